@@ -1,0 +1,193 @@
+// `npm run bench:serve`: the gateway against a bare node:http server that sends the same bytes, in one run.
+//
+// What is compared is the processor time of the serving process for one answer, user and system, its
+// garbage collector's threads included: other work on the machine changes that least. The rate is
+// printed beside it. Each side is asked in turn, seven rounds, over sixteen kept connections with one
+// request at a time on each; the medians are compared. A ratio of 0.7 means that an answer of the
+// gateway takes 1 / 0.7 of the processor time of a bare one.
+//
+// The bare server does not look at the request: it throws the body away and sends bytes that were made
+// before the run. The gateway reads and parses each body, checks the key, decides, writes the answer
+// under an id of its own and keeps both bodies for the log. Nothing is remembered from one question to
+// the next, although all questions of a row are the same: real clients do not ask twice, and a row must
+// say what an answer costs them.
+//
+// Exits with 1 if a ratio is missed.
+import { fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { load, oneAnswer } from './bench/load.js'
+
+const rounds = 7
+const durationMs = 700
+const connections = 16
+const key = 'sk-bench-0123456789abcdefghijklmnop'
+
+const script = (name) => fileURLToPath(new URL(`./bench/${name}`, import.meta.url))
+const post = (path, body) => {
+  const text = JSON.stringify(body)
+  return `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\nUser-Agent: bench/1\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+}
+const messages = [{ role: 'user', content: 'ping' }]
+// With the words that the model puts before them, and role, reason, usage and end, the stream has fifty events.
+const words = Array.from({ length: 39 }, (_, index) => `w${index}`).join(' ')
+const long = [{ role: 'user', content: words }]
+const requests = {
+  models: `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\nUser-Agent: bench/1\r\n\r\n`,
+  chat: post('/v1/chat/completions', { model: 'gpt-5.6', messages }),
+  stream: post('/v1/chat/completions', {
+    model: 'gpt-5.6',
+    messages: long,
+    stream: true,
+    stream_options: { include_usage: true },
+  }),
+}
+
+const gateway = fork(script('gateway-server.js'), { env: { ...process.env, KEY: key } })
+const [{ port }] = await once(gateway, 'message')
+const samples = {}
+for (const [name, request] of Object.entries(requests))
+  samples[name] = await oneAnswer(port, request)
+const streamBody = unchunk(samples.stream)
+const events = streamBody.split(/(?<=\n\n)/)
+if (events.length !== 50) throw new Error(`the stream has ${events.length} events, not 50`)
+
+const bare = fork(script('bare-server.js'))
+bare.send({
+  models: { headers: headersOf(samples.models), body: bodyOf(samples.models) },
+  chat: { headers: headersOf(samples.chat), body: bodyOf(samples.chat) },
+  'stream-once': { headers: headersOf(samples.stream), body: streamBody },
+  'stream-each': { headers: headersOf(samples.stream), body: '', pieces: events },
+})
+const [{ port: barePort }] = await once(bare, 'message')
+
+const results = []
+await compare('GET /v1/models', 'models', 'models', 0.7)
+await compare('chat, not streamed', 'chat', 'chat', 0.7)
+await compare('50 events, against one write for each', 'stream', 'stream-each', 2)
+await compare('50 events, against one write for all', 'stream', 'stream-once', 0.7)
+gateway.kill()
+bare.kill()
+await compareStart()
+
+const isMissed = results.some(({ isGood }) => !isGood)
+console.log(isMissed ? '\nA ratio was missed.' : '\nAll ratios are met.')
+process.exitCode = isMissed ? 1 : 0
+
+async function compare(label, name, bareName, least) {
+  const bareRequest = requests[name].replace(/ \/v1\/\S+ /, ` /${bareName} `)
+  const ours = { child: gateway, port, request: requests[name], rates: [], costs: [] }
+  const theirs = { child: bare, port: barePort, request: bareRequest, rates: [], costs: [] }
+  for (const side of [ours, theirs])
+    side.answerBytes = (await oneAnswer(side.port, side.request)).length
+  // The first round warms both up and does not count.
+  for (let round = 0; round <= rounds; round++)
+    for (const side of [ours, theirs]) {
+      const before = await cpu(side.child)
+      const { answers, seconds } = await load(side.port, side.request, {
+        ...side,
+        connections,
+        durationMs,
+      })
+      const after = await cpu(side.child)
+      if (round === 0) continue
+      side.rates.push(answers / seconds)
+      side.costs.push((after.user + after.system - before.user - before.system) / answers)
+    }
+  const ratio = median(theirs.costs) / median(ours.costs)
+  report(label, ratio, ratio >= least, `>= ${least}`, [
+    `${median(ours.costs).toFixed(1)} µs, ${Math.round(median(ours.rates))}/s`,
+    `bare ${median(theirs.costs).toFixed(1)} µs, ${Math.round(median(theirs.rates))}/s`,
+  ])
+}
+
+/** From the start of the process to the first connection that is accepted. */
+async function compareStart() {
+  const code = (start) => `const port = Number(process.env.PORT); ${start}`
+  const ours = code(
+    `import('${new URL('../dist/gateway.js', import.meta.url)}').then(({ startGateway }) => startGateway({ port }))`,
+  )
+  const theirs = code(
+    `import('node:http').then(({ createServer }) => createServer((_, response) => response.end()).listen(port, '127.0.0.1'))`,
+  )
+  const times = { ours: [], theirs: [] }
+  for (let round = 0; round < 9; round++) {
+    times.ours.push(await startTime(ours))
+    times.theirs.push(await startTime(theirs))
+  }
+  const ratio = median(times.ours) / median(times.theirs)
+  report('first accepted connection', ratio, ratio <= 2, '<= 2', [
+    `${median(times.ours).toFixed(0)} ms`,
+    `bare ${median(times.theirs).toFixed(0)} ms`,
+  ])
+}
+
+async function startTime(code) {
+  const freePort = await new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address()
+      server.close(() => resolve(port))
+    })
+  })
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, ['-e', code], {
+    env: { ...process.env, PORT: String(freePort) },
+    stdio: 'ignore',
+  })
+  while (!(await accepts(freePort))) await new Promise((resolve) => setTimeout(resolve, 1))
+  const elapsed = performance.now() - startedAt
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  return elapsed
+}
+
+function accepts(port) {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => resolve(true))
+    socket.once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
+}
+
+function report(label, ratio, isGood, goal, details) {
+  results.push({ isGood })
+  const mark = isGood ? 'ok    ' : 'MISSED'
+  console.log(`${mark} ${label.padEnd(40)} ${ratio.toFixed(2)} (${goal})  ${details.join('; ')}`)
+}
+
+async function cpu(child) {
+  child.send('cpu')
+  const [usage] = await once(child, 'message')
+  return usage
+}
+
+function median(values) {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
+}
+
+/** What the bare server must send: all headers but those that node:http adds by itself. */
+function headersOf(answer) {
+  const lines = answer.slice(0, answer.indexOf('\r\n\r\n')).split('\r\n').slice(1)
+  return lines
+    .map((line) => line.split(/: (.*)/s).slice(0, 2))
+    .filter(([name]) => !/^(date|connection|keep-alive|transfer-encoding)$/i.test(name))
+    .flat()
+}
+
+function bodyOf(answer) {
+  return answer.slice(answer.indexOf('\r\n\r\n') + 4)
+}
+
+function unchunk(answer) {
+  let rest = bodyOf(answer)
+  let body = ''
+  for (;;) {
+    const end = rest.indexOf('\r\n')
+    const size = Number.parseInt(rest.slice(0, end), 16)
+    if (size === 0) return body
+    body += rest.slice(end + 2, end + 2 + size)
+    rest = rest.slice(end + 2 + size + 2)
+  }
+}

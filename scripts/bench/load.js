@@ -1,0 +1,61 @@
+// Loads a server over keep-alive connections, one request at a time on each.
+import { connect } from 'node:net'
+
+/** One whole answer as raw text, chunk frames included. */
+export function oneAnswer(port, request) {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => socket.write(request))
+    let text = ''
+    socket.on('data', (piece) => {
+      text += piece.toString('latin1')
+      if (isWhole(text)) {
+        socket.destroy()
+        resolve(text)
+      }
+    })
+    socket.once('error', reject)
+  })
+}
+
+function isWhole(text) {
+  const end = text.indexOf('\r\n\r\n')
+  if (end === -1) return false
+  const length = /^content-length: (\d+)/im.exec(text.slice(0, end))
+  return length === null ? text.endsWith('0\r\n\r\n') : text.length - end - 4 >= Number(length[1])
+}
+
+/**
+ * Asks for `durationMs` and counts whole answers. All answers to one request have the same length,
+ * so that counting bytes is enough, and costs the counting process next to nothing.
+ */
+export async function load(port, request, { connections, durationMs, answerBytes }) {
+  const deadline = performance.now() + durationMs
+  const startedAt = performance.now()
+  const bytes = Buffer.from(request)
+  const counts = await Promise.all(
+    Array.from(
+      { length: connections },
+      () =>
+        new Promise((resolve, reject) => {
+          const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => {
+            socket.write(bytes)
+          })
+          let received = 0
+          let answers = 0
+          socket.on('data', (piece) => {
+            received += piece.length
+            if (received < answerBytes) return
+            if (received > answerBytes) reject(new Error('the answers differ in length'))
+            received = 0
+            answers++
+            if (performance.now() < deadline) socket.write(bytes)
+            else socket.destroy()
+          })
+          socket.once('error', reject)
+          socket.once('close', () => resolve(answers))
+        }),
+    ),
+  )
+  const seconds = (performance.now() - startedAt) / 1000
+  return { answers: counts.reduce((sum, count) => sum + count, 0), seconds }
+}

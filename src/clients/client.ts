@@ -1,0 +1,218 @@
+import type { Bytes, ConfigValue, FileEdit, KeyChange } from '../edits/plan.ts'
+import type { Catalog, ProtocolName } from '../gateway/types.ts'
+import type { Notice } from '../notice.ts'
+import type { Machine } from '../platform/platform.ts'
+
+/**
+ * A client describes: which files it reads, what to change in them, what it will believe.
+ * It neither writes a file nor opens a socket; the commands do.
+ */
+export interface Client {
+  /** The word of the command line: `codex`, `claude`, `claude-gpt`, `opencode`. */
+  readonly id: ClientId
+  /** Clients that share files share a family: `claude` and `claude-gpt`. */
+  readonly family: ClientFamily
+  readonly label: string
+  readonly binary: BinaryCheck
+  /** What the live check speaks. */
+  readonly protocol: ProtocolName
+  /** Said after a setup: what a person must do so that a running client sees it. */
+  readonly restartAdvice: string
+
+  /**
+   * Targets may not exist yet and stand in the order in which they switch towards the gateway.
+   * Layers follow, the weaker before the stronger; only those that exist are listed.
+   */
+  files(machine: Machine, look: Look): readonly ConfigFile[]
+
+  /**
+   * Which models to use. Pure.
+   *
+   * @throws UserError `model-unknown` with the nearest ids, or `usage` where no rule fits and only a
+   *   person could choose, or the provider's id cannot be used
+   */
+  choose(catalog: Catalog | undefined, options: SetupOptions): ModelChoice
+
+  /**
+   * The edits for a choice and its accepted repairs, in switching order: one for each target that
+   * the choice concerns. A file that is already right has the same bytes `before` and `after`. Pure.
+   *
+   * @throws UserError `config-invalid`, `config-conflict`
+   */
+  plan(texts: FileTexts, choice: Choice): readonly FileEdit[]
+
+  /**
+   * What the client will now believe, read from its targets (and what lies beneath them) as it reads
+   * them. What lies above them (project, managed, environment) is told by `obstacles`. Never throws.
+   * Pure.
+   */
+  readBack(texts: FileTexts): Settings
+
+  /** The file from which each of `readBack`'s values comes; the key's is `Settings.keyPath`. Pure. */
+  origins(texts: FileTexts): Origins
+
+  /** The options by which `choose` finds the models of `settings` again. Pure. */
+  asConfigured(settings: Settings): SetupOptions
+
+  /** Settings and variables that would defeat the setup. Pure. */
+  obstacles(texts: FileTexts, machine: Machine, settings: ObstacleContext): readonly Obstacle[]
+}
+
+export type ClientId = 'codex' | 'claude' | 'claude-gpt' | 'opencode'
+export type ClientFamily = 'codex' | 'claude' | 'opencode'
+
+export interface BinaryCheck {
+  readonly command: string
+  readonly versionArgs: readonly string[]
+  /** Versions of the client that our tests run against. */
+  readonly testedVersions: readonly string[]
+  /** Arguments that make it answer `prompt` once without a terminal. */
+  readonly pingArgs: (prompt: string) => readonly string[]
+  /** Added to the environment of that run, so that it fails fast. */
+  readonly pingEnv: Readonly<Record<string, string>>
+}
+
+export interface ConfigFile {
+  /** Short name inside the client's module: `config`, `auth`, `settings`. */
+  readonly role: string
+  /** Absolute. */
+  readonly path: string
+  readonly format: 'toml' | 'json'
+  readonly holdsSecret: boolean
+  /**
+   * `target`: we may write it. `layer`: the client reads it too (project, managed, lower layer),
+   * and it is only looked at.
+   */
+  readonly use: 'target' | 'layer'
+}
+
+/** What `files` may ask the disk. */
+export interface Look {
+  exists(path: string): boolean
+  /** The names in a folder, sorted; none where there is no such folder. */
+  entries(folder: string): readonly string[]
+}
+
+/** The files of one client, read. */
+export type FileTexts = readonly FileText[]
+
+export interface FileText extends ConfigFile {
+  /** null: no such file. */
+  readonly bytes: Bytes | null
+}
+
+/** What the command line or the questions gave, typed. Common to all clients. */
+export interface SetupOptions {
+  readonly model?: string | undefined
+  readonly slot?: Slot | undefined
+  readonly slotModels?: Readonly<Partial<Record<Slot, string>>> | undefined
+  readonly subagentModel?: string | undefined
+  readonly enableDiscovery?: boolean | undefined
+  readonly disableAttribution?: boolean | undefined
+  readonly contextWindow?: number | undefined
+  readonly providerId?: string | undefined
+}
+
+/** opus, sonnet, haiku and, in newer versions, fable in the messages client. */
+export const slots = ['opus', 'sonnet', 'haiku', 'fable'] as const
+export type Slot = (typeof slots)[number]
+
+export interface ModelChoice {
+  /** The model that the live check asks for. */
+  readonly probeModel: string
+  /** What is shown as "model". */
+  readonly model: string
+  readonly slot?: Slot
+  readonly slotModels?: Readonly<Partial<Record<Slot, string>>>
+  readonly subagentModel?: string
+  readonly smallModel?: string
+  /** The models that a client with a list of its own is given. */
+  readonly offered?: Catalog['models']
+  /** In tokens; absent: unknown, left alone and said. */
+  readonly contextWindow?: number
+  /** Things to say about the choice. */
+  readonly notes: readonly Notice[]
+}
+
+/** All that a plan needs to know. */
+export interface Choice {
+  /** The root, without `/v1`. */
+  readonly baseUrl: string
+  readonly key: string
+  readonly providerId: string
+  readonly models: ModelChoice
+  readonly options: SetupOptions
+  /**
+   * Repairs of obstacles, carried out in the same edits: a setup passes those of every obstacle that
+   * it found, once what needs consent has it. What the choice itself sets wins over a repair.
+   */
+  readonly repairs?: readonly Repair[]
+}
+
+/** What removes an obstacle from a target file. */
+export interface Repair {
+  /** Of the file. */
+  readonly role: string
+  readonly changes: readonly KeyChange[]
+  /** Comments, trailing commas and a byte order mark go first: the client reads strict JSON only. */
+  readonly toStrictJson?: true
+}
+
+/** What a client believes. Absent: not set, or not readable for the client. */
+export interface Settings {
+  /** As the client would append its route to it; the root after normalising is `baseUrl`. */
+  readonly configuredUrl?: string
+  /** The root, without `/v1`. */
+  readonly baseUrl?: string
+  readonly model?: string
+  readonly key?: string
+  /** The file the key comes from. */
+  readonly keyPath?: string
+  readonly providerId?: string
+  readonly slotModels?: Readonly<Partial<Record<Slot, string>>>
+  readonly subagentModel?: string
+  readonly smallModel?: string
+  /** Another login that the client would use in the place of our key, in words. */
+  readonly login?: string
+  /** Why the client would not read its file, in words. */
+  readonly broken?: string
+}
+
+/** Absolute paths of files. Absent: the value stands in no file. */
+export interface Origins {
+  readonly baseUrl?: string
+  readonly model?: string
+  readonly smallModel?: string
+}
+
+export interface ObstacleContext {
+  /** The provider that is about to be written or is in force. */
+  readonly providerId: string
+  /** The setup about to be made; absent where only the present state is judged. */
+  readonly choice?: Choice
+  /** Roots that repoint has written for this client before, from its records. */
+  readonly ownBaseUrls: readonly string[]
+  /** Files that a shell reads at its start, where they exist: see `shellProfilePaths`. */
+  readonly shellProfiles: readonly { readonly path: string; readonly text: string }[]
+}
+
+export interface Obstacle {
+  /** Stable: `codex-keyring`, `claude-api-key`, `shell-variable`. */
+  readonly code: string
+  /** What is there and what it does. Never holds a secret. */
+  readonly message: string
+  /** File, with `:line` where known, or `environment`. */
+  readonly place: string
+  readonly cure: string
+  /** Edits in a target file that remove it; absent: outside of what we may write. */
+  readonly repair?: Repair
+  /**
+   * What a person must agree to before the setup goes on, in words: something of theirs is lost from
+   * use, by the repair or (where there is none) by the plan itself.
+   */
+  readonly needsConsent?: string
+  /** `blocks`: the client will not work or will use another key. `may-block`: under conditions. */
+  readonly weight: 'blocks' | 'may-block'
+}
+
+export type { ConfigValue, Notice }

@@ -1,0 +1,47 @@
+import { posix, win32 } from 'node:path'
+import type { Machine } from '../platform/platform.ts'
+import type { Obstacle } from './client.ts'
+
+/** How paths are built on a machine, whatever the system that we run on. */
+export function pathsOf(machine: Machine) {
+  const paths = machine.os === 'win32' ? win32 : posix
+  const { join, dirname, isAbsolute } = paths
+  return {
+    join,
+    dirname,
+    isAbsolute,
+    /**
+     * The folder or file that a variable names, absolute and normalised; undefined where it is empty
+     * or not set. Every client takes a relative one from its working folder, opencode those of the
+     * XDG specification too, which says to ignore them. Run against Codex 0.169.0, Claude Code
+     * 2.1.197 and 2.1.329, opencode 1.18.33 (2026-11-21).
+     */
+    named: (name: string) => {
+      const value = machine.env[name]
+      return value ? paths.resolve(machine.cwd, value) : undefined
+    },
+  }
+}
+
+/** Variables that name another place in every folder that the client is started in. */
+export function relativePlaceObstacles(
+  machine: Machine,
+  code: string,
+  label: string,
+  names: readonly string[],
+): readonly Obstacle[] {
+  const { isAbsolute, named } = pathsOf(machine)
+  return names.flatMap((name): Obstacle[] => {
+    const value = machine.env[name]
+    if (!value || isAbsolute(value)) return []
+    return [
+      {
+        code,
+        message: `${name} is relative: ${label} looks in ${named(name)} only while it is started here`,
+        place: 'environment',
+        cure: `Give ${name} an absolute path.`,
+        weight: 'may-block',
+      },
+    ]
+  })
+}

@@ -1,0 +1,61 @@
+import { formatOf } from '../edits/formats.ts'
+import { repairToStrictJson } from '../edits/json-strict.ts'
+import type { FileEdit, KeyChange, KeyPath } from '../edits/plan.ts'
+import type { ClientId, FileText, FileTexts, Repair } from './client.ts'
+import { fileOf } from './texts.ts'
+
+/**
+ * The edit of one file: our own keys, and the repairs that concern it. Where both name a key, or one
+ * lies inside the other, our own wins.
+ *
+ * @throws UserError `config-invalid`, `config-conflict`
+ */
+export function editKeys(
+  client: ClientId,
+  file: FileText,
+  own: readonly KeyChange[],
+  repairs: readonly Repair[] = [],
+): FileEdit {
+  const ofFile = repairs.filter((repair) => repair.role === file.role)
+  const others = ofFile
+    .flatMap((repair) => repair.changes)
+    .filter(({ path }) => !own.some((change) => overlap(change.path, path)))
+    .filter(({ path }, index, all) => all.findIndex((one) => isSamePath(one.path, path)) === index)
+  const changes = [...others, ...own]
+  const toStrictJson = ofFile.some((repair) => repair.toStrictJson)
+  const start =
+    toStrictJson && file.bytes !== null ? repairToStrictJson(file.bytes, file.path) : file.bytes
+  return {
+    client,
+    path: file.path,
+    format: file.format,
+    scope: 'keys',
+    changes,
+    before: file.bytes,
+    after: changes.length === 0 ? start : formatOf(file.format).edit(start, changes, file.path),
+    holdsSecret: file.holdsSecret,
+  }
+}
+
+/**
+ * The edits that carry out repairs alone, without a setup.
+ *
+ * @throws UserError `config-invalid`, `config-conflict`
+ */
+export function planRepairs(
+  client: ClientId,
+  texts: FileTexts,
+  repairs: readonly Repair[],
+): readonly FileEdit[] {
+  const roles = [...new Set(repairs.map((repair) => repair.role))]
+  return roles.map((role) => editKeys(client, fileOf(texts, role), [], repairs))
+}
+
+function isSamePath(a: KeyPath, b: KeyPath): boolean {
+  return a.length === b.length && overlap(a, b)
+}
+
+/** Whether one path is the other or leads to it. */
+function overlap(a: KeyPath, b: KeyPath): boolean {
+  return a.slice(0, b.length).every((key, index) => key === b[index])
+}

@@ -1,0 +1,116 @@
+import type { ConfigDocument } from '../edits/format.ts'
+import { formatOf } from '../edits/formats.ts'
+import type { Bytes, ConfigValue, KeyPath } from '../edits/plan.ts'
+import { UserError } from '../errors.ts'
+import type { FileText, FileTexts, ObstacleContext } from './client.ts'
+
+/** The file of a role. A client lists each of its targets exactly once. */
+export function fileOf(texts: FileTexts, role: string): FileText {
+  const file = texts.find((text) => text.role === role)
+  if (!file) throw new Error(`no file with the role ${role} was read`)
+  return file
+}
+
+/** The layers of a role: any number, the weaker before the stronger. */
+export function layersOf(texts: FileTexts, role: string): readonly FileText[] {
+  return texts.filter((text) => text.role === role)
+}
+
+/** A file as far as it can be read; `problem` says why not, with line and column. */
+export interface ReadFile {
+  readonly path: string
+  readonly document: ConfigDocument | undefined
+  readonly problem: string | undefined
+}
+
+/** What was read of these bytes, which nobody changes: a large file takes 50 ms for each MB. */
+const alreadyRead = new WeakMap<Bytes, ReadFile>()
+
+/** Reads a file without throwing: no file and an unreadable one have no document. */
+export function readFile(file: FileText): ReadFile {
+  if (file.bytes === null) return { path: file.path, document: undefined, problem: undefined }
+  const known = alreadyRead.get(file.bytes)
+  if (known?.path === file.path) return known
+  const read = readAnew(file, file.bytes)
+  alreadyRead.set(file.bytes, read)
+  return read
+}
+
+function readAnew(file: FileText, bytes: Bytes): ReadFile {
+  try {
+    const document = formatOf(file.format).read(bytes, file.path)
+    return { path: file.path, document, problem: undefined }
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+    return { path: file.path, document: undefined, problem: error.message }
+  }
+}
+
+/** What stands in a file at `path`, as text; undefined for anything else. */
+export function textAt(file: ReadFile, path: KeyPath): string | undefined {
+  const value = file.document?.get(path)
+  return typeof value === 'string' ? value : undefined
+}
+
+/** What stands in a file at `path`, as a table; empty for anything else. */
+export function tableAt(
+  file: ReadFile,
+  path: KeyPath,
+): { readonly [key: string]: ConfigValue } | undefined {
+  const value = path.length === 0 ? file.document?.root : file.document?.get(path)
+  return isTable(value) ? value : undefined
+}
+
+export function isTable(
+  value: ConfigValue | undefined,
+): value is { readonly [key: string]: ConfigValue } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** `file:line` of the key, or the file where the line is not known. */
+export function placeOf(file: ReadFile, path: KeyPath): string {
+  const line = file.document?.lineOf(path)
+  return line === undefined ? file.path : `${file.path}:${line}`
+}
+
+/** The root of an API address that a client was given with its version part: `/v1` goes. */
+export function rootOf(url: string): string {
+  return url.replace(/\/+$/, '').replace(/\/v1$/, '')
+}
+
+/** Whether an address is the one about to be set up, or one that repoint has written before. */
+export function isOwnAddress(url: string | undefined, context: ObstacleContext): boolean {
+  if (url === undefined) return false
+  const root = rootOf(url)
+  return root === context.choice?.baseUrl || context.ownBaseUrls.includes(root)
+}
+
+/** An address without what may be secret in it: user and password, query and fragment. */
+export function shownUrl(url: string): string {
+  if (URL.canParse(url)) {
+    const { protocol, host, pathname } = new URL(url)
+    if (host !== '') return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`
+  }
+  const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(url)?.[0] ?? ''
+  const rest = url.slice(scheme.length)
+  // What cannot be told apart may be a password up to the last @.
+  return scheme + rest.slice(rest.lastIndexOf('@') + 1).replace(/[?#].*$/s, '')
+}
+
+/** Why a client does not read a file: the file, then line and column where `why` ends in them. */
+export function brokenText(path: string, why: string): string {
+  const at = /^(.*) \((line \d+, column \d+)\)$/s.exec(why)
+  return at ? `${path} ${at[2]}: ${at[1]}` : `${path}: ${why}`
+}
+
+/** The strongest of `files` (the weaker come first) in which something stands at `path`. */
+export function originOf(files: readonly ReadFile[], path: KeyPath): string | undefined {
+  return files.findLast((file) => file.document?.get(path) !== undefined)?.path
+}
+
+/** The same without the members that are undefined. */
+export function compact<T extends object>(given: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }
+}

@@ -1,0 +1,22 @@
+import type { Notice } from '../clients/client.ts'
+import { readCatalog } from '../gateway/catalog.ts'
+import type { Catalog, GatewayAccess } from '../gateway/types.ts'
+import { findGateway, type GatewayOptions } from './credentials.ts'
+import { runsSoFar, settleFirst } from './history.ts'
+import { rememberModels } from './model-cache.ts'
+import type { Session } from './session.ts'
+
+/** Finds the gateway and asks it for its models: the beginning of every command that only asks. */
+export async function askCatalog(
+  session: Session,
+  options: GatewayOptions,
+): Promise<{ access: GatewayAccess; catalog: Catalog; warnings: readonly Notice[] }> {
+  const warnings = settleFirst(session)
+  const runs = runsSoFar(session, warnings)
+  const { access, notices } = await findGateway(session, options, {
+    lastBaseUrl: runs[0]?.baseUrl,
+  })
+  const catalog = await session.step('Asking the gateway for its models', readCatalog(access))
+  rememberModels(session, catalog)
+  return { access, catalog, warnings: [...warnings, ...notices, ...(catalog.notices ?? [])] }
+}

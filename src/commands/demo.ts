@@ -1,0 +1,142 @@
+import type { ClientId } from '../clients/client.ts'
+import { clientById } from '../clients/index.ts'
+import type { Bytes } from '../edits/plan.ts'
+import { sameBytes } from '../edits/text.ts'
+import { unifiedDiff } from '../edits/unified-diff.ts'
+import { UserError } from '../errors.ts'
+import type { Platform } from '../platform/platform.ts'
+import { startGateway } from '../serve/index.ts'
+import { readClientFiles } from './client-files.ts'
+import { rollback } from './rollback.ts'
+import { Session } from './session.ts'
+import { setup } from './setup.ts'
+import { makeThrowawayHome, removeFolder } from './throwaway-home.ts'
+
+const demoClients: readonly ClientId[] = ['codex', 'claude-gpt', 'opencode']
+
+/**
+ * All of repoint in a throwaway home against the local gateway: setup, diff, proof, a second run,
+ * rollback, a byte comparison. Nothing of the user's is read or written.
+ */
+export async function demo(session: Session): Promise<number> {
+  const gateway = await startGateway({ port: 0 })
+  const home = makeThrowawayHome(session.platform)
+  try {
+    session.say(`A local gateway listens at ${gateway.url}; a throwaway home is ${home}.`)
+    const inside = sessionIn(session, home, { url: gateway.url, key: gateway.key })
+    const before = allFiles(inside)
+
+    heading(session, 'Set up Codex, Claude Code (with GPT models) and opencode in one run')
+    await setUpAll(inside)
+
+    heading(session, 'What changed')
+    const after = allFiles(inside)
+    for (const [path, bytes] of after)
+      for (const line of unifiedDiff(
+        before.get(path) ?? null,
+        bytes,
+        [gateway.key],
+        inside.showPath(path),
+      ))
+        session.say(line)
+
+    heading(session, 'A second run changes nothing')
+    await setUpAll(inside)
+    expectSame(after, allFiles(inside), 'the second run')
+
+    heading(session, 'repoint rollback')
+    await rollback(inside, {
+      list: false,
+      original: false,
+      force: false,
+      isDryRun: false,
+      yes: true,
+    })
+    expectSame(before, allFiles(inside), 'the rollback')
+    session.say('')
+    session.say('Compared: after the rollback every file is what it was, to the byte.')
+    session.document({
+      command: 'demo',
+      changed: false,
+      clients: demoClients,
+      files: [...after.keys()].map((path) => inside.showPath(path)),
+      isByteIdentical: true,
+    })
+    return 0
+  } finally {
+    await gateway.close()
+    removeFolder(session.platform.files, home)
+  }
+}
+
+function sessionIn(session: Session, home: string, gateway: { url: string; key: string }): Session {
+  const { platform } = session
+  const { env, os } = platform.machine
+  const inside: Platform = {
+    ...platform,
+    interrupt: platform.interrupt,
+    terminal: {
+      ...platform.terminal,
+      canAsk: false,
+      // One document, and it is the demo's own.
+      ...(session.isJson ? { out: () => {}, err: () => {} } : {}),
+    },
+    machine: {
+      os,
+      home,
+      cwd: home,
+      env: {
+        PATH: env['PATH'],
+        LANG: env['LANG'],
+        TERM: env['TERM'],
+        // Windows takes the state folder and the clients' homes from these.
+        USERPROFILE: home,
+        LOCALAPPDATA: `${home}/AppData/Local`,
+        REPOINT_BASE_URL: gateway.url,
+        REPOINT_API_KEY: gateway.key,
+      },
+    },
+  }
+  return new Session(inside, { isJson: false })
+}
+
+async function setUpAll(inside: Session): Promise<void> {
+  await setup(inside, {
+    command: 'setup',
+    clients: demoClients,
+    gateway: { timeoutSeconds: 10 },
+    options: {},
+    isDryRun: false,
+    yes: true,
+    verify: true,
+    tryClient: false,
+  })
+}
+
+function allFiles(inside: Session): Map<string, Bytes | null> {
+  const targets = demoClients.flatMap((id) => readClientFiles(inside, clientById(id)))
+  return new Map(
+    targets.filter(({ use }) => use === 'target').map(({ path, bytes }) => [path, bytes]),
+  )
+}
+
+function expectSame(
+  wanted: ReadonlyMap<string, Bytes | null>,
+  found: ReadonlyMap<string, Bytes | null>,
+  after: string,
+): void {
+  for (const path of new Set([...wanted.keys(), ...found.keys()])) {
+    const a = wanted.get(path) ?? null
+    const b = found.get(path) ?? null
+    if (!sameBytes(a, b))
+      throw new UserError({
+        code: 'internal',
+        message: `${path} is not what it should be after ${after}`,
+      })
+  }
+}
+
+function heading(session: Session, text: string): void {
+  session.say('')
+  session.say(`== ${text}`)
+}

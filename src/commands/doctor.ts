@@ -1,0 +1,125 @@
+import type { ClientFamily, Notice, Repair } from '../clients/client.ts'
+import { planRepairs } from '../clients/repairs.ts'
+import type { Plan } from '../edits/plan.ts'
+import { exitStatus } from '../errors.ts'
+import type { Catalog } from '../gateway/types.ts'
+import { maskTellTale } from '../text.ts'
+import { applyPlan } from '../transaction/apply.ts'
+import { type ClientState, families, stateOrFailure } from './client-state.ts'
+import { type Check, checkClient, checkGateway, failedCheck } from './doctor-checks.ts'
+import { runsSoFar, settleFirst } from './history.ts'
+import type { Session } from './session.ts'
+import { wslNotice } from './wsl.ts'
+
+export interface DoctorRequest {
+  readonly client?: ClientFamily | undefined
+  /** Carry out the safe cures as one run. */
+  readonly fix: boolean
+  /** With `fix`: also the cures that take something of the user's out of use. */
+  readonly yes: boolean
+  readonly verify: boolean
+  readonly timeoutSeconds: number
+  readonly caFile?: string | undefined
+}
+
+/** Status plus live checks, each a line with its cure. Returns the highest status of a problem. */
+export async function doctor(session: Session, request: DoctorRequest): Promise<number> {
+  const recovered = settleFirst(session)
+  const warnings: Notice[] = []
+  const runs = runsSoFar(session, warnings)
+  const wsl = wslNotice(session.platform)
+  if (wsl !== undefined) warnings.push(wsl)
+  const examined = families.filter(
+    ({ family }) => request.client === undefined || family === request.client,
+  )
+  const examine = () => examined.map((client) => stateOrFailure(session, client, runs))
+  const run = request.fix
+    ? await fix(
+        session,
+        examine().filter((state) => 'settings' in state),
+        request,
+      )
+    : undefined
+
+  const checks: Check[] = [
+    ...recovered.map((notice) => asCheck(notice, 'ok')),
+    ...warnings.map((notice) => asCheck(notice, 'warning')),
+  ]
+  const catalogs = new Map<string, Promise<Catalog>>()
+  for (const state of examine()) {
+    if ('failure' in state) {
+      checks.push(failedCheck(state.client.family, state.failure))
+      continue
+    }
+    if (state.settings.key) session.hide(state.settings.key)
+    checks.push(...(await checkClient(session, state, request)))
+    if (request.verify) checks.push(...(await checkGateway(session, state, request, catalogs)))
+  }
+  show(session, checks, run)
+  session.document({
+    command: 'doctor',
+    changed: run !== undefined,
+    run: run ?? null,
+    checks: checks.map(({ code: _, ...check }) => check),
+  })
+  return Math.max(0, ...checks.map(({ code }) => (code === undefined ? 0 : exitStatus[code])))
+}
+
+function asCheck({ code, message, hint }: Notice, result: Check['result']): Check {
+  return {
+    about: 'machine',
+    id: code,
+    result,
+    message,
+    ...(hint === undefined ? {} : { cure: hint }),
+  }
+}
+
+/**
+ * Carries out the repairs as one run: the safe ones, and those that need consent where it is given.
+ *
+ * @returns the run, or undefined where there was nothing to repair
+ */
+async function fix(
+  session: Session,
+  states: readonly ClientState[],
+  request: DoctorRequest,
+): Promise<string | undefined> {
+  const edits = []
+  for (const { client, texts, obstacles } of states) {
+    const repairs: Repair[] = []
+    for (const { repair, needsConsent } of obstacles) {
+      if (repair === undefined) continue
+      const isAccepted =
+        needsConsent === undefined ||
+        request.yes ||
+        (session.canAsk &&
+          (await session.platform.ask.confirm({
+            message: `${needsConsent} Repair it?`,
+            default: false,
+          })))
+      if (isAccepted) repairs.push(repair)
+    }
+    edits.push(...planRepairs(client.id, texts, repairs))
+  }
+  if (edits.length === 0) return undefined
+  const configured = states.find(({ settings }) => settings.baseUrl !== undefined)?.settings
+  const plan: Plan = {
+    command: 'doctor',
+    // From a file of the user's: it may hold a password.
+    baseUrl: maskTellTale(configured?.baseUrl ?? ''),
+    model: configured?.model ?? '',
+    edits,
+  }
+  return applyPlan(session.platform, plan).run?.id
+}
+
+const marks = { ok: 'ok     ', warning: 'warning', problem: 'problem' } as const
+
+function show(session: Session, checks: readonly Check[], run: string | undefined): void {
+  if (run !== undefined) session.say(`Fixed in run ${run}; \`repoint rollback\` undoes it.`)
+  for (const { about, result, message, cure } of checks) {
+    session.say(`${marks[result]}  ${about}: ${message}`)
+    if (cure !== undefined && result !== 'ok') session.say(`         ${cure}`)
+  }
+}

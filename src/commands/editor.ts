@@ -1,0 +1,60 @@
+import { pickModel } from '../clients/models.ts'
+import { UserError } from '../errors.ts'
+import { messagesTiers } from '../gateway/model-rules.ts'
+import { probe } from '../gateway/probe.ts'
+import type { Catalog } from '../gateway/types.ts'
+import { maskSecret } from '../text.ts'
+import { askCatalog } from './ask-catalog.ts'
+import type { GatewayOptions } from './credentials.ts'
+import type { Session } from './session.ts'
+
+/** What the code editor (Cursor) cannot do with a gateway, from the service's description. */
+const limits: readonly string[] = [
+  'Choose the model by name; Auto does not use the gateway.',
+  'Message-family models (claude-*) cannot be routed through the gateway there.',
+  'The editor needs a paid plan to use a key of your own.',
+]
+
+/** Checks the key for the code editor and prints what to paste. Returns the exit status. */
+export async function editor(
+  session: Session,
+  options: GatewayOptions,
+  asked: string | undefined,
+): Promise<number> {
+  const { access, catalog, warnings } = await askCatalog(session, options)
+  const model = pickModel(catalog, asked, 'chat')
+  if (isMessagesFamily(catalog, model))
+    throw new UserError({
+      code: 'protocol-unsupported',
+      message: `${model} is a message-family model, which the editor cannot route through a gateway`,
+      hint: 'Choose another; `repoint models` lists them.',
+    })
+  await session.step(`Asking ${model} for one word`, probe(access, 'chat', model, { catalog }))
+
+  const fields = [
+    { field: 'Settings > Models > OpenAI API Key', value: `your key (${maskSecret(access.key)})` },
+    { field: 'Settings > Models > Override OpenAI Base URL', value: `${access.baseUrl}/v1` },
+    { field: 'Settings > Models > Add custom model', value: model },
+  ]
+  for (const { message } of warnings) session.remark(`warning: ${message}`)
+  session.say('The key, the address and the model work. Enter in the editor:')
+  const width = Math.max(...fields.map(({ field }) => field.length))
+  for (const { field, value } of fields) session.say(`  ${field.padEnd(width)}  ${value}`)
+  session.say('')
+  for (const limit of limits) session.say(`  note: ${limit}`)
+  session.document({
+    command: 'editor',
+    changed: false,
+    baseUrl: access.baseUrl,
+    model: model,
+    fields,
+    limits,
+    verified: { before: true, after: false },
+    warnings,
+  })
+  return 0
+}
+
+function isMessagesFamily(catalog: Catalog, id: string): boolean {
+  return Object.values(messagesTiers(catalog)).some((ids) => ids.includes(id))
+}

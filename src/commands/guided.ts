@@ -1,0 +1,73 @@
+import type { Client } from '../clients/client.ts'
+import { clientById, clients } from '../clients/index.ts'
+import { UserError } from '../errors.ts'
+import { readClientFiles } from './client-files.ts'
+import { findInstalled, type Installed } from './installed.ts'
+import type { Session } from './session.ts'
+import { setup } from './setup.ts'
+
+/**
+ * `repoint` without a command: shows the clients with what they point at, asks which to set up, and
+ * sets them up in one run. Without a terminal: help, status 2.
+ */
+export async function guided(session: Session, showHelp: () => void): Promise<number> {
+  if (session.isJson)
+    throw new UserError({
+      code: 'usage',
+      message: 'No command was given',
+      hint: 'Name one, for example: repoint codex --json. `repoint --help` lists them.',
+    })
+  if (!session.canAsk) {
+    showHelp()
+    return 2
+  }
+  const found = await session.step(
+    'Looking for clients',
+    Promise.all(
+      clients.map(async (client) => ({ client, installed: await findInstalled(session, client) })),
+    ),
+  )
+  const chosen = await session.platform.ask.checkbox({
+    message: 'Which clients should use the gateway?',
+    choices: found.map(({ client, installed }) => ({
+      value: client.id,
+      name: `${client.label}  ${describeInstalled(installed)}, ${pointsAt(session, client)}`,
+      short: client.label,
+      // Of the two ways to set up Claude Code, its own models are the usual one.
+      checked: installed !== undefined && client.id !== 'claude-gpt',
+    })),
+    validate: problemOfChoice,
+  })
+  const ids = clients.map(({ id }) => id).filter((id) => chosen.includes(id))
+  return setup(session, {
+    command: ids.length === 1 ? ids[0]! : 'setup',
+    clients: ids,
+    gateway: { timeoutSeconds: 30 },
+    options: {},
+    isDryRun: false,
+    yes: false,
+    verify: true,
+    tryClient: false,
+  })
+}
+
+function problemOfChoice(chosen: readonly string[]): true | string {
+  if (chosen.length === 0) return 'Tick at least one with the space bar; Ctrl-C leaves.'
+  const families = new Set(chosen.map((id) => clientById(id).family))
+  if (families.size < chosen.length) return 'Both write the same file: tick one of the two.'
+  return true
+}
+
+function describeInstalled(installed: Installed | undefined): string {
+  return installed === undefined ? 'not installed' : (installed.version ?? 'unknown version')
+}
+
+function pointsAt(session: Session, client: Client): string {
+  try {
+    const settings = client.readBack(readClientFiles(session, client))
+    return settings.baseUrl === undefined ? 'now at its own service' : `now at ${settings.baseUrl}`
+  } catch (error) {
+    if (error instanceof UserError) return 'configuration unreadable'
+    throw error
+  }
+}

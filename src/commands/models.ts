@@ -1,0 +1,93 @@
+import { slots } from '../clients/client.ts'
+import {
+  type ChosenModel,
+  defaultModel,
+  gptMapping,
+  isChatModel,
+  messagesTiers,
+  smallModel,
+  speaks,
+} from '../gateway/model-rules.ts'
+import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
+import { askCatalog } from './ask-catalog.ts'
+import type { GatewayOptions } from './credentials.ts'
+import type { Session } from './session.ts'
+import { table } from './table.ts'
+
+const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
+
+/** Lists the catalog with what each model speaks and would be chosen for. Returns the exit status. */
+export async function models(session: Session, options: GatewayOptions): Promise<number> {
+  const { access, catalog, warnings } = await askCatalog(session, options)
+  const uses = usesByModel(catalog)
+
+  for (const { message } of warnings) session.remark(`warning: ${message}`)
+  const { columns, stdoutIsTerminal } = session.platform.terminal
+  for (const line of rowsOf(catalog, uses, stdoutIsTerminal ? columns : Number.POSITIVE_INFINITY))
+    session.say(line)
+  session.remark('')
+  session.remark('`?`: the gateway does not say; `-`: it says no.')
+  session.document({
+    command: 'models',
+    baseUrl: access.baseUrl,
+    models: catalog.models.map((model) => ({
+      id: model.id,
+      endpointTypes: model.endpointTypes ?? null,
+      isChat: isChatModel(model),
+      speaks: Object.fromEntries(protocols.map((name) => [name, speaks(model, name)])),
+      contextWindow: model.contextWindow ?? null,
+      chosenFor: uses.get(model.id) ?? [],
+    })),
+    warnings,
+  })
+  return 0
+}
+
+function rowsOf(
+  catalog: Catalog,
+  uses: ReadonlyMap<string, readonly Use[]>,
+  columns: number,
+): string[] {
+  const speaks = (model: CatalogModel) =>
+    isChatModel(model) ? protocols.map((name) => spokenWord(model, name)).join(' ') : 'not for chat'
+  const chosenFor = ({ id }: CatalogModel) => (uses.get(id) ?? []).map(({ use }) => use).join(', ')
+  const saysWindow = catalog.models.some(({ contextWindow }) => contextWindow !== undefined)
+  const head = ['MODEL', 'SPEAKS', ...(saysWindow ? ['CONTEXT'] : []), 'CHOSEN FOR']
+  const rows = catalog.models.map((model) => [
+    model.id,
+    speaks(model),
+    ...(saysWindow ? [String(model.contextWindow ?? '')] : []),
+    chosenFor(model),
+  ])
+  return table(head, rows, columns)
+}
+
+function spokenWord(model: CatalogModel, protocol: ProtocolName): string {
+  const answer = speaks(model, protocol)
+  return answer === 'unknown' ? `${protocol}?` : answer ? protocol : '-'.padEnd(protocol.length)
+}
+
+interface Use {
+  readonly use: string
+  readonly reason: string
+}
+
+/** What the rules would choose each model for. */
+function usesByModel(catalog: Catalog): ReadonlyMap<string, readonly Use[]> {
+  const uses = new Map<string, Use[]>()
+  const add = (use: string, choice: ChosenModel | undefined) => {
+    if (choice === undefined) return
+    uses.set(choice.id, [...(uses.get(choice.id) ?? []), { use, reason: choice.reason }])
+  }
+  add('codex', defaultModel(catalog, 'responses'))
+  add('opencode', defaultModel(catalog, 'chat'))
+  add('opencode small', smallModel(catalog))
+  const mapping = gptMapping(catalog)
+  for (const slot of slots) add(`claude-gpt ${slot}`, mapping[slot])
+  add('claude-gpt subagent', mapping.subagent)
+  const tiers = messagesTiers(catalog)
+  for (const slot of slots)
+    for (const id of tiers[slot])
+      add(`claude ${slot}`, { id, reason: `its id holds the word ${slot}` })
+  return uses
+}

@@ -1,0 +1,71 @@
+import type { Client, FileTexts } from '../clients/client.ts'
+import { clientById } from '../clients/index.ts'
+import type { Bytes } from '../edits/plan.ts'
+import { UserError } from '../errors.ts'
+import { readBlob } from '../transaction/records.ts'
+import type { FileVersion, RollbackPlan, RunRecord } from '../transaction/types.ts'
+import { asPlanned, readClientFiles } from './client-files.ts'
+import { families, ownBaseUrls, runsOf } from './client-state.ts'
+import { runsSoFar } from './history.ts'
+import type { Session } from './session.ts'
+
+/**
+ * Refuses a rollback (most likely one that goes forward again) after which a client would send a
+ * login or a key that repoint did not write to a gateway that repoint did. The transaction sees only
+ * the files of its runs; this looks at all that the client would believe.
+ *
+ * @throws UserError `config-conflict`
+ */
+export function refuseStrangeLogin(session: Session, { plan }: RollbackPlan): void {
+  const runs = runsSoFar(session, [])
+  for (const client of families) {
+    const edits = plan.edits.filter((edit) => clientById(edit.client).family === client.family)
+    if (edits.length === 0) continue
+    const now = readClientFiles(session, client)
+    const present = client.readBack(now)
+    const future = client.readBack(asPlanned(now, edits))
+    const { baseUrl, key, login } = future
+    if (baseUrl === undefined || !ownBaseUrls(client, runs).includes(baseUrl)) continue
+    // What is so already is no work of this rollback.
+    const isSoNow = present.baseUrl === baseUrl && present.key === key && present.login === login
+    if (isSoNow) continue
+    const isOurs = login === undefined && key !== undefined
+    if (isOurs && writtenKeys(session, client, now, runs).has(key)) continue
+    throw new UserError({
+      code: 'config-conflict',
+      message: `${client.label} would be pointed at ${baseUrl} again, beside ${login ?? (key === undefined ? 'no key' : 'a key that repoint did not write')}`,
+      hint: `Set it up anew: repoint ${client.id} --base-url ${baseUrl}`,
+    })
+  }
+}
+
+/** The keys that setups left behind, as the client reads them. */
+function writtenKeys(
+  session: Session,
+  client: Client,
+  texts: FileTexts,
+  runs: readonly RunRecord[],
+): ReadonlySet<string> {
+  const keys = new Set<string>()
+  // Nothing of what lies there now: only what runs have written, one upon the other.
+  let state: FileTexts = texts.map((text) => ({ ...text, bytes: null }))
+  for (const run of runsOf(client, runs).toReversed()) {
+    state = state.map((text) => {
+      const file = run.files.find(({ path }) => path === text.path)
+      return file === undefined ? text : { ...text, bytes: contentsOf(session, file.after) }
+    })
+    const { key } = client.readBack(state)
+    if (key !== undefined && run.undoes === undefined) keys.add(key)
+  }
+  return keys
+}
+
+/** A copy that is gone proves nothing. */
+function contentsOf(session: Session, version: FileVersion | null): Bytes | null {
+  try {
+    return version && readBlob(session.platform, version.sha256)
+  } catch (error) {
+    if (error instanceof UserError) return null
+    throw error
+  }
+}

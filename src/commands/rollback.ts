@@ -1,0 +1,169 @@
+import type { ClientId, Notice } from '../clients/client.ts'
+import { clientById, familyIds } from '../clients/index.ts'
+import { describeEdit } from '../edits/describe.ts'
+import { applyRollback, planRollback } from '../transaction/rollback.ts'
+import type { Applied, RollbackPlan, RunRecord } from '../transaction/types.ts'
+import { readClientFiles } from './client-files.ts'
+import { families } from './client-state.ts'
+import { stopCodexServer } from './codex-server.ts'
+import { runsSoFar, settleFirst } from './history.ts'
+import { refuseStrangeLogin } from './rollback-guard.ts'
+import type { Session } from './session.ts'
+
+export interface RollbackRequest {
+  readonly client?: ClientId | undefined
+  /** Back to before this run. */
+  readonly run?: string | undefined
+  /** Back to before the first recorded run. */
+  readonly original: boolean
+  /** The old contents as they were, whatever has been changed since. */
+  readonly force: boolean
+  readonly list: boolean
+  readonly isDryRun: boolean
+  readonly yes: boolean
+}
+
+/** Undoes a run, or lists the runs. Returns the exit status. */
+export async function rollback(session: Session, request: RollbackRequest): Promise<number> {
+  const warnings = settleFirst(session)
+  if (request.list) return listRecorded(session, request, warnings)
+
+  const ids = request.client === undefined ? undefined : familyIds(request.client)
+  const found = planRollback(session.platform, {
+    ...(ids === undefined ? {} : { clients: ids }),
+    ...(request.run === undefined ? {} : { run: request.run }),
+    original: request.original,
+    force: request.force,
+  })
+  if (found === undefined) return reportNothing(session, request, warnings)
+  refuseStrangeLogin(session, found)
+  showPlan(session, found)
+  const held = found.files.filter(({ kept, note }) => kept.length > 0 && note !== undefined)
+  for (const { path, note } of held)
+    warnings.push({
+      code: 'rollback-held',
+      message: `${path}: ${note}`,
+      hint: 'repoint rollback --force',
+    })
+  const applied = request.isDryRun ? undefined : applyRollback(session.platform, found)
+  const isChanged = request.isDryRun
+    ? found.files.some(({ action }) => action !== 'unchanged')
+    : applied?.run !== undefined
+  const next = applied?.run ? await whatIsNext(session, request, applied) : []
+  if (request.isDryRun) session.say('Dry run: nothing was changed.')
+  else if (isChanged)
+    session.say(`Done in run ${applied?.run?.id}; \`repoint rollback\` goes forward again.`)
+  else session.say('Nothing was changed.')
+  for (const line of next) session.say(`  ${line}`)
+  session.document({
+    command: 'rollback',
+    ...(request.isDryRun ? { dryRun: true } : {}),
+    changed: isChanged,
+    run: applied?.run?.id ?? null,
+    undoes: found.undoes.id,
+    files: found.files.map(({ path, action, kept, note }) => ({
+      path,
+      action,
+      kept: kept.map((key) => key.join('.')),
+      ...(note === undefined ? {} : { note }),
+      ...(request.isDryRun ? { changes: describedChanges(session, found, path) } : {}),
+    })),
+    warnings,
+    next,
+  })
+  return 0
+}
+
+function showPlan(session: Session, { undoes, passes, files, plan }: RollbackPlan): void {
+  session.say(`Back to before run ${undoes.id}: ${describeWhat(undoes)}`)
+  for (const run of passes) session.say(`  and with it run ${run.id}: ${describeWhat(run)}`)
+  for (const file of files) {
+    session.say(`  ${session.showPath(file.path)} (${file.action})`)
+    for (const line of describedChanges(session, { plan }, file.path)) session.say(`    ${line}`)
+    if (file.kept.length > 0)
+      session.say(`    kept: ${file.kept.map((path) => path.join('.')).join(', ')}`)
+    if (file.note !== undefined) session.say(`    ${file.note}`)
+  }
+}
+
+/** What an edit changes, without the line that names its file. */
+function describedChanges(
+  session: Session,
+  { plan }: Pick<RollbackPlan, 'plan'>,
+  path: string,
+): string[] {
+  const edit = plan.edits.find((one) => one.path === path)
+  if (edit === undefined) return []
+  return describeEdit(edit, { showPath: (one) => session.showPath(one) })
+    .slice(1)
+    .map((line) => line.trim())
+}
+
+/** What the clients believe now, what still holds the old key, and what a person has to do. */
+async function whatIsNext(
+  session: Session,
+  request: RollbackRequest,
+  applied: Applied,
+): Promise<string[]> {
+  const changed = applied.files.filter(({ action }) => action !== 'unchanged')
+  const concerned = families.filter((family) =>
+    changed.some(({ client }) => clientById(client).family === family.family),
+  )
+  for (const client of concerned) {
+    const { baseUrl } = client.readBack(readClientFiles(session, client))
+    session.say(`${client.label} uses ${baseUrl ?? 'its own service'} again.`)
+  }
+  const isCodexChanged = concerned.some(({ family }) => family === 'codex')
+  const toDo = isCodexChanged ? await stopCodexServer(session, request) : []
+  return [...toDo, ...concerned.map(({ restartAdvice }) => restartAdvice)]
+}
+
+function reportNothing(session: Session, request: RollbackRequest, warnings: Notice[]): number {
+  session.say('There is nothing to undo.')
+  session.document({
+    command: 'rollback',
+    ...(request.isDryRun ? { dryRun: true } : {}),
+    changed: false,
+    run: null,
+    undoes: null,
+    files: [],
+    warnings,
+    next: [],
+  })
+  return 0
+}
+
+function listRecorded(session: Session, request: RollbackRequest, warnings: Notice[]): number {
+  const ids = request.client === undefined ? undefined : familyIds(request.client)
+  const runs = runsSoFar(session, warnings).filter(
+    (run) => ids === undefined || run.clients.some((client) => ids.some((id) => id === client)),
+  )
+  for (const { message } of warnings) session.remark(`warning: ${message}`)
+  if (runs.length === 0) session.say('No run is recorded.')
+  for (const run of runs) session.say(describeRun(run))
+  session.document({ command: 'rollback', runs: runs.map(asListed), warnings })
+  return 0
+}
+
+function describeRun(run: RunRecord): string {
+  return `${run.id}  ${run.at}  ${run.clients.join(', ')}  ${describeWhat(run)}`
+}
+
+function describeWhat(run: RunRecord): string {
+  return run.undoes === undefined
+    ? `${run.command}, ${run.baseUrl}, ${run.model}`
+    : `undid ${run.undoes}`
+}
+
+function asListed({ id, at, command, clients, baseUrl, model, undoes, files }: RunRecord) {
+  return {
+    run: id,
+    at,
+    command,
+    clients,
+    baseUrl,
+    model,
+    ...(undoes === undefined ? {} : { undoes }),
+    files: files.map(({ path }) => path),
+  }
+}

@@ -1,0 +1,268 @@
+import { UserError } from '../errors.ts'
+import type { Platform } from '../platform/platform.ts'
+import { Misfit } from '../serve/check.ts'
+import { parseFault } from '../serve/fault-spec.ts'
+import {
+  type CatalogEntry,
+  type Fault,
+  type Gateway,
+  type LoggedRequest,
+  startGateway,
+  type Upstream,
+} from '../serve/index.ts'
+import { readModels } from '../serve/models-file.ts'
+import { maxWrittenBytes, readWritten } from '../serve/written-file.ts'
+import { printable } from '../text.ts'
+
+/** What `repoint serve` can be told. */
+export interface ServeOptions {
+  /** 0: any free port. */
+  readonly port: number
+  readonly host: string
+  readonly keyFile?: string | undefined
+  /** The name of an environment variable. */
+  readonly keyEnv?: string | undefined
+  /** Path of a catalog. */
+  readonly models?: string | undefined
+  /** Path of a scenario. */
+  readonly scenario?: string | undefined
+  /** As written: `rate-limited,every=3`. */
+  readonly faults: readonly string[]
+  /** Print a line for each request. */
+  readonly log: boolean
+  /** Address of a real gateway. */
+  readonly upstream?: string | undefined
+  readonly allowHttp: boolean
+  readonly isJson: boolean
+  /** What stands after `--`; empty: stay until interrupted. */
+  readonly command: readonly string[]
+}
+
+const maxKeyBytes = 64 * 1024
+
+/**
+ * Runs the local gateway until it is interrupted, or as long as a command runs beside it.
+ *
+ * @returns 0, or the exit status of the command
+ */
+export async function serveCommand(platform: Platform, options: ServeOptions): Promise<number> {
+  // Looking at it starts listening for signals: none may be lost once the first line is printed.
+  const { terminal, machine, interrupt } = platform
+  const given = givenKey(platform, options)
+  const faults = options.faults.map(readFaultFlag)
+  const models = await readModelsFile(platform, options.models)
+  const upstream = upstreamOf(platform, options)
+  const gateway = await listen(options, {
+    port: options.port,
+    host: options.host,
+    faults,
+    ...(given === undefined ? {} : { key: given }),
+    ...(models === undefined ? {} : { models }),
+    ...(options.scenario === undefined ? {} : { scenarioFile: options.scenario }),
+    ...(upstream === undefined ? {} : { upstream }),
+    ...(options.log
+      ? { onRequest: (request: LoggedRequest) => terminal.err(`${logLine(request)}\n`) }
+      : {}),
+    onScenario: (failure: string | undefined) => {
+      if (!options.isJson) terminal.err(`${printable(failure ?? 'The scenario was read again.')}\n`)
+    },
+  })
+  try {
+    if (options.isJson) terminal.out(`${JSON.stringify({ url: gateway.url, key: gateway.key })}\n`)
+    else if (options.command.length === 0) terminal.out(greeting(gateway, given === undefined))
+    if (options.command.length > 0) return await runBeside(platform, gateway, options.command)
+    await untilAborted(interrupt)
+    return 0
+  } finally {
+    await gateway.close()
+  }
+
+  function greeting({ url, key }: Gateway, isNewKey: boolean): string {
+    const lines = [
+      `The local gateway listens at ${url} (chat and responses clients: ${url}/v1).`,
+      isNewKey ? `Its key, printed this once: ${key}` : 'It accepts the key that you gave it.',
+      `What is asked shows at ${url}/ as it happens. Ctrl-C ends it.`,
+    ]
+    if (!isLoopback(options.host))
+      lines.push(`Careful: ${options.host} lets other machines in, and the log is theirs to read.`)
+    if (upstream !== undefined) lines.push(`Requests are passed on to ${upstream.url}.`)
+    return `${lines.join('\n')}\n`
+  }
+
+  function givenKey({ files }: Platform, { keyFile, keyEnv }: ServeOptions): string | undefined {
+    if (keyFile !== undefined && keyEnv !== undefined)
+      throw new UserError({
+        code: 'usage',
+        message: 'The key is given more than once',
+        hint: 'Keep one of --key-file and --key-env.',
+      })
+    const name = keyEnv ?? 'REPOINT_API_KEY'
+    const text =
+      keyFile === undefined
+        ? machine.env[name]
+        : readText(() => files.read(keyFile, maxKeyBytes), `the key file ${keyFile}`)
+    const key = text?.trim()
+    if (!key && keyFile === undefined && keyEnv === undefined) return undefined
+    if (!key || !/^[\x21-\x7e]+$/.test(key))
+      throw new UserError({
+        code: 'key-missing',
+        message: `There is no usable key in ${keyFile ?? name}`,
+        hint: 'A key is one word of visible ASCII characters.',
+      })
+    return key
+  }
+}
+
+async function listen(
+  { host, port }: ServeOptions,
+  options: Parameters<typeof startGateway>[0],
+): Promise<Gateway> {
+  try {
+    return await startGateway(options)
+  } catch (error) {
+    if (error instanceof UserError) throw error
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new UserError({
+      code: 'usage',
+      message: `Cannot listen on ${host}, port ${port}: ${message}`,
+      hint:
+        code === 'EADDRINUSE'
+          ? 'Something listens there already: choose another --port, or 0 for any free one.'
+          : 'Check --host and --port.',
+      cause: error,
+    })
+  }
+}
+
+function readFaultFlag(text: string): Fault {
+  try {
+    return parseFault(text)
+  } catch (error) {
+    if (!(error instanceof Misfit)) throw error
+    throw new UserError({
+      code: 'usage',
+      message: `--fault ${text}: ${error.message}`,
+      hint: 'Examples: --fault quota, --fault status=502,every=3, --fault delay=500,route=messages',
+      cause: error,
+    })
+  }
+}
+
+async function readModelsFile(
+  { files }: Platform,
+  path: string | undefined,
+): Promise<readonly CatalogEntry[] | undefined> {
+  if (path === undefined) return undefined
+  const text = readText(() => files.read(path, maxWrittenBytes), `the catalog ${path}`)
+  return readWritten(text, path, readModels)
+}
+
+function readText(read: () => Uint8Array, what: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(read())
+  } catch (error) {
+    throw new UserError({
+      code: 'config-invalid',
+      message: `Cannot read ${what}: ${(error as Error).message}`,
+      hint: 'Check the path and its permissions; it must be UTF-8 text.',
+      cause: error,
+    })
+  }
+}
+
+function upstreamOf({ machine }: Platform, options: ServeOptions): Upstream | undefined {
+  if (options.upstream === undefined) return undefined
+  const key = machine.env['REPOINT_UPSTREAM_KEY']?.trim()
+  if (!key)
+    throw new UserError({
+      code: 'key-missing',
+      message: 'REPOINT_UPSTREAM_KEY is not set: --upstream needs the key of that gateway',
+      hint: 'Set it in the environment of this command.',
+    })
+  const url = URL.canParse(options.upstream) ? new URL(options.upstream) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '')
+    throw new UserError({
+      code: 'usage',
+      message: `--upstream ${options.upstream} is not an http address`,
+      hint: 'Give the root of the gateway, for example https://gw.example',
+    })
+  if (url.protocol === 'http:' && !isLoopback(url.hostname) && !options.allowHttp)
+    throw new UserError({
+      code: 'usage',
+      message: `--upstream ${url.origin} would send the key unencrypted`,
+      hint: 'Use https, or add --allow-http if you mean it.',
+    })
+  return { url: (url.origin + url.pathname).replace(/\/+$/, '').replace(/\/v1$/, ''), key }
+}
+
+function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host)
+}
+
+/** Runs the command with everything that clients look at pointed at the gateway. */
+async function runBeside(
+  platform: Platform,
+  { url, key }: Gateway,
+  [command = '', ...args]: readonly string[],
+): Promise<number> {
+  const { env } = platform.machine
+  const noProxy = [env['NO_PROXY'] ?? env['no_proxy'], '127.0.0.1,localhost'].filter(Boolean)
+  const result = await platform.runInForeground(command, args, {
+    signal: platform.interrupt,
+    env: {
+      ...env,
+      REPOINT_BASE_URL: url,
+      REPOINT_API_KEY: key,
+      OPENAI_BASE_URL: `${url}/v1`,
+      OPENAI_API_KEY: key,
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_AUTH_TOKEN: key,
+      // Beside the token it would go out too, and win.
+      ANTHROPIC_API_KEY: undefined,
+      // Claude Code 2.1.329 asks a proxy even for 127.0.0.1 (2026-11-21).
+      NO_PROXY: noProxy.join(','),
+      no_proxy: noProxy.join(','),
+    },
+  })
+  switch (result.reason) {
+    case 'exited':
+      return result.exitStatus
+    case 'killed':
+      return 128 + result.signalNumber
+    case 'not-started':
+      throw new UserError({
+        code: 'usage',
+        message: `Cannot run ${command}: ${result.problem}`,
+        hint: 'Check the command after `--`.',
+      })
+  }
+}
+
+/** One request in one line; the key is masked already. */
+export function logLine(request: LoggedRequest): string {
+  const { method, path, protocol, modelAsked, modelServed, client, key, fault } = request
+  const model =
+    modelServed === undefined || modelServed === modelAsked
+      ? modelAsked
+      : `${modelAsked} -> ${modelServed}`
+  const parts = [
+    request.at.toISOString(),
+    request.status ?? '-',
+    protocol ?? `${method} ${path}`,
+    model ?? '-',
+    client.split(' ')[0] || '-',
+    key === '' ? 'no key' : request.keyMatches ? key : `${key} (wrong)`,
+    request.firstByteMs === undefined ? '-' : `${request.firstByteMs.toFixed(1)} ms`,
+    request.inputTokens === undefined ? '-' : `${request.inputTokens}+${request.outputTokens}`,
+  ]
+  if (request.state === 'cut') parts.push('cut')
+  if (fault !== undefined) parts.push(`fault: ${fault}`)
+  return printable(parts.join('  ')).replaceAll('\n', ' ')
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

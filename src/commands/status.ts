@@ -1,0 +1,118 @@
+import type { Origins, Settings } from '../clients/client.ts'
+import { maskSecret } from '../text.ts'
+import {
+  type ClientState,
+  type FileState,
+  families,
+  stateOrFailure,
+  type Unreadable,
+} from './client-state.ts'
+import { runsSoFar, settleFirst } from './history.ts'
+import type { Session } from './session.ts'
+import { wslNotice } from './wsl.ts'
+
+/** What each client believes now, file by file. Reads only, no network. Returns the exit status. */
+export function status(session: Session): number {
+  const warnings = settleFirst(session)
+  const runs = runsSoFar(session, warnings)
+  const wsl = wslNotice(session.platform)
+  if (wsl !== undefined) warnings.push(wsl)
+  const states = families.map((client) => stateOrFailure(session, client, runs))
+  for (const state of states) {
+    if ('failure' in state) showFailure(session, state)
+    else {
+      if (state.settings.key) session.hide(state.settings.key)
+      showState(session, state)
+    }
+  }
+  for (const { message, hint } of warnings) {
+    session.remark(`warning: ${message}`)
+    if (hint !== undefined) session.remark(`         ${hint}`)
+  }
+  session.document({ command: 'status', clients: states.map(asDocument), warnings })
+  return 0
+}
+
+function showFailure(session: Session, { client, failure }: Unreadable): void {
+  session.say(`${client.label}: cannot be told`)
+  session.say(`  ! ${failure.message}`)
+  if (failure.hint !== undefined) session.say(`    ${failure.hint}`)
+}
+
+function showState(session: Session, state: ClientState): void {
+  const { client, settings, origins, obstacles, files } = state
+  const otherwise = settings.broken === undefined ? 'its own service' : 'cannot be told'
+  session.say(`${client.label}: ${settings.baseUrl ?? otherwise}${from(session, origins.baseUrl)}`)
+  for (const [name, value] of configured(session, settings, origins))
+    session.say(`  ${name.padEnd(9)} ${value}`)
+  for (const file of files) session.say(`  ${session.showPath(file.path)}  ${describeFile(file)}`)
+  for (const { message, place, cure } of obstacles) {
+    session.say(`  ! ${message} (${session.showPath(place)})`)
+    session.say(`    ${cure}`)
+  }
+}
+
+function from(session: Session, path: string | undefined): string {
+  return path === undefined ? '' : ` in ${session.showPath(path)}`
+}
+
+function configured(session: Session, settings: Settings, origins: Origins): [string, string][] {
+  const { slotModels = {} } = settings
+  const rows: [string, string | undefined][] = [
+    ['model', settings.model && settings.model + from(session, origins.model)],
+    ['small', settings.smallModel && settings.smallModel + from(session, origins.smallModel)],
+    ...Object.entries(slotModels),
+    ['subagent', settings.subagentModel],
+    ['provider', settings.providerId],
+    [
+      'key',
+      settings.key &&
+        `${maskSecret(settings.key)}${settings.keyPath ? ` in ${session.showPath(settings.keyPath)}` : ''}`,
+    ],
+    ['login', settings.login],
+    ['broken', settings.broken],
+  ]
+  return rows.filter((row): row is [string, string] => row[1] !== undefined)
+}
+
+const stateWords: Readonly<Record<FileState['state'], string>> = {
+  absent: 'does not exist',
+  'as-written': 'as repoint wrote it',
+  restored: 'as repoint restored it',
+  'changed-since': 'changed since repoint wrote it',
+  'not-ours': 'not written by repoint',
+}
+
+function describeFile({ state, run, changedKeys }: FileState): string {
+  const which = run === undefined ? '' : ` (run ${run})`
+  const keys = changedKeys.map((key) => key.join('.')).join(', ')
+  return `${stateWords[state]}${which}${keys && `; of our keys changed: ${keys}`}`
+}
+
+function asDocument(state: ClientState | Unreadable) {
+  if ('failure' in state) {
+    const { client, failure } = state
+    const { code, message, hint } = failure
+    return { id: client.family, label: client.label, error: { code, message, hint } }
+  }
+  const { client, settings, origins, obstacles, files } = state
+  const { key, ...rest } = settings
+  return {
+    id: client.family,
+    label: client.label,
+    ...rest,
+    origins,
+    key: key === undefined ? null : maskSecret(key),
+    files: files.map((file) => ({
+      ...file,
+      changedKeys: file.changedKeys.map((path) => path.join('.')),
+    })),
+    obstacles: obstacles.map(({ code, message, place, cure, weight }) => ({
+      code,
+      message,
+      place,
+      cure,
+      weight,
+    })),
+  }
+}

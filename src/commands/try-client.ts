@@ -1,0 +1,80 @@
+import type { Client } from '../clients/client.ts'
+import { UserError } from '../errors.ts'
+import { printable } from '../text.ts'
+import type { Session } from './session.ts'
+
+/** Clients take up to 12 s for one word, and some retry for a minute before they give up. */
+const tryTimeoutMs = 90_000
+
+/** Shown of what the client said, in characters from the end. */
+const maxShown = 600
+
+/** What a real client said to `ping`. */
+export interface Tried {
+  readonly client: string
+  readonly said: string
+}
+
+/** @throws UserError `client-failed` where the client cannot be run at all */
+export function expectInstalled(session: Session, client: Client): string {
+  const path = session.platform.processes.which(client.binary.command)
+  if (path !== undefined) return path
+  throw new UserError({
+    code: 'client-failed',
+    message: `${client.label} cannot be tried: there is no ${client.binary.command} in PATH`,
+    hint: 'Install it, or leave out --try-client.',
+  })
+}
+
+/**
+ * Runs the real client once with `ping`, with the files that are there now. Of what a failing client
+ * says only its error line is shown: some print their whole configuration.
+ *
+ * @throws UserError `client-failed` with what it said; `files` tells what state they are in
+ */
+export async function tryClient(
+  session: Session,
+  client: Client,
+  files: 'changed' | 'unchanged',
+): Promise<Tried> {
+  const { processes, machine } = session.platform
+  const { pingArgs, pingEnv } = client.binary
+  const result = await session.step(
+    `Trying ${client.label}`,
+    processes.run(expectInstalled(session, client), pingArgs('ping'), {
+      timeoutMs: tryTimeoutMs,
+      env: { ...machine.env, ...pingEnv },
+    }),
+  )
+  const clean = (text: string) => session.redact(printable(text.trim()))
+  if (result.exitStatus === 0)
+    return {
+      client: client.id,
+      said: clean(answerIn(result.stdout) ?? (result.stdout || result.stderr)).slice(-maxShown),
+    }
+  const how =
+    result.reason === 'timed-out'
+      ? `did not answer within ${tryTimeoutMs / 1000} s`
+      : `failed with status ${result.exitStatus ?? result.reason}`
+  const line =
+    answerIn(result.stdout) ??
+    `${result.stderr}\n${result.stdout}`
+      .split('\n')
+      .find((one) => /error|fail|denied|invalid|refused/i.test(one) && !/[{}"]/.test(one))
+  throw new UserError({
+    code: 'client-failed',
+    message: `${client.label} ${how}${line === undefined ? '' : `: ${clean(line).slice(0, maxShown)}`}`,
+    hint: `See \`repoint doctor ${client.family}\`, or run it by hand.`,
+    files,
+  })
+}
+
+/** What Claude Code answers with `--output-format json` (2.1.329): `{"result": "…"}`. */
+function answerIn(stdout: string): string | undefined {
+  try {
+    const { result } = JSON.parse(stdout)
+    return typeof result === 'string' ? result : undefined
+  } catch {
+    return undefined
+  }
+}

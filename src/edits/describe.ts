@@ -1,0 +1,162 @@
+import { UserError } from '../errors.ts'
+import { isSecretName, maskSecret, maskTellTale, printableLine } from '../text.ts'
+import { actionOf } from './action.ts'
+import type { ConfigDocument } from './format.ts'
+import { formatOf } from './formats.ts'
+import type { Bytes, ConfigValue, FileEdit, KeyChange, KeyPath, Plan } from './plan.ts'
+import { sameBytes } from './text.ts'
+import { unifiedDiff } from './unified-diff.ts'
+import { showPath as showKey } from './values.ts'
+
+export interface DescribeOptions {
+  /** How a path is shown: with `~` for the home folder, say. */
+  readonly showPath: (path: string) => string
+}
+
+/** What a plan would do, file by file, for a terminal. Secrets are masked. */
+export function describePlan(plan: Plan, options: DescribeOptions): string[] {
+  return plan.edits.flatMap((edit) => describeEdit(edit, options))
+}
+
+/** One file's edit: its path, then a line for each key. Secrets are masked. */
+export function describeEdit(edit: FileEdit, options: DescribeOptions): string[] {
+  const title = `${printableLine(options.showPath(edit.path))} (${actionOf(edit)})`
+  if (sameBytes(edit.before, edit.after)) return [title]
+  const before = tryRead(edit.before, edit)
+  const after = tryRead(edit.after, edit)
+  const changes = edit.changes.map((change) => ({
+    path: change.path,
+    line: describeChange(change, before),
+  }))
+  const isTold = (key: string) => edit.changes.some(({ path }) => path[0] === key)
+  const dropped = edit.scope === 'whole' ? droppedKeys(before, after) : []
+  const lines = [
+    ...gathered(changes.filter(({ line }) => line !== undefined) as Told[]),
+    ...dropped.filter((key) => !isTold(key)).map((key) => `- ${showKey([key])} (removed)`),
+  ]
+  return [title, ...lines.map((line) => `  ${printableLine(line)}`)]
+}
+
+interface Told {
+  readonly path: KeyPath
+  readonly line: string
+}
+
+/** From this many on, new entries of one list are told in one line. */
+const manyEntries = 5
+
+/** Empty entries of one table (`models."x" = {}`), told together where they are many. */
+function gathered(told: readonly Told[]): string[] {
+  const groups = new Map<string, Told[]>()
+  for (const one of told) {
+    const isEntry = /^[+-] .*(?: = \{\}| \(removed\))$/.test(one.line)
+    const group = isEntry ? one.line[0] + showKey(one.path.slice(0, -1)) : one.line
+    groups.set(group, [...(groups.get(group) ?? []), one])
+  }
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group
+    if (first === undefined || group.length < manyEntries) return group.map(({ line }) => line)
+    const names = group.map(({ path }) => path.at(-1)).join(', ')
+    return [
+      `${first.line[0]} ${showKey(first.path.slice(0, -1))}: ${group.length} entries: ${names}`,
+    ]
+  })
+}
+
+/** One file's edit as a unified diff. Secrets are masked, also those that the user had there. */
+export function diffEdit(edit: FileEdit, options: DescribeOptions): string[] {
+  return unifiedDiff(
+    edit.before,
+    edit.after,
+    secretsOf(edit),
+    printableLine(options.showPath(edit.path)),
+  )
+}
+
+/** Every spelling of the secrets that an edit puts in or replaces. */
+export function secretsOf(edit: FileEdit): string[] {
+  const secrets = new Set<string>()
+  for (const change of edit.changes.filter((candidate) => candidate.isSecret)) {
+    addStrings(change.value, secrets)
+    for (const bytes of [edit.before, edit.after]) {
+      addStrings(tryRead(bytes, edit)?.get(change.path), secrets)
+      for (const line of trySpelling(bytes, edit, change).split(/\r?\n/)) {
+        secrets.add(line.replace(/^\s*["']+|["',\s]+$/g, ''))
+      }
+    }
+  }
+  secrets.delete('')
+  return [...secrets]
+}
+
+function describeChange(change: KeyChange, before: ConfigDocument | undefined): string | undefined {
+  const key = showKey(change.path)
+  const found = before?.get(change.path)
+  const isSecret = change.isSecret || change.path.some(isSecretName)
+  // Codex writes `"OPENAI_API_KEY": null` beside a login: that is no old key.
+  const old = isSecret && found === null ? undefined : found
+  const show = (value: ConfigValue) => (isSecret ? maskValue(value) : showMasked(value))
+  if (change.value === undefined) return old === undefined ? undefined : `- ${key} (removed)`
+  if (old === undefined) return `+ ${key} = ${show(change.value)}`
+  if (showValue(old) === showValue(change.value)) return undefined
+  return `~ ${key}: ${show(old)} -> ${show(change.value)}`
+}
+
+function droppedKeys(before?: ConfigDocument, after?: ConfigDocument): string[] {
+  const kept = after?.root ?? {}
+  return Object.keys(before?.root ?? {}).filter((key) => !Object.hasOwn(kept, key))
+}
+
+function maskValue(value: ConfigValue): string {
+  return typeof value === 'string' ? maskSecret(printableLine(value)) : maskSecret('')
+}
+
+/** As `showValue`, with what is called like a secret inside of it, or looks like one, masked. */
+function showMasked(value: ConfigValue): string {
+  const masked = (part: ConfigValue): ConfigValue => {
+    if (typeof part !== 'object' || part === null) return part
+    if (Array.isArray(part)) return part.map(masked)
+    return Object.fromEntries(
+      Object.entries(part).map(([key, child]: [string, ConfigValue]) => [
+        key,
+        isSecretName(key) && typeof child !== 'boolean' ? maskValue(child) : masked(child),
+      ]),
+    )
+  }
+  return maskTellTale(showValue(masked(value)))
+}
+
+function showValue(value: ConfigValue): string {
+  if (typeof value === 'bigint') return String(value)
+  return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part))
+}
+
+function addStrings(value: ConfigValue | undefined, strings: Set<string>): void {
+  if (typeof value === 'string') {
+    strings.add(value)
+    strings.add(JSON.stringify(value).slice(1, -1))
+  } else if (typeof value === 'object' && value !== null) {
+    for (const child of Object.values(value)) addStrings(child as ConfigValue, strings)
+  }
+}
+
+/** A file that cannot be parsed is described without its old values. */
+function tryRead(bytes: Bytes | null, edit: FileEdit): ConfigDocument | undefined {
+  return tryParse(() => (bytes === null ? undefined : formatOf(edit.format).read(bytes, edit.path)))
+}
+
+function trySpelling(bytes: Bytes | null, edit: FileEdit, change: KeyChange): string {
+  const spelling = tryParse(() =>
+    bytes === null ? '' : formatOf(edit.format).spelling(bytes, change.path, edit.path),
+  )
+  return spelling ?? ''
+}
+
+function tryParse<Result>(parse: () => Result): Result | undefined {
+  try {
+    return parse()
+  } catch (cause) {
+    if (cause instanceof UserError) return undefined
+    throw cause
+  }
+}

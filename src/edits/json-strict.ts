@@ -1,0 +1,57 @@
+import { UserError } from '../errors.ts'
+import { type Leniency, scanJson } from './json-judge.ts'
+import { parseJson } from './json-parse.ts'
+import type { Bytes } from './plan.ts'
+import { applySplices, decodeText, encodeText, position, type Splice } from './text.ts'
+
+/**
+ * What keeps a strict reader from using the file, in words with line and column, or undefined.
+ * Claude Code 2.1.329 accepts a byte order mark, Codex 0.169.0 does not (2026-11-21).
+ */
+export function strictJsonProblem(
+  bytes: Bytes,
+  options: { readonly allowsBom?: boolean } = {},
+): string | undefined {
+  try {
+    const { text, hasBom } = decodeText(bytes, 'it')
+    if (hasBom && options.allowsBom !== true) return 'a byte order mark (line 1, column 1)'
+    if (text.trim() === '') return 'an empty file'
+    const [first] = scanJson(text, 'it').leniencies
+    if (first) return `a ${first.kind} (${position(text, first.start)})`
+    parseJson(text, 'it')
+    return undefined
+  } catch (cause) {
+    if (!(cause instanceof UserError)) throw cause
+    return cause.message.replace(/^Cannot read it: /, '')
+  }
+}
+
+/**
+ * Takes out comments and trailing commas and nothing else, for readers that skip such a file.
+ * A line that holds nothing but a comment goes whole.
+ *
+ * @throws UserError `config-invalid` if the file is more broken than that
+ */
+export function repairToStrictJson(
+  bytes: Bytes,
+  place: string,
+  options: { readonly removesBom?: boolean } = {},
+): Bytes {
+  const { text, hasBom } = decodeText(bytes, place)
+  parseJson(text, place)
+  const splices = scanJson(text, place).leniencies.map((leniency) => repair(text, leniency))
+  return encodeText({
+    text: applySplices(text, splices),
+    hasBom: hasBom && options.removesBom !== true,
+  })
+}
+
+function repair(text: string, { kind, start, end }: Leniency): Splice {
+  if (kind === 'trailing comma') return { start, end, text: '' }
+  const blanksBefore = /[ \t]*$/.exec(text.slice(0, start))?.[0].length ?? 0
+  const rest = /^[ \t]*(\r?\n|\r|$)/.exec(text.slice(end))?.[0]
+  const from = start - blanksBefore
+  if (rest === undefined) return { start, end, text: '' }
+  const isWholeLine = from === 0 || text[from - 1] === '\n' || text[from - 1] === '\r'
+  return { start: from, end: isWholeLine ? end + rest.length : end, text: '' }
+}

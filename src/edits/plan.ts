@@ -1,0 +1,62 @@
+/** One file's bytes as they are; null: there is no such file. */
+export type Bytes = Uint8Array
+
+/** A place in a TOML or JSON document: the keys from the root. */
+export type KeyPath = readonly string[]
+
+/** A value as it can stand in a configuration file. */
+export type ConfigValue =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | readonly ConfigValue[]
+  | { readonly [key: string]: ConfigValue }
+
+/** One key's change. `value: undefined` removes the key. */
+export interface KeyChange {
+  readonly path: KeyPath
+  readonly value: ConfigValue | undefined
+  /** Masked in every description. */
+  readonly isSecret?: boolean
+  /**
+   * Part of what sends a key to an address. An undo takes back all of a client's bound keys, in all
+   * of its files, or none: an address without our key would get the user's own.
+   */
+  readonly isBound?: boolean
+}
+
+/**
+ * What one run would do to one file. Plain data: made by a client module, shown by `describe.ts`,
+ * carried out by `transaction/apply.ts`.
+ */
+export interface FileEdit {
+  /** The client's id. */
+  readonly client: string
+  /** Absolute, as the client itself names it; symlinks are followed when writing. */
+  readonly path: string
+  readonly format: 'toml' | 'json'
+  /**
+   * `keys`: our keys inside a file that belongs to the user; an undo looks at each key.
+   * `whole`: the file as a whole is ours after the run; an undo takes all or nothing.
+   */
+  readonly scope: 'keys' | 'whole'
+  /** Our keys that this edit sets, removes or confirms. In `whole` scope: what to show. */
+  readonly changes: readonly KeyChange[]
+  readonly before: Bytes | null
+  readonly after: Bytes | null
+  /** A file that holds a secret is born with mode 0600; other new files with 0644 less the umask. */
+  readonly holdsSecret: boolean
+}
+
+/** What a run would do, as data. */
+export interface Plan {
+  /** The command as it was typed, without secrets: `codex`, `claude-gpt`, `rollback`. */
+  readonly command: string
+  readonly baseUrl: string
+  /** The model that the client will use, as far as one name can say it. */
+  readonly model: string
+  /** In the order in which the files must switch: see docs/transaction.md. */
+  readonly edits: readonly FileEdit[]
+}

@@ -1,0 +1,142 @@
+import { UserError } from '../errors.ts'
+import { maxConfigBytes } from './format.ts'
+import type { Bytes } from './plan.ts'
+
+/** A file's text with the byte order mark set aside. */
+export interface DecodedText {
+  readonly text: string
+  readonly hasBom: boolean
+}
+
+/** Replaces the characters from `start` to `end` (exclusive). */
+export interface Splice {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+/**
+ * @throws UserError `config-invalid` for a file that is too large or not UTF-8, with line and column
+ */
+export function decodeText(bytes: Bytes, place: string): DecodedText {
+  if (bytes.length > maxConfigBytes) {
+    throw new UserError({
+      code: 'config-invalid',
+      message: `Cannot read ${place}: it has ${bytes.length} bytes, more than the ${maxConfigBytes} that are edited`,
+      hint: 'Make the file smaller, or change it by hand.',
+    })
+  }
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (cause) {
+    const valid = validUtf8Prefix(bytes)
+    throw invalid(place, 'it is not valid UTF-8', valid, valid.length, cause)
+  }
+  const hasBom = text.startsWith('\ufeff')
+  return { text: hasBom ? text.slice(1) : text, hasBom }
+}
+
+export function encodeText(decoded: DecodedText): Bytes {
+  return new TextEncoder().encode((decoded.hasBom ? '\ufeff' : '') + decoded.text)
+}
+
+export function sameBytes(a: Bytes | null, b: Bytes | null): boolean {
+  if (a === null || b === null) return a === b
+  return Buffer.compare(a, b) === 0
+}
+
+/** The error for a file that cannot be parsed. `text` and `offset` give line and column. */
+export function invalid(
+  place: string,
+  reason: string,
+  text: string,
+  offset: number,
+  cause?: unknown,
+): UserError {
+  return new UserError({
+    code: 'config-invalid',
+    message: `Cannot read ${place}: ${reason} (${position(text, offset)})`,
+    hint: 'Correct the file by hand, then run the command again.',
+    cause,
+  })
+}
+
+/** `line 3, column 5`, both from 1; columns in characters. */
+export function position(text: string, offset: number): string {
+  const before = text.slice(0, offset)
+  const lines = before.split('\n')
+  const column = [...(lines.at(-1) ?? '')].length + 1
+  return `line ${lines.length}, column ${column}`
+}
+
+/** The line that an offset lies in, from 1. */
+export function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split('\n').length
+}
+
+/** Applies splices that do not overlap, given in any order. */
+export function applySplices(text: string, splices: readonly Splice[]): string {
+  let result = text
+  for (const splice of splices.toSorted((a, b) => b.start - a.start || b.end - a.end)) {
+    result = result.slice(0, splice.start) + splice.text + result.slice(splice.end)
+  }
+  return result
+}
+
+/** The start of the line that holds `offset`. */
+export function lineStart(text: string, offset: number): number {
+  return offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1
+}
+
+/** Where the line that holds `offset` ends: before its line break and after it. */
+export function lineEnd(text: string, offset: number): { content: number; next: number } {
+  const feed = text.indexOf('\n', offset)
+  if (feed === -1) return { content: text.length, next: text.length }
+  return { content: feed > 0 && text[feed - 1] === '\r' ? feed - 1 : feed, next: feed + 1 }
+}
+
+/** The line break of the line that holds `offset`, else the nearest one above, else below. */
+export function eolAt(text: string, offset: number): string {
+  const { content, next } = lineEnd(text, offset)
+  if (next > content) return text.slice(content, next)
+  const feed = text.lastIndexOf('\n')
+  if (feed === -1) return '\n'
+  return text[feed - 1] === '\r' ? '\r\n' : '\n'
+}
+
+/** The blanks at the start of the line that holds `offset`. */
+export function indentAt(text: string, offset: number): string {
+  const start = lineStart(text, offset)
+  return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? ''
+}
+
+/** Whether the last line of a text that ends with a line break is blank. */
+export function endsWithBlankLine(text: string): boolean {
+  return /(^|\n)[ \t]*\r?\n$/.test(text)
+}
+
+/** A line that is removed whole. The last line of a file takes the line break before it along. */
+export function lineRemoval(text: string, start: number, end: number): Splice {
+  const from = lineStart(text, start)
+  const { content, next } = lineEnd(text, end)
+  if (next > content || from === 0) return { start: from, end: next, text: '' }
+  const before = from >= 2 && text[from - 2] === '\r' ? from - 2 : from - 1
+  return { start: before, end: next, text: '' }
+}
+
+function validUtf8Prefix(bytes: Bytes): string {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let low = 0
+  let high = bytes.length
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    try {
+      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, middle), { stream: true })
+      low = middle
+    } catch {
+      high = middle - 1
+    }
+  }
+  return decoder.decode(bytes.subarray(0, low), { stream: true })
+}

@@ -1,0 +1,157 @@
+import { printable } from './text.ts'
+
+/**
+ * What can go wrong, with the exit status of each code. A code never changes once released.
+ * The table in the README is generated from this one.
+ */
+export const exitStatus = {
+  internal: 1,
+
+  usage: 2,
+  'key-missing': 2,
+  'key-placeholder': 2,
+  'confirmation-needed': 2,
+
+  'key-rejected': 3,
+
+  'not-an-api': 4,
+  'wrong-route': 4,
+  'docs-host': 4,
+
+  'model-unknown': 5,
+  'model-not-allowed': 5,
+  'protocol-unsupported': 5,
+
+  refused: 6,
+  dns: 6,
+  tls: 6,
+  proxy: 6,
+  timeout: 6,
+  redirected: 6,
+
+  quota: 7,
+  'rate-limited': 7,
+  'gateway-fault': 7,
+
+  'config-invalid': 8,
+  'config-conflict': 8,
+  'changed-underneath': 8,
+  'not-permitted': 8,
+  'disk-full': 8,
+  'io-failed': 8,
+  'backup-missing': 8,
+  'record-damaged': 8,
+  'client-failed': 8,
+
+  locked: 9,
+
+  cancelled: 130,
+} as const
+
+export type ErrorCode = keyof typeof exitStatus
+
+/**
+ * What state the user's files are in when an error is reported.
+ * `pending`: the run is committed and the next start of repoint finishes it. `unknown`: a run was cut
+ * off, and what it had switched by then cannot be told.
+ */
+export type FilesState = 'unchanged' | 'changed' | 'pending' | 'unknown'
+
+/** A failure that a person can act on. Anything else that is thrown is our own bug. */
+export class UserError extends Error {
+  readonly code: ErrorCode
+  /** The next thing to type or do. */
+  readonly hint: string | undefined
+  readonly files: FilesState
+
+  constructor(options: {
+    code: ErrorCode
+    /** What and where, without a final full stop about the state of the files: that is added. */
+    message: string
+    hint?: string | undefined
+    files?: FilesState
+    cause?: unknown
+  }) {
+    super(options.message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'UserError'
+    this.code = options.code
+    this.hint = options.hint
+    this.files = options.files ?? 'unchanged'
+  }
+}
+
+/** The document that `--json` prints for a failure. */
+export interface ErrorDocument {
+  readonly error: {
+    readonly code: ErrorCode
+    readonly message: string
+    readonly hint?: string
+    /**
+     * `"pending"`: committed; the next start of repoint finishes the switch. `"unknown"`: some of the
+     * files of a run that was cut off may be switched and others not.
+     */
+    readonly filesChanged: boolean | 'pending' | 'unknown'
+  }
+}
+
+const filesSentence: Readonly<Record<FilesState, string>> = {
+  unchanged: 'Nothing was changed.',
+  changed: 'The files were changed; `repoint rollback` undoes it.',
+  pending: 'The change is recorded but not finished; the next start of repoint finishes it.',
+  unknown: 'Some of its files may be switched and others not.',
+}
+
+const filesChanged = {
+  unchanged: false,
+  changed: true,
+  pending: 'pending',
+  unknown: 'unknown',
+} as const
+
+/** What is not a `UserError` is our own bug: it is said so, with the stack. */
+function asUserError(error: unknown): UserError {
+  if (error instanceof UserError) return error
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return new UserError({
+    code: 'internal',
+    message: `This is a fault in repoint itself.\n${detail}`,
+    hint: 'Please report it with the lines above; `npm bugs repoint` names the place.',
+    cause: error,
+  })
+}
+
+/**
+ * Renders any thrown value for a person or as one JSON document. The only place that does so.
+ *
+ * @param redact takes secrets out of every text before it is shown
+ */
+export function renderError(
+  thrown: unknown,
+  format: { json: boolean; redact: (text: string) => string },
+): { text: string; exitStatus: number } {
+  const error = asUserError(thrown)
+  const message = printable(format.redact(error.message))
+  const hint = error.hint === undefined ? undefined : printable(format.redact(error.hint))
+  const status = exitStatus[error.code]
+  if (format.json) {
+    const document: ErrorDocument = {
+      error: {
+        code: error.code,
+        message,
+        ...(hint === undefined ? {} : { hint }),
+        filesChanged: filesChanged[error.files],
+      },
+    }
+    return { text: `${JSON.stringify(document)}\n`, exitStatus: status }
+  }
+  const body = indent(
+    `${message}${/[.!?]$/.test(message) ? '' : '.'} ${filesSentence[error.files]}`,
+  )
+  const lines = [`error: ${body}`]
+  if (hint !== undefined) lines.push(`hint:  ${indent(hint)}`)
+  return { text: `${lines.join('\n')}\n`, exitStatus: status }
+}
+
+function indent(text: string): string {
+  return text.split('\n').join('\n       ')
+}

@@ -1,0 +1,54 @@
+import { UserError } from '../errors.ts'
+import { type Answer, NetworkError, type NetworkFailure } from './answer.ts'
+import { diagnose, type Outcome, type Question } from './diagnose.ts'
+import { type RequestSpec, request } from './http.ts'
+import type { GatewayAccess } from './types.ts'
+
+/**
+ * One request with the key, judged.
+ *
+ * @throws UserError from the closed set, where the answer is not what was asked for
+ */
+export async function ask(
+  access: GatewayAccess,
+  spec: RequestSpec,
+  question: Pick<Question, 'asked' | 'model' | 'catalog' | 'isBaseProven'>,
+): Promise<Answer> {
+  const result = await tryAsk(access, spec)
+  const outcome = diagnose(result, questionFor(access, question))
+  if (outcome !== undefined) throw asUserError(outcome)
+  return result as Answer
+}
+
+/** The same without a judgement. */
+export async function tryAsk(
+  access: GatewayAccess,
+  spec: RequestSpec,
+): Promise<Answer | NetworkFailure> {
+  const headers = {
+    authorization: `Bearer ${access.key}`,
+    // Error texts follow it in many gateways; ours are English too.
+    'accept-language': 'en',
+    'user-agent': 'repoint',
+    ...spec.headers,
+  }
+  try {
+    return await request(access, { ...spec, headers })
+  } catch (error) {
+    if (error instanceof NetworkError) return error.failure
+    throw error
+  }
+}
+
+export function questionFor(
+  access: GatewayAccess,
+  question: Pick<Question, 'asked' | 'model' | 'catalog' | 'isBaseProven'>,
+): Question {
+  return { ...question, baseUrl: access.baseUrl, secrets: [access.key] }
+}
+
+export function asUserError(outcome: Outcome): UserError {
+  const { code, message, hint, requestId } = outcome
+  const id = requestId === undefined ? '' : ` (request id: ${requestId})`
+  return new UserError({ code, message: message + id, hint })
+}

@@ -1,0 +1,166 @@
+import type { Notice } from '../notice.ts'
+import type { Answer } from './answer.ts'
+import { asUserError, questionFor, tryAsk } from './ask.ts'
+import { diagnose, type Outcome, type Question } from './diagnose.ts'
+import { cleanForeignText } from './foreign-text.ts'
+import type { RequestSpec } from './http.ts'
+import { maxAnswerBytes, maxCatalogBytes } from './limits.ts'
+import { isComplete, proofIn } from './proof.ts'
+import type { Catalog, GatewayAccess, ProtocolName } from './types.ts'
+
+/** What a probe proved: the gateway serves this model over this protocol to this key. */
+export interface ProbeResult {
+  readonly protocol: ProtocolName
+  /** As asked for. */
+  readonly model: string
+  /** As the gateway names it in its answer, where it does. */
+  readonly servedModel?: string
+  readonly elapsedMs: number
+  readonly notices: readonly Notice[]
+}
+
+export interface ProbeOptions {
+  /** Where it has been read already: names the nearest models, and spares asking for it again. */
+  readonly catalog?: Catalog | undefined
+}
+
+/** Most tokens to ask for. The responses protocol refuses fewer than 16. */
+const maxTokens = 16
+
+/**
+ * One small inference with `ping`, asked as the client asks: streamed, with the key as Bearer and
+ * nothing beside it. Streamed, because all the clients stream, and because a gateway (or a proxy
+ * before it) that answers in one piece passes every other check and leaves a client waiting for ever.
+ *
+ * A limit of tokens that the gateway does not bear is left out in a second try: not all know one,
+ * and the clients can do without.
+ *
+ * @throws UserError from the closed set of gateway failures
+ */
+export async function probe(
+  access: GatewayAccess,
+  protocol: ProtocolName,
+  model: string,
+  options: ProbeOptions = {},
+): Promise<ProbeResult> {
+  const started = performance.now()
+  const question = { asked: protocol, model, catalog: options.catalog } as const
+  let result = await tryAsk(access, requestFor(protocol, model, true))
+  if ('status' in result && refusesLimit(result)) {
+    result = await tryAsk(access, requestFor(protocol, model, false))
+  }
+
+  let outcome = diagnose(result, questionFor(access, definedOnly(question)))
+  if (outcome !== undefined && 'status' in result && isAboutAddress(outcome)) {
+    const isBaseProven = options.catalog !== undefined || (await servesCatalog(access))
+    outcome = diagnose(result, questionFor(access, { ...definedOnly(question), isBaseProven }))
+  }
+  if (outcome !== undefined) throw asUserError(outcome)
+
+  const { body } = result as Answer
+  const proof = proofIn(protocol, body)
+  const servedModel =
+    'model' in proof && proof.model !== undefined ? cleanForeignText(proof.model, [access.key]) : ''
+  return {
+    protocol,
+    model,
+    ...(servedModel === '' ? {} : { servedModel }),
+    elapsedMs: Math.round(performance.now() - started),
+    notices: proof.kind === 'unstreamed' ? [notStreamed] : [],
+  }
+}
+
+const notStreamed: Notice = {
+  code: 'not-streamed',
+  message: 'The gateway answered in one piece although a stream was asked for',
+  hint: 'The client asks twice then: it works, but slower. Ask whoever runs the gateway about streaming.',
+}
+
+function requestFor(protocol: ProtocolName, model: string, isLimited: boolean): RequestSpec {
+  const { path, headers, body } = requests[protocol](model, isLimited)
+  return {
+    method: 'POST',
+    path,
+    headers: {
+      'content-type': 'application/json',
+      accept: 'text/event-stream, application/json',
+      ...headers,
+    },
+    body: JSON.stringify(body),
+    maxBytes: maxAnswerBytes,
+    isEnough: (text) => isComplete(protocol, text),
+  }
+}
+
+interface ProtocolRequest {
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+const requests: Readonly<
+  Record<ProtocolName, (model: string, isLimited: boolean) => ProtocolRequest>
+> = {
+  chat: (model, isLimited) => ({
+    path: '/v1/chat/completions',
+    body: {
+      model,
+      messages: [{ role: 'user', content: 'ping' }],
+      stream: true,
+      ...(isLimited ? { max_tokens: maxTokens } : {}),
+    },
+  }),
+  responses: (model, isLimited) => ({
+    path: '/v1/responses',
+    body: {
+      model,
+      input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'ping' }] }],
+      stream: true,
+      store: false,
+      ...(isLimited ? { max_output_tokens: maxTokens } : {}),
+    },
+  }),
+  messages: (model) => ({
+    // As Claude Code 2.1.197 and 2.1.329 ask (2026-11-21).
+    path: '/v1/messages?beta=true',
+    headers: { 'anthropic-version': '2023-06-01' },
+    body: {
+      model,
+      max_tokens: maxTokens,
+      messages: [{ role: 'user', content: 'ping' }],
+      stream: true,
+    },
+  }),
+}
+
+/** A refusal of our limit names the parameter, in whatever language. */
+function refusesLimit(answer: Answer): boolean {
+  return (
+    (answer.status === 400 || answer.status === 422) &&
+    /max_(?:output_|completion_)?tokens/.test(answer.body)
+  )
+}
+
+/** Outcomes that read differently once the address is known to be right. */
+function isAboutAddress({ code }: Outcome): boolean {
+  return code === 'wrong-route' || code === 'not-an-api'
+}
+
+async function servesCatalog(access: GatewayAccess): Promise<boolean> {
+  const result = await tryAsk(access, {
+    method: 'GET',
+    path: '/v1/models',
+    headers: { accept: 'application/json', 'accept-encoding': 'gzip, br, deflate' },
+    maxBytes: maxCatalogBytes,
+  })
+  return diagnose(result, questionFor(access, { asked: 'catalog' })) === undefined
+}
+
+function definedOnly(question: {
+  asked: ProtocolName
+  model: string
+  catalog: Catalog | undefined
+}): Pick<Question, 'asked' | 'model' | 'catalog'> {
+  const { catalog, ...rest } = question
+  return catalog === undefined ? rest : { ...rest, catalog }
+}

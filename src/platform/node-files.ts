@@ -1,0 +1,178 @@
+import * as nodeFs from 'node:fs'
+import type { FileStatus, Files, Machine } from './platform.ts'
+
+/** What of `node:fs` is used. A parameter so that the Windows branches can be tested anywhere. */
+export type NodeFs = Pick<
+  typeof nodeFs,
+  | 'accessSync'
+  | 'lstatSync'
+  | 'statSync'
+  | 'fstatSync'
+  | 'realpathSync'
+  | 'readlinkSync'
+  | 'openSync'
+  | 'readSync'
+  | 'readdirSync'
+  | 'mkdirSync'
+  | 'rmdirSync'
+  | 'writeSync'
+  | 'fsyncSync'
+  | 'fchmodSync'
+  | 'fchownSync'
+  | 'lchownSync'
+  | 'closeSync'
+  | 'renameSync'
+  | 'unlinkSync'
+>
+
+/** `Files` on Node's synchronous calls. */
+export function nodeFiles(os: Machine['os'], fs: NodeFs = nodeFs): Files {
+  const isWindows = os === 'win32'
+  return {
+    lstat: (path) => asStatus(fs.lstatSync(path)),
+    stat: (path) => asStatus(fs.statSync(path)),
+    realpath: (path) => fs.realpathSync.native(path),
+    isWritable: (path) => isWritable(fs, path),
+    readlink: (path) => fs.readlinkSync(path),
+    read: (path, maxBytes) => read(fs, path, maxBytes),
+    readdir: (path) => fs.readdirSync(path),
+    mkdir: (path, mode) => {
+      fs.mkdirSync(path, { mode })
+    },
+    rmdir: (path) => fs.rmdirSync(path),
+    createNew: (path, mode) => fs.openSync(path, 'wx', mode),
+    write: (handle, bytes, offset) => fs.writeSync(handle, bytes, offset, bytes.length - offset),
+    fsync: (handle) => fs.fsyncSync(handle),
+    fchmod: (handle, mode) => {
+      // On Windows a mode only says "read-only", and that would stop the rename.
+      if (!isWindows) fs.fchmodSync(handle, mode)
+    },
+    fchown: (handle, uid, gid) => {
+      if (!isWindows) fs.fchownSync(handle, uid, gid)
+    },
+    lchown: (path, uid, gid) => {
+      if (!isWindows) fs.lchownSync(path, uid, gid)
+    },
+    close: (handle) => fs.closeSync(handle),
+    rename: (from, to) => {
+      if (isWindows) renamePatiently(fs, from, to)
+      else fs.renameSync(from, to)
+    },
+    unlink: (path) => fs.unlinkSync(path),
+    fsyncFolder: (path) => {
+      if (!isWindows) fsyncFolder(fs, path)
+    },
+    copyAttributes: (from, to) => {
+      if (os === 'linux') copyAttributes(from, to)
+    },
+  }
+}
+
+function asStatus(stats: nodeFs.Stats): FileStatus {
+  return {
+    kind: stats.isFile()
+      ? 'file'
+      : stats.isDirectory()
+        ? 'folder'
+        : stats.isSymbolicLink()
+          ? 'symlink'
+          : 'other',
+    mode: stats.mode & 0o7777,
+    uid: stats.uid,
+    gid: stats.gid,
+    sizeBytes: stats.size,
+    links: stats.nlink,
+  }
+}
+
+function isWritable(fs: NodeFs, path: string): boolean {
+  try {
+    fs.accessSync(path, nodeFs.constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Reads a regular file, or a pipe that a shell made for us (`/dev/fd/63`). Anything else would
+ * block or never end, and is refused with EINVAL.
+ */
+function read(fs: NodeFs, path: string, maxBytes: number): Uint8Array {
+  const isShellPipe = /^\/dev\/(fd\/\d+|stdin)$/.test(path)
+  // Without O_NONBLOCK, opening a FIFO waits for its writer. Windows has no such flag.
+  const nonBlocking = isShellPipe ? 0 : (nodeFs.constants.O_NONBLOCK ?? 0)
+  const handle = fs.openSync(path, nodeFs.constants.O_RDONLY | nonBlocking)
+  try {
+    const stats = fs.fstatSync(handle)
+    if (!stats.isFile() && !stats.isDirectory() && !isShellPipe)
+      throw Object.assign(new Error(`EINVAL: not a regular file, read '${path}'`), {
+        code: 'EINVAL',
+      })
+    const pieces: Uint8Array[] = []
+    let length = 0
+    for (;;) {
+      const piece = Buffer.allocUnsafe(Math.min(Math.max(stats.size - length, 0) + 1, 65_536))
+      const count = fs.readSync(handle, piece, 0, piece.length, null)
+      if (count === 0) return Buffer.concat(pieces, length)
+      length += count
+      if (length > maxBytes) throw new RangeError(`${path} is longer than ${maxBytes} bytes`)
+      pieces.push(piece.subarray(0, count))
+    }
+  } finally {
+    fs.closeSync(handle)
+  }
+}
+
+/** What a file system says that cannot flush a folder, or a folder that may not be opened. */
+const unflushable = new Set(['EINVAL', 'ENOTSUP', 'EACCES', 'EISDIR'])
+
+function fsyncFolder(fs: NodeFs, path: string): void {
+  let handle: number | undefined
+  try {
+    handle = fs.openSync(path, 'r')
+    fs.fsyncSync(handle)
+  } catch (error) {
+    if (!unflushable.has((error as NodeJS.ErrnoException).code ?? '')) throw error
+  } finally {
+    if (handle !== undefined) fs.closeSync(handle)
+  }
+}
+
+/** Waits between the attempts, in ms: a virus scanner or an indexer holds a new file that long. */
+const renameWaitsMs = [10, 20, 40, 80, 160, 320, 640]
+
+function renamePatiently(fs: NodeFs, from: string, to: string): void {
+  for (const waitMs of [...renameWaitsMs, undefined]) {
+    try {
+      fs.renameSync(from, to)
+      return
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? ''
+      const mayPass = ['EPERM', 'EBUSY', 'EACCES'].includes(code) && !isFolder(fs, to)
+      if (waitMs === undefined || !mayPass) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitMs)
+    }
+  }
+}
+
+/** Windows never renames onto a folder: waiting would not help. */
+function isFolder(fs: NodeFs, path: string): boolean {
+  try {
+    return fs.lstatSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Node has no call for extended attributes, so coreutils does it: about 4 ms a file (coreutils 9.1,
+ * 2026-11-21), spent only where there was a file before. busybox's cp refuses the options, and
+ * then nothing is copied.
+ */
+function copyAttributes(from: string, to: string): void {
+  // Not imported at the top: most commands never need it.
+  const { spawnSync } = process.getBuiltinModule('node:child_process')
+  const options = ['--attributes-only', '--no-dereference', '--preserve=mode,xattr']
+  spawnSync('cp', [...options, '--', from, to], { stdio: 'ignore', timeout: 2_000 })
+}

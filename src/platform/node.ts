@@ -1,0 +1,61 @@
+import { homedir, hostname } from 'node:os'
+import { resolve } from 'node:path'
+import { nodeFiles } from './node-files.ts'
+import { runInForeground } from './node-foreground.ts'
+import { nodeProcesses } from './node-processes.ts'
+import { nodeTerminal } from './node-terminal.ts'
+import type { Machine, Platform } from './platform.ts'
+import { terminalAsk } from './prompts.ts'
+
+/** The outside world for real. Only bin and tests build it. */
+export function nodePlatform(): Platform {
+  const machine = thisMachine()
+  let interrupt: AbortSignal | undefined
+  return {
+    machine,
+    terminal: nodeTerminal(),
+    files: nodeFiles(machine.os),
+    processes: nodeProcesses(machine, hostname()),
+    clock: { now: () => new Date() },
+    ask: terminalAsk,
+    runInForeground,
+    get interrupt() {
+      interrupt ??= onInterrupt()
+      return interrupt
+    },
+  }
+}
+
+function thisMachine(): Machine {
+  const { platform } = process
+  const home = resolve(homedir())
+  return {
+    os: platform === 'win32' || platform === 'darwin' ? platform : 'linux',
+    // A copy: process.env itself ignores case on Windows.
+    env: { ...process.env },
+    home,
+    cwd: workingFolder() ?? home,
+  }
+}
+
+/** Undefined where the working folder has been deleted under us. */
+function workingFolder(): string | undefined {
+  try {
+    return process.cwd()
+  } catch {
+    return undefined
+  }
+}
+
+/** Listening starts with the first look at it; until then a signal ends the process as usual. */
+function onInterrupt(): AbortSignal {
+  const controller = new AbortController()
+  const signals = ['SIGINT', 'SIGTERM'] as const
+  const abort = () => {
+    // With our listeners gone, the next signal has its usual effect.
+    for (const signal of signals) process.off(signal, abort)
+    controller.abort()
+  }
+  for (const signal of signals) process.on(signal, abort)
+  return controller.signal
+}

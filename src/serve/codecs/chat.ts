@@ -1,0 +1,178 @@
+import type {
+  FinishReason,
+  Message,
+  ModelEvent,
+  ModelRequest,
+  Part,
+  Tool,
+  ToolChoice,
+  Usage,
+} from '../events.ts'
+import { sseData } from '../sse.ts'
+import type { AnswerFacts, Codec, JsonObject, StreamEncoder } from './codec.ts'
+import { InvalidRequest } from './codec.ts'
+import { asLimit, asList, asString, asStrings, isObject, textOf } from './read.ts'
+
+/** POST /v1/chat/completions. */
+export const chat: Codec = { protocol: 'chat', readRequest, encodeStream, fold }
+
+function readRequest(body: JsonObject): ModelRequest {
+  const messages = asList(body['messages'])
+  if (messages.length === 0) throw new InvalidRequest('field messages is required')
+  return {
+    model: asString(body['model']) ?? '',
+    stream: body['stream'] === true,
+    messages: messages.filter(isObject).map(readMessage),
+    tools: asList(body['tools']).flatMap(readTool),
+    toolChoice: readToolChoice(body['tool_choice']),
+    maxOutputTokens: asLimit(body['max_completion_tokens']) ?? asLimit(body['max_tokens']),
+    stopSequences: asStrings(body['stop']),
+    outputSchema: readFormat(body['response_format']),
+  }
+}
+
+function readMessage(message: JsonObject): Message {
+  const content = message['content']
+  switch (message['role']) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', parts: [{ type: 'text', text: textOf(content) }] }
+    case 'tool':
+    case 'function': {
+      const id = asString(message['tool_call_id']) ?? ''
+      return { role: 'tool', parts: [{ type: 'tool-result', id, text: textOf(content) }] }
+    }
+    case 'assistant':
+      return {
+        role: 'assistant',
+        parts: [...readContent(content), ...asList(message['tool_calls']).flatMap(readToolCall)],
+      }
+    default:
+      return { role: 'user', parts: readContent(content) }
+  }
+}
+
+function readContent(content: unknown): readonly Part[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  return asList(content)
+    .filter(isObject)
+    .map((block) => {
+      const text = asString(block['text'])
+      return text === undefined ? { type: 'media' } : { type: 'text', text }
+    })
+}
+
+function readToolCall(call: unknown): Part[] {
+  if (!isObject(call)) return []
+  const details = call['function']
+  const name = isObject(details) ? asString(details['name']) : undefined
+  return [{ type: 'tool-call', id: asString(call['id']) ?? '', name: name ?? '' }]
+}
+
+function readTool(tool: unknown): Tool[] {
+  const details = isObject(tool) ? tool['function'] : undefined
+  if (!isObject(details)) return []
+  const name = asString(details['name'])
+  if (name === undefined) return []
+  return [{ name, kind: 'function', parameters: details['parameters'] }]
+}
+
+function readFormat(format: unknown): unknown {
+  if (!isObject(format)) return undefined
+  if (format['type'] === 'json_object') return {}
+  const details = format['json_schema']
+  return isObject(details) ? (details['schema'] ?? {}) : undefined
+}
+
+function readToolChoice(choice: unknown): ToolChoice {
+  if (choice === 'none' || choice === 'required') return choice
+  const details = isObject(choice) ? choice['function'] : undefined
+  const name = isObject(details) ? asString(details['name']) : undefined
+  return name === undefined ? 'auto' : { name }
+}
+
+function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
+  const options = body['stream_options']
+  const includesUsage = isObject(options) && options['include_usage'] === true
+  const head = `{"id":"chatcmpl-${facts.id}","object":"chat.completion.chunk","created":${facts.createdAt},"model":${JSON.stringify(facts.model)}`
+  const usageOfChunk = includesUsage ? ',"usage":null' : ''
+  const beforeDelta = `data: ${head},"choices":[{"index":0,"delta":`
+  const afterDelta = `,"logprobs":null,"finish_reason":null}]${usageOfChunk}}\n\n`
+  const chunk = (delta: string) => beforeDelta + delta + afterDelta
+  let toolCalls = 0
+
+  return {
+    open: () => chunk('{"role":"assistant","content":"","refusal":null}'),
+    aroundText: () => [`${beforeDelta}{"content":`, `}${afterDelta}`],
+    frames(event) {
+      switch (event.type) {
+        case 'text-delta':
+          return `${beforeDelta}{"content":${JSON.stringify(event.text)}}${afterDelta}`
+        case 'tool-call-start':
+          toolCalls++
+          return chunk(
+            `{"tool_calls":[{"index":${toolCalls - 1},"id":${JSON.stringify(event.id)},"type":"function","function":{"name":${JSON.stringify(event.tool.name)},"arguments":""}}]}`,
+          )
+        case 'tool-call-delta':
+          return chunk(
+            `{"tool_calls":[{"index":${toolCalls - 1},"function":{"arguments":${JSON.stringify(event.text)}}}]}`,
+          )
+        case 'finish': {
+          const last = `${beforeDelta}{},"logprobs":null,"finish_reason":"${finishReason(event.reason)}"}]${usageOfChunk}}\n\n`
+          const usage = includesUsage
+            ? sseData(`${head},"choices":[],"usage":${usageText(event.usage)}}`)
+            : ''
+          return `${last}${usage}data: [DONE]\n\n`
+        }
+        default:
+          return ''
+      }
+    },
+    fail: ({ message, code }) =>
+      sseData(JSON.stringify({ error: { message, type: 'new_api_error', param: '', code } })),
+  }
+}
+
+function fold(_body: JsonObject, facts: AnswerFacts, events: readonly ModelEvent[]): string {
+  let text: string | null = null
+  const toolCalls: {
+    id: string
+    type: 'function'
+    function: { name: string; arguments: string }
+  }[] = []
+  let reason: FinishReason = { type: 'stop' }
+  let usage: Usage = { inputTokens: facts.inputTokens, outputTokens: 0 }
+  for (const event of events) {
+    if (event.type === 'text-delta') text = (text ?? '') + event.text
+    else if (event.type === 'tool-call-start')
+      toolCalls.push({
+        id: event.id,
+        type: 'function',
+        function: { name: event.tool.name, arguments: '' },
+      })
+    else if (event.type === 'tool-call-delta') toolCalls.at(-1)!.function.arguments += event.text
+    else if (event.type === 'finish') {
+      reason = event.reason
+      usage = event.usage
+    }
+  }
+  const content = text === null ? 'null' : JSON.stringify(text)
+  const calls = toolCalls.length === 0 ? '' : `,"tool_calls":${JSON.stringify(toolCalls)}`
+  const message = `{"role":"assistant","content":${content}${calls},"refusal":null,"annotations":[]}`
+  return `{"id":"chatcmpl-${facts.id}","object":"chat.completion","created":${facts.createdAt},"model":${JSON.stringify(facts.model)},"choices":[{"index":0,"message":${message},"logprobs":null,"finish_reason":"${finishReason(reason)}"}],"usage":${usageText(usage)}}`
+}
+
+function finishReason(reason: FinishReason): string {
+  switch (reason.type) {
+    case 'tool-calls':
+      return 'tool_calls'
+    case 'length':
+      return 'length'
+    default:
+      return 'stop'
+  }
+}
+
+function usageText({ inputTokens, outputTokens }: Usage): string {
+  return `{"prompt_tokens":${inputTokens},"completion_tokens":${outputTokens},"total_tokens":${inputTokens + outputTokens},"prompt_tokens_details":{"cached_tokens":0,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}}`
+}

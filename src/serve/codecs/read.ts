@@ -1,0 +1,34 @@
+import type { JsonObject } from './codec.ts'
+
+/** Reads members of a body without trusting their types: what does not fit is absent. */
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function asString(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** A positive whole number, or undefined. */
+export function asLimit(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 1 ? Math.floor(value) : undefined
+}
+
+export function asStrings(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  return asList(value).filter((item) => typeof item === 'string')
+}
+
+/** The text of content that is a string or a list of blocks with `text`. */
+export function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  return asList(content)
+    .map((block) => (isObject(block) ? (asString(block['text']) ?? '') : ''))
+    .filter((text) => text !== '')
+    .join('\n')
+}

@@ -1,0 +1,261 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { performance } from 'node:perf_hooks'
+import type { GatewayFailure } from './failure.ts'
+import { failures, failureText } from './failure.ts'
+import { headerOf } from './headers.ts'
+import type { Limits } from './options.ts'
+import { pageHtml, pagePolicy } from './page.ts'
+import type { LogEntry } from './request-log.ts'
+import { maxLoggedBodyBytes } from './request-log.ts'
+
+/** How long an upload that nobody wants may go on after its answer, in ms. */
+const lingerMs = 1000
+
+const nothing = new Uint8Array(0)
+
+type ExtraHeaders = Readonly<Record<string, string | number>>
+
+/** `cut`: the connection is torn down instead of ended. */
+export type StreamEnding = 'end' | 'cut'
+
+const streamHeaders = { 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' }
+
+/**
+ * One request and its answer: the only place that writes to the socket. Notes down in the log entry
+ * what was sent when, and stops writing as soon as the client has gone.
+ */
+export class Exchange {
+  readonly request: IncomingMessage
+  readonly entry: LogEntry
+  /** The body as far as it was read. */
+  requestBody: Uint8Array = nothing
+  readonly #response: ServerResponse
+  readonly #limits: Limits
+  readonly #onEnd: (exchange: Exchange, responseBody: string) => void
+  #hasEnded = false
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    entry: LogEntry,
+    limits: Limits,
+    onEnd: (exchange: Exchange, responseBody: string) => void,
+  ) {
+    this.request = request
+    this.entry = entry
+    this.#response = response
+    this.#limits = limits
+    this.#onEnd = onEnd
+  }
+
+  /** Runs a piece of work; what it throws becomes a 500 instead of the end of the process. */
+  guard(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      if (this.entry.status === undefined) this.fail(failures.internal(message))
+      else this.#response.destroy()
+    }
+  }
+
+  /** Answers with a whole text at once. */
+  send(status: number, contentType: string, text: string, extra?: ExtraHeaders): void {
+    const bytes = Buffer.byteLength(text)
+    this.#head(status, contentType, extra, bytes)
+    const response = this.#response
+    // `end` alone hands the socket a list of pieces; a lone write of head and text costs less.
+    if (bytes > 0) {
+      response.write(text, encodingOf(text, bytes))
+      response.socket?.uncork()
+    }
+    response.end()
+    this.#dropUpload()
+    this.#end('done', text, bytes)
+  }
+
+  json(status: number, text: string, extra?: ExtraHeaders): void {
+    this.send(status, 'application/json; charset=utf-8', text, extra)
+  }
+
+  fail(failure: GatewayFailure): void {
+    const { protocol, id } = this.entry
+    this.json(
+      failure.status,
+      failureText(failure, id, protocol),
+      failure.retryAfter === undefined ? undefined : { 'Retry-After': failure.retryAfter },
+    )
+  }
+
+  webPage(): void {
+    this.send(200, 'text/html; charset=utf-8', pageHtml, {
+      'Cache-Control': 'no-cache',
+      'Content-Security-Policy': pagePolicy(),
+    })
+  }
+
+  /** Announces a whole answer, sends half of it and tears the connection down. */
+  sendHalf(contentType: string, text: string): void {
+    this.#head(200, contentType, undefined, Buffer.byteLength(text))
+    const half = text.slice(0, text.length / 2)
+    this.#tearDownAfter(half)
+    this.#end('cut', half)
+  }
+
+  /** Resets the connection without an answer. */
+  reset(): void {
+    this.#response.socket?.resetAndDestroy()
+    this.#end('cut', '')
+  }
+
+  /** Calls back once, when the answer has ended or the client has gone. */
+  onClose(stop: () => void): void {
+    this.#response.once('close', stop)
+  }
+
+  /** The client went away before its request was complete. */
+  abandon(): void {
+    this.#end('cut', '')
+  }
+
+  /** Calls back after `delayMs`, unless the client has gone by then. */
+  after(delayMs: number, proceed: () => void): void {
+    const timer = setTimeout(() => {
+      this.#response.off('close', leave)
+      proceed()
+    }, delayMs)
+    const leave = () => {
+      clearTimeout(timer)
+      this.#end('cut', '')
+    }
+    this.#response.once('close', leave)
+  }
+
+  /** Writes a whole stream in one go. */
+  streamAtOnce(text: string, ending: StreamEnding): void {
+    const bytes = Buffer.byteLength(text)
+    this.#head(200, 'text/event-stream', streamHeaders)
+    if (ending === 'cut') this.#tearDownAfter(text)
+    else this.#response.end(text, encodingOf(text, bytes))
+    this.#end(ending === 'cut' ? 'cut' : 'done', text, bytes)
+  }
+
+  /** Writes a stream piece by piece. `onClose` runs once, when nothing more will be written. */
+  streamSlowly(
+    frames: readonly string[],
+    betweenMs: number,
+    ending: StreamEnding,
+    onClose: () => void,
+  ): void {
+    this.#head(200, 'text/event-stream', streamHeaders)
+    const response = this.#response
+    let next = 0
+    let sent = ''
+    let timer: NodeJS.Timeout | undefined
+    const write = () => {
+      const frame = frames[next++]!
+      if (sent.length < maxLoggedBodyBytes) sent += frame
+      this.entry.responseBytes += Buffer.byteLength(frame)
+      const isLast = next === frames.length
+      if (isLast && ending === 'cut') this.#tearDownAfter(frame)
+      else if (isLast) response.end(frame)
+      else if (response.write(frame)) timer = setTimeout(write, betweenMs)
+      else {
+        timer = setTimeout(() => response.destroy(), this.#limits.stalledWriteMs)
+        response.once('drain', goOn)
+      }
+    }
+    const goOn = () => {
+      clearTimeout(timer)
+      timer = setTimeout(write, betweenMs)
+    }
+    response.once('close', () => {
+      clearTimeout(timer)
+      onClose()
+      this.#end(response.writableFinished ? 'done' : 'cut', sent)
+    })
+    write()
+  }
+
+  /** Passes an answer on as it comes. Returns what to call with each piece and at the end. */
+  relay(status: number, headers: Readonly<Record<string, string | string[]>>): RelayWriter {
+    const response = this.#response
+    this.entry.status = status
+    this.entry.firstByteMs = performance.now() - this.entry.startedMs
+    response.writeHead(status, { ...headers, 'X-Oneapi-Request-Id': this.entry.id })
+    let sent = ''
+    response.once('close', () => this.#end(response.writableFinished ? 'done' : 'cut', sent))
+    return {
+      write: (piece) => {
+        this.entry.responseBytes += piece.length
+        if (sent.length < maxLoggedBodyBytes) sent += piece.toString()
+        return response.write(piece)
+      },
+      onDrain: (goOn) => response.on('drain', goOn),
+      end: () => response.end(),
+      destroy: () => response.destroy(),
+    }
+  }
+
+  #head(
+    status: number,
+    contentType: string,
+    extra: ExtraHeaders | undefined,
+    contentLength?: number,
+  ): void {
+    const { entry } = this
+    entry.status = status
+    entry.firstByteMs = performance.now() - entry.startedMs
+    const headers: string[] = ['Content-Type', contentType, 'X-Oneapi-Request-Id', entry.id]
+    if (contentLength !== undefined) headers.push('Content-Length', String(contentLength))
+    for (const name in extra) headers.push(name, String(extra[name]))
+    // The service lets any web page call it.
+    if (headerOf(this.request, 'origin') !== undefined && entry.path.startsWith('/v1'))
+      headers.push('Access-Control-Allow-Origin', '*')
+    this.#response.writeHead(status, headers)
+  }
+
+  /** Flushes a last piece, then drops the connection without ending the answer. */
+  #tearDownAfter(piece: string): void {
+    this.#response.write(piece, () => this.#response.destroy())
+  }
+
+  /**
+   * After an answer that did not wait for the body: lets the client finish sending for a moment, so
+   * that it reads the answer instead of a reset, then drops the connection.
+   */
+  #dropUpload(): void {
+    const { request } = this
+    if (request.complete) return
+    const announced = headerOf(request, 'content-length')
+    const hasBody = announced !== undefined || headerOf(request, 'transfer-encoding') !== undefined
+    if (!hasBody) return
+    request.resume()
+    const timer = setTimeout(() => request.socket.destroy(), lingerMs)
+    request.once('close', () => clearTimeout(timer))
+  }
+
+  #end(state: 'done' | 'cut', responseBody: string, bytes?: number): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    const { entry } = this
+    entry.state = state
+    entry.totalMs = performance.now() - entry.startedMs
+    if (entry.responseBytes === 0) entry.responseBytes = bytes ?? Buffer.byteLength(responseBody)
+    this.#onEnd(this, responseBody)
+  }
+}
+
+/** Latin1 for ASCII: Node copies it as it stands. */
+function encodingOf(text: string, bytes: number): 'latin1' | 'utf8' {
+  return bytes === text.length ? 'latin1' : 'utf8'
+}
+
+/** The far end of an answer that is passed on. */
+export interface RelayWriter {
+  /** False: wait for `onDrain` before the next piece. */
+  write(piece: Buffer): boolean
+  onDrain(goOn: () => void): void
+  end(): void
+  destroy(): void
+}

@@ -1,0 +1,70 @@
+import type { ProtocolName } from './codecs/codec.ts'
+
+/** Where a request leads. */
+export type Route =
+  | { readonly kind: 'inference'; readonly protocol: ProtocolName }
+  | { readonly kind: 'models' }
+  | { readonly kind: 'model'; readonly id: string }
+  | { readonly kind: 'not-implemented' }
+  | { readonly kind: 'unknown' }
+  /** Our own routes for the page, the log and the faults; the service has none of them. */
+  | { readonly kind: 'control'; readonly path: string }
+  | { readonly kind: 'web' }
+
+const inference: Readonly<Record<string, Route>> = {
+  '/v1/chat/completions': { kind: 'inference', protocol: 'chat' },
+  '/v1/responses': { kind: 'inference', protocol: 'responses' },
+  '/v1/messages': { kind: 'inference', protocol: 'messages' },
+}
+
+const models: Route = { kind: 'models' }
+const notImplemented: Route = { kind: 'not-implemented' }
+const unknown: Route = { kind: 'unknown' }
+const web: Route = { kind: 'web' }
+
+/** Routes that the service has and that we leave out, or that it does not implement itself. */
+const notImplementedRoutes: readonly RegExp[] = [
+  /^POST \/v1\/(completions|edits|embeddings|rerank|moderations|responses\/compact)$/,
+  /^POST \/v1\/images\/(generations|edits|variations)$/,
+  /^POST \/v1\/audio\/(transcriptions|translations|speech)$/,
+  /^POST \/v1\/engines\/[^/]+\/embeddings$/,
+  /^POST \/v1\/models\/./,
+  /^DELETE \/v1\/models\/[^/]+$/,
+  /^GET \/v1\/realtime$/,
+  /^(GET|POST) \/v1\/files$/,
+  /^(GET|DELETE) \/v1\/files\/[^/]+$/,
+  /^GET \/v1\/files\/[^/]+\/content$/,
+  /^(GET|POST) \/v1\/fine-tunes$/,
+  /^GET \/v1\/fine-tunes\/[^/]+(\/events)?$/,
+  /^POST \/v1\/fine-tunes\/[^/]+\/cancel$/,
+]
+
+export const controlPrefix = '/_repoint/'
+
+export function routeOf(method: string, path: string): Route {
+  if (method === 'POST') {
+    const route = Object.hasOwn(inference, path) ? inference[path] : undefined
+    if (route !== undefined) return route
+  }
+  if (path.startsWith(controlPrefix)) return { kind: 'control', path }
+  // The service looks at the beginning only: /v1beta and /apifox are not pages either.
+  if (!/^\/(v1|api|assets)/.test(path)) return web
+  if (method === 'GET' && path === '/v1/models') return models
+  const model = method === 'GET' ? /^\/v1\/models\/([^/]+)$/.exec(path)?.[1] : undefined
+  if (model !== undefined) return { kind: 'model', id: decode(model) }
+  const key = `${method} ${path}`
+  return notImplementedRoutes.some((pattern) => pattern.test(key)) ? notImplemented : unknown
+}
+
+/** Whether `x-api-key` counts here. */
+export function readsApiKey(path: string): boolean {
+  return path.includes('/v1/messages') || path.includes('/v1/models')
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

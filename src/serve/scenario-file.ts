@@ -1,0 +1,47 @@
+import { readFileSync, statSync, unwatchFile, watchFile } from 'node:fs'
+import { basename } from 'node:path'
+import { UserError } from '../errors.ts'
+import { readScenario, type Scenario } from './scenario.ts'
+import { maxWrittenBytes, readWritten } from './written-file.ts'
+
+/** How often the file is looked at, in ms. Looking by time also sees editors that replace it. */
+const lookEveryMs = 250
+
+/**
+ * @throws UserError `config-invalid`, with line and column where it can be read
+ */
+export async function readScenarioFile(path: string): Promise<Scenario> {
+  return readWritten(contentsOf(path), basename(path), readScenario)
+}
+
+function contentsOf(path: string): string {
+  try {
+    if (statSync(path).size > maxWrittenBytes) throw new Error('it is larger than 4 MiB')
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new UserError({
+      code: 'config-invalid',
+      message: `Cannot read the scenario ${path}: ${(error as Error).message}`,
+      hint: 'Check the path and its permissions.',
+      cause: error,
+    })
+  }
+}
+
+/**
+ * Reads the file again whenever it changes and hands over what it says, or what is wrong with it.
+ * Returns the way to stop. Does not keep the process alive.
+ */
+export function watchScenarioFile(
+  path: string,
+  onChange: (result: Scenario | UserError) => void,
+): () => void {
+  const look = () => {
+    readScenarioFile(path).then(onChange, (error) => {
+      if (error instanceof UserError) onChange(error)
+      else throw error
+    })
+  }
+  watchFile(path, { interval: lookEveryMs, persistent: false }, look)
+  return () => unwatchFile(path, look)
+}

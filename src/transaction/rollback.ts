@@ -1,0 +1,225 @@
+import { basename, dirname } from 'node:path'
+import { actionOf } from '../edits/action.ts'
+import { UserError } from '../errors.ts'
+import { execute } from './apply.ts'
+import { placeOf } from './failure.ts'
+import { listRuns } from './records.ts'
+import { steadyWorld } from './steady.ts'
+import type { Applied, RecordedFile, RollbackPlan, RunRecord, World } from './types.ts'
+import { isHeldTogether, leftAsItIs, undoFile } from './undo-file.ts'
+
+export interface RollbackOptions {
+  /** Only the files of these clients. */
+  readonly clients?: readonly string[]
+  /** Back to before this run, and so to before all newer runs of the same files. */
+  readonly run?: string
+  /** Back to before the first recorded run of every file. */
+  readonly original?: boolean
+  /** The old contents as they were, whatever has been changed since. */
+  readonly force?: boolean
+}
+
+/**
+ * What would undo the newest run that there is something of to undo, or lead back to before an
+ * earlier one; of it, the files of `clients` where they are named. A rollback is a run as well, so
+ * the rollback after a rollback goes forward again.
+ *
+ * A file that someone has changed since keeps their changes: only our own keys are undone there. A
+ * file that is ours as a whole is left as it is then. Where one of a client's bound keys was changed,
+ * all of its files stay: see `isHeldTogether`.
+ *
+ * @returns undefined if nothing is recorded, or nothing is left to undo
+ * @throws UserError `usage` if there is no such run; `record-damaged` if a record is damaged that
+ *   might be meant; `backup-missing`; `config-invalid`, `config-conflict`, `not-permitted`
+ */
+export function planRollback(
+  unsteady: World,
+  options: RollbackOptions = {},
+): RollbackPlan | undefined {
+  const world = steadyWorld(unsteady)
+  const { runs, damaged } = listRuns(world)
+  const concerned = runs.filter((run) => run.files.some((file) => isAsked(file, options)))
+  const planBack = (run: RunRecord) => planTo(world, run, runs, options)
+  if (options.original) {
+    const first = concerned.at(-1)
+    // By force it does not matter what lies between, only what came before.
+    refuseIfDamaged(world, first, damaged, (id) => !options.force || !first || id < first.id)
+    return first && planBack(first)
+  }
+  if (options.run !== undefined) return planBack(namedRun(concerned, options.run, options))
+  let noted: RollbackPlan | undefined
+  for (const run of concerned) {
+    refuseIfDamaged(world, run, damaged, (id) => id > run.id)
+    const plan = planBack(run)
+    if (plan.files.some(({ note }) => note !== undefined)) noted ??= plan
+    if (plan.files.some(({ action, kept }) => action !== 'unchanged' || kept.length > 0))
+      return plan
+  }
+  refuseIfDamaged(world, undefined, damaged, () => true)
+  return noted
+}
+
+function isAsked({ client }: RecordedFile, { clients }: RollbackOptions): boolean {
+  return clients?.includes(client) ?? true
+}
+
+function namedRun(runs: readonly RunRecord[], id: string, { clients }: RollbackOptions): RunRecord {
+  const found = runs.find((run) => run.id === id)
+  if (found) return found
+  throw new UserError({
+    code: 'usage',
+    message: `No run ${id}${clients ? ` of ${clients.join(' or ')}` : ''} is recorded`,
+    hint: '`repoint rollback --list` shows what can be undone.',
+  })
+}
+
+/**
+ * Which files a damaged record concerns is not known, so it may hide a newer state of any.
+ *
+ * @param run what would be undone in its place
+ */
+function refuseIfDamaged(
+  world: World,
+  run: RunRecord | undefined,
+  damaged: readonly string[],
+  isMeant: (id: string) => boolean,
+): void {
+  const inTheWay = damaged.filter((path) =>
+    isMeant(/run-([^./\\]+)\.json[^/\\]*$/.exec(path)?.[1] ?? ''),
+  )
+  if (inTheWay.length === 0) return
+  const places = inTheWay.map((path) => placeOf(world.machine, path)).join(', ')
+  throw new UserError({
+    code: 'record-damaged',
+    message: `The record of ${run ? 'another' : 'a'} run, which may be the one that is meant, cannot be read: ${places}`,
+    hint: run
+      ? `That run cannot be undone. To undo an earlier one all the same: repoint rollback --run ${run.id}`
+      : 'That run cannot be undone, and there is no other. Delete its record to hear no more of it.',
+  })
+}
+
+/** The plan that leads back to before `target`. @param runs newest first */
+function planTo(
+  world: World,
+  target: RunRecord,
+  runs: readonly RunRecord[],
+  options: RollbackOptions,
+): RollbackPlan {
+  const since = runs.slice(0, runs.indexOf(target) + 1)
+  const files = filesBack(since, options)
+  const way = since.filter(
+    (run) => run === target || run.files.some(({ path }) => files.some((one) => one.path === path)),
+  )
+  // The way back is the way there reversed: see docs/transaction.md on why the order matters.
+  const alone = inSwitchOrder(files, way)
+    .toReversed()
+    .map((file) => undoFile(world, stepsOf(file, way), options.force === true))
+  const held = new Set(
+    alone
+      .map(({ edit }) => edit.client)
+      .filter((client) => isHeldTogether(alone.filter(({ edit }) => edit.client === client))),
+  )
+  const undone = alone.map((one) => (held.has(one.edit.client) ? leftAsItIs(one) : one))
+  return {
+    undoes: target,
+    passes: way.filter((run) => run !== target),
+    plan: {
+      command: 'rollback',
+      baseUrl: target.baseUrl,
+      model: target.model,
+      edits: undone.map(({ edit }) => edit),
+    },
+    files: undone.map(({ edit, kept, note }) => ({
+      path: edit.path,
+      client: edit.client,
+      action: actionOf(edit),
+      kept,
+      ...(note === undefined ? {} : { note }),
+    })),
+  }
+}
+
+/**
+ * The files that go back, each as its oldest run since the target recorded it: those of the target,
+ * and the others of the same client that newer runs wrote. A run writes only the address, or only the
+ * key, where the other is right already; back there they belong together again.
+ *
+ * @param since newest first, the target last
+ */
+function filesBack(since: readonly RunRecord[], options: RollbackOptions): RecordedFile[] {
+  const found = new Map<string, RecordedFile>()
+  for (const run of since.toReversed()) {
+    const isTarget = found.size === 0
+    const known = [...found.values()]
+    for (const file of run.files.filter((one) => isAsked(one, options)))
+      if (!found.has(file.path) && (isTarget || options.original || isBeside(file, run, known)))
+        found.set(file.path, file)
+  }
+  return [...found.values()]
+}
+
+/**
+ * Whether `run` wrote `file` for the same installation of a client that `known` files belong to: a
+ * file of the same name in another folder (`CODEX_HOME`) is another installation's.
+ */
+function isBeside(file: RecordedFile, run: RunRecord, known: readonly RecordedFile[]): boolean {
+  const own = known.filter(({ client }) => client === file.client)
+  const isElsewhere = run.files.some(
+    ({ client, path }) =>
+      client === file.client &&
+      own.some((one) => one.path !== path && basename(one.path) === basename(path)),
+  )
+  return own.length > 0 && !isElsewhere
+}
+
+/** The order in which the first run that wrote most of a client's files switched them. */
+function inSwitchOrder(files: readonly RecordedFile[], way: readonly RunRecord[]): RecordedFile[] {
+  const clients = [...new Set(files.map(({ client }) => client))]
+  return clients.flatMap((client) => {
+    const own = files.filter((file) => file.client === client)
+    const count = (run: RunRecord) =>
+      own.filter(({ path }) => run.files.some((file) => file.path === path)).length
+    const [pattern] = way.toReversed().toSorted((one, other) => count(other) - count(one))
+    const rank = ({ path }: RecordedFile) =>
+      pattern?.files.findIndex((file) => file.path === path) ?? -1
+    return own.toSorted((one, other) => rank(one) - rank(other))
+  })
+}
+
+/** What was recorded of a file, newest first; `file` is the last of them. */
+function stepsOf(
+  file: RecordedFile,
+  way: readonly RunRecord[],
+): readonly [RecordedFile, ...RecordedFile[]] {
+  const [first = file, ...rest] = way.flatMap(({ files }) =>
+    files.filter(({ path }) => path === file.path),
+  )
+  return [first, ...rest]
+}
+
+/** Carries out what `planRollback` has planned. @throws as `applyPlan` does */
+export function applyRollback(world: World, { undoes, passes, plan }: RollbackPlan): Applied {
+  const way = [...passes, undoes]
+  // Mode and owner from before the oldest run; what the file has now comes from its newest run.
+  const recorded = plan.edits.flatMap(({ path }) => {
+    const steps = way.flatMap(({ files }) => files.filter((file) => file.path === path))
+    const oldest = steps.at(-1)
+    return oldest ? [{ ...oldest, after: steps[0]?.after ?? oldest.after }] : []
+  })
+  const removed = plan.edits.filter(({ after }) => after === null).map(({ path }) => path)
+  const removedFiles = recorded.filter(({ path }) => removed.includes(path))
+  return execute(world, plan, {
+    undoes: undoes.id,
+    files: new Map(recorded.map((file) => [file.path, file])),
+    // Sorted, a folder comes before those in it.
+    dropFolders: [...new Set(way.flatMap(({ folders }) => folders))]
+      .filter((folder) => removedFiles.some(({ realPath }) => isInside(realPath, folder)))
+      .sort(),
+  })
+}
+
+function isInside(path: string, folder: string): boolean {
+  for (let parent = dirname(path); parent !== dirname(parent); parent = dirname(parent))
+    if (parent === folder) return true
+  return false
+}

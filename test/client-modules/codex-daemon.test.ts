@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest'
+import { findCodexDaemon, stopCodexDaemon } from '../../src/clients/codex-daemon.ts'
+import type { Platform, RunResult } from '../../src/platform/platform.ts'
+import { aMachine } from './support.ts'
+
+/** As 0.169.0 writes it, the digest left out (2026-11-21). */
+const pidFile =
+  '{"pid":31089,"processStartTime":"Sat Nov 21 09:46:41 2026","processIdentity":{"bootId":"0cba85fa","startTicks":200495}}'
+
+/** What 0.169.0 answers (2026-11-21). */
+const stopped =
+  '{"status":"stopped","backend":"pid","socketPath":"/home/ada/.codex/app-server-control/app-server-control.sock","cliVersion":"0.169.0"}\n'
+const notRunning = stopped.replace('stopped', 'notRunning')
+
+interface Fake {
+  readonly files?: Readonly<Record<string, string>>
+  readonly alive?: readonly number[]
+  readonly inPath?: boolean
+  readonly result?: Partial<RunResult>
+}
+
+function aWorld({ files = {}, alive = [], inPath = true, result = {} }: Fake) {
+  const ran: { command: string; args: readonly string[] }[] = []
+  const missing = () => Object.assign(new Error('no such file'), { code: 'ENOENT' })
+  const world = {
+    machine: aMachine({ env: { CODEX_HOME: '/srv/codex' } }),
+    files: {
+      read: (path: string) => {
+        if (files[path] === undefined) throw missing()
+        return new TextEncoder().encode(files[path])
+      },
+      stat: (path: string) => {
+        if (files[path] === undefined) throw missing()
+        return { kind: 'file' }
+      },
+    },
+    processes: {
+      startTime: (pid: number) => (alive.includes(pid) ? 'then' : undefined),
+      which: () => (inPath ? '/usr/bin/codex' : undefined),
+      run: async (command: string, args: readonly string[]) => {
+        ran.push({ command, args })
+        return { exitStatus: 0, reason: 'exited', stdout: stopped, stderr: '', ...result }
+      },
+    },
+  } as unknown as Pick<Platform, 'files' | 'processes' | 'machine'>
+  return { world, ran }
+}
+
+const pidPath = '/srv/codex/app-server-daemon/daemon.pid'
+
+describe('finding the daemon', () => {
+  test('a pid file and a living process', () => {
+    const { world, ran } = aWorld({ files: { [pidPath]: pidFile }, alive: [31089] })
+    expect(findCodexDaemon(world)).toEqual({ pid: 31089 })
+    expect(ran).toEqual([])
+  })
+
+  test.each([
+    ['no pid file', {}],
+    ['a pid file that outlived its process', { files: { [pidPath]: pidFile } }],
+    ['a damaged pid file', { files: { [pidPath]: '{"pid":"1"}' }, alive: [1] }],
+    ['an empty pid file', { files: { [pidPath]: '' }, alive: [1] }],
+  ])('%s is none', (_, fake) => {
+    expect(findCodexDaemon(aWorld(fake).world)).toBeUndefined()
+  })
+})
+
+describe('stopping the daemon', () => {
+  test('Codex itself is asked', async () => {
+    const { world, ran } = aWorld({})
+    expect(await stopCodexDaemon(world)).toEqual({ outcome: 'stopped' })
+    expect(ran).toEqual([{ command: '/usr/bin/codex', args: ['app-server', 'daemon', 'stop'] }])
+  })
+
+  test('without codex in PATH, the copy that runs the daemon is asked', async () => {
+    const copy = '/srv/codex/packages/app-server-daemon/current/bin/codex'
+    const { world, ran } = aWorld({ inPath: false, files: { [copy]: '' } })
+    await stopCodexDaemon(world)
+    expect(ran[0]?.command).toBe(copy)
+  })
+
+  test.each([
+    [{ result: { stdout: notRunning } }, { outcome: 'not-running' }],
+    [
+      { result: { exitStatus: 1, stdout: '', stderr: 'WARNING: x\nError: failed to connect\n' } },
+      { outcome: 'failed', why: 'Error: failed to connect' },
+    ],
+    [
+      { result: { exitStatus: undefined, reason: 'timed-out', stdout: '' } },
+      { outcome: 'failed', why: 'it did not end within 30 s' },
+    ],
+    [{ inPath: false }, { outcome: 'failed', why: 'codex is not in PATH' }],
+  ] as const)('%j', async (fake, expected) => {
+    expect(await stopCodexDaemon(aWorld(fake as Fake).world)).toEqual(expected)
+  })
+})

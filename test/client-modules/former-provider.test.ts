@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest'
+import type { Client } from '../../src/clients/client.ts'
+import { byId, type Disk, planOn, text, written } from './support.ts'
+
+const ours = { ownBaseUrls: ['https://gw.example'] }
+
+/** What a setup under the default id leaves, with something of the user's around it. */
+function afterSetup(client: Client): Disk {
+  const disk = { '.codex/config.toml': '# mine\n[mcp_servers.x]\ncommand = "y"\n' }
+  const { machine, edits } = planOn(client, disk)
+  return written(disk, machine, edits)
+}
+
+/** The files after a setup under another id, and what it says before. */
+function renamed(client: Client, disk: Disk, baseUrl: string, context = ours) {
+  const { obstacles, edits } = planOn(client, disk, {
+    options: { providerId: 'gw2' },
+    choice: { baseUrl },
+    context,
+  })
+  const former = obstacles.filter(({ code }) => code.includes('former'))
+  return { former, texts: edits.map(({ after }) => text(after)) }
+}
+
+describe('codex: a setup under another id', () => {
+  const client = byId('codex')
+
+  test.each(['https://gw.example', 'https://new.example'])(
+    'takes away the table of the earlier one, once that is agreed to: %s',
+    (baseUrl) => {
+      const { former, texts } = renamed(client, afterSetup(client), baseUrl)
+      expect(former).toMatchObject([{ needsConsent: expect.stringContaining('gateway]') }])
+      expect(texts[1]).not.toContain('model_providers.gateway')
+      expect(texts[1]).toContain('[model_providers.gw2]')
+      expect(texts[1]).toContain('# mine\n[mcp_servers.x]\ncommand = "y"\n')
+    },
+  )
+
+  test('leaves a table that repoint has not written', () => {
+    const disk = afterSetup(client)
+    expect(renamed(client, disk, 'https://new.example', { ownBaseUrls: [] }).former).toEqual([])
+    const byHand = text(disk['/home/ada/.codex/config.toml'] as Uint8Array).replace(
+      'supports_websockets = false',
+      '',
+    )
+    const changed = { ...disk, '/home/ada/.codex/config.toml': byHand }
+    expect(renamed(client, changed, 'https://new.example').former).toEqual([])
+  })
+
+  test('leaves a table that a profile chooses', () => {
+    const disk = {
+      ...afterSetup(client),
+      '.codex/deep.config.toml': 'model_provider = "gateway"\n',
+    }
+    expect(renamed(client, disk, 'https://gw.example').former).toEqual([])
+  })
+})
+
+describe('opencode: a setup under another id', () => {
+  const client = byId('opencode')
+
+  test('for the same address takes away the earlier provider and its key', () => {
+    const { former, texts } = renamed(client, afterSetup(client), 'https://gw.example')
+    expect(former.map(({ code }) => code)).toEqual([
+      'opencode-former-provider',
+      'opencode-former-key',
+    ])
+    expect(former[0]!.needsConsent).toMatch(/gateway.*with its key.*rollback/)
+    expect(Object.keys(JSON.parse(texts[0]!))).toEqual(['gw2'])
+    expect(Object.keys(JSON.parse(texts[1]!).provider)).toEqual(['gw2'])
+  })
+
+  test('for another address leaves both, and says so', () => {
+    const { former, texts } = renamed(client, afterSetup(client), 'https://new.example')
+    expect(former).toMatchObject([{ code: 'opencode-former-provider' }])
+    expect(former[0]!.repair).toBeUndefined()
+    expect(former[0]!.needsConsent).toBeUndefined()
+    expect(Object.keys(JSON.parse(texts[0]!)).sort()).toEqual(['gateway', 'gw2'])
+    expect(Object.keys(JSON.parse(texts[1]!).provider).sort()).toEqual(['gateway', 'gw2'])
+  })
+
+  test('leaves a provider that repoint has not written', () => {
+    const disk = afterSetup(client)
+    expect(renamed(client, disk, 'https://gw.example', { ownBaseUrls: [] }).former).toEqual([])
+  })
+})
+
+test.each(['codex', 'opencode'])('%s: a second setup under the new id changes nothing', (id) => {
+  const client = byId(id)
+  const setup = { options: { providerId: 'gw2' }, context: ours }
+  const first = planOn(client, afterSetup(client), setup)
+  const second = planOn(client, written(afterSetup(client), first.machine, first.edits), setup)
+  for (const edit of second.edits) expect(edit.after).toEqual(edit.before)
+  expect(second.obstacles).toEqual([])
+})

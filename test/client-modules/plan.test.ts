@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest'
+import {
+  aMachine,
+  byId,
+  catalogWithWindows,
+  type Disk,
+  key,
+  planOn,
+  type Setup,
+  text,
+} from './support.ts'
+
+/** The file of a plan whose path ends so, decoded. */
+function planned(id: string, name: string, disk: Disk, setup: Setup = {}) {
+  const edit = planOn(byId(id), disk, setup).edits.find(({ path }) => path.endsWith(name))
+  return JSON.parse(text(edit!.after))
+}
+
+const settings = (env: object, more: object = {}): Disk => ({
+  '.claude/settings.json': JSON.stringify({ env, ...more }),
+})
+const gateway = { ANTHROPIC_AUTH_TOKEN: key, ANTHROPIC_BASE_URL: 'https://gw.example' }
+const quiet = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' }
+
+describe('claude', () => {
+  test('the client deletes "model": "opus"; a settled file without it stays so', () => {
+    const settled = settings({ ...gateway, ...quiet })
+    expect(planned('claude', 'settings.json', settled, { options: { slot: 'opus' } })).toEqual({
+      env: { ...gateway, ...quiet },
+    })
+    expect(planned('claude', 'settings.json', {}, { options: { slot: 'opus' } }).model).toBe('opus')
+  })
+
+  test('pins and a subagent that stand without a base URL are the user`s own', () => {
+    const own = { ANTHROPIC_DEFAULT_OPUS_MODEL: 'mine', CLAUDE_CODE_SUBAGENT_MODEL: 'mine' }
+    const { obstacles, texts, choice } = planOn(byId('claude'), settings(own))
+    expect(obstacles.map(({ code }) => code)).toEqual(['claude-old-pin'])
+    const [edit] = byId('claude').plan(texts, choice)
+    expect(JSON.parse(text(edit!.after)).env).toMatchObject(own)
+  })
+
+  test('beside a base URL a pin belongs to that setup, and goes without a word', () => {
+    const mapped = settings({ ...gateway, ANTHROPIC_DEFAULT_OPUS_MODEL: 'x' })
+    expect(planOn(byId('claude'), mapped).obstacles).toEqual([])
+    expect(planned('claude', 'settings.json', mapped).env).toEqual({ ...gateway, ...quiet })
+  })
+
+  test('without a mapping, a subagent and a window of the user`s own stay', () => {
+    const own = { CLAUDE_CODE_SUBAGENT_MODEL: 'mine', CLAUDE_CODE_MAX_CONTEXT_TOKENS: '5' }
+    expect(planned('claude', 'settings.json', settings({ ...gateway, ...own })).env).toMatchObject(
+      own,
+    )
+  })
+
+  test('beside a mapping, a window that was given once stays while it is unknown', () => {
+    const first = planned('claude-gpt', 'settings.json', {}, { options: { contextWindow: 5 } })
+    const disk = { '.claude/settings.json': JSON.stringify(first) }
+    expect(planned('claude-gpt', 'settings.json', disk).env.CLAUDE_CODE_MAX_CONTEXT_TOKENS).toBe(
+      '5',
+    )
+    expect(
+      planned('claude-gpt', 'settings.json', disk, { catalog: catalogWithWindows }).env
+        .CLAUDE_CODE_MAX_CONTEXT_TOKENS,
+    ).toBe('272000')
+  })
+
+  test('telemetry that was off without discovery stays off', () => {
+    const own = { DISABLE_TELEMETRY: '1', ...gateway, ...quiet }
+    expect(planned('claude', 'settings.json', settings(own)).env).toEqual(own)
+  })
+
+  test('a byte order mark is borne and stays', () => {
+    const disk = { '.claude/settings.json': '\uFEFF{"env":{"MINE":"1"}}' }
+    const [edit] = planOn(byId('claude'), disk).edits
+    expect(text(edit!.after)).toMatch(/^\uFEFF\{"env":\{"MINE":"1",/)
+  })
+
+  test.each([
+    ['comments, where their repair was not accepted', '{ // mine\n}'],
+    ['a list of permissions that is text', '{"permissions":{"allow":"Bash"}}'],
+  ])('refuses a file that the client would skip: %s', (_, content) => {
+    const { texts, choice } = { ...planOn(byId('claude'), {}) }
+    const broken = texts.map((file) =>
+      file.role === 'settings' ? { ...file, bytes: new TextEncoder().encode(content) } : file,
+    )
+    expect(() => byId('claude').plan(broken, choice)).toThrow(
+      expect.objectContaining({ code: 'config-invalid' }),
+    )
+  })
+
+  test('what the choice sets wins over a repair, and two repairs of one key are one', () => {
+    const machine = aMachine({ env: { ANTHROPIC_API_KEY: 'sk-x' } })
+    const setup = {
+      machine,
+      context: {
+        shellProfiles: [{ path: '/home/ada/.zshrc', text: 'export ANTHROPIC_API_KEY=1' }],
+      },
+    }
+    const { edits, obstacles } = planOn(byId('claude'), {}, setup)
+    expect(obstacles).toHaveLength(2)
+    expect(edits[0]!.changes.filter(({ path }) => path[1] === 'ANTHROPIC_API_KEY')).toHaveLength(1)
+
+    const { texts, choice } = planOn(byId('claude'), settings({}, { model: 'default' }))
+    const repairs = [{ role: 'settings', changes: [{ path: ['model'], value: 'haiku' }] }]
+    const [edit] = byId('claude').plan(texts, { ...choice, repairs })
+    expect(JSON.parse(text(edit!.after)).model).toBe('sonnet')
+    expect(edit!.changes.filter(({ path }) => path[0] === 'model')).toHaveLength(1)
+  })
+})
+
+describe('claude-gpt', () => {
+  test('fable follows opus where no rule fills it', () => {
+    const models = ['gpt-5.4', 'gpt-5.4-mini'].map((id) => ({ id }))
+    const options = { slotModels: { opus: 'gpt-5.4' } }
+    expect(byId('claude-gpt').choose({ models }, options).slotModels).toMatchObject({
+      opus: 'gpt-5.4',
+      fable: 'gpt-5.4',
+    })
+  })
+
+  test('one unknown window makes the smallest unknown', () => {
+    const models = catalogWithWindows.models.map((model) =>
+      model.id === 'gpt-5.4-mini' ? { id: model.id } : model,
+    )
+    const choice = byId('claude-gpt').choose({ models }, {})
+    expect(choice.contextWindow).toBeUndefined()
+    expect(choice.notes[0]?.message).toContain('gpt-5.4-mini')
+  })
+})
+
+describe('codex', () => {
+  const gatewayTable =
+    'model = "gpt-5.6-sol"\nmodel_context_window = 9\n[model_providers.gateway]\nwire_api = "chat"\nbase_url = "https://gw.example/v1"\n'
+
+  test('what the plan rights itself is no obstacle, nor is a window beside its own model', () => {
+    expect(planOn(byId('codex'), { '.codex/config.toml': gatewayTable }).obstacles).toEqual([])
+  })
+
+  test('the very key, without its provider, is no other key', () => {
+    const disk = { '.codex/auth.json': JSON.stringify({ OPENAI_API_KEY: key }) }
+    expect(planOn(byId('codex'), disk).obstacles).toEqual([])
+  })
+
+  test('outside of a repository the folders above are no project', () => {
+    const { texts } = planOn(
+      byId('codex'),
+      { '/home/ada/work/.codex/config.toml': '' },
+      {
+        machine: aMachine({ cwd: '/home/ada/work/in' }),
+      },
+    )
+    expect(texts.filter(({ role }) => role === 'project')).toEqual([])
+  })
+})
+
+describe('opencode', () => {
+  const config = '.config/opencode/opencode.json'
+  const withModels = (models: object, more: object = {}): Disk => ({
+    [config]: JSON.stringify({
+      provider: { gateway: { options: { baseURL: 'https://gw.example/v1' }, models } },
+      ...more,
+    }),
+  })
+
+  test('an entry that someone wrote stays, and one that the gateway does not list', () => {
+    const mine = { limit: { context: 7, output: 7 }, options: { x: 1 } }
+    const disk = withModels({ 'gpt-5.6-sol': mine, 'gpt-5.4': { name: 'Mine' }, private: {} })
+    const { models } = planned('opencode', config, disk, { catalog: catalogWithWindows }).provider
+      .gateway
+    expect(models['gpt-5.6-sol']).toEqual(mine)
+    expect(models['gpt-5.4']).toEqual({
+      name: 'Mine',
+      limit: { context: 272_000, output: 128_000 },
+    })
+    expect(models.private).toEqual({})
+  })
+
+  test('--context-window reaches the chosen model alone; the output never exceeds it', () => {
+    const setup = { options: { contextWindow: 8192 } }
+    const { models } = planned('opencode', config, withModels({ 'gpt-5.6-sol': {} }), setup)
+      .provider.gateway
+    expect(models['gpt-5.6-sol']).toEqual({ limit: { context: 8192, output: 8192 } })
+    expect(models['gpt-5.4']).toEqual({})
+  })
+
+  test('a $schema of the user`s own stays', () => {
+    const disk = withModels({}, { $schema: 'https://mine.example' })
+    expect(planned('opencode', config, disk).$schema).toBe('https://mine.example')
+  })
+
+  test('refuses an auth.json that opencode would ignore, where its repair was not accepted', () => {
+    const { texts, choice } = planOn(byId('opencode'), {})
+    const broken = texts.map((file) =>
+      file.role === 'auth' ? { ...file, bytes: new TextEncoder().encode('{ /* */ }') } : file,
+    )
+    expect(() => byId('opencode').plan(broken, choice)).toThrow(
+      expect.objectContaining({ code: 'config-invalid' }),
+    )
+  })
+
+  test('another login of the same id is asked about, even for an address of ours', () => {
+    const disk = {
+      ...withModels({}),
+      '.local/share/opencode/auth.json': '{"gateway":{"type":"oauth","refresh":"r"}}',
+    }
+    expect(planOn(byId('opencode'), disk).obstacles).toMatchObject([
+      { code: 'opencode-other-key', needsConsent: expect.any(String) },
+    ])
+  })
+})

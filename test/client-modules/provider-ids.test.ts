@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { checkProviderId } from '../../src/clients/provider-ids.ts'
+import { byId, catalog, obstaclesOn, planOn, written } from './support.ts'
+
+const refused = expect.objectContaining({
+  code: 'usage',
+  hint: expect.stringContaining('--provider-id'),
+})
+
+describe.each(['codex', 'opencode'] as const)('%s', (family) => {
+  test.each(['gateway', 'gw2', 'My-Gateway_1', '7', 'constructor'])('can set up %s', (id) => {
+    expect(() => checkProviderId(family, id)).not.toThrow()
+    const client = byId(family)
+    const { machine, edits, choice } = planOn(client, {}, { options: { providerId: id } })
+    expect(obstaclesOn(client, written({}, machine, edits), machine, { providerId: id })).toEqual(
+      [],
+    )
+    expect(choice.providerId).toBe(id)
+  })
+
+  test.each(['', 'a/b', 'a.b', '-a', '_a', '__proto__', 'a b', 'a"b', 'a\n', 'é', 'openai'])(
+    'refuses %j before anything is planned',
+    (providerId) => {
+      expect(() => byId(family).choose(catalog, { providerId })).toThrow(refused)
+    },
+  )
+})
+
+test.each([
+  ['codex', 'ollama'],
+  ['codex', 'lmstudio'],
+  ['codex', 'amazon-bedrock'],
+  ['opencode', 'anthropic'],
+  ['opencode', 'google'],
+  ['opencode', 'opencode'],
+  ['opencode', 'github-copilot'],
+  ['opencode', 'openrouter'],
+] as const)('%s keeps %s for itself', (family, id) => {
+  expect(() => checkProviderId(family, id)).toThrow(refused)
+})
+
+test('what one client keeps for itself another may be given', () => {
+  expect(() => checkProviderId('codex', 'anthropic')).not.toThrow()
+  expect(() => checkProviderId('opencode', 'ollama')).not.toThrow()
+})
+
+test('a provider that its owner named otherwise is still judged by its models', () => {
+  const settings = { model: 'gpt-5.4', providerId: 'my.gw' }
+  for (const client of [byId('codex'), byId('opencode')])
+    expect(client.choose(catalog, client.asConfigured(settings)).model).toBe('gpt-5.4')
+})

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest'
+import type { Settings } from '../../src/clients/client.ts'
+import { aMachine, byId, type Disk, textsOf } from './support.ts'
+
+function readBack(id: string, disk: Disk): Settings {
+  const client = byId(id)
+  return client.readBack(textsOf(client, aMachine(), disk))
+}
+
+const provider = '[model_providers.gw]\nbase_url = "https://gw.example/v1/"\n'
+const withAuth = `model_provider = "gw"\nmodel = "m"\n${provider}requires_openai_auth = true\n`
+const auth = (text: string) => ({ '.codex/auth.json': text })
+
+test.each<readonly [string, string, Disk, Settings]>([
+  ['codex', 'nothing', {}, {}],
+  [
+    'codex',
+    'a pair',
+    { '.codex/config.toml': withAuth, ...auth('{"OPENAI_API_KEY":"sk"}') },
+    {
+      configuredUrl: 'https://gw.example/v1/',
+      baseUrl: 'https://gw.example',
+      model: 'm',
+      providerId: 'gw',
+      key: 'sk',
+      keyPath: '/home/ada/.codex/auth.json',
+    },
+  ],
+  [
+    'codex',
+    'a provider that sends no key',
+    {
+      '.codex/config.toml': `model_provider = "gw"\n${provider}`,
+      ...auth('{"OPENAI_API_KEY":"sk"}'),
+    },
+    {
+      configuredUrl: 'https://gw.example/v1/',
+      baseUrl: 'https://gw.example',
+      providerId: 'gw',
+    },
+  ],
+  ['codex', 'an empty key', auth('{"OPENAI_API_KEY":""}'), {}],
+  ['codex', 'a login', auth('{"tokens":{}}'), { login: 'a ChatGPT login' }],
+  [
+    'codex',
+    'a newer kind of login',
+    auth('{"auth_mode":"agentIdentity","OPENAI_API_KEY":"sk"}'),
+    { login: 'a login of the kind "agentIdentity"' },
+  ],
+  [
+    'codex',
+    'a broken file',
+    { '.codex/config.toml': 'model = ' },
+    { broken: expect.stringMatching(/config\.toml.*line 1/) as unknown as string },
+  ],
+  ['claude', 'nothing', {}, { model: 'opus' }],
+  [
+    'claude',
+    'a mapping',
+    {
+      '.claude/settings.json': JSON.stringify({
+        env: {
+          ANTHROPIC_BASE_URL: 'https://gw.example/',
+          ANTHROPIC_AUTH_TOKEN: 'sk',
+          ANTHROPIC_DEFAULT_OPUS_MODEL: 'a',
+          CLAUDE_CODE_SUBAGENT_MODEL: 'b',
+          ANTHROPIC_SMALL_FAST_MODEL: 'c',
+        },
+        model: 'haiku',
+      }),
+    },
+    {
+      configuredUrl: 'https://gw.example/',
+      baseUrl: 'https://gw.example',
+      key: 'sk',
+      keyPath: '/home/ada/.claude/settings.json',
+      model: 'haiku',
+      slotModels: { opus: 'a' },
+      subagentModel: 'b',
+      smallModel: 'c',
+    },
+  ],
+  [
+    'claude',
+    'a file that the client skips',
+    { '.claude/settings.json': '{"env":{"ANTHROPIC_AUTH_TOKEN":"sk"}} // mine' },
+    { model: 'opus', broken: '/home/ada/.claude/settings.json line 1, column 39: a comment' },
+  ],
+  [
+    'claude',
+    'a saved login without a token',
+    { '.claude/.credentials.json': '{}' },
+    { model: 'opus', login: 'a saved login' },
+  ],
+  ['opencode', 'nothing', {}, {}],
+  [
+    'opencode',
+    'merged files, the key of auth.json',
+    {
+      '.config/opencode/config.json':
+        '{"model":"x/y","provider":{"gw":{"options":{"baseURL":"https://gw.example/v1"}}}}',
+      '.config/opencode/opencode.json': '{"provider":{"gw":{"options":{"timeout":5}}}}',
+      '.config/opencode/opencode.jsonc': '{"model":"gw/a/b","small_model":"other/c", /* , */}',
+      '.local/share/opencode/auth.json': '{"gw":{"type":"api","key":"sk"}}',
+    },
+    {
+      configuredUrl: 'https://gw.example/v1',
+      baseUrl: 'https://gw.example',
+      providerId: 'gw',
+      model: 'a/b',
+      smallModel: 'other/c',
+      key: 'sk',
+      keyPath: '/home/ada/.local/share/opencode/auth.json',
+    },
+  ],
+  [
+    'opencode',
+    'an empty inline key hides the one of auth.json',
+    {
+      '.config/opencode/opencode.json':
+        '{"model":"gw/a","provider":{"gw":{"options":{"apiKey":""}}}}',
+      '.local/share/opencode/auth.json': '{"gw":{"type":"api","key":"sk"}}',
+    },
+    { providerId: 'gw', model: 'a' },
+  ],
+  [
+    'opencode',
+    'a broken file beside a good one',
+    {
+      '.config/opencode/opencode.json': '{"model":"gw/a"}',
+      '.config/opencode/opencode.jsonc': '{"model":',
+    },
+    {
+      providerId: 'gw',
+      model: 'a',
+      broken: expect.stringMatching(/opencode\.jsonc.*line 1/) as unknown as string,
+    },
+  ],
+])('%s: reads back %s', (id, _, disk, expected) => {
+  expect(readBack(id, disk)).toEqual(expected)
+})

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest'
+import { planRepairs } from '../../src/clients/repairs.ts'
+import { describeEdit, diffEdit } from '../../src/edits/describe.ts'
+import type { FileEdit } from '../../src/edits/plan.ts'
+import { aMachine, byId, type Disk, key, obstaclesOn, planOn, textsOf } from './support.ts'
+
+/** Looks like no token of a well-known form, and its key is not always called like one. */
+const secret = 'users-own-credential-1'
+
+const homes: readonly (readonly [
+  client: string,
+  file: string,
+  credential: string,
+  path: readonly string[],
+  disk: Disk,
+])[] = [
+  ...(['ANTHROPIC_API_KEY', 'ANTHROPIC_CUSTOM_HEADERS'] as const).map(
+    (name) =>
+      [
+        'claude',
+        'settings.json',
+        name,
+        ['env', name],
+        {
+          '.claude/settings.json': JSON.stringify({
+            env: {
+              ANTHROPIC_BASE_URL: 'https://gw.example',
+              ANTHROPIC_AUTH_TOKEN: 'sk-a',
+              [name]: `x-api-key: ${secret}`,
+            },
+          }),
+        },
+      ] as const,
+  ),
+  [
+    'claude',
+    'settings.json',
+    'apiKeyHelper',
+    ['apiKeyHelper'],
+    {
+      '.claude/settings.json': JSON.stringify({
+        env: { ANTHROPIC_BASE_URL: 'https://gw.example', ANTHROPIC_AUTH_TOKEN: 'sk-a' },
+        apiKeyHelper: secret,
+      }),
+    },
+  ],
+  [
+    'codex',
+    'config.toml',
+    'experimental_bearer_token',
+    ['model_providers', 'gateway', 'experimental_bearer_token'],
+    {
+      '.codex/config.toml': `model_provider = "gateway"
+[model_providers.gateway]
+name = "Gateway"
+base_url = "https://gw.example/v1"
+requires_openai_auth = true
+experimental_bearer_token = "${secret}"
+`,
+    },
+  ],
+  [
+    'opencode',
+    'opencode.json',
+    'options.apiKey',
+    ['provider', 'gateway', 'options', 'apiKey'],
+    {
+      '.config/opencode/opencode.json': JSON.stringify({
+        model: 'gateway/m',
+        provider: { gateway: { options: { baseURL: 'https://gw.example/v1', apiKey: secret } } },
+      }),
+      '.local/share/opencode/auth.json': '{"gateway":{"type":"api","key":"sk-a"}}',
+    },
+  ],
+]
+
+describe.each(homes)('%s: in %s, %s', (id, file, _, path, disk) => {
+  const client = byId(id)
+
+  const check = (edits: readonly FileEdit[]) => {
+    const edit = edits.find((one) => one.path.endsWith(file))!
+    const change = edit.changes.find((one) => one.path.join('\0') === path.join('\0'))
+    expect(change).toMatchObject({ isSecret: true, isBound: true })
+    const shown = [
+      ...describeEdit(edit, { showPath: (one) => one }),
+      ...diffEdit(edit, { showPath: (one) => one }),
+    ]
+    expect(shown.join('\n')).not.toContain(secret)
+  }
+
+  test('is a secret for the setup that removes it, and goes back with the address', () => {
+    check(planOn(client, disk).edits)
+  })
+
+  test('is a secret for the repair that removes it', () => {
+    const repairs = obstaclesOn(client, disk).flatMap(({ repair }) => (repair ? [repair] : []))
+    check(planRepairs(client.id, textsOf(client, aMachine(), disk), repairs))
+  })
+
+  test('is in no obstacle', () => {
+    const all = [...obstaclesOn(client, disk), ...planOn(client, disk).obstacles]
+    expect(all.length).toBeGreaterThan(1)
+    expect(JSON.stringify(all)).not.toContain(secret)
+  })
+})
+
+test('codex: the tokens of a login are a secret for the repair that removes them', () => {
+  const disk = {
+    '.codex/config.toml': `model_provider = "gateway"
+[model_providers.gateway]
+name = "Gateway"
+base_url = "https://gw.example/v1"
+requires_openai_auth = true
+`,
+    '.codex/auth.json': `{\n"OPENAI_API_KEY":"sk-a",\n"tokens":{"id":"${secret}"}\n}`,
+  }
+  const repairs = obstaclesOn(byId('codex'), disk).flatMap(({ repair }) => (repair ? [repair] : []))
+  const [edit] = planRepairs('codex', textsOf(byId('codex'), aMachine(), disk), repairs)
+  const shown = diffEdit(edit!, { showPath: (one) => one }).join('\n')
+  expect(shown).toContain('"tokens"')
+  expect(shown).not.toContain(secret)
+})
+
+describe('opencode: the entry in auth.json', () => {
+  const auth = '.local/share/opencode/auth.json'
+  const shown = (disk: Disk) => {
+    const { edits } = planOn(byId('opencode'), disk)
+    return { edit: edits[0]!, lines: describeEdit(edits[0]!, { showPath: () => 'auth.json' }) }
+  }
+
+  test('shows the end of the key, and what kind of entry it is', () => {
+    expect(shown({}).lines).toEqual([
+      'auth.json (created)',
+      '  + gateway.type = "api"',
+      `  + gateway.key = ....${key.slice(-4)}`,
+    ])
+  })
+
+  test('keeps what else stands in it', () => {
+    const { edit } = shown({ [auth]: '{"gateway":{"type":"api","key":"sk-old","note":1}}' })
+    expect(JSON.parse(new TextDecoder().decode(edit.after!))).toEqual({
+      gateway: { type: 'api', key, note: 1 },
+    })
+  })
+
+  test('takes the whole place of a login of another kind, and shows nothing of it', () => {
+    const { edit, lines } = shown({
+      [auth]: `{"gateway":{"type":"oauth","refresh":"${secret}"}}`,
+    })
+    expect(JSON.parse(new TextDecoder().decode(edit.after!))).toEqual({
+      gateway: { type: 'api', key },
+    })
+    expect(lines.join('\n')).not.toContain(secret)
+  })
+})

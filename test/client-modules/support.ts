@@ -1,0 +1,137 @@
+import type {
+  Choice,
+  Client,
+  FileTexts,
+  ObstacleContext,
+  SetupOptions,
+} from '../../src/clients/client.ts'
+import { clients } from '../../src/clients/index.ts'
+import type { FileEdit } from '../../src/edits/plan.ts'
+import type { Catalog } from '../../src/gateway/types.ts'
+import type { Machine } from '../../src/platform/platform.ts'
+
+export const baseUrl = 'https://gw.example'
+export const key = 'sk-test-0123456789abcdef'
+
+/** A catalog as the service answers it, with two families and the messages client's own tiers. */
+export const catalog: Catalog = {
+  models: [
+    ...['gpt-5.6', 'gpt-5.6-sol', 'gpt-5.6-terra', 'gpt-5.6-luna', 'gpt-5.4', 'gpt-5.4-mini'].map(
+      (id) => ({ id, endpointTypes: ['openai', 'openai-response'] }),
+    ),
+    ...['claude-opus-5-5', 'claude-sonnet-5', 'claude-sonnet-5-5', 'claude-haiku-5-5'].map(
+      (id) => ({ id, endpointTypes: ['anthropic', 'openai'] }),
+    ),
+    { id: 'gpt-image-2', endpointTypes: ['image-generation', 'openai'] },
+    { id: 'text-embedding-4', endpointTypes: ['embeddings'] },
+  ],
+}
+
+/** The same catalog from a gateway that says how large the windows are. */
+export const catalogWithWindows: Catalog = {
+  models: catalog.models.map((model) => ({
+    ...model,
+    contextWindow: model.id.startsWith('gpt-5.4') ? 272_000 : 400_000,
+    maxOutputTokens: 128_000,
+  })),
+}
+
+export function aMachine(changes: Partial<Machine> = {}): Machine {
+  return { os: 'linux', env: {}, home: '/home/ada', cwd: '/home/ada/work', ...changes }
+}
+
+/** Files by absolute path, or by a path below the home folder. */
+export type Disk = Readonly<Record<string, string | Uint8Array>>
+
+/** Reads what a client would read from a disk in memory. */
+export function textsOf(client: Client, machine: Machine, disk: Disk): FileTexts {
+  const files = new Map(
+    Object.entries(disk).map(([path, content]) => [
+      path.startsWith('/') ? path : `${machine.home}/${path}`,
+      typeof content === 'string' ? new TextEncoder().encode(content) : content,
+    ]),
+  )
+  const paths = [...files.keys()]
+  const listed = client.files(machine, {
+    exists: (path) => paths.some((one) => one === path || one.startsWith(`${path}/`)),
+    entries: (folder) =>
+      paths
+        .filter((path) => path.startsWith(`${folder}/`))
+        .map((path) => path.slice(folder.length + 1).split('/')[0]!)
+        .sort(),
+  })
+  return listed.map((file) => ({ ...file, bytes: files.get(file.path) ?? null }))
+}
+
+export interface Setup {
+  readonly options?: SetupOptions
+  readonly catalog?: Catalog | undefined
+  readonly machine?: Machine
+  readonly choice?: Partial<Choice>
+  readonly context?: Partial<ObstacleContext>
+}
+
+export function aChoice(client: Client, setup: Setup = {}): Choice {
+  const options = setup.options ?? {}
+  return {
+    baseUrl,
+    key,
+    providerId: options.providerId ?? 'gateway',
+    models: client.choose('catalog' in setup ? setup.catalog : catalog, options),
+    options,
+    ...setup.choice,
+  }
+}
+
+/** What a setup does from beginning to end: obstacles, their repairs, the edits. */
+export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
+  const machine = setup.machine ?? aMachine()
+  const texts = textsOf(client, machine, disk)
+  const choice = aChoice(client, setup)
+  const context: ObstacleContext = {
+    providerId: choice.providerId,
+    choice,
+    ownBaseUrls: [],
+    shellProfiles: [],
+    ...setup.context,
+  }
+  const obstacles = client.obstacles(texts, machine, context)
+  const repairs = obstacles.flatMap(({ repair }) => (repair ? [repair] : []))
+  const edits = client.plan(texts, { ...choice, repairs })
+  return { machine, texts, choice, context, obstacles, edits }
+}
+
+/** The disk after a plan. */
+export function written(disk: Disk, machine: Machine, edits: readonly FileEdit[]): Disk {
+  const files = new Map(
+    Object.entries(disk).map(([path, content]) => [
+      path.startsWith('/') ? path : `${machine.home}/${path}`,
+      content,
+    ]),
+  )
+  for (const { path, after } of edits) if (after !== null) files.set(path, after)
+  return Object.fromEntries(files)
+}
+
+/** What stands on a disk, judged without a setup. */
+export function obstaclesOn(
+  client: Client,
+  disk: Disk,
+  machine: Machine = aMachine(),
+  context: Partial<ObstacleContext> = {},
+) {
+  return client.obstacles(textsOf(client, machine, disk), machine, {
+    providerId: 'gateway',
+    ownBaseUrls: [],
+    shellProfiles: [],
+    ...context,
+  })
+}
+
+export function text(bytes: Uint8Array | null | undefined): string {
+  return bytes ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) : ''
+}
+
+export function byId(id: string): Client {
+  return clients.find((client) => client.id === id)!
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest'
+import { applyPlan } from '../../src/transaction/apply.ts'
+import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
+import type { World } from '../../src/transaction/types.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { worldIn } from '../support/world.ts'
+import { byId, type Disk, planOn } from './support.ts'
+
+const config = '.codex/config.toml'
+const settings = '.claude/settings.json'
+const opencode = '.config/opencode/opencode.json'
+const opencodeAuth = '.local/share/opencode/auth.json'
+
+function setUp(id: string, given: Disk): { home: Home; world: World } {
+  const home = aHome(given)
+  const world = worldIn(home)
+  const disk = Object.fromEntries(
+    Object.entries(given).map(([name, content]) => [home.at(name), content]),
+  )
+  const { edits } = planOn(byId(id), disk, { machine: world.machine })
+  applyPlan(world, { command: id, baseUrl: 'https://gw.example', model: 'm', edits })
+  return { home, world }
+}
+
+function rollBack(world: World): void {
+  applyRollback(world, planRollback(world)!)
+}
+
+describe('rollback takes back address and key together or not at all', () => {
+  const cases: readonly (readonly [
+    client: string,
+    what: string,
+    given: Disk,
+    changed: string,
+    from: string,
+    to: string,
+    files: readonly string[],
+  ])[] = [
+    [
+      'codex',
+      'the address was changed',
+      { '.codex/auth.json': '{"OPENAI_API_KEY":"sk-users-own"}' },
+      config,
+      'https://gw.example/v1',
+      'https://elsewhere.example/v1',
+      ['.codex/auth.json', config],
+    ],
+    [
+      'codex',
+      'another provider was chosen',
+      { [config]: 'model = "o3"\n' },
+      config,
+      'model_provider = "gateway"',
+      'model_provider = "other"',
+      ['.codex/auth.json', config],
+    ],
+    [
+      'codex',
+      'what sends the key was switched off',
+      {},
+      config,
+      'requires_openai_auth = true',
+      'requires_openai_auth = false',
+      ['.codex/auth.json', config],
+    ],
+    [
+      'claude',
+      'the address was changed',
+      { [settings]: '{"env":{"ANTHROPIC_API_KEY":"sk-users-own"},"apiKeyHelper":"print-key"}' },
+      settings,
+      'https://gw.example',
+      'https://elsewhere.example',
+      [settings],
+    ],
+    [
+      'opencode',
+      'the address was changed',
+      { [opencodeAuth]: '{"gateway":{"type":"api","key":"sk-users-own"}}' },
+      opencode,
+      'https://gw.example/v1',
+      'https://elsewhere.example/v1',
+      [opencodeAuth, opencode],
+    ],
+    [
+      'opencode',
+      'the package was changed',
+      {},
+      opencode,
+      '@ai-sdk/openai-compatible',
+      '@ai-sdk/anthropic',
+      [opencodeAuth, opencode],
+    ],
+  ]
+  test.each(cases)('%s: %s', (id, _, given, changed, from, to, files) => {
+    const { home, world } = setUp(id, given)
+    const text = home.text(changed)
+    expect(text).toContain(from)
+    home.put(changed, text.replace(from, to))
+    const before = files.map((name) => home.text(name))
+    rollBack(world)
+    expect(files.map((name) => home.text(name))).toEqual(before)
+  })
+
+  test.each([
+    ['codex', config, 'model = "gpt-5.6-sol"', 'model = "gpt-5.4"'],
+    ['claude', settings, '"model": "sonnet"', '"model": "opus"'],
+    [
+      'opencode',
+      opencode,
+      '"model": "gateway/gpt-5.6-sol"',
+      '"model": "anthropic/claude-sonnet-4-5"',
+    ],
+  ])('%s: another model alone keeps nothing else', (id, name, from, to) => {
+    const { home, world } = setUp(id, {})
+    const text = home.text(name)
+    expect(text).toContain(from)
+    home.put(name, text.replace(from, to))
+    rollBack(world)
+    expect(home.text(name)).toContain(to)
+    expect(home.text(name)).not.toContain('gw.example')
+    const left = Object.values(home.snapshot()).map((entry) =>
+      Buffer.from(entry.split(' ').at(-1)!, 'base64').toString(),
+    )
+    expect(left.join('\n')).toContain(to)
+    expect(left.join('\n')).not.toContain('sk-test')
+  })
+})

@@ -1,0 +1,318 @@
+import { cpSync, lstatSync, mkdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { claudeSettings, codexConfig, opencodeConfig } from './support/hand-written.ts'
+import { claudeVersions } from './support/install.ts'
+import { inferences, prompt } from './support/prompt.ts'
+
+/** The main job: repoint sets a real client up, the client works, rollback gives every byte back. */
+
+const key = 'sk-real-clients-4f7a1c9e2b8d6035'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ key })
+})
+afterAll(() => gateway.close())
+beforeEach(() => gateway.clearRequests())
+
+async function repoint(home: Home, ...args: string[]): Promise<void> {
+  const result = await runCli(home, [...args, '--yes', '--json'], {
+    env: { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url },
+  })
+  expect(result.stdout + result.stderr).not.toContain(key)
+  expect({ status: result.status, document: result.json }).toMatchObject({
+    status: 0,
+    document: { changed: true },
+  })
+}
+
+/** The bytes, the mode and the kind of each file; null where there is none. */
+function snapshot(home: Home, names: readonly string[]) {
+  return Object.fromEntries(
+    names.map((name) => {
+      try {
+        const { mode } = lstatSync(home.at(name))
+        return [name, { mode: mode.toString(8), bytes: readFileSync(home.at(name), 'base64') }]
+      } catch {
+        return [name, null]
+      }
+    }),
+  )
+}
+
+/** Lines of `before` that do not stand in `after`, in their order. */
+function lostLines(before: string, after: string): string[] {
+  const left = after.split('\n')
+  return before.split('\n').filter((line) => {
+    const index = left.indexOf(line)
+    if (index >= 0) left.splice(0, index + 1)
+    return index < 0
+  })
+}
+
+describe('Codex', () => {
+  const files = ['.codex/config.toml', '.codex/auth.json']
+
+  test('an empty home: signed out before, completes after, empty again after rollback', async () => {
+    const home = aHome({ 'work/.keep': '' })
+    const before = await prompt('codex', { home: home.path, timeoutMs: 8_000 })
+    expect(before.hasAnswered).toBe(false)
+    expect(gateway.requests()).toEqual([])
+    const empty = snapshot(home, files)
+
+    await repoint(home, 'codex')
+    expect(await prompt('codex', { home: home.path })).toMatchObject({
+      text: 'pong',
+      hasAnswered: true,
+    })
+    expect(
+      inferences(gateway.requests()).filter(({ client }) => /codex/.test(client)),
+    ).toMatchObject([
+      {
+        path: '/v1/responses',
+        auth: 'bearer',
+        keyMatches: true,
+        modelServed: 'gpt-5.6-sol',
+        status: 200,
+      },
+    ])
+    await repoint(home, 'rollback')
+    expect(snapshot(home, files)).toEqual(empty)
+  })
+
+  test.each([
+    ['as it is', codexConfig, false],
+    ['with CRLF', codexConfig.replaceAll('\n', '\r\n'), false],
+    ['behind a symlink', codexConfig, true],
+  ])('a hand-written home, %s', async (_, config, isLinked) => {
+    const home = aHome({
+      '.codex/auth.json': '{"auth_mode":"chatgpt","tokens":{"access_token":"a.b.c"}}',
+      '.codex/config.toml': config,
+      '.codex/AGENTS.md': '# mine\n',
+    })
+    if (isLinked) {
+      mkdirSync(home.at('dotfiles'))
+      renameSync(home.at('.codex/config.toml'), home.at('dotfiles/codex.toml'))
+      symlinkSync('../dotfiles/codex.toml', home.at('.codex/config.toml'))
+    }
+    const watched = [...files, '.codex/AGENTS.md', 'dotfiles/codex.toml']
+    const before = snapshot(home, watched)
+
+    await repoint(home, 'codex', '--model', 'gpt-5.6-terra')
+    const after = home.text('.codex/config.toml')
+    expect(lostLines(config, after)).toEqual(
+      config.split('\n').filter((line) => line.startsWith('model = ')),
+    )
+    expect(after).toContain('model = "gpt-5.6-terra" # the fast one')
+    expect(lstatSync(home.at('.codex/config.toml')).isSymbolicLink()).toBe(isLinked)
+
+    const said = await prompt('codex', { home: home.path })
+    expect(said).toMatchObject({ text: 'pong', hasAnswered: true })
+    expect(inferences(gateway.requests()).at(-1)).toMatchObject({
+      keyMatches: true,
+      modelServed: 'gpt-5.6-terra',
+    })
+    await repoint(home, 'rollback', 'codex')
+    expect(snapshot(home, watched)).toEqual(before)
+  })
+})
+
+describe.each(claudeVersions)('Claude Code %s', (version) => {
+  const runner = `claude ${version}` as const
+  const file = '.claude/settings.json'
+
+  test('an empty home: asks to log in before, completes after', async () => {
+    const home = aHome()
+    const before = await prompt(runner, { home: home.path })
+    expect(before).toMatchObject({ hasAnswered: false, text: expect.stringContaining('/login') })
+
+    await repoint(home, 'claude')
+    expect(await prompt(runner, { home: home.path })).toMatchObject({
+      text: 'pong',
+      hasAnswered: true,
+    })
+    expect(inferences(gateway.requests()).at(-1)).toMatchObject({
+      path: '/v1/messages?beta=true',
+      auth: 'bearer',
+      keyMatches: true,
+      modelServed: version === '2.1.329' ? 'claude-sonnet-5-5' : 'claude-sonnet-5',
+    })
+    await repoint(home, 'rollback')
+    expect(snapshot(home, [file])).toEqual({ [file]: null })
+  })
+
+  test('a hand-written home: hooks run, every other line stays', async () => {
+    const home = aHome({ [file]: claudeSettings })
+    const before = snapshot(home, [file])
+    await repoint(home, 'claude', '--slot', 'haiku')
+    // The last line of `env` gets a comma.
+    expect(lostLines(claudeSettings, home.text(file))).toEqual([
+      '    "MINE": "1"',
+      '  "model": "opus",',
+    ])
+
+    expect(await prompt(runner, { home: home.path })).toMatchObject({
+      text: 'pong',
+      hasAnswered: true,
+    })
+    expect(home.text('hook-was-here')).toBe('yes\n')
+    expect(inferences(gateway.requests()).at(-1)).toMatchObject({
+      auth: 'bearer',
+      keyMatches: true,
+      modelServed: version === '2.1.329' ? 'claude-haiku-5-5' : 'claude-haiku-4-5-20251001',
+    })
+    await repoint(home, 'rollback')
+    expect(snapshot(home, [file])).toEqual(before)
+  })
+
+  test('claude-gpt: every slot and the subagent ask for the mapped model', async () => {
+    const home = aHome({ [file]: claudeSettings })
+    const before = snapshot(home, [file])
+    await repoint(home, 'claude-gpt')
+    const asked: Record<string, unknown> = {}
+    for (const slot of ['opus', 'sonnet', 'haiku', 'fable', undefined]) {
+      gateway.clearRequests()
+      const args = ['--bare', ...(slot === undefined ? [] : ['--model', slot])]
+      const said = await prompt(runner, { home: home.path, args })
+      expect(said).toMatchObject({ text: 'pong', hasAnswered: true })
+      asked[slot ?? 'none'] = inferences(gateway.requests()).map(({ modelAsked }) => modelAsked)
+    }
+    expect(asked).toEqual({
+      opus: ['gpt-5.6-sol'],
+      sonnet: ['gpt-5.4'],
+      haiku: ['gpt-5.4-mini'],
+      fable: ['gpt-5.6-sol'],
+      none: ['gpt-5.4'],
+    })
+    gateway.clearRequests()
+    const task = { description: 'Asks', prompt: 'ping', subagent_type: 'general-purpose' }
+    await prompt(runner, { home: home.path, prompt: `#call Agent ${JSON.stringify(task)}` })
+    expect(inferences(gateway.requests()).map(({ modelAsked }) => modelAsked)).toContain(
+      'gpt-5.4-mini',
+    )
+    await repoint(home, 'rollback')
+    expect(snapshot(home, [file])).toEqual(before)
+  })
+})
+
+describe.each(claudeVersions)('Claude Code %s, further options', (version) => {
+  const runner = `claude ${version}` as const
+
+  test('--enable-discovery: it asks for the models, else it does not', async () => {
+    const home = aHome()
+    const listed = async () => {
+      gateway.clearRequests()
+      expect(await prompt(runner, { home: home.path })).toMatchObject({ text: 'pong' })
+      return gateway.requests().some(({ path }) => path.startsWith('/v1/models'))
+    }
+    await repoint(home, 'claude')
+    expect(await listed()).toBe(false)
+    await repoint(home, 'claude', '--enable-discovery')
+    expect(await listed()).toBe(true)
+    await repoint(home, 'claude')
+    expect(await listed()).toBe(false)
+  })
+
+  test('--no-attribution and --context-window reach the client', async () => {
+    const home = aHome()
+    const ask = async () => {
+      gateway.clearRequests()
+      // With JSON it says no word about the window.
+      const args = ['--output-format', 'text']
+      const { stderr } = await prompt(runner, { home: home.path, args })
+      const [request] = inferences(gateway.requests())
+      return {
+        isAttributed: request?.requestBody.includes('x-anthropic-billing-header'),
+        guessesWindow: stderr.includes('assumes a context window'),
+      }
+    }
+    await repoint(home, 'claude-gpt')
+    expect(await ask()).toEqual({ isAttributed: true, guessesWindow: version === '2.1.329' })
+    await repoint(home, 'claude-gpt', '--no-attribution', '--context-window', '200000')
+    expect(await ask()).toEqual({ isAttributed: false, guessesWindow: false })
+  })
+})
+
+/** Homes with every obstacle that a setup can repair, from the fixtures of the modules' own tests. */
+describe('everything in the way at once', () => {
+  test.each([
+    ['codex', 'codex', ['.codex/config.toml', '.codex/auth.json']],
+    ['claude 2.1.197', 'claude', ['.claude/settings.json']],
+    ['claude 2.1.329', 'claude', ['.claude/settings.json']],
+    ['opencode', 'opencode', ['.config/opencode/opencode.json', '.local/share/opencode/auth.json']],
+  ] as const)(
+    '%s: one setup clears it, rollback brings it back',
+    async (runner, command, files) => {
+      const home = aHome()
+      const fixture = `test/fixtures/clients/${command}/everything-in-the-way/before`
+      cpSync(fixture, home.path, { recursive: true })
+      const said = await prompt(runner, { home: home.path, timeoutMs: 8_000 })
+      expect(said.hasAnswered).toBe(false)
+      // The client's own first run may write to them: opencode adds $schema.
+      const before = snapshot(home, files)
+      await repoint(home, command)
+      expect(await prompt(runner, { home: home.path })).toMatchObject({ text: 'pong' })
+      const seen = inferences(gateway.requests())
+      expect(seen.length).toBeGreaterThan(0)
+      expect(seen.every(({ auth, keyMatches }) => auth === 'bearer' && keyMatches)).toBe(true)
+      await repoint(home, 'rollback')
+      expect(snapshot(home, files)).toEqual(before)
+    },
+  )
+})
+
+describe('opencode', () => {
+  const files = ['.config/opencode/opencode.jsonc', '.local/share/opencode/auth.json']
+
+  test('an empty home', async () => {
+    const home = aHome()
+    const before = await prompt('opencode', { home: home.path, timeoutMs: 8_000 })
+    expect(before.hasAnswered).toBe(false)
+    expect(gateway.requests()).toEqual([])
+
+    await repoint(home, 'opencode')
+    expect(await prompt('opencode', { home: home.path })).toMatchObject({
+      text: 'pong',
+      hasAnswered: true,
+    })
+    const asked = inferences(gateway.requests()).filter(({ client }) => /opencode/.test(client))
+    expect(asked.map(({ path, auth, keyMatches }) => ({ path, auth, keyMatches }))).toEqual(
+      Array(2).fill({ path: '/v1/chat/completions', auth: 'bearer', keyMatches: true }),
+    )
+    expect(asked.map(({ modelServed }) => modelServed).sort()).toEqual([
+      'gpt-5.4-mini',
+      'gpt-5.6-sol',
+    ])
+    await repoint(home, 'rollback')
+    expect(snapshot(home, ['.config/opencode/opencode.json', files[1]!])).toEqual({
+      '.config/opencode/opencode.json': null,
+      '.local/share/opencode/auth.json': null,
+    })
+  })
+
+  test('a hand-written home: comments stay, other logins too', async () => {
+    const auth = '{ "anthropic": { "type": "api", "key": "sk-mine" } }'
+    const home = aHome({ [files[0]!]: opencodeConfig, [files[1]!]: auth })
+    const before = snapshot(home, files)
+    await repoint(home, 'opencode', '--provider-id', 'work', '--model', 'gpt-5.4')
+    expect(lostLines(opencodeConfig, home.text(files[0]!))).toEqual([
+      '  "model": "local/llama", // offline',
+    ])
+    expect(JSON.parse(home.text(files[1]!))).toEqual({
+      anthropic: { type: 'api', key: 'sk-mine' },
+      work: { type: 'api', key },
+    })
+    expect(await prompt('opencode', { home: home.path })).toMatchObject({
+      text: 'pong',
+      hasAnswered: true,
+    })
+    expect(inferences(gateway.requests()).map(({ modelServed }) => modelServed)).toContain(
+      'gpt-5.4',
+    )
+    await repoint(home, 'rollback')
+    expect(snapshot(home, files)).toEqual(before)
+  })
+})

@@ -1,0 +1,65 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { stripVTControlCharacters } from 'node:util'
+import { spawn } from '@lydell/node-pty'
+import { installClients } from './install.ts'
+
+/** Codex's terminal UI on a real pseudo-terminal. */
+export interface CodexTui {
+  /** Types a prompt and sends it. */
+  ask(prompt: string): Promise<void>
+  /** Waits until `isSo`, and throws with the screen after 40 s. */
+  until(isSo: (screen: string) => boolean): Promise<void>
+  quit(): Promise<void>
+}
+
+/** What a terminal answers to the questions that the UI asks at its start (0.169.0, 2026-11-21). */
+const answers: readonly (readonly [question: string, answer: string])[] = [
+  ['\x1b[6n', '\x1b[1;1R'],
+  ['\x1b[c', '\x1b[?62c'],
+  ['\x1b]10;?', '\x1b]10;rgb:ffff/ffff/ffff\x1b\\'],
+  ['\x1b]11;?', '\x1b]11;rgb:0000/0000/0000\x1b\\'],
+]
+
+export async function openCodex(home: string, cwd: string): Promise<CodexTui> {
+  const [program, ...first] = installClients().codex
+  const child = spawn(program, first, {
+    name: 'xterm-256color',
+    cols: 100,
+    rows: 40,
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, TERM: 'xterm-256color', LANG: 'C.UTF-8' },
+  })
+  let output = ''
+  let hasEnded = false
+  child.onData((data) => {
+    output += data
+    for (const [question, answer] of answers) if (data.includes(question)) child.write(answer)
+  })
+  child.onExit(() => {
+    hasEnded = true
+  })
+  const until: CodexTui['until'] = async (isSo) => {
+    for (let tries = 0; !isSo(stripVTControlCharacters(output)); tries++) {
+      if (hasEnded || tries > 400)
+        throw new Error(`Codex shows:\n${stripVTControlCharacters(output)}`)
+      await wait(100)
+    }
+  }
+  await until((screen) => screen.includes('for shortcuts'))
+  return {
+    until,
+    async ask(prompt) {
+      child.write(prompt)
+      // It takes keys that come at once for a paste, in which Enter is a new line.
+      await wait(500)
+      child.write('\r')
+    },
+    async quit() {
+      for (let tries = 0; tries < 10 && !hasEnded; tries++) {
+        child.write('\x03')
+        await wait(300)
+      }
+      if (!hasEnded) child.kill('SIGKILL')
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import type { LoggedRequest } from '../../../src/serve/index.ts'
+import type { ClaudeVersion } from './install.ts'
+import {
+  type ClientResult,
+  type ClientRun,
+  runClaude,
+  runCodex,
+  runOpencode,
+} from './run-client.ts'
+
+/** A client to run once; `claude 2.1.329` and the like. */
+export type Runner = 'codex' | `claude ${ClaudeVersion}` | 'opencode'
+
+export type Prompt = Omit<ClientRun, 'prompt'> & { readonly prompt?: string }
+
+export interface Said {
+  /** What the model said, or the client's own complaint. */
+  readonly text: string
+  readonly hasAnswered: boolean
+  /** What it said beside that. */
+  readonly stderr: string
+}
+
+/**
+ * Lets a real client answer `ping`, or `prompt`. It gives up early where its settings let it, and
+ * after the time limit otherwise.
+ */
+export async function prompt(runner: Runner, run: Prompt): Promise<Said> {
+  const asked: ClientRun = { prompt: 'ping', timeoutMs: 60_000, ...run }
+  if (runner === 'codex') {
+    const args = ['--disable', 'unbounded_connection_retries', ...(run.args ?? [])]
+    return plainly(await runCodex({ ...asked, args }))
+  }
+  if (runner === 'opencode') return plainly(await runOpencode(asked))
+  const version = runner.slice('claude '.length) as ClaudeVersion
+  const result = await runClaude({ ...asked, version })
+  try {
+    const document = JSON.parse(result.stdout) as { is_error: boolean; result: string }
+    return { text: document.result, hasAnswered: !document.is_error, stderr: result.stderr }
+  } catch {
+    return { ...plainly(result), hasAnswered: false }
+  }
+}
+
+function plainly({ exitStatus, stdout, stderr }: ClientResult): Said {
+  const text = stdout.trim()
+  return { text: text || stderr.trim(), hasAnswered: exitStatus === 0 && text !== '', stderr }
+}
+
+/** The inference requests among those that a gateway saw. */
+export function inferences(requests: readonly LoggedRequest[]): readonly LoggedRequest[] {
+  return requests.filter(({ protocol }) => protocol !== undefined)
+}

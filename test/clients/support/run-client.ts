@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { ClaudeVersion } from './install.ts'
+import { installClients } from './install.ts'
+
+/** How to run a client once, headless. */
+export interface ClientRun {
+  /** Becomes HOME; everything the client keeps lies under it. */
+  readonly home: string
+  readonly prompt: string
+  /** Further arguments, before the prompt. */
+  readonly args?: readonly string[]
+  /** Beside PATH, HOME, TERM and LANG, which are all that is there otherwise. */
+  readonly env?: Readonly<Record<string, string>>
+  /** `home` if absent. */
+  readonly cwd?: string
+  readonly timeoutMs?: number
+  /** Ends the client early, when it has shown what it was run for. */
+  readonly signal?: AbortSignal
+}
+
+export interface ClientResult {
+  /** Undefined: it was killed, by the time limit if `timedOut`. */
+  readonly exitStatus: number | undefined
+  readonly timedOut: boolean
+  readonly stdout: string
+  readonly stderr: string
+  readonly durationMs: number
+}
+
+/** Clients start slowly on a busy machine; a healthy turn takes 3 to 12 s. */
+const defaultTimeoutMs = 90_000
+
+/** `codex exec` in a folder that need not be a repository. */
+export function runCodex(run: ClientRun): Promise<ClientResult> {
+  return runProgram(installClients().codex, run, [
+    'exec',
+    '--skip-git-repo-check',
+    ...(run.args ?? []),
+    run.prompt,
+  ])
+}
+
+/** `claude -p`; the answer is one JSON document on stdout. It does not try again when it fails. */
+export function runClaude(
+  run: ClientRun & { readonly version: ClaudeVersion },
+): Promise<ClientResult> {
+  const args = ['--output-format', 'json', ...(run.args ?? []), '-p', run.prompt]
+  const env = { CLAUDE_CODE_MAX_RETRIES: '0', ...run.env }
+  return runProgram(installClients().claude[run.version], { ...run, env }, args)
+}
+
+/** `opencode run`. */
+export function runOpencode(run: ClientRun): Promise<ClientResult> {
+  return runProgram(installClients().opencode, run, ['run', ...(run.args ?? []), run.prompt])
+}
+
+function runProgram(
+  [program, ...first]: readonly [string, ...string[]],
+  { home, cwd = home, env = {}, timeoutMs = defaultTimeoutMs, signal }: ClientRun,
+  args: readonly string[],
+): Promise<ClientResult> {
+  mkdirSync(home, { recursive: true })
+  mkdirSync(cwd, { recursive: true })
+  return new Promise((resolve, reject) => {
+    const startedAt = Date.now()
+    const child = spawn(program, [...first, ...args], {
+      cwd,
+      env: {
+        PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
+        HOME: home,
+        TERM: 'dumb',
+        LANG: 'C.UTF-8',
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own, so that the time limit ends what the client started too.
+      detached: true,
+    })
+    let stdout = ''
+    let stderr = ''
+    let timedOut = false
+    child.stdout.on('data', (piece) => {
+      stdout += piece
+    })
+    child.stderr.on('data', (piece) => {
+      stderr += piece
+    })
+    const timer = setTimeout(() => {
+      timedOut = true
+      endGroup(child.pid)
+    }, timeoutMs)
+    const stop = () => endGroup(child.pid)
+    signal?.addEventListener('abort', stop, { once: true })
+    child.once('error', reject)
+    child.once('close', (status) => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', stop)
+      endGroup(child.pid)
+      resolve({
+        exitStatus: status ?? undefined,
+        timedOut,
+        stdout,
+        stderr,
+        durationMs: Date.now() - startedAt,
+      })
+    })
+  })
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // Nothing of it is left.
+  }
+}

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome } from '../support/home.ts'
+import { installClients } from './support/install.ts'
+
+/** `--try-client` with the real clients, found in PATH as a person has them. */
+
+const key = 'sk-real-clients-6035b2d8e91c4f7a'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ key })
+})
+afterAll(() => gateway.close())
+
+const { codex, claude, opencode } = installClients()
+
+test.each([
+  ['codex', 'codex', codex],
+  ['claude', 'claude', claude['2.1.329']],
+  ['claude-gpt', 'claude', claude['2.1.197']],
+  ['opencode', 'opencode', opencode],
+])('%s answers ping right after its setup', async (command, program, start) => {
+  const home = aHome()
+  const quoted = start.map((word) => `'${word}'`).join(' ')
+  home.put(`bin/${program}`, `#!/bin/sh\nexec ${quoted} "$@"\n`, 0o755)
+  const result = await runCli(home, [command, '--yes', '--json', '--try-client'], {
+    env: {
+      REPOINT_API_KEY: key,
+      REPOINT_BASE_URL: gateway.url,
+      PATH: `${home.at('bin')}:${process.env['PATH']}`,
+    },
+    timeoutMs: 110_000,
+  })
+  expect(result.json).toMatchObject({
+    changed: true,
+    tried: [{ client: command, said: expect.stringContaining('pong') }],
+  })
+})

@@ -1,0 +1,256 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { logLine, type ServeOptions, serveCommand } from '../../src/commands/serve.ts'
+import { UserError } from '../../src/errors.ts'
+import { nodePlatform } from '../../src/platform/node.ts'
+import type { Platform } from '../../src/platform/platform.ts'
+
+const plain: ServeOptions = {
+  port: 0,
+  host: '127.0.0.1',
+  faults: [],
+  log: false,
+  allowHttp: false,
+  isJson: true,
+  command: [],
+}
+
+const real = nodePlatform()
+
+/** The command, running; what it prints is collected. */
+function start(options: Partial<ServeOptions> = {}, env: Record<string, string> = {}) {
+  const controller = new AbortController()
+  const output = { out: '', err: '' }
+  const platform: Platform = {
+    ...real,
+    machine: { ...real.machine, env: { PATH: process.env['PATH'], ...env } },
+    terminal: {
+      ...real.terminal,
+      out: (text) => {
+        output.out += text
+      },
+      err: (text) => {
+        output.err += text
+      },
+    },
+    interrupt: controller.signal,
+  }
+  const status = serveCommand(platform, { ...plain, ...options })
+  return { output, status, interrupt: () => controller.abort() }
+}
+
+async function listening(options: Partial<ServeOptions> = {}, env: Record<string, string> = {}) {
+  const running = start(options, env)
+  await Promise.race([
+    expect.poll(() => running.output.out).toContain('\n'),
+    running.status.then((status) => expect(status).toBe('still running')),
+  ])
+  return running
+}
+
+function aFile(text: string): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'repoint-serve-')), 'file')
+  writeFileSync(path, text)
+  return path
+}
+
+test('serve: prints one line as soon as it listens, answers, and ends with 0', async () => {
+  const { output, status, interrupt } = await listening()
+  const { url, key, ...rest } = JSON.parse(output.out)
+  expect(rest).toEqual({})
+  expect(key).toMatch(/^sk-[A-Za-z0-9]{48}$/)
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  const headers = { authorization: `Bearer ${key}` }
+  expect((await fetch(`${url}/v1/models`, { headers })).status).toBe(200)
+  interrupt()
+  expect(await status).toBe(0)
+  await expect(fetch(url)).rejects.toThrow()
+  expect(output.out.split('\n')).toHaveLength(2)
+})
+
+test.each([
+  ['the variable REPOINT_API_KEY', {}, { REPOINT_API_KEY: 'sk-mine-0123456789' }],
+  [
+    'a variable by name',
+    { keyEnv: 'MINE' },
+    { MINE: ' sk-mine-0123456789\n', REPOINT_API_KEY: 'x' },
+  ],
+  ['a file', { keyFile: aFile('sk-mine-0123456789\n') }, {}],
+])('serve: takes its key from %s', async (_, options, env) => {
+  const { output, status, interrupt } = await listening(options, env as Record<string, string>)
+  expect(JSON.parse(output.out).key).toBe('sk-mine-0123456789')
+  interrupt()
+  await status
+})
+
+test('serve: says to a person where it listens, and a key only if it is new', async () => {
+  const fresh = await listening({ isJson: false })
+  expect(fresh.output.out).toMatch(/^The local gateway listens at http:\/\/127\.0\.0\.1:\d+ /)
+  expect(fresh.output.out).toMatch(/printed this once: sk-\w{48}\n/)
+  fresh.interrupt()
+  await fresh.status
+  const given = await listening({ isJson: false }, { REPOINT_API_KEY: 'sk-mine-0123456789' })
+  expect(given.output.out).not.toContain('sk-mine')
+  given.interrupt()
+  await given.status
+})
+
+test('serve --log: one line a request on standard error, the key masked', async () => {
+  const { output, status, interrupt } = await listening({ log: true, faults: ['quota,every=2'] })
+  const { url, key } = JSON.parse(output.out)
+  for (const authorization of [`Bearer ${key}`, `Bearer ${key}`, 'Bearer sk-wrong-0123456789'])
+    await fetch(`${url}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json', 'user-agent': 'it/1 (x)' },
+      body: '{"model":"gpt-5.6","input":"ping"}',
+    })
+  await expect.poll(() => output.err.trim().split('\n').length).toBe(3)
+  const lines = output.err.trim().split('\n')
+  expect(lines[0]).toMatch(
+    /^\S+Z {2}200 {2}responses {2}gpt-5\.6 -> gpt-5\.6-sol {2}it\/1 {2}sk-….{4} {2}[\d.]+ ms {2}2\+1$/,
+  )
+  expect(lines[1]).toContain('  403  ')
+  expect(lines[1]).toContain('fault: quota')
+  expect(lines[2]).toContain('  401  ')
+  expect(lines[2]).toContain('sk-…6789 (wrong)')
+  expect(output.err).not.toContain(key)
+  interrupt()
+  await status
+})
+
+test('the log line: nothing that a client sent can move the cursor or add a line', () => {
+  const line = logLine({
+    id: 'x',
+    number: 1,
+    at: new Date(0),
+    method: 'POST',
+    path: '/v1/responses\u001b[2J',
+    protocol: undefined,
+    client: 'a\u001b[31m\r\nb',
+    auth: 'none',
+    key: '',
+    keyMatches: false,
+    modelAsked: 'm\n\u0007',
+    modelServed: undefined,
+    stream: false,
+    state: 'cut',
+    status: undefined,
+    firstByteMs: undefined,
+    totalMs: 1,
+    inputTokens: undefined,
+    outputTokens: undefined,
+    fault: undefined,
+    headers: {},
+    requestBody: '',
+    requestBytes: 0,
+    responseBody: '',
+    responseBytes: 0,
+  })
+  expect(line).not.toMatch(/\p{Cc}/u)
+  expect(line).toBe('1970-01-01T00:00:00.000Z  -  POST /v1/responses  m   a b  no key  -  -  cut')
+})
+
+describe('serve -- COMMAND', () => {
+  const print = `
+    const names = ['OPENAI_BASE_URL', 'OPENAI_API_KEY', 'ANTHROPIC_BASE_URL', 'ANTHROPIC_AUTH_TOKEN',
+      'ANTHROPIC_API_KEY', 'REPOINT_BASE_URL', 'REPOINT_API_KEY', 'NO_PROXY', 'KEPT']
+    require('node:fs').writeFileSync(process.argv[1], JSON.stringify(names.map((name) => process.env[name] ?? null)))
+    fetch(process.env.OPENAI_BASE_URL + '/models', { headers: { authorization: 'Bearer ' + process.env.OPENAI_API_KEY } })
+      .then((answer) => process.exit(answer.status === 200 ? 7 : 1))`
+
+  test('serve -- COMMAND: runs it pointed at the gateway and exits with its status', async () => {
+    const path = aFile('')
+    const env = { REPOINT_API_KEY: 'sk-k', ANTHROPIC_API_KEY: 'stale', NO_PROXY: 'a', KEPT: 'b' }
+    const command = [process.execPath, '-e', print, path]
+    const { output, status } = start({ command, isJson: false }, env)
+    expect(await status).toBe(7)
+    const seen = JSON.parse(await (await import('node:fs/promises')).readFile(path, 'utf8'))
+    const url = seen[2]
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    const pointed = [`${url}/v1`, 'sk-k', url, 'sk-k', null, url, 'sk-k', 'a,127.0.0.1,localhost']
+    expect(seen).toEqual([...pointed, 'b'])
+    expect(output.out).toBe('')
+    await expect(fetch(url)).rejects.toThrow()
+  })
+
+  test('serve -- COMMAND: a command that a signal ends counts as shells count it', async () => {
+    const command = [process.execPath, '-e', 'process.kill(process.pid, "SIGKILL")']
+    expect(await start({ command }).status).toBe(128 + 9)
+  })
+
+  test('serve -- COMMAND: an interrupt reaches the command', async () => {
+    const script = `process.on('SIGTERM', () => process.exit(5)); console.error(); setInterval(() => {}, 1000)`
+    const running = start({ command: [process.execPath, '-e', script] })
+    setTimeout(running.interrupt, 600)
+    expect(await running.status).toBe(5)
+  })
+
+  test('serve -- COMMAND: a command that is not there is a usage error', async () => {
+    const problem = start({ command: ['no-such-command-at-all'] }).status
+    await expect(problem).rejects.toMatchObject({ code: 'usage' })
+  })
+})
+
+describe('serve refuses', () => {
+  const taken = async () => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return server
+  }
+
+  test('serve refuses: a port that is taken', async () => {
+    const server = await taken()
+    const { port } = server.address() as { port: number }
+    await expect(start({ port }).status).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining(`port ${port}`),
+      hint: expect.stringContaining('--port'),
+    })
+    server.close()
+  })
+
+  test.each<[string, Partial<ServeOptions>, Record<string, string>, string, string]>([
+    ['two keys', { keyFile: 'x', keyEnv: 'Y' }, {}, 'usage', 'given more than once'],
+    ['a variable that is not set', { keyEnv: 'NOT_SET' }, {}, 'key-missing', 'NOT_SET'],
+    ['a key with a blank', {}, { REPOINT_API_KEY: 'a b' }, 'key-missing', 'REPOINT_API_KEY'],
+    ['a key file that is not there', { keyFile: '/nope' }, {}, 'config-invalid', '/nope'],
+    ['an unknown fault', { faults: ['nope'] }, {}, 'usage', '--fault nope: nope must be one of'],
+    ['a catalog that is not there', { models: '/nope' }, {}, 'config-invalid', '/nope'],
+    [
+      'a catalog that is wrong',
+      { models: aFile('[5]') },
+      {},
+      'config-invalid',
+      '[0] must be a mapping',
+    ],
+    ['a scenario that is wrong', { scenario: aFile('[') }, {}, 'config-invalid', 'line 1'],
+    [
+      'an upstream without its key',
+      { upstream: 'https://gw.example' },
+      {},
+      'key-missing',
+      'REPOINT_UPSTREAM_KEY',
+    ],
+    [
+      'an upstream that is no address',
+      { upstream: 'gw' },
+      { REPOINT_UPSTREAM_KEY: 'k' },
+      'usage',
+      'not an http address',
+    ],
+    [
+      'an upstream over plain http',
+      { upstream: 'http://gw.example' },
+      { REPOINT_UPSTREAM_KEY: 'k' },
+      'usage',
+      'unencrypted',
+    ],
+  ])('serve refuses: %s', async (_, options, env, code, message) => {
+    const error = await start(options, env).status.catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(UserError)
+    expect(error).toMatchObject({ code, message: expect.stringContaining(message) })
+  })
+})

@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process'
+
+export interface Command {
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+export interface Ended {
+  readonly status: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a command to its end, with nothing of our environment but PATH. */
+export function runCommand({ argv: [program = '', ...args], env }: Command): Promise<Ended> {
+  return new Promise((settle, fail) => {
+    const child = spawn(program, args, {
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: 60_000,
+    })
+    const output = { stdout: '', stderr: '' }
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output.stdout += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      output.stderr += text
+    })
+    child.on('error', fail)
+    child.on('close', (status, signal) => settle({ status, signal, ...output }))
+  })
+}
+
+/** Does `work` for each of `all`, two at a time; `lane` is 0 or 1. */
+export async function inTwoLanes<T>(
+  all: readonly T[],
+  work: (one: T, lane: number) => Promise<void>,
+): Promise<void> {
+  const waiting = [...all]
+  const lane = async (number: number) => {
+    for (let one = waiting.shift(); one !== undefined; one = waiting.shift())
+      await work(one, number)
+  }
+  await Promise.all([lane(0), lane(1)])
+}

@@ -1,0 +1,31 @@
+// Loaded into the program with --import: counts its file-system calls on the home and, before the
+// call KILL_AT, sends itself SIGKILL. With CALLS_TO it writes the list of its calls there instead.
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+
+const { HOME = '', KILL_AT, CALLS_TO } = process.env
+const writeFile = fs.writeFileSync
+const handles = new Set()
+const calls = []
+
+const names =
+  'lstat stat fstat readlink open read readdir mkdir rmdir write fsync fchmod fchown close rename unlink'
+for (const name of names.split(' ')) fs[`${name}Sync`] = watched(name, fs[`${name}Sync`])
+fs.realpathSync.native = watched('realpath', fs.realpathSync.native)
+syncBuiltinESMExports()
+
+function watched(name, call) {
+  return (...args) => {
+    const isMeant = typeof args[0] === 'string' ? args[0].startsWith(HOME) : handles.has(args[0])
+    if (isMeant) {
+      calls.push(`${name} ${args[0]}${name === 'open' ? ` ${args[1]}` : ''}`)
+      if (calls.length === Number(KILL_AT)) process.kill(process.pid, 'SIGKILL')
+    }
+    const result = call.apply(fs, args)
+    if (name === 'open' && isMeant) handles.add(result)
+    if (name === 'close') handles.delete(args[0])
+    return result
+  }
+}
+
+if (CALLS_TO) process.on('exit', () => writeFile(CALLS_TO, JSON.stringify(calls)))

@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { inTwoLanes, runCommand } from './command.ts'
+import { homes, look, Scene, setupOf, undo } from './scene.ts'
+
+const hook = `--import=${resolve('test/crash/kill-hook.mjs')}`
+
+/** The file-system calls of a command, in order: `rename /home/…`. Runs it to its end. */
+async function callsOf(scene: Scene, args: readonly string[]): Promise<string[]> {
+  const list = `${scene.home.path}.calls`
+  const ended = await runCommand(scene.command(args, { NODE_OPTIONS: hook, CALLS_TO: list }))
+  expect(ended).toMatchObject({ status: 0, stderr: '' })
+  return JSON.parse(readFileSync(list, 'utf8'))
+}
+
+/** Kills a command before one of its calls, counted from 1, and proves that it died there. */
+async function kill(scene: Scene, args: readonly string[], at: number): Promise<string> {
+  const ended = await runCommand(scene.command(args, { NODE_OPTIONS: hook, KILL_AT: String(at) }))
+  expect(ended, `to be killed at call ${at}`).toMatchObject({ signal: 'SIGKILL', stdout: '' })
+  return `${args[0]} killed at call ${at}`
+}
+
+function isChange(call: string): boolean {
+  return /^(rename|unlink|mkdir|rmdir|fsync|write|fchmod|fchown|open .* wx$)/.test(call)
+}
+
+/** The numbers of the calls to kill at. */
+function pointsOf(calls: readonly string[], isMeant: (call: string) => boolean): number[] {
+  return calls.flatMap((call, index) => (isMeant(call) ? [index + 1] : []))
+}
+
+async function prepare(
+  name: string,
+  args: readonly string[],
+  before: readonly (readonly string[])[],
+) {
+  const given = homes[name] ?? {}
+  const lanes = [await Scene.ready(given, before), await Scene.ready(given, before)] as const
+  let calls: string[] = []
+  for (const scene of lanes) {
+    calls = await callsOf(scene, args)
+    scene.learnEnd()
+  }
+  return { lanes, calls }
+}
+
+async function sweep(
+  name: string,
+  args: readonly string[],
+  before: readonly (readonly string[])[],
+  isMeant: (call: string) => boolean,
+) {
+  const { lanes, calls } = await prepare(name, args, before)
+  const points = pointsOf(calls, isMeant)
+  const problems: string[] = []
+  let unfinished = 0
+  await inTwoLanes(points, async (at, lane) => {
+    const scene = lanes[lane]!
+    scene.reset()
+    const place = await kill(scene, args, at)
+    if (scene.isUnsettled()) unfinished++
+    problems.push(...scene.problems().map((problem) => `${place}, ${calls[at - 1]}: ${problem}`))
+  })
+  console.log(`${name}, ${args[0]}: ${points.length} kills, ${unfinished} left a run unfinished`)
+  return { problems, unfinished }
+}
+
+describe.each(Object.keys(homes))('SIGKILL, %s', (name) => {
+  const client = name.split(',')[0] ?? ''
+  // Between two changes every state on the disk is the same, so once is enough for all calls.
+  const isMeant = name === 'codex, an existing pair' ? () => true : isChange
+
+  test('at every call of a setup: all old or all new', async () => {
+    const { problems, unfinished } = await sweep(name, setupOf(client), [], isMeant)
+    expect(problems).toEqual([])
+    expect(unfinished).toBeGreaterThan(10)
+  })
+
+  test('at every call of a rollback: all back, or all as it was', async () => {
+    const { problems, unfinished } = await sweep(name, undo, [setupOf(client)], isMeant)
+    expect(problems).toEqual([])
+    expect(unfinished).toBeGreaterThan(5)
+  })
+})
+
+describe('SIGKILL during recovery', () => {
+  test.each([
+    { what: 'a setup', args: setupOf('codex'), before: [] },
+    { what: 'a rollback', args: undo, before: [setupOf('codex')] },
+  ])('of $what, also twice in a row: all old or all new', async ({ args, before }) => {
+    const { lanes, calls } = await prepare('codex, an existing pair', args, before)
+    // Staged in part, staged, committed, half switched, all switched.
+    const isTurn = (call: string) =>
+      /^rename .*(draft|\.repoint-|journal)/.test(call) || /^open .*\.repoint-.* wx$/.test(call)
+    const starts = pointsOf(calls, isTurn).slice(-5)
+    const problems: string[] = []
+    let points = 0
+    await inTwoLanes(starts, async (start, lane) => {
+      const scene = lanes[lane]!
+      const cut = async (...kills: readonly number[]) => {
+        scene.reset()
+        const places = [await kill(scene, args, start)]
+        for (const at of kills) places.push(await kill(scene, look, at))
+        return places.join(', then ')
+      }
+      const check = (place: string) => {
+        points++
+        problems.push(...scene.problems().map((problem) => `${place}: ${problem}`))
+      }
+      await cut()
+      if (!scene.isUnsettled()) return
+      const recovery = pointsOf(await callsOf(scene, look), isChange)
+      for (const [index, first] of recovery.entries()) {
+        check(await cut(first))
+        if (index % 3 !== 0) continue
+        await cut(first)
+        const again = pointsOf(await callsOf(scene, look), isChange)
+        const second = again[Math.floor(again.length / 2)]
+        if (second !== undefined) check(await cut(first, second))
+      }
+    })
+    console.log(`recovery of ${args[0]}: ${points} kills`)
+    expect(problems).toEqual([])
+    expect(points).toBeGreaterThan(30)
+  })
+})

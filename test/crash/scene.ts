@@ -1,0 +1,179 @@
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { UserError } from '../../src/errors.ts'
+import { listRuns } from '../../src/transaction/records.ts'
+import { settle } from '../../src/transaction/recover.ts'
+import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
+import { type Given, Home } from '../support/home.ts'
+import { worldIn } from '../support/world.ts'
+import { type Command, runCommand } from './command.ts'
+
+export const canary = 'sk-canary-7f3a9b2c4d5e6f708192a3b4'
+
+const program = resolve('bin/repoint.js')
+
+/** What a user typed. The gateway is not asked: only the files are at stake here. */
+export function setupOf(client: string): readonly string[] {
+  const flags = '--no-verify --yes --json --base-url http://127.0.0.1:9 --model'.split(' ')
+  return [client, ...flags, client === 'claude' ? 'claude-sonnet-5-5' : 'gpt-5.6-sol']
+}
+
+export const undo = ['rollback', '--json']
+/** Only looks, and so only recovers. */
+export const look = ['rollback', '--list', '--json']
+
+/** Homes that a setup meets. */
+export const homes: Readonly<Record<string, Readonly<Record<string, Given>>>> = {
+  'codex, an existing pair': {
+    '.codex/auth.json': '{"tokens": {"access_token": "old-login"}}\n',
+    '.codex/config.toml': '# mine\nmodel = "gpt-5.5"\n\n[mcp_servers.a]\ncommand = "x"\n',
+  },
+  'codex, a fresh home': {},
+  'codex, a symlinked pair': {
+    'dotfiles/auth': '{"tokens": {"access_token": "old-login"}}\n',
+    'dotfiles/codex/config': '# mine\nmodel = "gpt-5.5"\n',
+    '.codex/auth.json': { link: '../dotfiles/auth' },
+    '.codex/folder': { link: '../dotfiles/codex' },
+    '.codex/config.toml': { link: 'folder/config' },
+  },
+  'claude, existing settings': {
+    '.claude/settings.json': '{\n  "model": "opus",\n  "hooks": {}\n}\n',
+  },
+  'claude, a fresh home': {},
+  'claude, symlinked settings': {
+    'dotfiles/settings.json': '{\n  "model": "opus",\n  "hooks": {}\n}\n',
+    '.claude/settings.json': { link: '../dotfiles/settings.json' },
+  },
+  'opencode, a fresh home': {},
+  'opencode, a symlinked pair': {
+    'dotfiles/opencode.json': '{\n  "theme": "x"\n}\n',
+    'dotfiles/auth': '{"other": {"type": "api", "key": "theirs"}}\n',
+    '.config/opencode/opencode.json': { link: '../../dotfiles/opencode.json' },
+    '.local/share/opencode/auth.json': { link: '../../../dotfiles/auth' },
+  },
+  'opencode, an existing pair': {
+    '.config/opencode/opencode.jsonc': '{\n  // mine\n  "theme": "x"\n}\n',
+    '.local/share/opencode/auth.json': '{"other": {"type": "api", "key": "theirs"}}\n',
+  },
+}
+
+type Snapshot = Record<string, string>
+
+/** One home, the state it starts from each time, and where the command leads. */
+export class Scene {
+  readonly home: Home
+  readonly #saved: string
+  /** Whether the command goes back to what was there before repoint. */
+  readonly #runsBefore: number
+  readonly #old: Snapshot
+  #new: Snapshot = {}
+
+  private constructor(home: Home) {
+    this.home = home
+    this.#saved = `${home.path}.saved`
+    cpSync(home.path, this.#saved, { recursive: true, verbatimSymlinks: true })
+    this.#runsBefore = listRuns(worldIn(home)).runs.length
+    this.#old = home.snapshot()
+  }
+
+  /** @param before commands that have been run to their ends already */
+  static async ready(
+    given: Readonly<Record<string, Given>>,
+    before: readonly (readonly string[])[],
+  ): Promise<Scene> {
+    const home = new Home(given)
+    for (const args of before) await runCommand(commandIn(home, args))
+    const scene = new Scene(home)
+    onTestFinished(() => {
+      for (const path of [home.path, `${home.path}.saved`, `${home.path}.calls`])
+        rmSync(path, { recursive: true, force: true })
+    })
+    return scene
+  }
+
+  command(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
+    const { argv, env: own } = commandIn(this.home, args)
+    return { argv, env: { ...own, ...env } }
+  }
+
+  /** Remembers what stands there now as where the command leads. */
+  learnEnd(): void {
+    this.#new = this.home.snapshot()
+  }
+
+  reset(): void {
+    rmSync(this.home.path, { recursive: true, force: true })
+    cpSync(this.#saved, this.home.path, { recursive: true, verbatimSymlinks: true })
+  }
+
+  isUnsettled(): boolean {
+    const state = this.home.at('.local/state/repoint')
+    return existsSync(`${state}/journal.json`) || existsSync(`${state}/draft.json`)
+  }
+
+  isNew(): boolean {
+    return isSame(this.home.snapshot(), this.#new)
+  }
+
+  isOld(): boolean {
+    return isSame(this.home.snapshot(), this.#old)
+  }
+
+  /** All that is wrong after the next start of repoint. Uses the home up. */
+  problems(): string[] {
+    const world = worldIn(this.home)
+    const found = secretProblems(this.home)
+    try {
+      settle(world)
+      const now = this.home.snapshot()
+      const isNew = isSame(now, this.#new)
+      if (!isNew && !isSame(now, this.#old))
+        return [...found, `neither old nor new: ${JSON.stringify(now)}`]
+      const { runs, damaged } = listRuns(world)
+      if (damaged.length > 0) found.push('a record is damaged')
+      if (runs.length !== this.#runsBefore + (isNew ? 1 : 0)) found.push(`${runs.length} runs`)
+      if (this.isUnsettled()) found.push('not settled')
+      found.push(...secretProblems(this.home))
+      if (isNew) {
+        applyRollback(world, planRollback(world)!)
+        if (!isSame(this.home.snapshot(), this.#old)) found.push('the undo is not exact')
+      }
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error
+      found.push(`${error.code}: ${error.message}`)
+    }
+    return found
+  }
+}
+
+function commandIn(home: Home, args: readonly string[]): Command {
+  return {
+    argv: [process.execPath, program, ...args],
+    env: { HOME: home.path, REPOINT_API_KEY: canary },
+  }
+}
+
+function isSame(one: Snapshot, other: Snapshot): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** The key stands in no file that others can read, and in no record. */
+export function secretProblems(home: Home): string[] {
+  return everyFile(home).flatMap(({ name, mode }) => {
+    if (!readFileSync(home.at(name)).includes(canary)) return []
+    if (mode & 0o077) return [`${name} holds the key and has mode ${mode.toString(8)}`]
+    const isMeant = /(^|\/)(\.?auth(\.json)?|\.?settings\.json)(\.repoint-\w+)?$/.test(name)
+    const isCopy = /^\.local\/state\/repoint\/blobs\/(new-)?[0-9a-f]+$/.test(name)
+    return isMeant || isCopy ? [] : [`${name} holds the key`]
+  })
+}
+
+function everyFile(home: Home): { name: string; mode: number }[] {
+  const { readdirSync, lstatSync } = process.getBuiltinModule('node:fs')
+  const names = readdirSync(home.path, { recursive: true, encoding: 'utf8' })
+  return names.flatMap((name) => {
+    const status = lstatSync(home.at(name))
+    return status.isFile() ? [{ name, mode: status.mode & 0o777 }] : []
+  })
+}

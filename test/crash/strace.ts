@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Command, type Ended, runCommand } from './command.ts'
+
+/** Why system calls cannot be watched here; undefined: they can. */
+export const noStrace: string | undefined = probeStrace()
+
+function probeStrace(): string | undefined {
+  const result = spawnSync('strace', ['-f', '-o', '/dev/null', 'true'], { encoding: 'utf8' })
+  if (result.error) return 'strace is not installed'
+  return result.status === 0 ? undefined : `strace does not work here: ${result.stderr.trim()}`
+}
+
+/** One system call of the program's main thread that concerns a home. */
+export interface Call {
+  readonly name: string
+  /** How many calls of that name the main thread has made with this one. */
+  readonly nth: number
+  /** The line in strace's log, without the pid. */
+  readonly line: string
+}
+
+/**
+ * Runs a command under strace and gives its log.
+ *
+ * @param options.inject the value of -e inject=
+ * @param options.strings how much of each buffer the log shows, in bytes
+ */
+export async function runTraced(
+  { argv, env }: Command,
+  options: { inject?: string; strings?: number } = {},
+): Promise<Ended & { log: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'repoint-strace-'))
+  const log = join(folder, 'log')
+  const traced = options.inject === undefined ? '%file,%desc' : options.inject.split(':')[0]
+  const args = ['-f', '-y', '-o', log, '-e', `trace=${traced}`]
+  // Much faster, but strace 6.1 then injects errors only, no signals.
+  if (!options.inject?.includes('signal=')) args.push('--seccomp-bpf')
+  if (options.strings !== undefined) args.push('-s', String(options.strings))
+  if (options.inject !== undefined) args.push('-e', `inject=${options.inject}`)
+  const ended = await runCommand({ argv: ['strace', ...args, '--', ...argv], env })
+  const text = readFileSync(log, 'utf8')
+  rmSync(folder, { recursive: true })
+  return { ...ended, log: text }
+}
+
+/** The calls of the main thread that name something below `home`, in order. */
+export function callsOn(log: string, home: string): Call[] {
+  const main = /^\d+/.exec(log)?.[0] ?? ''
+  const counts = new Map<string, number>()
+  const calls: Call[] = []
+  for (const line of log.split('\n')) {
+    const [, pid, name = ''] = /^(\d+) +(\w+)\(/.exec(line) ?? []
+    if (pid !== main) continue
+    const nth = (counts.get(name) ?? 0) + 1
+    counts.set(name, nth)
+    if (line.includes(home)) calls.push({ name, nth, line: line.slice(main.length).trim() })
+  }
+  return calls
+}
+
+/** Whether a call can change what is on the disk. */
+export function isChange({ name, line }: Call): boolean {
+  if (name === 'openat' || name === 'open') return line.includes('O_CREAT')
+  return /^(rename|unlink|mkdir|rmdir|fsync|write|pwrite|fchmod|fchown)/.test(name)
+}

@@ -1,0 +1,103 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { listRuns } from '../../src/transaction/records.ts'
+import { Home } from '../support/home.ts'
+import { worldIn } from '../support/world.ts'
+import { runCommand } from './command.ts'
+import { canary, homes, Scene, secretProblems, setupOf, undo } from './scene.ts'
+import { noStrace, runTraced } from './strace.ts'
+
+const pair = homes['codex, an existing pair'] ?? {}
+
+test('50 setups at once, each with its own key and address: one pair, never mixed', async () => {
+  const home = new Home(pair)
+  onTestFinished(() => rmSync(home.path, { recursive: true, force: true }))
+  const scene = await Scene.ready({}, [])
+  const { argv } = scene.command([])
+  const setups = Array.from({ length: 50 }, (_, index) => {
+    const args = setupOf('codex').map((one) => one.replace(':9', `:${9000 + index}`))
+    const env = { HOME: home.path, REPOINT_API_KEY: `sk-together-${9000 + index}-abcdef` }
+    return runCommand({ argv: [...argv, ...args], env })
+  })
+  const ended = await Promise.all(setups)
+  const statuses = new Map<number | null, number>()
+  for (const { status } of ended) statuses.set(status, (statuses.get(status) ?? 0) + 1)
+  console.log(
+    `50 setups at once: ${[...statuses].map(([s, n]) => `${n} with status ${s}`).join(', ')}`,
+  )
+  const port = /127\.0\.0\.1:(\d+)/.exec(home.text('.codex/config.toml'))?.[1]
+  expect(home.text('.codex/auth.json')).toContain(`sk-together-${port}-`)
+  expect([...statuses.keys()].filter((status) => status !== 0 && status !== 9)).toEqual([])
+  const { runs, damaged } = listRuns(worldIn(home))
+  expect(damaged).toEqual([])
+  expect(runs).toHaveLength(statuses.get(0) ?? 0)
+  expect(runs[0]?.baseUrl).toContain(port)
+  expect(readdirSync(home.at('.codex')).sort()).toEqual(['auth.json', 'config.toml'])
+})
+
+test('the key is in its file and in copies, and in no output, record or command line', async () => {
+  for (const [name, given] of Object.entries(homes)) {
+    const scene = await Scene.ready(given, [])
+    const seen = watchCommandLines()
+    for (const args of [setupOf(name.split(',')[0] ?? ''), undo, undo]) {
+      const { status, stdout, stderr } = await runCommand(scene.command(args))
+      expect(status).toBe(0)
+      expect(stdout + stderr).not.toContain(canary)
+      expect(secretProblems(scene.home)).toEqual([])
+    }
+    const { lines, looks } = seen.stop()
+    expect(looks).toBeGreaterThan(10)
+    expect(lines.some((line) => line.includes('repoint.js'))).toBe(true)
+    expect(lines.filter((line) => line.includes(canary))).toEqual([])
+  }
+})
+
+test.skipIf(noStrace !== undefined)(
+  'the key is never written where others could read it',
+  async () => {
+    let writes = 0
+    for (const [name, given] of Object.entries(homes)) {
+      const scene = await Scene.ready(given, [])
+      const { log } = await runTraced(scene.command(setupOf(name.split(',')[0] ?? '')), {
+        strings: 100_000,
+      })
+      const modes = new Map<string, number>()
+      for (const line of log.split('\n')) {
+        // A call that another thread came between ends with ` <unfinished ...>` in place of `)`.
+        const born = /openat\(.*"([^"]+)", .*O_CREAT.*, (0\d+)(?:\)| <)/.exec(line)
+        if (born?.[1]) modes.set(born[1], Number.parseInt(born[2] ?? '', 8))
+        const changed = /fchmod\(\d+<([^>]+)>, (0\d+)(?:\)| <)/.exec(line)
+        if (changed?.[1]) modes.set(changed[1], Number.parseInt(changed[2] ?? '', 8))
+        const written = /p?write(?:64)?\(\d+<([^>]+)>, /.exec(line)
+        if (!written?.[1] || !line.includes(canary)) continue
+        writes++
+        expect(modes.get(written[1]), written[1]).toBe(0o600)
+      }
+    }
+    console.log(`${writes} writes of the key, all into files of mode 0600`)
+    expect(writes).toBeGreaterThan(2 * Object.keys(homes).length - 1)
+  },
+)
+
+/** Looks at every command line on this machine, as any user can. */
+function watchCommandLines() {
+  const lines = new Set<string>()
+  let looks = 0
+  const timer = setInterval(() => {
+    looks++
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      try {
+        lines.add(readFileSync(join('/proc', pid, 'cmdline'), 'utf8'))
+      } catch {
+        // It has ended.
+      }
+    }
+  }, 5)
+  return {
+    stop: () => {
+      clearInterval(timer)
+      return { lines: [...lines], looks }
+    },
+  }
+}

@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest'
+import { describeEdit, describePlan, diffEdit, secretsOf } from '../../src/edits/describe.ts'
+import { formatOf } from '../../src/edits/formats.ts'
+import type { FileEdit, KeyChange } from '../../src/edits/plan.ts'
+import { bytesOf } from './helpers.ts'
+
+const options = { showPath: (path: string) => path.replace('/home/ana', '~') }
+
+function anEdit(
+  format: 'toml' | 'json',
+  before: string | null,
+  changes: readonly KeyChange[],
+  whole?: string,
+): FileEdit {
+  const old = before === null ? null : bytesOf(before)
+  const after = whole === undefined ? formatOf(format).edit(old, changes, 'x') : bytesOf(whole)
+  return {
+    client: 'x',
+    path: `/home/ana/file.${format}`,
+    format,
+    scope: whole === undefined ? 'keys' : 'whole',
+    changes,
+    before: old,
+    after,
+    holdsSecret: true,
+  }
+}
+
+describe('describe', () => {
+  test('shows what is added, changed and removed, and not what stays', () => {
+    const edit = anEdit('toml', 'model = "a"\nprofile = "p"\nsame = 1\n', [
+      { path: ['model'], value: 'gpt-5.6-sol' },
+      { path: ['same'], value: 1 },
+      { path: ['profile'], value: undefined },
+      { path: ['never-there'], value: undefined },
+      { path: ['model_providers', 'gate way', 'requires_openai_auth'], value: true },
+    ])
+    expect(describeEdit(edit, options)).toEqual([
+      '~/file.toml (updated)',
+      '  ~ model: "a" -> "gpt-5.6-sol"',
+      '  - profile (removed)',
+      '  + model_providers."gate way".requires_openai_auth = true',
+    ])
+  })
+
+  test('says created and unchanged', () => {
+    const changes = [{ path: ['a'], value: 1n }]
+    expect(describeEdit(anEdit('json', null, changes), options)).toEqual([
+      '~/file.json (created)',
+      '  + a = 1',
+    ])
+    const plan = {
+      command: 'x',
+      baseUrl: 'x',
+      model: 'x',
+      edits: [anEdit('json', '{"a":1}', changes)],
+    }
+    expect(describePlan(plan, options)).toEqual(['~/file.json (unchanged)'])
+  })
+
+  test('masks a secret and the one that it replaces; a short one wholly', () => {
+    const change = { path: ['env', 'KEY'], isSecret: true }
+    const edit = (old: string, value: string) =>
+      describeEdit(anEdit('json', `{"env":{"KEY":"${old}"}}`, [{ ...change, value }]), options)[1]
+    expect(edit('old-secret-1111', 'new-secret-2222')).toBe('  ~ env.KEY: ....1111 -> ....2222')
+    expect(edit('elevenchars', 'short')).toBe('  ~ env.KEY: .... -> ....')
+    const changes = [{ ...change, value: { type: 'api', key: 'sk-in-a-table-9999' } }]
+    expect(describeEdit(anEdit('json', null, changes), options)[1]).toBe('  + env.KEY = ....')
+  })
+
+  test('names the keys that go when a file is replaced whole', () => {
+    const before = '{"tokens":{"access_token":"t"},"auth_mode":"chatgpt","OPENAI_API_KEY":null}'
+    const changes = [{ path: ['OPENAI_API_KEY'], value: 'sk-0123456789', isSecret: true }]
+    const edit = anEdit('json', before, changes, '{"OPENAI_API_KEY":"sk-0123456789"}')
+    expect(describeEdit(edit, options)).toEqual([
+      '~/file.json (updated)',
+      '  + OPENAI_API_KEY = ....6789',
+      '  - tokens (removed)',
+      '  - auth_mode (removed)',
+    ])
+  })
+
+  test('describes the edit of a file that cannot be parsed', () => {
+    const edit = anEdit('json', '{ broken', [{ path: ['a'], value: 1 }], '{"a":1}')
+    expect(describeEdit(edit, options)).toEqual(['~/file.json (updated)', '  + a = 1'])
+  })
+
+  test('lets no escape character through, from values, keys or paths', () => {
+    const hostile = '\u001b[31mred\u001b]0;title\u0007\u009b\u202e\r\n'
+    const edit = anEdit('json', JSON.stringify({ m: hostile, [hostile]: 1 }), [
+      { path: ['m'], value: `${hostile}2` },
+      { path: [hostile], value: 2 },
+    ])
+    const shown = [
+      ...describeEdit(edit, { showPath: () => hostile }),
+      ...diffEdit(edit, { showPath: () => hostile }),
+    ]
+    expect(shown.join('')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  })
+})
+
+describe('diff', () => {
+  test('masks the secret however its owner spelled it, and other keys near it', () => {
+    const before = `{
+  "OTHER_API_KEY": "someone-elses-key",
+  "github": "ghp_0123456789abcdef0123",
+  "env": { "KEY": "s\\u006b-old-secret-1111" }
+}
+`
+    const changes = [{ path: ['env', 'KEY'], value: 'sk-"new"-secret', isSecret: true }]
+    expect(diffEdit(anEdit('json', before, changes), options)).toEqual([
+      '--- ~/file.json',
+      '+++ ~/file.json',
+      '@@ -1,5 +1,5 @@',
+      ' {',
+      '   "OTHER_API_KEY": "....",',
+      '   "github": "....",',
+      '-  "env": { "KEY": "....1111" }',
+      '+  "env": { "KEY": "....cret" }',
+      ' }',
+    ])
+  })
+
+  test('masks every line of a secret that is spread over lines', () => {
+    const before = 'key = """\nline-one-of-it\nline-two-of-it"""\n'
+    const edit = anEdit('toml', before, [
+      { path: ['key'], value: 'sk-new-0123456789', isSecret: true },
+    ])
+    const shown = diffEdit(edit, options).join('\n')
+    expect(shown).not.toMatch(/line-one-of|line-two-of|sk-new/)
+    expect(secretsOf(edit)).toContain('line-one-of-it')
+  })
+})

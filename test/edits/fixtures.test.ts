@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { Format } from '../../src/edits/format.ts'
+import { formatOf } from '../../src/edits/formats.ts'
+import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
+import { UserError } from '../../src/errors.ts'
+import { claudeChanges, codexChanges } from './fixture-changes.ts'
+import { bytesOf, caught, linesLost, show } from './helpers.ts'
+
+const folder = new URL('../fixtures/edits/', import.meta.url)
+
+/** The same file in other forms. Each is undone by taking the form away again. */
+const forms: Record<string, (text: string) => string> = {
+  LF: (text) => text,
+  CRLF: (text) => text.replaceAll('\n', '\r\n'),
+  'a byte order mark': (text) => `\ufeff${text}`,
+  'CRLF and a byte order mark': (text) => `\ufeff${text.replaceAll('\n', '\r\n')}`,
+  'no final line break': (text) => text.replace(/\n$/, ''),
+}
+
+describe.each([
+  { kind: 'toml' as const, changes: codexChanges },
+  { kind: 'json' as const, changes: claudeChanges },
+])('$kind fixtures', ({ kind, changes }) => {
+  const format = formatOf(kind)
+  const names = readdirSync(new URL(`${kind}/`, folder))
+  const read = (name: string) => readFileSync(new URL(`${kind}/${name}`, folder), 'utf8')
+
+  describe.each(names.filter((name) => name.includes('.before.')))('%s', (name) => {
+    const before = read(name)
+    const after = read(name.replace('.before.', '.after.'))
+
+    test.each(Object.keys(forms))('is edited exactly and undone to the byte, with %s', (form) => {
+      const inForm = forms[form] as (text: string) => string
+      // A blank last line is more than a final line break.
+      if (form === 'no final line break' && /^$|(^|\n)\n$/.test(before)) return
+      const old = bytesOf(inForm(before))
+      const written = format.edit(old, changes, 'FILE')
+      expect(show(written)).toBe(before === '' ? inForm('') + after : inForm(after))
+      expectUndone(format, old, written, changes)
+    })
+
+    test('is edited line by line and undone to the byte, with mixed line breaks', () => {
+      let count = 0
+      const mixed = before.replace(/\n/g, () => (count++ % 2 === 0 ? '\r\n' : '\n'))
+      const old = bytesOf(mixed)
+      const written = format.edit(old, changes, 'FILE')
+      expect(show(written)?.replaceAll('\r\n', '\n')).toBe(after)
+      expect(
+        linesLost(kind, old, written).filter(
+          (line) => !/profile|auth|env_key|command|args|name|API|mod/i.test(line),
+        ),
+      ).toEqual([])
+      expectUndone(format, old, written, changes)
+    })
+  })
+
+  test.each(names.filter((name) => name.includes('.refused.')))('%s is refused', (name) => {
+    const edit = () => format.edit(bytesOf(read(name)), changes, 'FILE')
+    expect(edit).toThrow(UserError)
+    const error = caught(edit)
+    expect(`${name}: ${error.code}: ${error.message}`).toMatchSnapshot()
+    if (error.code === 'config-conflict') expect(error.hint).toContain('Add by hand:\n')
+  })
+})
+
+function expectUndone(
+  format: Format,
+  before: Bytes,
+  written: Bytes,
+  changes: readonly KeyChange[],
+) {
+  const paths = changes.map((change) => change.path)
+  const undone = format.undo({ before, written, current: written }, paths, 'FILE')
+  expect(show(undone.bytes)).toBe(show(before))
+  expect(format.edit(written, changes, 'FILE')).toBe(written)
+}

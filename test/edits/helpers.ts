@@ -1,0 +1,112 @@
+import { parse as parseTomlIndependently } from 'smol-toml'
+import { diffLines } from '../../src/edits/lines.ts'
+import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
+import { UserError } from '../../src/errors.ts'
+
+/** The text without its byte order mark. */
+export function textOf(bytes: Bytes): string {
+  return new TextDecoder().decode(bytes)
+}
+
+export function bytesOf(text: string): Bytes {
+  return new TextEncoder().encode(text)
+}
+
+export function hasMixedEols(bytes: Bytes): boolean {
+  const text = show(bytes) as string
+  return /(^|[^\r])\n/.test(text) && text.includes('\r\n')
+}
+
+export function show(bytes: Bytes | null): string | null {
+  return bytes && new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+}
+
+/**
+ * Lines of `before` that are not in `after`, byte for byte, although they do not hold our keys.
+ * The last line of a file may win a line break. In JSON, a line may win or lose what separates its
+ * members from ours.
+ */
+export function linesLost(name: string, before: Bytes, after: Bytes): string[] {
+  const [old, fresh] = [before, after].map((bytes) => textOf(bytes).split(/(?<=\n)/)) as [
+    string[],
+    string[],
+  ]
+  const core = (line: string) =>
+    name === 'toml' ? line.replace(/\r?\n$/, '') : line.replace(/[\s,{}[\]]/g, '')
+  const hunks = diffLines(old, fresh, 10_000) ?? []
+  const lost = hunks.flatMap((hunk) => old.slice(hunk.oldStart, hunk.oldEnd))
+  const added = hunks.flatMap((hunk) => fresh.slice(hunk.newStart, hunk.newEnd)).map(core)
+  return lost.filter(
+    (line) =>
+      line !== '' &&
+      !/model|env|u0065nv/.test(line) &&
+      (name === 'toml' && line.endsWith('\n')
+        ? true
+        : !added.some((other) =>
+            name === 'toml' ? other === core(line) : other.includes(core(line)),
+          )),
+  )
+}
+
+export type Plain = { [key: string]: unknown }
+
+/** Comments and trailing commas out, by one regular expression; numbers as text if asked for. */
+export function decodeJson(bytes: Bytes, keepsDigits = true): Plain {
+  const text = textOf(bytes)
+  const token = /("(?:[^"\\]|\\.)*")|\/\/[^\n\r]*|\/\*[\s\S]*?\*\/|(-?\d[\d.eE+-]*)/g
+  const tag = (number: string) => (keepsDigits ? `"#${number}"` : number)
+  const bare = text.replace(token, (_, string, number) => string ?? (number ? tag(number) : ' '))
+  const strict = bare.replace(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, (_, string) => string ?? ' ')
+  return strict.trim() === '' ? {} : JSON.parse(strict)
+}
+
+export function withChanges(root: Plain, changes: readonly KeyChange[]): Plain {
+  for (const { path, value } of changes) {
+    let table = root
+    for (const key of path.slice(0, -1)) {
+      if (value !== undefined) table[key] ??= {}
+      table = (table[key] ?? {}) as Plain
+    }
+    const last = path.at(-1) as string
+    if (value === undefined) delete table[last]
+    else table[last] = value
+  }
+  return root
+}
+
+/** Empty tables aside: one that exists only through its keys goes with them. Plain numbers as text. */
+export function withoutEmptyTables(value: unknown): unknown {
+  if (typeof value === 'number' || typeof value === 'bigint') return `#${value}`
+  if (value instanceof Date || typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(withoutEmptyTables)
+  const entries = Object.entries(value)
+    .map(([key, child]) => [key, withoutEmptyTables(child)] as const)
+    .filter(
+      ([, child]) =>
+        !(
+          typeof child === 'object' &&
+          child !== null &&
+          !Array.isArray(child) &&
+          !(child instanceof Date) &&
+          Object.keys(child).length === 0
+        ),
+    )
+  return Object.fromEntries(entries)
+}
+
+export function decodeToml(bytes: Bytes): Plain {
+  return parseTomlIndependently(textOf(bytes), {
+    integersAsBigInt: true,
+  }) as Plain
+}
+
+/** The UserError that `run` throws. Anything else that it throws is thrown on. */
+export function caught(run: () => unknown): UserError {
+  try {
+    run()
+  } catch (cause) {
+    if (cause instanceof UserError) return cause
+    throw cause
+  }
+  throw new Error('nothing was thrown')
+}

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest'
+import { json } from '../../src/edits/json.ts'
+import type { ConfigValue, KeyChange } from '../../src/edits/plan.ts'
+import { bytesOf, caught, show } from './helpers.ts'
+
+const edit = (text: string | null, ...changes: KeyChange[]) =>
+  show(json.edit(text === null ? null : bytesOf(text), changes, '~/.claude/settings.json'))
+const set = (path: string, value: ConfigValue) => ({ path: path.split('.'), value })
+
+describe('json edit', () => {
+  test.each(['a"b', 'a\nb', '\u0000\u001b[31m\u007f', '\\', '\ud800', '\u2028', '*/ // /*'])(
+    'keeps the value %j inside its quotes',
+    (value) => {
+      const written = edit('{"a":1}', set('model', value)) as string
+      expect(JSON.parse(written)).toEqual({ a: 1, model: value })
+    },
+  )
+
+  test('keeps a hostile key inside its quotes', () => {
+    const written = json.edit(null, [{ path: ['a"}', '__proto__'], value: 1 }], 'x')
+    expect(json.read(written, 'x').get(['a"}', '__proto__'])).toBe(1)
+  })
+
+  test('replaces a value with an object in the layout of its neighbours', () => {
+    const before = '{\n\t"a": 1,\n\t"provider": { "x": {} }\n}\n'
+    expect(edit(before, set('provider.gateway', { npm: 'n', models: { m: {} } }))).toBe(
+      '{\n\t"a": 1,\n\t"provider": { "x": {}, "gateway": { "npm": "n", "models": { "m": {} } } }\n}\n',
+    )
+    expect(edit(before, set('a', { b: [1, {}] }))).toBe(
+      '{\n\t"a": {\n\t\t"b": [\n\t\t\t1,\n\t\t\t{}\n\t\t]\n\t},\n\t"provider": { "x": {} }\n}\n',
+    )
+  })
+
+  test('leaves the bytes alone when everything is as asked', () => {
+    const bytes = bytesOf('\ufeff{"a":1,/* c */}')
+    expect(json.edit(bytes, [set('a', 1), { path: ['b'], value: undefined }], 'x')).toBe(bytes)
+  })
+
+  test('refuses numbers that JSON does not have', () => {
+    expect(caught(() => edit('{}', set('a', Number.NaN))).code).toBe('config-conflict')
+  })
+
+  test('names what must be added by hand, and leaves the secret to the user', () => {
+    const changes = [
+      { ...set('env.TOKEN', 'sk-secret'), isSecret: true },
+      set('env.URL', 'u'),
+      { path: ['env', 'KEY'], value: undefined },
+    ]
+    const error = caught(() => edit('{ "env": [] }', ...changes))
+    expect(error.message).toBe(
+      'Cannot edit ~/.claude/settings.json: env is a list, not an object (line 1, column 10)',
+    )
+    expect(error.hint).toBe(
+      'Remove by hand: env.KEY\nAdd by hand:\n{\n  "env": {\n    "TOKEN": "<your key>",\n    "URL": "u"\n  }\n}',
+    )
+  })
+
+  test('never quotes the file in an error, which may hold secrets', () => {
+    for (const text of [
+      '{"a":"sk-secret"',
+      '{"a":"sk-secret" x}',
+      '{"a":sk-secret}',
+      '{"sk-secret',
+    ]) {
+      const error = caught(() => edit(text, set('a', 1)))
+      expect(`${error.message}${error.hint}`).not.toContain('sk-')
+    }
+  })
+})
+
+describe('json read', () => {
+  test('reads what clients read: the last of two equal keys, __proto__ as a key, comments as none', () => {
+    const document = json.read(
+      bytesOf('\ufeff// c\n{"a":1,"a":2,"__proto__":{"p":true},"n":9007199254740993,"f":1.50,}'),
+      'x',
+    )
+    expect(document.get(['a'])).toBe(2)
+    expect(document.get(['__proto__', 'p'])).toBe(true)
+    expect(document.get(['p'])).toBeUndefined()
+    expect(document.get(['n'])).toBe(9007199254740993n)
+    expect(document.get(['f'])).toBe(1.5)
+  })
+
+  test('reads a file of nothing but blanks and comments as an empty object', () => {
+    expect({ ...json.read(bytesOf(' \n// later\n'), 'x').root }).toEqual({})
+  })
+
+  test('edits 2,000 levels and refuses more, without a stack overflow', () => {
+    const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+    expect(edit(nested(2_000), set('b', 1))).toContain('"b":1}')
+    for (const levels of [2_001, 100_000]) {
+      const error = caught(() => edit(nested(levels), set('b', 1)))
+      expect(error.message).toContain('nested more than 2000 levels deep (line 1, column 10001)')
+    }
+  })
+
+  test('refuses bytes that are not UTF-8, with line and column', () => {
+    const bytes = new Uint8Array([...bytesOf('{\n "a": "'), 0xff, 0x22, 0x7d])
+    const error = caught(() => json.read(bytes, 'FILE'))
+    expect(error.code).toBe('config-invalid')
+    expect(error.message).toBe('Cannot read FILE: it is not valid UTF-8 (line 2, column 8)')
+  })
+})
+
+describe('json undo', () => {
+  const before =
+    '{\n  "env": {\n    "ANTHROPIC_API_KEY": "k",\n    "A": "1"\n  },\n  "theme": "dark"\n}\n'
+  const changes: KeyChange[] = [
+    set('env.TOKEN', 't'),
+    { path: ['env', 'ANTHROPIC_API_KEY'], value: undefined },
+    set('model', 'sonnet'),
+    set('provider.gateway', { npm: 'n', models: { m: {} } }),
+  ]
+  const paths = changes.map((change) => change.path)
+  const written = json.edit(bytesOf(before), changes, 'x')
+  const undo = (current: string) => {
+    const undone = json.undo(
+      { before: bytesOf(before), written, current: bytesOf(current) },
+      paths,
+      'x',
+    )
+    return { text: show(undone.bytes) as string, kept: undone.kept.map((path) => path.join('.')) }
+  }
+
+  test('undoes each key that is still ours after the client has written the file anew', () => {
+    const root = JSON.parse(show(written) as string)
+    const { text, kept } = undo(JSON.stringify({ theme: 'light', ...root, model: 'opus' }, null, 2))
+    expect(JSON.parse(text)).toEqual({
+      theme: 'dark',
+      env: { A: '1', ANTHROPIC_API_KEY: 'k' },
+      model: 'opus',
+    })
+    expect(kept).toEqual(['model'])
+  })
+
+  test('looks at each value of an object that we set, so that additions to it stay', () => {
+    const current = (show(written) as string).replace('"m": {}', '"m": {}, "by-others": {}')
+    const { text, kept } = undo(current)
+    expect(JSON.parse(text)).toEqual({
+      ...JSON.parse(before),
+      provider: { gateway: { models: { 'by-others': {} } } },
+    })
+    expect(kept).toEqual([])
+  })
+
+  test('refuses a key of ours that stands twice by now, each with another value', () => {
+    const current = (show(written) as string)
+      .replace('"t"', '"x"')
+      .replace('"theme"', '"env": { "TOKEN": "t" },\n  "theme"')
+    expect(caught(() => undo(current)).code).toBe('config-conflict')
+  })
+
+  test('deletes a file that we created, once nothing is left in it', () => {
+    const created = json.edit(null, [set('env.A', '1')], 'x')
+    const current = bytesOf('{ "env": { "A": "1" } }')
+    const undone = json.undo({ before: null, written: created, current }, [['env', 'A']], 'x')
+    expect(undone).toEqual({ bytes: null, kept: [] })
+  })
+
+  test('keeps comments that others have put into an object that we opened', () => {
+    const created = json.edit(bytesOf('{}'), [set('env.A', '1')], 'x')
+    const current = bytesOf('{\n  "env": {\n    // note\n    "A": "1"\n  }\n}\n')
+    const undone = json.undo(
+      { before: bytesOf('{}'), written: created, current },
+      [['env', 'A']],
+      'x',
+    )
+    expect(show(undone.bytes)).toBe('{\n  "env": {\n    // note\n  }\n}\n')
+  })
+})

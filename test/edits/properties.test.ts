@@ -1,0 +1,204 @@
+import fc from 'fast-check'
+import { stringify as stringifyToml } from 'smol-toml'
+import { describe, expect, test, vi } from 'vitest'
+import type { Format, Undone } from '../../src/edits/format.ts'
+import { json } from '../../src/edits/json.ts'
+import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
+import { toml } from '../../src/edits/toml.ts'
+import { UserError } from '../../src/errors.ts'
+import { jsonDocument, tomlDocument } from './generate.ts'
+import {
+  bytesOf,
+  decodeJson,
+  decodeToml,
+  hasMixedEols,
+  linesLost,
+  show,
+  textOf,
+  withChanges,
+  withoutEmptyTables,
+} from './helpers.ts'
+
+/** Documents for each property and format. CI runs 10,000: `npm run test:properties`. */
+const numRuns = Number(process.env['REPOINT_PROPERTY_RUNS'] ?? 250)
+vi.setConfig({ testTimeout: 300_000 })
+
+const formats = {
+  toml: { format: toml, documents: tomlDocument, decode: decodeToml, anew: tomlAnew },
+  json: {
+    format: json,
+    documents: jsonDocument,
+    decode: (bytes: Bytes) => decodeJson(bytes),
+    anew: jsonAnew,
+  },
+}
+
+describe.each(['toml', 'json'] as const)('%s, over generated documents', (name) => {
+  const { format, documents, decode, anew } = formats[name]
+  const meaning = (bytes: Bytes | null) => withoutEmptyTables(decode(bytes ?? bytesOf('')))
+
+  /** Holds for each document that is edited and not refused. */
+  function forEachEdit<Extra>(
+    extra: fc.Arbitrary<Extra>,
+    predicate: (edited: Edited, extra: Extra) => void,
+    mutate = (text: string, _extra: Extra) => text,
+  ): void {
+    let edited = 0
+    const property = fc.property(documents, extra, (document, choice) => {
+      const before = bytesOf(mutate(show(document.bytes) as string, choice))
+      const written = editOrRefuse(format, before, document.changes)
+      if (written === undefined) return
+      edited++
+      predicate({ before, written, changes: document.changes }, choice)
+    })
+    fc.assert(property, { numRuns })
+    // A property that is never put to the test proves nothing.
+    expect(edited).toBeGreaterThan(numRuns / 20)
+  }
+
+  function undo({ before, written, changes }: Edited, current: Bytes): Undone {
+    const paths = changes.map((change) => change.path)
+    return format.undo({ before, written, current }, paths, 'x')
+  }
+
+  test('an edit does exactly what was asked, once, and is undone to the byte', () => {
+    forEachEdit(fc.constant(undefined), (edited) => {
+      const { before, written, changes } = edited
+      expect(meaning(written)).toEqual(withoutEmptyTables(withChanges(decode(before), changes)))
+      expect(format.edit(written, changes, 'x')).toBe(written)
+      expect(linesLost(name, before, written)).toEqual([])
+      expect(undo(edited, written)).toEqual({ bytes: before, kept: [] })
+    })
+  })
+
+  test('an undo leaves what others wrote since, to the byte', () => {
+    const byOthers = fc.subarray(foreignEdits[name], { minLength: 1 })
+    forEachEdit(byOthers, (edited, edits) => {
+      const { before, written } = edited
+      // In a file of mixed line breaks nobody can tell which kind the lost ones were of.
+      if (edits.includes(normalised) && [before, written].some(hasMixedEols)) return
+      if ((show(before) as string).trim() === '') return
+      const [current, expected] = [written, before].map((version) =>
+        edits.reduce((result, edit) => edit(result), version),
+      ) as [Bytes, Bytes]
+      const undone = undo(edited, current)
+      expect(undone.kept).toEqual([])
+      // What separated the members of a one-line object is gone with its last member but one, and
+      // the line break of a line that is written anew is a guess where others are mixed.
+      const isOneLine = !(show(before) as string).trim().includes('\n')
+      const isGuess = name === 'json' && (isOneLine || hasMixedEols(before))
+      if (isGuess) expect(decode(undone.bytes as Bytes)).toEqual(decode(expected))
+      else expect(show(undone.bytes)).toBe(show(expected))
+    })
+  })
+
+  test('an undo puts the old values back into a file that was written anew', () => {
+    forEachEdit(fc.constant(undefined), (edited) => {
+      const undone = undo(edited, anew(edited.written))
+      expect(meaning(undone.bytes)).toEqual(meaning(anew(edited.before)))
+      expect(undone.kept).toEqual([])
+    })
+  })
+
+  test('what is broken at random is refused, or edited and undone exactly', () => {
+    forEachEdit(
+      fc.array(mutation, { minLength: 1, maxLength: 3 }),
+      (edited) => {
+        const { before, written, changes } = edited
+        expect(meaning(written)).toEqual(withoutEmptyTables(withChanges(decode(before), changes)))
+        const current = bytesOf(`${name === 'toml' ? '#' : '//'} on top\n${textOf(written)}`)
+        expect(meaning(undo(edited, current).bytes)).toEqual(meaning(before))
+      },
+      (text, mutations) => mutations.reduce(mutated, text),
+    )
+  })
+})
+
+interface Edited {
+  readonly before: Bytes
+  readonly written: Bytes
+  readonly changes: readonly KeyChange[]
+}
+
+type Mutation = { readonly at: number; readonly cut: number; readonly add: string }
+
+const marks = [
+  '"',
+  '{',
+  '}',
+  '[',
+  ']',
+  ',',
+  '\n',
+  '\r',
+  '#',
+  '//',
+  '/*',
+  '=',
+  '.',
+  '\0',
+  '\\',
+  "'''",
+  'model',
+]
+
+const mutation: fc.Arbitrary<Mutation> = fc.record({
+  at: fc.nat(10_000),
+  cut: fc.nat(3),
+  add: fc.oneof(fc.constantFrom(...marks, '\ufeff'), fc.string({ maxLength: 3 })),
+})
+
+function mutated(text: string, { at, cut, add }: Mutation): string {
+  const place = at % (text.length + 1)
+  return text.slice(0, place) + add + text.slice(place + cut)
+}
+
+/** The refusals that are meant to be. Everything else that is thrown fails the property. */
+function editOrRefuse(
+  format: Format,
+  bytes: Bytes,
+  changes: readonly KeyChange[],
+): Bytes | undefined {
+  try {
+    return format.edit(bytes, changes, 'x')
+  } catch (cause) {
+    if (cause instanceof UserError && cause.code.startsWith('config-')) return undefined
+    throw cause
+  }
+}
+
+function tomlAnew(bytes: Bytes): Bytes {
+  return bytesOf(stringifyToml(decodeToml(bytes)))
+}
+
+function jsonAnew(bytes: Bytes): Bytes {
+  return bytesOf(JSON.stringify(decodeJson(bytes, false), null, 2))
+}
+
+/** What others do to a file, on both versions alike. None of it touches our keys. */
+const foreignEdits: Record<'toml' | 'json', ((bytes: Bytes) => Bytes)[]> = {
+  toml: [
+    normalised,
+    onText((text) => text.replaceAll('"foreign"', '"by others"')),
+    onText((text) => `# on top\n${text}`),
+    onText((text) => text.replace(/\n$/, '\n\n[projects."/home/x"]\ntrust_level = "trusted"\n')),
+  ],
+  json: [
+    normalised,
+    onText((text) => text.replaceAll('"foreign"', '"by others"')),
+    onText((text) => `// on top\n${text}`),
+  ],
+}
+
+/** As Codex does: no byte order mark, LF only. */
+function normalised(bytes: Bytes): Bytes {
+  return bytesOf(textOf(bytes).replaceAll('\r\n', '\n'))
+}
+
+function onText(change: (text: string) => string): (bytes: Bytes) => Bytes {
+  return (bytes) => {
+    const text = show(bytes) as string
+    const bom = text.startsWith('\ufeff') ? '\ufeff' : ''
+    return bytesOf(bom + change(text.slice(bom.length)))
+  }
+}

@@ -1,0 +1,245 @@
+import { describe, expect, test } from 'vitest'
+import type { ConfigValue, KeyChange } from '../../src/edits/plan.ts'
+import { toml } from '../../src/edits/toml.ts'
+import { bytesOf, caught, show } from './helpers.ts'
+
+const edit = (text: string | null, ...changes: KeyChange[]) =>
+  show(toml.edit(text === null ? null : bytesOf(text), changes, '~/.codex/config.toml'))
+const set = (path: string, value: ConfigValue) => ({ path: path.split('.'), value })
+
+describe('toml edit', () => {
+  test('starts a file that is not there', () => {
+    expect(edit(null, set('model', 'x'), set('a.b', 1))).toBe('model = "x"\n\n[a]\nb = 1\n')
+  })
+
+  test.each([
+    ['a"b', '"a\\"b"'],
+    ['a\nb\r\n[x]', '"a\\nb\\r\\n[x]"'],
+    ['\u0000\u0001\u001b[31m\u007f', '"\\u0000\\u0001\\u001b[31m\\u007f"'],
+    ["it's \\ fine", '"it\'s \\\\ fine"'],
+    ['"""', '"\\"\\"\\""'],
+    ['# no comment', '"# no comment"'],
+  ])('keeps the value %j inside its quotes', (value, source) => {
+    expect(edit('', set('model', value))).toBe(`model = ${source}\n`)
+    expect(toml.read(bytesOf(`model = ${source}\n`), 'x').get(['model'])).toBe(value)
+  })
+
+  test.each(['a.b', 'a b', '"', '', "'\n[x]", 'é'])('quotes the key %j where needed', (key) => {
+    const written = toml.edit(null, [{ path: ['t', key], value: 1 }], 'x')
+    expect(toml.read(written, 'x').get(['t', key])).toBe(1)
+    expect(Object.keys(toml.read(written, 'x').root)).toEqual(['t'])
+  })
+
+  test('refuses half a character, which no file can hold', () => {
+    const error = caught(() => edit('', set('model', 'a\ud800')))
+    expect(error.code).toBe('config-conflict')
+  })
+
+  test('writes integers, floats, lists and tables', () => {
+    const changes = [
+      set('window', 272_000),
+      set('big', 2n ** 62n),
+      set('ratio', 1.5),
+      set('list', ['a', 1, true, {}]),
+      set('t', { x: { y: 'z' }, e: {} }),
+    ]
+    const written = edit('', ...changes) as string
+    expect(written).toBe(
+      'window = 272_000\nbig = 4_611_686_018_427_387_904\nratio = 1.5\nlist = ["a", 1, true, {}]\n\n[t.x]\ny = "z"\n\n[t]\ne = {}\n',
+    )
+  })
+
+  test('sets a whole table key by key: what is not in it goes, comments stay', () => {
+    const before = '[t]\n# one\na = 1 # first\n# two\nb = 2\n'
+    expect(edit(before, set('t', { a: 3, c: 4 }))).toBe('[t]\n# one\na = 3 # first\nc = 4\n# two\n')
+  })
+
+  test('leaves the bytes alone when everything is as asked', () => {
+    const bytes = bytesOf('\ufeffmodel="x"\r\nn = 1')
+    expect(toml.edit(bytes, [set('model', 'x'), set('n', 1)], 'x')).toBe(bytes)
+  })
+
+  test.each([
+    ['a = 1\nb = 2', 'a = 1'],
+    ['a = 1\r\nb = 2', 'a = 1'],
+    ['a = 1\nb = 2\n', 'a = 1\n'],
+    ['b = 2', ''],
+    ['# about b\nb = 2 # two\n# about c\nc = 3', '# about b\n# about c\nc = 3'],
+  ])('removes the line of a key from %j and no other', (text, result) => {
+    expect(edit(text, { path: ['b'], value: undefined })).toBe(result)
+  })
+
+  test('tells an integer from a float', () => {
+    expect(edit('n = 1.0\n', set('n', 1))).toBe('n = 1\n')
+  })
+
+  test('names what must be added by hand, and leaves the secret to the user', () => {
+    const changes = [
+      set('model', 'm'),
+      { ...set('gateway.key', 'sk-secret'), isSecret: true },
+      { path: ['old'], value: undefined },
+    ]
+    const error = caught(() => edit('old = 1\ngateway = "x"\n', ...changes))
+    expect(error.code).toBe('config-conflict')
+    expect(error.message).toBe(
+      'Cannot edit ~/.codex/config.toml: gateway is a single value, not a table (line 2, column 1)',
+    )
+    expect(error.hint).toBe(
+      'Remove by hand: old\nAdd by hand:\nmodel = "m"\n\n[gateway]\nkey = "<your key>"',
+    )
+  })
+
+  test('never quotes the file in an error, which may hold secrets', () => {
+    const error = caught(() => edit('key = "sk-secret"\nkey2 = sk-secret-two\n', set('a', 1)))
+    expect(`${error.message}${error.hint}`).not.toContain('sk-')
+  })
+})
+
+describe('toml read', () => {
+  test('gives safe integers as numbers, others as bigint, dates as they are written', () => {
+    const { root } = toml.read(bytesOf('a = 1\nb = 9007199254740993\nc = 2026-01-01\n'), 'x')
+    expect({ ...root }).toEqual({ a: 1, b: 9007199254740993n, c: '2026-01-01' })
+  })
+
+  test('treats __proto__ as a key', () => {
+    const document = toml.read(bytesOf('[__proto__]\npolluted = true\n'), 'x')
+    expect(document.get(['__proto__', 'polluted'])).toBe(true)
+    expect(document.get(['polluted'])).toBeUndefined()
+    expect(document.get(['toString'])).toBeUndefined()
+  })
+
+  test.each([
+    [
+      'bytes that are not UTF-8',
+      new Uint8Array([0x61, 0x3d, 0x31, 0x0a, 0x23, 0xc3, 0x28]),
+      'it is not valid UTF-8 (line 2, column 2)',
+    ],
+    [
+      'UTF-16',
+      new Uint8Array([0xff, 0xfe, 0x61, 0x00]),
+      'it is not valid UTF-8 (line 1, column 1)',
+    ],
+    [
+      'a character that is cut off',
+      new Uint8Array([0x23, 0xe2, 0x82]),
+      'it is not valid UTF-8 (line 1, column 2)',
+    ],
+    [
+      'more than 1 MB',
+      new Uint8Array(1_000_001).fill(0x0a),
+      'it has 1000001 bytes, more than the 1000000 that are edited',
+    ],
+    [
+      'deep nesting',
+      bytesOf(`a = ${'['.repeat(5_000)}${']'.repeat(5_000)}`),
+      'document contains excessively nested structures. aborting. (line 1, column 1005)',
+    ],
+    [
+      'deep dotted keys',
+      bytesOf(`${'a.'.repeat(5_000)}a = 1`),
+      'it is nested more than 2000 levels deep (line 1, column 1)',
+    ],
+  ])('refuses %s', (_, bytes, reason) => {
+    const error = caught(() => toml.read(bytes, 'FILE'))
+    expect(error.code).toBe('config-invalid')
+    expect(error.message).toBe(`Cannot read FILE: ${reason}`)
+  })
+})
+
+describe('toml undo', () => {
+  const before = 'model = "a" # mine\n'
+  const changes = [
+    set('model', 'gw'),
+    set('model_providers.gateway.name', 'Gateway'),
+    set('model_providers.gateway.base_url', 'https://gw.example/v1'),
+  ]
+  const paths = changes.map((change) => change.path)
+  const written = toml.edit(bytesOf(before), changes, 'x')
+  const undo = (current: string) => {
+    const undone = toml.undo(
+      { before: bytesOf(before), written, current: bytesOf(current) },
+      paths,
+      'x',
+    )
+    return { text: show(undone.bytes), kept: undone.kept.map((path) => path.join('.')) }
+  }
+
+  test('leaves a key that someone has changed since, and says so', () => {
+    const current = (show(written) as string).replace('"gw"', '"gpt-6"')
+    expect(undo(current)).toEqual({ text: 'model = "gpt-6" # mine\n', kept: ['model'] })
+  })
+
+  test('leaves a key that someone has removed since, and says so', () => {
+    const current = (show(written) as string).replace('model = "gw" # mine\n', '')
+    expect(undo(current)).toEqual({ text: '', kept: ['model'] })
+  })
+
+  test('has nothing to say about a key that already has its old value', () => {
+    expect(undo(before)).toEqual({ text: before, kept: [] })
+  })
+
+  test('keeps a table that we opened while it holds a key of someone else', () => {
+    const current = `${show(written)}request_max_retries = 4\n`
+    expect(undo(current)).toEqual({
+      text: 'model = "a" # mine\n\n[model_providers.gateway]\nrequest_max_retries = 4\n',
+      kept: [],
+    })
+  })
+
+  test('takes a table that we opened out of a file that was written anew', () => {
+    const current =
+      'model = "gw"\n\n[projects."/x"]\ntrust_level = "trusted"\n\n[model_providers.gateway]\nbase_url = "https://gw.example/v1"\nname = "Gateway"\n'
+    expect(undo(current)).toEqual({
+      text: 'model = "a"\n\n[projects."/x"]\ntrust_level = "trusted"\n',
+      kept: [],
+    })
+  })
+
+  test('puts old text back in the line breaks that the file has now', () => {
+    const crlf = bytesOf('\ufeffx = 1\r\nold = 2 # two\r\n')
+    const gone = toml.edit(crlf, [{ path: ['old'], value: undefined }], 'x')
+    const current = bytesOf('x = 1\n[t]\ny = 1\n')
+    const undone = toml.undo({ before: crlf, written: gone, current }, [['old']], 'x')
+    expect(show(undone.bytes)).toBe('x = 1\nold = 2 # two\n[t]\ny = 1\n')
+  })
+
+  test('deletes a file that we created, also after it was written anew', () => {
+    const created = toml.edit(null, changes, 'x')
+    const current = bytesOf((show(created) as string).replaceAll('\n', '\r\n'))
+    for (const version of [created, current]) {
+      const undone = toml.undo({ before: null, written: created, current: version }, paths, 'x')
+      expect(undone).toEqual({ bytes: null, kept: [] })
+    }
+  })
+
+  test('keeps a file that we created while it holds something else', () => {
+    const created = toml.edit(null, changes, 'x')
+    const current = bytesOf(`# by hand\n${show(created)}`)
+    const undone = toml.undo({ before: null, written: created, current }, paths, 'x')
+    expect(show(undone.bytes)).toBe('# by hand\n')
+  })
+
+  test('leaves a file deleted that someone has deleted since', () => {
+    const undone = toml.undo({ before: bytesOf(before), written, current: null }, paths, 'x')
+    expect(undone).toEqual({ bytes: null, kept: paths })
+  })
+
+  test('brings a removed table back with its comments', () => {
+    const old = '[a]\nx = 1\n\n# why\n[a.auth] # helper\ncommand = "c" # here\n\n[b]\n'
+    const gone = toml.edit(bytesOf(old), [{ path: ['a', 'auth'], value: undefined }], 'x')
+    const current = bytesOf(`# top\n${show(gone)}\n[c]\n`)
+    const undone = toml.undo({ before: bytesOf(old), written: gone, current }, [['a', 'auth']], 'x')
+    expect(show(undone.bytes)).toBe(`# top\n${old}\n[c]\n`)
+  })
+
+  test('refuses a current file that cannot be read', () => {
+    expect(caught(() => undo('model = \n')).code).toBe('config-invalid')
+  })
+
+  test('refuses where the old value has no place any more, and changes nothing', () => {
+    const old = bytesOf('[t]\nx = 1\n')
+    const gone = toml.edit(old, [{ path: ['t', 'x'], value: undefined }], 'x')
+    const versions = { before: old, written: gone, current: bytesOf('t = "scalar"\n') }
+    expect(caught(() => toml.undo(versions, [['t', 'x']], 'x')).code).toBe('config-conflict')
+  })
+})

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { exitStatus, renderError, UserError } from '../src/errors.ts'
+import { printable } from '../src/text.ts'
+
+const plain = { json: false, redact: (text: string) => text }
+
+test('an error says what, the state of the files and the next step', () => {
+  const error = new UserError({
+    code: 'config-invalid',
+    message: 'Cannot read ~/.codex/config.toml: "model" is set twice (line 14, column 1)',
+    hint: 'Delete one of the two lines, then run `repoint codex` again.',
+  })
+  expect(renderError(error, plain)).toEqual({
+    exitStatus: 8,
+    text: `error: Cannot read ~/.codex/config.toml: "model" is set twice (line 14, column 1). Nothing was changed.
+hint:  Delete one of the two lines, then run \`repoint codex\` again.
+`,
+  })
+})
+
+test('the JSON form is one document with the documented keys', () => {
+  const error = new UserError({ code: 'locked', message: 'Another run is at work' })
+  const { text } = renderError(error, { ...plain, json: true })
+  expect(JSON.parse(text)).toEqual({
+    error: { code: 'locked', message: 'Another run is at work', filesChanged: false },
+  })
+})
+
+test.each([
+  ['changed', true],
+  ['pending', 'pending'],
+  ['unknown', 'unknown'],
+] as const)('files that are %s are told so', (files, filesChanged) => {
+  const error = new UserError({ code: 'disk-full', message: 'No space', files })
+  expect(JSON.parse(renderError(error, { ...plain, json: true }).text)).toMatchObject({
+    error: { filesChanged },
+  })
+  expect(renderError(error, plain).text).not.toContain('Nothing was changed')
+})
+
+test('what is no UserError is our own fault: status 1, with the stack, redacted', () => {
+  const { text, exitStatus: status } = renderError(new TypeError('boom sk-secret'), {
+    json: false,
+    redact: (text) => text.replaceAll('sk-secret', '....'),
+  })
+  expect(status).toBe(1)
+  expect(text).toContain('fault in repoint itself')
+  expect(text).toContain('TypeError: boom ....')
+  expect(text).toContain('errors.test.ts')
+  expect(text).not.toContain('sk-secret')
+})
+
+test('text from outside cannot move the cursor, colour or reorder', () => {
+  expect(printable('a\x1b[31mb\x1b]0;title\x07c\rd\u202ee\u0000f\x9b1mg\nh')).toBe('abcdefg\nh')
+})
+
+test('every code stands for one of the documented statuses', () => {
+  expect([...new Set(Object.values(exitStatus))].sort((a, b) => a - b)).toEqual([
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 130,
+  ])
+})

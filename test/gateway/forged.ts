@@ -1,0 +1,189 @@
+import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import http2 from 'node:http2'
+import https from 'node:https'
+import net from 'node:net'
+import tls from 'node:tls'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import type { UserError } from '../../src/errors.ts'
+import type { GatewayAccess } from '../../src/gateway/types.ts'
+
+export const key = 'sk-live-abcdefghijklmnop'
+
+const tlsFolder = new URL('../fixtures/tls/', import.meta.url)
+export const tlsFile = (name: string): string => fileURLToPath(new URL(name, tlsFolder))
+const pem = (name: string): string => readFileSync(tlsFile(name), 'utf8')
+
+/** A request as a forged server saw it. */
+export interface Seen {
+  readonly method: string
+  readonly url: string
+  readonly headers: http.IncomingHttpHeaders
+  readonly body: string
+  /** The name that the TLS handshake asked for; false: none. */
+  readonly serverName?: string | false
+}
+
+export interface Forged {
+  readonly port: number
+  readonly seen: Seen[]
+  /** Connections so far. */
+  readonly connections: () => number
+}
+
+type Handler = (request: Seen, response: http.ServerResponse) => void
+
+interface Options {
+  /** A certificate of the fixtures; absent: plain http. */
+  readonly certificate?: string
+  readonly chain?: string
+  readonly host?: string
+  readonly isHttp2Only?: boolean
+}
+
+/** A server of our own on a free port, closed with the test. */
+export async function aServer(handler: Handler, options: Options = {}): Promise<Forged> {
+  const seen: Seen[] = []
+  const listener = (request: http.IncomingMessage, response: http.ServerResponse): void => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('error', () => {})
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request
+      const { servername } = request.socket as { servername?: string | false }
+      const record = {
+        method,
+        url,
+        headers,
+        body: Buffer.concat(chunks).toString(),
+        ...(servername === undefined ? {} : { serverName: servername }),
+      }
+      seen.push(record)
+      handler(record, response)
+    })
+  }
+  const secrets = options.certificate && {
+    key: pem('server.key'),
+    cert: pem(options.certificate) + (options.chain === undefined ? '' : pem(options.chain)),
+  }
+  const server = options.isHttp2Only
+    ? http2.createSecureServer({ ...(secrets || {}), allowHTTP1: false }, listener as never)
+    : secrets
+      ? https.createServer(secrets, listener)
+      : http.createServer(listener)
+  return { seen, ...(await listening(server, options.host)) }
+}
+
+/** Bare TCP, or TLS with a certificate: whatever `onSocket` does. */
+export async function aSocketServer(
+  onSocket: (socket: net.Socket) => void,
+  certificate?: string,
+): Promise<Omit<Forged, 'seen'>> {
+  return listening(
+    certificate === undefined
+      ? net.createServer(onSocket)
+      : tls.createServer({ key: pem('server.key'), cert: pem(certificate) }, (socket) => {
+          socket.on('error', () => {})
+          onSocket(socket)
+        }),
+  )
+}
+
+async function listening(
+  server: net.Server,
+  host = '127.0.0.1',
+): Promise<{ port: number; connections: () => number }> {
+  const sockets = new Set<net.Socket>()
+  let count = 0
+  server.on('connection', (socket: net.Socket) => {
+    count++
+    sockets.add(socket)
+    socket.on('error', () => {})
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.on('error', reject)
+    server.listen(0, host, resolve)
+  })
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return { port: (server.address() as net.AddressInfo).port, connections: () => count }
+}
+
+export function accessTo(
+  server: { port: number },
+  more: Partial<GatewayAccess> & { scheme?: string; host?: string; prefix?: string } = {},
+): GatewayAccess {
+  const { scheme = 'http', host = '127.0.0.1', prefix = '', ...rest } = more
+  return {
+    baseUrl: `${scheme}://${host}:${server.port}${prefix}`,
+    key,
+    timeoutMs: 5_000,
+    env: {},
+    ...rest,
+  }
+}
+
+export function sendJson(response: http.ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}
+
+export const catalogBody = {
+  object: 'list',
+  data: [{ id: 'gpt-5.6-sol' }, { id: 'gpt-5.4-mini' }],
+}
+
+const streams: Readonly<Record<string, readonly unknown[]>> = {
+  '/v1/chat/completions': [
+    {
+      model: 'gpt-5.6-sol',
+      choices: [{ index: 0, delta: { content: 'pong' }, finish_reason: null }],
+    },
+    { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+    '[DONE]',
+  ],
+  '/v1/responses': [
+    { type: 'response.created' },
+    { type: 'response.completed', response: { model: 'gpt-5.6-sol' } },
+  ],
+  '/v1/messages?beta=true': [
+    { type: 'message_start', message: { model: 'gpt-5.6-sol' } },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+    { type: 'message_stop' },
+  ],
+}
+
+/** A gateway that does everything right. */
+export const goodGateway: Handler = (request, response) => {
+  if (request.headers.authorization !== `Bearer ${key}`) {
+    return sendJson(response, 401, {
+      error: { code: '', message: 'Invalid token', type: 'new_api_error' },
+    })
+  }
+  if (request.url === '/v1/models') return sendJson(response, 200, catalogBody)
+  const events = streams[request.url]
+  if (events === undefined || request.method !== 'POST') {
+    const message = `Invalid URL (${request.method} ${request.url})`
+    return sendJson(response, 404, {
+      error: { message, type: 'invalid_request_error', param: '', code: '' },
+    })
+  }
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  for (const event of events) {
+    response.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`)
+  }
+  response.end()
+}
+
+/** The error of a promise that must fail. */
+export async function failure(promise: Promise<unknown>): Promise<UserError> {
+  try {
+    await promise
+  } catch (error) {
+    return error as UserError
+  }
+  throw new Error('It did not fail')
+}

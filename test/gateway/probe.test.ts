@@ -1,0 +1,278 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { readCatalog } from '../../src/gateway/catalog.ts'
+import { probe } from '../../src/gateway/probe.ts'
+import type { ProtocolName } from '../../src/gateway/types.ts'
+import { startGateway } from '../../src/serve/index.ts'
+import { accessTo, aServer, catalogBody, failure, goodGateway, key, sendJson } from './forged.ts'
+
+const model = 'gpt-5.6-sol'
+const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
+
+describe('probe: proves a protocol', () => {
+  test.each(protocols)('%s', async (protocol) => {
+    const server = await aServer(goodGateway)
+    const result = await probe(accessTo(server), protocol, model)
+    expect(result).toMatchObject({ protocol, model, servedModel: model, notices: [] })
+  })
+
+  test('with the key as Bearer and no other key header, streamed, with a small limit', async () => {
+    const server = await aServer(goodGateway)
+    for (const protocol of protocols) await probe(accessTo(server), protocol, model)
+    const asked = server.seen.map(({ method, url, headers, body }) => ({
+      route: `${method} ${url}`,
+      authorization: headers.authorization,
+      hasOtherKey: headers['x-api-key'] !== undefined,
+      version: headers['anthropic-version'],
+      ...JSON.parse(body),
+    }))
+    const common = { authorization: `Bearer ${key}`, hasOtherKey: false, model, stream: true }
+    const ping = [{ role: 'user', content: 'ping' }]
+    expect(asked).toEqual([
+      { ...common, route: 'POST /v1/chat/completions', messages: ping, max_tokens: 16 },
+      {
+        ...common,
+        route: 'POST /v1/responses',
+        input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'ping' }] }],
+        store: false,
+        max_output_tokens: 16,
+      },
+      {
+        ...common,
+        route: 'POST /v1/messages?beta=true',
+        version: '2023-06-01',
+        messages: ping,
+        max_tokens: 16,
+      },
+    ])
+  })
+
+  test('behind a path prefix', async () => {
+    const server = await aServer((request, response) =>
+      goodGateway({ ...request, url: request.url.replace('/ai', '') }, response),
+    )
+    await probe(accessTo(server, { prefix: '/ai' }), 'responses', model)
+    expect(server.seen[0]?.url).toBe('/ai/v1/responses')
+  })
+
+  test('over the connection that read the catalog', async () => {
+    const server = await aServer(goodGateway)
+    const access = accessTo(server)
+    await readCatalog(access)
+    await probe(access, 'messages', model)
+    await probe(access, 'chat', model)
+    expect(server.seen).toHaveLength(3)
+    expect(server.connections()).toBe(1)
+  })
+
+  test('two at a time', async () => {
+    const server = await aServer(goodGateway)
+    const access = accessTo(server)
+    const results = await Promise.all(protocols.map((protocol) => probe(access, protocol, model)))
+    expect(results.map(({ protocol }) => protocol)).toEqual(protocols)
+  })
+
+  test('without waiting for a stream that stays open after its last event', async () => {
+    const server = await aServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {"type":"response.completed","response":{}}\n\n')
+    })
+    const { elapsedMs } = await probe(accessTo(server), 'responses', model)
+    expect(elapsedMs).toBeLessThan(2_000)
+  })
+
+  test('without the limit where the gateway refuses one', async () => {
+    for (const [protocol, parameter] of [
+      ['chat', 'max_tokens'],
+      ['responses', 'max_output_tokens'],
+    ] as const) {
+      const server = await aServer((request, response) => {
+        if (!request.body.includes(parameter)) return goodGateway(request, response)
+        sendJson(response, 400, { detail: `Unsupported parameter: ${parameter}` })
+      })
+      await probe(accessTo(server), protocol, model)
+      expect(server.seen).toHaveLength(2)
+    }
+  })
+
+  test('and says so where the messages client would have to ask twice', async () => {
+    const server = await aServer((_request, response) =>
+      sendJson(response, 200, { type: 'message', content: [], model }),
+    )
+    const { notices } = await probe(accessTo(server), 'messages', model)
+    expect(notices.map(({ code }) => code)).toEqual(['not-streamed'])
+  })
+})
+
+describe('probe: tells apart', () => {
+  test('a protocol that the gateway lacks from a wrong address, by asking for the catalog', async () => {
+    const oneApi = await aServer((request, response) =>
+      request.url.startsWith('/v1/messages')
+        ? sendJson(response, 404, {
+            error: {
+              message: `Invalid URL (POST ${request.url})`,
+              type: 'invalid_request_error',
+              param: '',
+              code: '',
+            },
+          })
+        : goodGateway(request, response),
+    )
+    expect((await failure(probe(accessTo(oneApi), 'messages', model))).code).toBe(
+      'protocol-unsupported',
+    )
+
+    const error = await failure(probe(accessTo(oneApi, { prefix: '/v1' }), 'messages', model))
+    expect(error.code).toBe('wrong-route')
+  })
+
+  test.each(['responses', 'messages'] as const)(
+    'a model that does not speak %s, as the local gateway answers for it',
+    async (protocol) => {
+      const gateway = await startGateway({ port: 0, key })
+      onTestFinished(() => gateway.close())
+      const access = { ...accessTo({ port: 0 }), baseUrl: gateway.url }
+      await probe(access, 'chat', 'gpt-audio')
+      const error = await failure(probe(access, protocol, 'gpt-audio'))
+      expect(error.code).toBe('protocol-unsupported')
+      expect(error.message).toContain(`does not serve the ${protocol} protocol for gpt-audio`)
+      expect(error.message).toMatch(/\(HTTP 500: "not implemented"\) \(request id: \w+\)$/)
+    },
+  )
+
+  test('a bad key, with the request id', async () => {
+    const server = await aServer((_request, response) => {
+      response.setHeader('X-Oneapi-Request-Id', '20261121091500')
+      sendJson(response, 401, {
+        error: {
+          code: '',
+          message: '无效的令牌 (request id: 20261121091500)',
+          type: 'new_api_error',
+        },
+      })
+    })
+    const error = await failure(probe(accessTo(server), 'chat', model))
+    expect(error).toMatchObject({
+      code: 'key-rejected',
+      message: 'The gateway refuses the key (HTTP 401: "无效的令牌") (request id: 20261121091500)',
+      files: 'unchanged',
+    })
+    expect(server.seen).toHaveLength(1)
+  })
+
+  test('an unknown model, with the nearest of the catalog', async () => {
+    const server = await aServer((_request, response) =>
+      sendJson(response, 503, {
+        error: { code: 'model_not_found', message: 'x', type: 'new_api_error' },
+      }),
+    )
+    const catalog = { models: [{ id: model }] }
+    const error = await failure(probe(accessTo(server), 'chat', 'gpt-5.6-sool', { catalog }))
+    expect(error.code).toBe('model-unknown')
+    expect(error.hint).toContain(`nearest: ${model}`)
+  })
+
+  test('a web application that answers everything, from one that serves the API too', async () => {
+    const page = '<!doctype html><title>New API</title>'
+    const web = await aServer((_request, response) => response.end(page))
+    expect((await failure(probe(accessTo(web), 'responses', model))).code).toBe('not-an-api')
+
+    const both = await aServer((request, response) =>
+      request.url === '/v1/models' ? sendJson(response, 200, catalogBody) : response.end(page),
+    )
+    expect((await failure(probe(accessTo(both), 'responses', model))).code).toBe(
+      'protocol-unsupported',
+    )
+  })
+})
+
+describe('catalog', () => {
+  test('goes on where a messages-style catalog has more pages', async () => {
+    const server = await aServer((request, response) =>
+      request.url === '/v1/models'
+        ? sendJson(response, 200, {
+            data: [{ id: 'a', type: 'model' }],
+            has_more: true,
+            last_id: 'a',
+          })
+        : sendJson(response, 200, {
+            data: [{ id: 'b', type: 'model' }],
+            has_more: false,
+            last_id: 'b',
+          }),
+    )
+    const { models } = await readCatalog(accessTo(server))
+    expect(models.map(({ id }) => id)).toEqual(['a', 'b'])
+    expect(server.seen[1]?.url).toBe('/v1/models?limit=1000&after_id=a')
+  })
+
+  test('ends where the pages go in a circle', async () => {
+    const server = await aServer((_request, response) =>
+      sendJson(response, 200, { data: [{ id: 'a' }], has_more: true, last_id: 'a' }),
+    )
+    expect((await readCatalog(accessTo(server))).models).toHaveLength(1)
+    expect(server.seen).toHaveLength(2)
+  })
+
+  test.each([{ object: 'list', data: null }, { object: 'list', data: [] }, []])(
+    'that is empty says so: %j',
+    async (body) => {
+      const server = await aServer((_request, response) => sendJson(response, 200, body))
+      const error = await failure(readCatalog(accessTo(server)))
+      expect(error).toMatchObject({
+        code: 'model-unknown',
+        message: `The list of models at 127.0.0.1:${server.port} is empty`,
+        hint: expect.stringContaining("the key's group has no models"),
+      })
+    },
+  )
+
+  test('leaves out ids that echo the key or hide something, and says how many', async () => {
+    const data = [{ id: 'a' }, { id: `b-${key}` }, { id: 'c\u202e' }]
+    const server = await aServer((_request, response) => sendJson(response, 200, { data }))
+    const { models, notices } = await readCatalog(accessTo(server))
+    expect(models).toEqual([{ id: 'a' }])
+    expect(notices).toEqual([
+      {
+        code: 'models-left-out',
+        message:
+          "2 models are left out of the gateway's list: an ID that is too long, or holds the key or invisible characters",
+      },
+    ])
+  })
+
+  test('with no usable id at all is a fault of the gateway', async () => {
+    const server = await aServer((_request, response) =>
+      sendJson(response, 200, { data: [{ id: key }] }),
+    )
+    const error = await failure(readCatalog(accessTo(server)))
+    expect(error.code).toBe('gateway-fault')
+    expect(error.hint).toContain('1 model is left out')
+    expect(error.message + error.hint).not.toContain(key)
+  })
+
+  test.each<[string, Record<string, string>, string | undefined]>([
+    ['tells', { date: 'Sat, 21 Nov 2026 09:00:00 GMT' }, '2026-11-21T09:00:00.000Z'],
+    [
+      'tells through a cache',
+      { date: 'Sat, 21 Nov 2026 09:00:00 GMT', age: '90' },
+      '2026-11-21T09:01:30.000Z',
+    ],
+    ['tells nonsense', { date: 'soon' }, undefined],
+    ['does not tell', {}, undefined],
+  ])("carries the gateway's clock where it %s", async (_name, headers, expected) => {
+    const server = await aServer((_request, response) => {
+      response.sendDate = false
+      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+      sendJson(response, 200, catalogBody)
+    })
+    const { serverTime } = await readCatalog(accessTo(server))
+    expect(serverTime?.toISOString()).toBe(expected)
+  })
+})
+
+test('probe: the name of the served model does not carry the key', async () => {
+  const server = await aServer((_request, response) =>
+    sendJson(response, 200, { type: 'message', content: [], model: `m-${key}` }),
+  )
+  expect((await probe(accessTo(server), 'messages', model)).servedModel).toBe('m-....')
+})

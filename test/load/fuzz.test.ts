@@ -1,0 +1,265 @@
+import { connect, type Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { aGatewayProcess, key, requestText } from './child.ts'
+
+/** Printed when a test fails, so that the run can be had again. */
+const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2_147_483_647)
+
+/** The same numbers for the same seed (mulberry32). */
+function numbers(start: number): () => number {
+  let state = start
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+type Random = () => number
+
+function pick<Item>(random: Random, items: readonly Item[]): Item {
+  return items[Math.floor(random() * items.length)]!
+}
+
+const paths = {
+  '/v1/chat/completions': 'messages',
+  '/v1/responses': 'input',
+  '/v1/messages': 'messages',
+} as const
+
+/** Any JSON value, some of them the right kind in the wrong place. */
+function value(random: Random, depth = 0): unknown {
+  const kind = Math.floor(random() * (depth > 3 ? 7 : 10))
+  switch (kind) {
+    case 0:
+      return null
+    case 1:
+      return random() < 0.5
+    case 2:
+      return pick(random, [0, -1, 1.5, 1e308, 2 ** 53])
+    case 3:
+      return pick(random, [
+        '',
+        'ping',
+        '#call f {"a":1}',
+        '\u0000\ud800',
+        '__proto__',
+        '🦊'.repeat(9),
+      ])
+    case 4:
+      return pick(random, ['user', 'assistant', 'tool', 'system', 'function_call', 'text'])
+    case 5:
+      return 'x'.repeat(Math.floor(random() * 2000))
+    case 6:
+      return {}
+    case 7:
+    case 8:
+      return Object.fromEntries(
+        Array.from({ length: Math.floor(random() * 5) }, () => [
+          pick(random, [
+            'role',
+            'content',
+            'type',
+            'text',
+            'name',
+            'tools',
+            'function',
+            'id',
+            'call_id',
+            '__proto__',
+            'output',
+            'parameters',
+            'input',
+            'input_schema',
+            'tool_calls',
+          ]),
+          value(random, depth + 1),
+        ]),
+      )
+    default:
+      return Array.from({ length: Math.floor(random() * 5) }, () => value(random, depth + 1))
+  }
+}
+
+interface Case {
+  readonly text: string
+  /** What the table of the service says about it. */
+  readonly status: number
+}
+
+/** A request that is HTTP, whatever else it is, with the status that is right for it. */
+function wellFormed(random: Random): Case {
+  const path = pick(random, Object.keys(paths) as (keyof typeof paths)[])
+  const conversation = paths[path]
+  const method = random() < 0.05 ? pick(random, ['GET', 'PUT', 'PATCH', 'DELETE']) : 'POST'
+  const isGoodKey = random() > 0.1
+  const isJson = random() > 0.05
+  const headers = {
+    Authorization: `Bearer ${isGoodKey ? key : pick(random, ['', 'sk-x', `${key}x`])}`,
+    'Content-Type': isJson ? 'application/json' : 'text/plain',
+  }
+  const body: Record<string, unknown> = {}
+  for (const name of [
+    'stream',
+    'tools',
+    'tool_choice',
+    'max_tokens',
+    'stop',
+    'system',
+    'stream_options',
+    'instructions',
+    'reasoning',
+    'text',
+    'metadata',
+  ])
+    if (random() < 0.3) body[name] = value(random)
+  const model =
+    random() < 0.8
+      ? 'gpt-5.6'
+      : pick(random, ['nope', '', null, 5, 'gpt-5.6-pro', undefined, '__proto__'])
+  body['model'] = model
+  const hasConversation = random() < 0.85
+  const talk = random() < 0.5 ? [{ role: 'user', content: value(random) }] : [value(random)]
+  if (hasConversation) body[conversation] = talk
+  let text = JSON.stringify(body)
+  const isBroken = random() < 0.05
+  if (isBroken) text = text.slice(0, -1)
+  return { text: requestText(`${method} ${path}`, headers, text), status: right() }
+
+  function right(): number {
+    if (method !== 'POST') return 404
+    if (!isGoodKey) return 401
+    if (!isJson) return 400
+    if (isBroken) return 400
+    if (typeof model !== 'string' || model === '') return 400
+    if (model === 'nope' || model === '__proto__') return 503
+    if (!hasConversation) return 500
+    return model === 'gpt-5.6-pro' && path !== '/v1/responses' ? 500 : 200
+  }
+}
+
+/** Sends cases one after another over one connection and checks each status. */
+async function runWellFormed(port: number, random: Random, count: number): Promise<string[]> {
+  const wrong: string[] = []
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  const answers = readAnswers(socket)
+  for (let done = 0; done < count; done++) {
+    const { text, status } = wellFormed(random)
+    socket.write(text)
+    const answer = await answers.next()
+    const seen = Number(answer.slice(9, 12))
+    if (seen !== status || answer.includes('fault in repoint'))
+      wrong.push(`${seen} instead of ${status}: ${text.slice(0, 2000)}\n${answer.slice(0, 500)}`)
+  }
+  socket.destroy()
+  return wrong
+}
+
+/** Cuts what comes over a connection into answers. */
+function readAnswers(socket: Socket): { next(): Promise<string> } {
+  let text = ''
+  let waiting: { resolve(answer: string): void; reject(error: Error): void } | undefined
+  const look = () => {
+    const end = text.indexOf('\r\n\r\n')
+    if (waiting === undefined || end === -1) return
+    const length = /^content-length: (\d+)/im.exec(text.slice(0, end))
+    const size =
+      length === null ? text.indexOf('\r\n0\r\n\r\n', end) + 7 : end + 4 + Number(length[1])
+    if (size < end + 4 || text.length < size) return
+    const answer = text.slice(0, size)
+    text = text.slice(size)
+    waiting.resolve(answer)
+    waiting = undefined
+  }
+  socket.on('data', (piece) => {
+    text += piece.toString('latin1')
+    look()
+  })
+  const fail = (error?: Error) => waiting?.reject(error ?? new Error('the connection was closed'))
+  socket.once('error', fail)
+  socket.once('close', () => fail())
+  return {
+    next: () =>
+      new Promise((resolve, reject) => {
+        waiting = { resolve, reject }
+        look()
+      }),
+  }
+}
+
+/** Statuses that bytes of any kind may get; 500 only as the service's own. */
+const anyStatus = new Set([200, 400, 401, 404, 408, 413, 417, 431, 500, 501, 503])
+
+/** Bytes that were a request once, or never were. */
+function mangled(random: Random): Buffer {
+  if (random() < 0.2) {
+    const bytes = Buffer.alloc(Math.floor(random() * 600))
+    for (let at = 0; at < bytes.length; at++) bytes[at] = random() * 256
+    return bytes
+  }
+  const bytes = Buffer.from(wellFormed(random).text)
+  const changes = 1 + Math.floor(random() * 4)
+  for (let change = 0; change < changes; change++)
+    bytes[Math.floor(random() * bytes.length)] = random() * 256
+  return random() < 0.4 ? bytes.subarray(0, Math.floor(random() * bytes.length)) : bytes
+}
+
+/** Sends mangled bytes, half-closes, and waits until the server has let go. */
+function runMangled(port: number, bytes: Buffer): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    let text = ''
+    let hangTimer: NodeJS.Timeout | undefined
+    const end = (how: string) => {
+      clearTimeout(hangTimer)
+      socket.resetAndDestroy()
+      const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) =>
+        Number(status),
+      )
+      const odd = statuses.find((status) => !anyStatus.has(status))
+      if (odd !== undefined || text.includes('fault in repoint'))
+        resolve(`${how}: ${text.slice(0, 500)}`)
+      else resolve(how === 'hangs' ? 'hangs' : '')
+    }
+    hangTimer = setTimeout(() => end('hangs'), 30_000)
+    socket.on('data', (piece) => {
+      text += piece.toString('latin1')
+    })
+    socket.once('end', () => end('ended'))
+    socket.once('error', () => end('reset'))
+    socket.once('connect', () => socket.end(bytes))
+  })
+}
+
+test(`fuzz (seed ${seed}): 80,000 requests of every kind get the right status each`, async () => {
+  const gateway = await aGatewayProcess()
+  const results = await Promise.all(
+    Array.from({ length: 16 }, (_, index) =>
+      runWellFormed(gateway.port, numbers(seed + index), 5000),
+    ),
+  )
+  expect(results.flat().slice(0, 3)).toEqual([])
+  expect(gateway.isAlive()).toBe(true)
+})
+
+test(`fuzz (seed ${seed}): 20,000 mangled requests crash nothing, hang nothing, leak nothing`, async () => {
+  const gateway = await aGatewayProcess([], ['--expose-gc'])
+  const random = numbers(seed)
+  const problems: string[] = []
+  const batch = async (count: number) => {
+    for (let done = 0; done < count; done += 50) {
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, () => runMangled(gateway.port, mangled(random))),
+      )
+      problems.push(...answers.filter((problem) => problem !== ''))
+    }
+  }
+  await batch(4000)
+  const early = await gateway.ask('memory')
+  await batch(16_000)
+  const late = await gateway.ask('memory')
+  expect(problems.slice(0, 3)).toEqual([])
+  expect(gateway.isAlive()).toBe(true)
+  expect(late - early).toBeLessThan(40 * 1024 * 1024)
+})

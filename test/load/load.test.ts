@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { expect, test } from 'vitest'
+// @ts-expect-error plain JavaScript, shared with the benchmark
+import { load as loadServer, oneAnswer } from '../../scripts/bench/load.js'
+import { aGatewayProcess, key, requestText } from './child.ts'
+
+const json = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+const ping = JSON.stringify({ model: 'gpt-5.6', messages: [{ role: 'user', content: 'ping' }] })
+const chat = requestText('POST /v1/chat/completions', json, ping)
+
+/** Sends at least so many requests. */
+async function send(port: number, requests: number): Promise<number> {
+  const answerBytes = (await oneAnswer(port, chat)).length
+  let sent = 0
+  while (sent < requests) {
+    const options = { connections: 16, durationMs: 1000, answerBytes }
+    sent += (await loadServer(port, chat, options)).answers
+  }
+  return sent
+}
+
+/**
+ * Connects a few at a time: what does not fit into the queue of the listening socket is tried again
+ * by the kernel only after 1, 3, 7 and 15 s.
+ */
+async function connectAll(port: number, count: number): Promise<Socket[]> {
+  const sockets: Socket[] = []
+  while (sockets.length < count) {
+    const batch = Array.from({ length: 100 }, () => connect(port, '127.0.0.1'))
+    await Promise.all(batch.map((socket) => once(socket, 'connect')))
+    sockets.push(...batch)
+  }
+  return sockets
+}
+
+const mebibyte = 1024 * 1024
+
+test('load: after 300,000 requests the process is as small as after 10,000', async () => {
+  const gateway = await aGatewayProcess([], ['--expose-gc'])
+  await send(gateway.port, 10_000)
+  const early = await gateway.ask('memory')
+  const sent = await send(gateway.port, 290_000)
+  const late = await gateway.ask('memory')
+  console.log(
+    `RSS after 10,000: ${Math.round(early / mebibyte)} MiB, after ${sent + 10_000}: ${Math.round(late / mebibyte)} MiB`,
+  )
+  expect(late - early).toBeLessThan(40 * mebibyte)
+})
+
+test('load: two thousand slow streams are open at once, and all end', async () => {
+  const gateway = await aGatewayProcess([{ betweenMs: 8000 }])
+  const body = JSON.stringify({ ...JSON.parse(ping), stream: true })
+  const request = requestText('POST /v1/chat/completions', json, body)
+  const streams: Socket[] = []
+  const texts: string[] = []
+  const ended: Promise<void>[] = []
+  for (const socket of await connectAll(gateway.port, 2000)) {
+    const index = streams.push(socket) - 1
+    texts[index] = ''
+    const end = new Promise<void>((resolve, reject) => {
+      socket.on('data', (piece) => {
+        texts[index] += piece.toString()
+        if (texts[index]!.endsWith('0\r\n\r\n')) resolve()
+      })
+      socket.once('error', reject)
+    })
+    ended.push(end)
+    socket.write(request)
+  }
+  await expect.poll(() => gateway.ask('streams'), { timeout: 20_000 }).toBe(2000)
+  await Promise.all(ended)
+  for (const socket of streams) socket.destroy()
+  expect(texts.every((text) => text.includes('data: [DONE]'))).toBe(true)
+  expect(await gateway.ask('streams')).toBe(0)
+})
+
+test('load: two thousand clients that go away leave no stream behind', async () => {
+  const gateway = await aGatewayProcess([{ betweenMs: 60_000 }])
+  const body = JSON.stringify({ ...JSON.parse(ping), stream: true })
+  const request = requestText('POST /v1/chat/completions', json, body)
+  const sockets = await connectAll(gateway.port, 2000)
+  for (const socket of sockets) socket.write(request)
+  await expect.poll(() => gateway.ask('streams'), { timeout: 20_000 }).toBe(2000)
+  for (const socket of sockets) socket.resetAndDestroy()
+  await expect.poll(() => gateway.ask('streams'), { timeout: 5000 }).toBe(0)
+})

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+import { readCatalog } from '../../src/gateway/catalog.ts'
+import { probe } from '../../src/gateway/probe.ts'
+import { accessTo, aServer, failure, goodGateway, tlsFile } from '../gateway/forged.ts'
+import { freePort, startNginx, startTinyproxy } from './daemons.ts'
+
+const model = 'gpt-5.6-sol'
+const password = 'a%2Dpassword'
+const withPassword = 'BasicAuth us a-password'
+const secure = { scheme: 'https', caFile: tlsFile('ca.pem') }
+
+const through = (port: number, user = `us:${password}@`) => ({
+  env: {
+    HTTP_PROXY: `http://${user}127.0.0.1:${port}`,
+    HTTPS_PROXY: `http://${user}127.0.0.1:${port}`,
+  },
+})
+
+describe('tinyproxy: with a name and a password', () => {
+  test('a gateway over https', async () => {
+    const proxy = await startTinyproxy(withPassword)
+    const server = await aServer(goodGateway, { certificate: 'good.pem' })
+    const access = accessTo(server, { ...secure, ...through(proxy) })
+    await readCatalog(access)
+    for (const protocol of ['chat', 'responses', 'messages'] as const)
+      await probe(access, protocol, model)
+    expect(server.connections()).toBe(1)
+  })
+
+  test('a gateway over plain http', async () => {
+    const proxy = await startTinyproxy(withPassword)
+    const server = await aServer(goodGateway)
+    const access = accessTo(server, through(proxy))
+    await readCatalog(access)
+    for (const protocol of ['chat', 'responses', 'messages'] as const)
+      await probe(access, protocol, model)
+    expect(server.seen.every(({ headers }) => /tinyproxy/i.test(String(headers['via'])))).toBe(true)
+    expect(server.seen.every(({ headers }) => headers['proxy-authorization'] === undefined)).toBe(
+      true,
+    )
+  })
+
+  test.each([
+    ['https', 'wrong', 'us:wrongpass@'],
+    ['https', 'missing', ''],
+    ['http', 'wrong', 'us:wrongpass@'],
+    ['http', 'missing', ''],
+  ])('%s: a password that is %s is a matter of the proxy', async (scheme, _what, user) => {
+    const proxy = await startTinyproxy(withPassword)
+    const server = await aServer(goodGateway, scheme === 'https' ? { certificate: 'good.pem' } : {})
+    const error = await failure(
+      readCatalog(
+        accessTo(server, { ...(scheme === 'https' ? secure : {}), ...through(proxy, user) }),
+      ),
+    )
+    expect(error.code).toBe('proxy')
+    // tinyproxy 1.11.1 answers a wrong password with 401 in the place of 407.
+    expect(error.message).toMatch(/40[17]/)
+    expect(error.message).toContain(`127.0.0.1:${proxy} (from HTTP`)
+    expect(`${error.message}${error.hint}`).not.toMatch(/wrongpass|a-password/)
+    expect(server.seen).toHaveLength(0)
+  })
+})
+
+describe('tinyproxy: what it cannot or may not do', () => {
+  test('a port that it does not tunnel to', async () => {
+    const proxy = await startTinyproxy('ConnectPort 443')
+    const error = await failure(
+      readCatalog(accessTo({ port: await freePort() }, { ...secure, ...through(proxy, '') })),
+    )
+    expect(error.code).toBe('proxy')
+    expect(error.message).toContain('403')
+  })
+
+  test('a host that it cannot reach, by tunnel and by address', async () => {
+    const proxy = await startTinyproxy('')
+    for (const more of [secure, {}]) {
+      const error = await failure(
+        readCatalog(accessTo({ port: 1 }, { ...more, ...through(proxy, '') })),
+      )
+      expect(error.code).toBe('proxy')
+    }
+  })
+
+  test('an expired certificate behind it is a matter of TLS', async () => {
+    const proxy = await startTinyproxy('')
+    const server = await aServer(goodGateway, { certificate: 'expired.pem' })
+    const error = await failure(readCatalog(accessTo(server, { ...secure, ...through(proxy, '') })))
+    expect(error.code).toBe('tls')
+    expect(error.message).toContain('has expired')
+  })
+
+  test('a page of nginx behind it is not the proxy’s', async () => {
+    const proxy = await startTinyproxy('')
+    const port = await freePort()
+    await startNginx(`server { listen 127.0.0.1:${port}; }`, {}, port)
+    const error = await failure(readCatalog(accessTo({ port }, through(proxy, ''))))
+    expect(error.code).toBe('not-an-api')
+    expect(error.message).toContain('404 Not Found')
+  })
+
+  test('NO_PROXY goes around it', async () => {
+    const proxy = await startTinyproxy(withPassword)
+    const server = await aServer(goodGateway)
+    const { env } = through(proxy, '')
+    await readCatalog(accessTo(server, { env: { ...env, NO_PROXY: '127.0.0.0/8' } }))
+    expect(server.seen[0]?.headers['via']).toBeUndefined()
+  })
+})

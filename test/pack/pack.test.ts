@@ -1,0 +1,238 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { aHome, type Home } from '../support/home.ts'
+import { keys, runOnTerminal } from '../support/terminal.ts'
+
+const canary = 'sk-canary-5b1f0c9d8e7a6f5b4c3d2e1f'
+
+let folder: string
+let tarball: string
+let installation: string
+let server: { url: string; end(): void }
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'repoint-pack-'))
+  // Packing builds first: prepack.
+  const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
+    encoding: 'utf8',
+  })
+  tarball = join(folder, packed.trim().split('\n').at(-1)!)
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  // Offline and with an empty cache: whatever is not in the tarball could not be installed.
+  const result = spawnSync(
+    'npm',
+    [
+      'install',
+      '--offline',
+      '--no-audit',
+      '--no-fund',
+      '--foreground-scripts',
+      '--cache',
+      join(folder, 'cache'),
+      tarball,
+    ],
+    { cwd: folder, encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: folder } },
+  )
+  installation = `${result.stdout}${result.stderr}`
+  expect(result.status, installation).toBe(0)
+  server = await serveFromInstallation()
+})
+afterAll(() => {
+  server?.end()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** `repoint serve` from the installed package, for the tests that follow. */
+async function serveFromInstallation() {
+  const child = spawn(join(folder, 'node_modules/.bin/repoint'), ['serve', '--json'], {
+    env: { PATH: process.env['PATH'], HOME: folder, REPOINT_API_KEY: canary },
+  })
+  const line = await new Promise<string>((settle) =>
+    child.stdout.once('data', (data) => settle(`${data}`)),
+  )
+  return { url: JSON.parse(line).url as string, end: () => child.kill() }
+}
+
+function environment(home: Home) {
+  return {
+    PATH: `${process.env['PATH']}`,
+    HOME: home.path,
+    LANG: 'C.UTF-8',
+    TERM: 'xterm-256color',
+    npm_config_offline: 'true',
+    npm_config_update_notifier: 'false',
+    npm_config_cache: join(folder, 'cache'),
+  }
+}
+
+/** As a user types it, in a pipe. */
+function npx(home: Home, ...args: string[]) {
+  return spawnSync('npx', ['--no-install', 'repoint', ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    input: canary,
+    env: environment(home),
+  })
+}
+
+describe('the tarball', () => {
+  test('installs one package, without a registry, and runs nothing while it does', () => {
+    const packages = readdirSync(join(folder, 'node_modules')).filter((name) => name[0] !== '.')
+    expect(packages).toEqual(['repoint'])
+    expect(installation).toContain('added 1 package')
+    expect(installation).not.toMatch(/^> repoint@/m)
+    const manifest = JSON.parse(
+      readFileSync(join(folder, 'node_modules/repoint/package.json'), 'utf8'),
+    )
+    expect(manifest).not.toHaveProperty('dependencies')
+    for (const script of ['preinstall', 'install', 'postinstall', 'prepare'])
+      expect(manifest.scripts).not.toHaveProperty(script)
+  })
+
+  test('is at most 700 kB packed', () => {
+    expect(statSync(tarball).size).toBeLessThanOrEqual(700_000)
+  })
+
+  test('names the licence of each package that is bundled', () => {
+    const licences = readFileSync(
+      join(folder, 'node_modules/repoint/THIRD-PARTY-LICENSES.md'),
+      'utf8',
+    )
+    for (const name of ['commander', 'undici', 'execa', '@inquirer/prompts', 'smol-toml', 'yaml'])
+      expect(licences).toMatch(new RegExp(`^## ${name} \\d`, 'm'))
+    expect(licences.match(/^## /gm)?.length).toBeLessThan(60)
+    expect(readFileSync(join(folder, 'node_modules/repoint/LICENSE'), 'utf8')).toContain('MIT')
+  })
+
+  test('holds no path of this machine, no address of a registry and no sources', () => {
+    const root = join(folder, 'node_modules/repoint')
+    const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      statSync(join(root, name)).isFile(),
+    )
+    expect(files).toContain(join('dist', 'main.cjs'))
+    expect(files.filter((name) => /\.(map|tgz)$|^src|^test|(?<!\.d)\.ts$/.test(name))).toEqual([])
+    for (const name of files) {
+      const text = readFileSync(join(root, name), 'latin1')
+      expect(text.includes(`${resolve('.')}/`), name).toBe(false)
+      expect(text.includes(`${homedir()}/`), name).toBe(false)
+      expect(/registry\.npmjs|"resolved"/.test(text), name).toBe(false)
+    }
+  })
+})
+
+describe('the installed program', () => {
+  test('in a pipe: version, help, setup, status and rollback, as in the transcript', async () => {
+    const home = aHome({ '.codex/config.toml': '# mine\nmodel = "o3"\n' })
+    const before = home.snapshot()
+    const typed = [
+      ['--version'],
+      ['--help'],
+      ['codex', '--base-url', server.url, '--key-stdin', '--yes'],
+      ['codex', '--base-url', server.url, '--key-stdin', '--yes'],
+      ['status'],
+      ['rollback'],
+      ['rolback'],
+    ]
+    const transcript = typed.map((args) => {
+      const { status, stdout, stderr } = npx(home, ...args)
+      return `$ npx repoint ${args.join(' ')}\n${stdout}${stderr}(status ${status})\n`
+    })
+    const text = transcript.join('\n')
+    expect(text).not.toContain(canary)
+    expect(home.snapshot()).toEqual(before)
+    await expect(settled(text)).toMatchFileSnapshot('transcript-pipe.txt')
+  })
+
+  test('on a terminal: asks for address and key, sets up, as in the transcript', async () => {
+    const home = aHome()
+    const run = runOnTerminal(home, [resolve(folder, 'node_modules/.bin/repoint'), 'codex'], {
+      command: process.execPath,
+      env: environment(home),
+    })
+    await run.shows('Base URL')
+    run.type(`${server.url}${keys.enter}`)
+    await run.shows('API key')
+    run.type(`${canary}${keys.enter}`)
+    await run.shows('Apply this?')
+    run.type(keys.enter)
+    expect(await run.ended).toBe(0)
+    expect(run.raw()).not.toContain(canary)
+    await expect(settled(lastScreen(run.raw()))).toMatchFileSnapshot('transcript-terminal.txt')
+  })
+})
+
+/** What is drawn and then cleared again. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what the terminal gets
+const progress = /\r?[^\n]*\u001b\[2K/g
+
+/** What a terminal shows in the end: rewritten lines count once, progress not at all. */
+function lastScreen(raw: string): string {
+  const lines = stripVTControlCharacters(raw.replace(progress, ''))
+    .split(/\r?\n/)
+    .map((line) => line.slice(line.lastIndexOf('\r') + 1).trimEnd())
+  return `${lines.filter((line, index) => line !== lines[index - 1]).join('\n')}`
+}
+
+/** The same on every machine and day. */
+function settled(text: string): string {
+  return text
+    .replaceAll(server.url, 'http://127.0.0.1:8787')
+    .replace(/\d{8}T\d{6}Z-[0-9a-f]+/g, '20261121T090000Z-0001')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-11-21T09:00:00.000Z')
+}
+
+describe('repoint/gateway', () => {
+  test('can be imported from JavaScript', () => {
+    writeFileSync(
+      join(folder, 'consumer.js'),
+      `import { startGateway, builtInCatalog } from 'repoint/gateway'
+const gateway = await startGateway({ port: 0 })
+const answer = await fetch(gateway.url + '/v1/models', { headers: { authorization: 'Bearer ' + gateway.key } })
+const { data } = await answer.json()
+console.log(answer.status, data.length === builtInCatalog.length, gateway.requests().length)
+await gateway.close()`,
+    )
+    const { stdout, stderr } = spawnSync(process.execPath, ['consumer.js'], {
+      cwd: folder,
+      encoding: 'utf8',
+    })
+    expect({ stdout, stderr }).toEqual({ stdout: '200 true 1\n', stderr: '' })
+  })
+
+  test('a TypeScript program that uses it is checked, and a wrong one refused', () => {
+    writeFileSync(
+      join(folder, 'right.ts'),
+      `import { type Gateway, type GatewayOptions, startGateway } from 'repoint/gateway'
+const options: GatewayOptions = { port: 0, onRequest: (request) => console.log(request) }
+const gateway: Gateway = await startGateway(options)
+const url: string = gateway.url
+console.log(url)
+await gateway.close()`,
+    )
+    writeFileSync(
+      join(folder, 'wrong.ts'),
+      `import { startGateway } from 'repoint/gateway'
+await startGateway({ port: 'any' })`,
+    )
+    expect(compile('right.ts')).toEqual({ status: 0, stdout: '' })
+    expect(compile('wrong.ts').stdout).toContain("Type 'string' is not assignable to type 'number'")
+  })
+
+  function compile(file: string) {
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [
+        resolve('node_modules/typescript/bin/tsc'),
+        ...['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022'],
+        ...['--skipLibCheck', 'false', '--typeRoots', resolve('node_modules/@types')],
+        ...['--types', 'node', file],
+      ],
+      { cwd: folder, encoding: 'utf8' },
+    )
+    return { status, stdout }
+  }
+})

@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest'
+import { clients } from '../../src/clients/index.ts'
+import { Session } from '../../src/commands/session.ts'
+import { wslNotice } from '../../src/commands/wsl.ts'
+import { nodePlatform } from '../../src/platform/node.ts'
+import { nodeFiles } from '../../src/platform/node-files.ts'
+import { which } from '../../src/platform/node-processes.ts'
+import type { Machine } from '../../src/platform/platform.ts'
+import { stateFolder } from '../../src/transaction/records.ts'
+
+const windows: Machine = {
+  os: 'win32',
+  env: {
+    USERPROFILE: 'C:\\Users\\me',
+    LOCALAPPDATA: 'C:\\Users\\me\\AppData\\Local',
+    Path: 'C:\\Windows\\system32;tools;C:\\Users\\me\\AppData\\Roaming\\npm',
+    PATHEXT: '.COM;.EXE;.BAT;.CMD',
+  },
+  home: 'C:\\Users\\me',
+  cwd: 'C:\\work',
+}
+const macos: Machine = { os: 'darwin', env: {}, home: '/Users/me', cwd: '/Users/me/work' }
+const nothingThere = { exists: () => false, entries: () => [] }
+
+function targets(id: string, machine: Machine): string[] {
+  return clients
+    .find((client) => client.id === id)!
+    .files(machine, nothingThere)
+    .filter(({ use }) => use === 'target')
+    .map(({ path }) => path)
+}
+
+describe('on Windows', () => {
+  test.each([
+    ['codex', ['C:\\Users\\me\\.codex\\auth.json', 'C:\\Users\\me\\.codex\\config.toml']],
+    ['claude', ['C:\\Users\\me\\.claude\\settings.json']],
+    ['claude-gpt', ['C:\\Users\\me\\.claude\\settings.json']],
+    [
+      'opencode',
+      [
+        'C:\\Users\\me\\.local\\share\\opencode\\auth.json',
+        'C:\\Users\\me\\.config\\opencode\\opencode.json',
+      ],
+    ],
+  ])('%s: files lie below %USERPROFILE%', (id, paths) => {
+    expect(targets(id, windows)).toEqual(paths)
+  })
+
+  test('codex: CODEX_HOME moves both files', () => {
+    const machine = { ...windows, env: { ...windows.env, CODEX_HOME: 'D:\\codex' } }
+    expect(targets('codex', machine)).toEqual(['D:\\codex\\auth.json', 'D:\\codex\\config.toml'])
+  })
+
+  test('the state folder lies in %LOCALAPPDATA%, or where that usually is', () => {
+    expect(stateFolder(windows)).toBe('C:\\Users\\me\\AppData\\Local\\repoint')
+    expect(stateFolder({ ...windows, env: {} })).toBe('C:\\Users\\me\\AppData\\Local\\repoint')
+    expect(stateFolder({ ...windows, env: { REPOINT_STATE_DIR: 'D:\\state' } })).toBe('D:\\state')
+  })
+
+  test('a path below the home is shown with a tilde', () => {
+    const session = new Session({ ...nodePlatform(), machine: windows }, { isJson: false })
+    expect(session.showPath('C:\\Users\\me\\.codex\\auth.json')).toBe('~\\.codex\\auth.json')
+    expect(session.showPath('C:\\Users\\metoo\\x')).toBe('C:\\Users\\metoo\\x')
+  })
+
+  test('which: finds the .cmd shim that npm installs, in PATH of whatever spelling', () => {
+    const shim = 'C:\\Users\\me\\AppData\\Roaming\\npm\\codex.CMD'
+    expect(which(windows, 'codex', (path) => path === shim)).toBe(shim)
+  })
+
+  test('which: a program beats a shim of the same folder, and the working folder is not searched', () => {
+    const asked: string[] = []
+    which(windows, 'codex', (path) => {
+      asked.push(path)
+      return false
+    })
+    expect(asked.slice(0, 4).map((path) => path.slice(-4))).toEqual([
+      '.COM',
+      '.EXE',
+      '.BAT',
+      '.CMD',
+    ])
+    expect(asked.filter((path) => !/^C:\\/.test(path))).toEqual([])
+  })
+})
+
+describe('on macOS', () => {
+  test('files lie in the home, as on Linux', () => {
+    expect(targets('codex', macos)).toEqual([
+      '/Users/me/.codex/auth.json',
+      '/Users/me/.codex/config.toml',
+    ])
+    expect(targets('claude', macos)).toEqual(['/Users/me/.claude/settings.json'])
+    expect(stateFolder(macos)).toBe('/Users/me/.local/state/repoint')
+  })
+
+  test('which: a name is looked for as it stands, in the folders of PATH', () => {
+    const machine = { ...macos, env: { PATH: '/opt/homebrew/bin:/usr/bin' } }
+    expect(which(machine, 'codex', (path) => path === '/usr/bin/codex')).toBe('/usr/bin/codex')
+  })
+})
+
+describe('under WSL', () => {
+  const wsl: Machine = {
+    os: 'linux',
+    env: { WSL_DISTRO_NAME: 'Debian' },
+    home: '/home/me',
+    cwd: '/home/me',
+  }
+  const files = (entries: string[]) => ({ ...nodeFiles('linux'), readdir: () => entries })
+
+  test('both homes are named', () => {
+    const notice = wslNotice({ machine: wsl, files: files(['Public', 'Default', 'me']) })
+    expect(notice?.message).toContain('/home/me')
+    expect(notice?.message).toContain('/mnt/c/Users/me')
+  })
+
+  test('with several users on Windows, or none to be seen, the place is named', () => {
+    const several = wslNotice({ machine: wsl, files: files(['anna', 'me']) })
+    expect(several?.message).toContain('/mnt/c/Users/<you>')
+    const unseen = wslNotice({
+      machine: wsl,
+      files: {
+        ...nodeFiles('linux'),
+        readdir: () => {
+          throw new Error('ENOENT')
+        },
+      },
+    })
+    expect(unseen?.message).toContain('/mnt/c/Users/<you>')
+  })
+
+  test('elsewhere nothing is said', () => {
+    expect(wslNotice({ machine: { ...wsl, env: {} }, files: files(['me']) })).toBeUndefined()
+    expect(wslNotice({ machine: macos, files: files(['me']) })).toBeUndefined()
+  })
+})

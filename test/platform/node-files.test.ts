@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process'
+import * as fs from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { type NodeFs, nodeFiles } from '../../src/platform/node-files.ts'
+import { aHome } from '../support/home.ts'
+
+function failing(code: string): never {
+  throw Object.assign(new Error(code), { code })
+}
+
+describe('files', () => {
+  const files = nodeFiles('linux')
+
+  test('reads a whole file, and refuses one that is too long', () => {
+    const home = aHome({ long: 'x'.repeat(200_000), empty: '' })
+    expect(files.read(home.at('long'), 200_000)).toHaveLength(200_000)
+    expect(files.read(home.at('empty'), 10)).toHaveLength(0)
+    expect(() => files.read(home.at('long'), 199_999)).toThrow(RangeError)
+  })
+
+  test('reads a file that says it is empty and is not', () => {
+    expect(files.read('/proc/self/status', 100_000).length).toBeGreaterThan(100)
+  })
+
+  test('does not wait for a pipe that nobody writes to', ({ skip }) => {
+    const home = aHome()
+    if (spawnSync('mkfifo', [home.at('pipe')]).status !== 0) skip('no mkfifo here')
+    expect(() => files.read(home.at('pipe'), 100)).toThrow('EINVAL')
+  })
+
+  test('creates only what is not there yet', () => {
+    const home = aHome({ there: 'x' })
+    expect(() => files.createNew(home.at('there'), 0o600)).toThrow('EEXIST')
+    files.close(files.createNew(home.at('new'), 0o600))
+    expect(files.lstat(home.at('new'))).toMatchObject({ kind: 'file', mode: 0o600, links: 1 })
+  })
+
+  test('a folder that cannot be flushed is no failure, a broken disk is', () => {
+    const home = aHome()
+    const with_ = (code: string) =>
+      nodeFiles('linux', { ...fs, fsyncSync: () => failing(code) } as NodeFs)
+    expect(() => with_('EINVAL').fsyncFolder(home.path)).not.toThrow()
+    expect(() => with_('EIO').fsyncFolder(home.path)).toThrow('EIO')
+  })
+
+  test('attributes that cannot be copied are no failure', () => {
+    const home = aHome({ to: '' })
+    expect(() => files.copyAttributes(home.at('nowhere'), home.at('to'))).not.toThrow()
+  })
+})
+
+test('rename on Windows: does not wait for a folder, which never goes away', () => {
+  const home = aHome({ 'folder/file': '' })
+  let attempts = 0
+  const files = nodeFiles('win32', {
+    ...fs,
+    renameSync: () => {
+      attempts++
+      failing('EPERM')
+    },
+  } as NodeFs)
+  expect(() => files.rename(home.at('x'), home.at('folder'))).toThrow('EPERM')
+  expect(attempts).toBe(1)
+})

@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { buildSync } from 'esbuild'
+import { describe, expect, test } from 'vitest'
+import { nodeProcesses } from '../../src/platform/node-processes.ts'
+import type { Machine } from '../../src/platform/platform.ts'
+import { aHome } from '../support/home.ts'
+
+const machine: Machine = { os: 'linux', env: {}, home: '/home/me', cwd: '/' }
+const { run } = nodeProcesses(machine, 'here')
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A process that its parent has not collected yet counts as ended. */
+async function endsSoon(pid: number): Promise<boolean> {
+  for (let waited = 0; waited < 2_000; waited += 20) {
+    if (!isAlive(pid)) return true
+    await sleep(20)
+  }
+  return false
+}
+
+function aCommand(text: string): string {
+  const home = aHome({ command: text })
+  chmodSync(home.at('command'), 0o755)
+  return home.at('command')
+}
+
+describe.runIf(process.platform !== 'win32')('a command', () => {
+  test('that leaves a process with its output open is not waited for', async () => {
+    const codex = aCommand('#!/bin/sh\n(sleep 60 & echo "$!")\necho "codex-cli 0.169.0"\nexit 0\n')
+    const begin = Date.now()
+    const result = await run(codex, [], { timeoutMs: 20_000 })
+    expect(Date.now() - begin).toBeLessThan(5_000)
+    expect(result).toMatchObject({ exitStatus: 0, reason: 'exited' })
+    expect(result.stdout).toMatch(/^\d+\ncodex-cli 0\.169\.0\n$/)
+    const left = Number(result.stdout.split('\n')[0])
+    expect(isAlive(left)).toBe(true)
+    process.kill(left)
+  })
+
+  test('ends at its time limit with all that it has started', async () => {
+    const slow = aCommand('#!/bin/sh\nsleep 25 &\necho "$!"\nsleep 25\necho never\n')
+    const begin = Date.now()
+    const result = await run(slow, [], { timeoutMs: 300 })
+    expect(Date.now() - begin).toBeLessThan(5_000)
+    expect(result).toMatchObject({ exitStatus: undefined, reason: 'timed-out' })
+    expect(await endsSoon(Number(result.stdout))).toBe(true)
+  })
+
+  test('that does not listen is killed after its time limit', async () => {
+    const deaf = aCommand('#!/bin/sh\ntrap "" TERM\nwhile true; do sleep 1; done\n')
+    const begin = Date.now()
+    expect(await run(deaf, [], { timeoutMs: 200 })).toMatchObject({ reason: 'timed-out' })
+    expect(Date.now() - begin).toBeLessThan(6_000)
+  })
+
+  test('has all of its output read, however fast it has ended', async () => {
+    const args = ['-e', 'process.stdout.write("x".repeat(3_000_000))']
+    const { stdout } = await run(process.execPath, args, { timeoutMs: 20_000 })
+    expect(stdout.length).toBe(3_000_000)
+  })
+
+  test('that never stops talking is ended', async () => {
+    const result = await run('sh', ['-c', 'yes'], { timeoutMs: 20_000 })
+    expect(result.reason).toBe('killed')
+    expect(result.stdout.length).toBe(10_000_000)
+  })
+
+  test('never sees a variable of ours, and so never the key', async () => {
+    process.env['REPOINT_API_KEY'] = 'sk-canary'
+    process.env['REPOINT_TEST_OTHER'] = 'x'
+    try {
+      const options = { timeoutMs: 5_000 }
+      const ours = await run('env', [], options)
+      const given = await run('env', [], {
+        ...options,
+        env: { ...process.env, GIVEN: 'yes' },
+      })
+      for (const { stdout } of [ours, given]) expect(stdout).not.toContain('REPOINT_')
+      expect(ours.stdout).toContain('PATH=')
+      expect(given.stdout).toContain('GIVEN=yes')
+    } finally {
+      delete process.env['REPOINT_API_KEY']
+      delete process.env['REPOINT_TEST_OTHER']
+    }
+  })
+
+  test('ends with us when a signal ends us', async () => {
+    const command = aCommand('#!/bin/sh\necho "$$" > "$0.pid"\nexec sleep 60\n')
+    const home = aHome()
+    buildSync({
+      stdin: {
+        contents: `import { run } from './src/platform/node-run.ts'
+          void run('linux', ${JSON.stringify(command)}, [], { timeoutMs: 60_000 })`,
+        resolveDir: process.cwd(),
+        loader: 'ts',
+      },
+      outfile: home.at('caller.cjs'),
+      bundle: true,
+      platform: 'node',
+      logLevel: 'error',
+    })
+    const caller = spawn(process.execPath, [home.at('caller.cjs')], { stdio: 'ignore' })
+    const ended = once(caller, 'exit')
+    const pid = () => Number(existsSync(`${command}.pid`) && readFileSync(`${command}.pid`, 'utf8'))
+    while (!pid()) await sleep(20)
+    caller.kill('SIGINT')
+    expect(await ended).toEqual([null, 'SIGINT'])
+    expect(await endsSoon(pid())).toBe(true)
+  })
+})

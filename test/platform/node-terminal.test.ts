@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { buildSync } from 'esbuild'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { Home } from '../support/home.ts'
+
+let program: string
+
+beforeAll(() => {
+  const home = new Home()
+  program = home.at('program.cjs')
+  buildSync({
+    stdin: {
+      contents: `import { nodeTerminal } from './src/platform/node-terminal.ts'
+        const terminal = nodeTerminal()
+        for (let line = 0; line < 3; line++) terminal.out('out ' + line + '\\n')
+        terminal.err('err\\n')
+        process.exitCode = Number(process.argv[2] ?? 0)`,
+      resolveDir: process.cwd(),
+      loader: 'ts',
+    },
+    outfile: program,
+    bundle: true,
+    platform: 'node',
+    logLevel: 'error',
+  })
+  return () => home.remove()
+})
+
+/** Runs the program by a shell. @param redirections as a person types them */
+function run(redirections: string, status = 0) {
+  const command = `"${process.execPath}" "${program}" ${status} ${redirections}`
+  const result = spawnSync('bash', ['-c', `set -o pipefail; ${command}`], { encoding: 'utf8' })
+  return { status: result.status, stdout: result.stdout, stderr: result.stderr }
+}
+
+const out = 'out 0\nout 1\nout 2\n'
+
+describe.runIf(existsSync('/dev/full'))('output', () => {
+  test('to a full device is one line of error and status 1', () => {
+    const stderr = 'error: Standard output cannot be written (ENOSPC).\nerr\n'
+    expect(run('> /dev/full')).toEqual({ status: 1, stdout: '', stderr })
+  })
+
+  test('that is lost leaves another exit status as it is', () => {
+    expect(run('> /dev/full', 8).status).toBe(8)
+  })
+
+  test('is not stopped by an error output that is full', () => {
+    expect(run('2> /dev/full')).toEqual({ status: 0, stdout: out, stderr: '' })
+  })
+
+  test('may go nowhere at all', () => {
+    expect(run('> /dev/full 2> /dev/full')).toEqual({ status: 1, stdout: '', stderr: '' })
+  })
+
+  test.each([
+    ['2>&-', { status: 0, stdout: out, stderr: '' }],
+    ['>&-', { status: 0, stdout: '', stderr: 'err\n' }],
+  ])('is not stopped by %s', (redirections, expected) => {
+    expect(run(redirections)).toEqual(expected)
+  })
+
+  test('to a reader that has gone away is quiet', () => {
+    expect(run('| true')).toMatchObject({ status: 0, stderr: 'err\n' })
+  })
+})

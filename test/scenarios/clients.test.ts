@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+
+const canary = 'sk-canary-5e6f708192a3b47f3a9b2c4d'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ port: 0, key: canary })
+})
+afterAll(() => gateway.close())
+
+function setUp(home: Home, args: readonly string[], env: Record<string, string> = {}) {
+  return runCli(home, [...args, '--base-url', gateway.url, '--yes', '--json'], {
+    env: { REPOINT_API_KEY: canary, ...env },
+  })
+}
+
+function settingsOf(home: Home) {
+  return JSON.parse(home.text('.claude/settings.json'))
+}
+
+describe('repoint claude', () => {
+  test('a fresh home: token, address and slot, and no pinned version', async () => {
+    const home = aHome()
+    expect((await setUp(home, ['claude'])).json).toMatchObject({ changed: true, model: 'sonnet' })
+    expect(settingsOf(home)).toEqual({
+      env: {
+        ANTHROPIC_AUTH_TOKEN: canary,
+        ANTHROPIC_BASE_URL: gateway.url,
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      },
+      model: 'sonnet',
+    })
+  })
+
+  test('a legacy API key is removed from the settings, and said', async () => {
+    const home = aHome({
+      '.claude/settings.json': '{"env":{"ANTHROPIC_API_KEY":"sk-old-0123456789"}}',
+    })
+    const result = await setUp(home, ['claude', '--dry-run'])
+    expect(result.stdout).toContain('env.ANTHROPIC_API_KEY')
+    expect(result.stdout).not.toContain('sk-old-0123456789')
+    await setUp(home, ['claude'])
+    expect(settingsOf(home).env).not.toHaveProperty('ANTHROPIC_API_KEY')
+  })
+
+  test('to claude-gpt and back: what the mapping added goes, and nothing else', async () => {
+    const home = aHome({
+      '.claude/settings.json': '{\n  "env": { "MINE": "1" },\n  "hooks": {}\n}\n',
+    })
+    await setUp(home, ['claude'])
+    const plain = home.text('.claude/settings.json')
+    const mapped = await setUp(home, ['claude-gpt'])
+    expect(mapped.status).toBe(0)
+    expect(settingsOf(home).env).toMatchObject({
+      MINE: '1',
+      ANTHROPIC_DEFAULT_OPUS_MODEL: 'gpt-5.6-sol',
+      ANTHROPIC_DEFAULT_OPUS_MODEL_NAME: expect.any(String),
+      ANTHROPIC_DEFAULT_SONNET_MODEL: 'gpt-5.4',
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: 'gpt-5.4-mini',
+      ANTHROPIC_DEFAULT_FABLE_MODEL: 'gpt-5.6-sol',
+      CLAUDE_CODE_SUBAGENT_MODEL: 'gpt-5.4-mini',
+    })
+    await setUp(home, ['claude'])
+    expect(home.text('.claude/settings.json')).toBe(plain)
+  })
+
+  test.each([
+    ['settings that are an array', '[]', 'config-invalid'],
+    ['an env that is a string', '{"env":"x"}', 'config-conflict'],
+    ['duplicate keys on our path', '{"env":{},"env":{}}', 'config-conflict'],
+    ['trailing garbage', '{} x', 'config-invalid'],
+    ['a truncated file', '{"env":', 'config-invalid'],
+  ])('%s: refused with its place, nothing written', async (_, text, code) => {
+    const home = aHome({ '.claude/settings.json': text })
+    const result = await setUp(home, ['claude'])
+    expect(result.json).toMatchObject({ error: { code, filesChanged: false } })
+    expect(result.status).toBe(8)
+    expect(home.text('.claude/settings.json')).toBe(text)
+  })
+
+  test('a slot whose tier the catalog lacks: status 5', async () => {
+    const poor = await startGateway({
+      port: 0,
+      key: canary,
+      models: builtInCatalog.filter(({ id }) => !id.includes('haiku')),
+    })
+    const home = aHome()
+    const result = await runCli(
+      home,
+      ['claude', '--slot', 'haiku', '--base-url', poor.url, '--yes', '--json'],
+      { env: { REPOINT_API_KEY: canary } },
+    )
+    expect(result.json).toMatchObject({ error: { code: 'model-unknown' } })
+    expect(result.status).toBe(5)
+    await poor.close()
+  })
+})
+
+describe('repoint opencode', () => {
+  test('config and key are a pair; comments and other logins stay', async () => {
+    const home = aHome({
+      '.config/opencode/opencode.jsonc': '{\n  // mine\n  "share": "disabled", // never\n}\n',
+      '.local/share/opencode/auth.json': '{"anthropic":{"type":"oauth","refresh":"r"}}',
+    })
+    expect((await setUp(home, ['opencode'])).status).toBe(0)
+    const config = home.text('.config/opencode/opencode.jsonc')
+    expect(config).toContain('// mine\n')
+    expect(config).toContain('// never\n')
+    expect(config).not.toContain(canary)
+    expect(JSON.parse(home.text('.local/share/opencode/auth.json'))).toEqual({
+      anthropic: { type: 'oauth', refresh: 'r' },
+      gateway: { type: 'api', key: canary },
+    })
+  })
+})
+
+describe('several clients', () => {
+  test('rollback undoes one client of a run, then the others', async () => {
+    const home = aHome({ '.codex/config.toml': '# mine\n', '.claude/settings.json': '{}\n' })
+    const before = home.snapshot()
+    await setUp(home, ['codex'])
+    await setUp(home, ['claude'])
+    await setUp(home, ['opencode'])
+    for (const client of ['codex', 'opencode', 'claude'])
+      expect((await runCli(home, ['rollback', client])).status).toBe(0)
+    expect(home.snapshot()).toEqual(before)
+  })
+})
+
+describe('repoint editor and models', () => {
+  test('editor prints the fields, with the key masked', async () => {
+    const result = await runCli(aHome(), ['editor', '--base-url', gateway.url, '--json'], {
+      env: { REPOINT_API_KEY: canary },
+    })
+    expect(result.json).toMatchObject({
+      changed: false,
+      model: 'gpt-5.6-sol',
+      fields: [
+        { value: expect.stringContaining(canary.slice(-4)) },
+        { value: `${gateway.url}/v1` },
+        { value: 'gpt-5.6-sol' },
+      ],
+      limits: expect.arrayContaining([expect.stringContaining('Auto')]),
+    })
+    expect(result.stdout).not.toContain(canary)
+  })
+
+  test('models tells what each speaks and would be chosen for', async () => {
+    const result = await runCli(aHome(), ['models', '--base-url', gateway.url, '--json'], {
+      env: { REPOINT_API_KEY: canary },
+    })
+    const { models } = result.json as { models: { id: string }[] }
+    expect(models.find(({ id }) => id === 'gpt-5.6-sol')).toMatchObject({
+      isChat: true,
+      speaks: { chat: true, responses: true, messages: true },
+      chosenFor: expect.arrayContaining([expect.objectContaining({ use: 'codex' })]),
+    })
+    expect(models.find(({ id }) => id === 'gpt-image-2')).toMatchObject({ isChat: false })
+  })
+})

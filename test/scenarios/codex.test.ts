@@ -1,0 +1,415 @@
+import { chmodSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+
+/** Searched for in every output and file. */
+const canary = 'sk-canary-7f3a9b2c4d5e6f708192a3b4'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ port: 0, key: canary })
+})
+afterAll(() => gateway.close())
+
+function codex(home: Home, args: readonly string[] = [], env: Record<string, string> = {}) {
+  return runCli(home, ['codex', '--base-url', gateway.url, '--yes', '--json', ...args], {
+    env: { REPOINT_API_KEY: canary, ...env },
+  })
+}
+
+const handWritten = `# mine
+model = "o3" # the slow one
+approval_policy = "on-request"
+
+[mcp_servers.files] # keep
+command = "mcp-files"
+
+[model_providers.other]
+name = "Other"
+base_url = "https://other.example/v1"
+
+[projects."/home/me/shop"]
+trust_level = "trusted"
+`
+
+describe('repoint codex', () => {
+  test('a fresh home: both files are written, proven and private', async () => {
+    const home = aHome()
+    const result = await codex(home)
+    expect(result).toMatchObject({ status: 0, stderr: '' })
+    expect(result.json).toEqual({
+      command: 'codex',
+      changed: true,
+      run: expect.stringMatching(/^\d{8}T\d{6}Z-/),
+      baseUrl: gateway.url,
+      model: 'gpt-5.6-sol',
+      files: [
+        { path: home.at('.codex/auth.json'), action: 'created' },
+        { path: home.at('.codex/config.toml'), action: 'created' },
+      ],
+      verified: { before: true, after: true },
+      warnings: expect.any(Array),
+      next: expect.arrayContaining([expect.stringContaining('repoint rollback')]),
+    })
+    expect(home.text('.codex/config.toml')).toBe(`model = "gpt-5.6-sol"
+model_provider = "gateway"
+
+[model_providers.gateway]
+name = "Gateway"
+base_url = "${gateway.url}/v1"
+wire_api = "responses"
+requires_openai_auth = true
+supports_websockets = false
+`)
+    expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: canary })
+    expect(statSync(home.at('.codex/auth.json')).mode & 0o777).toBe(0o600)
+  })
+
+  test('a hand-written config: every line that is not ours stays', async () => {
+    const home = aHome({ '.codex/config.toml': handWritten })
+    expect((await codex(home)).status).toBe(0)
+    const lines = home.text('.codex/config.toml').split('\n')
+    for (const line of handWritten.split('\n').filter((line) => !line.startsWith('model =')))
+      expect(lines).toContain(line)
+    expect(lines).toContain('model = "gpt-5.6-sol" # the slow one')
+  })
+
+  test('a second run changes nothing and says so', async () => {
+    const home = aHome({ '.codex/config.toml': handWritten })
+    await codex(home)
+    const before = home.snapshot()
+    const second = await codex(home)
+    expect(second.json).toMatchObject({ changed: false, run: null })
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('honours CODEX_HOME', async () => {
+    const home = aHome({ 'elsewhere/config.toml': '' })
+    await codex(home, [], { CODEX_HOME: home.at('elsewhere') })
+    expect(home.text('elsewhere/config.toml')).toContain('[model_providers.gateway]')
+    expect(Object.keys(home.snapshot())).not.toContain('.codex')
+  })
+
+  test('a dry run proves and shows everything, and changes nothing', async () => {
+    const home = aHome({ '.codex/config.toml': handWritten })
+    const before = home.snapshot()
+    const result = await codex(home, ['--dry-run'])
+    expect(result.json).toMatchObject({ dryRun: true, changed: true, run: null })
+    expect(result.stdout).not.toContain(canary)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('without verification nothing is asked of the network', async () => {
+    const home = aHome()
+    const seen = gateway.requests().length
+    const result = await codex(home, ['--no-verify', '--model', 'my-model'])
+    expect(result.json).toMatchObject({
+      verified: { before: false, after: false },
+      model: 'my-model',
+    })
+    expect(gateway.requests().length).toBe(seen)
+  })
+
+  test('the key is in no output, record or file but its own and private copies', async () => {
+    const home = aHome({ '.codex/config.toml': handWritten })
+    const outputs = [await codex(home), await codex(home), await runCli(home, ['status', '--json'])]
+    outputs.push(await runCli(home, ['rollback']), await runCli(home, ['rollback', '--list']))
+    for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toContain(canary)
+    const holders = readdirSync(home.path, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(home.path, name))
+      .filter((path) => lstatSync(path).isFile() && readFileSync(path, 'latin1').includes(canary))
+    for (const path of holders) {
+      expect(path).toMatch(/[\\/]blobs[\\/]/)
+      expect(statSync(path).mode & 0o077).toBe(0)
+    }
+    expect(holders.length).toBeGreaterThan(0)
+  })
+})
+
+describe('repoint rollback', () => {
+  test.each([
+    ['a fresh home', {}],
+    [
+      'existing files',
+      { '.codex/config.toml': handWritten, '.codex/auth.json': '{"tokens":{"id_token":"x"}}\n' },
+    ],
+    ['CRLF', { '.codex/config.toml': handWritten.replaceAll('\n', '\r\n') }],
+    ['a byte order mark', { '.codex/config.toml': `\ufeff${handWritten}` }],
+    ['no final newline', { '.codex/config.toml': handWritten.trimEnd() }],
+    [
+      'a symlink',
+      {
+        'dotfiles/codex.toml': handWritten,
+        '.codex/config.toml': { link: '../dotfiles/codex.toml' },
+      },
+    ],
+  ])('%s: everything is what it was, to the byte', async (_, given) => {
+    const home = aHome(given)
+    if ('.codex/auth.json' in given) chmodSync(home.at('.codex/auth.json'), 0o640)
+    const before = home.snapshot()
+    const done = await codex(home)
+    expect(done.status).toBe(0)
+    const after = home.snapshot()
+    expect(after).not.toEqual(before)
+
+    const undone = await runCli(home, ['rollback', '--json'])
+    expect(undone.json).toMatchObject({ changed: true, undoes: (done.json as { run: string }).run })
+    expect(home.snapshot()).toEqual(before)
+
+    await runCli(home, ['rollback', 'codex'])
+    expect(home.snapshot()).toEqual(after)
+    await runCli(home, ['rollback', 'codex'])
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('lists the runs, undoes a named one, and shows a dry run', async () => {
+    const home = aHome({ '.codex/config.toml': handWritten })
+    const before = home.snapshot()
+    const { run } = (await codex(home)).json as { run: string }
+    const after = home.snapshot()
+    const list = await runCli(home, ['rollback', '--list', '--json'])
+    expect(list.json).toMatchObject({ runs: [{ run, command: 'codex', clients: ['codex'] }] })
+    expect((await runCli(home, ['rollback', '--run', run, '--dry-run'])).status).toBe(0)
+    expect(home.snapshot()).toEqual(after)
+    expect((await runCli(home, ['rollback', '--run', run])).status).toBe(0)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('keeps what someone changed since, and says what', async () => {
+    const home = aHome({ '.codex/config.toml': handWritten })
+    await codex(home)
+    const text = home.text('.codex/config.toml')
+    home.put('.codex/config.toml', `${text.replace('"gpt-5.6-sol"', '"gpt-5.4"')}\n[tui]\nx = 1\n`)
+    const undone = await runCli(home, ['rollback', '--json'])
+    expect(undone.json).toMatchObject({
+      files: expect.arrayContaining([
+        expect.objectContaining({ path: home.at('.codex/config.toml'), kept: ['model'] }),
+      ]),
+    })
+    const left = home.text('.codex/config.toml')
+    expect(left).toContain('model = "gpt-5.4"')
+    expect(left).toContain('[tui]\nx = 1')
+    expect(left).not.toContain('model_providers.gateway')
+  })
+
+  test('with nothing to undo it says so', async () => {
+    const result = await runCli(aHome(), ['rollback', '--json'])
+    expect(result.status).toBe(0)
+    expect(result.json).toMatchObject({ changed: false, run: null, undoes: null })
+  })
+
+  test('leads back to before an earlier run, and to the original', async () => {
+    const other = await startGateway({ port: 0, key: canary })
+    const home = aHome({ '.codex/config.toml': handWritten })
+    const before = home.snapshot()
+    const first = (await codex(home)).json as { run: string }
+    await runCli(home, ['codex', '--base-url', other.url, '--yes'], {
+      env: { REPOINT_API_KEY: canary },
+    })
+    await other.close()
+    const after = home.snapshot()
+    const back = await runCli(home, ['rollback', '--run', first.run, '--json'])
+    expect(back.json).toMatchObject({ changed: true, undoes: first.run })
+    expect(home.snapshot()).toEqual(before)
+    await runCli(home, ['rollback'])
+    expect(home.snapshot()).toEqual(after)
+    await runCli(home, ['rollback', '--original'])
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('address and key stay together when one of them was changed by hand', async () => {
+    const login = '{"tokens":{"id_token":"x"},"auth_mode":"chatgpt"}'
+    const home = aHome({ '.codex/auth.json': login })
+    await codex(home)
+    const text = home.text('.codex/config.toml')
+    home.put(
+      '.codex/config.toml',
+      text.replace(/base_url = .*/, 'base_url = "https://gw.example/v1"'),
+    )
+    const edited = home.snapshot()
+    const undone = await runCli(home, ['rollback', '--json'])
+    expect(undone.json).toMatchObject({ changed: false })
+    expect(home.snapshot()).toEqual(edited)
+    await runCli(home, ['rollback', '--force'])
+    expect(home.text('.codex/auth.json')).toBe(login)
+    expect(Object.keys(home.snapshot())).not.toContain('.codex/config.toml')
+  })
+
+  test('going forward again never puts the gateway beside a login made since', async () => {
+    const login = '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}'
+    const home = aHome()
+    await codex(home)
+    home.put('.codex/auth.json', login)
+    expect((await runCli(home, ['rollback'])).status).toBe(0)
+    const freed = home.snapshot()
+    expect(Object.keys(freed)).not.toContain('.codex/config.toml')
+    const forward = await runCli(home, ['rollback', '--json'])
+    expect(forward.json).toMatchObject({ error: { code: 'config-conflict', filesChanged: false } })
+    expect(home.snapshot()).toEqual(freed)
+  })
+
+  test('an undo of an address alone does not move a login to another gateway', async () => {
+    const home = aHome()
+    await codex(home)
+    const other = gateway.url.replace('127.0.0.1', 'localhost')
+    await runCli(home, ['codex', '--base-url', other, '--yes'], {
+      env: { REPOINT_API_KEY: canary },
+    })
+    home.put('.codex/auth.json', '{"auth_mode":"chatgpt","tokens":{"id_token":"x"}}')
+    const before = home.snapshot()
+    expect((await runCli(home, ['rollback'])).status).toBe(8)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('what is held is a warning with the way out', async () => {
+    const home = aHome({ '.codex/auth.json': '{"OPENAI_API_KEY":"sk-mine-0123456789"}' })
+    await codex(home)
+    const text = home.text('.codex/config.toml')
+    home.put(
+      '.codex/config.toml',
+      text.replace(/base_url = .*/, 'base_url = "http://127.0.0.1:9/v1"'),
+    )
+    const { json } = await runCli(home, ['rollback', '--json'])
+    expect(json).toMatchObject({
+      changed: false,
+      warnings: [{ code: 'rollback-held', hint: 'repoint rollback --force' }, expect.anything()],
+    })
+  })
+
+  test('--original and --run exclude each other', async () => {
+    const result = await runCli(aHome(), ['rollback', '--original', '--run', 'x', '--json'])
+    expect(result.json).toMatchObject({ error: { code: 'usage' } })
+  })
+
+  test('--force rescues a file that was broken since', async () => {
+    const home = aHome({ '.codex/config.toml': handWritten })
+    const before = home.snapshot()
+    await codex(home)
+    home.put('.codex/config.toml', 'model = {{{')
+    const plain = await runCli(home, ['rollback'])
+    expect(plain.status).toBe(8)
+    expect(plain.stderr).toContain('--force')
+    expect((await runCli(home, ['rollback', '--force'])).status).toBe(0)
+    expect(home.snapshot()).toEqual(before)
+  })
+})
+
+describe('bad input leaves everything untouched', () => {
+  const cases: [
+    name: string,
+    args: string[],
+    env: Record<string, string>,
+    status: number,
+    code: string,
+    says: RegExp,
+  ][] = [
+    [
+      'a wrong key',
+      [],
+      { REPOINT_API_KEY: 'sk-wrong-0123456789abcdef' },
+      3,
+      'key-rejected',
+      /key/i,
+    ],
+    ['a placeholder', [], { REPOINT_API_KEY: 'YOUR_API_KEY' }, 2, 'key-placeholder', /placeholder/],
+    ['an unknown model', ['--model', 'gpt-5.6-sool'], {}, 5, 'model-unknown', /gpt-5\.6-sol/],
+    ['no key', [], { REPOINT_API_KEY: '' }, 2, 'key-missing', /--key-stdin/],
+    [
+      'a key in the arguments',
+      ['--key', 'sk-on-the-command-line-1'],
+      {},
+      2,
+      'usage',
+      /process list/,
+    ],
+    ['an unknown flag', ['--modle', 'x'], {}, 2, 'usage', /--model/],
+    ['a key flag without a value', ['--key'], {}, 2, 'usage', /process list/],
+    ['a key as an argument', ['sk-on-the-command-line-1'], {}, 2, 'usage', /process list/],
+    [
+      'a secret in an unknown flag',
+      ['--token=sk-on-the-command-line-1'],
+      {},
+      2,
+      'usage',
+      /--token/,
+    ],
+    [
+      'a key as the name of a variable',
+      ['--key-env', 'sk-on-the-command-line-1'],
+      {},
+      2,
+      'usage',
+      /--key-env/,
+    ],
+    ['a reserved provider id', ['--provider-id', 'openai'], {}, 2, 'usage', /openai/],
+  ]
+  test.each(cases)('%s', async (_, args, env, status, code, says) => {
+    const home = aHome({ '.codex/config.toml': handWritten })
+    const before = home.snapshot()
+    const result = await codex(home, args, env)
+    expect(result.json).toMatchObject({ error: { code, filesChanged: false } })
+    expect(result.stdout).toMatch(says)
+    expect(result.stdout).not.toContain('sk-on-the-command-line-1')
+    expect(result.status).toBe(status)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('a wrong address', async () => {
+    const home = aHome()
+    const result = await runCli(
+      home,
+      ['codex', '--base-url', `${gateway.url}/nothing-here`, '--yes', '--json'],
+      { env: { REPOINT_API_KEY: canary } },
+    )
+    expect(result.status).toBe(4)
+    expect(home.snapshot()).toEqual({})
+  })
+
+  test.each([
+    ['not TOML', 'model = "x"\nmodel = "y"\n', 'config-invalid', /line 2/],
+    [
+      'not UTF-8',
+      new Uint8Array([0x61, 0x20, 0x3d, 0x20, 0x22, 0xff, 0x22]),
+      'config-invalid',
+      /line 1/,
+    ],
+    ['a scalar in our place', 'model_providers = "x"\n', 'config-conflict', /model_providers/],
+  ])('%s', async (_, text, code, says) => {
+    const home = aHome({ '.codex/config.toml': text })
+    const before = home.snapshot()
+    const result = await codex(home)
+    expect(result.json).toMatchObject({ error: { code, filesChanged: false } })
+    expect(result.stdout).toMatch(says)
+    expect(result.status).toBe(8)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('a key with spaces, quotes and Bearer is cleaned, and said', async () => {
+    const home = aHome()
+    const result = await runCli(
+      home,
+      ['codex', '--base-url', gateway.url, '--key-stdin', '--yes', '--json'],
+      {
+        stdin: ` "Bearer ${canary}" \n`,
+      },
+    )
+    expect(result.json).toMatchObject({
+      changed: true,
+      warnings: expect.arrayContaining([expect.objectContaining({ code: 'key-cleaned' })]),
+    })
+    expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: canary })
+  })
+
+  test('without --yes and without a terminal it asks for --yes instead of waiting', async () => {
+    const home = aHome()
+    const result = await runCli(home, ['codex', '--base-url', gateway.url], {
+      env: { REPOINT_API_KEY: canary },
+    })
+    expect(result.status).toBe(2)
+    expect(result.stderr).toMatch(/--yes/)
+    expect(home.snapshot()).toEqual({})
+  })
+})

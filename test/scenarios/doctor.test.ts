@@ -1,0 +1,188 @@
+import { chmodSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+
+const canary = 'sk-canary-92a3b47f3a9b2c4d5e6f7081'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ port: 0, key: canary })
+})
+afterAll(() => gateway.close())
+
+function setUp(home: Home, client: string) {
+  return runCli(home, [client, '--base-url', gateway.url, '--yes', '--json'], {
+    env: { REPOINT_API_KEY: canary },
+  })
+}
+
+describe('repoint status', () => {
+  test('a fresh home: every client uses its own service', async () => {
+    const { json, status } = await runCli(aHome(), ['status', '--json'])
+    expect(status).toBe(0)
+    expect(json).toMatchObject({
+      command: 'status',
+      clients: [
+        { id: 'codex', key: null, files: [{ state: 'absent' }, { state: 'absent' }] },
+        { id: 'claude', key: null, files: [{ state: 'absent' }] },
+        { id: 'opencode', key: null, files: [{ state: 'absent' }, { state: 'absent' }] },
+      ],
+    })
+  })
+
+  test('after a setup: as written; after an edit: changed since, with our changed keys', async () => {
+    const home = aHome()
+    await setUp(home, 'codex')
+    const written = (await runCli(home, ['status', '--json'])).json
+    expect(written).toMatchObject({
+      clients: expect.arrayContaining([
+        expect.objectContaining({
+          id: 'codex',
+          baseUrl: gateway.url,
+          key: `....${canary.slice(-4)}`,
+          files: [
+            expect.objectContaining({ state: 'as-written' }),
+            expect.objectContaining({ state: 'as-written' }),
+          ],
+        }),
+      ]),
+    })
+    home.put('.codex/config.toml', home.text('.codex/config.toml').replace('sol', 'luna'))
+    expect((await runCli(home, ['status', '--json'])).json).toMatchObject({
+      clients: expect.arrayContaining([
+        expect.objectContaining({
+          id: 'codex',
+          files: [
+            expect.objectContaining({ state: 'as-written' }),
+            expect.objectContaining({ state: 'changed-since', changedKeys: ['model'] }),
+          ],
+        }),
+      ]),
+    })
+    await runCli(home, ['rollback'])
+    expect((await runCli(home, ['status'])).stdout).toContain('model     gpt-5.6-luna')
+  })
+
+  test('names what overrides the files: environment and shell profile with its line', async () => {
+    const home = aHome({ '.bashrc': '# mine\nexport CODEX_API_KEY=sk-old-0123456789ab\n' })
+    await setUp(home, 'codex')
+    const { stdout } = await runCli(home, ['status'], {
+      env: { CODEX_API_KEY: 'sk-old-0123456789ab' },
+    })
+    expect(stdout).toContain('~/.bashrc:2')
+    expect(stdout).toContain('environment')
+    expect(stdout).not.toContain('sk-old-0123456789ab')
+  })
+
+  test('tells from which file each value comes, also where files are merged', async () => {
+    const home = aHome({
+      '.config/opencode/config.json': '{"small_model":"gateway/mine"}',
+      '.config/opencode/opencode.json':
+        '{"model":"gateway/big","provider":{"gateway":{"options":{"baseURL":"https://gw.example/v1"}}}}',
+    })
+    const { stdout } = await runCli(home, ['status'])
+    expect(stdout).toContain('opencode: https://gw.example in ~/.config/opencode/opencode.json')
+    expect(stdout).toContain('big in ~/.config/opencode/opencode.json')
+    expect(stdout).toContain('mine in ~/.config/opencode/config.json')
+  })
+
+  test('a file that cannot be read as TOML is no sign of its own service', async () => {
+    const { stdout, status } = await runCli(aHome({ '.codex/config.toml': '[[[' }), ['status'])
+    expect(stdout).toMatch(/^Codex: cannot be told\n/)
+    expect(stdout).toContain('line 1')
+    expect(status).toBe(0)
+  })
+
+  test('asks nothing of the network', async () => {
+    const home = aHome()
+    await setUp(home, 'codex')
+    const seen = gateway.requests().length
+    await runCli(home, ['status'])
+    expect(gateway.requests().length).toBe(seen)
+  })
+})
+
+test.each(['status', 'doctor'])(
+  '%s tells of the other clients when one cannot be read',
+  async (command) => {
+    const home = aHome({ '.codex/config.toml/a-folder': '' })
+    await setUp(home, 'claude')
+    const { stdout } = await runCli(home, [command])
+    expect(stdout).toContain('.codex/config.toml')
+    expect(stdout).toContain(gateway.url)
+  },
+)
+
+describe('repoint doctor', () => {
+  test('a right setup is proven: status 0', async () => {
+    const home = aHome()
+    await setUp(home, 'codex')
+    const { json, status } = await runCli(home, ['doctor', 'codex', '--json'])
+    expect(json).toMatchObject({
+      checks: expect.arrayContaining([
+        { about: 'codex', id: 'catalog', result: 'ok', message: expect.any(String) },
+        { about: 'codex', id: 'probe', result: 'ok', message: expect.any(String) },
+      ]),
+    })
+    expect(status).toBe(0)
+  })
+
+  test('a key that the gateway refuses now: a key problem, status 3', async () => {
+    const home = aHome()
+    await setUp(home, 'codex')
+    home.put('.codex/auth.json', JSON.stringify({ OPENAI_API_KEY: 'sk-other-0123456789abcdef' }))
+    const { json, status } = await runCli(home, ['doctor', 'codex', '--json'])
+    expect(json).toMatchObject({
+      checks: expect.arrayContaining([
+        expect.objectContaining({ id: 'key-rejected', result: 'problem' }),
+      ]),
+    })
+    expect(status).toBe(3)
+  })
+
+  test('a secret that others may read is a problem with its cure', async () => {
+    const home = aHome()
+    await setUp(home, 'codex')
+    chmodSync(home.at('.codex/auth.json'), 0o644)
+    const { stdout, status } = await runCli(home, ['doctor', 'codex', '--no-verify'])
+    expect(status).toBe(8)
+    expect(stdout).toMatch(/problem .*auth\.json.*644\)\n +chmod 600/)
+  })
+
+  test.each([
+    ['codex', '.codex/config.toml'],
+    ['opencode', '.config/opencode/opencode.json'],
+  ])('a missing /v1 in the files of %s is a problem that --fix cures', async (client, file) => {
+    const home = aHome()
+    await setUp(home, client)
+    const right = home.text(file)
+    home.put(file, right.replace(`${gateway.url}/v1`, gateway.url))
+    const found = await runCli(home, ['doctor', client, '--json'])
+    expect(found.json).toMatchObject({
+      checks: expect.arrayContaining([
+        expect.objectContaining({ id: `${client}-base-url-version`, result: 'problem' }),
+      ]),
+    })
+    expect(found.status).toBe(8)
+    expect((await runCli(home, ['doctor', client, '--fix'])).status).toBe(0)
+    expect(home.text(file)).toBe(right)
+  })
+
+  test('--fix carries out safe cures as one run, and rollback undoes it', async () => {
+    const home = aHome()
+    await setUp(home, 'codex')
+    const text = home.text('.codex/config.toml')
+    home.put('.codex/config.toml', `cli_auth_credentials_store = "keyring"\n${text}`)
+    const broken = home.snapshot()
+    const found = await runCli(home, ['doctor', 'codex', '--json'])
+    expect(found.status).toBe(8)
+    const fixed = await runCli(home, ['doctor', 'codex', '--fix', '--json'])
+    expect(fixed.json).toMatchObject({ changed: true })
+    expect(fixed.status).toBe(0)
+    expect(home.text('.codex/config.toml')).not.toContain('keyring')
+    await runCli(home, ['rollback'])
+    expect(home.snapshot()).toEqual(broken)
+  })
+})

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { runCli } from '../support/cli.ts'
+import { aHome } from '../support/home.ts'
+import { runOnTerminal } from '../support/terminal.ts'
+
+async function helpOf(...command: string[]): Promise<string> {
+  const { status, stdout, stderr } = await runCli(aHome(), [...command, '--help'])
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  return stdout
+}
+
+describe('--help', () => {
+  test('every command shows an example that begins with repoint, and fits 80 columns', async () => {
+    const list = (await helpOf()).split('\nCommands:\n')[1] ?? ''
+    const names = [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map((match) => match[1]!)
+    expect(names).toContain('codex')
+    for (const name of ['', ...names.filter((one) => one !== 'help')]) {
+      const help = await helpOf(...(name ? [name] : []))
+      const examples = help.split('\nExamples:\n')[1] ?? ''
+      expect(examples, name).toMatch(/^ {2}.*\brepoint /m)
+      for (const line of help.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80)
+    }
+  })
+
+  test('on a terminal it is as wide as the terminal', async () => {
+    const terminal = runOnTerminal(aHome(), ['codex', '--help'], { columns: 60 })
+    expect(await terminal.ended).toBe(0)
+    const lines = terminal.screen().split(/\r?\n/)
+    expect(lines.some((line) => line.length > 50)).toBe(true)
+    for (const line of lines.filter((line) => !line.startsWith('  repoint')))
+      expect(line.length, line).toBeLessThanOrEqual(60)
+  })
+
+  test('on a terminal without UTF-8 it is plain ASCII', async () => {
+    const terminal = runOnTerminal(aHome(), ['claude', '--help'], { env: { LANG: 'C' } })
+    expect(await terminal.ended).toBe(0)
+    expect(terminal.raw()).toContain("gateway's models")
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
+    expect(terminal.raw()).toMatch(/^[\x00-\x7f]*$/)
+  })
+})
+
+describe('a misspelt word', () => {
+  test.each([
+    [['rolback'], 'rollback'],
+    [['codx'], 'codex'],
+    [['codex', '--dry-rn'], '--dry-run'],
+    [['status', '--jsn'], '--json'],
+  ])('%j: the nearest one is offered', async (args, nearest) => {
+    const { status, stdout, stderr } = await runCli(aHome(), args)
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+    expect(stderr).toMatch(`hint:  Did you mean ${nearest}?`)
+  })
+
+  test('an argument that is none names the allowed ones and the help page', async () => {
+    const { stderr } = await runCli(aHome(), ['rollback', 'codxe'])
+    expect(stderr).toContain('codex, claude, claude-gpt, opencode')
+    expect(stderr).toContain('hint:  See: repoint rollback --help')
+  })
+})
+
+describe('colour', () => {
+  const escapeSequence = '\x1b['
+
+  test('a pipe gets none', async () => {
+    const { stderr } = await runCli(aHome(), ['rolback'])
+    expect(stderr).not.toContain(escapeSequence)
+  })
+
+  test('FORCE_COLOR brings it into a pipe', async () => {
+    const { stderr } = await runCli(aHome(), ['rolback'], { env: { FORCE_COLOR: '1' } })
+    expect(stderr).toContain(`${escapeSequence}1;31merror:`)
+  })
+
+  test('FORCE_COLOR leaves --json alone', async () => {
+    const { stdout } = await runCli(aHome(), ['status', '--json'], { env: { FORCE_COLOR: '1' } })
+    expect(stdout).not.toContain(escapeSequence)
+    expect(JSON.parse(stdout)).toMatchObject({ command: 'status' })
+  })
+
+  test('a terminal gets it, unless NO_COLOR is set', async () => {
+    const plain = runOnTerminal(aHome(), ['rolback'], { env: { NO_COLOR: '1' } })
+    const coloured = runOnTerminal(aHome(), ['rolback'])
+    expect([await plain.ended, await coloured.ended]).toEqual([2, 2])
+    expect(plain.raw()).not.toContain(escapeSequence)
+    expect(coloured.raw()).toContain(`${escapeSequence}1;31merror:`)
+  })
+})

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { runCli } from '../support/cli.ts'
+import { aHome } from '../support/home.ts'
+
+/** The program as a process, up to its first line. */
+async function serving(args: readonly string[] = []) {
+  const child = spawn(process.execPath, [resolve('bin/repoint.js'), 'serve', '--json', ...args], {
+    env: { PATH: process.env['PATH'] },
+  })
+  const ended = once(child, 'exit')
+  const [line] = await once(child.stdout, 'data')
+  return { child, ended, ...(JSON.parse(String(line)) as { url: string; key: string }) }
+}
+
+test.each(['SIGTERM', 'SIGINT'] as const)('repoint serve: %s ends it with 0', async (signal) => {
+  const { child, ended, url, key } = await serving()
+  // An open stream does not hold it up.
+  const events = await fetch(`${url}/_repoint/events`)
+  const answer = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
+  expect(answer.status).toBe(200)
+  child.kill(signal)
+  expect(await ended).toEqual([0, null])
+  await events.body?.cancel().catch(() => {})
+})
+
+test('repoint serve: a fault from the command line', async () => {
+  const { child, ended, url, key } = await serving(['--fault', 'quota', '--fault', 'delay=1'])
+  const answer = await fetch(`${url}/v1/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: '{"model":"gpt-5.6","input":"ping"}',
+  })
+  expect(answer.status).toBe(403)
+  child.kill()
+  await ended
+})
+
+test('repoint serve -- COMMAND: gives the command its environment and its exit status', async () => {
+  const home = aHome({})
+  const script = 'console.log(process.env.OPENAI_BASE_URL); process.exit(3)'
+  const result = await runCli(home, ['serve', '--', process.execPath, '-e', script])
+  expect(result).toMatchObject({ status: 3, stderr: '' })
+  expect(result.stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1\n$/)
+})
+
+test('repoint serve: a wrong fault is a usage error, as JSON', async () => {
+  const result = await runCli(aHome({}), ['serve', '--json', '--fault', 'nope'])
+  expect(result.status).toBe(2)
+  expect(result.json).toMatchObject({
+    error: { code: 'usage', message: expect.stringContaining('--fault nope') },
+  })
+})

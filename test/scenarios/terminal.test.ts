@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aHome } from '../support/home.ts'
+import { keys, runOnTerminal } from '../support/terminal.ts'
+
+const canary = 'sk-canary-00aa11bb22cc33dd44ee55ff'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ port: 0, key: canary })
+})
+afterAll(() => gateway.close())
+
+test('codex on a terminal: asks, hides the key, shows the plan, asks once, applies', async () => {
+  const home = aHome()
+  const run = runOnTerminal(home, ['codex'])
+  await run.shows('Base URL')
+  run.type(`${gateway.url}/v1${keys.enter}`)
+  await run.shows('API key')
+  run.type(canary)
+  run.type(keys.ctrlT)
+  run.type(keys.enter)
+  await run.shows('Apply this?')
+  run.type(keys.enter)
+  expect(await run.ended).toBe(0)
+  expect(run.raw()).not.toContain(canary)
+  expect(run.raw()).not.toContain(canary.slice(3, 12))
+  expect(run.screen()).toMatch(/Close every running Codex/)
+  expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: canary })
+})
+
+test('codex on a terminal: the next run offers the last base URL', async () => {
+  const home = aHome()
+  const first = runOnTerminal(home, ['codex', '--base-url', gateway.url, '--yes'], {
+    env: { REPOINT_API_KEY: canary },
+  })
+  expect(await first.ended).toBe(0)
+  const second = runOnTerminal(home, ['codex'], { env: { REPOINT_API_KEY: canary } })
+  await second.shows(gateway.url)
+  second.type(keys.enter)
+  expect(await second.ended).toBe(0)
+  expect(second.screen()).toContain('nothing was changed')
+})
+
+test.each([
+  ['at the address', 'Base URL'],
+  ['at the confirmation', 'Apply this?'],
+])('Ctrl-C %s: status 130, nothing changed, and it says so', async (_, where) => {
+  const home = aHome()
+  const args = where === 'Base URL' ? ['codex'] : ['codex', '--base-url', gateway.url]
+  const run = runOnTerminal(home, args, { env: { REPOINT_API_KEY: canary } })
+  await run.shows(where)
+  run.type(keys.ctrlC)
+  expect(await run.ended).toBe(130)
+  expect(run.screen()).toContain('Nothing was changed.')
+  expect(home.snapshot()).toEqual({})
+})
+
+test('Ctrl-C while the gateway keeps us waiting: status 130, nothing changed', async () => {
+  const slow = await startGateway({
+    port: 0,
+    key: canary,
+    faults: [{ delayMs: 15_000 }],
+  })
+  const home = aHome()
+  const run = runOnTerminal(home, ['codex', '--base-url', slow.url, '--yes'], {
+    env: { REPOINT_API_KEY: canary },
+  })
+  await run.shows('Asking the gateway')
+  run.type(keys.ctrlC)
+  expect(await run.ended).toBe(130)
+  expect(run.screen()).toContain('Nothing was changed.')
+  expect(home.snapshot()).toEqual({})
+  await slow.close()
+})
+
+test('a no at the confirmation changes nothing', async () => {
+  const home = aHome()
+  const run = runOnTerminal(home, ['codex', '--base-url', gateway.url], {
+    env: { REPOINT_API_KEY: canary },
+  })
+  await run.shows('Apply this?')
+  run.type(`n${keys.enter}`)
+  expect(await run.ended).toBe(130)
+  expect(home.snapshot()).toEqual({})
+})
+
+test('repoint alone: lists the clients, sets up the ticked ones in one run', async () => {
+  const home = aHome({ '.claude/settings.json': '{}\n' })
+  const run = runOnTerminal(home, [], {
+    env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url },
+  })
+  await run.shows('Which clients')
+  run.type(keys.space)
+  run.type(keys.down)
+  run.type(keys.space)
+  run.type(keys.enter)
+  await run.shows('Base URL')
+  run.type(keys.enter)
+  await run.shows('Apply this?')
+  run.type(keys.enter)
+  expect(await run.ended).toBe(0)
+  expect(home.text('.codex/config.toml')).toContain(gateway.url)
+  expect(home.text('.claude/settings.json')).toContain(gateway.url)
+})
+
+test('a typed key that the gateway refuses is asked again, and so is an address', async () => {
+  const home = aHome()
+  const run = runOnTerminal(home, ['codex'])
+  await run.shows('Base URL')
+  run.type(`http://127.0.0.1:9${keys.enter}`)
+  await run.shows('API key')
+  run.type(`${canary}${keys.enter}`)
+  await run.shows('That did not work')
+  await run.shows('Base URL')
+  run.type(`${keys.ctrlU}${gateway.url}${keys.enter}`)
+  await run.shows('Apply this?')
+  run.type(`n${keys.enter}`)
+  expect(await run.ended).toBe(130)
+
+  const second = runOnTerminal(home, ['codex', '--base-url', gateway.url])
+  await second.shows('API key')
+  second.type(`sk-wrong-0123456789abcdef${keys.enter}`)
+  await second.shows('That did not work')
+  await second.shows('API key')
+  second.type(`${canary}${keys.enter}`)
+  await second.shows('Apply this?')
+  second.type(keys.enter)
+  expect(await second.ended).toBe(0)
+  expect(second.raw()).not.toContain('sk-wrong-0123456789abcdef')
+})

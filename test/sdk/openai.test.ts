@@ -1,0 +1,188 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Gateway } from '../../src/serve/index.ts'
+import { aGateway } from '../serve/support/gateway.ts'
+import { sdk } from './sdk.ts'
+
+const module = await sdk('openai')
+const OpenAI = module.default
+
+let gateway: Gateway
+// biome-ignore lint/suspicious/noExplicitAny: the SDK is no dependency of ours
+let client: any
+
+beforeEach(async () => {
+  gateway = await aGateway()
+  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 })
+})
+
+const messages = [{ role: 'user', content: 'ping' }]
+const parameters = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+}
+const call = '#call weather {"city":"Paris"}'
+
+test('openai: lists and retrieves models', async () => {
+  const ids: string[] = []
+  for await (const model of client.models.list()) ids.push(model.id)
+  expect(ids).toContain('gpt-5.6-sol')
+  expect(await client.models.retrieve('gpt-5.6')).toMatchObject({ id: 'gpt-5.6', object: 'model' })
+})
+
+describe('openai: chat', () => {
+  const tools = [{ type: 'function', function: { name: 'weather', parameters, strict: true } }]
+
+  test('openai chat: text and usage', async () => {
+    const answer = await client.chat.completions.create({ model: 'gpt-5.6', messages })
+    expect(answer.choices[0]).toMatchObject({
+      message: { role: 'assistant', content: 'pong' },
+      finish_reason: 'stop',
+    })
+    expect(answer.usage).toMatchObject({ completion_tokens: 1 })
+    expect(answer._request_id ?? null).toBe(null)
+  })
+
+  test('openai chat: the stream helper', async () => {
+    const deltas: string[] = []
+    const runner = client.chat.completions
+      .stream({ model: 'gpt-5.6', messages, stream_options: { include_usage: true } })
+      .on('content', (delta: string) => deltas.push(delta))
+    expect(await runner.finalContent()).toBe('pong')
+    expect(deltas.join('')).toBe('pong')
+    expect(await runner.totalUsage()).toMatchObject({ completion_tokens: 1 })
+  })
+
+  test('openai chat: a tool call, streamed or not, and its result', async () => {
+    const asked = [{ role: 'user', content: call }]
+    const body = { model: 'gpt-5.6', messages: asked, tools }
+    const plain = await client.chat.completions.create(body)
+    const streamed = await client.chat.completions.stream(body).finalChatCompletion()
+    for (const { choices } of [plain, streamed]) {
+      expect(choices[0].finish_reason).toBe('tool_calls')
+      expect(choices[0].message.tool_calls[0].function).toMatchObject({
+        name: 'weather',
+        arguments: '{"city":"Paris"}',
+      })
+    }
+    const { message } = plain.choices[0]
+    const result = { role: 'tool', tool_call_id: message.tool_calls[0].id, content: 'rain' }
+    const last = await client.chat.completions.create({
+      ...body,
+      messages: [...asked, message, result],
+    })
+    expect(last.choices[0].message.content).toBe('weather returned: rain')
+  })
+
+  test('openai chat: the tool runner goes round by itself', async () => {
+    const runner = client.chat.completions.runTools({
+      model: 'gpt-5.6',
+      messages: [{ role: 'user', content: call }],
+      tools: [
+        {
+          type: 'function',
+          function: {
+            name: 'weather',
+            parameters,
+            parse: JSON.parse,
+            function: ({ city }: { city: string }) => `rain in ${city}`,
+          },
+        },
+      ],
+    })
+    expect(await runner.finalContent()).toBe('weather returned: rain in Paris')
+  })
+})
+
+describe('openai: responses', () => {
+  const tools = [{ type: 'function', name: 'weather', parameters, strict: true }]
+
+  test('openai responses: text and usage', async () => {
+    const answer = await client.responses.create({ model: 'gpt-5.6', input: 'ping' })
+    expect(answer.output_text).toBe('pong')
+    expect(answer.usage).toMatchObject({ output_tokens: 1 })
+  })
+
+  test('openai responses: the stream helper', async () => {
+    const types: string[] = []
+    const stream = client.responses
+      .stream({ model: 'gpt-5.6', input: 'ping' })
+      .on('event', ({ type }: { type: string }) => types.push(type))
+    const answer = await stream.finalResponse()
+    expect(answer.output_text).toBe('pong')
+    expect(types).toContain('response.output_text.delta')
+  })
+
+  test('openai responses: a tool call, streamed or not, and its result', async () => {
+    const asked = [{ role: 'user', content: call }]
+    const body = { model: 'gpt-5.6', input: asked, tools }
+    const plain = await client.responses.create(body)
+    const streamed = await client.responses.stream(body).finalResponse()
+    for (const { output } of [plain, streamed])
+      expect(output[0]).toMatchObject({
+        type: 'function_call',
+        name: 'weather',
+        arguments: '{"city":"Paris"}',
+      })
+    const result = {
+      type: 'function_call_output',
+      call_id: plain.output[0].call_id,
+      output: 'rain',
+    }
+    const last = await client.responses.create({
+      ...body,
+      input: [...asked, ...plain.output, result],
+    })
+    expect(last.output_text).toBe('weather returned: rain')
+  })
+
+  test('openai responses: the limit of tokens', async () => {
+    const answer = await client.responses.create({
+      model: 'gpt-5.6',
+      input: 'one two three',
+      max_output_tokens: 2,
+    })
+    expect(answer.status).toBe('incomplete')
+    expect(answer.incomplete_details.reason).toBe('max_output_tokens')
+  })
+})
+
+test.each([
+  ['invalid-token', 'AuthenticationError', 401],
+  ['quota', 'PermissionDeniedError', 403],
+  ['rate-limited', 'RateLimitError', 429],
+  ['model-unknown', 'InternalServerError', 503],
+  ['upstream', 'InternalServerError', 502],
+] as const)('openai: %s is a %s', async (fault, name, status) => {
+  gateway.setFaults([{ error: fault }])
+  const error = await client.responses
+    .create({ model: 'gpt-5.6', input: 'ping' })
+    .catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(module[name])
+  expect(error.status).toBe(status)
+})
+
+test('openai: a wrong route is NotFoundError', async () => {
+  const wrong = new OpenAI({ baseURL: `${gateway.url}/v1/v1`, apiKey: gateway.key, maxRetries: 0 })
+  await expect(wrong.responses.create({ model: 'x', input: 'ping' })).rejects.toBeInstanceOf(
+    module.NotFoundError,
+  )
+})
+
+test('openai: an error event inside a stream is thrown', async () => {
+  gateway.setFaults([{ errorAfter: 1 }])
+  const body = { model: 'gpt-5.6', messages, stream: true }
+  const read = async () => {
+    for await (const _ of await client.chat.completions.create(body));
+  }
+  await expect(read()).rejects.toBeInstanceOf(module.APIError)
+})
+
+test('openai: a 503 and a 429 are tried again, and then succeed', async () => {
+  const patient = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 2 })
+  gateway.setFaults([{ error: 'rate-limited', times: 1, retryAfter: 0 }])
+  const answer = await patient.responses.create({ model: 'gpt-5.6', input: 'ping' })
+  expect(answer.output_text).toBe('pong')
+  expect(gateway.requests().map(({ status }) => status)).toEqual([429, 200])
+})

@@ -1,0 +1,11 @@
+import { createRequire } from 'node:module'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+const require = createRequire(pathToFileURL(resolve('.cache/sdk/package.json')))
+
+/** A package of .cache/sdk. It is no dependency of ours, so nothing is known of its types. */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export async function sdk(name: string): Promise<any> {
+  return import(pathToFileURL(require.resolve(name)).href)
+}

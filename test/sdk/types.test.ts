@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { ask, jsonOf, sseEvents } from '../serve/support/gateway.ts'
+
+/**
+ * Everything that is sent, against the types of the official SDKs, which their makers generate from
+ * the OpenAPI documents of the two protocol families. The documents themselves are not on npm.
+ *
+ * Each answer is written into a TypeScript file as a literal and checked by the compiler: a missing
+ * member, a wrong type and a member that the types do not know all fail.
+ */
+
+const tools = [{ type: 'function', function: { name: 'weather', parameters: {} } }]
+const flatTools = [{ type: 'function', name: 'weather', parameters: {}, strict: true }]
+const namedTools = [{ name: 'weather', input_schema: { type: 'object' } }]
+const call = '#call weather {"city":"Paris"}'
+
+const imports = `import type OpenAI from 'openai'
+import type Anthropic from '@anthropic-ai/sdk'
+`
+
+async function samples(gateway: Gateway): Promise<[type: string, value: unknown][]> {
+  const found: [string, unknown][] = []
+  const plain = async (type: string, path: string, body: unknown) => {
+    found.push([type, await jsonOf(ask(gateway, path, body))])
+  }
+  const stream = async (type: string, path: string, body: object) => {
+    const text = await (await ask(gateway, path, { ...body, stream: true })).text()
+    for (const { data } of sseEvents(text))
+      if (data !== '[DONE]') found.push([type, JSON.parse(data)])
+  }
+  for (const content of ['ping', call, 'one two three']) {
+    const limit = content.startsWith('one') ? 2 : 100
+    const messages = [{ role: 'user', content }]
+    const chat = { model: 'gpt-5.6', messages, tools, max_completion_tokens: limit }
+    await plain('OpenAI.ChatCompletion', '/v1/chat/completions', chat)
+    await stream('OpenAI.ChatCompletionChunk', '/v1/chat/completions', {
+      ...chat,
+      stream_options: { include_usage: true },
+    })
+    const input = { model: 'gpt-5.6', input: content, tools: flatTools }
+    const responses = { ...input, max_output_tokens: limit < 16 ? 2 : 100 }
+    await plain('Sent<OpenAI.Responses.Response>', '/v1/responses', responses)
+    await stream('SentEvent', '/v1/responses', responses)
+    const claude = { model: 'claude-opus-5-5', max_tokens: limit, messages, tools: namedTools }
+    await plain('SentMessage', '/v1/messages', claude)
+    await stream('SentMessageEvent', '/v1/messages', claude)
+  }
+  return found
+}
+
+/**
+ * What differs on purpose. The SDK adds `output_text` itself; the vendor sends no usage as null and
+ * says `store` again, which the types lack. Members of `Response` and `Message` that are newer than
+ * the gateways of this family are left out, and a text block of a stream has no citations, as at the
+ * vendor.
+ */
+const exceptions = `
+type Optional<Type, Keys extends PropertyKey> = Omit<Type, Keys> & Partial<Pick<Type, Keys & keyof Type>>
+type Sent<Type> = Optional<Omit<Type, 'usage'>, 'output_text' | 'access_programs'> & { usage: OpenAI.Responses.ResponseUsage | null, store: boolean }
+type SentEvent = OpenAI.Responses.ResponseStreamEvent extends infer Event
+  ? Event extends { response: infer Response } ? Omit<Event, 'response'> & { response: Sent<Response> } : Event
+  : never
+type SentUsage<Usage> = Optional<Usage, NewUsage>
+type NewUsage = 'cache_creation' | 'inference_geo' | 'server_tool_use' | 'output_tokens_details' | 'iterations' | 'speed'
+type SentBlock = Anthropic.ContentBlock extends infer Block ? Block extends unknown ? Optional<Block, 'caller' | 'citations'> : never : never
+type SentMessage = Omit<Optional<Anthropic.Message, NewMessage>, 'usage' | 'content'> & { usage: SentUsage<Anthropic.Usage>, content: SentBlock[] }
+type NewMessage = 'container' | 'stop_details' | 'context_management' | 'diagnostics'
+type SentMessageEvent = { type: 'ping' } | (Anthropic.RawMessageStreamEvent extends infer Event
+  ? Event extends { message: unknown } ? Omit<Event, 'message'> & { message: SentMessage }
+  : Event extends { content_block: unknown } ? Omit<Event, 'content_block'> & { content_block: SentBlock }
+  : Event extends { type: 'message_delta', delta: infer Delta, usage: infer Usage } ? Omit<Event, 'delta' | 'usage'> & { delta: Optional<Delta, NewMessage>, usage: SentUsage<Usage> }
+  : Event : never)
+`
+
+test('what is sent fits the types of the official SDKs', async () => {
+  const gateway = await startGateway()
+  const found = await samples(gateway)
+  await gateway.close()
+  expect(found.length).toBeGreaterThan(60)
+  const file = resolve('.cache/sdk/sent.ts')
+  const literals = found.map(
+    ([type, value], index) =>
+      `export const sent${index}: ${type} = ${JSON.stringify(value, null, 1)}\n`,
+  )
+  writeFileSync(file, imports + exceptions + literals.join('\n'))
+  const { stdout } = spawnSync(
+    process.execPath,
+    [
+      resolve('node_modules/typescript/bin/tsc'),
+      ...['--noEmit', '--strict', '--skipLibCheck', '--ignoreConfig', '--types', 'node'],
+      ...['--typeRoots', resolve('node_modules/@types')],
+      ...['--module', 'nodenext', '--target', 'es2023', file],
+    ],
+    { encoding: 'utf8', cwd: resolve('.cache/sdk') },
+  )
+  expect(stdout).toBe('')
+})

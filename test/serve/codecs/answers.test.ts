@@ -1,0 +1,273 @@
+import { describe, expect, test } from 'vitest'
+import { chat } from '../../../src/serve/codecs/chat.ts'
+import { type Codec, encodeAll, type JsonObject } from '../../../src/serve/codecs/codec.ts'
+import { messages } from '../../../src/serve/codecs/messages.ts'
+import { responses } from '../../../src/serve/codecs/responses.ts'
+import type { FinishReason, ModelEvent, Tool } from '../../../src/serve/events.ts'
+import { sseEvents } from '../support/gateway.ts'
+
+const facts = { id: 'x', model: 'gpt-5.6-sol', createdAt: 1_790_000_000, inputTokens: 12 }
+const usage = { inputTokens: 12, outputTokens: 5 }
+const weather: Tool = { name: 'weather', kind: 'function', parameters: {} }
+const patch: Tool = { name: 'apply', kind: 'custom', parameters: undefined, namespace: 'functions' }
+
+function text(...pieces: string[]): ModelEvent[] {
+  return [
+    { type: 'text-start' },
+    ...pieces.map((piece): ModelEvent => ({ type: 'text-delta', text: piece })),
+    { type: 'text-end' },
+  ]
+}
+
+function call(id: string, tool: Tool, ...pieces: string[]): ModelEvent[] {
+  return [
+    { type: 'tool-call-start', id, tool },
+    ...pieces.map((piece): ModelEvent => ({ type: 'tool-call-delta', text: piece })),
+    { type: 'tool-call-end' },
+  ]
+}
+
+function finish(reason: FinishReason = { type: 'stop' }): ModelEvent {
+  return { type: 'finish', reason, usage }
+}
+
+/** The data of a stream, parsed; `[DONE]` stays text. */
+function stream(codec: Codec, events: readonly ModelEvent[], body: JsonObject = {}) {
+  const encoder = codec.encodeStream(body, facts)
+  const frames = encoder.open() + events.map((event) => encoder.frames(event)).join('')
+  return sseEvents(frames).map(({ event, data }) => ({
+    event,
+    data: data === '[DONE]' ? data : JSON.parse(data),
+  }))
+}
+
+function folded(codec: Codec, events: readonly ModelEvent[], body: JsonObject = {}) {
+  return JSON.parse(codec.fold(body, facts, events))
+}
+
+describe('chat', () => {
+  test('chat: one id, a role, the text, a reason, the end', () => {
+    const frames = stream(chat, [...text('Hel', 'lo "you"\n'), finish()])
+    expect(frames.at(-1)!.data).toBe('[DONE]')
+    const chunks = frames.slice(0, -1).map(({ data }) => data)
+    expect(new Set(chunks.map(({ id }) => id))).toEqual(new Set(['chatcmpl-x']))
+    expect(chunks.map(({ choices }) => choices[0].delta)).toEqual([
+      { role: 'assistant', content: '', refusal: null },
+      { content: 'Hel' },
+      { content: 'lo "you"\n' },
+      {},
+    ])
+    expect(chunks.map(({ choices }) => choices[0].finish_reason)).toEqual([
+      null,
+      null,
+      null,
+      'stop',
+    ])
+    expect(chunks.every((chunk) => !('usage' in chunk))).toBe(true)
+  })
+
+  test('chat: include_usage adds one chunk without choices before the end', () => {
+    const body = { stream_options: { include_usage: true } }
+    const frames = stream(chat, [...text('a'), finish()], body)
+    const last = frames.at(-2)!.data
+    expect(last.choices).toEqual([])
+    expect(last.usage).toMatchObject({ prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 })
+    expect(frames[0]!.data.usage).toBe(null)
+  })
+
+  test('chat: parallel tool calls have an index each', () => {
+    const events = [...call('c1', weather, '{"a"', ':1}'), ...call('c2', weather, '{}')]
+    const frames = stream(chat, [...events, finish({ type: 'tool-calls' })]).slice(1, -2)
+    expect(frames.map(({ data }) => data.choices[0].delta.tool_calls[0])).toEqual([
+      { index: 0, id: 'c1', type: 'function', function: { name: 'weather', arguments: '' } },
+      { index: 0, function: { arguments: '{"a"' } },
+      { index: 0, function: { arguments: ':1}' } },
+      { index: 1, id: 'c2', type: 'function', function: { name: 'weather', arguments: '' } },
+      { index: 1, function: { arguments: '{}' } },
+    ])
+  })
+
+  test('chat: the folded answer holds the same', () => {
+    const events = [...text('He', 'y'), ...call('c1', weather, '{"a"', ':1}')]
+    expect(folded(chat, [...events, finish({ type: 'tool-calls' })])).toMatchObject({
+      object: 'chat.completion',
+      choices: [
+        {
+          message: {
+            role: 'assistant',
+            content: 'Hey',
+            tool_calls: [{ id: 'c1', function: { name: 'weather', arguments: '{"a":1}' } }],
+          },
+          finish_reason: 'tool_calls',
+        },
+      ],
+      usage: { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 },
+    })
+    expect(folded(chat, [...text('x'), finish({ type: 'length' })]).choices[0].finish_reason).toBe(
+      'length',
+    )
+  })
+})
+
+describe('responses', () => {
+  test('responses: every part opens, fills and closes before the next', () => {
+    const events = [...text('Hi'), ...call('c1', weather, '{}'), ...call('c2', patch, '*** x')]
+    const frames = stream(responses, [...events, finish({ type: 'tool-calls' })])
+    expect(frames.map(({ event }) => event!.slice('response.'.length))).toEqual([
+      'created',
+      'in_progress',
+      'output_item.added',
+      'content_part.added',
+      'output_text.delta',
+      'output_text.done',
+      'content_part.done',
+      'output_item.done',
+      'output_item.added',
+      'function_call_arguments.delta',
+      'function_call_arguments.done',
+      'output_item.done',
+      'output_item.added',
+      'custom_tool_call_input.delta',
+      'custom_tool_call_input.done',
+      'output_item.done',
+      'completed',
+    ])
+    expect(frames.map(({ data }) => data.sequence_number)).toEqual([...frames.keys()])
+    const done = frames.filter(({ event }) => event === 'response.output_item.done')
+    expect(done.map(({ data }) => data.item)).toMatchObject([
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] },
+      { type: 'function_call', call_id: 'c1', name: 'weather', arguments: '{}' },
+      {
+        type: 'custom_tool_call',
+        call_id: 'c2',
+        name: 'apply',
+        namespace: 'functions',
+        input: '*** x',
+      },
+    ])
+    expect(done.map(({ data }) => data.output_index)).toEqual([0, 1, 2])
+    const ids = frames.flatMap(({ data }) => data.item_id ?? data.item?.id ?? [])
+    expect(new Set(ids).size).toBe(3)
+    expect(frames.at(-1)!.data.response).toMatchObject({
+      id: 'resp_x',
+      status: 'completed',
+      output: done.map(({ data }) => data.item),
+      usage: { input_tokens: 12, output_tokens: 5, total_tokens: 17 },
+    })
+  })
+
+  test('responses: an answer that is cut by the limit is incomplete and says why', () => {
+    const frames = stream(responses, [...text('Hi'), finish({ type: 'length' })])
+    expect(frames.at(-1)).toMatchObject({
+      event: 'response.incomplete',
+      data: {
+        response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+      },
+    })
+  })
+
+  test('responses: repeats what the request said', () => {
+    const tools = [{ type: 'function', name: 'weather', parameters: {} }]
+    const body = { instructions: 'Be short.', tools, temperature: 0.5, metadata: { a: 'b' } }
+    expect(folded(responses, [...text('Hi'), finish()], body)).toMatchObject({
+      ...body,
+      object: 'response',
+      created_at: facts.createdAt,
+      status: 'completed',
+      output: [{ id: 'msg_x0', content: [{ text: 'Hi' }] }],
+    })
+  })
+})
+
+describe('messages', () => {
+  test('messages: closes the text block before a tool call opens', () => {
+    const events = [...text('Hi'), ...call('t1', weather, '{"a":', '1}')]
+    const frames = stream(messages, [...events, finish({ type: 'tool-calls' })])
+    expect(frames.map(({ event, data }) => [event, data.index])).toEqual([
+      ['message_start', undefined],
+      ['ping', undefined],
+      ['content_block_start', 0],
+      ['content_block_delta', 0],
+      ['content_block_stop', 0],
+      ['content_block_start', 1],
+      ['content_block_delta', 1],
+      ['content_block_delta', 1],
+      ['content_block_stop', 1],
+      ['message_delta', undefined],
+      ['message_stop', undefined],
+    ])
+    expect(frames.every(({ event, data }) => data.type === event)).toBe(true)
+    expect(frames[5]!.data.content_block).toEqual({
+      type: 'tool_use',
+      id: 't1',
+      name: 'weather',
+      input: {},
+    })
+    expect(frames[9]!.data).toMatchObject({
+      delta: { stop_reason: 'tool_use', stop_sequence: null },
+      usage: { output_tokens: 5 },
+    })
+  })
+
+  test.each([
+    [{ type: 'stop' }, 'end_turn', null],
+    [{ type: 'length' }, 'max_tokens', null],
+    [{ type: 'tool-calls' }, 'tool_use', null],
+    [{ type: 'stop-sequence', sequence: 'END' }, 'stop_sequence', 'END'],
+  ] as const)('messages: ends with the reason of %j', (reason, stop_reason, stop_sequence) => {
+    expect(folded(messages, [...text('x'), finish(reason)])).toMatchObject({
+      stop_reason,
+      stop_sequence,
+    })
+  })
+
+  test('messages: the folded answer holds the arguments as an object', () => {
+    const events = [...text('Hi'), ...call('t1', weather, '{"a":', '1}')]
+    expect(folded(messages, [...events, finish({ type: 'tool-calls' })])).toMatchObject({
+      id: 'msg_x',
+      type: 'message',
+      role: 'assistant',
+      content: [
+        { type: 'text', text: 'Hi' },
+        { type: 'tool_use', id: 't1', name: 'weather', input: { a: 1 } },
+      ],
+      usage: { input_tokens: 12, output_tokens: 5 },
+    })
+  })
+})
+
+test('every protocol: what a model says cannot break out of its frame', () => {
+  const nasty = '\n\ndata: [DONE]\n\n"}\u2028\u0000\ud800'
+  for (const codec of [chat, responses, messages]) {
+    const frames = stream(codec, [...text(nasty), finish()])
+    expect(JSON.stringify(frames)).toContain(JSON.stringify(nasty).slice(1, -1))
+    expect(frames.filter(({ data }) => data === '[DONE]')).toHaveLength(codec === chat ? 1 : 0)
+  }
+})
+
+test('every protocol: a stream made at once is the stream made step by step', () => {
+  const events = [
+    ...text('plain', ' "quoted" \\ ', '\u00e9\u{1f600}', '\u007f\n', ''),
+    ...call('c1', weather, '{}'),
+    ...text('more', ' and more'),
+    finish(),
+  ]
+  for (const codec of [chat, responses, messages]) {
+    const steps = codec.encodeStream({}, facts)
+    const byStep = steps.open() + events.map((event) => steps.frames(event)).join('')
+    expect(encodeAll(codec.encodeStream({}, facts), events)).toBe(byStep)
+  }
+})
+
+test('every protocol: a failure inside a stream has the protocol’s own form', () => {
+  const failure = { message: 'no', code: 'bad_response' }
+  const frame = (codec: Codec) => sseEvents(codec.encodeStream({}, facts).fail(failure))[0]!
+  expect(JSON.parse(frame(chat).data)).toEqual({
+    error: { message: 'no', type: 'new_api_error', param: '', code: 'bad_response' },
+  })
+  expect(frame(messages)).toEqual({
+    event: 'error',
+    data: '{"type":"error","error":{"type":"api_error","message":"no"}}',
+  })
+  expect(JSON.parse(frame(responses).data)).toMatchObject({ type: 'error', message: 'no' })
+})

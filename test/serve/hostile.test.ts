@@ -1,0 +1,174 @@
+import { connect } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Gateway } from '../../src/serve/index.ts'
+import { aGateway, ask, jsonOf } from './support/gateway.ts'
+import { sendRaw } from './support/raw.ts'
+
+let gateway: Gateway
+let head: string
+
+beforeEach(async () => {
+  gateway = await aGateway({
+    limits: { headersTimeoutMs: 400, requestTimeoutMs: 800, maxBodyBytes: 1024 * 1024 },
+  })
+  head = `POST /v1/responses HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\n`
+})
+
+/** Whatever was done to it, it must answer the next one. */
+afterEach(async () => {
+  const answer = await ask(gateway, '/v1/responses', { model: 'gpt-5.6', input: 'ping' })
+  expect(answer.status).toBe(200)
+  expect(await answer.text()).toContain('pong')
+})
+
+const ping = '{"model":"gpt-5.6","input":"ping"}'
+
+test('hostile: a body that is too large is 413, announced or not', async () => {
+  const announced = await sendRaw(gateway.port, [`${head}Content-Length: 99999999\r\n\r\n{`])
+  expect(announced.statuses).toEqual([413])
+  const chunk = 'x'.repeat(64 * 1024)
+  const chunks = Array.from({ length: 40 }, () => `10000\r\n${chunk}\r\n`)
+  const streamed = await sendRaw(gateway.port, [
+    `${head}Transfer-Encoding: chunked\r\n\r\n`,
+    ...chunks,
+  ])
+  expect(streamed.statuses).toEqual([413])
+  const error = { message: expect.stringContaining('request body too large') }
+  expect(JSON.parse(streamed.text.split('\r\n\r\n')[1]!)).toMatchObject({ error })
+})
+
+test('hostile: an upload that nobody wants is not read for ever', async () => {
+  const patient = await aGateway({ key: gateway.key, limits: { requestTimeoutMs: 60_000 } })
+  const socket = connect(patient.port, '127.0.0.1')
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.on('error', () => {})
+  socket.write(`${head}Content-Length: 999999999\r\n\r\n`)
+  const pump = setInterval(() => socket.write('x'.repeat(65536)), 5)
+  await closed
+  clearInterval(pump)
+})
+
+test('hostile: a deeply nested body is no JSON to us', async () => {
+  for (const [open, close] of [
+    ['[', ']'],
+    ['{"a":', '}'],
+  ] as const) {
+    const depth = 100_000
+    const nested = open.repeat(depth) + (open === '[' ? '' : '1') + close.repeat(depth)
+    const body = `{"model":"gpt-5.6","tools":${nested},"input":"ping"}`
+    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
+    const answer = await fetch(`${gateway.url}/v1/responses`, { method: 'POST', headers, body })
+    expect(answer.status).toBe(400)
+    expect(await answer.text()).toContain('invalid JSON request body')
+  }
+})
+
+test('hostile: a slow body ends with 408', async () => {
+  const bytes = [...ping].map((byte) => byte)
+  const answer = await sendRaw(
+    gateway.port,
+    [`${head}Content-Length: ${ping.length}\r\n\r\n`, ...bytes],
+    { gapMs: 100, quietMs: 4000 },
+  )
+  expect(answer.statuses).toEqual([408])
+  expect(answer.closed).toBe(true)
+})
+
+test('hostile: headers without end are cut off, slow ones and long ones', async () => {
+  const slow = await sendRaw(gateway.port, ['GET / HTTP/1.1\r\n', ...'Host: x'], {
+    gapMs: 150,
+    quietMs: 4000,
+  })
+  expect(slow.statuses).toEqual([408])
+  const long = Array.from({ length: 2000 }, (_, index) => `X-${index}: ${'y'.repeat(100)}\r\n`)
+  const endless = await sendRaw(gateway.port, ['GET /v1/models HTTP/1.1\r\n', ...long])
+  expect(endless.statuses).toEqual([431])
+})
+
+test('hostile: a truncated body leaves one line in the log and no answer', async () => {
+  const socket = connect(gateway.port, '127.0.0.1')
+  socket.write(`${head}Content-Length: 100\r\n\r\n${ping}`)
+  await expect.poll(() => gateway.requests().length).toBe(1)
+  socket.destroy()
+  await expect.poll(() => gateway.requests()[0]!.state).toBe('cut')
+  expect(gateway.requests()[0]!.status).toBe(undefined)
+})
+
+test('hostile: pipelined requests are answered in their order', async () => {
+  const one = `${head}Content-Length: ${ping.length}\r\n\r\n${ping}`
+  const two = `GET /v1/nope HTTP/1.1\r\nHost: x\r\n\r\n`
+  const three = `GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n`
+  const answer = await sendRaw(gateway.port, [one + two + three + one + two])
+  expect(answer.statuses).toEqual([200, 404, 401, 200, 404])
+})
+
+test.each([
+  ['random bytes', Uint8Array.from({ length: 4096 }, (_, index) => (index * 7919 + 13) % 256)],
+  ['a TLS hello', Uint8Array.from([22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3])],
+  ['an unknown method', 'BREW /v1/models HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['a header without a colon', 'GET / HTTP/1.1\r\nHost x\r\n\r\n'],
+  ['two lengths', `GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`],
+  [
+    'smuggling',
+    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  ],
+  ['a version of its own', 'GET / HTTP/9.9\r\n\r\n'],
+  ['no host', 'GET / HTTP/1.1\r\n\r\n'],
+])('hostile: %s is 400 and a closed connection', async (_, bytes) => {
+  const answer = await sendRaw(gateway.port, [bytes])
+  expect(answer.statuses).toEqual([400])
+  expect(answer.closed).toBe(true)
+})
+
+test.each([
+  ['GET http://other.example/v1/models HTTP/1.1', 401],
+  ['GET http://other.example HTTP/1.1', 200],
+  ['GET /v1/models?%00=%zz HTTP/1.1', 401],
+  ['GET /v1/models/%zz HTTP/1.1', 401],
+  ['GET //v1/models HTTP/1.1', 200],
+  ['GET /v1/../v1/models HTTP/1.1', 404],
+  ['GET /__proto__ HTTP/1.1', 200],
+  ['POST /v1/__proto__ HTTP/1.1', 404],
+  ['OPTIONS * HTTP/1.1', 200],
+  ['TRACE /v1/models HTTP/1.1', 404],
+  ['HEAD /v1/models HTTP/1.1', 404],
+])('hostile: %s is %i', async (line, status) => {
+  const answer = await sendRaw(gateway.port, [`${line}\r\nHost: 127.0.0.1\r\n\r\n`])
+  expect(answer.statuses).toEqual([status])
+})
+
+test('hostile: names of Object’s own members are no models, tools or routes', async () => {
+  for (const model of ['__proto__', 'constructor', 'toString'])
+    expect((await ask(gateway, '/v1/responses', { model, input: 'x' })).status).toBe(503)
+  const messages = [{ role: '__proto__', content: '#call constructor {}' }]
+  const tools = [{ type: 'function', function: { name: '__proto__' } }]
+  const body = { model: 'gpt-5.6', messages, tools }
+  const answer = await ask(gateway, '/v1/chat/completions', body)
+  const text = (await jsonOf(answer)).choices[0].message.content
+  expect(text).toBe('This request offers no tool "constructor". It offers: __proto__.')
+})
+
+test('hostile: a thousand requests that are cut off at every place', async () => {
+  const whole = `${head}Content-Length: ${ping.length}\r\n\r\n${ping}`
+  for (let round = 0; round < 10; round++)
+    await Promise.all(
+      Array.from({ length: 100 }, (_, index) => {
+        const length = Math.floor((whole.length * index) / 100)
+        return new Promise<void>((resolve) => {
+          const socket = connect(gateway.port, '127.0.0.1', () => {
+            socket.write(whole.slice(0, length), () => socket.destroy())
+          })
+          socket.on('error', () => {})
+          socket.on('close', () => resolve())
+        })
+      }),
+    )
+  await expect.poll(() => gateway.requests().filter(({ state }) => state === 'open').length).toBe(0)
+})
+
+test('hostile: a WebSocket upgrade is turned away as the wrong route', async () => {
+  const answer = await sendRaw(gateway.port, [
+    `GET /v1/responses HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`,
+  ])
+  expect(answer.statuses).toEqual([404])
+})

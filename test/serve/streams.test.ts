@@ -1,0 +1,86 @@
+import { connect } from 'node:net'
+import { afterEach, expect, test, vi } from 'vitest'
+import { aGateway, ask } from './support/gateway.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const input = { model: 'gpt-5.6', input: 'one two three four five six', stream: true }
+
+test('streams: a client that goes away stops its stream at once', async () => {
+  const gateway = await aGateway({ faults: [{ betweenMs: 20 }] })
+  const controller = new AbortController()
+  const answer = await fetch(`${gateway.url}/v1/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(input),
+    signal: controller.signal,
+  })
+  await answer.body!.getReader().read()
+  expect(gateway.openStreams()).toBe(1)
+  controller.abort()
+  await expect.poll(() => gateway.openStreams(), { interval: 2, timeout: 1000 }).toBe(0)
+  const { state, responseBytes } = gateway.requests()[0]!
+  expect(state).toBe('cut')
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(gateway.requests()[0]!.responseBytes).toBe(responseBytes)
+})
+
+test('streams: two hundred slow ones at once all end', async () => {
+  // The clock of the streams stands still until all are open, however long that takes.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const gateway = await aGateway({ faults: [{ betweenMs: 100 }] })
+  const short = { ...input, input: 'ping' }
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, () => ask(gateway, '/v1/responses', short)),
+  )
+  expect(gateway.openStreams()).toBe(200)
+  await vi.advanceTimersByTimeAsync(2000)
+  vi.useRealTimers()
+  const texts = await Promise.all(answers.map((answer) => answer.text()))
+  expect(texts.every((text) => text.includes('response.completed'))).toBe(true)
+  await expect.poll(() => gateway.openStreams()).toBe(0)
+})
+
+test('streams: one more than allowed is turned away', async () => {
+  const gateway = await aGateway({
+    faults: [{ betweenMs: 50 }],
+    limits: { maxOpenStreams: 2 },
+  })
+  const answers = [await ask(gateway, '/v1/responses', input)]
+  answers.push(await ask(gateway, '/v1/responses', input))
+  expect((await ask(gateway, '/v1/responses', input)).status).toBe(503)
+  await Promise.all(answers.map((answer) => answer.text()))
+  expect((await ask(gateway, '/v1/responses', input)).status).toBe(200)
+})
+
+test('streams: a client that does not read is let go', async () => {
+  const gateway = await aGateway({
+    faults: [{ betweenMs: 1 }],
+    limits: { stalledWriteMs: 100 },
+  })
+  // The answer repeats the tools three times: far more than the buffers of a socket hold.
+  const tools = [{ type: 'function', name: 'x'.repeat(4_000_000), parameters: {} }]
+  const body = JSON.stringify({ ...input, tools })
+  const socket = connect(gateway.port, '127.0.0.1')
+  socket.pause()
+  socket.on('error', () => {})
+  socket.write(
+    `POST /v1/responses HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  )
+  await expect.poll(() => gateway.requests()[0]?.state, { timeout: 5000 }).toBe('cut')
+  expect(gateway.openStreams()).toBe(0)
+  socket.destroy()
+})
+
+test('streams: closing the gateway ends what is open', async () => {
+  const gateway = await aGateway({ faults: [{ betweenMs: 60_000 }] })
+  const answer = await ask(gateway, '/v1/responses', input)
+  const text = answer.text().then(
+    () => 'ended',
+    () => 'broken off',
+  )
+  await gateway.close()
+  expect(await text).toBe('broken off')
+})

@@ -1,0 +1,54 @@
+import { connect } from 'node:net'
+
+/** What a server did with raw bytes. */
+export interface RawAnswer {
+  readonly text: string
+  /** Of each answer, in order. */
+  readonly statuses: readonly number[]
+  readonly closed: boolean
+}
+
+/**
+ * Writes pieces to a socket, `gapMs` apart, and collects what comes back until the server closes or
+ * nothing has come for `quietMs`.
+ */
+export function sendRaw(
+  port: number,
+  pieces: readonly (string | Uint8Array)[],
+  { gapMs = 0, quietMs = 150 } = {},
+): Promise<RawAnswer> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    let text = ''
+    let timer: NodeJS.Timeout | undefined
+    let isDone = false
+    const settle = (closed: boolean) => {
+      if (isDone) return
+      isDone = true
+      clearTimeout(timer)
+      socket.destroy()
+      const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) =>
+        Number(status),
+      )
+      resolve({ text, statuses, closed })
+    }
+    const wait = () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => settle(false), quietMs)
+    }
+    socket.on('data', (piece) => {
+      text += piece.toString('latin1')
+      wait()
+    })
+    socket.on('error', () => settle(true))
+    socket.on('close', () => settle(true))
+    socket.once('connect', async () => {
+      for (const piece of pieces) {
+        if (isDone) return
+        socket.write(piece)
+        if (gapMs > 0) await new Promise((next) => setTimeout(next, gapMs))
+      }
+      wait()
+    })
+  })
+}

@@ -1,0 +1,125 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, test } from 'vitest'
+import { aGateway, ask, jsonOf } from './support/gateway.ts'
+
+const input = { model: 'gpt-5.6', input: 'one two three' }
+
+test('upstream: requests go through with the upstream’s key, and only that', async () => {
+  const upstream = await aGateway()
+  const gateway = await aGateway({ upstream: { url: upstream.url, key: upstream.key } })
+  const answer = await ask(gateway, '/v1/responses?a=b', input, { 'x-mine': 'yes' })
+  expect((await jsonOf(answer)).output[0].content[0].text).toContain('one two three')
+  const [seen] = upstream.requests()
+  expect(seen).toMatchObject({ path: '/v1/responses?a=b', auth: 'bearer', keyMatches: true })
+  expect(seen!.headers['x-mine']).toBe('yes')
+  expect(JSON.stringify(seen)).not.toContain(gateway.key)
+  expect(gateway.requests()).toMatchObject([
+    { status: 200, modelAsked: 'gpt-5.6', state: 'done', keyMatches: true },
+  ])
+  expect(gateway.requests()[0]!.responseBody).toContain('one two three')
+})
+
+test('upstream: the header that the client used is the one that goes on', async () => {
+  const upstream = await aGateway()
+  const gateway = await aGateway({ upstream: { url: upstream.url, key: upstream.key } })
+  const body = { model: 'claude-opus-5-5', messages: [{ role: 'user', content: 'ping' }] }
+  const answer = await fetch(`${gateway.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': gateway.key, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect(answer.status).toBe(200)
+  expect(upstream.requests()[0]).toMatchObject({ auth: 'x-api-key', keyMatches: true })
+})
+
+test('upstream: a wrong key stays here; errors and the catalog come from there', async () => {
+  const upstream = await aGateway({ models: [{ id: 'only', ownedBy: 'x', endpointTypes: [] }] })
+  const gateway = await aGateway({ upstream: { url: `${upstream.url}/`, key: upstream.key } })
+  const wrong = await ask(gateway, '/v1/models', undefined, { authorization: 'Bearer no' })
+  expect(wrong.status).toBe(401)
+  expect(upstream.requests()).toEqual([])
+  expect((await jsonOf(ask(gateway, '/v1/models'))).data[0].id).toBe('only')
+  expect((await ask(gateway, '/v1/responses', input)).status).toBe(503)
+})
+
+test('upstream: a stream comes through piece by piece', async () => {
+  const upstream = await aGateway({ faults: [{ betweenMs: 25 }] })
+  const gateway = await aGateway({ upstream: { url: upstream.url, key: upstream.key } })
+  const answer = await ask(gateway, '/v1/responses', { ...input, stream: true })
+  const times: number[] = []
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const piece of answer.body!) {
+    times.push(performance.now())
+    text += decoder.decode(piece)
+  }
+  expect(text).toContain('response.completed')
+  expect(times.at(-1)! - times[0]!).toBeGreaterThan(100)
+  expect(gateway.requests()[0]).toMatchObject({ stream: true, state: 'done', status: 200 })
+})
+
+test('upstream: a client that goes away ends the upstream’s work too', async () => {
+  const upstream = await aGateway({ faults: [{ betweenMs: 30 }] })
+  const gateway = await aGateway({ upstream: { url: upstream.url, key: upstream.key } })
+  const controller = new AbortController()
+  const answer = await fetch(`${gateway.url}/v1/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...input, stream: true }),
+    signal: controller.signal,
+  })
+  await answer.body!.getReader().read()
+  controller.abort()
+  await expect.poll(() => upstream.openStreams(), { timeout: 1000 }).toBe(0)
+  expect(upstream.requests()[0]!.state).toBe('cut')
+  await expect.poll(() => gateway.requests()[0]!.state).toBe('cut')
+})
+
+test('upstream: an answer that breaks off breaks off here too', async () => {
+  const upstream = await aGateway({ faults: [{ cutAfter: 2 }] })
+  const gateway = await aGateway({ upstream: { url: upstream.url, key: upstream.key } })
+  const answer = await ask(gateway, '/v1/responses', { ...input, stream: true })
+  await expect(answer.text()).rejects.toThrow('terminated')
+  await expect.poll(() => gateway.requests()[0]!.state).toBe('cut')
+})
+
+test('upstream: a client that goes away before the answer ends the upstream’s work too', async () => {
+  const upstream = await aGateway({ faults: [{ delayMs: 60_000 }] })
+  const gateway = await aGateway({ upstream: { url: upstream.url, key: upstream.key } })
+  const controller = new AbortController()
+  const asked = fetch(`${gateway.url}/v1/models`, {
+    headers: { authorization: `Bearer ${gateway.key}` },
+    signal: controller.signal,
+  })
+  await expect.poll(() => upstream.requests().length).toBe(1)
+  controller.abort()
+  await expect(asked).rejects.toThrow()
+  await expect.poll(() => upstream.requests()[0]!.state).toBe('cut')
+  await expect.poll(() => gateway.requests()[0]!.state).toBe('cut')
+})
+
+test('upstream: nobody there is an error of the service’s kind', async () => {
+  const gateway = await aGateway({ upstream: { url: 'http://127.0.0.1:1', key: 'k' } })
+  const answer = await ask(gateway, '/v1/responses', input)
+  expect(answer.status).toBe(500)
+  expect((await jsonOf(answer)).error).toMatchObject({ code: 'do_request_failed' })
+})
+
+test('upstream: a redirect is handed back, not followed with the key', async () => {
+  const redirecting = createServer((_, response) => {
+    response.writeHead(302, { location: 'http://127.0.0.1:1/elsewhere' }).end()
+  })
+  await new Promise<void>((resolve) => redirecting.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`
+  const gateway = await aGateway({ upstream: { url, key: 'k' } })
+  const answer = await fetch(`${gateway.url}/v1/models`, {
+    headers: { authorization: `Bearer ${gateway.key}` },
+    redirect: 'manual',
+  })
+  expect([answer.status, answer.headers.get('location')]).toEqual([
+    302,
+    'http://127.0.0.1:1/elsewhere',
+  ])
+  redirecting.close()
+})

@@ -1,0 +1,115 @@
+import { formatOf } from '../../src/edits/formats.ts'
+import type { FileEdit, KeyChange, Plan } from '../../src/edits/plan.ts'
+
+/** Where the texts of a plan come from: a home on the disk, or one in memory. */
+export interface PlanSource {
+  /** The absolute path of a file in the home. */
+  at(name: string): string
+  /** The text of a file in the home, or null. */
+  text(name: string): string | null
+}
+
+const encoder = new TextEncoder()
+
+export function bytesOf(text: string): Uint8Array {
+  return encoder.encode(text)
+}
+
+/** A plan over some edits, as a setup of the pair would make it. */
+export function aPlan(edits: readonly FileEdit[], command = 'codex'): Plan {
+  return { command, baseUrl: 'https://gateway.example', model: 'gpt-5.6-sol', edits }
+}
+
+/** The key that no file but the secret ones may ever hold. */
+export const canaryKey = 'sk-canary-0123456789abcdef'
+
+/** The pair of the responses agent, from whatever stands in the home: the secret first. */
+export function aPairPlan(home: PlanSource, key = canaryKey): Plan {
+  return aPlan([authEdit(home, key), configEdit(home)])
+}
+
+export function authEdit(home: PlanSource, key = canaryKey): FileEdit {
+  const before = home.text('.codex/auth.json')
+  return {
+    client: 'codex',
+    path: home.at('.codex/auth.json'),
+    format: 'json',
+    scope: 'whole',
+    changes: [{ path: ['OPENAI_API_KEY'], value: key, isSecret: true, isBound: true }],
+    before: before === null ? null : bytesOf(before),
+    after: bytesOf(`{"OPENAI_API_KEY": "${key}"}\n`),
+    holdsSecret: true,
+  }
+}
+
+export function configEdit(home: PlanSource, baseUrl = 'https://gateway.example/v1'): FileEdit {
+  return keysEdit(home, '.codex/config.toml', [
+    { path: ['model'], value: 'gpt-5.6-sol' },
+    { path: ['model_provider'], value: 'gateway', isBound: true },
+    { path: ['model_providers', 'gateway', 'name'], value: 'Gateway' },
+    { path: ['model_providers', 'gateway', 'base_url'], value: baseUrl, isBound: true },
+    { path: ['model_providers', 'gateway', 'requires_openai_auth'], value: true },
+  ])
+}
+
+/** Address and key of the messages client, which stand in one file. */
+export function settingsEdit(
+  home: PlanSource,
+  baseUrl = 'https://gateway.example',
+  key = canaryKey,
+): FileEdit {
+  const changes = [
+    { path: ['env', 'ANTHROPIC_AUTH_TOKEN'], value: key, isSecret: true, isBound: true },
+    { path: ['env', 'ANTHROPIC_BASE_URL'], value: baseUrl, isBound: true },
+    { path: ['model'], value: 'sonnet' },
+  ]
+  return keysEdit(home, '.claude/settings.json', changes, { client: 'claude', holdsSecret: true })
+}
+
+/** Key and address of the provider-config tool, each in a file that belongs to the user. */
+export function providerEdits(
+  home: PlanSource,
+  baseUrl = 'https://gateway.example/v1',
+  key = canaryKey,
+): FileEdit[] {
+  const entry = { type: 'api', key }
+  return [
+    keysEdit(
+      home,
+      '.local/share/opencode/auth.json',
+      [{ path: ['gateway'], value: entry, isSecret: true, isBound: true }],
+      { client: 'opencode', holdsSecret: true },
+    ),
+    keysEdit(
+      home,
+      '.config/opencode/opencode.json',
+      [
+        { path: ['provider', 'gateway', 'options', 'baseURL'], value: baseUrl, isBound: true },
+        { path: ['model'], value: 'gateway/gpt-5.6-sol' },
+      ],
+      { client: 'opencode' },
+    ),
+  ]
+}
+
+/** An edit of some keys in a file of the user's. */
+export function keysEdit(
+  home: PlanSource,
+  name: string,
+  changes: readonly KeyChange[],
+  options: { client?: string; holdsSecret?: boolean } = {},
+): FileEdit {
+  const text = home.text(name)
+  const before = text === null ? null : bytesOf(text)
+  const format = name.endsWith('.toml') ? 'toml' : 'json'
+  return {
+    client: options.client ?? 'codex',
+    path: home.at(name),
+    format,
+    scope: 'keys',
+    changes,
+    before,
+    after: formatOf(format).edit(before, changes, name),
+    holdsSecret: options.holdsSecret ?? false,
+  }
+}

@@ -1,0 +1,85 @@
+import type { Files } from '../../src/platform/platform.ts'
+import type { World } from '../../src/transaction/types.ts'
+import { type ForgetfulFiles, PowerLoss } from './forgetful-files.ts'
+
+export const home = '/home/someone'
+export const stateFolder = `${home}/.local/state/repoint`
+
+/** A machine in memory, in its n-th boot. */
+export function worldOf(files: Files, boot: number): World {
+  return {
+    files,
+    machine: { os: 'linux', env: {}, home, cwd: home },
+    processes: {
+      pid: 1000 + boot,
+      uid: 1000,
+      bootId: () => `boot-${boot}`,
+      startTime: (pid) => (pid === 1000 + boot ? 'now' : undefined),
+      which: () => undefined,
+      run: () => Promise.reject(new Error('nothing runs here')),
+    },
+    clock: { now: () => new Date(Date.UTC(2026, 10, 21, 9, 0, boot)) },
+  }
+}
+
+export interface Sweep {
+  /** The machine before the work begins: everything on it is durable. */
+  readonly start: ForgetfulFiles
+  readonly work: (world: World) => void
+  /** What must hold after a power loss. Returns what does not. */
+  readonly check: (files: ForgetfulFiles, hasEnded: boolean) => string[]
+  /** What stands between the work and the disk: a planted mistake. */
+  readonly mistake?: ((files: Files) => Files) | undefined
+  readonly boot?: number
+}
+
+export interface Swept {
+  readonly points: number
+  readonly states: number
+  readonly violations: readonly string[]
+}
+
+/** Does the work again and again, and takes the power away at each of its file calls in turn. */
+export function sweepPowerLoss({
+  start,
+  work,
+  check,
+  mistake = (files) => files,
+  boot = 1,
+}: Sweep): Swept {
+  const random = seededRandom(boot)
+  const violations: string[] = []
+  let points = 0
+  let states = 0
+  for (let at = 1, hasEnded = false; !hasEnded; at++) {
+    const files = start.afterSync()
+    files.powerLossAt = at
+    hasEnded = hasFinished(() => work(worldOf(mistake(files), boot)))
+    points++
+    for (const after of files.afterPowerLoss(random)) {
+      states++
+      for (const violation of check(after, hasEnded))
+        violations.push(`power lost at call ${at}: ${violation}`)
+    }
+  }
+  return { points, states, violations }
+}
+
+function hasFinished(work: () => void): boolean {
+  try {
+    work()
+    return true
+  } catch (error) {
+    if (error instanceof PowerLoss) return false
+    throw error
+  }
+}
+
+/** The same numbers every time, so that a failure can be looked at again. */
+function seededRandom(seed: number): () => number {
+  let state = seed * 2654435761
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32
+  }
+}

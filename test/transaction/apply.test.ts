@@ -1,0 +1,374 @@
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { ErrorCode, FilesState, UserError } from '../../src/errors.ts'
+import { applyPlan } from '../../src/transaction/apply.ts'
+import { listRuns, stateFolder } from '../../src/transaction/records.ts'
+import { aPairPlan, aPlan, authEdit, bytesOf, configEdit, keysEdit } from '../support/a-plan.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { sourceIn, withCalls, worldIn } from '../support/world.ts'
+
+const oldAuth = '{"tokens": {"access_token": "old-login"}}\n'
+const oldConfig = '# mine\nmodel = "gpt-5.5"\n\n[mcp_servers.a]\ncommand = "x"\n'
+const oldPair = { '.codex/auth.json': oldAuth, '.codex/config.toml': oldConfig }
+
+function failureOf(work: () => unknown): UserError {
+  try {
+    work()
+  } catch (error) {
+    return error as UserError
+  }
+  throw new Error('it did not fail')
+}
+
+function expectFailure(work: () => unknown, code: ErrorCode, files: FilesState = 'unchanged') {
+  const error = failureOf(work)
+  expect({ code: error.code, files: error.files }).toEqual({ code, files })
+  return error
+}
+
+function apply(home: Home, world = worldIn(home)) {
+  return applyPlan(world, aPairPlan(sourceIn(home)))
+}
+
+describe('apply', () => {
+  test('switches the pair and records the run', () => {
+    const home = aHome(oldPair)
+    const applied = apply(home)
+    expect(applied.files.map(({ action }) => action)).toEqual(['updated', 'updated'])
+    expect(home.text('.codex/auth.json')).toContain('sk-canary')
+    expect(home.text('.codex/config.toml')).toContain('https://gateway.example/v1')
+    expect(listRuns(worldIn(home))).toEqual({ runs: [applied.run], damaged: [] })
+    expect(readdirSync(home.at('.codex')).sort()).toEqual(['auth.json', 'config.toml'])
+  })
+
+  test('a second run changes nothing and records nothing', () => {
+    const home = aHome(oldPair)
+    apply(home)
+    const before = home.snapshot()
+    const again = apply(home)
+    expect(again.run).toBeUndefined()
+    expect(again.files.map(({ action }) => action)).toEqual(['unchanged', 'unchanged'])
+    expect(listRuns(worldIn(home)).runs).toHaveLength(1)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('a file that is right already is no part of the run', () => {
+    const home = aHome(oldPair)
+    const source = sourceIn(home)
+    applyPlan(worldIn(home), aPlan([authEdit(source)]))
+    const applied = apply(home)
+    expect(applied.files.map(({ action }) => action)).toEqual(['unchanged', 'updated'])
+    expect(applied.run?.files.map(({ path }) => path)).toEqual([home.at('.codex/config.toml')])
+  })
+
+  test('switches more than two files, of several clients, in one run', () => {
+    const home = aHome({ ...oldPair, '.claude/settings.json': '{"model": "opus"}\n' })
+    const source = sourceIn(home)
+    const token = { path: ['env', 'ANTHROPIC_AUTH_TOKEN'], value: 'sk-canary', isSecret: true }
+    const settings = keysEdit(source, '.claude/settings.json', [token], {
+      client: 'claude',
+      holdsSecret: true,
+    })
+    const other = keysEdit(
+      source,
+      '.config/opencode/opencode.json',
+      [{ path: ['model'], value: 'm' }],
+      {
+        client: 'opencode',
+      },
+    )
+    const { run } = applyPlan(
+      worldIn(home),
+      aPlan([authEdit(source), configEdit(source), settings, other], 'setup'),
+    )
+    expect(run?.clients).toEqual(['codex', 'claude', 'opencode'])
+    expect(run?.folders).toEqual([home.at('.config'), home.at('.config/opencode')])
+    expect(run?.files).toHaveLength(4)
+  })
+
+  test('a new file with a secret is closed to others, and so is its folder', () => {
+    const home = aHome()
+    apply(home)
+    expect(home.snapshot()).toMatchObject({
+      '.codex': 'folder 700',
+      '.codex/auth.json': expect.stringMatching(/^file 600 /),
+      '.codex/config.toml': expect.stringMatching(/^file 644 /),
+    })
+  })
+
+  test('a new file without a secret obeys the umask', () => {
+    const home = aHome()
+    const umask = process.umask(0o077)
+    onTestFinished(() => void process.umask(umask))
+    apply(home)
+    expect(statSync(home.at('.codex/config.toml')).mode & 0o777).toBe(0o600)
+  })
+
+  test('mode stays, but what others could read is closed when a secret comes in', () => {
+    const home = aHome(oldPair)
+    chmodSync(home.at('.codex/config.toml'), 0o664)
+    chmodSync(home.at('.codex/auth.json'), 0o640)
+    const { files } = apply(home)
+    expect(statSync(home.at('.codex/config.toml')).mode & 0o777).toBe(0o664)
+    expect(statSync(home.at('.codex/auth.json')).mode & 0o777).toBe(0o600)
+    expect(files[0]?.note).toBe('Its mode was 0640 and is now 0600, because the key stands in it.')
+  })
+
+  test.skipIf(process.getuid?.() !== 0)('owner and group stay', () => {
+    const home = aHome(oldPair)
+    chownSync(home.at('.codex/config.toml'), 1234, 5678)
+    apply(home)
+    const { uid, gid } = statSync(home.at('.codex/config.toml'))
+    expect([uid, gid]).toEqual([1234, 5678])
+  })
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'a group that we are not in is given up only where it may do no more than everybody',
+    () => {
+      for (const { mode, isRefused } of [
+        { mode: 0o644, isRefused: false },
+        { mode: 0o640, isRefused: true },
+      ]) {
+        const home = aHome(oldPair)
+        chownSync(home.at('.codex/config.toml'), 0, 5678)
+        chmodSync(home.at('.codex/config.toml'), mode)
+        const asUser = withCalls(worldIn(home), {
+          fchown: () => {
+            throw Object.assign(new Error(), { code: 'EPERM' })
+          },
+        })
+        if (isRefused) {
+          const error = expectFailure(() => apply(home, asUser), 'not-permitted')
+          expect(error.message).toContain('a group (5678) that you are not in')
+        } else {
+          apply(home, asUser)
+          expect(statSync(home.at('.codex/config.toml')).mode & 0o777).toBe(mode)
+        }
+      }
+    },
+  )
+
+  test('a read-only file in a writable folder is switched and stays read-only', () => {
+    const home = aHome(oldPair)
+    chmodSync(home.at('.codex/config.toml'), 0o444)
+    apply(home)
+    expect(statSync(home.at('.codex/config.toml')).mode & 0o777).toBe(0o444)
+  })
+
+  test('symlinks stay, and the files behind a chain of them are switched', () => {
+    const home = aHome({
+      'dotfiles/auth': oldAuth,
+      'dotfiles/codex/config': oldConfig,
+      '.codex/auth.json': { link: '../dotfiles/auth' },
+      '.codex/folder': { link: '../dotfiles/codex' },
+      '.codex/config.toml': { link: 'folder/config' },
+    })
+    apply(home)
+    expect(lstatSync(home.at('.codex/config.toml')).isSymbolicLink()).toBe(true)
+    expect(lstatSync(home.at('.codex/auth.json')).isSymbolicLink()).toBe(true)
+    expect(home.text('dotfiles/codex/config')).toContain('https://gateway.example/v1')
+    expect(home.text('dotfiles/auth')).toContain('sk-canary')
+  })
+
+  test('a folder that is a symlink is followed too', () => {
+    const home = aHome({
+      'dotfiles/codex/config.toml': oldConfig,
+      '.codex': { link: 'dotfiles/codex' },
+    })
+    apply(home)
+    expect(lstatSync(home.at('.codex')).isSymbolicLink()).toBe(true)
+    expect(readdirSync(home.at('dotfiles/codex')).sort()).toEqual(['auth.json', 'config.toml'])
+  })
+
+  test('a symlink to a file that is not there yet makes that file', () => {
+    const home = aHome({ 'dotfiles/.keep': '', '.codex/auth.json': { link: '../dotfiles/auth' } })
+    apply(home)
+    expect(lstatSync(home.at('.codex/auth.json')).isSymbolicLink()).toBe(true)
+    expect(statSync(home.at('dotfiles/auth')).mode & 0o777).toBe(0o600)
+  })
+
+  test('works where the files lie on another file system than the state folder', () => {
+    const other = mkdtempSync('/dev/shm/repoint-test-')
+    onTestFinished(() => rmSync(other, { recursive: true, force: true }))
+    const home = aHome({ '.codex': { link: other } })
+    apply(home)
+    expect(readdirSync(other).sort()).toEqual(['auth.json', 'config.toml'])
+  })
+
+  test('names with blanks, quotes and other letters are only names', () => {
+    const home = aHome()
+    const name = `.co dex'"; ü\n/config.toml`
+    applyPlan(
+      worldIn(home),
+      aPlan([keysEdit(sourceIn(home), name, [{ path: ['model'], value: 'm' }])]),
+    )
+    expect(home.text(name)).toContain('model = "m"')
+  })
+
+  test('extended attributes stay', ({ skip }) => {
+    const home = aHome(oldPair)
+    const path = home.at('.codex/config.toml')
+    if (!setAttribute(path)) skip('no python3, or no extended attributes here')
+    apply(home)
+    expect(attributesOf(path)).toBe("['user.repoint-test']")
+  })
+})
+
+describe('apply refuses', () => {
+  test('a file that changed after planning', () => {
+    const home = aHome(oldPair)
+    const plan = aPairPlan(sourceIn(home))
+    home.put('.codex/config.toml', `${oldConfig}# changed\n`)
+    expectFailure(() => applyPlan(worldIn(home), plan), 'changed-underneath')
+    expect(home.text('.codex/auth.json')).toBe(oldAuth)
+    expect(listRuns(worldIn(home)).runs).toEqual([])
+  })
+
+  test('a file that appeared after planning', () => {
+    const home = aHome()
+    const plan = aPairPlan(sourceIn(home))
+    home.put('.codex/config.toml', '')
+    expectFailure(() => applyPlan(worldIn(home), plan), 'changed-underneath')
+  })
+
+  test('a plan that another run of repoint has overtaken', () => {
+    const home = aHome(oldPair)
+    const overtaken = aPairPlan(sourceIn(home), 'sk-canary-other')
+    const { run } = apply(home)
+    const error = expectFailure(() => applyPlan(worldIn(home), overtaken), 'locked')
+    expect(error.message).toContain(run?.id)
+  })
+
+  test('a file that changes between the last look and its switch, and takes back what it did', () => {
+    const home = aHome(oldPair)
+    const world = worldIn(home)
+    const config = home.at('.codex/config.toml')
+    const interfering = withCalls(world, {
+      rename: (from, to) => {
+        world.files.rename(from, to)
+        if (to.endsWith('auth.json') && home.text('.codex/auth.json').includes('canary'))
+          home.put('.codex/config.toml', 'changed = true\n')
+      },
+    })
+    const before = home.snapshot('.codex')
+    expectFailure(() => apply(home, interfering), 'changed-underneath')
+    expect(readFileSync(config, 'utf8')).toBe('changed = true\n')
+    expect({ ...home.snapshot('.codex'), '.codex/config.toml': '' }).toEqual({
+      ...before,
+      '.codex/config.toml': '',
+    })
+    expect(listRuns(world).runs).toEqual([])
+    expect(readdirSync(stateFolder(world.machine)).sort()).toEqual(['blobs'])
+  })
+
+  test('a folder in the place of the file', () => {
+    const home = aHome()
+    mkdirSync(home.at('.codex/config.toml'), { recursive: true })
+    expectFailure(() => apply(home), 'config-conflict')
+  })
+
+  test('a file in the place of the folder', () => {
+    const home = aHome({ '.codex': 'a file' })
+    expectFailure(() => apply(home), 'config-conflict')
+    expect(home.text('.codex')).toBe('a file')
+  })
+
+  test('symlinks in a circle', () => {
+    const home = aHome({ '.codex/auth.json': { link: 'b' }, '.codex/b': { link: 'auth.json' } })
+    expectFailure(() => apply(home), 'config-conflict')
+  })
+
+  test('a symlink into a folder that is not there', () => {
+    const home = aHome({ '.codex/auth.json': { link: '../nowhere/auth' } })
+    const error = expectFailure(() => apply(home), 'config-conflict')
+    expect(error.message).toContain('~/nowhere/auth')
+  })
+
+  test('a folder that is a symlink to nothing', () => {
+    const home = aHome({ '.codex': { link: 'nowhere' } })
+    expectFailure(() => apply(home), 'config-conflict')
+  })
+
+  test('a file with two names, which a switch would part', () => {
+    const home = aHome(oldPair)
+    linkSync(home.at('.codex/config.toml'), home.at('second'))
+    const error = expectFailure(() => apply(home), 'config-conflict')
+    expect(error.message).toContain('2 names')
+  })
+
+  test('two paths that are one file behind their links', () => {
+    const home = aHome({ 'a.toml': 'model = "x"\n', 'b.toml': { link: 'a.toml' } })
+    const source = sourceIn(home)
+    const change = [{ path: ['model'], value: 'y' }]
+    const plan = aPlan([keysEdit(source, 'a.toml', change), keysEdit(source, 'b.toml', change)])
+    expectFailure(() => applyPlan(worldIn(home), plan), 'config-conflict')
+    expect(home.text('a.toml')).toBe('model = "x"\n')
+  })
+
+  test('a folder that may not be written', () => {
+    const home = aHome(oldPair)
+    const world = worldIn(home)
+    const readOnly = withCalls(world, {
+      createNew: (path, mode) => {
+        if (path.includes('.codex')) throw Object.assign(new Error(), { code: 'EACCES' })
+        return world.files.createNew(path, mode)
+      },
+    })
+    const error = expectFailure(() => apply(home, readOnly), 'not-permitted')
+    expect(error.message).toContain('~/.codex/auth.json')
+    expect(home.text('.codex/auth.json')).toBe(oldAuth)
+  })
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'a file of another user, whose owner could not stay',
+    () => {
+      const home = aHome(oldPair)
+      const world = worldIn(home)
+      chownSync(home.at('.codex/config.toml'), 1234, 1234)
+      const state = { REPOINT_STATE_DIR: join(home.path, 'state') }
+      const asUser = { ...worldIn(home, state), processes: { ...world.processes, uid: 1000 } }
+      mkdirSync(join(home.path, 'state'), { mode: 0o700 })
+      chownSync(join(home.path, 'state'), 1000, 1000)
+      chownSync(home.at('.codex/auth.json'), 1000, 1000)
+      expectFailure(() => apply(home, asUser), 'not-permitted')
+    },
+  )
+
+  test('a configuration that is absurdly large', () => {
+    const home = aHome()
+    const source = sourceIn(home)
+    const edit = { ...configEdit(source), before: bytesOf('# small\n') }
+    home.put('.codex/config.toml', '#'.repeat(1_000_001))
+    expectFailure(() => applyPlan(worldIn(home), aPlan([edit])), 'config-conflict')
+  })
+})
+
+function setAttribute(path: string): boolean {
+  return (
+    python(`import os,sys; os.setxattr(sys.argv[1], b"user.repoint-test", b"1")`, path) !==
+    undefined
+  )
+}
+
+function attributesOf(path: string): string | undefined {
+  return python('import os,sys; print(os.listxattr(sys.argv[1]))', path)
+}
+
+/** Node has no call for extended attributes. */
+function python(program: string, path: string): string | undefined {
+  const { spawnSync } = process.getBuiltinModule('node:child_process')
+  const result = spawnSync('python3', ['-c', program, path], { encoding: 'utf8' })
+  return result.status === 0 ? result.stdout.trim() : undefined
+}

@@ -1,0 +1,188 @@
+import { chmodSync, existsSync, linkSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { UserError } from '../../src/errors.ts'
+import { applyPlan } from '../../src/transaction/apply.ts'
+import { checkTargets } from '../../src/transaction/check.ts'
+import { listRuns } from '../../src/transaction/records.ts'
+import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
+import type { World } from '../../src/transaction/types.ts'
+import { aPairPlan, aPlan, keysEdit } from '../support/a-plan.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { sourceIn, withCalls, worldIn } from '../support/world.ts'
+
+const pair = { '.codex/auth.json': '{}\n', '.codex/config.toml': 'model = "x"\n' }
+
+function failureOf(work: () => unknown): Pick<UserError, 'code' | 'message'> {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof UserError) return { code: error.code, message: error.message }
+    throw error
+  }
+  return { code: 'internal', message: 'it did not fail' }
+}
+
+/** Folders that may not be written, whoever runs the tests: root may write everywhere. */
+function readOnly(home: Home, ...folders: readonly string[]): World {
+  const world = worldIn(home)
+  const refused = folders.map((folder) => home.at(folder))
+  const refuse = (path: string) => {
+    if (refused.includes(join(path, '..')))
+      throw Object.assign(new Error('EACCES'), { code: 'EACCES' })
+  }
+  const { files } = world
+  return withCalls(world, {
+    isWritable: (path) => !refused.includes(path) && files.isWritable(path),
+    createNew: (path, mode) => {
+      refuse(path)
+      return files.createNew(path, mode)
+    },
+    mkdir: (path, mode) => {
+      refuse(path)
+      files.mkdir(path, mode)
+    },
+  })
+}
+
+describe('a look at what a plan would meet', () => {
+  test('finds nothing where it can be carried out, and writes nothing', () => {
+    for (const home of [aHome(), aHome(pair)]) {
+      const before = home.snapshot()
+      checkTargets(worldIn(home), aPairPlan(sourceIn(home)))
+      expect(home.snapshot()).toEqual(before)
+      expect(existsSync(home.at('.local'))).toBe(false)
+    }
+  })
+
+  test.each<[string, (home: Home) => World | undefined]>([
+    [
+      'a symlink into a folder that is not there',
+      (home) => {
+        rmSync(home.at('.codex/config.toml'))
+        symlinkSync('../nowhere/config.toml', home.at('.codex/config.toml'))
+        return undefined
+      },
+    ],
+    [
+      'a folder in the place of a file',
+      (home) => {
+        rmSync(home.at('.codex/config.toml'))
+        mkdirSync(home.at('.codex/config.toml'))
+        return undefined
+      },
+    ],
+    [
+      'a file with two names',
+      (home) => {
+        linkSync(home.at('.codex/config.toml'), home.at('other'))
+        return undefined
+      },
+    ],
+    [
+      "another user's file",
+      (home) => {
+        const world = worldIn(home)
+        const uid = world.processes.uid + 1
+        const { files } = world
+        const lstat = (path: string) => {
+          const status = files.lstat(path)
+          return path.endsWith('.json') ? status : { ...status, uid }
+        }
+        return { ...withCalls(world, { lstat }), processes: { ...world.processes, uid } }
+      },
+    ],
+    ['a folder that may not be written', (home) => readOnly(home, '.codex')],
+    [
+      'a state folder that may not be written',
+      (home) => {
+        home.put('.local/state/repoint/models.txt', '')
+        chmodSync(home.at('.local/state/repoint'), 0o700)
+        return readOnly(home, '.local/state/repoint')
+      },
+    ],
+    [
+      'a place where no state folder can be made',
+      (home) => {
+        mkdirSync(home.at('.local'))
+        return readOnly(home, '.local')
+      },
+    ],
+    [
+      'a file on the way to the state folder',
+      (home) => {
+        home.put('.local', '')
+        return undefined
+      },
+    ],
+    [
+      "a state folder with someone's files",
+      (home) => {
+        home.put('.local/state/repoint/notes.txt', '')
+        return undefined
+      },
+    ],
+  ])('finds %s, in the words of the run', (_, prepare) => {
+    const home = aHome(pair)
+    const plan = aPairPlan(sourceIn(home))
+    const world = prepare(home) ?? worldIn(home)
+    const found = failureOf(() => checkTargets(world, plan))
+    expect(['not-permitted', 'config-conflict']).toContain(found.code)
+    expect(failureOf(() => applyPlan(world, plan)).code).toBe(found.code)
+  })
+
+  test('finds two paths to one file, in the words of the run', () => {
+    const home = aHome({ 'a.json': '{}', 'b.json': { link: 'a.json' } })
+    const edits = ['a.json', 'b.json'].map((name) =>
+      keysEdit(sourceIn(home), name, [{ path: ['model'], value: name }]),
+    )
+    for (const work of [checkTargets, applyPlan])
+      expect(failureOf(() => work(worldIn(home), aPlan(edits)))).toMatchObject({
+        code: 'config-conflict',
+        message: expect.stringContaining('one and the same'),
+      })
+  })
+
+  test('asks nothing of files that stay as they are', () => {
+    const home = aHome(pair)
+    const plan = aPairPlan(sourceIn(home))
+    applyPlan(worldIn(home), plan)
+    checkTargets(readOnly(home, '.codex'), aPairPlan(sourceIn(home)))
+  })
+})
+
+describe('a record', () => {
+  test('of a path that is not absolute is made absolute, and can be undone', () => {
+    const home = aHome(pair)
+    const before = home.snapshot()
+    const plan = aPairPlan(sourceIn(home))
+    const edits = plan.edits.map((edit) => ({ ...edit, path: relative(home.path, edit.path) }))
+    applyPlan(worldIn(home), { ...plan, edits })
+    expect(home.text('.codex/config.toml')).toContain('gateway')
+    const world = worldIn(home)
+    expect(listRuns(world)).toMatchObject({ runs: [{}], damaged: [] })
+    applyRollback(world, planRollback(world)!)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('that could not be read back is never made', () => {
+    const home = aHome({ 'config.json': '{}' })
+    const edit = keysEdit(sourceIn(home), 'config.json', [{ path: ['model'], value: 'x' }])
+    const plan = aPlan([{ ...edit, path: home.at('settings'), before: null }])
+    expect(failureOf(() => applyPlan(worldIn(home), plan))).toMatchObject({
+      code: 'config-conflict',
+      message: expect.stringContaining('~/settings'),
+    })
+    expect(existsSync(home.at('settings'))).toBe(false)
+    expect(listRuns(worldIn(home))).toEqual({ runs: [], damaged: [] })
+  })
+
+  test('holds permissions only', () => {
+    const home = aHome(pair)
+    chmodSync(home.at('.codex/config.toml'), 0o2644)
+    const { run } = applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
+    const config = run?.files.find(({ path }) => path.endsWith('config.toml'))
+    expect([config?.before?.mode, config?.after?.mode]).toEqual([0o644, 0o644])
+    expect(listRuns(worldIn(home)).damaged).toEqual([])
+  })
+})

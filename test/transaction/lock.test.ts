@@ -1,0 +1,176 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Processes } from '../../src/platform/platform.ts'
+import { withLock } from '../../src/transaction/lock.ts'
+import { openState } from '../../src/transaction/state.ts'
+import type { World } from '../../src/transaction/types.ts'
+import { aHome } from '../support/home.ts'
+import { withCalls, worldIn } from '../support/world.ts'
+
+function aLock() {
+  const home = aHome()
+  const world = worldIn(home)
+  const paths = openState(world)
+  const holders = () => {
+    try {
+      return readdirSync(paths.lock)
+    } catch {
+      return 'no lock'
+    }
+  }
+  const held = (name: string) => {
+    mkdirSync(paths.lock)
+    writeFileSync(`${paths.lock}/${name}`, '')
+  }
+  return { world, paths, holders, held, leftovers: () => readdirSync(paths.folder).sort() }
+}
+
+function as(world: World, processes: Partial<Processes>): World {
+  return { ...world, processes: { ...world.processes, ...processes } }
+}
+
+function nameOf(world: World, pid: number, startTime: string, since = Date.now()): string {
+  const { processes } = world
+  return [pid, startTime, processes.bootId(), processes.host, since].join(',')
+}
+
+describe('lock', () => {
+  test('is held during the work and gone after it, also when the work fails', () => {
+    const { world, paths, holders, leftovers } = aLock()
+    withLock(world, paths, () => expect(holders()).toHaveLength(1))
+    expect(leftovers()).toEqual(['blobs'])
+    expect(() =>
+      withLock(world, paths, () => {
+        throw new Error('work')
+      }),
+    ).toThrow('work')
+    expect(leftovers()).toEqual(['blobs'])
+  })
+
+  test('of a living process is respected: its pid is named after a short wait', () => {
+    const { world, paths, held } = aLock()
+    held(nameOf(world, 1, world.processes.startTime(1) ?? ''))
+    const start = performance.now()
+    expect(() => withLock(world, paths, () => {})).toThrow(
+      'Another run of repoint is at work: process 1',
+    )
+    expect(performance.now() - start).toBeGreaterThan(300)
+  })
+
+  test('of a stopped process is respected too: it is still alive', () => {
+    const { world, paths, held } = aLock()
+    const child = spawn('sleep', ['60'])
+    onTestFinished(() => void child.kill('SIGKILL'))
+    child.kill('SIGSTOP')
+    const pid = child.pid ?? 0
+    held(nameOf(world, pid, world.processes.startTime(pid) ?? ''))
+    expect(() => withLock(world, paths, () => {})).toThrow(`process ${pid}`)
+  })
+
+  test('of a dead process is taken over', async () => {
+    const { world, paths, held, holders } = aLock()
+    const child = spawn('sleep', ['60'])
+    const pid = child.pid ?? 0
+    held(nameOf(world, pid, world.processes.startTime(pid) ?? ''))
+    child.kill('SIGKILL')
+    while (world.processes.startTime(pid) !== undefined) await sleep(5)
+    withLock(world, paths, () =>
+      expect(holders()).toEqual([expect.stringContaining(`${process.pid},`)]),
+    )
+  })
+
+  test.each([
+    ['the pid was reused by another process', { startTime: () => 'later' }],
+    ['the machine was started again', { bootId: () => 'another' }],
+  ])('is taken over when %s', (_, now) => {
+    const { world, paths, held } = aLock()
+    held(nameOf(world, 1, '17'))
+    expect(withLock(as(world, now), paths, () => 'done')).toBe('done')
+  })
+
+  test('of another machine is left alone for ten minutes', () => {
+    const { world, paths, held } = aLock()
+    held(nameOf(as(world, { host: 'other' }), 99, 'x'))
+    expect(() => withLock(world, paths, () => {})).toThrow('process 99 on other')
+    const later = { now: () => new Date(Date.now() + 11 * 60_000) }
+    expect(withLock({ ...world, clock: later }, paths, () => 'done')).toBe('done')
+  })
+
+  test('whose holder cannot be told is left alone', () => {
+    const { world, paths, held, holders } = aLock()
+    held('something')
+    expect(() => withLock(world, paths, () => {})).toThrow('Another run of repoint is at work')
+    expect(holders()).toEqual(['something'])
+  })
+
+  test('that a kill left empty is taken over', () => {
+    const { world, paths } = aLock()
+    mkdirSync(paths.lock)
+    expect(withLock(world, paths, () => 'done')).toBe('done')
+  })
+
+  test('that is given back within the wait is taken then', async () => {
+    const { world, paths, held, holders } = aLock()
+    const child = spawn('sleep', ['0.2'])
+    const pid = child.pid ?? 0
+    held(nameOf(world, pid, world.processes.startTime(pid) ?? ''))
+    // The parent collects its child only when the event loop turns, so the zombie counts as dead.
+    withLock(world, paths, () =>
+      expect(holders()).toEqual([expect.stringMatching(`^${process.pid},`)]),
+    )
+  })
+
+  test('two runs that find the same dead holder cannot both take it', () => {
+    const { world, paths, held, holders } = aLock()
+    const dead = nameOf(world, 999_999, 'x')
+    held(dead)
+    const rival = `${nameOf(world, 1, world.processes.startTime(1) ?? '')}`
+    let isTaken = false
+    const late = withCalls(world, {
+      unlink: (path) => {
+        // The rival takes the lock over between our look at it and our delete.
+        if (path.endsWith(dead) && !isTaken) {
+          isTaken = true
+          world.files.unlink(path)
+          writeFileSync(`${paths.lock}/${rival}`, '')
+        }
+        world.files.unlink(path)
+      },
+    })
+    expect(() => withLock(late, paths, () => {})).toThrow('process 1')
+    expect(holders()).toEqual([rival])
+  })
+
+  test('on a system that never renames onto a folder works as well', () => {
+    const { world, paths, held } = aLock()
+    const windows = withCalls(world, {
+      rename: (from, to) => {
+        if (holdersAt(to)) throw Object.assign(new Error(), { code: 'EPERM' })
+        world.files.rename(from, to)
+      },
+    })
+    expect(withLock(windows, paths, () => 'done')).toBe('done')
+    held(nameOf(world, 999_999, 'x'))
+    expect(withLock(windows, paths, () => 'done')).toBe('done')
+  })
+
+  test('what a killed waiting run left is swept up', () => {
+    const { world, paths, leftovers } = aLock()
+    const left = `${paths.lock}-999999-0123456789ab`
+    mkdirSync(left)
+    writeFileSync(`${left}/${nameOf(world, 999_999, 'x')}`, '')
+    withLock(world, paths, () => {})
+    expect(leftovers()).toEqual(['blobs'])
+  })
+})
+
+function holdersAt(path: string): boolean {
+  try {
+    readdirSync(path)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,346 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { FileEdit } from '../../src/edits/plan.ts'
+import { applyPlan } from '../../src/transaction/apply.ts'
+import {
+  applyRollback,
+  planRollback,
+  type RollbackOptions,
+} from '../../src/transaction/rollback.ts'
+import {
+  aPairPlan,
+  aPlan,
+  authEdit,
+  configEdit,
+  keysEdit,
+  providerEdits,
+  settingsEdit,
+} from '../support/a-plan.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { sourceIn, worldIn } from '../support/world.ts'
+
+const chatGptLogin = '{"tokens": {"access_token": "old-login"}}\n'
+const newerLogin = '{"tokens": {"access_token": "newer-login"}}\n'
+const config = 'model = "gpt-5.5"\n'
+const codexPair = { '.codex/auth.json': chatGptLogin, '.codex/config.toml': config }
+const settings = '{\n  "model": "opus"\n}\n'
+
+function setUp(home: Home, edits: readonly FileEdit[]) {
+  const { run } = applyPlan(worldIn(home), aPlan(edits))
+  if (!run) throw new Error('nothing was changed')
+  return run
+}
+
+function setUpCodex(home: Home, key?: string) {
+  return setUp(home, aPairPlan(sourceIn(home), key).edits)
+}
+
+function rollBack(home: Home, options: RollbackOptions = {}) {
+  const plan = planRollback(worldIn(home), options)
+  if (!plan) throw new Error('there is nothing to undo')
+  applyRollback(worldIn(home), plan)
+  return plan
+}
+
+function replace(home: Home, name: string, old: string, text: string): string {
+  const changed = home.text(name).replace(old, text)
+  if (changed === home.text(name)) throw new Error(`${old} does not stand in ${name}`)
+  home.put(name, changed)
+  return changed
+}
+
+describe('address and key of one client go back together', () => {
+  test('claude: an address that was changed by hand keeps the token', () => {
+    const home = aHome({ '.claude/settings.json': settings })
+    setUp(home, [settingsEdit(sourceIn(home))])
+    const changed = replace(home, '.claude/settings.json', 'gateway.example', 'theirs.example')
+    const { files } = rollBack(home)
+    expect(home.text('.claude/settings.json')).toBe(changed)
+    expect(files[0]).toMatchObject({ action: 'unchanged' })
+    expect(files[0]?.kept).toContainEqual(['env', 'ANTHROPIC_AUTH_TOKEN'])
+    expect(files[0]?.note).toContain('--force')
+  })
+
+  test('claude: a token that was replaced by hand keeps the address', () => {
+    const home = aHome({ '.claude/settings.json': settings })
+    setUp(home, [settingsEdit(sourceIn(home), 'https://gateway.example', 'sk-ours')])
+    const changed = replace(home, '.claude/settings.json', 'sk-ours', 'sk-theirs')
+    rollBack(home)
+    expect(home.text('.claude/settings.json')).toBe(changed)
+  })
+
+  test('claude: a token that was taken out lets the address go, so that no login is sent to it', () => {
+    const home = aHome({ '.claude/settings.json': settings })
+    setUp(home, [settingsEdit(sourceIn(home), 'https://gateway.example', 'sk-ours')])
+    const before = JSON.parse(home.text('.claude/settings.json'))
+    home.put(
+      '.claude/settings.json',
+      JSON.stringify({ ...before, env: { ANTHROPIC_BASE_URL: 'https://gateway.example' } }),
+    )
+    rollBack(home)
+    expect(JSON.parse(home.text('.claude/settings.json'))).toEqual({ model: 'opus' })
+  })
+
+  test('claude: a token that was taken out keeps the address where another would come back', () => {
+    const home = aHome({ '.claude/settings.json': settings })
+    setUp(home, [settingsEdit(sourceIn(home), 'https://first.example', 'sk-first')])
+    setUp(home, [settingsEdit(sourceIn(home), 'https://second.example', 'sk-second')])
+    home.put(
+      '.claude/settings.json',
+      '{"model": "sonnet", "env": {"ANTHROPIC_BASE_URL": "https://second.example"}}',
+    )
+    rollBack(home)
+    expect(home.text('.claude/settings.json')).toContain('second.example')
+    expect(home.text('.claude/settings.json')).not.toContain('sk-first')
+  })
+
+  test('codex: an address that was changed by hand does not get the ChatGPT login', () => {
+    const home = aHome(codexPair)
+    setUpCodex(home)
+    const changed = replace(home, '.codex/config.toml', 'gateway.example', 'theirs.example')
+    const { files } = rollBack(home)
+    expect(files.map(({ action }) => action)).toEqual(['unchanged', 'unchanged'])
+    expect(home.text('.codex/auth.json')).not.toContain('old-login')
+    expect(home.text('.codex/config.toml')).toBe(changed)
+  })
+
+  test('codex: a login made since stays, and its address is its own service again', () => {
+    const home = aHome(codexPair)
+    setUpCodex(home)
+    home.put('.codex/auth.json', newerLogin)
+    rollBack(home)
+    expect(home.text('.codex/auth.json')).toBe(newerLogin)
+    expect(home.text('.codex/config.toml')).toBe(config)
+  })
+
+  test('codex: another key in the place of ours keeps the address', () => {
+    const home = aHome(codexPair)
+    setUpCodex(home)
+    home.put('.codex/auth.json', '{"OPENAI_API_KEY": "sk-theirs"}')
+    rollBack(home)
+    expect(home.text('.codex/auth.json')).toContain('sk-theirs')
+    expect(home.text('.codex/config.toml')).toContain('gateway.example')
+  })
+
+  test('codex: a changed model goes its own way', () => {
+    const home = aHome(codexPair)
+    setUpCodex(home)
+    replace(home, '.codex/config.toml', '"gpt-5.6-sol"', '"theirs"')
+    const { files } = rollBack(home)
+    expect(files[0]?.kept).toEqual([['model']])
+    expect(home.text('.codex/config.toml')).toBe('model = "theirs"\n')
+    expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
+  })
+
+  test('opencode: a config that was renamed away does not bring the old key back', () => {
+    const auth = '.local/share/opencode/auth.json'
+    const home = aHome({ [auth]: '{"gateway": {"type": "api", "key": "sk-old"}}' })
+    setUp(home, providerEdits(sourceIn(home)))
+    const folder = home.at('.config/opencode')
+    renameSync(`${folder}/opencode.json`, `${folder}/opencode.jsonc`)
+    const { files } = rollBack(home)
+    expect(home.text(auth)).not.toContain('sk-old')
+    expect(home.text('.config/opencode/opencode.jsonc')).toContain('gateway.example')
+    expect(files[0]).toMatchObject({ action: 'unchanged', kept: [] })
+    expect(files[0]?.note).toContain('deleted')
+  })
+
+  test('one client that is held does not hold another of the same run', () => {
+    const home = aHome({ ...codexPair, '.claude/settings.json': settings })
+    setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
+    replace(home, '.claude/settings.json', 'gateway.example', 'theirs.example')
+    rollBack(home)
+    expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
+    expect(home.text('.claude/settings.json')).toContain('theirs.example')
+  })
+
+  test('by force they go back exactly, also where all of it was changed, broken or deleted', () => {
+    const home = aHome({ ...codexPair, '.claude/settings.json': settings })
+    const before = home.snapshot()
+    setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
+    replace(home, '.claude/settings.json', 'gateway.example', 'theirs.example')
+    home.put('.codex/config.toml', 'broken = ')
+    rmSync(home.at('.codex/auth.json'))
+    rollBack(home, { force: true })
+    expect(home.text('.claude/settings.json')).toBe(settings)
+    expect(home.text('.codex/config.toml')).toBe(config)
+    expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
+    expect(Object.keys(home.snapshot())).toEqual(Object.keys(before))
+  })
+
+  test('by force a file that was there only after the run goes, and its pair comes back', () => {
+    const home = aHome({ '.codex/auth.json': chatGptLogin })
+    setUpCodex(home)
+    rmSync(home.at('.codex/config.toml'))
+    rollBack(home, { force: true })
+    expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
+    expect(Object.keys(home.snapshot())).toEqual(['.codex', '.codex/auth.json'])
+  })
+})
+
+describe('a way back through several runs', () => {
+  test('leads through each of them, and keeps what others wrote in between', () => {
+    const home = aHome(codexPair)
+    const first = setUpCodex(home, 'sk-first')
+    replace(home, '.codex/config.toml', 'model = ', '# theirs\nmodel = ')
+    setUp(home, [settingsEdit(sourceIn(home))])
+    const again = aPairPlan(sourceIn(home), 'sk-second')
+    setUp(home, again.edits)
+    home.put('.codex/config.toml', `${home.text('.codex/config.toml')}\n[notice]\nseen = true\n`)
+    rollBack(home, { run: first.id })
+    expect(home.text('.codex/config.toml')).toBe(`# theirs\n${config}\n[notice]\nseen = true\n`)
+    expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
+    expect(home.text('.claude/settings.json')).toContain('gateway.example')
+  })
+
+  test('takes along what a newer run wrote beside the files of the older one', () => {
+    const home = aHome({ '.codex/auth.json': chatGptLogin, '.codex/config.toml': config })
+    const [, address] = aPairPlan(sourceIn(home)).edits
+    const first = setUp(home, address ? [address] : [])
+    setUpCodex(home, 'sk-second')
+    const { plan } = rollBack(home, { run: first.id })
+    expect(home.text('.codex/config.toml')).toBe(config)
+    expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
+    expect(plan.edits.map(({ path }) => basename(path)).sort()).toEqual([
+      'auth.json',
+      'config.toml',
+    ])
+  })
+
+  test('switches in the order of the run that wrote the whole pair', () => {
+    const home = aHome(codexPair)
+    const first = setUp(home, [authEdit(sourceIn(home), 'sk-first')])
+    const config = configEdit(sourceIn(home), 'https://second.example/v1')
+    setUp(home, [authEdit(sourceIn(home), 'sk-second'), config])
+    const { plan } = rollBack(home, { run: first.id })
+    // Towards the own service the address goes first.
+    expect(plan.edits.map(({ path }) => basename(path))).toEqual(['config.toml', 'auth.json'])
+  })
+
+  test('leaves another installation of the same client alone', () => {
+    const home = aHome({ ...codexPair, 'other/config.toml': config })
+    const elsewhere = keysEdit(sourceIn(home), 'other/config.toml', [
+      { path: ['model'], value: 'ours' },
+    ])
+    const first = setUp(home, [elsewhere])
+    setUpCodex(home)
+    rollBack(home, { run: first.id })
+    expect(home.text('other/config.toml')).toBe(config)
+    expect(home.text('.codex/config.toml')).toContain('gateway.example')
+  })
+
+  test('names nothing as kept that an earlier step has led back', () => {
+    const home = aHome({ '.claude/settings.json': settings })
+    const first = setUp(home, [settingsEdit(sourceIn(home), 'https://first.example', 'sk-first')])
+    setUp(home, [settingsEdit(sourceIn(home), 'https://second.example', 'sk-second')])
+    replace(home, '.claude/settings.json', 'second.example', 'first.example')
+    const { files } = rollBack(home, { run: first.id })
+    expect(files[0]?.kept).toEqual([])
+    expect(home.text('.claude/settings.json')).toBe(settings)
+  })
+
+  test('out of order: leaves no half provider table', () => {
+    const home = aHome(codexPair)
+    const first = setUpCodex(home, 'sk-first')
+    const second = setUpCodex(home, 'sk-second')
+    rollBack(home, { run: second.id })
+    rollBack(home, { run: first.id })
+    expect(home.text('.codex/config.toml')).toBe(config)
+    expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
+  })
+
+  test('from one gateway to another, and back and forth', () => {
+    const home = aHome({ '.claude/settings.json': settings })
+    const at = (name: string) =>
+      setUp(home, [settingsEdit(sourceIn(home), `https://${name}.example`, `sk-${name}`)])
+    at('first')
+    const first = home.snapshot()
+    at('second')
+    const second = home.snapshot()
+    for (const expected of [first, second, first, second]) {
+      rollBack(home)
+      expect(home.snapshot()).toEqual(expected)
+    }
+  })
+
+  test('to the original: the own bytes of every client, in whichever run it came first', () => {
+    const home = aHome({ ...codexPair, '.claude/settings.json': settings })
+    const before = home.snapshot()
+    setUpCodex(home, 'sk-first')
+    setUp(home, [settingsEdit(sourceIn(home), 'https://first.example')])
+    setUpCodex(home, 'sk-second')
+    setUp(home, [settingsEdit(sourceIn(home), 'https://second.example')])
+    setUp(home, providerEdits(sourceIn(home)))
+    rollBack(home)
+    rollBack(home)
+    rollBack(home, { original: true })
+    // The tool's own folders were ours too, and are gone with their files.
+    expect(home.snapshot()).toEqual(before)
+    rollBack(home)
+    expect(home.text('.claude/settings.json')).toContain('second.example')
+  })
+
+  test('to the original of one client leaves the others', () => {
+    const home = aHome({ ...codexPair, '.claude/settings.json': settings })
+    setUpCodex(home)
+    setUp(home, [settingsEdit(sourceIn(home))])
+    rollBack(home, { original: true, clients: ['claude'] })
+    expect(home.text('.claude/settings.json')).toBe(settings)
+    expect(home.text('.codex/config.toml')).toContain('gateway.example')
+  })
+})
+
+describe('which run is undone', () => {
+  test('a run whose files were deleted since does not stand before older ones of other clients', () => {
+    const home = aHome({ '.claude/settings.json': settings })
+    setUp(home, [settingsEdit(sourceIn(home))])
+    setUpCodex(home)
+    rmSync(home.at('.codex'), { recursive: true })
+    rollBack(home)
+    expect(home.text('.claude/settings.json')).toBe(settings)
+  })
+
+  test('after one client of a run was rolled back, the rest can be', () => {
+    const home = aHome({ ...codexPair, '.claude/settings.json': settings })
+    const before = home.snapshot()
+    const run = setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
+    rollBack(home, { clients: ['codex'] })
+    expect(home.text('.claude/settings.json')).toContain('gateway.example')
+    const { plan } = rollBack(home, { run: run.id })
+    expect(plan.edits.map(({ before, after }) => before === after)).toEqual([false, false, false])
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('and so it can be by the name of the other client', () => {
+    const home = aHome({ ...codexPair, '.claude/settings.json': settings })
+    const before = home.snapshot()
+    setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
+    rollBack(home, { clients: ['codex'] })
+    rollBack(home, { clients: ['claude'] })
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test.each<[string, RollbackOptions]>([
+    ['a damaged record alone is not nothing', {}],
+    ['nor is it the original', { original: true }],
+    ['not even by force, when it may be what came before', { original: true, force: true }],
+  ])('%s', (_, options) => {
+    const home = aHome(codexPair)
+    const { id } = setUpCodex(home, 'sk-first')
+    const record = home.at(`.local/state/repoint/run-${id}.json`)
+    if (options.original) setUpCodex(home, 'sk-second')
+    writeFileSync(record, 'broken')
+    expect(() => planRollback(worldIn(home), options)).toThrow('cannot be read')
+  })
+
+  test('by force the original is reached past a damaged record in between', () => {
+    const home = aHome(codexPair)
+    setUpCodex(home, 'sk-first')
+    const { id } = setUpCodex(home, 'sk-second')
+    writeFileSync(home.at(`.local/state/repoint/run-${id}.json`), 'broken')
+    expect(() => planRollback(worldIn(home), { original: true })).toThrow('cannot be read')
+    rollBack(home, { original: true, force: true })
+    expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
+  })
+})
