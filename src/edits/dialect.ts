@@ -18,6 +18,8 @@ export interface OldPlace {
   readonly gap?: string
   /** What stood between it and the next key: a comma and blanks. */
   readonly nextGap?: string
+  /** Inside the braces around it and its siblings: blanks, and a trailing comma behind the last. */
+  readonly padding?: { readonly before: string; readonly behind: string }
   /** Blanks and comment behind it on its line. */
   readonly trail: string
 }

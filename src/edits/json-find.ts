@@ -40,12 +40,23 @@ export function memberPlace(parsed: JsonText, path: KeyPath): OldPlace | undefin
   const nextGap = plainGap(text, found.node, siblings[position + 1])
   const previous = siblings[position - 1]
   const after = previous && [...path.slice(0, -1), keyOf(previous)]
+  const padding = plainPadding(text, found.object)
   return {
     trail,
     ...(after ? { after } : {}),
     ...(gap === undefined ? {} : { gap }),
     ...(nextGap === undefined ? {} : { nextGap }),
+    ...(padding ? { padding } : {}),
   }
+}
+
+/** What stands inside the braces around the members, if it is but blanks and a trailing comma. */
+function plainPadding(text: string, object: Node): OldPlace['padding'] {
+  const [first, last] = [object.children?.[0], object.children?.at(-1)]
+  if (first === undefined || last === undefined) return undefined
+  const before = text.slice(object.offset + 1, first.offset)
+  const behind = text.slice(last.offset + last.length, object.offset + object.length - 1)
+  return /^[ \t]*,?[ \t]*$/.test(before + behind) ? { before, behind } : undefined
 }
 
 /** What stands between two members, if it is but a comma and blanks. */

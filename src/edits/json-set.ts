@@ -36,7 +36,7 @@ export function setMember(
           gap: isNear ? old?.gap : undefined,
           trail: old?.trail ?? '',
         })
-      : [insertFirst(parsed, object, rest, content)],
+      : [insertFirst(parsed, object, rest, content, old)],
   )
 }
 
@@ -115,7 +115,13 @@ function insertBefore(
 }
 
 /** Into an object that has no members, only blanks or comments. */
-function insertFirst(parsed: JsonText, object: Node, rest: KeyPath, content: Content): Splice {
+function insertFirst(
+  parsed: JsonText,
+  object: Node,
+  rest: KeyPath,
+  content: Content,
+  old?: OldPlace,
+): Splice {
   const { text } = parsed
   const open = object.offset + 1
   const close = object.offset + object.length - 1
@@ -131,10 +137,12 @@ function insertFirst(parsed: JsonText, object: Node, rest: KeyPath, content: Con
   const layout = { ...outer, isMultiLine, eol, indent: closing + outer.unit }
   const member = memberText(rest, content, layout)
   if (!isMultiLine) {
-    const pad = inner === '' && !outer.colon.endsWith(' ') ? '' : ' '
+    const blank = inner === '' && !outer.colon.endsWith(' ') ? '' : ' '
+    const oldPadding = rest.length === 1 ? old?.padding : undefined
+    const padding = oldPadding ?? { before: blank, behind: blank }
     const at = open + inner.trimEnd().length
     return inner.trim() === ''
-      ? { start: open, end: close, text: pad + member + pad }
+      ? { start: open, end: close, text: padding.before + member + padding.behind }
       : { start: at, end: at, text: ` ${member}` }
   }
   if (inner.trim() === '') {

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
+import { fc } from '../support/fast-check.ts'
 
 /** A document as text, before its form (line breaks, byte order mark) is chosen. */
 export interface Generated {

@@ -122,6 +122,22 @@ describe('json undo', () => {
     return { text: show(undone.bytes) as string, kept: undone.kept.map((path) => path.join('.')) }
   }
 
+  test.each([
+    '{"env": {"KEY": "old"}}',
+    '{"env": {  "KEY": "old",},"a": 1,}',
+    '{"env":{ "A": 1 ,"KEY": "old"}, "b": [\n]}\n',
+  ])('puts the members of an emptied object back as they stood: %j', (before) => {
+    const paths = [
+      ['env', 'A'],
+      ['env', 'KEY'],
+    ]
+    const changes = paths.map((path) => ({ path, value: undefined }))
+    const written = json.edit(bytesOf(before), changes, 'x')
+    const current = bytesOf(`// mine\n${show(written)}`)
+    const undone = json.undo({ before: bytesOf(before), written, current }, paths, 'x')
+    expect(show(undone.bytes)).toBe(`// mine\n${before}`)
+  })
+
   test('undoes each key that is still ours after the client has written the file anew', () => {
     const root = JSON.parse(show(written) as string)
     const { text, kept } = undo(JSON.stringify({ theme: 'light', ...root, model: 'opus' }, null, 2))

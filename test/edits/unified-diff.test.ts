@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { diffLines } from '../../src/edits/lines.ts'
 import { unifiedDiff } from '../../src/edits/unified-diff.ts'
+import { fc } from '../support/fast-check.ts'
 import { bytesOf, show } from './helpers.ts'
 
 const diff = (before: string | null, after: string | null, secrets: string[] = []) =>

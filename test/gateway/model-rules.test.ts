@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compareFamilies, parseGptId } from '../../src/gateway/model-id.ts'
 import {
@@ -12,6 +11,7 @@ import {
 } from '../../src/gateway/model-rules.ts'
 import { nearestModels } from '../../src/gateway/nearest.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
+import { fc } from '../support/fast-check.ts'
 
 const catalog = (...ids: string[]): Catalog => ({ models: ids.map((id) => ({ id })) })
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isTooDeep } from '../../src/serve/json-depth.ts'
+import { fc } from '../support/fast-check.ts'
 
 const deep = (open: string, inside: string, close: string, depth: number) =>
   open.repeat(depth) + inside + close.repeat(depth)
