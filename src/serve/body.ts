@@ -1,38 +1,49 @@
-import type { IncomingMessage } from 'node:http'
+import { IncomingMessage } from 'node:http'
 import { headerOf } from './headers.ts'
+
+/**
+ * A request that hands its body on as the parser reads it. On the way through Node's own stream a small
+ * body costs 4 µs more, a fifth of a bare answer (Node 20.20, 2026-11-21).
+ */
+export class BodyRequest extends IncomingMessage {
+  /** Gets each piece of the body, and null once all of it was there. Absent: the body is dropped. */
+  onPiece: ((piece: Buffer | null) => void) | undefined
+
+  override push(piece: Buffer | null): boolean {
+    this.onPiece?.(piece)
+    return true
+  }
+}
 
 /** How reading a body ended. */
 export type BodyEnd = 'complete' | 'too-large' | 'cut'
 
-/**
- * Reads a body up to a limit and calls back once. Beyond the limit it stops listening at once: the
- * rest is the server's to throw away.
- */
+/** Reads a body up to a limit and calls back once. What comes beyond the limit is dropped. */
 export function readBody(
-  request: IncomingMessage,
+  request: BodyRequest,
   maxBytes: number,
   done: (end: BodyEnd, bytes: Buffer) => void,
 ): void {
+  const pieces: Buffer[] = []
+  let size = 0
+  const end = (how: BodyEnd) => {
+    request.onPiece = undefined
+    request.off('close', cut)
+    done(how, pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
+  }
+  const cut = () => end('cut')
   if (Number(headerOf(request, 'content-length') ?? 0) > maxBytes) {
-    done('too-large', Buffer.alloc(0))
+    end('too-large')
     return
   }
-  const chunks: Buffer[] = []
-  let size = 0
-  let isDone = false
-  const end = (how: BodyEnd) => {
-    if (isDone) return
-    isDone = true
-    request.off('data', take)
-    done(how, chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
-  }
-  const take = (chunk: Buffer) => {
-    size += chunk.length
+  request.onPiece = (piece) => {
+    if (piece === null) {
+      end('complete')
+      return
+    }
+    size += piece.length
     if (size > maxBytes) end('too-large')
-    else chunks.push(chunk)
+    else pieces.push(piece)
   }
-  request.on('data', take)
-  request.once('end', () => end('complete'))
-  // Comes after the end too, when it no longer counts.
-  request.once('close', () => end('cut'))
+  request.once('close', cut)
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
 import { keyChecker, readKey } from './auth.ts'
-import { readBody } from './body.ts'
+import { type BodyRequest, readBody } from './body.ts'
 import { Misfit } from './check.ts'
 import { readFault } from './fault-spec.ts'
 import type { Faults } from './faults.ts'
@@ -16,7 +16,7 @@ export interface ControlParts {
   readonly faults: Faults
 }
 
-type Control = (request: IncomingMessage, response: ServerResponse, path: string) => void
+type Control = (request: BodyRequest, response: ServerResponse, path: string) => void
 
 /** A list of faults is short. */
 const maxControlBodyBytes = 256 * 1024
@@ -65,7 +65,7 @@ export function createControl({ host, key, log, faults }: ControlParts): Control
     else send(response, 404, { error: 'There is no such route.' })
   }
 
-  function setFaults(request: IncomingMessage, response: ServerResponse): void {
+  function setFaults(request: BodyRequest, response: ServerResponse): void {
     readBody(request, maxControlBodyBytes, (end, bytes) => {
       if (end !== 'complete') {
         if (end === 'too-large') send(response, 413, { error: 'The body is too large.' })

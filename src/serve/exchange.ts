@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
+import type { BodyRequest } from './body.ts'
 import type { GatewayFailure } from './failure.ts'
 import { failures, failureText } from './failure.ts'
 import { headerOf } from './headers.ts'
@@ -25,7 +26,7 @@ const streamHeaders = { 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' }
  * what was sent when, and stops writing as soon as the client has gone.
  */
 export class Exchange {
-  readonly request: IncomingMessage
+  readonly request: BodyRequest
   readonly entry: LogEntry
   /** The body as far as it was read. */
   requestBody: Uint8Array = nothing
@@ -35,7 +36,7 @@ export class Exchange {
   #hasEnded = false
 
   constructor(
-    request: IncomingMessage,
+    request: BodyRequest,
     response: ServerResponse,
     entry: LogEntry,
     limits: Limits,
@@ -230,8 +231,10 @@ export class Exchange {
     const announced = headerOf(request, 'content-length')
     const hasBody = announced !== undefined || headerOf(request, 'transfer-encoding') !== undefined
     if (!hasBody) return
-    request.resume()
     const timer = setTimeout(() => request.socket.destroy(), lingerMs)
+    request.onPiece = (piece) => {
+      if (piece === null) clearTimeout(timer)
+    }
     request.once('close', () => clearTimeout(timer))
   }
 

@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { keyChecker, readKey } from './auth.ts'
-import { readBody } from './body.ts'
+import { type BodyRequest, readBody } from './body.ts'
 import type { Catalog } from './catalog.ts'
 import { messagesModelOf, modelOf } from './catalog.ts'
 import { encodeAll, type ProtocolName } from './codecs/codec.ts'
@@ -35,7 +35,7 @@ export interface HandlerParts {
 }
 
 export interface Handler {
-  handle(request: IncomingMessage, response: ServerResponse): void
+  handle(request: BodyRequest, response: ServerResponse): void
   openStreams(): number
 }
 
@@ -63,7 +63,7 @@ export function createHandler(parts: HandlerParts): Handler {
 
   return { handle, openStreams: () => openStreams }
 
-  function handle(request: IncomingMessage, response: ServerResponse): void {
+  function handle(request: BodyRequest, response: ServerResponse): void {
     const method = request.method ?? 'GET'
     const url = request.url ?? '/'
     const path = pathOf(url)
@@ -263,6 +263,6 @@ function pathOf(url: string): string {
 }
 
 /** A browser that opens our page or looks for its icon is no client and not worth a line. */
-function isPageLoad({ method, url, headers }: IncomingMessage): boolean {
+function isPageLoad({ method, url, headers }: BodyRequest): boolean {
   return method === 'GET' && 'sec-fetch-mode' in headers && (url === '/' || url === '/favicon.ico')
 }

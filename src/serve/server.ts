@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { BodyRequest } from './body.ts'
 import { builtInCatalog, openCatalog } from './catalog.ts'
 import type { Fault } from './faults.ts'
 import { Faults } from './faults.ts'
@@ -76,6 +77,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
 
   const server = createServer(
     {
+      IncomingMessage: BodyRequest,
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, 2000),
