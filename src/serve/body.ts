@@ -1,49 +1,70 @@
 import { IncomingMessage } from 'node:http'
 import { headerOf } from './headers.ts'
 
-/**
- * A request that hands its body on as the parser reads it. On the way through Node's own stream a small
- * body costs 4 µs more, a fifth of a bare answer (Node 20.20, 2026-11-21).
- */
-export class BodyRequest extends IncomingMessage {
-  /** Gets each piece of the body, and null once all of it was there. Absent: the body is dropped. */
-  onPiece: ((piece: Buffer | null) => void) | undefined
-
-  override push(piece: Buffer | null): boolean {
-    this.onPiece?.(piece)
-    return true
-  }
-}
-
 /** How reading a body ended. */
 export type BodyEnd = 'complete' | 'too-large' | 'cut'
 
-/** Reads a body up to a limit and calls back once. What comes beyond the limit is dropped. */
-export function readBody(
-  request: BodyRequest,
-  maxBytes: number,
-  done: (end: BodyEnd, bytes: Buffer) => void,
-): void {
-  const pieces: Buffer[] = []
-  let size = 0
-  const end = (how: BodyEnd) => {
-    request.onPiece = undefined
-    request.off('close', cut)
-    done(how, pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
+type OnBody = (end: BodyEnd, bytes: Buffer) => void
+
+const nothing = Buffer.alloc(0)
+
+/**
+ * A request that gathers its body itself, as the parser hands it over. On the way through Node's own
+ * stream and its events a small body costs 4 µs more, a fifth of a bare answer (Node 20.20, 2026-11-21).
+ */
+export class BodyRequest extends IncomingMessage {
+  #onBody: OnBody | undefined
+  #maxBytes = 0
+  #bytes: Buffer = nothing
+  /** Of a body that comes in several pieces. */
+  #pieces: Buffer[] | undefined
+  #size = 0
+  #isDropped = false
+
+  /**
+   * Gathers the body up to a limit and calls back once. What comes beyond the limit is dropped, and so
+   * is a body that nobody asks for. To be called before the parser goes on: in the request's own event.
+   */
+  readBody(maxBytes: number, onBody: OnBody): void {
+    this.#onBody = onBody
+    this.#maxBytes = maxBytes
+    if (Number(headerOf(this, 'content-length') ?? 0) > maxBytes) this.#end('too-large')
   }
-  const cut = () => end('cut')
-  if (Number(headerOf(request, 'content-length') ?? 0) > maxBytes) {
-    end('too-large')
-    return
+
+  /** Lets the body come in without keeping it, and calls back once, at its end. */
+  dropBody(onEnd: () => void): void {
+    this.#isDropped = true
+    this.#onBody = onEnd
   }
-  request.onPiece = (piece) => {
+
+  /** Node calls this with each piece, and with null once the whole body was there. */
+  override push(piece: Buffer | null): boolean {
+    if (this.#onBody === undefined) return true
     if (piece === null) {
-      end('complete')
-      return
+      this.#end('complete')
+      return true
     }
-    size += piece.length
-    if (size > maxBytes) end('too-large')
-    else pieces.push(piece)
+    if (this.#isDropped) return true
+    this.#size += piece.length
+    if (this.#size > this.#maxBytes) this.#end('too-large')
+    else if (this.#size === piece.length) this.#bytes = piece
+    else {
+      this.#pieces ??= [this.#bytes]
+      this.#pieces.push(piece)
+    }
+    return true
   }
-  request.once('close', cut)
+
+  /** Node calls this when the client goes away before its request was answered. */
+  override destroy(error?: Error): this {
+    this.#end('cut')
+    return super.destroy(error)
+  }
+
+  #end(how: BodyEnd): void {
+    const onBody = this.#onBody
+    if (onBody === undefined) return
+    this.#onBody = undefined
+    onBody(how, this.#pieces === undefined ? this.#bytes : Buffer.concat(this.#pieces))
+  }
 }

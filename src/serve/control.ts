@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
 import { keyChecker, readKey } from './auth.ts'
-import { type BodyRequest, readBody } from './body.ts'
+import type { BodyRequest } from './body.ts'
 import { Misfit } from './check.ts'
 import { readFault } from './fault-spec.ts'
 import type { Faults } from './faults.ts'
 import { watchLog } from './live.ts'
+
 import { type RequestLog, summaryOf } from './request-log.ts'
 import { controlPrefix } from './routes.ts'
 
@@ -66,7 +67,7 @@ export function createControl({ host, key, log, faults }: ControlParts): Control
   }
 
   function setFaults(request: BodyRequest, response: ServerResponse): void {
-    readBody(request, maxControlBodyBytes, (end, bytes) => {
+    request.readBody(maxControlBodyBytes, (end, bytes) => {
       if (end !== 'complete') {
         if (end === 'too-large') send(response, 413, { error: 'The body is too large.' })
         return

@@ -232,10 +232,7 @@ export class Exchange {
     const hasBody = announced !== undefined || headerOf(request, 'transfer-encoding') !== undefined
     if (!hasBody) return
     const timer = setTimeout(() => request.socket.destroy(), lingerMs)
-    request.onPiece = (piece) => {
-      if (piece === null) clearTimeout(timer)
-    }
-    request.once('close', () => clearTimeout(timer))
+    request.dropBody(() => clearTimeout(timer))
   }
 
   #end(state: 'done' | 'cut', responseBody: string, bytes?: number): void {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { keyChecker, readKey } from './auth.ts'
-import { type BodyRequest, readBody } from './body.ts'
+import type { BodyRequest } from './body.ts'
 import type { Catalog } from './catalog.ts'
 import { messagesModelOf, modelOf } from './catalog.ts'
 import { encodeAll, type ProtocolName } from './codecs/codec.ts'
@@ -125,7 +125,7 @@ export function createHandler(parts: HandlerParts): Handler {
     else if (route.kind === 'not-implemented' && parts.upstream === undefined)
       exchange.fail(failures.notImplemented())
     else if (route.kind === 'inference' || parts.upstream !== undefined)
-      readBody(request, limits.maxBodyBytes, (end, bytes) => {
+      request.readBody(limits.maxBodyBytes, (end, bytes) => {
         entry.requestBytes = bytes.length
         if (end === 'too-large') exchange.fail(failures.bodyTooLarge())
         else if (end === 'cut') exchange.abandon()
