@@ -45,6 +45,11 @@ function revertHunk(
     ...old.map((line) => ({ content: line.content, eol: (keepsEols && line.eol) || eol })),
     ...current.slice(span.end),
   ]
+  // The line above ours may have lost its line break to our edit, or got another one.
+  const above = lines[span.start - 1]
+  const aboveBefore = before[hunk.oldStart - 1]
+  if (above && aboveBefore && keepsEols && places?.[hunk.newStart - 1] === span.start - 1)
+    lines[span.start - 1] = { content: above.content, eol: aboveBefore.eol || above.eol }
   const text = lines
     .map((line, index) => line.content + (index < lines.length - 1 ? line.eol || eol : line.eol))
     .join('')

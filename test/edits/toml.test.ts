@@ -203,6 +203,25 @@ describe('toml undo', () => {
     expect(show(undone.bytes)).toBe('x = 1\nold = 2 # two\n[t]\ny = 1\n')
   })
 
+  test.each([
+    [{ path: ['last'], value: undefined }],
+    [{ path: ['last'], value: undefined }, set('t.x', 1)],
+  ])('gives the line above its own line break back, after the last line went: %j', (...edits) => {
+    const mixed = 'first = 1\nmiddle = 2\r\nlast = 3'
+    const written = toml.edit(bytesOf(mixed), edits, 'x')
+    const versions = {
+      before: bytesOf(mixed),
+      written,
+      current: bytesOf(`# on top\n${show(written)}`),
+    }
+    const undone = toml.undo(
+      versions,
+      edits.map(({ path }) => path),
+      'x',
+    )
+    expect(show(undone.bytes)).toBe(`# on top\n${mixed}`)
+  })
+
   test('deletes a file that we created, also after it was written anew', () => {
     const created = toml.edit(null, changes, 'x')
     const current = bytesOf((show(created) as string).replaceAll('\n', '\r\n'))
