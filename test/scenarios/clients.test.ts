@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
@@ -114,6 +115,25 @@ describe('repoint opencode', () => {
       anthropic: { type: 'oauth', refresh: 'r' },
       gateway: { type: 'api', key: canary },
     })
+  })
+})
+
+describe('repoint opencode and a config that is renamed later', () => {
+  test('status knows it, rollback undoes it there, and the next one goes forward again', async () => {
+    const own = '{\n  "share": "disabled"\n}\n'
+    const home = aHome({ '.config/opencode/opencode.json': own })
+    await setUp(home, ['opencode'])
+    renameSync(
+      home.at('.config/opencode/opencode.json'),
+      home.at('.config/opencode/opencode.jsonc'),
+    )
+    const renamed = home.snapshot()
+    expect((await runCli(home, ['status'])).stdout).toContain('opencode.jsonc  as repoint wrote it')
+    expect((await runCli(home, ['rollback'])).status).toBe(0)
+    expect(home.text('.config/opencode/opencode.jsonc')).toBe(own)
+    expect(Object.keys(home.snapshot())).not.toContain('.local/share/opencode/auth.json')
+    expect((await runCli(home, ['rollback'])).status).toBe(0)
+    expect(home.snapshot()).toEqual(renamed)
   })
 })
 
