@@ -1,4 +1,4 @@
-import type { FileEdit, KeyChange } from '../edits/plan.ts'
+import type { ConfigValue, FileEdit, KeyChange } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { Machine } from '../platform/platform.ts'
 import {
@@ -127,36 +127,39 @@ function planClaude(
 }
 
 function ourKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange[] {
-  const { models, options } = choice
-  const set = (name: string, value: string | undefined): KeyChange => ({
+  const { models } = choice
+  const set = (name: string, value: ConfigValue | undefined): KeyChange => ({
     path: inEnv(name),
     value,
   })
   return [
     { ...set(names.token, choice.key), isSecret: true, isBound: true },
     { ...set(names.baseUrl, choice.baseUrl), isBound: true },
-    ...trafficKeys(now, options.enableDiscovery === true).map(([name, value]) => set(name, value)),
+    ...trafficKeys(now, choice).map(([name, value]) => set(name, value)),
     ...mappingKeys(now, choice).map(([name, value]) => set(name, value)),
     ...rootModel(now, models.slot ?? 'sonnet'),
   ]
 }
 
-type Variable = readonly [name: string, value: string | undefined]
+type Variable = readonly [name: string, value: ConfigValue | undefined]
 
-function trafficKeys(now: ClaudeSettings, discovers: boolean): readonly Variable[] {
-  if (discovers) {
+function trafficKeys(now: ClaudeSettings, choice: Choice): readonly Variable[] {
+  if (choice.options.enableDiscovery) {
     return [
       [names.discovery, '1'],
       ...quietButDiscovering.map((name): Variable => [name, '1']),
       ...removal(now, names.quiet),
     ]
   }
-  const wasDiscovering = isOn(now.env[names.discovery]) && now.env[names.quiet] === undefined
   return [
     [names.quiet, '1'],
     ...removal(now, names.discovery),
-    ...(wasDiscovering ? quietButDiscovering.flatMap((name) => removal(now, name)) : []),
+    ...(isDiscovering(now) ? takenBack(now, choice, isDiscovering, quietButDiscovering) : []),
   ]
+}
+
+function isDiscovering({ env }: ClaudeSettings): boolean {
+  return isOn(env[names.discovery]) && env[names.quiet] === undefined
 }
 
 /**
@@ -164,33 +167,65 @@ function trafficKeys(now: ClaudeSettings, discovers: boolean): readonly Variable
  *
  * Whose a mapping is cannot be seen in the file, and no marker is left in it. The rule: beside a
  * base URL, a mapping belongs to the setup of that base URL and goes with it, the subagent, the
- * context window and the attribution switch included. Without a base URL the slots are pins of the
- * user's own, which an obstacle names. What a setup takes away, rollback brings back.
+ * context window and the attribution switch included; of these three, what stood there before the
+ * mapping comes back. Without a base URL the slots are pins of the user's own, which an obstacle
+ * names: they do not come back, since nothing has proven their models. What a setup takes away,
+ * rollback brings back.
  */
 function mappingKeys(now: ClaudeSettings, choice: Choice): readonly Variable[] {
   const { models, options } = choice
-  const isMapped =
-    now.env[names.baseUrl] !== undefined && slotVariables.some((name) => now.env[name])
-  const unless = (value: string | undefined, name: string): readonly Variable[] => {
+  const wasMapped = isMapped(now)
+  const orGone = (value: string | undefined, name: string): readonly Variable[] => {
     if (value !== undefined) return [[name, value]]
-    return isMapped ? removal(now, name) : []
+    return wasMapped ? removal(now, name) : []
+  }
+  const orAsBefore = (value: string | undefined, name: string): readonly Variable[] => {
+    if (value !== undefined) return [[name, value]]
+    return wasMapped ? takenBack(now, choice, isMapped, [name]) : []
   }
   const window = models.contextWindow === undefined ? undefined : String(models.contextWindow)
   const fillsSlots = Object.keys(models.slotModels ?? {}).length > 0
   return [
     ...slots.flatMap((slot) => {
       const model = models.slotModels?.[slot]
-      return [...unless(model, slotVariable(slot)), ...unless(model, slotLabelVariable(slot))]
+      return [...orGone(model, slotVariable(slot)), ...orGone(model, slotLabelVariable(slot))]
     }),
-    ...unless(models.subagentModel, names.subagent),
+    ...orAsBefore(models.subagentModel, names.subagent),
     // Beside a mapping, a window that was given once stays until it is known anew.
-    ...(window === undefined && fillsSlots ? [] : unless(window, names.contextTokens)),
+    ...(window === undefined && fillsSlots ? [] : orAsBefore(window, names.contextTokens)),
     ...(options.disableAttribution
       ? [[names.attribution, '0'] as const]
-      : isMapped && !fillsSlots && now.env[names.attribution] === '0'
-        ? removal(now, names.attribution)
+      : wasMapped && !fillsSlots && now.env[names.attribution] === '0'
+        ? takenBack(now, choice, isMapped, [names.attribution])
         : []),
   ]
+}
+
+function isMapped({ env }: ClaudeSettings): boolean {
+  return env[names.baseUrl] !== undefined && slotVariables.some((name) => env[name])
+}
+
+/**
+ * Takes away what came with a state of the settings; what stood there before that state comes back,
+ * as far as the records tell.
+ */
+function takenBack(
+  now: ClaudeSettings,
+  { earlier }: Choice,
+  isStill: (settings: ClaudeSettings) => boolean,
+  taken: readonly string[],
+): readonly Variable[] {
+  if (taken.every((name) => now.env[name] === undefined)) return []
+  for (const bytes of earlier?.('settings') ?? []) {
+    const before = readSettings({ path: now.path, bytes })
+    if (!isStill(before))
+      return taken.flatMap((name): readonly Variable[] => {
+        // As it was spelled: a number stays one.
+        const value = (before.root['env'] as Record<string, ConfigValue> | undefined)?.[name]
+        return value === undefined ? removal(now, name) : [[name, value]]
+      })
+  }
+  return taken.flatMap((name) => removal(now, name))
 }
 
 function removal(now: ClaudeSettings, name: string): readonly Variable[] {

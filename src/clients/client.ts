@@ -147,6 +147,12 @@ export interface Choice {
    * it found, once what needs consent has it. What the choice itself sets wins over a repair.
    */
   readonly repairs?: readonly Repair[]
+  /**
+   * The file of a role as it was before the newest run, before the newest two, and so on, each with
+   * what others have written since. None where the records cannot tell. Asked for only where it
+   * matters: each costs a few parses.
+   */
+  readonly earlier?: (role: string) => Iterable<Bytes | null>
 }
 
 /** What removes an obstacle from a target file. */

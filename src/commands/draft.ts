@@ -7,10 +7,12 @@ import type {
   Obstacle,
   SetupOptions,
 } from '../clients/client.ts'
+import { fileOf } from '../clients/texts.ts'
 import { actionOf } from '../edits/action.ts'
 import type { FileEdit } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { GatewayAccess } from '../gateway/types.ts'
+import { earlierVersions } from '../transaction/earlier.ts'
 import type { RunRecord } from '../transaction/types.ts'
 import { asPlanned, readClientFiles, readShellProfiles } from './client-files.ts'
 import { ownBaseUrls } from './client-state.ts'
@@ -47,6 +49,7 @@ export function draftSetup(
     providerId: options.providerId ?? 'gateway',
     models,
     options,
+    earlier: (role) => earlierVersions(session.platform, fileOf(texts, role).path),
   }
   const obstacles = client.obstacles(texts, session.platform.machine, {
     providerId: choice.providerId,
