@@ -103,20 +103,30 @@ function checkServer(session: Session): Check[] {
   ]
 }
 
-function checkPrivacy(session: Session, { client, settings }: ClientState): Check[] {
+/** The file that holds a client's key, with its permission bits. */
+export function keyFile(
+  { platform }: Session,
+  { settings }: ClientState,
+): { readonly path: string; readonly mode: number; readonly isOpen: boolean } | undefined {
   const { keyPath } = settings
-  if (keyPath === undefined || session.platform.machine.os === 'win32') return []
-  const about = client.family
-  const { mode } = session.platform.files.stat(keyPath)
-  if ((mode & 0o077) === 0)
-    return [{ about, id: 'private', result: 'ok', message: `${keyPath} is private` }]
+  if (keyPath === undefined || platform.machine.os === 'win32') return undefined
+  const mode = platform.files.stat(keyPath).mode & 0o777
+  return { path: keyPath, mode, isOpen: (mode & 0o077) !== 0 }
+}
+
+function checkPrivacy(session: Session, state: ClientState): Check[] {
+  const about = state.client.family
+  const file = keyFile(session, state)
+  if (file === undefined) return []
+  const { path, mode, isOpen } = file
+  if (!isOpen) return [{ about, id: 'private', result: 'ok', message: `${path} is private` }]
   return [
     {
       about,
       id: 'private',
       result: 'problem',
-      message: `${keyPath} holds the key, and others may read it (mode ${mode.toString(8)})`,
-      cure: `chmod 600 ${keyPath}`,
+      message: `${path} holds the key, and others may read it (mode ${mode.toString(8)})`,
+      cure: `chmod 600 ${path} (or: repoint doctor ${about} --fix)`,
       code: 'not-permitted',
     },
   ]

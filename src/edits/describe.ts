@@ -21,7 +21,9 @@ export function describePlan(plan: Plan, options: DescribeOptions): string[] {
 /** One file's edit: its path, then a line for each key. Secrets are masked. */
 export function describeEdit(edit: FileEdit, options: DescribeOptions): string[] {
   const title = `${printableLine(options.showPath(edit.path))} (${actionOf(edit)})`
-  if (sameBytes(edit.before, edit.after)) return [title]
+  const newMode =
+    edit.mode === undefined ? [] : [`  ~ mode: ${edit.mode.toString(8).padStart(4, '0')}`]
+  if (sameBytes(edit.before, edit.after)) return [title, ...newMode]
   const before = tryRead(edit.before, edit)
   const after = tryRead(edit.after, edit)
   const changes = edit.changes.map((change) => ({
@@ -34,7 +36,7 @@ export function describeEdit(edit: FileEdit, options: DescribeOptions): string[]
     ...gathered(changes.filter(({ line }) => line !== undefined) as Told[]),
     ...dropped.filter((key) => !isTold(key)).map((key) => `- ${showKey([key])} (removed)`),
   ]
-  return [title, ...lines.map((line) => `  ${printableLine(line)}`)]
+  return [title, ...lines.map((line) => `  ${printableLine(line)}`), ...newMode]
 }
 
 interface Told {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ConfigDocument } from '../edits/format.ts'
 import { formatOf } from '../edits/formats.ts'
 import type { Bytes, FileEdit, KeyPath } from '../edits/plan.ts'
+import { sameBytes } from '../edits/text.ts'
 import { UserError } from '../errors.ts'
 import { readBlob } from './blobs.ts'
 import { sha256Of } from './durable.ts'
@@ -41,9 +42,10 @@ export function isHeldTogether(files: readonly UndoneFile[]): boolean {
 
 export function leftAsItIs(undone: UndoneFile): UndoneFile {
   const { edit, isGone, note } = undone
+  const { mode: _, ...rest } = edit
   return {
     ...undone,
-    edit: { ...edit, after: edit.before, changes: [] },
+    edit: { ...rest, after: edit.before, changes: [] },
     kept: isGone ? [] : edit.changes.map(({ path }) => path),
     note:
       note ??
@@ -64,7 +66,7 @@ export function undoFile(
 ): UndoneFile {
   const target = steps[steps.length - 1] as RecordedFile
   const { client, path, format, scope, holdsSecret } = target
-  const current = readCurrent(world, target)
+  const { bytes: current, mode } = readCurrent(world, target)
   const all = (pick: (file: RecordedFile) => readonly KeyPath[]) => uniquePaths(steps.flatMap(pick))
   const boundKeys = all((file) => file.boundKeys)
   const secretKeys = all((file) => file.secretKeys)
@@ -73,6 +75,7 @@ export function undoFile(
     ? { after: target.before && readBlob(world, target.before.sha256), kept: [] }
     : foldBack(world, steps, current)
   const isGone = current === null && steps[0].after !== null
+  const oldMode = modeAlone({ bytes: current, mode }, steps[0], target, after)
   const documentNow = current && readIfSound(target, current)
   const documentAfter = after && readIfSound(target, after)
   const changed = boundKeys.filter((bound) => isGone || kept.some((key) => isWithin(key, bound)))
@@ -92,6 +95,7 @@ export function undoFile(
       })),
       before: current,
       after,
+      ...(oldMode === undefined ? {} : { mode: oldMode }),
     },
     kept,
     ...(note === undefined ? {} : { note }),
@@ -102,6 +106,19 @@ export function undoFile(
       (key) => !isIn(secretKeys, key) && documentAfter?.get(key) !== undefined,
     ),
   }
+}
+
+/** The mode to give back where nothing else is: contents and mode are as the newest run left them. */
+function modeAlone(
+  current: Current,
+  { after: left }: RecordedFile,
+  { before }: RecordedFile,
+  after: Bytes | null,
+): number | undefined {
+  if (current.bytes === null || !before || !left || !sameBytes(current.bytes, after))
+    return undefined
+  const isAsLeft = current.mode === left.mode && sha256Of(current.bytes) === left.sha256
+  return isAsLeft && before.mode !== left.mode ? before.mode : undefined
 }
 
 function foldBack(world: World, steps: readonly RecordedFile[], current: Bytes | null): Undone {
@@ -155,9 +172,16 @@ function uniquePaths(paths: readonly KeyPath[]): KeyPath[] {
   return paths.filter((path, index) => paths.findIndex((one) => samePath(one, path)) === index)
 }
 
-function readCurrent({ files, machine }: World, { path }: RecordedFile): Bytes | null {
+interface Current {
+  readonly bytes: Bytes | null
+  /** Permission bits. */
+  readonly mode: number
+}
+
+function readCurrent({ files, machine }: World, { path }: RecordedFile): Current {
   try {
-    return readIfThere(files, machine, findTarget(files, machine, path).realPath)
+    const { realPath, status } = findTarget(files, machine, path)
+    return { bytes: readIfThere(files, machine, realPath), mode: (status?.mode ?? 0) & 0o777 }
   } catch (error) {
     throw fileFailure(machine, path, error)
   }

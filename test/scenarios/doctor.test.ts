@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs'
+import { chmodSync, statSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
@@ -150,6 +150,33 @@ describe('repoint doctor', () => {
     expect(status).toBe(8)
     expect(stdout).toMatch(/problem .*auth\.json.*644\)\n +chmod 600/)
   })
+
+  test.each([
+    ['codex', '.codex/auth.json', ''],
+    ['claude', '.claude/settings.json', ''],
+    ['opencode', '.local/share/opencode/auth.json', ''],
+    ['codex', '.codex/auth.json', 'cli_auth_credentials_store = "keyring"\n'],
+  ])(
+    '--fix closes a secret of %s in %s to others, and rollback opens it again %s',
+    async (client, file, broken) => {
+      const home = aHome()
+      await setUp(home, client)
+      if (broken) home.put('.codex/config.toml', broken + home.text('.codex/config.toml'))
+      chmodSync(home.at(file), 0o644)
+      const open = home.snapshot()
+      const fixed = await runCli(home, ['doctor', client, '--fix', '--no-verify', '--json'])
+      expect(fixed).toMatchObject({ status: 0, json: { changed: true } })
+      expect(statSync(home.at(file)).mode & 0o777).toBe(0o600)
+      const closed = home.snapshot()
+      const again = await runCli(home, ['doctor', client, '--fix', '--no-verify', '--json'])
+      expect(again.json).toMatchObject({ changed: false, run: null })
+      const back = await runCli(home, ['rollback'])
+      expect(back.stdout).toContain('mode: 0644')
+      expect(home.snapshot()).toEqual(open)
+      await runCli(home, ['rollback'])
+      expect(home.snapshot()).toEqual(closed)
+    },
+  )
 
   test.each([
     ['codex', '.codex/config.toml'],
