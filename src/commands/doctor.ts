@@ -5,9 +5,10 @@ import { exitStatus } from '../errors.ts'
 import type { Catalog } from '../gateway/types.ts'
 import { maskTellTale } from '../text.ts'
 import { applyPlan } from '../transaction/apply.ts'
+import type { RunRecord } from '../transaction/types.ts'
 import { type ClientState, families, stateOrFailure } from './client-state.ts'
 import { type Check, checkClient, checkGateway, failedCheck, keyFile } from './doctor-checks.ts'
-import { runsSoFar, settleFirst } from './history.ts'
+import { runsSoFar, settleFirst, unreadable } from './history.ts'
 import type { Session } from './session.ts'
 import { wslNotice } from './wsl.ts'
 
@@ -24,9 +25,18 @@ export interface DoctorRequest {
 
 /** Status plus live checks, each a line with its cure. Returns the highest status of a problem. */
 export async function doctor(session: Session, request: DoctorRequest): Promise<number> {
-  const recovered = settleFirst(session)
+  const recovered: Notice[] = []
   const warnings: Notice[] = []
-  const runs = runsSoFar(session, warnings)
+  const unknown: Check[] = []
+  let runs: readonly RunRecord[] | undefined
+  try {
+    recovered.push(...settleFirst(session))
+    runs = runsSoFar(session, warnings)
+  } catch (error) {
+    // A repair that could not be recorded could not be undone.
+    if (request.fix) throw error
+    unknown.push(failedCheck('machine', unreadable(error)))
+  }
   const wsl = wslNotice(session.platform)
   if (wsl !== undefined) warnings.push(wsl)
   const examined = families.filter(
@@ -44,6 +54,7 @@ export async function doctor(session: Session, request: DoctorRequest): Promise<
   const checks: Check[] = [
     ...recovered.map((notice) => asCheck(notice, 'ok')),
     ...warnings.map((notice) => asCheck(notice, 'warning')),
+    ...unknown,
   ]
   const catalogs = new Map<string, Promise<Catalog>>()
   for (const state of examine()) {
