@@ -1,11 +1,12 @@
-import type {
-  Choice,
-  Client,
-  FileTexts,
-  ModelChoice,
-  Notice,
-  Obstacle,
-  SetupOptions,
+import {
+  type Choice,
+  type Client,
+  type FileTexts,
+  isCovered,
+  type ModelChoice,
+  type Notice,
+  type Obstacle,
+  type SetupOptions,
 } from '../clients/client.ts'
 import { fileOf } from '../clients/texts.ts'
 import { actionOf } from '../edits/action.ts'
@@ -26,6 +27,8 @@ export interface Draft {
   readonly edits: readonly FileEdit[]
   /** What a person should know beside the changes: of files, obstacles and models. */
   readonly notices: readonly Notice[]
+  /** Models whose context window the client will have to guess. */
+  readonly unknownWindows: readonly string[]
 }
 
 /**
@@ -77,6 +80,10 @@ export function draftSetup(
         })),
       ...(isChanged ? models.notes : []),
     ],
+    unknownWindows:
+      isChanged && !isCovered('context-window-unknown', obstacles)
+        ? (models.unknownWindows ?? [])
+        : [],
   }
 }
 

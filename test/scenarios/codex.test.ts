@@ -77,6 +77,18 @@ supports_websockets = false
     expect(lines).toContain('model = "gpt-5.6-sol" # the slow one')
   })
 
+  test('an unknown context window is told once, be one set for another model or not', async () => {
+    const codesIn = async (config: string) => {
+      const { json } = await codex(aHome({ '.codex/config.toml': config }), ['--dry-run'])
+      const { warnings } = json as { warnings: { code: string }[] }
+      return warnings.map(({ code }) => code).filter((code) => code.includes('window'))
+    }
+    expect(await codesIn('model = "o3"\n')).toEqual(['context-window-unknown'])
+    expect(await codesIn('model = "o3"\nmodel_context_window = 1000\n')).toEqual([
+      'codex-context-window',
+    ])
+  })
+
   test('a second run changes nothing and says so', async () => {
     const home = aHome({ '.codex/config.toml': handWritten })
     await codex(home)

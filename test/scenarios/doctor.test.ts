@@ -142,6 +142,37 @@ describe('repoint doctor', () => {
     expect(status).toBe(3)
   })
 
+  test.each<[string, string, string, string, RegExp]>([
+    ['opencode', '.local/share/opencode/auth.json', '{broken', 'auth-unreadable', /by hand/],
+    ['opencode', '.local/share/opencode/auth.json', '{"a":1,}', 'auth-unreadable', /commas/],
+    ['opencode', '.local/share/opencode/auth.json', '{}', 'no-key', /repoint opencode/],
+    ['codex', '.codex/auth.json', '{broken', 'auth-unreadable', /repoint codex/],
+    ['codex', '.codex/auth.json', '{"tokens":{}}', 'login', /repoint codex/],
+  ])(
+    '%s, with no key in %s (%s): one problem, with its cure',
+    async (client, file, text, code, cure) => {
+      const home = aHome()
+      await setUp(home, client)
+      home.put(file, text)
+      const { json, status } = await runCli(home, ['doctor', client, '--json'])
+      const { checks } = json as { checks: { id: string; result: string; cure: string }[] }
+      const problems = checks.filter(({ result }) => result === 'problem')
+      expect(problems.map(({ id }) => id)).toEqual([`${client}-${code}`])
+      expect(problems[0]!.cure).toMatch(cure)
+      expect(status).toBe(8)
+    },
+  )
+
+  test('a key that no obstacle tells of is a problem of its own', async () => {
+    const home = aHome({
+      '.claude/settings.json': `{"env":{"ANTHROPIC_BASE_URL":"${gateway.url}"}}`,
+    })
+    const { json } = await runCli(home, ['doctor', 'claude', '--json'])
+    expect(json).toMatchObject({
+      checks: expect.arrayContaining([expect.objectContaining({ id: 'key-missing' })]),
+    })
+  })
+
   test('a secret that others may read is a problem with its cure', async () => {
     const home = aHome()
     await setUp(home, 'codex')
