@@ -207,6 +207,22 @@ describe('repoint rollback', () => {
     expect(left).not.toContain('model_providers.gateway')
   })
 
+  test('a login that comes back is told, in a dry run as in the real one', async () => {
+    const login = '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}'
+    const home = aHome({ '.codex/auth.json': login })
+    await codex(home)
+    const dry = await runCli(home, ['rollback', '--dry-run'])
+    const real = await runCli(home, ['rollback'])
+    for (const { stdout } of [dry, real]) {
+      expect(stdout).toContain('- OPENAI_API_KEY (removed)')
+      expect(stdout).toContain('+ tokens (put back)')
+      expect(stdout).toContain('Codex uses its own service again, with a ChatGPT login.')
+    }
+    expect(home.text('.codex/auth.json')).toBe(login)
+    const forward = await runCli(home, ['rollback'])
+    expect(forward.stdout).toContain(`Codex uses ${gateway.url} again.`)
+  })
+
   test('with nothing to undo it says so', async () => {
     const result = await runCli(aHome(), ['rollback', '--json'])
     expect(result.status).toBe(0)
