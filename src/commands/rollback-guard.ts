@@ -38,6 +38,34 @@ export function refuseStrangeLogin(session: Session, { plan }: RollbackPlan): vo
   }
 }
 
+/**
+ * The files that are gone, of clients that nothing points at a gateway any more: no file that they
+ * read, be it under another name or in another layer, names one that repoint has written.
+ */
+export function abandonedFiles(session: Session): readonly string[] {
+  const runs = runsSoFar(session, [])
+  return families
+    .flatMap((client) => {
+      try {
+        const texts = readClientFiles(session, client)
+        const { baseUrl, broken } = client.readBack(texts)
+        const hosts = ownBaseUrls(client, runs).flatMap((url) =>
+          URL.canParse(url) ? [new URL(url).host] : [],
+        )
+        const isNamed = texts.some(({ bytes }) => {
+          const text = bytes === null ? '' : new TextDecoder().decode(bytes)
+          return hosts.some((host) => text.includes(host))
+        })
+        if (baseUrl !== undefined || broken !== undefined || isNamed) return []
+        return texts.filter(({ use, bytes }) => use === 'target' && bytes === null)
+      } catch (error) {
+        if (error instanceof UserError) return []
+        throw error
+      }
+    })
+    .map(({ path }) => path)
+}
+
 /** The keys that setups left behind, as the client reads them. */
 function writtenKeys(
   session: Session,

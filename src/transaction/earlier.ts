@@ -19,8 +19,8 @@ export function* earlierVersions(world: World, path: string): Generator<Bytes | 
     const pointing = files.find(({ boundKeys }) => boundKeys.length > 0)
     const [newest, ...older] = files
     if (pointing === undefined || newest === undefined) return
-    const { isBoundChanged, isKeyGone } = undoFile(world, [pointing], false)
-    if (isBoundChanged || isKeyGone) return
+    const { isBoundChanged, isKeyGone, isGone } = undoFile(world, [pointing], false)
+    if (isBoundChanged || isKeyGone || isGone) return
     for (let count = 0; count <= older.length; count++)
       yield undoFile(world, [newest, ...older.slice(0, count)], false).edit.after
   } catch (error) {

@@ -19,6 +19,11 @@ export interface UndoneFile {
   readonly isGone: boolean
   /** An address was changed since, or a key was replaced by another one. */
   readonly isBoundChanged: boolean
+  /**
+   * An address went with the file. `with-older`: with it went one from before the run, which the old
+   * key was meant for.
+   */
+  readonly addressGone: 'no' | 'yes' | 'with-older'
   /** Our key was taken out since, by a login or by hand. */
   readonly isKeyGone: boolean
   /** The file names an address of someone's once it is led back. */
@@ -29,13 +34,23 @@ export interface UndoneFile {
  * Whether a client's files have to stay as they are, because a key would come to an address that it
  * was not meant for.
  *
- * An address that someone has changed keeps its key. A key that someone has put in the place of ours
- * keeps the address. Where our key is merely gone, the address goes too, as long as none comes in its
- * place: else the user's own login, made since, would be sent to the gateway.
+ * An address that someone has changed keeps its key. So does one whose file is gone, unless it is known
+ * to stand nowhere else and the old key was meant for no other. A key that someone has put in the place of ours keeps the address.
+ * Where our key is merely gone, the address goes too, as long as none comes in its place: else the
+ * user's own login, made since, would be sent to the gateway.
+ *
+ * @param abandoned paths of files whose address stands nowhere else
  */
-export function isHeldTogether(files: readonly UndoneFile[]): boolean {
+export function isHeldTogether(
+  files: readonly UndoneFile[],
+  abandoned: readonly string[] = [],
+): boolean {
   return (
     files.some(({ isBoundChanged }) => isBoundChanged) ||
+    files.some(({ addressGone }) => addressGone === 'with-older') ||
+    files.some(
+      ({ addressGone, edit }) => addressGone === 'yes' && !abandoned.includes(edit.path),
+    ) ||
     (files.some(({ isKeyGone }) => isKeyGone) && files.some(({ hasAddress }) => hasAddress))
   )
 }
@@ -78,7 +93,8 @@ export function undoFile(
   const oldMode = modeAlone({ bytes: current, mode }, steps[0], target, after)
   const documentNow = current && readIfSound(target, current)
   const documentAfter = after && readIfSound(target, after)
-  const changed = boundKeys.filter((bound) => isGone || kept.some((key) => isWithin(key, bound)))
+  const changed = boundKeys.filter((bound) => kept.some((key) => isWithin(key, bound)))
+  const gone = isGone && !force ? boundKeys : []
   const isTakenOut = (key: KeyPath) => isIn(secretKeys, key) && !documentNow?.get(key)
   return {
     edit: {
@@ -101,7 +117,12 @@ export function undoFile(
     ...(note === undefined ? {} : { note }),
     isGone,
     isBoundChanged: !force && changed.some((key) => !isTakenOut(key)),
-    isKeyGone: !force && changed.some(isTakenOut),
+    addressGone: addressGone(
+      world,
+      target,
+      gone.filter((key) => !isTakenOut(key)),
+    ),
+    isKeyGone: !force && [...changed, ...gone].some(isTakenOut),
     hasAddress: boundKeys.some(
       (key) => !isIn(secretKeys, key) && documentAfter?.get(key) !== undefined,
     ),
@@ -170,6 +191,16 @@ function isWithin(key: KeyPath, table: KeyPath): boolean {
 
 function uniquePaths(paths: readonly KeyPath[]): KeyPath[] {
   return paths.filter((path, index) => paths.findIndex((one) => samePath(one, path)) === index)
+}
+
+function addressGone(
+  world: World,
+  target: RecordedFile,
+  keys: readonly KeyPath[],
+): UndoneFile['addressGone'] {
+  if (keys.length === 0) return 'no'
+  const before = target.before && readIfSound(target, readBlob(world, target.before.sha256))
+  return keys.some((key) => before?.get(key) !== undefined) ? 'with-older' : 'yes'
 }
 
 interface Current {

@@ -178,6 +178,22 @@ describe('repoint opencode', () => {
 })
 
 describe('repoint opencode and a config that is renamed later', () => {
+  test.each([
+    ['renamed to a third name that opencode reads', true],
+    ['deleted', false],
+  ])('rollback leaves the key of a config that was %s: %s', async (_, isKept) => {
+    const auth = '.local/share/opencode/auth.json'
+    const home = aHome({ [auth]: '{"anthropic":{"type":"oauth","refresh":"r"}}' })
+    const own = home.text(auth)
+    await setUp(home, ['opencode'])
+    const config = home.at('.config/opencode/opencode.json')
+    if (isKept) renameSync(config, home.at('.config/opencode/config.json'))
+    else rmSync(config)
+    const before = home.text(auth)
+    await runCli(home, ['rollback'])
+    expect(home.text(auth)).toBe(isKept ? before : own)
+  })
+
   test('status knows it, rollback undoes it there, and the next one goes forward again', async () => {
     const own = '{\n  "share": "disabled"\n}\n'
     const home = aHome({ '.config/opencode/opencode.json': own })

@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
@@ -290,6 +290,64 @@ describe('repoint rollback', () => {
     const before = home.snapshot()
     expect((await runCli(home, ['rollback'])).status).toBe(8)
     expect(home.snapshot()).toEqual(before)
+  })
+
+  test.each([
+    ['a login', '{"auth_mode":"chatgpt","tokens":{"id_token":"x"}}'],
+    ['a key', '{"OPENAI_API_KEY":"sk-mine-0123456789"}'],
+    ['nothing', undefined],
+  ])('a config that was deleted takes the key along, and %s comes back', async (_, own) => {
+    const home = aHome({
+      '.codex/config.toml': handWritten,
+      ...(own === undefined ? {} : { '.codex/auth.json': own }),
+    })
+    await codex(home)
+    rmSync(home.at('.codex/config.toml'))
+    const deleted = home.snapshot()
+    expect((await runCli(home, ['rollback'])).status).toBe(0)
+    expect(readdirSync(home.at('.codex'))).toEqual(own === undefined ? [] : ['auth.json'])
+    if (own !== undefined) expect(home.text('.codex/auth.json')).toBe(own)
+    expect((await runCli(home, ['rollback'])).status).toBe(0)
+    expect(home.snapshot()).toEqual(deleted)
+  })
+
+  test.each<[string, (home: Home) => Record<string, string>]>([
+    [
+      'a profile still names the gateway',
+      (home) => {
+        home.put('.codex/gw.config.toml', home.text('.codex/config.toml'))
+        return {}
+      },
+    ],
+    [
+      'another key stands there now',
+      (home) => {
+        home.put('.codex/auth.json', '{"OPENAI_API_KEY":"sk-other-0123456789"}')
+        return {}
+      },
+    ],
+    ['it is another installation that has none', (home) => ({ CODEX_HOME: home.at('other') })],
+  ])('a config that was deleted keeps the key where %s', async (_, change) => {
+    const home = aHome({ '.codex/auth.json': '{"tokens":{"id_token":"x"}}', 'other/x': '' })
+    await codex(home)
+    const env = change(home)
+    rmSync(home.at('.codex/config.toml'))
+    const deleted = home.snapshot()
+    await runCli(home, ['rollback'], { env })
+    expect(home.snapshot()).toEqual(deleted)
+  })
+
+  test('a config that was deleted does not send the key of an older address elsewhere', async () => {
+    const home = aHome({
+      '.codex/auth.json': '{"OPENAI_API_KEY":"sk-mine-0123456789"}',
+      '.codex/config.toml':
+        'model_provider = "mine"\n[model_providers.mine]\nname = "Mine"\nbase_url = "https://mine.example/v1"\nrequires_openai_auth = true\n',
+    })
+    await codex(home)
+    rmSync(home.at('.codex/config.toml'))
+    const deleted = home.snapshot()
+    await runCli(home, ['rollback'])
+    expect(home.snapshot()).toEqual(deleted)
   })
 
   test('what is held is a warning with the way out', async () => {
