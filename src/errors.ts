@@ -62,6 +62,8 @@ export class UserError extends Error {
   readonly code: ErrorCode
   /** The next thing to type or do. */
   readonly hint: string | undefined
+  /** The same beside a question, whose answer is typed: flags are of no use there. */
+  readonly hintAtPrompt: string | undefined
   readonly files: FilesState
 
   constructor(options: {
@@ -69,6 +71,8 @@ export class UserError extends Error {
     /** What and where, without a final full stop about the state of the files: that is added. */
     message: string
     hint?: string | undefined
+    /** Absent: the hint, which names no flag. */
+    hintAtPrompt?: string | undefined
     files?: FilesState
     cause?: unknown
   }) {
@@ -76,6 +80,7 @@ export class UserError extends Error {
     this.name = 'UserError'
     this.code = options.code
     this.hint = options.hint
+    this.hintAtPrompt = options.hintAtPrompt ?? options.hint
     this.files = options.files ?? 'unchanged'
   }
 }

@@ -42,16 +42,15 @@ export function chooseSlots(catalog: Catalog | undefined, options: SetupOptions)
     options.subagentModel && checkedModel(catalog, options.subagentModel, 'messages')
   const pinned = [...Object.values(pins), ...(subagentModel ? [subagentModel] : [])]
   const probeModel = pins[slot] ?? (catalog ? unpinned(catalog, slot) : slot)
-  // The client knows the windows of its own models.
-  const window = windowOf(catalog, pinned, options)
   return {
     probeModel,
     model: pins[slot] ?? slot,
     slot,
     slotModels: pins,
     ...(subagentModel ? { subagentModel } : {}),
-    ...window,
-    notes: [...window.notes, ...(catalog && !pins[slot] ? missingIds(catalog, slot) : [])],
+    // The client knows the windows of its own models.
+    ...windowOf(catalog, pinned, options),
+    notes: catalog && !pins[slot] ? missingIds(catalog, slot) : [],
   }
 }
 
@@ -82,6 +81,7 @@ export function chooseMapped(catalog: Catalog | undefined, options: SetupOptions
     slotModels,
     subagentModel,
     ...windowOf(catalog, [...Object.values(slotModels), subagentModel], options),
+    notes: [],
   }
 }
 

@@ -175,6 +175,7 @@ function address({ settings, context, place }: Scene, texts: FileTexts): readonl
       place: place(inEnv(names.baseUrl)),
       cure: 'Run `repoint claude`, which writes the token too.',
       weight: 'blocks',
+      covers: 'key-missing',
     })
   }
   if (isSet(settings.env[names.discovery]) && settings.env[names.quiet]) {

@@ -18,7 +18,7 @@ export interface ClaudeSettings {
  * Reads a settings file as 2.1.197 and 2.1.329 do (2026-11-21): strictly, and as a whole or not at
  * all; a byte order mark is fine, values of `env` become text.
  */
-export function readSettings(file: FileText): ClaudeSettings {
+export function readSettings(file: Pick<FileText, 'path' | 'bytes'>): ClaudeSettings {
   const nothing = { path: file.path, root: {}, env: {}, isRepairable: false }
   if (file.bytes === null) return { ...nothing, skipped: undefined }
   const read = readStrictJson(file.bytes, { allowsBom: true })

@@ -1,17 +1,11 @@
-import type { FileEdit, KeyChange } from '../edits/plan.ts'
+import type { FileEdit } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { Machine } from '../platform/platform.ts'
-import {
-  inEnv,
-  names,
-  quietButDiscovering,
-  slotLabelVariable,
-  slotVariable,
-  slotVariables,
-} from './claude-keys.ts'
+import { ourKeys } from './claude-choice.ts'
+import { inEnv, names, slotVariable } from './claude-keys.ts'
 import { chooseMapped, chooseSlots } from './claude-models.ts'
 import { claudeObstacles } from './claude-obstacles.ts'
-import { type ClaudeSettings, readSettings } from './claude-settings.ts'
+import { readSettings } from './claude-settings.ts'
 import {
   type Choice,
   type Client,
@@ -21,7 +15,6 @@ import {
   type Origins,
   type Settings,
   type SetupOptions,
-  type Slot,
   slots,
 } from './client.ts'
 import { pathsOf } from './paths.ts'
@@ -126,95 +119,10 @@ function planClaude(
   return [edit]
 }
 
-function ourKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange[] {
-  const { models, options } = choice
-  const set = (name: string, value: string | undefined): KeyChange => ({
-    path: inEnv(name),
-    value,
-  })
-  return [
-    { ...set(names.token, choice.key), isSecret: true, isBound: true },
-    { ...set(names.baseUrl, choice.baseUrl), isBound: true },
-    ...trafficKeys(now, options.enableDiscovery === true).map(([name, value]) => set(name, value)),
-    ...mappingKeys(now, choice).map(([name, value]) => set(name, value)),
-    ...rootModel(now, models.slot ?? 'sonnet'),
-  ]
-}
-
-type Variable = readonly [name: string, value: string | undefined]
-
-function trafficKeys(now: ClaudeSettings, discovers: boolean): readonly Variable[] {
-  if (discovers) {
-    return [
-      [names.discovery, '1'],
-      ...quietButDiscovering.map((name): Variable => [name, '1']),
-      ...removal(now, names.quiet),
-    ]
-  }
-  const wasDiscovering = isOn(now.env[names.discovery]) && now.env[names.quiet] === undefined
-  return [
-    [names.quiet, '1'],
-    ...removal(now, names.discovery),
-    ...(wasDiscovering ? quietButDiscovering.flatMap((name) => removal(now, name)) : []),
-  ]
-}
-
-/**
- * The slots that the choice fills, and the removal of those that it does not.
- *
- * Whose a mapping is cannot be seen in the file, and no marker is left in it. The rule: beside a
- * base URL, a mapping belongs to the setup of that base URL and goes with it, the subagent, the
- * context window and the attribution switch included. Without a base URL the slots are pins of the
- * user's own, which an obstacle names. What a setup takes away, rollback brings back.
- */
-function mappingKeys(now: ClaudeSettings, choice: Choice): readonly Variable[] {
-  const { models, options } = choice
-  const isMapped =
-    now.env[names.baseUrl] !== undefined && slotVariables.some((name) => now.env[name])
-  const unless = (value: string | undefined, name: string): readonly Variable[] => {
-    if (value !== undefined) return [[name, value]]
-    return isMapped ? removal(now, name) : []
-  }
-  const window = models.contextWindow === undefined ? undefined : String(models.contextWindow)
-  const fillsSlots = Object.keys(models.slotModels ?? {}).length > 0
-  return [
-    ...slots.flatMap((slot) => {
-      const model = models.slotModels?.[slot]
-      return [...unless(model, slotVariable(slot)), ...unless(model, slotLabelVariable(slot))]
-    }),
-    ...unless(models.subagentModel, names.subagent),
-    // Beside a mapping, a window that was given once stays until it is known anew.
-    ...(window === undefined && fillsSlots ? [] : unless(window, names.contextTokens)),
-    ...(options.disableAttribution
-      ? [[names.attribution, '0'] as const]
-      : isMapped && !fillsSlots && now.env[names.attribution] === '0'
-        ? removal(now, names.attribution)
-        : []),
-  ]
-}
-
-function removal(now: ClaudeSettings, name: string): readonly Variable[] {
-  return now.env[name] === undefined ? [] : [[name, undefined]]
-}
-
-/**
- * The client itself deletes `"model": "opus"` when it first starts, because an absent model means
- * opus: a settled file without a model is right for that slot.
- */
-function rootModel(now: ClaudeSettings, slot: Slot): readonly KeyChange[] {
-  const isSettled = now.env[names.baseUrl] !== undefined
-  if (slot === 'opus' && isSettled && now.root['model'] === undefined) return []
-  return [{ path: ['model'], value: slot }]
-}
-
 /** `opusplan` counts as sonnet; any other name that is no slot goes out as it stands. */
 function optionsOf({ model, slotModels, subagentModel }: Settings): SetupOptions {
   const slot = model === 'opusplan' ? 'sonnet' : slots.find((name) => name === model)
   return { ...(slot === undefined ? { model } : { slot }), slotModels, subagentModel }
-}
-
-function isOn(value: string | undefined): boolean {
-  return value !== undefined && value !== '' && value !== '0' && value !== 'false'
 }
 
 function originsOfClaude(texts: FileTexts): Origins {

@@ -130,6 +130,8 @@ export interface ModelChoice {
   readonly offered?: Catalog['models']
   /** In tokens; absent: unknown, left alone and said. */
   readonly contextWindow?: number
+  /** The models whose context window nobody says; absent: none. */
+  readonly unknownWindows?: readonly string[]
   /** Things to say about the choice. */
   readonly notes: readonly Notice[]
 }
@@ -147,6 +149,12 @@ export interface Choice {
    * it found, once what needs consent has it. What the choice itself sets wins over a repair.
    */
   readonly repairs?: readonly Repair[]
+  /**
+   * The file of a role as it was before the newest run, before the newest two, and so on, each with
+   * what others have written since. None where the records cannot tell. Asked for only where it
+   * matters: each costs a few parses.
+   */
+  readonly earlier?: (role: string) => Iterable<Bytes | null>
 }
 
 /** What removes an obstacle from a target file. */
@@ -213,6 +221,16 @@ export interface Obstacle {
   readonly needsConsent?: string
   /** `blocks`: the client will not work or will use another key. `may-block`: under conditions. */
   readonly weight: 'blocks' | 'may-block'
+  /** What would otherwise be told of the same cause once more. */
+  readonly covers?: 'key-missing' | 'context-window-unknown'
+}
+
+/** Whether an obstacle tells the same already. */
+export function isCovered(
+  what: NonNullable<Obstacle['covers']>,
+  obstacles: readonly Obstacle[],
+): boolean {
+  return obstacles.some(({ covers }) => covers === what)
 }
 
 export type { ConfigValue, Notice }

@@ -74,6 +74,7 @@ function defeating(auth: CodexAuth, place: string, config: ReadFile): readonly O
         place,
         cure: 'Run `repoint codex`: it replaces the file.',
         weight: 'blocks',
+        covers: 'key-missing',
       },
     ]
   }
@@ -100,6 +101,7 @@ function defeating(auth: CodexAuth, place: string, config: ReadFile): readonly O
               },
             }),
         weight: 'blocks',
+        covers: 'key-missing',
       },
     ]
   }
@@ -113,6 +115,7 @@ function defeating(auth: CodexAuth, place: string, config: ReadFile): readonly O
       place,
       cure: 'Run `repoint codex`.',
       weight: 'blocks',
+      covers: 'key-missing',
     },
   ]
 }

@@ -121,6 +121,7 @@ function windowObstacle(config: ReadFile, context: ObstacleContext): readonly Ob
       place: placeOf(config, ['model_context_window']),
       cure: 'Give the right one with --context-window, or remove the line.',
       weight: 'may-block',
+      covers: 'context-window-unknown',
     },
   ]
 }

@@ -233,6 +233,7 @@ function conflicting(
       cure: 'Set requires_openai_auth = true.',
       repair: configRepair({ path: [...path, 'requires_openai_auth'], value: true, isBound: true }),
       weight: 'blocks',
+      covers: 'key-missing',
     })
   } else if (typeof url !== 'string' || url === '') {
     found.push({

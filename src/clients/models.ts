@@ -2,6 +2,7 @@ import { UserError } from '../errors.ts'
 import { defaultModel, resolveModel, speaks } from '../gateway/model-rules.ts'
 import { nearestModels } from '../gateway/nearest.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
+import type { Notice } from '../notice.ts'
 import type { ModelChoice, SetupOptions } from './client.ts'
 
 /**
@@ -15,7 +16,7 @@ export function chooseOneModel(
   protocol: ProtocolName,
 ): ModelChoice {
   const model = pickModel(catalog, options.model, protocol)
-  return { probeModel: model, model, ...windowOf(catalog, [model], options) }
+  return { probeModel: model, model, ...windowOf(catalog, [model], options), notes: [] }
 }
 
 /** As `chooseOneModel`, the id only. */
@@ -78,36 +79,30 @@ export function unknownModel(catalog: Catalog, asked: string): UserError {
   })
 }
 
-/**
- * The smallest context window among models, where it is known, and what to say where it is not.
- * `--context-window` wins.
- */
+/** The smallest context window among models, where all are known. `--context-window` wins. */
 export function windowOf(
   catalog: Catalog | undefined,
   ids: readonly string[],
   options: SetupOptions,
-): Pick<ModelChoice, 'contextWindow' | 'notes'> {
-  if (options.contextWindow !== undefined) {
-    return { contextWindow: options.contextWindow, notes: [] }
-  }
+): Pick<ModelChoice, 'contextWindow' | 'unknownWindows'> {
+  if (options.contextWindow !== undefined) return { contextWindow: options.contextWindow }
   const known = ids.map((id) => entryOf(catalog, id)?.contextWindow)
   const sizes = known.filter((size) => size !== undefined)
-  if (ids.length > 0 && sizes.length === ids.length) {
-    return { contextWindow: Math.min(...sizes), notes: [] }
-  }
-  const missing = ids.filter((_, index) => known[index] === undefined)
-  return {
-    notes:
-      missing.length === 0
-        ? []
-        : [
-            {
-              code: 'context-window-unknown',
-              message: `The gateway does not say the context window of ${[...new Set(missing)].join(', ')}; the client will guess it`,
-              hint: 'Give it with --context-window TOKENS.',
-            },
-          ],
-  }
+  if (sizes.length < ids.length)
+    return { unknownWindows: ids.filter((_, index) => known[index] === undefined) }
+  return ids.length === 0 ? {} : { contextWindow: Math.min(...sizes) }
+}
+
+/** One note for all the models, of whichever client. */
+export function windowNotices(unknown: readonly string[]): readonly Notice[] {
+  if (unknown.length === 0) return []
+  return [
+    {
+      code: 'context-window-unknown',
+      message: `The gateway does not say the context window of ${[...new Set(unknown)].join(', ')}; the client will guess it`,
+      hint: 'Give it with --context-window TOKENS.',
+    },
+  ]
 }
 
 export function entryOf(catalog: Catalog | undefined, id: string): CatalogModel | undefined {

@@ -82,6 +82,12 @@ export function configuredProvider(texts: FileTexts, id: string): ConfiguredProv
   }
 }
 
+/** Whether opencode reads nothing of auth.json, which must be strict JSON. */
+export function isAuthIgnored(texts: FileTexts): boolean {
+  const { bytes } = fileOf(texts, 'auth')
+  return bytes !== null && readStrictJson(bytes, { allowsBom: true }).kind === 'refused'
+}
+
 /** Whether auth.json has an entry for a provider, of whatever kind. */
 export function hasLogin(texts: FileTexts, id: string): boolean {
   const { bytes } = fileOf(texts, 'auth')

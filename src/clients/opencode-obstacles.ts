@@ -93,7 +93,9 @@ function authObstacles(texts: FileTexts, context: ObstacleContext): readonly Obs
         code: 'opencode-auth-unreadable',
         message: `opencode ignores auth.json without a word, every login in it included: ${read.why}`,
         place: file.path,
-        cure: 'Take comments and trailing commas out of it.',
+        cure: read.isRepairable
+          ? 'Take comments and trailing commas out of it.'
+          : 'Correct the file by hand.',
         ...(read.isRepairable
           ? {
               repair: { role: 'auth', changes: [], toStrictJson: true } as const,
@@ -101,6 +103,7 @@ function authObstacles(texts: FileTexts, context: ObstacleContext): readonly Obs
             }
           : {}),
         weight: 'blocks',
+        covers: 'key-missing',
       },
     ]
   }

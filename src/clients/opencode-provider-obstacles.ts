@@ -5,6 +5,7 @@ import {
   type ConfiguredProvider,
   configuredProvider,
   hasLogin,
+  isAuthIgnored,
   mergedConfig,
   ownFiles,
   readOpencodeKey,
@@ -102,13 +103,15 @@ export function providerObstacles(
   const read = readOpencodeKey(texts, providerId, provider.options)
   // A model server on this machine may need none.
   const needsNone = isLoopback(url) && !isOwnAddress(url, context)
-  if (read === undefined && !needsNone && !hasKeyFromOutside(provider, machine)) {
+  const isMissing = read === undefined && !isAuthIgnored(texts)
+  if (isMissing && !needsNone && !hasKeyFromOutside(provider, machine)) {
     found.push({
       code: 'opencode-no-key',
       message: `no key for ${providerId} is in auth.json: opencode sends none`,
       place: fileOf(texts, 'auth').path,
       cure: 'Run `repoint opencode`.',
       weight: 'blocks',
+      covers: 'key-missing',
     })
   }
   const leftovers = leftoverObstacles(

@@ -132,6 +132,7 @@ function chooseForOpencode(catalog: Catalog | undefined, options: SetupOptions):
     smallModel: small !== undefined && offered.some(({ id }) => id === small) ? small : model,
     offered,
     ...windowOf(catalog, [model], options),
+    notes: [],
   }
 }
 

@@ -24,9 +24,10 @@ export interface FileState {
   readonly path: string
   /**
    * `as-written`: as the newest run left it. `restored`: that run was a rollback. `changed-since`:
-   * someone else wrote it after that run. `not-ours`: no run has written it.
+   * someone else wrote it after that run. `not-ours`: no run has written it. `unknown`: the records
+   * cannot be read.
    */
-  readonly state: 'absent' | 'as-written' | 'restored' | 'changed-since' | 'not-ours'
+  readonly state: 'absent' | 'as-written' | 'restored' | 'changed-since' | 'not-ours' | 'unknown'
   /** The newest run that wrote it. */
   readonly run?: string
   /** Our keys that have another value now. */
@@ -55,11 +56,11 @@ export interface Unreadable {
   readonly failure: UserError
 }
 
-/** What is known about a client, or why nothing is. */
+/** What is known about a client, or why nothing is. @param runs undefined: they cannot be read */
 export function stateOrFailure(
   session: Session,
   client: Client,
-  runs: readonly RunRecord[],
+  runs: readonly RunRecord[] | undefined,
 ): ClientState | Unreadable {
   try {
     return stateOf(session, client, runs)
@@ -70,7 +71,11 @@ export function stateOrFailure(
 }
 
 /** @throws UserError as `readClientFiles` does */
-function stateOf(session: Session, client: Client, runs: readonly RunRecord[]): ClientState {
+function stateOf(
+  session: Session,
+  client: Client,
+  runs: readonly RunRecord[] | undefined,
+): ClientState {
   const texts = readClientFiles(session, client)
   const settings = client.readBack(texts)
   return {
@@ -80,7 +85,7 @@ function stateOf(session: Session, client: Client, runs: readonly RunRecord[]): 
     origins: client.origins(texts),
     obstacles: client.obstacles(texts, session.platform.machine, {
       providerId: settings.providerId ?? 'gateway',
-      ownBaseUrls: ownBaseUrls(client, runs),
+      ownBaseUrls: ownBaseUrls(client, runs ?? []),
       shellProfiles: readShellProfiles(session),
     }),
     files: texts
@@ -89,7 +94,17 @@ function stateOf(session: Session, client: Client, runs: readonly RunRecord[]): 
   }
 }
 
-function fileState(session: Session, file: FileText, runs: readonly RunRecord[]): FileState {
+function fileState(
+  session: Session,
+  file: FileText,
+  runs: readonly RunRecord[] | undefined,
+): FileState {
+  if (runs === undefined)
+    return {
+      path: file.path,
+      state: file.bytes === null ? 'absent' : 'unknown',
+      changedKeys: [],
+    }
   const run = runs.find(({ files }) => files.some(({ path }) => path === file.path))
   const recorded = run?.files.find(({ path }) => path === file.path)
   const about = { path: file.path, ...(run === undefined ? {} : { run: run.id }) }

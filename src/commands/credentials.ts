@@ -179,8 +179,8 @@ function problemOf(check: () => unknown): true | string {
     check()
     return true
   } catch (error) {
-    if (error instanceof UserError)
-      return error.hint === undefined ? error.message : `${error.message}. ${error.hint}`
-    throw error
+    if (!(error instanceof UserError)) throw error
+    const { message, hintAtPrompt } = error
+    return hintAtPrompt === undefined ? message : `${message}. ${hintAtPrompt}`
   }
 }

@@ -1,3 +1,4 @@
+import { isCovered } from '../clients/client.ts'
 import { findCodexDaemon, stopDaemonCommand } from '../clients/codex-daemon.ts'
 import { type ErrorCode, exitStatus, UserError } from '../errors.ts'
 import { readCatalog } from '../gateway/catalog.ts'
@@ -103,20 +104,30 @@ function checkServer(session: Session): Check[] {
   ]
 }
 
-function checkPrivacy(session: Session, { client, settings }: ClientState): Check[] {
+/** The file that holds a client's key, with its permission bits. */
+export function keyFile(
+  { platform }: Session,
+  { settings }: ClientState,
+): { readonly path: string; readonly mode: number; readonly isOpen: boolean } | undefined {
   const { keyPath } = settings
-  if (keyPath === undefined || session.platform.machine.os === 'win32') return []
-  const about = client.family
-  const { mode } = session.platform.files.stat(keyPath)
-  if ((mode & 0o077) === 0)
-    return [{ about, id: 'private', result: 'ok', message: `${keyPath} is private` }]
+  if (keyPath === undefined || platform.machine.os === 'win32') return undefined
+  const mode = platform.files.stat(keyPath).mode & 0o777
+  return { path: keyPath, mode, isOpen: (mode & 0o077) !== 0 }
+}
+
+function checkPrivacy(session: Session, state: ClientState): Check[] {
+  const about = state.client.family
+  const file = keyFile(session, state)
+  if (file === undefined) return []
+  const { path, mode, isOpen } = file
+  if (!isOpen) return [{ about, id: 'private', result: 'ok', message: `${path} is private` }]
   return [
     {
       about,
       id: 'private',
       result: 'problem',
-      message: `${keyPath} holds the key, and others may read it (mode ${mode.toString(8)})`,
-      cure: `chmod 600 ${keyPath}`,
+      message: `${path} holds the key, and others may read it (mode ${mode.toString(8)})`,
+      cure: `chmod 600 ${path} (or: repoint doctor ${about} --fix)`,
       code: 'not-permitted',
     },
   ]
@@ -144,7 +155,7 @@ function checkObstacles(
 /** What only the network can tell. Clients that share a gateway and a key share its answer. */
 export async function checkGateway(
   session: Session,
-  { client, settings }: ClientState,
+  { client, settings, obstacles }: ClientState,
   request: DoctorRequest,
   catalogs: Map<string, Promise<Catalog>>,
 ): Promise<Check[]> {
@@ -154,7 +165,8 @@ export async function checkGateway(
   if (baseUrl === undefined)
     return [{ about, id: 'gateway', result: 'ok', message: `${client.label} uses its own service` }]
   const setupAgain = `repoint ${about} --base-url ${baseUrl}`
-  if (!key)
+  if (!key) {
+    if (isCovered('key-missing', obstacles)) return []
     return [
       {
         about,
@@ -165,6 +177,7 @@ export async function checkGateway(
         code: 'key-missing',
       },
     ]
+  }
   const access: GatewayAccess = {
     baseUrl,
     key,

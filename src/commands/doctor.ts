@@ -1,13 +1,14 @@
 import type { ClientFamily, Notice, Repair } from '../clients/client.ts'
 import { planRepairs } from '../clients/repairs.ts'
-import type { Plan } from '../edits/plan.ts'
+import type { FileEdit, Plan } from '../edits/plan.ts'
 import { exitStatus } from '../errors.ts'
 import type { Catalog } from '../gateway/types.ts'
 import { maskTellTale } from '../text.ts'
 import { applyPlan } from '../transaction/apply.ts'
+import type { RunRecord } from '../transaction/types.ts'
 import { type ClientState, families, stateOrFailure } from './client-state.ts'
-import { type Check, checkClient, checkGateway, failedCheck } from './doctor-checks.ts'
-import { runsSoFar, settleFirst } from './history.ts'
+import { type Check, checkClient, checkGateway, failedCheck, keyFile } from './doctor-checks.ts'
+import { runsSoFar, settleFirst, unreadable } from './history.ts'
 import type { Session } from './session.ts'
 import { wslNotice } from './wsl.ts'
 
@@ -24,9 +25,18 @@ export interface DoctorRequest {
 
 /** Status plus live checks, each a line with its cure. Returns the highest status of a problem. */
 export async function doctor(session: Session, request: DoctorRequest): Promise<number> {
-  const recovered = settleFirst(session)
+  const recovered: Notice[] = []
   const warnings: Notice[] = []
-  const runs = runsSoFar(session, warnings)
+  const unknown: Check[] = []
+  let runs: readonly RunRecord[] | undefined
+  try {
+    recovered.push(...settleFirst(session))
+    runs = runsSoFar(session, warnings)
+  } catch (error) {
+    // A repair that could not be recorded could not be undone.
+    if (request.fix) throw error
+    unknown.push(failedCheck('machine', unreadable(error)))
+  }
   const wsl = wslNotice(session.platform)
   if (wsl !== undefined) warnings.push(wsl)
   const examined = families.filter(
@@ -44,6 +54,7 @@ export async function doctor(session: Session, request: DoctorRequest): Promise<
   const checks: Check[] = [
     ...recovered.map((notice) => asCheck(notice, 'ok')),
     ...warnings.map((notice) => asCheck(notice, 'warning')),
+    ...unknown,
   ]
   const catalogs = new Map<string, Promise<Catalog>>()
   for (const state of examine()) {
@@ -85,8 +96,9 @@ async function fix(
   states: readonly ClientState[],
   request: DoctorRequest,
 ): Promise<string | undefined> {
-  const edits = []
-  for (const { client, texts, obstacles } of states) {
+  const edits: FileEdit[] = []
+  for (const state of states) {
+    const { client, texts, obstacles } = state
     const repairs: Repair[] = []
     for (const { repair, needsConsent } of obstacles) {
       if (repair === undefined) continue
@@ -100,7 +112,7 @@ async function fix(
           })))
       if (isAccepted) repairs.push(repair)
     }
-    edits.push(...planRepairs(client.id, texts, repairs))
+    edits.push(...closed(session, state, planRepairs(client.id, texts, repairs)))
   }
   if (edits.length === 0) return undefined
   const configured = states.find(({ settings }) => settings.baseUrl !== undefined)?.settings
@@ -112,6 +124,30 @@ async function fix(
     edits,
   }
   return applyPlan(session.platform, plan).run?.id
+}
+
+/** The edits, and with them the mode that closes the file with the key to others. */
+function closed(
+  session: Session,
+  state: ClientState,
+  repairs: readonly FileEdit[],
+): readonly FileEdit[] {
+  const { client, texts } = state
+  const file = keyFile(session, state)
+  const text = texts.find(({ path }) => path === file?.path)
+  if (!file?.isOpen || text === undefined) return repairs
+  const { path, format, holdsSecret, bytes } = text
+  const edit = repairs.find((one) => one.path === path) ?? {
+    client: client.id,
+    path,
+    format,
+    scope: 'keys',
+    changes: [],
+    before: bytes,
+    after: bytes,
+    holdsSecret,
+  }
+  return [...repairs.filter((one) => one !== edit), { ...edit, mode: file.mode & ~0o077 }]
 }
 
 const marks = { ok: 'ok     ', warning: 'warning', problem: 'problem' } as const

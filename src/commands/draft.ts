@@ -1,16 +1,19 @@
-import type {
-  Choice,
-  Client,
-  FileTexts,
-  ModelChoice,
-  Notice,
-  Obstacle,
-  SetupOptions,
+import {
+  type Choice,
+  type Client,
+  type FileTexts,
+  isCovered,
+  type ModelChoice,
+  type Notice,
+  type Obstacle,
+  type SetupOptions,
 } from '../clients/client.ts'
+import { fileOf } from '../clients/texts.ts'
 import { actionOf } from '../edits/action.ts'
 import type { FileEdit } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { GatewayAccess } from '../gateway/types.ts'
+import { earlierVersions } from '../transaction/earlier.ts'
 import type { RunRecord } from '../transaction/types.ts'
 import { asPlanned, readClientFiles, readShellProfiles } from './client-files.ts'
 import { ownBaseUrls } from './client-state.ts'
@@ -24,6 +27,8 @@ export interface Draft {
   readonly edits: readonly FileEdit[]
   /** What a person should know beside the changes: of files, obstacles and models. */
   readonly notices: readonly Notice[]
+  /** Models whose context window the client will have to guess. */
+  readonly unknownWindows: readonly string[]
 }
 
 /**
@@ -47,6 +52,7 @@ export function draftSetup(
     providerId: options.providerId ?? 'gateway',
     models,
     options,
+    earlier: (role) => earlierVersions(session.platform, fileOf(texts, role).path),
   }
   const obstacles = client.obstacles(texts, session.platform.machine, {
     providerId: choice.providerId,
@@ -74,6 +80,10 @@ export function draftSetup(
         })),
       ...(isChanged ? models.notes : []),
     ],
+    unknownWindows:
+      isChanged && !isCovered('context-window-unknown', obstacles)
+        ? (models.unknownWindows ?? [])
+        : [],
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Notice } from '../clients/client.ts'
+import { exitStatus, UserError } from '../errors.ts'
 import { listRuns } from '../transaction/records.ts'
 import { settle } from '../transaction/recover.ts'
 import type { RunRecord, Settled } from '../transaction/types.ts'
@@ -11,6 +12,19 @@ export function settleFirst(session: Session): Notice[] {
   const message = describeSettled(session, settled)
   session.remark(`note: ${message}`)
   return [{ code: 'run-recovered', message }]
+}
+
+/**
+ * Why the records cannot be read, for a command that only looks and goes on without them. Any other
+ * error is thrown on.
+ */
+export function unreadable(error: unknown): UserError {
+  const isUnreadable =
+    error instanceof UserError &&
+    exitStatus[error.code] === exitStatus['not-permitted'] &&
+    error.files === 'unchanged'
+  if (isUnreadable) return error
+  throw error
 }
 
 function describeSettled(session: Session, { run, outcome, files, left }: Settled): string {

@@ -1,9 +1,8 @@
 import type { Client, FileTexts } from '../clients/client.ts'
 import { clientById } from '../clients/index.ts'
-import type { Bytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
-import { readBlob } from '../transaction/records.ts'
-import type { FileVersion, RollbackPlan, RunRecord } from '../transaction/types.ts'
+import { copyOf } from '../transaction/blobs.ts'
+import type { RollbackPlan, RunRecord } from '../transaction/types.ts'
 import { asPlanned, readClientFiles } from './client-files.ts'
 import { families, ownBaseUrls, runsOf } from './client-state.ts'
 import { runsSoFar } from './history.ts'
@@ -39,6 +38,34 @@ export function refuseStrangeLogin(session: Session, { plan }: RollbackPlan): vo
   }
 }
 
+/**
+ * The files that are gone, of clients that nothing points at a gateway any more: no file that they
+ * read, be it under another name or in another layer, names one that repoint has written.
+ */
+export function abandonedFiles(session: Session): readonly string[] {
+  const runs = runsSoFar(session, [])
+  return families
+    .flatMap((client) => {
+      try {
+        const texts = readClientFiles(session, client)
+        const { baseUrl, broken } = client.readBack(texts)
+        const hosts = ownBaseUrls(client, runs).flatMap((url) =>
+          URL.canParse(url) ? [new URL(url).host] : [],
+        )
+        const isNamed = texts.some(({ bytes }) => {
+          const text = bytes === null ? '' : new TextDecoder().decode(bytes)
+          return hosts.some((host) => text.includes(host))
+        })
+        if (baseUrl !== undefined || broken !== undefined || isNamed) return []
+        return texts.filter(({ use, bytes }) => use === 'target' && bytes === null)
+      } catch (error) {
+        if (error instanceof UserError) return []
+        throw error
+      }
+    })
+    .map(({ path }) => path)
+}
+
 /** The keys that setups left behind, as the client reads them. */
 function writtenKeys(
   session: Session,
@@ -52,20 +79,10 @@ function writtenKeys(
   for (const run of runsOf(client, runs).toReversed()) {
     state = state.map((text) => {
       const file = run.files.find(({ path }) => path === text.path)
-      return file === undefined ? text : { ...text, bytes: contentsOf(session, file.after) }
+      return file === undefined ? text : { ...text, bytes: copyOf(session.platform, file.after) }
     })
     const { key } = client.readBack(state)
     if (key !== undefined && run.undoes === undefined) keys.add(key)
   }
   return keys
-}
-
-/** A copy that is gone proves nothing. */
-function contentsOf(session: Session, version: FileVersion | null): Bytes | null {
-  try {
-    return version && readBlob(session.platform, version.sha256)
-  } catch (error) {
-    if (error instanceof UserError) return null
-    throw error
-  }
 }

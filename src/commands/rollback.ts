@@ -1,13 +1,13 @@
-import type { ClientId, Notice } from '../clients/client.ts'
+import type { Client, ClientId, Notice } from '../clients/client.ts'
 import { clientById, familyIds } from '../clients/index.ts'
 import { describeEdit } from '../edits/describe.ts'
 import { applyRollback, planRollback } from '../transaction/rollback.ts'
 import type { Applied, RollbackPlan, RunRecord } from '../transaction/types.ts'
-import { readClientFiles } from './client-files.ts'
+import { asPlanned, readClientFiles } from './client-files.ts'
 import { families } from './client-state.ts'
 import { stopCodexServer } from './codex-server.ts'
 import { runsSoFar, settleFirst } from './history.ts'
-import { refuseStrangeLogin } from './rollback-guard.ts'
+import { abandonedFiles, refuseStrangeLogin } from './rollback-guard.ts'
 import type { Session } from './session.ts'
 
 export interface RollbackRequest {
@@ -34,6 +34,7 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
     ...(request.run === undefined ? {} : { run: request.run }),
     original: request.original,
     force: request.force,
+    abandoned: abandonedFiles(session),
   })
   if (found === undefined) return reportNothing(session, request, warnings)
   refuseStrangeLogin(session, found)
@@ -84,6 +85,21 @@ function showPlan(session: Session, { undoes, passes, files, plan }: RollbackPla
       session.say(`    kept: ${file.kept.map((path) => path.join('.')).join(', ')}`)
     if (file.note !== undefined) session.say(`    ${file.note}`)
   }
+  for (const client of concernedBy(files)) {
+    const { baseUrl, login } = client.readBack(
+      asPlanned(readClientFiles(session, client), plan.edits),
+    )
+    const how = login === undefined ? '' : `, with ${login}`
+    session.say(`${client.label} uses ${baseUrl ?? 'its own service'} again${how}.`)
+  }
+}
+
+/** The clients of the files that change. */
+function concernedBy(files: Applied['files']): readonly Client[] {
+  const changed = files.filter(({ action }) => action !== 'unchanged')
+  return families.filter((family) =>
+    changed.some(({ client }) => clientById(client).family === family.family),
+  )
 }
 
 /** What an edit changes, without the line that names its file. */
@@ -99,20 +115,13 @@ function describedChanges(
     .map((line) => line.trim())
 }
 
-/** What the clients believe now, what still holds the old key, and what a person has to do. */
+/** What still holds the old key, and what a person has to do. */
 async function whatIsNext(
   session: Session,
   request: RollbackRequest,
   applied: Applied,
 ): Promise<string[]> {
-  const changed = applied.files.filter(({ action }) => action !== 'unchanged')
-  const concerned = families.filter((family) =>
-    changed.some(({ client }) => clientById(client).family === family.family),
-  )
-  for (const client of concerned) {
-    const { baseUrl } = client.readBack(readClientFiles(session, client))
-    session.say(`${client.label} uses ${baseUrl ?? 'its own service'} again.`)
-  }
+  const concerned = concernedBy(applied.files)
   const isCodexChanged = concerned.some(({ family }) => family === 'codex')
   const toDo = isCodexChanged ? await stopCodexServer(session, request) : []
   return [...toDo, ...concerned.map(({ restartAdvice }) => restartAdvice)]

@@ -1,5 +1,6 @@
 import type { Client, ClientId, Notice, SetupOptions } from '../clients/client.ts'
 import { clientById } from '../clients/index.ts'
+import { windowNotices } from '../clients/models.ts'
 import { checkProviderId } from '../clients/provider-ids.ts'
 import { actionOf } from '../edits/action.ts'
 import type { Plan } from '../edits/plan.ts'
@@ -51,6 +52,7 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
     draftSetup(session, access, client, proof.models.get(client)!, request.options, runs),
   )
   warnings.push(...drafts.flatMap(({ notices }) => notices))
+  warnings.push(...windowNotices(drafts.flatMap(({ unknownWindows }) => unknownWindows)))
   const plan: Plan = {
     command: request.command,
     baseUrl: access.baseUrl,

@@ -1,5 +1,7 @@
 import type { Origins, Settings } from '../clients/client.ts'
+import type { Notice } from '../notice.ts'
 import { maskSecret } from '../text.ts'
+import type { RunRecord } from '../transaction/types.ts'
 import {
   type ClientState,
   type FileState,
@@ -7,14 +9,25 @@ import {
   stateOrFailure,
   type Unreadable,
 } from './client-state.ts'
-import { runsSoFar, settleFirst } from './history.ts'
+import { runsSoFar, settleFirst, unreadable } from './history.ts'
 import type { Session } from './session.ts'
 import { wslNotice } from './wsl.ts'
 
 /** What each client believes now, file by file. Reads only, no network. Returns the exit status. */
 export function status(session: Session): number {
-  const warnings = settleFirst(session)
-  const runs = runsSoFar(session, warnings)
+  const warnings: Notice[] = []
+  let runs: readonly RunRecord[] | undefined
+  try {
+    warnings.push(...settleFirst(session))
+    runs = runsSoFar(session, warnings)
+  } catch (error) {
+    const { message, hint } = unreadable(error)
+    warnings.push({
+      code: 'records-unreadable',
+      message: `What repoint has written cannot be told. ${message}`,
+      ...(hint === undefined ? {} : { hint }),
+    })
+  }
   const wsl = wslNotice(session.platform)
   if (wsl !== undefined) warnings.push(wsl)
   const states = families.map((client) => stateOrFailure(session, client, runs))
@@ -81,6 +94,7 @@ const stateWords: Readonly<Record<FileState['state'], string>> = {
   restored: 'as repoint restored it',
   'changed-since': 'changed since repoint wrote it',
   'not-ours': 'not written by repoint',
+  unknown: 'whether repoint wrote it cannot be told',
 }
 
 function describeFile({ state, run, changedKeys }: FileState): string {

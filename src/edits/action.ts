@@ -5,8 +5,8 @@ import { sameBytes } from './text.ts'
 export type FileAction = 'created' | 'updated' | 'unchanged' | 'removed'
 
 /** What an edit does to its file. */
-export function actionOf({ before, after }: Pick<FileEdit, 'before' | 'after'>): FileAction {
-  if (sameBytes(before, after)) return 'unchanged'
+export function actionOf({ before, after, mode }: FileEdit): FileAction {
+  if (sameBytes(before, after)) return mode === undefined ? 'unchanged' : 'updated'
   if (before === null) return 'created'
   return after === null ? 'removed' : 'updated'
 }

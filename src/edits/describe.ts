@@ -21,7 +21,9 @@ export function describePlan(plan: Plan, options: DescribeOptions): string[] {
 /** One file's edit: its path, then a line for each key. Secrets are masked. */
 export function describeEdit(edit: FileEdit, options: DescribeOptions): string[] {
   const title = `${printableLine(options.showPath(edit.path))} (${actionOf(edit)})`
-  if (sameBytes(edit.before, edit.after)) return [title]
+  const newMode =
+    edit.mode === undefined ? [] : [`  ~ mode: ${edit.mode.toString(8).padStart(4, '0')}`]
+  if (sameBytes(edit.before, edit.after)) return [title, ...newMode]
   const before = tryRead(edit.before, edit)
   const after = tryRead(edit.after, edit)
   const changes = edit.changes.map((change) => ({
@@ -29,12 +31,15 @@ export function describeEdit(edit: FileEdit, options: DescribeOptions): string[]
     line: describeChange(change, before),
   }))
   const isTold = (key: string) => edit.changes.some(({ path }) => path[0] === key)
-  const dropped = edit.scope === 'whole' ? droppedKeys(before, after) : []
+  const isWhole = edit.scope === 'whole'
+  const dropped = isWhole ? keysWithout(before, after) : []
+  const returned = isWhole ? keysWithout(after, before) : []
   const lines = [
     ...gathered(changes.filter(({ line }) => line !== undefined) as Told[]),
     ...dropped.filter((key) => !isTold(key)).map((key) => `- ${showKey([key])} (removed)`),
+    ...returned.filter((key) => !isTold(key)).map((key) => `+ ${showKey([key])} (put back)`),
   ]
-  return [title, ...lines.map((line) => `  ${printableLine(line)}`)]
+  return [title, ...lines.map((line) => `  ${printableLine(line)}`), ...newMode]
 }
 
 interface Told {
@@ -93,18 +98,22 @@ function describeChange(change: KeyChange, before: ConfigDocument | undefined): 
   const key = showKey(change.path)
   const found = before?.get(change.path)
   const isSecret = change.isSecret || change.path.some(isSecretName)
-  // Codex writes `"OPENAI_API_KEY": null` beside a login: that is no old key.
-  const old = isSecret && found === null ? undefined : found
+  // Codex writes `"OPENAI_API_KEY": null` beside a login: that is no key.
+  const asFound = (value: ConfigValue | undefined) =>
+    isSecret && value === null ? undefined : value
+  const old = asFound(found)
+  const value = asFound(change.value)
   const show = (value: ConfigValue) => (isSecret ? maskValue(value) : showMasked(value))
-  if (change.value === undefined) return old === undefined ? undefined : `- ${key} (removed)`
-  if (old === undefined) return `+ ${key} = ${show(change.value)}`
-  if (showValue(old) === showValue(change.value)) return undefined
-  return `~ ${key}: ${show(old)} -> ${show(change.value)}`
+  if (value === undefined) return old === undefined ? undefined : `- ${key} (removed)`
+  if (old === undefined) return `+ ${key} = ${show(value)}`
+  if (showValue(old) === showValue(value)) return undefined
+  return `~ ${key}: ${show(old)} -> ${show(value)}`
 }
 
-function droppedKeys(before?: ConfigDocument, after?: ConfigDocument): string[] {
-  const kept = after?.root ?? {}
-  return Object.keys(before?.root ?? {}).filter((key) => !Object.hasOwn(kept, key))
+/** The keys of one document that the other lacks. */
+function keysWithout(one?: ConfigDocument, other?: ConfigDocument): string[] {
+  const there = other?.root ?? {}
+  return Object.keys(one?.root ?? {}).filter((key) => !Object.hasOwn(there, key))
 }
 
 function maskValue(value: ConfigValue): string {

@@ -48,6 +48,8 @@ export interface FileEdit {
   readonly after: Bytes | null
   /** A file that holds a secret is born with mode 0600; other new files with 0644 less the umask. */
   readonly holdsSecret: boolean
+  /** Permission bits that the file is to have, be it with the same contents. Absent: as they are. */
+  readonly mode?: number
 }
 
 /** What a run would do, as data. */

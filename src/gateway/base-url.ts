@@ -36,6 +36,7 @@ export function normaliseBaseUrl(
       code: 'usage',
       message: `The base URL holds a user name or a password before ${url.host}`,
       hint: 'Give the address without them, and the key apart: --key-stdin, --key-file or --key-env.',
+      hintAtPrompt: 'Type the address without them; the key is asked for apart.',
     })
   }
   if (url.search !== '' || url.hash !== '') {
@@ -50,6 +51,7 @@ export function normaliseBaseUrl(
       code: 'usage',
       message: `http://${url.host} would send the key over the network for everyone to read`,
       hint: `Use https://${url.host}${path}, or add --allow-http if you trust the network.`,
+      hintAtPrompt: `Type https://${url.host}${path}; or, if you trust the network, leave with Ctrl-C and begin with, say, repoint codex --allow-http.`,
     })
   }
 
@@ -61,6 +63,8 @@ export function normaliseBaseUrl(
       : [{ code: 'url-cleaned', message: `Base URL read as ${baseUrl}: ${changes.join(', ')}` }]
   return { baseUrl, notices }
 }
+
+const typeAddress = 'Type the address of your gateway alone, like this: https://gateway.example.'
 
 /** Whether a host is this machine: such traffic never leaves it. */
 export function isLoopback(hostname: string): boolean {
@@ -81,6 +85,7 @@ function parse(input: string, changes: string[]): URL {
       code: 'usage',
       message: 'The base URL is empty',
       hint: 'Give it as --base-url https://gateway.example.',
+      hintAtPrompt: typeAddress,
     })
   }
   if (placeholder.test(text)) {
@@ -88,6 +93,7 @@ function parse(input: string, changes: string[]): URL {
       code: 'usage',
       message: 'The base URL is still a placeholder from the instructions',
       hint: 'Give the address of your gateway: --base-url https://gateway.example.',
+      hintAtPrompt: typeAddress,
     })
   }
 
@@ -97,6 +103,7 @@ function parse(input: string, changes: string[]): URL {
       code: 'usage',
       message: 'This looks like a key, not an address',
       hint: 'Give the address as --base-url https://gateway.example, and the key apart: --key-stdin, --key-file or --key-env.',
+      hintAtPrompt: `${typeAddress} The key is asked for apart.`,
     })
   }
 
@@ -134,6 +141,7 @@ function unwrap(input: string, changes: string[]): string {
       code: 'usage',
       message: 'The base URL has spaces inside',
       hint: 'Give one address only: --base-url https://gateway.example.',
+      hintAtPrompt: typeAddress,
     })
   }
   return text
@@ -147,6 +155,7 @@ function withScheme(text: string, changes: string[]): string {
       code: 'usage',
       message: `The base URL begins with ${other}://, but a gateway is reached over https://`,
       hint: 'Give it like this: --base-url https://gateway.example.',
+      hintAtPrompt: typeAddress,
     })
   }
 
@@ -178,6 +187,7 @@ function notAnAddress(): UserError {
     code: 'usage',
     message: 'The base URL is not a web address',
     hint: 'Give it like this: --base-url https://gateway.example.',
+    hintAtPrompt: typeAddress,
   })
 }
 
@@ -187,6 +197,7 @@ function cleanHostname(url: URL, changes: string[]): string {
       code: 'docs-host',
       message: `${url.hostname} is the documentation, not the API`,
       hint: 'Take the base URL that the documentation names, then run the command again with --base-url.',
+      hintAtPrompt: 'Type the base URL that the documentation names.',
     })
   }
   if (url.hostname === '0.0.0.0') {
@@ -214,6 +225,7 @@ function apiPrefix(url: URL, hostname: string, changes: string[]): string {
       code: 'docs-host',
       message: `${hostname}${path} is a documentation page, not the API`,
       hint: `Try --base-url ${root}, or take the base URL that the page names.`,
+      hintAtPrompt: `Try ${root}, or type the base URL that the page names.`,
     })
   }
   const prefix = untilSteady(path, (part) => tidy(part.replace(webPage, '')))

@@ -70,6 +70,7 @@ function refuseSeveralLines(lines: readonly string[], key: string, isAssigned: b
     code: 'usage',
     message: `The key is followed by other text: these are ${lines.length} lines, and a key is one`,
     hint: `Give the line with the key alone. ${howToGive}`,
+    hintAtPrompt: pasteKey,
   })
 }
 
@@ -116,13 +117,19 @@ const wrappings: readonly (readonly [name: string, take: (text: string) => strin
 function refusePlaceholders(text: string): void {
   // What begins like a comment was one, inside of quotes or behind a name.
   if (text === '' || text.startsWith('#')) {
-    throw new UserError({ code: 'key-missing', message: 'The key is empty', hint: howToGive })
+    throw new UserError({
+      code: 'key-missing',
+      message: 'The key is empty',
+      hint: howToGive,
+      hintAtPrompt: pasteKey,
+    })
   }
   if (placeholders.some((pattern) => pattern.test(text))) {
     throw new UserError({
       code: 'key-placeholder',
       message: 'The key is still a placeholder from the instructions',
       hint: `Put your own key in its place. ${howToGive}`,
+      hintAtPrompt: pasteKey,
     })
   }
   if (masked.test(text)) {
@@ -135,6 +142,7 @@ function refusePlaceholders(text: string): void {
 }
 
 const howToGive = 'Give it with --key-stdin, --key-file PATH or --key-env NAME.'
+const pasteKey = 'Paste your own key alone.'
 
 function withoutAssignment(text: string): string {
   const assignment =
@@ -150,6 +158,7 @@ function refuseWhatIsNoKey(text: string): void {
       code: 'usage',
       message: 'The key is a web address',
       hint: `The address belongs to --base-url. ${howToGive}`,
+      hintAtPrompt: pasteKey,
     })
   }
   if (/\s/.test(text)) {
@@ -164,6 +173,7 @@ function refuseWhatIsNoKey(text: string): void {
       code: 'usage',
       message: 'The key is followed by another setting',
       hint: `Copy the key alone. ${howToGive}`,
+      hintAtPrompt: pasteKey,
     })
   }
   if (/[^!-~]/.test(text)) {

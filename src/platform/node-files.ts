@@ -102,7 +102,7 @@ function read(fs: NodeFs, path: string, maxBytes: number): Uint8Array {
   const isShellPipe = /^\/dev\/(fd\/\d+|stdin)$/.test(path)
   // Without O_NONBLOCK, opening a FIFO waits for its writer. Windows has no such flag.
   const nonBlocking = isShellPipe ? 0 : (nodeFs.constants.O_NONBLOCK ?? 0)
-  const handle = fs.openSync(path, nodeFs.constants.O_RDONLY | nonBlocking)
+  const handle = openToRead(fs, path, nonBlocking)
   try {
     const stats = fs.fstatSync(handle)
     if (!stats.isFile() && !stats.isDirectory() && !isShellPipe)
@@ -121,6 +121,15 @@ function read(fs: NodeFs, path: string, maxBytes: number): Uint8Array {
     }
   } finally {
     fs.closeSync(handle)
+  }
+}
+
+/** Node's error names the call `open`, as it does where a file is opened to be written. */
+function openToRead(fs: NodeFs, path: string, flags: number): number {
+  try {
+    return fs.openSync(path, nodeFs.constants.O_RDONLY | flags)
+  } catch (error) {
+    throw Object.assign(error as NodeJS.ErrnoException, { syscall: 'read' })
   }
 }
 

@@ -101,7 +101,8 @@ export interface AskChoice {
  * The file calls of the transaction. Synchronous on purpose: they run on the main thread in a
  * known order, so that tests can fail, cut and forget each single one.
  *
- * Every call throws Node's own error (`code` is `ENOENT`, `ENOSPC`, …).
+ * Every call throws Node's own error (`code` is `ENOENT`, `ENOSPC`, …); where a file cannot be opened
+ * to be read, its `syscall` is `read`.
  */
 export interface Files {
   lstat(path: string): FileStatus

@@ -4,7 +4,7 @@ import { createDurably, randomName, sha256Of } from './durable.ts'
 import { placeOf } from './failure.ts'
 import { findState, type StatePaths } from './state.ts'
 import { steadyWorld } from './steady.ts'
-import type { World } from './types.ts'
+import type { FileVersion, World } from './types.ts'
 
 /** Largest copy that is read, in bytes: more than any configuration file that is edited. */
 export const maxBlobBytes = 16_000_000
@@ -24,6 +24,16 @@ export function readBlob(world: World, sha256: string): Bytes {
     message: `The saved copy ${sha256.slice(0, 12)}… of a file is missing or damaged${paths ? ` in ${placeOf(world.machine, paths.blobs)}` : ''}`,
     hint: 'That run cannot be undone. `repoint rollback --list` shows the others.',
   })
+}
+
+/** A version of a file as far as there is one: a copy that is gone proves nothing. */
+export function copyOf(world: World, version: FileVersion | null): Bytes | null {
+  try {
+    return version && readBlob(world, version.sha256)
+  } catch (error) {
+    if (error instanceof UserError) return null
+    throw error
+  }
 }
 
 function readIfSound(world: World, paths: StatePaths, sha256: string): Bytes | undefined {

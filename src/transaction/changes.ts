@@ -31,7 +31,7 @@ export function findChanges(world: World, paths: StatePaths, plan: Plan): Change
       const target = checkedTarget(world, edit)
       const now = readIfThere(world.files, world.machine, target.realPath)
       // Somebody, most likely another run, has already done the very same.
-      if (sameBytes(now, edit.after)) continue
+      if (sameBytes(now, edit.after) && hasMode(edit, target)) continue
       if (!sameBytes(now, edit.before)) throw changedUnderneath(world, paths, edit, now)
       takeOnce(world, edit, target, taken)
       changes.push({ edit, target })
@@ -58,8 +58,12 @@ export function takeOnce(
 }
 
 /** Whether the edit is already so. */
-export function isUnchanged({ before, after }: FileEdit): boolean {
-  return sameBytes(before, after)
+export function isUnchanged({ before, after, mode }: FileEdit): boolean {
+  return mode === undefined && sameBytes(before, after)
+}
+
+function hasMode({ mode }: FileEdit, { status }: Target): boolean {
+  return mode === undefined || (status !== undefined && (status.mode & 0o777) === mode)
 }
 
 /** @throws UserError `config-conflict`, `not-permitted`; Node's own errors */

@@ -15,7 +15,7 @@ export function fileFailure(
   files: FilesState = 'unchanged',
 ): unknown {
   if (error instanceof UserError) return error
-  const code = (error as NodeJS.ErrnoException).code
+  const { code, syscall = '' } = error as NodeJS.ErrnoException
   if (error instanceof RangeError || !(error instanceof Error) || code === undefined) return error
   const place = placeOf(machine, path)
   switch (code) {
@@ -31,14 +31,17 @@ export function fileFailure(
       })
     case 'EACCES':
     case 'EPERM':
-    case 'EROFS':
+    case 'EROFS': {
+      const isRead = lookingCalls.includes(syscall)
+      const reason = code === 'EROFS' ? 'the file system is read-only' : 'permission denied'
       return new UserError({
         code: 'not-permitted',
-        message: `${place} cannot be written: ${code === 'EROFS' ? 'the file system is read-only' : 'permission denied'}`,
-        hint: 'Check the owner and the mode of the file and its folder with: ls -ld. A file that another tool generates must be changed there.',
+        message: `${place} cannot be ${isRead ? 'read' : 'written'}: ${reason}`,
+        hint: `Check the owner and the mode of the file and its folder with: ls -ld.${isRead ? '' : ' A file that another tool generates must be changed there.'}`,
         files,
         cause: error,
       })
+    }
     case 'ELOOP':
     case 'ENOTDIR':
     case 'EISDIR':
@@ -61,6 +64,9 @@ export function fileFailure(
       })
   }
 }
+
+/** As Node names them in an error. */
+const lookingCalls = ['read', 'lstat', 'stat', 'scandir', 'readlink', 'realpath']
 
 const fullReason = {
   ENOSPC: 'no space is left on the disk',

@@ -1,6 +1,7 @@
 import { decodeDocument } from './document.ts'
 import { attempt, randomName } from './durable.ts'
 import { fileFailure } from './failure.ts'
+import { followRenames } from './renamed.ts'
 import { findState, type StatePaths } from './state.ts'
 import { steadyWorld } from './steady.ts'
 import type { RunRecord, World } from './types.ts'
@@ -22,13 +23,15 @@ export interface Runs {
 }
 
 /**
- * The recorded runs. Reads only. A record that is damaged, or that a newer repoint wrote, is told and
+ * The recorded runs, each file under the name that it has now. Reads only. A record that is damaged, or that a newer repoint wrote, is told and
  * never guessed at; the next run that is carried out sets it aside under another name.
  */
 export function listRuns(world: World): Runs {
   const steady = steadyWorld(world)
   const paths = findState(steady)
-  return paths ? readRuns(steady, paths) : { runs: [], damaged: [] }
+  if (!paths) return { runs: [], damaged: [] }
+  const { runs, damaged } = readRuns(steady, paths)
+  return { runs: followRenames(steady, runs), damaged }
 }
 
 export function readRuns(world: World, paths: StatePaths): Runs {

@@ -17,6 +17,11 @@ export interface RollbackOptions {
   readonly original?: boolean
   /** The old contents as they were, whatever has been changed since. */
   readonly force?: boolean
+  /**
+   * Paths of files that are gone, and with them the address: nothing points their client at one any
+   * more, so its key can go back too.
+   */
+  readonly abandoned?: readonly string[]
 }
 
 /**
@@ -117,7 +122,12 @@ function planTo(
   const held = new Set(
     alone
       .map(({ edit }) => edit.client)
-      .filter((client) => isHeldTogether(alone.filter(({ edit }) => edit.client === client))),
+      .filter((client) =>
+        isHeldTogether(
+          alone.filter(({ edit }) => edit.client === client),
+          options.abandoned,
+        ),
+      ),
   )
   const undone = alone.map((one) => (held.has(one.edit.client) ? leftAsItIs(one) : one))
   return {

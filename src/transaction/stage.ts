@@ -108,6 +108,7 @@ function wantedOwnerAndMode(
     return { mode: edit.holdsSecret ? 0o600 : 0o644, uid: -1, gid: -1 }
   }
   const now = ownerAndMode(status)
+  if (edit.mode !== undefined) return { ...now, mode: edit.mode }
   const isModeOurs = original && now.mode === undone.after?.mode
   if (isModeOurs) return { ...now, mode: original.mode }
   const isClosed = edit.holdsSecret && undone === undefined

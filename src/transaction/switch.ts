@@ -14,8 +14,12 @@ export type FileNow = 'old' | 'new' | 'other'
 export function fileNow({ files, machine }: World, file: RecordedFile): FileNow {
   const bytes = readIfThere(files, machine, file.realPath)
   const sha256 = bytes && sha256Of(bytes)
-  if (sha256 === (file.after?.sha256 ?? null)) return 'new'
-  return sha256 === (file.before?.sha256 ?? null) ? 'old' : 'other'
+  const { before, after } = file
+  const isBefore = sha256 === (before?.sha256 ?? null)
+  if (sha256 !== (after?.sha256 ?? null)) return isBefore ? 'old' : 'other'
+  // Where only the mode is switched, it alone tells.
+  const isOldMode = bytes && isBefore && (files.lstat(file.realPath).mode & 0o777) !== after?.mode
+  return isOldMode ? 'old' : 'new'
 }
 
 /**

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ConfigDocument } from '../edits/format.ts'
 import { formatOf } from '../edits/formats.ts'
 import type { Bytes, FileEdit, KeyPath } from '../edits/plan.ts'
+import { sameBytes } from '../edits/text.ts'
 import { UserError } from '../errors.ts'
 import { readBlob } from './blobs.ts'
 import { sha256Of } from './durable.ts'
@@ -18,6 +19,11 @@ export interface UndoneFile {
   readonly isGone: boolean
   /** An address was changed since, or a key was replaced by another one. */
   readonly isBoundChanged: boolean
+  /**
+   * An address went with the file. `with-older`: with it went one from before the run, which the old
+   * key was meant for.
+   */
+  readonly addressGone: 'no' | 'yes' | 'with-older'
   /** Our key was taken out since, by a login or by hand. */
   readonly isKeyGone: boolean
   /** The file names an address of someone's once it is led back. */
@@ -28,22 +34,33 @@ export interface UndoneFile {
  * Whether a client's files have to stay as they are, because a key would come to an address that it
  * was not meant for.
  *
- * An address that someone has changed keeps its key. A key that someone has put in the place of ours
- * keeps the address. Where our key is merely gone, the address goes too, as long as none comes in its
- * place: else the user's own login, made since, would be sent to the gateway.
+ * An address that someone has changed keeps its key. So does one whose file is gone, unless it is known
+ * to stand nowhere else and the old key was meant for no other. A key that someone has put in the place of ours keeps the address.
+ * Where our key is merely gone, the address goes too, as long as none comes in its place: else the
+ * user's own login, made since, would be sent to the gateway.
+ *
+ * @param abandoned paths of files whose address stands nowhere else
  */
-export function isHeldTogether(files: readonly UndoneFile[]): boolean {
+export function isHeldTogether(
+  files: readonly UndoneFile[],
+  abandoned: readonly string[] = [],
+): boolean {
   return (
     files.some(({ isBoundChanged }) => isBoundChanged) ||
+    files.some(({ addressGone }) => addressGone === 'with-older') ||
+    files.some(
+      ({ addressGone, edit }) => addressGone === 'yes' && !abandoned.includes(edit.path),
+    ) ||
     (files.some(({ isKeyGone }) => isKeyGone) && files.some(({ hasAddress }) => hasAddress))
   )
 }
 
 export function leftAsItIs(undone: UndoneFile): UndoneFile {
   const { edit, isGone, note } = undone
+  const { mode: _, ...rest } = edit
   return {
     ...undone,
-    edit: { ...edit, after: edit.before, changes: [] },
+    edit: { ...rest, after: edit.before, changes: [] },
     kept: isGone ? [] : edit.changes.map(({ path }) => path),
     note:
       note ??
@@ -64,7 +81,7 @@ export function undoFile(
 ): UndoneFile {
   const target = steps[steps.length - 1] as RecordedFile
   const { client, path, format, scope, holdsSecret } = target
-  const current = readCurrent(world, target)
+  const { bytes: current, mode } = readCurrent(world, target)
   const all = (pick: (file: RecordedFile) => readonly KeyPath[]) => uniquePaths(steps.flatMap(pick))
   const boundKeys = all((file) => file.boundKeys)
   const secretKeys = all((file) => file.secretKeys)
@@ -73,9 +90,11 @@ export function undoFile(
     ? { after: target.before && readBlob(world, target.before.sha256), kept: [] }
     : foldBack(world, steps, current)
   const isGone = current === null && steps[0].after !== null
+  const oldMode = modeAlone({ bytes: current, mode }, steps[0], target, after)
   const documentNow = current && readIfSound(target, current)
   const documentAfter = after && readIfSound(target, after)
-  const changed = boundKeys.filter((bound) => isGone || kept.some((key) => isWithin(key, bound)))
+  const changed = boundKeys.filter((bound) => kept.some((key) => isWithin(key, bound)))
+  const gone = isGone && !force ? boundKeys : []
   const isTakenOut = (key: KeyPath) => isIn(secretKeys, key) && !documentNow?.get(key)
   return {
     edit: {
@@ -92,16 +111,35 @@ export function undoFile(
       })),
       before: current,
       after,
+      ...(oldMode === undefined ? {} : { mode: oldMode }),
     },
     kept,
     ...(note === undefined ? {} : { note }),
     isGone,
     isBoundChanged: !force && changed.some((key) => !isTakenOut(key)),
-    isKeyGone: !force && changed.some(isTakenOut),
+    addressGone: addressGone(
+      world,
+      target,
+      gone.filter((key) => !isTakenOut(key)),
+    ),
+    isKeyGone: !force && [...changed, ...gone].some(isTakenOut),
     hasAddress: boundKeys.some(
       (key) => !isIn(secretKeys, key) && documentAfter?.get(key) !== undefined,
     ),
   }
+}
+
+/** The mode to give back where nothing else is: contents and mode are as the newest run left them. */
+function modeAlone(
+  current: Current,
+  { after: left }: RecordedFile,
+  { before }: RecordedFile,
+  after: Bytes | null,
+): number | undefined {
+  if (current.bytes === null || !before || !left || !sameBytes(current.bytes, after))
+    return undefined
+  const isAsLeft = current.mode === left.mode && sha256Of(current.bytes) === left.sha256
+  return isAsLeft && before.mode !== left.mode ? before.mode : undefined
 }
 
 function foldBack(world: World, steps: readonly RecordedFile[], current: Bytes | null): Undone {
@@ -155,9 +193,26 @@ function uniquePaths(paths: readonly KeyPath[]): KeyPath[] {
   return paths.filter((path, index) => paths.findIndex((one) => samePath(one, path)) === index)
 }
 
-function readCurrent({ files, machine }: World, { path }: RecordedFile): Bytes | null {
+function addressGone(
+  world: World,
+  target: RecordedFile,
+  keys: readonly KeyPath[],
+): UndoneFile['addressGone'] {
+  if (keys.length === 0) return 'no'
+  const before = target.before && readIfSound(target, readBlob(world, target.before.sha256))
+  return keys.some((key) => before?.get(key) !== undefined) ? 'with-older' : 'yes'
+}
+
+interface Current {
+  readonly bytes: Bytes | null
+  /** Permission bits. */
+  readonly mode: number
+}
+
+function readCurrent({ files, machine }: World, { path }: RecordedFile): Current {
   try {
-    return readIfThere(files, machine, findTarget(files, machine, path).realPath)
+    const { realPath, status } = findTarget(files, machine, path)
+    return { bytes: readIfThere(files, machine, realPath), mode: (status?.mode ?? 0) & 0o777 }
   } catch (error) {
     throw fileFailure(machine, path, error)
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { SetupOptions } from '../../src/clients/client.ts'
+import { windowNotices } from '../../src/clients/models.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import { byId, catalog, catalogWithWindows } from './support.ts'
 
@@ -66,7 +67,10 @@ describe('codex and opencode', () => {
 
   test('an unknown window is left alone and said; --context-window wins', () => {
     expect(choose('codex').contextWindow).toBeUndefined()
-    expect(choose('codex').notes).toMatchObject([{ code: 'context-window-unknown' }])
+    expect(choose('codex').unknownWindows).toEqual(['gpt-5.6-sol'])
+    expect(windowNotices(['a', 'b', 'a'])).toMatchObject([
+      { code: 'context-window-unknown', message: expect.stringContaining('window of a, b;') },
+    ])
     expect(choose('codex', { contextWindow: 5 }, catalogWithWindows)).toMatchObject({
       contextWindow: 5,
       notes: [],

@@ -124,7 +124,7 @@ describe('claude-gpt', () => {
     )
     const choice = byId('claude-gpt').choose({ models }, {})
     expect(choice.contextWindow).toBeUndefined()
-    expect(choice.notes[0]?.message).toContain('gpt-5.4-mini')
+    expect(choice.unknownWindows).toContain('gpt-5.4-mini')
   })
 })
 

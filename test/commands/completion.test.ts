@@ -55,6 +55,10 @@ describe.skipIf(!isInstalled('bash'))('completion in bash', () => {
     ['repoint codex --key-', ['--key-stdin', '--key-file', '--key-env']],
     ['repoint rollback ', expect.arrayContaining(['codex', 'claude-gpt', '--list'])],
     ['repoint rollback co', ['codex']],
+    ['repoint he', ['help']],
+    ['repoint help ro', ['rollback']],
+    ['repoint help ', expect.not.arrayContaining(['help', 'remembered-models'])],
+    ['repoint help ', expect.arrayContaining(['codex', 'completion'])],
     ['repoint claude --slot ', ['opus', 'sonnet', 'haiku', 'fable']],
     ['repoint codex --model gpt-5.', ['gpt-5.6-sol', 'gpt-5.4-mini']],
     ['repoint codex --yes --model=gpt-5.6', ['gpt-5.6-sol']],
@@ -102,6 +106,7 @@ describe.skipIf(!isInstalled('fish'))('completion in fish', () => {
     ['repoint ro', ['rollback']],
     ['repoint codex --key-', ['--key-env', '--key-file', '--key-stdin']],
     ['repoint rollback co', ['codex']],
+    ['repoint help ro', ['rollback']],
     ['repoint claude --slot ', ['fable', 'haiku', 'opus', 'sonnet']],
     ['repoint codex --model gpt-5.', ['gpt-5.4-mini', 'gpt-5.6-sol']],
     ['repoint codex --key-env MY_GATE', ['MY_GATEWAY_KEY']],
@@ -129,6 +134,7 @@ describe.skipIf(!isInstalled('zsh'))('completion in zsh', () => {
     for (const [typed, shown] of [
       ['repoint rol\t', 'repoint rollback'],
       ['repoint rollback co\t', 'repoint rollback codex'],
+      ['repoint help ro\t', 'repoint help rollback'],
       ['repoint codex --try\t', 'repoint codex --try-client'],
       ['repoint claude --slot son\t', 'repoint claude --slot sonnet'],
       ['repoint codex --model gpt-5.6\t', 'repoint codex --model gpt-5.6-sol'],
@@ -148,6 +154,7 @@ test('completion: PowerShell gets every command and flag, with its quotes and br
   const home = aHome()
   const text = await script(home, 'powershell')
   expect(text).toContain("'codex' = @{ Flags = [ordered]@{ '--base-url' = 'text'")
+  expect(text).toContain("'help' = @{ Flags = [ordered]@{  }; Values = @('codex', 'claude',")
   expect(text).toContain("'--slot' = 'opus sonnet haiku fable'")
   const outside = text.replace(/^#.*$/gm, '').replace(/'(?:[^']|'')*'|"[^"]*"/g, '')
   expect(outside).not.toMatch(/['"]/)

@@ -28,6 +28,18 @@ describe('files', () => {
     expect(() => files.read(home.at('pipe'), 100)).toThrow('EINVAL')
   })
 
+  test('an error tells a file that cannot be read from one that cannot be made', () => {
+    const refusing: NodeFs = { ...fs, openSync: () => refuse() }
+    const refuse = () => {
+      throw Object.assign(new Error('EACCES'), { code: 'EACCES', syscall: 'open' })
+    }
+    const refused = nodeFiles('linux', refusing)
+    expect(() => refused.read('/x', 10)).toThrow(expect.objectContaining({ syscall: 'read' }))
+    expect(() => refused.createNew('/x', 0o600)).toThrow(
+      expect.objectContaining({ syscall: 'open' }),
+    )
+  })
+
   test('creates only what is not there yet', () => {
     const home = aHome({ there: 'x' })
     expect(() => files.createNew(home.at('there'), 0o600)).toThrow('EEXIST')

@@ -1,3 +1,4 @@
+import { renameSync, rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
@@ -67,6 +68,65 @@ describe('repoint claude', () => {
     expect(home.text('.claude/settings.json')).toBe(plain)
   })
 
+  test.each<[string, string[], string[]]>([
+    ['after claude', ['claude'], ['claude-gpt']],
+    ['after a mapping that came first', [], ['claude-gpt']],
+    ['after two mappings', ['claude'], ['claude-gpt', 'claude-gpt --haiku-model gpt-5.6-luna']],
+    ['after discovery', [], ['claude --enable-discovery', 'claude-gpt --enable-discovery']],
+    ['after an undo and its undo', [], ['claude-gpt', 'rollback', 'rollback']],
+  ])('what its user had set beside a mapping is there again %s', async (_, first, between) => {
+    const own = {
+      CLAUDE_CODE_SUBAGENT_MODEL: 'mine',
+      CLAUDE_CODE_MAX_CONTEXT_TOKENS: 5,
+      CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
+      DISABLE_TELEMETRY: '1',
+      DISABLE_AUTOUPDATER: 'yes',
+    }
+    const given = { '.claude/settings.json': JSON.stringify({ env: own }) }
+    const plain = aHome(given)
+    await setUp(plain, ['claude'])
+    const home = aHome(given)
+    for (const line of [...first, ...between])
+      if (line === 'rollback') await runCli(home, ['rollback'])
+      else expect((await setUp(home, line.split(' '))).status).toBe(0)
+    expect(settingsOf(home).env).not.toMatchObject(own)
+    await setUp(home, ['claude'])
+    expect(settingsOf(home)).toEqual(settingsOf(plain))
+    expect((await setUp(home, ['claude'])).json).toMatchObject({ changed: false })
+  })
+
+  test('a subagent that an earlier setup was given comes back behind a mapping', async () => {
+    const home = aHome()
+    await setUp(home, ['claude', '--subagent-model', 'claude-opus-5-5'])
+    const plain = home.text('.claude/settings.json')
+    await setUp(home, ['claude-gpt'])
+    await setUp(home, ['claude'])
+    expect(home.text('.claude/settings.json')).toBe(plain)
+  })
+
+  test('beside an address that repoint has not written, a mapping goes as a whole', async () => {
+    const home = aHome({
+      '.claude/settings.json': JSON.stringify({ env: { CLAUDE_CODE_SUBAGENT_MODEL: 'mine' } }),
+    })
+    await setUp(home, ['claude-gpt'])
+    home.put(
+      '.claude/settings.json',
+      home.text('.claude/settings.json').replace(gateway.url, 'https://other.example'),
+    )
+    await setUp(home, ['claude'])
+    expect(settingsOf(home).env).not.toHaveProperty('CLAUDE_CODE_SUBAGENT_MODEL')
+  })
+
+  test('where the copies of old files are gone, a mapping goes as a whole', async () => {
+    const home = aHome({
+      '.claude/settings.json': JSON.stringify({ env: { CLAUDE_CODE_SUBAGENT_MODEL: 'mine' } }),
+    })
+    await setUp(home, ['claude-gpt'])
+    rmSync(home.at('.local/state/repoint/blobs'), { recursive: true })
+    expect((await setUp(home, ['claude'])).status).toBe(0)
+    expect(settingsOf(home).env).not.toHaveProperty('CLAUDE_CODE_SUBAGENT_MODEL')
+  })
+
   test.each([
     ['settings that are an array', '[]', 'config-invalid'],
     ['an env that is a string', '{"env":"x"}', 'config-conflict'],
@@ -114,6 +174,41 @@ describe('repoint opencode', () => {
       anthropic: { type: 'oauth', refresh: 'r' },
       gateway: { type: 'api', key: canary },
     })
+  })
+})
+
+describe('repoint opencode and a config that is renamed later', () => {
+  test.each([
+    ['renamed to a third name that opencode reads', true],
+    ['deleted', false],
+  ])('rollback leaves the key of a config that was %s: %s', async (_, isKept) => {
+    const auth = '.local/share/opencode/auth.json'
+    const home = aHome({ [auth]: '{"anthropic":{"type":"oauth","refresh":"r"}}' })
+    const own = home.text(auth)
+    await setUp(home, ['opencode'])
+    const config = home.at('.config/opencode/opencode.json')
+    if (isKept) renameSync(config, home.at('.config/opencode/config.json'))
+    else rmSync(config)
+    const before = home.text(auth)
+    await runCli(home, ['rollback'])
+    expect(home.text(auth)).toBe(isKept ? before : own)
+  })
+
+  test('status knows it, rollback undoes it there, and the next one goes forward again', async () => {
+    const own = '{\n  "share": "disabled"\n}\n'
+    const home = aHome({ '.config/opencode/opencode.json': own })
+    await setUp(home, ['opencode'])
+    renameSync(
+      home.at('.config/opencode/opencode.json'),
+      home.at('.config/opencode/opencode.jsonc'),
+    )
+    const renamed = home.snapshot()
+    expect((await runCli(home, ['status'])).stdout).toContain('opencode.jsonc  as repoint wrote it')
+    expect((await runCli(home, ['rollback'])).status).toBe(0)
+    expect(home.text('.config/opencode/opencode.jsonc')).toBe(own)
+    expect(Object.keys(home.snapshot())).not.toContain('.local/share/opencode/auth.json')
+    expect((await runCli(home, ['rollback'])).status).toBe(0)
+    expect(home.snapshot()).toEqual(renamed)
   })
 })
 

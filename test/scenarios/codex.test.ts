@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
@@ -75,6 +75,18 @@ supports_websockets = false
     for (const line of handWritten.split('\n').filter((line) => !line.startsWith('model =')))
       expect(lines).toContain(line)
     expect(lines).toContain('model = "gpt-5.6-sol" # the slow one')
+  })
+
+  test('an unknown context window is told once, be one set for another model or not', async () => {
+    const codesIn = async (config: string) => {
+      const { json } = await codex(aHome({ '.codex/config.toml': config }), ['--dry-run'])
+      const { warnings } = json as { warnings: { code: string }[] }
+      return warnings.map(({ code }) => code).filter((code) => code.includes('window'))
+    }
+    expect(await codesIn('model = "o3"\n')).toEqual(['context-window-unknown'])
+    expect(await codesIn('model = "o3"\nmodel_context_window = 1000\n')).toEqual([
+      'codex-context-window',
+    ])
   })
 
   test('a second run changes nothing and says so', async () => {
@@ -195,6 +207,22 @@ describe('repoint rollback', () => {
     expect(left).not.toContain('model_providers.gateway')
   })
 
+  test('a login that comes back is told, in a dry run as in the real one', async () => {
+    const login = '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}'
+    const home = aHome({ '.codex/auth.json': login })
+    await codex(home)
+    const dry = await runCli(home, ['rollback', '--dry-run'])
+    const real = await runCli(home, ['rollback'])
+    for (const { stdout } of [dry, real]) {
+      expect(stdout).toContain('- OPENAI_API_KEY (removed)')
+      expect(stdout).toContain('+ tokens (put back)')
+      expect(stdout).toContain('Codex uses its own service again, with a ChatGPT login.')
+    }
+    expect(home.text('.codex/auth.json')).toBe(login)
+    const forward = await runCli(home, ['rollback'])
+    expect(forward.stdout).toContain(`Codex uses ${gateway.url} again.`)
+  })
+
   test('with nothing to undo it says so', async () => {
     const result = await runCli(aHome(), ['rollback', '--json'])
     expect(result.status).toBe(0)
@@ -262,6 +290,64 @@ describe('repoint rollback', () => {
     const before = home.snapshot()
     expect((await runCli(home, ['rollback'])).status).toBe(8)
     expect(home.snapshot()).toEqual(before)
+  })
+
+  test.each([
+    ['a login', '{"auth_mode":"chatgpt","tokens":{"id_token":"x"}}'],
+    ['a key', '{"OPENAI_API_KEY":"sk-mine-0123456789"}'],
+    ['nothing', undefined],
+  ])('a config that was deleted takes the key along, and %s comes back', async (_, own) => {
+    const home = aHome({
+      '.codex/config.toml': handWritten,
+      ...(own === undefined ? {} : { '.codex/auth.json': own }),
+    })
+    await codex(home)
+    rmSync(home.at('.codex/config.toml'))
+    const deleted = home.snapshot()
+    expect((await runCli(home, ['rollback'])).status).toBe(0)
+    expect(readdirSync(home.at('.codex'))).toEqual(own === undefined ? [] : ['auth.json'])
+    if (own !== undefined) expect(home.text('.codex/auth.json')).toBe(own)
+    expect((await runCli(home, ['rollback'])).status).toBe(0)
+    expect(home.snapshot()).toEqual(deleted)
+  })
+
+  test.each<[string, (home: Home) => Record<string, string>]>([
+    [
+      'a profile still names the gateway',
+      (home) => {
+        home.put('.codex/gw.config.toml', home.text('.codex/config.toml'))
+        return {}
+      },
+    ],
+    [
+      'another key stands there now',
+      (home) => {
+        home.put('.codex/auth.json', '{"OPENAI_API_KEY":"sk-other-0123456789"}')
+        return {}
+      },
+    ],
+    ['it is another installation that has none', (home) => ({ CODEX_HOME: home.at('other') })],
+  ])('a config that was deleted keeps the key where %s', async (_, change) => {
+    const home = aHome({ '.codex/auth.json': '{"tokens":{"id_token":"x"}}', 'other/x': '' })
+    await codex(home)
+    const env = change(home)
+    rmSync(home.at('.codex/config.toml'))
+    const deleted = home.snapshot()
+    await runCli(home, ['rollback'], { env })
+    expect(home.snapshot()).toEqual(deleted)
+  })
+
+  test('a config that was deleted does not send the key of an older address elsewhere', async () => {
+    const home = aHome({
+      '.codex/auth.json': '{"OPENAI_API_KEY":"sk-mine-0123456789"}',
+      '.codex/config.toml':
+        'model_provider = "mine"\n[model_providers.mine]\nname = "Mine"\nbase_url = "https://mine.example/v1"\nrequires_openai_auth = true\n',
+    })
+    await codex(home)
+    rmSync(home.at('.codex/config.toml'))
+    const deleted = home.snapshot()
+    await runCli(home, ['rollback'])
+    expect(home.snapshot()).toEqual(deleted)
   })
 
   test('what is held is a warning with the way out', async () => {

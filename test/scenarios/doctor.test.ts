@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs'
+import { chmodSync, statSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
@@ -142,6 +142,37 @@ describe('repoint doctor', () => {
     expect(status).toBe(3)
   })
 
+  test.each<[string, string, string, string, RegExp]>([
+    ['opencode', '.local/share/opencode/auth.json', '{broken', 'auth-unreadable', /by hand/],
+    ['opencode', '.local/share/opencode/auth.json', '{"a":1,}', 'auth-unreadable', /commas/],
+    ['opencode', '.local/share/opencode/auth.json', '{}', 'no-key', /repoint opencode/],
+    ['codex', '.codex/auth.json', '{broken', 'auth-unreadable', /repoint codex/],
+    ['codex', '.codex/auth.json', '{"tokens":{}}', 'login', /repoint codex/],
+  ])(
+    '%s, with no key in %s (%s): one problem, with its cure',
+    async (client, file, text, code, cure) => {
+      const home = aHome()
+      await setUp(home, client)
+      home.put(file, text)
+      const { json, status } = await runCli(home, ['doctor', client, '--json'])
+      const { checks } = json as { checks: { id: string; result: string; cure: string }[] }
+      const problems = checks.filter(({ result }) => result === 'problem')
+      expect(problems.map(({ id }) => id)).toEqual([`${client}-${code}`])
+      expect(problems[0]!.cure).toMatch(cure)
+      expect(status).toBe(8)
+    },
+  )
+
+  test('a key that no obstacle tells of is a problem of its own', async () => {
+    const home = aHome({
+      '.claude/settings.json': `{"env":{"ANTHROPIC_BASE_URL":"${gateway.url}"}}`,
+    })
+    const { json } = await runCli(home, ['doctor', 'claude', '--json'])
+    expect(json).toMatchObject({
+      checks: expect.arrayContaining([expect.objectContaining({ id: 'key-missing' })]),
+    })
+  })
+
   test('a secret that others may read is a problem with its cure', async () => {
     const home = aHome()
     await setUp(home, 'codex')
@@ -150,6 +181,33 @@ describe('repoint doctor', () => {
     expect(status).toBe(8)
     expect(stdout).toMatch(/problem .*auth\.json.*644\)\n +chmod 600/)
   })
+
+  test.each([
+    ['codex', '.codex/auth.json', ''],
+    ['claude', '.claude/settings.json', ''],
+    ['opencode', '.local/share/opencode/auth.json', ''],
+    ['codex', '.codex/auth.json', 'cli_auth_credentials_store = "keyring"\n'],
+  ])(
+    '--fix closes a secret of %s in %s to others, and rollback opens it again %s',
+    async (client, file, broken) => {
+      const home = aHome()
+      await setUp(home, client)
+      if (broken) home.put('.codex/config.toml', broken + home.text('.codex/config.toml'))
+      chmodSync(home.at(file), 0o644)
+      const open = home.snapshot()
+      const fixed = await runCli(home, ['doctor', client, '--fix', '--no-verify', '--json'])
+      expect(fixed).toMatchObject({ status: 0, json: { changed: true } })
+      expect(statSync(home.at(file)).mode & 0o777).toBe(0o600)
+      const closed = home.snapshot()
+      const again = await runCli(home, ['doctor', client, '--fix', '--no-verify', '--json'])
+      expect(again.json).toMatchObject({ changed: false, run: null })
+      const back = await runCli(home, ['rollback'])
+      expect(back.stdout).toContain('mode: 0644')
+      expect(home.snapshot()).toEqual(open)
+      await runCli(home, ['rollback'])
+      expect(home.snapshot()).toEqual(closed)
+    },
+  )
 
   test.each([
     ['codex', '.codex/config.toml'],

@@ -104,6 +104,23 @@ test('repoint alone: lists the clients, sets up the ticked ones in one run', asy
   expect(home.text('.claude/settings.json')).toContain(gateway.url)
 })
 
+test('repoint alone: one note tells the unknown windows of all clients', async () => {
+  const run = runOnTerminal(aHome(), [], {
+    env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url },
+    columns: 300,
+  })
+  await run.shows('Which clients')
+  for (const key of [keys.space, keys.down, keys.down, keys.space, keys.enter]) run.type(key)
+  await run.shows('Base URL')
+  run.type(keys.enter)
+  await run.shows('Apply this?')
+  run.type(`n${keys.enter}`)
+  await run.ended
+  expect(run.screen().match(/does not say the context window of .*/g)).toEqual([
+    expect.stringMatching(/ of gpt-5\.6-sol, gpt-5\.4, gpt-5\.4-mini; /),
+  ])
+})
+
 test('a typed key that the gateway refuses is asked again, and so is an address', async () => {
   const home = aHome()
   const run = runOnTerminal(home, ['codex'])

@@ -30,15 +30,19 @@ export type FlagValue =
 /** Hidden flags and commands are left out. */
 export function completedCommands(program: Command): CompletedCommand[] {
   const help = program.createHelp()
-  return help
-    .visibleCommands(program)
-    .filter((command) => command.name() !== 'help')
-    .map((command) => ({
-      name: command.name(),
+  const commands = help.visibleCommands(program)
+  const names = commands.map((command) => command.name()).filter((name) => name !== 'help')
+  return commands.map((command) => {
+    const name = command.name()
+    // commander's own, which takes no flags and the name of any other.
+    const isHelp = name === 'help'
+    return {
+      name,
       description: command.description(),
-      flags: help.visibleOptions(command).map(flagOf),
-      values: command.registeredArguments[0]?.argChoices ?? [],
-    }))
+      flags: isHelp ? [] : help.visibleOptions(command).map(flagOf),
+      values: isHelp ? names : (command.registeredArguments[0]?.argChoices ?? []),
+    }
+  })
 }
 
 /** The flags that go without a command. */

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import { findGateway } from '../../src/commands/credentials.ts'
+import { Session } from '../../src/commands/session.ts'
+import { nodePlatform } from '../../src/platform/node.ts'
+import type { Ask } from '../../src/platform/platform.ts'
+
+type Validate = (answer: string) => true | string
+
+/** What a terminal answers to each of the answers that are typed. */
+async function replies(which: 'address' | 'key', typed: readonly string[]): Promise<string[]> {
+  let validate: Validate = () => true
+  const real = nodePlatform()
+  const ask: Ask = {
+    ...real.ask,
+    input: async (question) => {
+      if (which === 'address') validate = question.validate!
+      return 'https://gateway.example'
+    },
+    secret: async (question) => {
+      if (which === 'key') validate = question.validate!
+      return 'sk-canary-0123456789abcdef'
+    },
+  }
+  const platform = {
+    ...real,
+    ask,
+    machine: { ...real.machine, env: {} },
+    terminal: { ...real.terminal, canAsk: true },
+    interrupt: new AbortController().signal,
+  }
+  await findGateway(new Session(platform, { isJson: false }), { timeoutSeconds: 1 })
+  return typed.map((answer) => String(validate(answer)))
+}
+
+describe('a question says what to type, and names no flag', () => {
+  test('for an address', async () => {
+    const said = await replies('address', [
+      '',
+      'YOUR_BASE_URL',
+      'sk-0123456789abcdef0123',
+      'two words',
+      'ftp://gateway.example',
+      'gateway',
+      'https://me:secret@gateway.example',
+      'https://docs.gateway.example',
+      'https://gateway.example/docs',
+    ])
+    for (const reply of said) {
+      expect(reply).toMatch(/\. (?:Type|Try) .+\.$/)
+      expect(reply).not.toContain('--')
+    }
+  })
+
+  test('for an address without encryption: the flag is what cannot be typed', async () => {
+    expect(await replies('address', ['http://gateway.example/v1'])).toEqual([
+      'http://gateway.example would send the key over the network for everyone to read. Type https://gateway.example; or, if you trust the network, leave with Ctrl-C and begin with, say, repoint codex --allow-http.',
+    ])
+  })
+
+  test('for a key', async () => {
+    const said = await replies('key', [
+      '',
+      'YOUR_API_KEY',
+      'sk-ab***cd',
+      'https://gateway.example',
+      'two words',
+      'sk-0123456789abcdef\nsomething: else',
+      'sk-0123456789, url: x',
+      'sk-0123456789…é',
+    ])
+    for (const reply of said) {
+      expect(reply).toMatch(/\. (?:Paste|Copy) .+\.$/)
+      expect(reply).not.toContain('--')
+    }
+  })
+})

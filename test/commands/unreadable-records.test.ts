@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest'
+import { doctor } from '../../src/commands/doctor.ts'
+import { Session } from '../../src/commands/session.ts'
+import { status } from '../../src/commands/status.ts'
+import { UserError } from '../../src/errors.ts'
+import { nodePlatform } from '../../src/platform/node.ts'
+import type { Platform } from '../../src/platform/platform.ts'
+import { applyPlan } from '../../src/transaction/apply.ts'
+import { aPairPlan, canaryKey } from '../support/a-plan.ts'
+import { aHome } from '../support/home.ts'
+import { sourceIn, worldIn } from '../support/world.ts'
+
+/** A session in a home that Codex is set up in, whose state folder nobody but root may look into. */
+function unreadable(isJson: boolean) {
+  const home = aHome()
+  applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
+  const world = worldIn(home)
+  const state = home.at('.local/state/repoint')
+  const refuse = (path: string) => {
+    if (path.startsWith(state)) throw Object.assign(new Error('EACCES'), { code: 'EACCES' })
+  }
+  const output = { out: '', err: '' }
+  const real = nodePlatform()
+  const platform: Platform = {
+    ...real,
+    ...world,
+    interrupt: new AbortController().signal,
+    files: {
+      ...world.files,
+      readdir: (path) => {
+        refuse(path)
+        return world.files.readdir(path)
+      },
+      read: (path, maxBytes) => {
+        refuse(path)
+        return world.files.read(path, maxBytes)
+      },
+    },
+    processes: { ...world.processes, which: () => undefined },
+    terminal: {
+      ...real.terminal,
+      out: (text) => {
+        output.out += text
+      },
+      err: (text) => {
+        output.err += text
+      },
+    },
+  }
+  return { session: new Session(platform, { isJson }), output }
+}
+
+const looking = { fix: false, yes: false, verify: false, timeoutSeconds: 1 }
+
+test('status shows what it can, and that the records cannot be read', () => {
+  const { session, output } = unreadable(true)
+  expect(status(session)).toBe(0)
+  expect(JSON.parse(output.out)).toMatchObject({
+    clients: [
+      {
+        id: 'codex',
+        baseUrl: 'https://gateway.example',
+        files: [{ state: 'unknown' }, { state: 'unknown' }],
+      },
+      { id: 'claude', files: [{ state: 'absent' }] },
+      { id: 'opencode', files: [{ state: 'absent' }, { state: 'absent' }] },
+    ],
+    warnings: [{ code: 'records-unreadable', message: expect.stringContaining('state/repoint') }],
+  })
+
+  const people = unreadable(false)
+  status(people.session)
+  expect(people.output.out).toContain('Codex: https://gateway.example')
+  expect(people.output.out).toContain('auth.json  whether repoint wrote it cannot be told')
+  expect(people.output.err).toContain('What repoint has written cannot be told')
+  expect(people.output.out).not.toContain(canaryKey)
+})
+
+test('doctor goes on without the records, and calls it a problem', async () => {
+  const { session, output } = unreadable(true)
+  expect(await doctor(session, looking)).toBe(8)
+  expect(JSON.parse(output.out).checks).toMatchObject([
+    { about: 'machine', id: 'not-permitted', result: 'problem' },
+    { about: 'codex', id: 'installed' },
+    { about: 'codex', id: 'private', result: 'ok' },
+    { about: 'claude', id: 'installed' },
+    { about: 'opencode', id: 'installed' },
+  ])
+})
+
+test('doctor --fix does nothing that it could not undo', async () => {
+  const { session } = unreadable(true)
+  await expect(doctor(session, { ...looking, fix: true })).rejects.toThrow(UserError)
+})
