@@ -206,7 +206,7 @@ describe('toml undo', () => {
   test.each([
     [{ path: ['last'], value: undefined }],
     [{ path: ['last'], value: undefined }, set('t.x', 1)],
-  ])('gives the line above its own line break back, after the last line went: %j', (...edits) => {
+  ])('gives the line above its own line break back, after the last line went (%#)', (...edits) => {
     const mixed = 'first = 1\nmiddle = 2\r\nlast = 3'
     const written = toml.edit(bytesOf(mixed), edits, 'x')
     const versions = {
