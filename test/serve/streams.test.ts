@@ -45,13 +45,14 @@ test('streams: two hundred slow ones at once all end', async () => {
 
 test('streams: one more than allowed is turned away', async () => {
   const gateway = await aGateway({
-    faults: [{ betweenMs: 50 }],
+    faults: [{ betweenMs: 60_000 }],
     limits: { maxOpenStreams: 2 },
   })
   const answers = [await ask(gateway, '/v1/responses', input)]
   answers.push(await ask(gateway, '/v1/responses', input))
   expect((await ask(gateway, '/v1/responses', input)).status).toBe(503)
-  await Promise.all(answers.map((answer) => answer.text()))
+  await Promise.all(answers.map((answer) => answer.body!.cancel()))
+  await expect.poll(() => gateway.openStreams()).toBe(0)
   expect((await ask(gateway, '/v1/responses', input)).status).toBe(200)
 })
 
