@@ -73,10 +73,10 @@ export function undoFile(
     ? { after: target.before && readBlob(world, target.before.sha256), kept: [] }
     : foldBack(world, steps, current)
   const isGone = current === null && steps[0].after !== null
-  const documentNow = current && readIfSound(target, current)
   const documentAfter = after && readIfSound(target, after)
   const changed = boundKeys.filter((bound) => isGone || kept.some((key) => isWithin(key, bound)))
-  const isTakenOut = (key: KeyPath) => isIn(secretKeys, key) && !documentNow?.get(key)
+  const isTakenOut = (key: KeyPath) =>
+    isIn(secretKeys, key) && !(current && readIfSound(target, current)?.get(key))
   return {
     edit: {
       client,
