@@ -22,13 +22,14 @@ export function describePlan(plan: Plan, options: DescribeOptions): string[] {
 export function describeEdit(edit: FileEdit, options: DescribeOptions): string[] {
   const title = `${printableLine(options.showPath(edit.path))} (${actionOf(edit)})`
   if (sameBytes(edit.before, edit.after)) return [title]
-  const before = tryReadAt(edit.before, edit)
+  const before = tryRead(edit.before, edit)
+  const after = tryRead(edit.after, edit)
   const changes = edit.changes.map((change) => ({
     path: change.path,
     line: describeChange(change, before),
   }))
   const isTold = (key: string) => edit.changes.some(({ path }) => path[0] === key)
-  const dropped = edit.scope === 'whole' ? droppedKeys(edit) : []
+  const dropped = edit.scope === 'whole' ? droppedKeys(before, after) : []
   const lines = [
     ...gathered(changes.filter(({ line }) => line !== undefined) as Told[]),
     ...dropped.filter((key) => !isTold(key)).map((key) => `- ${showKey([key])} (removed)`),
@@ -78,7 +79,7 @@ export function secretsOf(edit: FileEdit): string[] {
   for (const change of edit.changes.filter((candidate) => candidate.isSecret)) {
     addStrings(change.value, secrets)
     for (const bytes of [edit.before, edit.after]) {
-      addStrings(tryReadAt(bytes, edit)?.get(change.path), secrets)
+      addStrings(tryRead(bytes, edit)?.get(change.path), secrets)
       for (const line of trySpelling(bytes, edit, change).split(/\r?\n/)) {
         secrets.add(line.replace(/^\s*["']+|["',\s]+$/g, ''))
       }
@@ -88,7 +89,7 @@ export function secretsOf(edit: FileEdit): string[] {
   return [...secrets]
 }
 
-function describeChange(change: KeyChange, before: Looked): string | undefined {
+function describeChange(change: KeyChange, before: ConfigDocument | undefined): string | undefined {
   const key = showKey(change.path)
   const found = before?.get(change.path)
   const isSecret = change.isSecret || change.path.some(isSecretName)
@@ -101,11 +102,9 @@ function describeChange(change: KeyChange, before: Looked): string | undefined {
   return `~ ${key}: ${show(old)} -> ${show(change.value)}`
 }
 
-function droppedKeys(edit: FileEdit): string[] {
-  const kept = tryRead(edit.after, edit)?.root ?? {}
-  return Object.keys(tryRead(edit.before, edit)?.root ?? {}).filter(
-    (key) => !Object.hasOwn(kept, key),
-  )
+function droppedKeys(before?: ConfigDocument, after?: ConfigDocument): string[] {
+  const kept = after?.root ?? {}
+  return Object.keys(before?.root ?? {}).filter((key) => !Object.hasOwn(kept, key))
 }
 
 function maskValue(value: ConfigValue): string {
@@ -144,14 +143,6 @@ function addStrings(value: ConfigValue | undefined, strings: Set<string>): void 
 /** A file that cannot be parsed is described without its old values. */
 function tryRead(bytes: Bytes | null, edit: FileEdit): ConfigDocument | undefined {
   return tryParse(() => (bytes === null ? undefined : formatOf(edit.format).read(bytes, edit.path)))
-}
-
-/** What can be looked up of a file for one of its changes. */
-type Looked = Pick<ConfigDocument, 'get'> | undefined
-
-function tryReadAt(bytes: Bytes | null, { format, path, changes }: FileEdit): Looked {
-  const paths = changes.map((change) => change.path)
-  return tryParse(() => (bytes === null ? undefined : formatOf(format).readAt(bytes, paths, path)))
 }
 
 function trySpelling(bytes: Bytes | null, edit: FileEdit, change: KeyChange): string {

@@ -6,20 +6,7 @@ import { decodeText, encodeText, lineAt, position } from './text.ts'
 import { matches, sameValue, showPath, toConfigValue, valueAt, withValue } from './values.ts'
 
 export function readWith(dialect: Dialect, bytes: Bytes, place: string): ConfigDocument {
-  return documentOf(dialect, dialect.read(decodeText(bytes, place).text, place))
-}
-
-export function readAtWith(
-  dialect: Dialect,
-  bytes: Bytes,
-  paths: readonly KeyPath[],
-  place: string,
-): Pick<ConfigDocument, 'get'> {
-  const { text } = decodeText(bytes, place)
-  return documentOf(dialect, dialect.read(dialect.focus?.(text, paths)?.text ?? text, place))
-}
-
-function documentOf(dialect: Dialect, parsed: ParsedText): ConfigDocument {
+  const parsed = dialect.read(decodeText(bytes, place).text, place)
   const { root } = parsed
   let decoded: ConfigDocument['root'] | undefined
   return {

@@ -22,12 +22,6 @@ export interface Format {
   read(bytes: Bytes, place: string): ConfigDocument
 
   /**
-   * As `read`, to look up what stands at or below `paths` and nothing else. A large file is read in
-   * part only, so this is for showing: what is wrong in another part may not be seen.
-   */
-  readAt(bytes: Bytes, paths: readonly KeyPath[], place: string): Pick<ConfigDocument, 'get'>
-
-  /**
    * Sets and removes keys and leaves every other byte as it is. `null` starts an empty file.
    * Changes that are already so change nothing: the same bytes come back.
    *

@@ -1,5 +1,5 @@
 import type { Dialect } from './dialect.ts'
-import { editWith, readAtWith, readWith, spellingWith } from './edit.ts'
+import { editWith, readWith, spellingWith } from './edit.ts'
 import type { Format } from './format.ts'
 import { memberPlace, memberSource, memberStart } from './json-find.ts'
 import { type JsonText, parseJson } from './json-parse.ts'
@@ -29,7 +29,6 @@ const dialect: Dialect<JsonText> = {
  */
 export const json: Format = {
   read: (bytes, place) => readWith(dialect, bytes, place),
-  readAt: (bytes, paths, place) => readAtWith(dialect, bytes, paths, place),
   edit: (bytes, changes, place) => editWith(dialect, bytes, changes, place),
   undo: (versions, paths, place) => undoWith(dialect, versions, paths, place),
   spelling: (bytes, path, place) => spellingWith(dialect, bytes, path, place),

@@ -1,10 +1,8 @@
-import { parse, TomlDate, TomlError } from 'smol-toml'
 import { type AST, ParseError, parseTOML } from 'toml-eslint-parser'
 import type { ParsedText } from './dialect.ts'
 import type { KeyPath } from './plan.ts'
-import { remembering } from './remembering.ts'
 import { invalid } from './text.ts'
-import { Literal, maxDepth, type Value, type ValueTable } from './values.ts'
+import { offsetOf, parseValues } from './toml-values.ts'
 
 /** A TOML text with the place of each key. */
 export interface TomlText extends ParsedText {
@@ -80,20 +78,6 @@ export function readToml(text: string, place: string): TomlText {
   }
 }
 
-const parseValues = remembering((text: string, place: string): ValueTable => {
-  try {
-    return toValue(parse(text, { integersAsBigInt: true }), 0) as ValueTable
-  } catch (cause) {
-    if (cause instanceof RangeError) throw invalid(place, cause.message, text, 0, cause)
-    if (!(cause instanceof TomlError)) throw cause
-    const offset = offsetOf(text, cause.line, cause.column - 1)
-    // The rest of the message quotes the file, which may hold secrets.
-    const reason = cause.message.split('\n')[0]?.replace('Invalid TOML document: ', '') ?? ''
-    const key = /redefine/.test(reason) && /^[^=\]\r\n]*/.exec(text.slice(offset))?.[0].trim()
-    throw invalid(place, key ? `${key} is set twice` : reason, text, offset)
-  }
-})
-
 function parseSpans(text: string, place: string): AST.TOMLTopLevelTable {
   try {
     return parseTOML(text, { tomlVersion: 'latest' }).body[0]
@@ -101,25 +85,6 @@ function parseSpans(text: string, place: string): AST.TOMLTopLevelTable {
     if (!(cause instanceof ParseError)) throw cause
     throw invalid(place, cause.message, text, offsetOf(text, cause.lineNumber, cause.column))
   }
-}
-
-function offsetOf(text: string, line: number, column: number): number {
-  let start = 0
-  for (let n = 1; n < line; n++) start = text.indexOf('\n', start) + 1
-  return Math.min(start + column, text.length)
-}
-
-/** What smol-toml gives is ours alone: its tables, which have no prototype, and lists are kept. */
-function toValue(value: unknown, depth: number): Value {
-  if (typeof value !== 'object' || value === null) return value as Value
-  if (depth > maxDepth) throw new RangeError(`it is nested more than ${maxDepth} levels deep`)
-  if (value instanceof TomlDate) return new Literal(value.toISOString())
-  const members = value as Record<string, unknown>
-  for (const key in members) {
-    const child = members[key]
-    if (typeof child === 'object') members[key] = toValue(child, depth + 1)
-  }
-  return members as ValueTable
 }
 
 function index(top: AST.TOMLTopLevelTable): Omit<TomlText, keyof ParsedText> {

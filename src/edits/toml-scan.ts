@@ -9,7 +9,7 @@ export interface TableGroup {
 }
 
 /**
- * The tables and lists of tables of a TOML text, in a hundredth of the time that the span parser
+ * The tables and lists of tables of a TOML text, in a twentieth of the time that the span parser
  * takes. Of a text that is no TOML it says nothing sensible: a parser has to judge what is built on
  * it.
  */

@@ -1,5 +1,5 @@
 import type { Dialect } from './dialect.ts'
-import { editWith, readAtWith, readWith, spellingWith } from './edit.ts'
+import { editWith, readWith, spellingWith } from './edit.ts'
 import type { Format } from './format.ts'
 import { placeOf, sourceAt, startOf } from './toml-find.ts'
 import { focusToml } from './toml-focus.ts'
@@ -28,7 +28,6 @@ export const tomlDialect: Dialect<TomlText> = {
 /** TOML, edited in place: splices at the spans of one parser, judged by another. */
 export const toml: Format = {
   read: (bytes, place) => readWith(tomlDialect, bytes, place),
-  readAt: (bytes, paths, place) => readAtWith(tomlDialect, bytes, paths, place),
   edit: (bytes, changes, place) => editWith(tomlDialect, bytes, changes, place),
   undo: (versions, paths, place) => undoWith(tomlDialect, versions, paths, place),
   spelling: (bytes, path, place) => spellingWith(tomlDialect, bytes, path, place),
