@@ -1,37 +1,41 @@
-import { groupTables } from './toml-scan.ts'
-
-/** In characters: what is smaller is joined with its neighbours. */
-const largePiece = 10_000
+/** In characters: less is parsed in a moment. */
+const largeText = 10_000
 
 /**
- * A TOML text in pieces that follow on one another, each but the first from the line of a header on;
- * between them are only line breaks. No two hold tables of one root, as far as the scan tells.
+ * A large TOML text in up to three pieces that follow on one another, with only line breaks between
+ * them: the tables of the root that takes most of the text, with what stands amidst them, and what
+ * stands before and behind them. Each but the first begins with a header, or with what looks like one.
  */
-export function piecesOf(text: string): string[] {
-  if (text.length < largePiece) return [text]
-  const groups = groupTables(text)
-  const lastOfRoot = new Map(groups.map(({ root }, index) => [root, index]))
-  // What is written with an escape may be any root.
-  if (lastOfRoot.has(undefined)) return [text]
-  const starts = [0]
-  /** The last group of the roots that were met so far. */
-  let reach = -1
-  for (const [index, { start, root }] of groups.entries()) {
-    if (index > reach) starts.push(start)
-    reach = Math.max(reach, lastOfRoot.get(root) ?? index)
-  }
-  const cuts = [0]
-  for (const [index, start] of starts.entries()) {
-    const size = (starts[index + 1] ?? text.length) - start
-    const isOwn = size >= largePiece || start - (cuts.at(-1) ?? 0) >= largePiece
-    if (isOwn && start > 0) cuts.push(start)
-  }
-  return cuts.map((start, index) => text.slice(start, endOf(text, cuts[index + 1] ?? text.length)))
+export function piecesOf(text: string): readonly string[] {
+  if (text.length < largeText) return [text]
+  const [largest] = [1 / 4, 1 / 2, 3 / 4]
+    .map((part) => spanAround(text, text.length * part))
+    .toSorted((one, other) => other.end - other.start - (one.end - one.start))
+  const { start, end } = largest as Span
+  return [text.slice(0, start), text.slice(start, end), text.slice(end)].map(withoutFinalBreaks)
 }
 
-/** Line breaks at the end of a piece mean nothing, and come and go with what follows. */
-function endOf(text: string, end: number): number {
-  let last = end
-  while (text[last - 1] === '\n') last -= text[last - 2] === '\r' ? 2 : 1
-  return last
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** How a header begins, up to the end of its first key: `[projects.` or `[[history]`. */
+const opening = /\n\[{1,2}(?:[\w-]+|"[^"\\\n]*"|'[^'\n]*')[.\]]/y
+
+/** From the first to the last table whose header begins as the next one behind `at` does. */
+function spanAround(text: string, at: number): Span {
+  opening.lastIndex = Math.max(0, text.indexOf('\n[', at))
+  const [found] = opening.exec(text) ?? []
+  if (found === undefined) return { start: 0, end: 0 }
+  const start = text.startsWith(found.slice(1)) ? 0 : text.indexOf(found) + 1
+  const next = text.indexOf('\n[', text.lastIndexOf(found) + 1)
+  return { start, end: next === -1 ? text.length : next + 1 }
+}
+
+/** They mean nothing, and come and go with what follows. */
+function withoutFinalBreaks(text: string): string {
+  let end = text.length
+  while (text[end - 1] === '\n') end -= text[end - 2] === '\r' ? 2 : 1
+  return text.slice(0, end)
 }
