@@ -21,10 +21,9 @@ export function refuseStrangeLogin(session: Session, { plan }: RollbackPlan): vo
     const edits = plan.edits.filter((edit) => clientById(edit.client).family === client.family)
     if (edits.length === 0) continue
     const now = readClientFiles(session, client)
-    const present = client.readBack(now)
-    const future = client.readBack(asPlanned(now, edits))
-    const { baseUrl, key, login } = future
+    const { baseUrl, key, login } = client.readBack(asPlanned(now, edits))
     if (baseUrl === undefined || !ownBaseUrls(client, runs).includes(baseUrl)) continue
+    const present = client.readBack(now)
     // What is so already is no work of this rollback.
     const isSoNow = present.baseUrl === baseUrl && present.key === key && present.login === login
     if (isSoNow) continue

@@ -33,8 +33,11 @@ export interface Dialect<Parsed extends ParsedText = ParsedText> {
   parse(text: string, place: string): Parsed
   /** For reading only: as `parse`, but what only places need may wait until one is asked for. */
   read(text: string, place: string): Parsed
-  /** A smaller text in which changes below `paths` can be made as in the whole; absent: not known. */
-  focus?(parsed: Parsed, paths: readonly KeyPath[]): Focus | undefined
+  /**
+   * A smaller text in which what lies below `paths` stands as in the whole, if that is TOML or JSON.
+   * Undefined, or absent: not known, or not worth it.
+   */
+  focus?(text: string, paths: readonly KeyPath[]): Focus | undefined
   /** One change as changes that can each be made at one place. */
   expand(parsed: Parsed, path: KeyPath, value: Value | undefined): readonly ValueChange[]
   /** A change's value as `parse` would give it back. */

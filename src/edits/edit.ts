@@ -56,21 +56,23 @@ export function editWith(
   place: string,
 ): Bytes {
   const decoded = bytes === null ? { text: '', hasBom: false } : decodeText(bytes, place)
-  const original = dialect.parse(decoded.text, place)
-  const focused = editFocused(dialect, original, changes, place)
-  const text = focused ?? editWhole(dialect, original, changes, place)
+  const text =
+    editFocused(dialect, decoded.text, changes, place) ??
+    editWhole(dialect, dialect.parse(decoded.text, place), changes, place)
   if (bytes !== null && text === decoded.text) return bytes
   return encodeText({ ...decoded, text })
 }
 
 /**
- * Makes the changes in what they concern of a large text. Both parsers have read all of its parts by
- * then; the independent one judges the whole result. Where it does not agree, or a change cannot be
- * made, the whole text is edited instead.
+ * Makes the changes in what they concern of a large text. The independent parser judges the whole of
+ * it before and after. Where it does not agree, or a change cannot be made, the whole text is edited
+ * instead.
+ *
+ * @throws UserError `config-invalid` if the independent parser refuses the text
  */
 function editFocused(
   dialect: Dialect,
-  original: ParsedText,
+  original: string,
   changes: readonly KeyChange[],
   place: string,
 ): string | undefined {
@@ -79,16 +81,17 @@ function editFocused(
     changes.map(({ path }) => path),
   )
   if (focus === undefined) return undefined
+  const { root } = dialect.read(original, place)
   try {
     let parsed = dialect.parse(focus.text, place)
-    let expected = original.root
+    let expected = root
     for (const change of changes) {
       parsed = makeChange(dialect, parsed, change, place)
       const value = change.value === undefined ? undefined : dialect.toValue(change.value)
       expected = withValue(expected, change.path, value)
     }
     const text = focus.restore(parsed.text)
-    if (text === undefined || text === original.text) return text
+    if (text === undefined) return undefined
     const removed = changes.filter(({ value }) => value === undefined).map(({ path }) => path)
     return matches(dialect.read(text, place).root, expected, removed) ? text : undefined
   } catch (cause) {

@@ -1,6 +1,7 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 import type { ParsedText } from './dialect.ts'
 import { judgeJson, scanJson } from './json-judge.ts'
+import { remembering } from './remembering.ts'
 import { invalid } from './text.ts'
 import { emptyTable, isTable } from './values.ts'
 
@@ -11,7 +12,7 @@ export interface JsonText extends ParsedText {
 }
 
 /** @throws UserError `config-invalid` */
-export function parseJson(text: string, place: string): JsonText {
+export const parseJson = remembering((text: string, place: string): JsonText => {
   // jsonc-parser recurses: only a text that passed the depth limit may reach it.
   const scanned = scanJson(text, place)
   const errors: ParseError[] = []
@@ -26,4 +27,4 @@ export function parseJson(text: string, place: string): JsonText {
     return { text, root: emptyTable(), tree: undefined }
   if (!isTable(judged)) throw invalid(place, 'its root is not an object', text, tree.offset)
   return { text, root: judged, tree }
-}
+})

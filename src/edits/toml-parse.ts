@@ -1,9 +1,8 @@
-import { parse, TomlDate, TomlError } from 'smol-toml'
 import { type AST, ParseError, parseTOML } from 'toml-eslint-parser'
 import type { ParsedText } from './dialect.ts'
 import type { KeyPath } from './plan.ts'
 import { invalid } from './text.ts'
-import { emptyTable, Literal, maxDepth, type Value, type ValueTable } from './values.ts'
+import { offsetOf, parseValues } from './toml-values.ts'
 
 /** A TOML text with the place of each key. */
 export interface TomlText extends ParsedText {
@@ -52,8 +51,8 @@ export function parseToml(text: string, place: string): TomlText {
 }
 
 /**
- * For reading only: says what the text means, and looks for places when it is first asked for one.
- * The span parser takes 5 ms to run for the first time (Node 20.20, 2026-11-21), and 0.2 s for 1 MB.
+ * Says what the text means, and looks for places when it is first asked for one. The span parser
+ * takes 5 ms to run for the first time (Node 20.20, 2026-11-21), and 0.2 s for 1 MB.
  *
  * @throws UserError `config-invalid`; so do the places, where only the span parser refuses the text
  */
@@ -79,20 +78,6 @@ export function readToml(text: string, place: string): TomlText {
   }
 }
 
-function parseValues(text: string, place: string): ValueTable {
-  try {
-    return toValue(parse(text, { integersAsBigInt: true }), 0) as ValueTable
-  } catch (cause) {
-    if (cause instanceof RangeError) throw invalid(place, cause.message, text, 0, cause)
-    if (!(cause instanceof TomlError)) throw cause
-    const offset = offsetOf(text, cause.line, cause.column - 1)
-    // The rest of the message quotes the file, which may hold secrets.
-    const reason = cause.message.split('\n')[0]?.replace('Invalid TOML document: ', '') ?? ''
-    const key = /redefine/.test(reason) && /^[^=\]\r\n]*/.exec(text.slice(offset))?.[0].trim()
-    throw invalid(place, key ? `${key} is set twice` : reason, text, offset)
-  }
-}
-
 function parseSpans(text: string, place: string): AST.TOMLTopLevelTable {
   try {
     return parseTOML(text, { tomlVersion: 'latest' }).body[0]
@@ -100,22 +85,6 @@ function parseSpans(text: string, place: string): AST.TOMLTopLevelTable {
     if (!(cause instanceof ParseError)) throw cause
     throw invalid(place, cause.message, text, offsetOf(text, cause.lineNumber, cause.column))
   }
-}
-
-function offsetOf(text: string, line: number, column: number): number {
-  let start = 0
-  for (let n = 1; n < line; n++) start = text.indexOf('\n', start) + 1
-  return Math.min(start + column, text.length)
-}
-
-function toValue(value: unknown, depth: number): Value {
-  if (depth > maxDepth) throw new RangeError(`it is nested more than ${maxDepth} levels deep`)
-  if (value instanceof TomlDate) return new Literal(value.toISOString())
-  if (Array.isArray(value)) return value.map((item) => toValue(item, depth + 1))
-  if (typeof value !== 'object' || value === null) return value as Value
-  const table = emptyTable()
-  for (const [key, child] of Object.entries(value)) table[key] = toValue(child, depth + 1)
-  return table
 }
 
 function index(top: AST.TOMLTopLevelTable): Omit<TomlText, keyof ParsedText> {

@@ -60,11 +60,13 @@ export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
     )
   }
   if (!isTable(a) || !isTable(b)) return false
-  const keys = Object.keys(a)
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && sameValue(a[key], b[key]))
-  )
+  let more = 0
+  for (const key in a) {
+    if (!Object.hasOwn(b, key) || !sameValue(a[key], b[key])) return false
+    more++
+  }
+  for (const _ in b) more--
+  return more === 0
 }
 
 /** A copy of `root` with `value` at `path`, or without it. Other parts are shared. */

@@ -91,11 +91,11 @@ export function undoFile(
     : foldBack(world, steps, current)
   const isGone = current === null && steps[0].after !== null
   const oldMode = modeAlone({ bytes: current, mode }, steps[0], target, after)
-  const documentNow = current && readIfSound(target, current)
   const documentAfter = after && readIfSound(target, after)
   const changed = boundKeys.filter((bound) => kept.some((key) => isWithin(key, bound)))
   const gone = isGone && !force ? boundKeys : []
-  const isTakenOut = (key: KeyPath) => isIn(secretKeys, key) && !documentNow?.get(key)
+  const isTakenOut = (key: KeyPath) =>
+    isIn(secretKeys, key) && !(current && readIfSound(target, current)?.get(key))
   return {
     edit: {
       client,
