@@ -40,66 +40,117 @@ export interface ScannedJson {
   readonly leniencies: readonly Leniency[]
 }
 
-const token =
-  /(?<comment>\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)|(?<string>"[^"\\]*(?:\\[\s\S][^"\\]*)*")|(?<number>-?\d[\d.eE+-]*)|(?<blank>[ \t\r\n]+)|(?<mark>[{}[\],:])|(?<word>[a-z]+)/y
-
 /**
  * @throws UserError `config-invalid` for what cannot be a token, or is nested too deeply
  */
 export function scanJson(text: string, place: string): ScannedJson {
-  const strict: string[] = []
   const tagged: string[] = []
   const leniencies: Leniency[] = []
-  /** Index in both lists of a comma that only blanks and comments have followed so far. */
+  let copied = 0
+  /** Copies up to `end`, then writes `more` for what stands from there to `next`. */
+  const copy = (end: number, more: string, next: number) => {
+    tagged.push(text.slice(copied, end), more)
+    copied = next
+  }
+  /** A comma that only blanks and comments have followed so far, and its index in `tagged`. */
   let comma: { readonly index: number; readonly offset: number } | undefined
   let depth = 0
   for (let offset = 0; offset < text.length; ) {
-    token.lastIndex = offset
-    const groups = token.exec(text)?.groups
-    if (groups === undefined) throw invalid(place, unexpected(text, offset), text, offset)
-    const source = Object.values(groups).find((part) => part !== undefined) as string
-    if (groups['comment'] !== undefined) {
-      leniencies.push({ kind: 'comment', start: offset, end: offset + source.length })
-      strict.push(' ')
-      tagged.push(' ')
-    } else if (groups['blank'] !== undefined) {
-      strict.push(source)
-      tagged.push(source)
-    } else {
-      if (comma && /^[}\]]$/.test(source)) {
-        strict[comma.index] = ' '
-        tagged[comma.index] = ' '
-        leniencies.push({
-          kind: 'trailing comma',
-          start: comma.offset,
-          end: comma.offset + 1,
-        })
-      }
-      comma = source === ',' ? { index: strict.length, offset } : undefined
-      if (/^[{[]$/.test(source) && ++depth > maxDepth) {
-        throw invalid(place, `nested more than ${maxDepth} levels deep`, text, offset)
-      }
-      if (/^[}\]]$/.test(source)) depth--
-      strict.push(source)
-      tagged.push(tag(groups, source))
+    const mark = text[offset] as string
+    const end = tokenEnd(text, offset, mark)
+    if (end === undefined) throw invalid(place, unexpected(text, offset), text, offset)
+    switch (mark) {
+      case ' ':
+      case '\t':
+      case '\r':
+      case '\n':
+        break
+      case '/':
+        copy(offset, ' ', end)
+        leniencies.push({ kind: 'comment', start: offset, end })
+        break
+      case ',':
+        copy(offset, ',', end)
+        comma = { index: tagged.length - 1, offset }
+        break
+      case '{':
+      case '[':
+        if (++depth > maxDepth)
+          throw invalid(place, `nested more than ${maxDepth} levels deep`, text, offset)
+        comma = undefined
+        break
+      case '}':
+      case ']':
+        depth--
+        if (comma) {
+          tagged[comma.index] = ' '
+          leniencies.push({ kind: 'trailing comma', start: comma.offset, end: comma.offset + 1 })
+        }
+        comma = undefined
+        break
+      case ':':
+        comma = undefined
+        break
+      case '"':
+        copy(offset + 1, 's', offset + 1)
+        comma = undefined
+        break
+      default:
+        comma = undefined
+        if (isWord(mark)) break
+        copy(offset, '"n', offset)
+        copy(end, '"', end)
     }
-    offset += source.length
+    offset = end
   }
+  leniencies.sort((a, b) => a.start - b.start)
   return {
-    strict: strict.join(''),
-    tagged: tagged.join(''),
-    leniencies: leniencies.toSorted((a, b) => a.start - b.start),
+    strict: blanked(text, leniencies),
+    tagged: tagged.join('') + text.slice(copied),
+    leniencies,
   }
+}
+
+const blanks = /[ \t\r\n]+/y
+const comment = /\/\/[^\r\n]*|\/\*[\s\S]*?\*\//y
+const string = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"/y
+const number = /-?\d[\d.eE+-]*/y
+const word = /[a-z]+/y
+
+/** Behind the token at `offset`, whose first character is `mark`; undefined: there can be none. */
+function tokenEnd(text: string, offset: number, mark: string): number | undefined {
+  if ('{}[],:'.includes(mark)) return offset + 1
+  const token =
+    mark === '"'
+      ? string
+      : ' \t\r\n'.includes(mark)
+        ? blanks
+        : mark === '/'
+          ? comment
+          : isWord(mark)
+            ? word
+            : number
+  token.lastIndex = offset
+  return token.test(text) ? token.lastIndex : undefined
+}
+
+function isWord(mark: string): boolean {
+  return mark >= 'a' && mark <= 'z'
+}
+
+function blanked(text: string, leniencies: readonly Leniency[]): string {
+  let result = ''
+  let copied = 0
+  for (const { start, end } of leniencies) {
+    result += `${text.slice(copied, start)} `
+    copied = end
+  }
+  return result + text.slice(copied)
 }
 
 function unexpected(text: string, offset: number): string {
   if (text[offset] === '"') return 'a string does not end'
   return text.startsWith('/*', offset) ? 'a comment does not end' : 'unexpected character'
-}
-
-function tag(groups: Record<string, string | undefined>, source: string): string {
-  if (groups['string'] !== undefined) return `"s${source.slice(1)}`
-  return groups['number'] === undefined ? source : `"n${source}"`
 }
 
 function untag(value: unknown): Value {
@@ -109,6 +160,7 @@ function untag(value: unknown): Value {
   if (Array.isArray(value)) return value.map(untag)
   if (typeof value !== 'object' || value === null) return value as Value
   const table = emptyTable()
-  for (const [key, child] of Object.entries(value)) table[key.slice(1)] = untag(child)
+  const members = value as Record<string, unknown>
+  for (const key in members) table[key.slice(1)] = untag(members[key])
   return table
 }
