@@ -118,7 +118,7 @@ const number = /-?\d[\d.eE+-]*/y
 const word = /[a-z]+/y
 
 /** Behind the token at `offset`, whose first character is `mark`; undefined: there can be none. */
-function tokenEnd(text: string, offset: number, mark: string): number | undefined {
+export function tokenEnd(text: string, offset: number, mark: string): number | undefined {
   if ('{}[],:'.includes(mark)) return offset + 1
   const token =
     mark === '"'

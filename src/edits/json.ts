@@ -2,15 +2,17 @@ import type { Dialect } from './dialect.ts'
 import { editWith, readWith, spellingWith } from './edit.ts'
 import type { Format } from './format.ts'
 import { memberPlace, memberSource, memberStart } from './json-find.ts'
-import { type JsonText, parseJson } from './json-parse.ts'
+import { focusJson } from './json-focus.ts'
+import { type JsonText, parseJson, readJson } from './json-parse.ts'
 import { removeEmptyObject, removeMember } from './json-remove.ts'
 import { renderByHand, toJsonValue } from './json-render.ts'
 import { setMember } from './json-set.ts'
 import { undoWith } from './undo.ts'
 
-const dialect: Dialect<JsonText> = {
+export const jsonDialect: Dialect<JsonText> = {
   parse: parseJson,
-  read: parseJson,
+  read: readJson,
+  focus: focusJson,
   expand: (_parsed, path, value) => [{ path, value }],
   toValue: toJsonValue,
   set: setMember,
@@ -28,8 +30,8 @@ const dialect: Dialect<JsonText> = {
  * Whether a client bears comments and trailing commas is its module's to say: `strictJsonProblem`.
  */
 export const json: Format = {
-  read: (bytes, place) => readWith(dialect, bytes, place),
-  edit: (bytes, changes, place) => editWith(dialect, bytes, changes, place),
-  undo: (versions, paths, place) => undoWith(dialect, versions, paths, place),
-  spelling: (bytes, path, place) => spellingWith(dialect, bytes, path, place),
+  read: (bytes, place) => readWith(jsonDialect, bytes, place),
+  edit: (bytes, changes, place) => editWith(jsonDialect, bytes, changes, place),
+  undo: (versions, paths, place) => undoWith(jsonDialect, versions, paths, place),
+  spelling: (bytes, path, place) => spellingWith(jsonDialect, bytes, path, place),
 }

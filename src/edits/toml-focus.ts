@@ -1,10 +1,8 @@
 import type { Focus } from './dialect.ts'
+import { cutOut, type Stretch, worthCutting } from './focus.ts'
 import type { KeyPath } from './plan.ts'
 import { lineEnd } from './text.ts'
 import { groupTables } from './toml-scan.ts'
-
-/** Less than this is not worth it, in characters. */
-const worthCutting = 2_000
 
 /**
  * The text without the tables that `paths` do not concern: a header and a comment stand for each
@@ -13,34 +11,7 @@ const worthCutting = 2_000
  */
 export function focusToml(text: string, paths: readonly KeyPath[]): Focus | undefined {
   if (text.length < worthCutting) return undefined
-  const cuts = stretchesWithout(text, new Set(paths.map(([root]) => root)))
-  const total = cuts.reduce((sum, { start, end }) => sum + end - start, 0)
-  const mark = `#cut-${text.length}-`
-  if (total < worthCutting || text.includes(mark)) return undefined
-  let focused = ''
-  let done = 0
-  for (const [index, { start, end }] of cuts.entries()) {
-    focused += `${text.slice(done, start)}${mark}${index}.`
-    done = end
-  }
-  focused += text.slice(done)
-  return {
-    text: focused,
-    restore(edited) {
-      const [head = '', ...parts] = edited.split(mark)
-      const isWhole =
-        parts.length === cuts.length && parts.every((part, index) => part.startsWith(`${index}.`))
-      if (!isWhole) return undefined
-      const back = (part: string, index: number) =>
-        text.slice(cuts[index]?.start, cuts[index]?.end) + part.slice(`${index}.`.length)
-      return head + parts.map(back).join('')
-    },
-  }
-}
-
-interface Stretch {
-  readonly start: number
-  readonly end: number
+  return cutOut(text, stretchesWithout(text, new Set(paths.map(([root]) => root))))
 }
 
 /**
