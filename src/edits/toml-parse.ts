@@ -82,6 +82,9 @@ function parseSpans(text: string, place: string): AST.TOMLTopLevelTable {
   try {
     return parseTOML(text, { tomlVersion: 'latest' }).body[0]
   } catch (cause) {
+    // Seen in toml-eslint-parser 1.0.3 with strings of more than some 125,000 characters (2026-11-21).
+    if (cause instanceof RangeError)
+      throw invalid(place, 'it holds too long a text', text, 0, cause)
     if (!(cause instanceof ParseError)) throw cause
     throw invalid(place, cause.message, text, offsetOf(text, cause.lineNumber, cause.column))
   }

@@ -144,6 +144,15 @@ describe('toml read', () => {
     expect(error.code).toBe('config-invalid')
     expect(error.message).toBe(`Cannot read FILE: ${reason}`)
   })
+
+  test('refuses a text that is longer than its parser bears', () => {
+    const before = bytesOf(`model = "a"\nnote = "${'x'.repeat(900_000)}"\n`)
+    const { code, message } = caught(() => toml.edit(before, [set('model', 'b')], 'x'))
+    expect({ code, message }).toEqual({
+      code: 'config-invalid',
+      message: 'Cannot read x: it holds too long a text (line 1, column 1)',
+    })
+  })
 })
 
 describe('toml undo', () => {
