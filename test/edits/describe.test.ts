@@ -58,12 +58,13 @@ describe('describe', () => {
     expect(describePlan(plan, options)).toEqual(['~/file.json (unchanged)'])
   })
 
-  test('masks a secret and the one that it replaces; a short one wholly', () => {
+  test('masks a secret and the one that it replaces; a short one wholly, an empty one not', () => {
     const change = { path: ['env', 'KEY'], isSecret: true }
     const edit = (old: string, value: string) =>
       describeEdit(anEdit('json', `{"env":{"KEY":"${old}"}}`, [{ ...change, value }]), options)[1]
     expect(edit('old-secret-1111', 'new-secret-2222')).toBe('  ~ env.KEY: ....1111 -> ....2222')
     expect(edit('elevenchars', 'short')).toBe('  ~ env.KEY: .... -> ....')
+    expect(edit('elevenchars', '')).toBe('  ~ env.KEY: .... -> ""')
     const changes = [{ ...change, value: { type: 'api', key: 'sk-in-a-table-9999' } }]
     expect(describeEdit(anEdit('json', null, changes), options)[1]).toBe('  + env.KEY = ....')
   })
