@@ -53,8 +53,12 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
 
 function problemOfChoice(chosen: readonly string[]): true | string {
   if (chosen.length === 0) return 'Tick at least one with the space bar; Ctrl-C leaves.'
-  const families = new Set(chosen.map((id) => clientById(id).family))
-  if (families.size < chosen.length) return 'Both write the same file: tick one of the two.'
+  for (const id of chosen) {
+    const { family, label } = clientById(id)
+    const other = chosen.map(clientById).find((one) => one.family === family && one.id !== id)
+    if (other !== undefined)
+      return `${label} and ${other.label} are two setups of the same file: tick one of them.`
+  }
   return true
 }
 

@@ -104,6 +104,16 @@ test('repoint alone: lists the clients, sets up the ticked ones in one run', asy
   expect(home.text('.claude/settings.json')).toContain(gateway.url)
 })
 
+test('repoint alone: two setups of one client are named, and one of them is to be unticked', async () => {
+  const run = runOnTerminal(aHome(), [])
+  await run.shows('Which clients')
+  run.type('a')
+  run.type(keys.enter)
+  await run.shows('Claude Code and Claude Code with GPT models are two setups of the same file')
+  run.type(keys.ctrlC)
+  expect(await run.ended).toBe(130)
+})
+
 test('repoint alone: one note tells the unknown windows of all clients', async () => {
   const run = runOnTerminal(aHome(), [], {
     env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url },
