@@ -65,7 +65,7 @@ function skipped(settings: ClaudeSettings, context: ObstacleContext): readonly O
       ...(isRepairable
         ? {
             repair: { role: 'settings', changes: [], toStrictJson: true } as const,
-            needsConsent: `comments and trailing commas are taken out of ${settings.path}, which comes into force as a whole`,
+            needsConsent: `Comments and trailing commas are taken out of ${settings.path}, which comes into force as a whole.`,
           }
         : {}),
       weight: 'blocks',
@@ -113,7 +113,7 @@ function models({ settings, context, place }: Scene): readonly Obstacle[] {
       place: place(inEnv(names.model)),
       cure: 'Remove it.',
       repair: setEnv(names.model, undefined),
-      needsConsent: `${names.model} is removed from ${settings.path}`,
+      needsConsent: `${names.model} is removed from ${settings.path}.`,
       weight: 'blocks',
     })
   }
@@ -124,7 +124,7 @@ function models({ settings, context, place }: Scene): readonly Obstacle[] {
       place: place(inEnv(names.smallFast)),
       cure: 'Remove it.',
       repair: setEnv(names.smallFast, undefined),
-      needsConsent: `${names.smallFast} is removed from ${settings.path}`,
+      needsConsent: `${names.smallFast} is removed from ${settings.path}.`,
       weight: 'may-block',
     })
   }
@@ -149,7 +149,7 @@ function models({ settings, context, place }: Scene): readonly Obstacle[] {
       place: place(inEnv(name)),
       cure: 'Remove it, unless the gateway has that model.',
       repair: setEnv(name, undefined),
-      needsConsent: `${name} is removed from ${settings.path}`,
+      needsConsent: `${name} is removed from ${settings.path}.`,
       weight: 'may-block',
     })
   }
