@@ -221,6 +221,7 @@ describe('repoint rollback', () => {
     expect(home.text('.codex/auth.json')).toBe(login)
     const forward = await runCli(home, ['rollback'])
     expect(forward.stdout).toContain(`Codex uses ${gateway.url} again.`)
+    expect(forward.stdout).toMatch(/Done in run \S+; `repoint rollback` undoes it\./)
   })
 
   test('with nothing to undo it says so', async () => {
