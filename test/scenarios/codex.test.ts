@@ -490,6 +490,21 @@ describe('bad input leaves everything untouched', () => {
     expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: canary })
   })
 
+  test.each([['--yes'], ['--dry-run']])(
+    '%s: what goes out of use is told all the same',
+    async (flag) => {
+      const disk = { '.codex/auth.json': '{"auth_mode":"chatgpt","tokens":{"id_token":"x"}}' }
+      const args = ['codex', '--base-url', gateway.url, flag]
+      const env = { REPOINT_API_KEY: canary }
+      const said =
+        'Your ChatGPT login in auth.json will be replaced by the key; rollback brings it back.'
+      expect((await runCli(aHome(disk), args, { env })).stdout).toContain(`  ! ${said}\n`)
+      expect((await runCli(aHome(disk), [...args, '--json'], { env })).json).toMatchObject({
+        warnings: expect.arrayContaining([{ code: 'codex-login', message: said }]),
+      })
+    },
+  )
+
   test('without --yes and without a terminal it asks for --yes instead of waiting', async () => {
     const home = aHome()
     const result = await runCli(home, ['codex', '--base-url', gateway.url], {
