@@ -257,6 +257,13 @@ describe('several clients', () => {
 })
 
 describe('repoint editor and models', () => {
+  test('editor says which editor it speaks of', async () => {
+    const result = await runCli(aHome(), ['editor', '--base-url', gateway.url], {
+      env: { REPOINT_API_KEY: canary },
+    })
+    expect(result.stdout).toContain('Enter in Cursor:')
+  })
+
   test('editor prints the fields, with the key masked', async () => {
     const result = await runCli(aHome(), ['editor', '--base-url', gateway.url, '--json'], {
       env: { REPOINT_API_KEY: canary },
