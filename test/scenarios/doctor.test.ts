@@ -76,6 +76,13 @@ describe('repoint status', () => {
     expect(stdout).not.toContain('sk-old-0123456789ab')
   })
 
+  test('names the tool whose placeholder stands in the place of a key', async () => {
+    const env = { ANTHROPIC_AUTH_TOKEN: 'PROXY_MANAGED', ANTHROPIC_BASE_URL: gateway.url }
+    const home = aHome({ '.claude/settings.json': JSON.stringify({ env }) })
+    const { stdout } = await runCli(home, ['status'])
+    expect(stdout).toContain('! in the place of the key stands what cc-switch leaves there')
+  })
+
   test('tells from which file each value comes, also where files are merged', async () => {
     const home = aHome({
       '.config/opencode/config.json': '{"small_model":"gateway/mine"}',
