@@ -98,6 +98,20 @@ supports_websockets = false
     expect(home.snapshot()).toEqual(before)
   })
 
+  test('a read-only file of mode 444 gets the key, is closed to others and stays read-only', async () => {
+    const home = aHome({ '.codex/auth.json': '{}' })
+    chmodSync(home.at('.codex/auth.json'), 0o444)
+    const { json } = await codex(home)
+    const messages = (json as { warnings: { message: string }[] }).warnings.map(
+      (one) => one.message,
+    )
+    expect(messages).toContainEqual(expect.stringContaining('changes from 444 to 400'))
+    expect(messages).toContainEqual(
+      expect.stringMatching(/read-only \(mode 444\).*stays read-only$/),
+    )
+    expect(statSync(home.at('.codex/auth.json')).mode & 0o777).toBe(0o400)
+  })
+
   test('honours CODEX_HOME', async () => {
     const home = aHome({ 'elsewhere/config.toml': '' })
     await codex(home, [], { CODEX_HOME: home.at('elsewhere') })
