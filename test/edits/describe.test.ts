@@ -69,6 +69,17 @@ describe('describe', () => {
     expect(describeEdit(anEdit('json', null, changes), options)[1]).toBe('  + env.KEY = ....')
   })
 
+  test('a number of tokens is no secret', () => {
+    const changes = [
+      { path: ['env', 'CLAUDE_CODE_MAX_CONTEXT_TOKENS'], value: '200000' },
+      { path: ['env', 'SOME_TOKENS'], value: 'a-b' },
+    ]
+    expect(describeEdit(anEdit('json', null, changes), options).slice(1)).toEqual([
+      '  + env.CLAUDE_CODE_MAX_CONTEXT_TOKENS = "200000"',
+      '  + env.SOME_TOKENS = ....',
+    ])
+  })
+
   test('names the keys that go when a file is replaced whole', () => {
     const before = '{"tokens":{"access_token":"t"},"auth_mode":"chatgpt","OPENAI_API_KEY":null}'
     const changes = [{ path: ['OPENAI_API_KEY'], value: 'sk-0123456789', isSecret: true }]
