@@ -40,7 +40,7 @@ function withBlock(text, name, content) {
 
 function help() {
   const overview = helpOf()
-  const list = overview.slice(overview.indexOf('\nCommands:\n'))
+  const list = overview.split('\nCommands:\n')[1].split('\n\n')[0]
   const names = [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name]) => name)
   const pages = names
     .filter((name) => name !== 'help')

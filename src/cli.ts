@@ -95,7 +95,7 @@ export function commandLine(session: Session, finish: (status: number) => void):
   }
 
   withGatewayFlags(program.command('editor'))
-    .description('check the key and print what goes into the code editor’s settings')
+    .description('check the key and print what goes into the settings of the editor Cursor')
     .option('--model <id>', 'the model to enter')
     .option('--json', 'print one JSON document')
     .addHelpText('after', examples(['repoint editor', 'repoint editor --json --key-stdin < key']))
@@ -497,7 +497,6 @@ function examples(lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`
 }
 
-/** @param command the first word of the command line, which may be none of our commands */
 /** What commander says, without the values of options, which may be secrets. */
 function asUsageError(error: CommanderError, args: readonly string[]): UserError {
   const [command = '', ...rest] = args
@@ -509,8 +508,8 @@ function asUsageError(error: CommanderError, args: readonly string[]): UserError
   if (error.code === 'commander.help')
     return new UserError({
       code: 'usage',
-      message: `Unknown command '${words[0] ?? ''}'`,
-      hint: help,
+      message: words[0] === undefined ? '`help` takes a command' : `Unknown command '${words[0]}'`,
+      hint: 'See: repoint --help',
     })
   const [message = '', ...suggestion] = error.message
     .replace(/^error: /, '')

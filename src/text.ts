@@ -26,11 +26,14 @@ export function maskSecret(secret: string): string {
 
 /** Whether a key of a configuration is called like one that holds a secret. */
 export function isSecretName(name: string): boolean {
-  return secretName.test(name)
+  return secretName.test(name) && !tokenCount.test(name)
 }
 
 const secretName =
   /api_?key|apikeyhelper|token|secret|password|authorization|credential|bearer|^auth$|^key$/i
+
+/** `max_tokens`, `CLAUDE_CODE_MAX_CONTEXT_TOKENS`: how many, not which. */
+const tokenCount = /(?:^|_)max_(?:[a-z]+_)?tokens$/i
 
 /**
  * Masks what gives itself away as a secret: tokens of well-known forms, and in addresses the user

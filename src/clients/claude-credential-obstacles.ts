@@ -16,7 +16,7 @@ export function credentials({ settings, machine, context, place }: Scene): reado
       place: place(inEnv(names.apiKey)),
       cure: 'Remove it.',
       repair: dropCredential(inEnv(names.apiKey), returns ? '' : undefined),
-      needsConsent: `${names.apiKey} is removed from ${settings.path}`,
+      needsConsent: `${names.apiKey} is removed from ${settings.path}.`,
       weight: 'blocks',
     })
   }
@@ -27,7 +27,7 @@ export function credentials({ settings, machine, context, place }: Scene): reado
       place: place(['apiKeyHelper']),
       cure: 'Remove it.',
       repair: dropCredential(['apiKeyHelper']),
-      needsConsent: `apiKeyHelper is removed from ${settings.path}`,
+      needsConsent: `apiKeyHelper is removed from ${settings.path}.`,
       weight: 'blocks',
     })
   }
@@ -38,7 +38,7 @@ export function credentials({ settings, machine, context, place }: Scene): reado
       place: place(inEnv(names.headers)),
       cure: 'Remove it.',
       repair: dropCredential(inEnv(names.headers)),
-      needsConsent: `${names.headers} is removed from ${settings.path}`,
+      needsConsent: `${names.headers} is removed from ${settings.path}.`,
       weight: 'blocks',
     })
   }
@@ -50,7 +50,7 @@ export function credentials({ settings, machine, context, place }: Scene): reado
       place: place(inEnv(name)),
       cure: 'Remove it.',
       repair: setEnv(name, isExported(machine, context, name) ? '' : undefined),
-      needsConsent: `${name} is removed from ${settings.path}`,
+      needsConsent: `${name} is removed from ${settings.path}.`,
       weight: 'blocks',
     })
   }

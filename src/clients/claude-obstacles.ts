@@ -9,7 +9,7 @@ import {
   slotVariables,
 } from './claude-keys.ts'
 import { type Scene, setEnv } from './claude-scene.ts'
-import { readSettings } from './claude-settings.ts'
+import { type ClaudeSettings, readRepairedSettings, readSettings } from './claude-settings.ts'
 import { proxy, shell } from './claude-shell-obstacles.ts'
 import { type FileTexts, type Obstacle, type ObstacleContext, slots } from './client.ts'
 import { leftoverObstacles } from './leftovers.ts'
@@ -24,13 +24,15 @@ export function claudeObstacles(
   context: ObstacleContext,
 ): readonly Obstacle[] {
   const file = fileOf(texts, 'settings')
-  const settings = readSettings(file)
+  const current = readSettings(file)
+  // A setup brings a skipped file into force, with all that stands in it.
+  const settings = context.choice ? readRepairedSettings(file) : current
   const place = (path: readonly string[]) => placeOf(readFile(file), path)
   const scene: Scene = { settings, machine, context, place }
   // With its own service Claude Code may be set up as its owner likes.
   const isPointed = context.choice !== undefined || Boolean(settings.env[names.baseUrl])
   return [
-    ...skipped(scene),
+    ...skipped(current, context),
     ...folder(machine),
     ...leftovers(scene),
     ...(isPointed
@@ -47,7 +49,7 @@ export function claudeObstacles(
   ]
 }
 
-function skipped({ settings, context }: Scene): readonly Obstacle[] {
+function skipped(settings: ClaudeSettings, context: ObstacleContext): readonly Obstacle[] {
   const { isRepairable } = settings
   if (settings.skipped === undefined) return []
   // What else may be wrong, the plan rights or refuses.
@@ -63,7 +65,7 @@ function skipped({ settings, context }: Scene): readonly Obstacle[] {
       ...(isRepairable
         ? {
             repair: { role: 'settings', changes: [], toStrictJson: true } as const,
-            needsConsent: `comments and trailing commas are taken out of ${settings.path}, which comes into force as a whole`,
+            needsConsent: `Comments and trailing commas are taken out of ${settings.path}, which comes into force as a whole.`,
           }
         : {}),
       weight: 'blocks',
@@ -111,7 +113,7 @@ function models({ settings, context, place }: Scene): readonly Obstacle[] {
       place: place(inEnv(names.model)),
       cure: 'Remove it.',
       repair: setEnv(names.model, undefined),
-      needsConsent: `${names.model} is removed from ${settings.path}`,
+      needsConsent: `${names.model} is removed from ${settings.path}.`,
       weight: 'blocks',
     })
   }
@@ -122,7 +124,7 @@ function models({ settings, context, place }: Scene): readonly Obstacle[] {
       place: place(inEnv(names.smallFast)),
       cure: 'Remove it.',
       repair: setEnv(names.smallFast, undefined),
-      needsConsent: `${names.smallFast} is removed from ${settings.path}`,
+      needsConsent: `${names.smallFast} is removed from ${settings.path}.`,
       weight: 'may-block',
     })
   }
@@ -147,7 +149,7 @@ function models({ settings, context, place }: Scene): readonly Obstacle[] {
       place: place(inEnv(name)),
       cure: 'Remove it, unless the gateway has that model.',
       repair: setEnv(name, undefined),
-      needsConsent: `${name} is removed from ${settings.path}`,
+      needsConsent: `${name} is removed from ${settings.path}.`,
       weight: 'may-block',
     })
   }

@@ -1,3 +1,4 @@
+import { repairToStrictJson } from '../edits/json-strict.ts'
 import type { FileText } from './client.ts'
 import { readStrictJson } from './strict-json.ts'
 
@@ -34,6 +35,13 @@ export function readSettings(file: Pick<FileText, 'path' | 'bytes'>): ClaudeSett
     ]),
   )
   return { ...nothing, root: read.root, env, skipped: undefined }
+}
+
+/** The same, as it will be read once a setup has taken its comments and trailing commas out. */
+export function readRepairedSettings(file: Pick<FileText, 'path' | 'bytes'>): ClaudeSettings {
+  const settings = readSettings(file)
+  if (!settings.isRepairable || file.bytes === null) return settings
+  return readSettings({ path: file.path, bytes: repairToStrictJson(file.bytes, file.path) })
 }
 
 function wrongType(root: Readonly<Record<string, unknown>>): string | undefined {

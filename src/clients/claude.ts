@@ -5,7 +5,7 @@ import { ourKeys } from './claude-choice.ts'
 import { inEnv, names, slotVariable } from './claude-keys.ts'
 import { chooseMapped, chooseSlots } from './claude-models.ts'
 import { claudeObstacles } from './claude-obstacles.ts'
-import { readSettings } from './claude-settings.ts'
+import { readRepairedSettings, readSettings } from './claude-settings.ts'
 import {
   type Choice,
   type Client,
@@ -106,7 +106,7 @@ function planClaude(
   choice: Choice,
 ): readonly FileEdit[] {
   const file = fileOf(texts, 'settings')
-  const changes = ourKeys(readSettings(file), choice)
+  const changes = ourKeys(readRepairedSettings(file), choice)
   const edit = editKeys(id, file, changes, choice.repairs)
   const after = readSettings({ ...file, bytes: edit.after })
   if (after.skipped !== undefined) {

@@ -92,7 +92,7 @@ function loginSettings(config: ReadFile): readonly Obstacle[] {
       place: placeOf(config, ['forced_login_method']),
       cure: 'Remove the line.',
       repair: configRepair({ path: ['forced_login_method'], value: undefined }),
-      needsConsent: 'forced_login_method = "chatgpt" is removed from config.toml',
+      needsConsent: 'forced_login_method = "chatgpt" is removed from config.toml.',
       weight: 'blocks',
     })
   }

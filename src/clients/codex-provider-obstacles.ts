@@ -107,7 +107,7 @@ function reserved(config: ReadFile, { id, table }: Provider): readonly Obstacle[
       place: placeOf(config, path),
       cure: 'Remove the table or give it another id.',
       repair: configRepair({ path, value: undefined }),
-      needsConsent: `the table [model_providers.${id}] is removed from config.toml`,
+      needsConsent: `The table [model_providers.${id}] is removed from config.toml.`,
       weight: 'blocks',
     },
   ]
@@ -218,7 +218,7 @@ function conflicting(
         isBound: true,
         ...(key === 'experimental_bearer_token' ? { isSecret: true } : {}),
       }),
-      needsConsent: `${key} is removed from [model_providers.${id}]`,
+      needsConsent: `${key} is removed from [model_providers.${id}].`,
       weight: 'blocks',
     })
   }

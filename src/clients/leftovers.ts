@@ -51,7 +51,7 @@ export function leftoverObstacles(
   if (holder !== undefined) {
     found.push({
       code: `${family}-placeholder-key`,
-      message: `${left.key} is no key but what ${holder} leaves in its place: only ${holder}'s own proxy takes it`,
+      message: `in the place of the key stands what ${holder} leaves there: only ${holder}'s own proxy takes it`,
       place: left.keyPlace(),
       cure: `Start ${holder}, or run \`repoint ${family}\` with your key.`,
       weight: 'blocks',

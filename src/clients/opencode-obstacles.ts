@@ -99,7 +99,7 @@ function authObstacles(texts: FileTexts, context: ObstacleContext): readonly Obs
         ...(read.isRepairable
           ? {
               repair: { role: 'auth', changes: [], toStrictJson: true } as const,
-              needsConsent: `comments and trailing commas are taken out of ${file.path}, which comes into force as a whole`,
+              needsConsent: `Comments and trailing commas are taken out of ${file.path}, which comes into force as a whole.`,
             }
           : {}),
         weight: 'blocks',

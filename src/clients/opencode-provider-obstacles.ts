@@ -61,7 +61,7 @@ export function providerObstacles(
               },
             }
           : {}),
-        needsConsent: `options.apiKey of ${providerId} is removed from ${file.path}`,
+        needsConsent: `options.apiKey of ${providerId} is removed from ${file.path}.`,
         weight: 'blocks',
       })
     }

@@ -38,7 +38,7 @@ export function variableObstacles(
     const fromLines = lines.map(
       (place): Obstacle => ({
         code,
-        message: `${name} is exported there: ${effect}`,
+        message: `${name} is exported in a shell profile: ${effect}`,
         place,
         cure: 'Remove the line and open a new terminal.',
         weight,

@@ -215,9 +215,13 @@ export async function checkGateway(
     const status = exitStatus[error.code]
     if (status !== exitStatus.refused && checks.every(({ id }) => id !== 'network'))
       checks.push(networkCheck(about, baseUrl))
+    const check = failedCheck(about, error)
     // The hints of these speak of flags that a setup has and doctor has not.
     const isAboutSetup = status >= exitStatus['key-rejected'] && status <= exitStatus['not-an-api']
-    checks.push({ ...failedCheck(about, error), ...(isAboutSetup ? { cure: setupAgain } : {}) })
+    if (isAboutSetup) checks.push({ ...check, cure: setupAgain })
+    else if (check.cure?.includes('--base-url'))
+      checks.push({ ...check, cure: `${check.cure} To change it: repoint ${about} --base-url URL` })
+    else checks.push(check)
   }
   return checks
 }

@@ -119,7 +119,7 @@ function modeNotices(session: Session, edit: FileEdit): Notice[] {
   if ((mode & 0o200) === 0)
     notices.push({
       code: 'read-only-file',
-      message: `${edit.path} is read-only (mode ${octal}); it is replaced all the same and keeps its mode`,
+      message: `${edit.path} is read-only (mode ${octal}); it is replaced all the same and stays read-only`,
     })
   return notices
 }

@@ -8,14 +8,14 @@ import { askCatalog } from './ask-catalog.ts'
 import type { GatewayOptions } from './credentials.ts'
 import type { Session } from './session.ts'
 
-/** What the code editor (Cursor) cannot do with a gateway, from the service's description. */
+/** What Cursor cannot do with a gateway, from the service's description. */
 const limits: readonly string[] = [
   'Choose the model by name; Auto does not use the gateway.',
-  'Message-family models (claude-*) cannot be routed through the gateway there.',
-  'The editor needs a paid plan to use a key of your own.',
+  'Models of the claude-* kind cannot be routed through a gateway there.',
+  'Cursor needs a paid plan to use a key of your own.',
 ]
 
-/** Checks the key for the code editor and prints what to paste. Returns the exit status. */
+/** Checks the key for Cursor and prints what to paste. Returns the exit status. */
 export async function editor(
   session: Session,
   options: GatewayOptions,
@@ -26,7 +26,7 @@ export async function editor(
   if (isMessagesFamily(catalog, model))
     throw new UserError({
       code: 'protocol-unsupported',
-      message: `${model} is a message-family model, which the editor cannot route through a gateway`,
+      message: `${model} is a model of the claude-* kind, which Cursor cannot route through a gateway`,
       hint: 'Choose another; `repoint models` lists them.',
     })
   await session.step(`Asking ${model} for one word`, probe(access, 'chat', model, { catalog }))
@@ -37,7 +37,7 @@ export async function editor(
     { field: 'Settings > Models > Add custom model', value: model },
   ]
   for (const { message } of warnings) session.remark(`warning: ${message}`)
-  session.say('The key, the address and the model work. Enter in the editor:')
+  session.say('The key, the address and the model work. Enter in Cursor:')
   const width = Math.max(...fields.map(({ field }) => field.length))
   for (const { field, value } of fields) session.say(`  ${field.padEnd(width)}  ${value}`)
   session.say('')

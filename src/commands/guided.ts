@@ -1,4 +1,4 @@
-import type { Client } from '../clients/client.ts'
+import { type Client, type Settings, slots } from '../clients/client.ts'
 import { clientById, clients } from '../clients/index.ts'
 import { UserError } from '../errors.ts'
 import { readClientFiles } from './client-files.ts'
@@ -33,8 +33,7 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
       value: client.id,
       name: `${client.label}  ${describeInstalled(installed)}, ${pointsAt(session, client)}`,
       short: client.label,
-      // Of the two ways to set up Claude Code, its own models are the usual one.
-      checked: installed !== undefined && client.id !== 'claude-gpt',
+      checked: installed !== undefined && isUsual(session, client),
     })),
     validate: problemOfChoice,
   })
@@ -53,8 +52,12 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
 
 function problemOfChoice(chosen: readonly string[]): true | string {
   if (chosen.length === 0) return 'Tick at least one with the space bar; Ctrl-C leaves.'
-  const families = new Set(chosen.map((id) => clientById(id).family))
-  if (families.size < chosen.length) return 'Both write the same file: tick one of the two.'
+  for (const id of chosen) {
+    const { family, label } = clientById(id)
+    const other = chosen.map(clientById).find((one) => one.family === family && one.id !== id)
+    if (other !== undefined)
+      return `${label} and ${other.label} are two setups of the same file: tick one of them.`
+  }
   return true
 }
 
@@ -62,12 +65,24 @@ function describeInstalled(installed: Installed | undefined): string {
   return installed === undefined ? 'not installed' : (installed.version ?? 'unknown version')
 }
 
+/** Of the two setups of Claude Code, GPT models only where they fill all of its slots now. */
+function isUsual(session: Session, client: Client): boolean {
+  if (client.family !== 'claude') return true
+  const filled = settingsNow(session, client)?.slotModels ?? {}
+  return (client.id === 'claude-gpt') === slots.every((slot) => filled[slot] !== undefined)
+}
+
 function pointsAt(session: Session, client: Client): string {
+  const settings = settingsNow(session, client)
+  if (settings === undefined) return 'configuration unreadable'
+  return settings.baseUrl === undefined ? 'now at its own service' : `now at ${settings.baseUrl}`
+}
+
+function settingsNow(session: Session, client: Client): Settings | undefined {
   try {
-    const settings = client.readBack(readClientFiles(session, client))
-    return settings.baseUrl === undefined ? 'now at its own service' : `now at ${settings.baseUrl}`
+    return client.readBack(readClientFiles(session, client))
   } catch (error) {
-    if (error instanceof UserError) return 'configuration unreadable'
+    if (error instanceof UserError) return undefined
     throw error
   }
 }

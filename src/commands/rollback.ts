@@ -53,7 +53,7 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
   const next = applied?.run ? await whatIsNext(session, request, applied) : []
   if (request.isDryRun) session.say('Dry run: nothing was changed.')
   else if (isChanged)
-    session.say(`Done in run ${applied?.run?.id}; \`repoint rollback\` goes forward again.`)
+    session.say(`Done in run ${applied?.run?.id}; \`repoint rollback\` undoes it.`)
   else session.say('Nothing was changed.')
   for (const line of next) session.say(`  ${line}`)
   session.document({

@@ -60,13 +60,16 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
     edits: drafts.flatMap((one) => one.edits),
   }
   showPlan(session, access, drafts, warnings)
+  const consents = consentsOf(drafts)
+  for (const { message } of consents) session.say(`  ! ${message}`)
+  warnings.push(...consents)
   checkTargets(session.platform, plan)
   if (request.isDryRun) {
     reportDryRun(session, plan, warnings, request.verify)
     return 0
   }
   if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged'))
-    await confirm(session, request, drafts)
+    await confirm(session, request, consents)
   if (session.platform.interrupt.aborted)
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 
@@ -162,6 +165,15 @@ function chooserFor(session: Session): Chooser {
   }
 }
 
+/** What of a person's own goes out of use. */
+function consentsOf(drafts: readonly Draft[]): readonly Notice[] {
+  return drafts.flatMap(({ obstacles }) =>
+    obstacles.flatMap(({ code, needsConsent }) =>
+      needsConsent === undefined ? [] : [{ code, message: needsConsent }],
+    ),
+  )
+}
+
 /**
  * One question for the whole run.
  *
@@ -170,22 +182,18 @@ function chooserFor(session: Session): Chooser {
 async function confirm(
   session: Session,
   request: SetupRequest,
-  drafts: readonly Draft[],
+  consents: readonly Notice[],
 ): Promise<void> {
   if (request.yes) return
-  const consents = drafts.flatMap(({ obstacles }) =>
-    obstacles.flatMap((one) => one.needsConsent ?? []),
-  )
   if (!session.canAsk)
     throw new UserError({
       code: 'confirmation-needed',
       message: [
         'There is no terminal to ask whether to apply the plan',
-        ...consents.map((consent) => `it needs your consent: ${consent.replace(/\.$/, '')}`),
+        ...consents.map(({ message }) => `it needs your consent: ${message.replace(/\.$/, '')}`),
       ].join('; '),
       hint: 'Add --yes to accept the plan, or --dry-run to see it.',
     })
-  for (const consent of consents) session.say(`  ! ${consent}`)
   const isAccepted = await session.platform.ask.confirm({
     message: consents.length > 0 ? 'Apply this, with what is marked "!"?' : 'Apply this?',
     default: consents.length === 0,

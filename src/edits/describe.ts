@@ -103,7 +103,8 @@ function describeChange(change: KeyChange, before: ConfigDocument | undefined): 
     isSecret && value === null ? undefined : value
   const old = asFound(found)
   const value = asFound(change.value)
-  const show = (value: ConfigValue) => (isSecret ? maskValue(value) : showMasked(value))
+  const show = (value: ConfigValue) =>
+    isSecret && value !== '' ? maskValue(value) : showMasked(value)
   if (value === undefined) return old === undefined ? undefined : `- ${key} (removed)`
   if (old === undefined) return `+ ${key} = ${show(value)}`
   if (showValue(old) === showValue(value)) return undefined

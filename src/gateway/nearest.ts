@@ -14,16 +14,20 @@ export function nearestModels(asked: string, catalog: Catalog, count = 3): reado
     .map(({ id }) => id)
 }
 
-/** Edit distance; an id that begins with the other one is near, whatever follows. */
+/** Edit distance, two letters in the wrong order being one slip; an id that begins with the other one is near, whatever follows. */
 function distance(a: string, b: string): number {
   if (a.length > 200 || b.length > 200) return Number.POSITIVE_INFINITY
+  let above: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     for (let j = 1; j <= b.length; j++) {
       const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
+      const isSwapped = j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swapped = isSwapped ? above[j - 2]! + 1 : replaced
+      next.push(Math.min(replaced, swapped, row[j]! + 1, next[j - 1]! + 1))
     }
+    above = row
     row = next
   }
   const isPrefix = a !== '' && (b.startsWith(a) || a.startsWith(b))

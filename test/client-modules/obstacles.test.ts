@@ -723,6 +723,7 @@ describe.each([
         return
       }
       expect(obstacle!.needsConsent === undefined ? 'plain' : 'consent').toBe(repair)
+      expect(obstacle!.needsConsent ?? 'A sentence.').toMatch(/\.$/)
       const texts = textsOf(client, machine, disk)
       const edits = planRepairs(client.id, texts, [obstacle!.repair!])
       const mended = written(disk, machine, edits)

@@ -58,14 +58,26 @@ describe('describe', () => {
     expect(describePlan(plan, options)).toEqual(['~/file.json (unchanged)'])
   })
 
-  test('masks a secret and the one that it replaces; a short one wholly', () => {
+  test('masks a secret and the one that it replaces; a short one wholly, an empty one not', () => {
     const change = { path: ['env', 'KEY'], isSecret: true }
     const edit = (old: string, value: string) =>
       describeEdit(anEdit('json', `{"env":{"KEY":"${old}"}}`, [{ ...change, value }]), options)[1]
     expect(edit('old-secret-1111', 'new-secret-2222')).toBe('  ~ env.KEY: ....1111 -> ....2222')
     expect(edit('elevenchars', 'short')).toBe('  ~ env.KEY: .... -> ....')
+    expect(edit('elevenchars', '')).toBe('  ~ env.KEY: .... -> ""')
     const changes = [{ ...change, value: { type: 'api', key: 'sk-in-a-table-9999' } }]
     expect(describeEdit(anEdit('json', null, changes), options)[1]).toBe('  + env.KEY = ....')
+  })
+
+  test('a number of tokens is no secret', () => {
+    const changes = [
+      { path: ['env', 'CLAUDE_CODE_MAX_CONTEXT_TOKENS'], value: '200000' },
+      { path: ['env', 'SOME_TOKENS'], value: 'a-b' },
+    ]
+    expect(describeEdit(anEdit('json', null, changes), options).slice(1)).toEqual([
+      '  + env.CLAUDE_CODE_MAX_CONTEXT_TOKENS = "200000"',
+      '  + env.SOME_TOKENS = ....',
+    ])
   })
 
   test('names the keys that go when a file is replaced whole', () => {

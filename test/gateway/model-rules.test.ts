@@ -354,6 +354,7 @@ test.each([
 describe('nearest models', () => {
   test.each([
     ['a slip of the finger', 'gpt-5.6-sool', ['gpt-5.6-sol']],
+    ['two letters in the wrong order', 'gpt-5.6-slo', ['gpt-5.6-sol']],
     ['a family without its variant', 'gpt-5.6', ['gpt-5.6']],
     ['another vendor', 'azure/gpt-5.4-mini', ['gpt-5.4-mini']],
     ['letters', 'Claude-Opus-4-8', ['claude-opus-4-8']],

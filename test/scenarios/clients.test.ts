@@ -47,6 +47,37 @@ describe('repoint claude', () => {
     expect(settingsOf(home).env).not.toHaveProperty('ANTHROPIC_API_KEY')
   })
 
+  test('what a comment kept out of force does not defeat the setup that takes the comment out', async () => {
+    const home = aHome({
+      '.claude/settings.json': `{
+  // left by another tool
+  "apiKeyHelper": "/bin/helper",
+  "env": {
+    "ANTHROPIC_API_KEY": "sk-old-0123456789",
+    "ANTHROPIC_BASE_URL": "https://old.example",
+    "ANTHROPIC_DEFAULT_OPUS_MODEL": "old-model",
+    "ANTHROPIC_MODEL": "old-model",
+    "CLAUDE_CODE_USE_BEDROCK": "1",
+    "MINE": "1"
+  },
+  "hooks": {},
+}
+`,
+    })
+    expect(await setUp(home, ['claude'])).toMatchObject({ status: 0, json: { changed: true } })
+    expect(settingsOf(home)).toEqual({
+      env: {
+        ANTHROPIC_AUTH_TOKEN: canary,
+        ANTHROPIC_BASE_URL: gateway.url,
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        MINE: '1',
+      },
+      hooks: {},
+      model: 'sonnet',
+    })
+    expect(await setUp(home, ['claude'])).toMatchObject({ json: { changed: false } })
+  })
+
   test('to claude-gpt and back: what the mapping added goes, and nothing else', async () => {
     const home = aHome({
       '.claude/settings.json': '{\n  "env": { "MINE": "1" },\n  "hooks": {}\n}\n',
@@ -226,6 +257,13 @@ describe('several clients', () => {
 })
 
 describe('repoint editor and models', () => {
+  test('editor says which editor it speaks of', async () => {
+    const result = await runCli(aHome(), ['editor', '--base-url', gateway.url], {
+      env: { REPOINT_API_KEY: canary },
+    })
+    expect(result.stdout).toContain('Enter in Cursor:')
+  })
+
   test('editor prints the fields, with the key masked', async () => {
     const result = await runCli(aHome(), ['editor', '--base-url', gateway.url, '--json'], {
       env: { REPOINT_API_KEY: canary },

@@ -98,6 +98,20 @@ supports_websockets = false
     expect(home.snapshot()).toEqual(before)
   })
 
+  test('a read-only file of mode 444 gets the key, is closed to others and stays read-only', async () => {
+    const home = aHome({ '.codex/auth.json': '{}' })
+    chmodSync(home.at('.codex/auth.json'), 0o444)
+    const { json } = await codex(home)
+    const messages = (json as { warnings: { message: string }[] }).warnings.map(
+      (one) => one.message,
+    )
+    expect(messages).toContainEqual(expect.stringContaining('changes from 444 to 400'))
+    expect(messages).toContainEqual(
+      expect.stringMatching(/read-only \(mode 444\).*stays read-only$/),
+    )
+    expect(statSync(home.at('.codex/auth.json')).mode & 0o777).toBe(0o400)
+  })
+
   test('honours CODEX_HOME', async () => {
     const home = aHome({ 'elsewhere/config.toml': '' })
     await codex(home, [], { CODEX_HOME: home.at('elsewhere') })
@@ -221,6 +235,7 @@ describe('repoint rollback', () => {
     expect(home.text('.codex/auth.json')).toBe(login)
     const forward = await runCli(home, ['rollback'])
     expect(forward.stdout).toContain(`Codex uses ${gateway.url} again.`)
+    expect(forward.stdout).toMatch(/Done in run \S+; `repoint rollback` undoes it\./)
   })
 
   test('with nothing to undo it says so', async () => {
@@ -488,6 +503,21 @@ describe('bad input leaves everything untouched', () => {
     })
     expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: canary })
   })
+
+  test.each([['--yes'], ['--dry-run']])(
+    '%s: what goes out of use is told all the same',
+    async (flag) => {
+      const disk = { '.codex/auth.json': '{"auth_mode":"chatgpt","tokens":{"id_token":"x"}}' }
+      const args = ['codex', '--base-url', gateway.url, flag]
+      const env = { REPOINT_API_KEY: canary }
+      const said =
+        'Your ChatGPT login in auth.json will be replaced by the key; rollback brings it back.'
+      expect((await runCli(aHome(disk), args, { env })).stdout).toContain(`  ! ${said}\n`)
+      expect((await runCli(aHome(disk), [...args, '--json'], { env })).json).toMatchObject({
+        warnings: expect.arrayContaining([{ code: 'codex-login', message: said }]),
+      })
+    },
+  )
 
   test('without --yes and without a terminal it asks for --yes instead of waiting', async () => {
     const home = aHome()

@@ -76,6 +76,13 @@ describe('repoint status', () => {
     expect(stdout).not.toContain('sk-old-0123456789ab')
   })
 
+  test('names the tool whose placeholder stands in the place of a key', async () => {
+    const env = { ANTHROPIC_AUTH_TOKEN: 'PROXY_MANAGED', ANTHROPIC_BASE_URL: gateway.url }
+    const home = aHome({ '.claude/settings.json': JSON.stringify({ env }) })
+    const { stdout } = await runCli(home, ['status'])
+    expect(stdout).toContain('! in the place of the key stands what cc-switch leaves there')
+  })
+
   test('tells from which file each value comes, also where files are merged', async () => {
     const home = aHome({
       '.config/opencode/config.json': '{"small_model":"gateway/mine"}',
@@ -171,6 +178,16 @@ describe('repoint doctor', () => {
     expect(json).toMatchObject({
       checks: expect.arrayContaining([expect.objectContaining({ id: 'key-missing' })]),
     })
+  })
+
+  test('a gateway that is gone: the cure names the command that takes another address', async () => {
+    const home = aHome()
+    await setUp(home, 'codex')
+    const config = home.text('.codex/config.toml')
+    home.put('.codex/config.toml', config.replace(gateway.url, 'http://127.0.0.1:1'))
+    const { stdout, status } = await runCli(home, ['doctor', 'codex'])
+    expect(status).toBe(6)
+    expect(stdout).toMatch(/--base-url\. To change it: repoint codex --base-url URL\n/)
   })
 
   test('a secret that others may read is a problem with its cure', async () => {

@@ -52,6 +52,15 @@ describe('a misspelt word', () => {
     expect(stderr).toMatch(`hint:  Did you mean ${nearest}?`)
   })
 
+  test.each([
+    [['help', 'nope'], "Unknown command 'nope'"],
+    [['help', '--help'], '`help` takes a command'],
+  ])('%j: the hint names a command that works', async (args, message) => {
+    const { stderr } = await runCli(aHome(), args)
+    expect(stderr).toContain(message)
+    expect(stderr).toContain('hint:  See: repoint --help')
+  })
+
   test('an argument that is none names the allowed ones and the help page', async () => {
     const { stderr } = await runCli(aHome(), ['rollback', 'codxe'])
     expect(stderr).toContain('codex, claude, claude-gpt, opencode')

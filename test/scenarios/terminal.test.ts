@@ -1,5 +1,7 @@
+import { chmodSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
 
@@ -102,6 +104,36 @@ test('repoint alone: lists the clients, sets up the ticked ones in one run', asy
   expect(await run.ended).toBe(0)
   expect(home.text('.codex/config.toml')).toContain(gateway.url)
   expect(home.text('.claude/settings.json')).toContain(gateway.url)
+})
+
+test('repoint alone: of the two setups of Claude Code the one in force is ticked', async () => {
+  const home = aHome({ 'bin/claude': '#!/bin/sh\necho 2.1.329\n' })
+  chmodSync(home.at('bin/claude'), 0o755)
+  const env = {
+    REPOINT_API_KEY: canary,
+    REPOINT_BASE_URL: gateway.url,
+    PATH: `${home.at('bin')}:${process.env['PATH']}`,
+  }
+  const ticked = async () => {
+    const run = runOnTerminal(home, [], { env })
+    await run.shows(/Claude Code with GPT models.*\r?\n.*opencode/)
+    run.type(keys.ctrlC)
+    await run.ended
+    return run.screen().match(/◉ Claude Code.*?(?= {2})/g)
+  }
+  expect(await ticked()).toEqual(['◉ Claude Code'])
+  await runCli(home, ['claude-gpt', '--yes'], { env })
+  expect(await ticked()).toEqual(['◉ Claude Code with GPT models'])
+})
+
+test('repoint alone: two setups of one client are named, and one of them is to be unticked', async () => {
+  const run = runOnTerminal(aHome(), [])
+  await run.shows('Which clients')
+  run.type('a')
+  run.type(keys.enter)
+  await run.shows('Claude Code and Claude Code with GPT models are two setups of the same file')
+  run.type(keys.ctrlC)
+  expect(await run.ended).toBe(130)
 })
 
 test('repoint alone: one note tells the unknown windows of all clients', async () => {
