@@ -137,7 +137,9 @@ export function commandLine(session: Session, finish: (status: number) => void):
     })
 
   withGatewayFlags(program.command('models'))
-    .description('list the gateway’s models, and what repoint would choose them for')
+    .description(
+      'list the gateway’s models, and what repoint would choose them for; the gateway of the newest setup, unless another is named',
+    )
     .option('--json', 'print one JSON document')
     .addHelpText('after', examples(['repoint models', 'repoint models --json --key-env MY_KEY']))
     .action(async (flags: GatewayFlags) => {

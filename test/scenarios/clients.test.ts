@@ -281,6 +281,29 @@ describe('repoint editor and models', () => {
     expect(result.stdout).not.toContain(canary)
   })
 
+  test('models and editor ask the gateway of the newest setup, if none is named', async () => {
+    const home = aHome()
+    await setUp(home, ['claude'])
+    const asked = await runCli(home, ['models'], {})
+    expect(asked.status).toBe(0)
+    expect(asked.stdout).toContain('gpt-5.6-sol')
+    expect(asked.stderr).toContain('those of Claude Code')
+    expect(asked.stdout + asked.stderr).not.toContain(canary)
+    const checked = await runCli(home, ['editor', '--json'], {})
+    expect(checked.json).toMatchObject({ baseUrl: gateway.url })
+    expect(JSON.stringify(checked.json)).not.toContain(canary)
+  })
+
+  test('the key of a setup goes to no other address', async () => {
+    const home = aHome()
+    await setUp(home, ['claude'])
+    const named = await runCli(home, ['models', '--base-url', 'https://other.example'], {})
+    expect(named).toMatchObject({ status: 2 })
+    const settings = home.text('.claude/settings.json')
+    home.put('.claude/settings.json', settings.replace(gateway.url, 'http://127.0.0.1:9'))
+    expect(await runCli(home, ['models'], {})).toMatchObject({ status: 2 })
+  })
+
   test('models tells what each speaks and would be chosen for', async () => {
     const result = await runCli(aHome(), ['models', '--base-url', gateway.url, '--json'], {
       env: { REPOINT_API_KEY: canary },
