@@ -98,6 +98,7 @@ export function commandLine(session: Session, finish: (status: number) => void):
     .description('check the key and print what goes into the settings of the editor Cursor')
     .option('--model <id>', 'the model to enter')
     .option('--json', 'print one JSON document')
+    .addHelpText('after', newestGateway)
     .addHelpText('after', examples(['repoint editor', 'repoint editor --json --key-stdin < key']))
     .action(async (flags: SetupFlags) => {
       const { editor } = await import('./commands/editor.ts')
@@ -137,10 +138,9 @@ export function commandLine(session: Session, finish: (status: number) => void):
     })
 
   withGatewayFlags(program.command('models'))
-    .description(
-      'list the gateway’s models, and what repoint would choose them for; the gateway of the newest setup, unless another is named',
-    )
+    .description('list the gateway’s models, and what repoint would choose them for')
     .option('--json', 'print one JSON document')
+    .addHelpText('after', newestGateway)
     .addHelpText('after', examples(['repoint models', 'repoint models --json --key-env MY_KEY']))
     .action(async (flags: GatewayFlags) => {
       const { models } = await import('./commands/models.ts')
@@ -494,6 +494,9 @@ function portNumber(text: string): number {
     throw new InvalidArgumentError('It takes a port number, 0 to 65535.')
   return Number(text)
 }
+
+/** Below the flags of a command that only asks. */
+const newestGateway = '\nThe address and key of the newest setup, unless one of the two is named.'
 
 function examples(lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`
