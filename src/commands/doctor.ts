@@ -3,10 +3,9 @@ import { planRepairs } from '../clients/repairs.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
 import { exitStatus } from '../errors.ts'
 import type { Catalog } from '../gateway/types.ts'
-import { maskTellTale } from '../text.ts'
 import { applyPlan } from '../transaction/apply.ts'
 import type { RunRecord } from '../transaction/types.ts'
-import { type ClientState, families, stateOrFailure } from './client-state.ts'
+import { type ClientState, families, ownBaseUrls, stateOrFailure } from './client-state.ts'
 import { type Check, checkClient, checkGateway, failedCheck, keyFile } from './doctor-checks.ts'
 import { runsSoFar, settleFirst, unreadable } from './history.ts'
 import type { Session } from './session.ts'
@@ -47,6 +46,7 @@ export async function doctor(session: Session, request: DoctorRequest): Promise<
     ? await fix(
         session,
         examine().filter((state) => 'settings' in state),
+        runs ?? [],
         request,
       )
     : undefined
@@ -94,6 +94,7 @@ function asCheck({ code, message, hint }: Notice, result: Check['result']): Chec
 async function fix(
   session: Session,
   states: readonly ClientState[],
+  runs: readonly RunRecord[],
   request: DoctorRequest,
 ): Promise<string | undefined> {
   const edits: FileEdit[] = []
@@ -115,11 +116,14 @@ async function fix(
     edits.push(...closed(session, state, planRepairs(client.id, texts, repairs)))
   }
   if (edits.length === 0) return undefined
-  const configured = states.find(({ settings }) => settings.baseUrl !== undefined)?.settings
+  // A record names addresses of ours: a rollback takes them to be so.
+  const configured = states.find(
+    ({ client, settings: { baseUrl } }) =>
+      baseUrl !== undefined && ownBaseUrls(client, runs).includes(baseUrl),
+  )?.settings
   const plan: Plan = {
     command: 'doctor',
-    // From a file of the user's: it may hold a password.
-    baseUrl: maskTellTale(configured?.baseUrl ?? ''),
+    baseUrl: configured?.baseUrl ?? '',
     model: configured?.model ?? '',
     edits,
   }

@@ -1,8 +1,8 @@
-import type { Client, FileTexts } from '../clients/client.ts'
+import type { Client, FileTexts, Settings } from '../clients/client.ts'
 import { clientById } from '../clients/index.ts'
 import { UserError } from '../errors.ts'
 import { copyOf } from '../transaction/blobs.ts'
-import type { RollbackPlan, RunRecord } from '../transaction/types.ts'
+import type { RecordedFile, RollbackPlan, RunRecord } from '../transaction/types.ts'
 import { asPlanned, readClientFiles } from './client-files.ts'
 import { families, ownBaseUrls, runsOf } from './client-state.ts'
 import { runsSoFar } from './history.ts'
@@ -10,8 +10,9 @@ import type { Session } from './session.ts'
 
 /**
  * Refuses a rollback (most likely one that goes forward again) after which a client would send a
- * login or a key that repoint did not write to a gateway that repoint did. The transaction sees only
- * the files of its runs; this looks at all that the client would believe.
+ * login or a key that repoint did not write to a gateway that repoint did, unless its user had them
+ * together before. The transaction sees only the files of its runs; this looks at all that the client
+ * would believe.
  *
  * @throws UserError `config-conflict`
  */
@@ -25,10 +26,11 @@ export function refuseStrangeLogin(session: Session, { plan }: RollbackPlan): vo
     if (baseUrl === undefined || !ownBaseUrls(client, runs).includes(baseUrl)) continue
     const present = client.readBack(now)
     // What is so already is no work of this rollback.
-    const isSoNow = present.baseUrl === baseUrl && present.key === key && present.login === login
-    if (isSoNow) continue
+    if (isSameWay(present, future)) continue
+    const past = pastOf(session, client, now, runs)
     const isOurs = login === undefined && key !== undefined
-    if (isOurs && writtenKeys(session, client, now, runs).has(key)) continue
+    if (isOurs && past.writtenKeys.has(key)) continue
+    if (past.ownWays.some((own) => isSameWay(own, future))) continue
     throw new UserError({
       code: 'config-conflict',
       message: `${client.label} would be pointed at ${baseUrl} again, beside ${login ?? (key === undefined ? 'no key' : 'a key that repoint did not write')}`,
@@ -65,23 +67,51 @@ export function abandonedFiles(session: Session): readonly string[] {
     .map(({ path }) => path)
 }
 
-/** The keys that setups left behind, as the client reads them. */
-function writtenKeys(
+interface Past {
+  /** The keys that setups left behind, as the client reads them. */
+  readonly writtenKeys: ReadonlySet<string>
+  /** What runs found there, at addresses that no run before them had written: the user's own ways. */
+  readonly ownWays: readonly Settings[]
+}
+
+function pastOf(
   session: Session,
   client: Client,
   texts: FileTexts,
   runs: readonly RunRecord[],
-): ReadonlySet<string> {
-  const keys = new Set<string>()
-  // Nothing of what lies there now: only what runs have written, one upon the other.
-  let state: FileTexts = texts.map((text) => ({ ...text, bytes: null }))
-  for (const run of runsOf(client, runs).toReversed()) {
-    state = state.map((text) => {
-      const file = run.files.find(({ path }) => path === text.path)
-      return file === undefined ? text : { ...text, bytes: copyOf(session.platform, file.after) }
+): Past {
+  const oldestFirst = runsOf(client, runs).toReversed()
+  const withVersions = (state: FileTexts, files: readonly RecordedFile[], when: When): FileTexts =>
+    state.map((text) => {
+      const file = files.find(({ path }) => path === text.path)
+      return file ? { ...text, bytes: copyOf(session.platform, file[when]) } : text
     })
-    const { key } = client.readBack(state)
-    if (key !== undefined && run.undoes === undefined) keys.add(key)
+  const writtenKeys = new Set<string>()
+  const ownWays: Settings[] = []
+  const addresses = new Set<string>()
+  // Nothing of what lies there now: only what runs have written, one upon the other.
+  let written: FileTexts = texts.map((text) => ({ ...text, bytes: null }))
+  // What no run has written lay there as it does now.
+  let found = withVersions(
+    texts,
+    oldestFirst.flatMap(({ files }) => files),
+    'before',
+  )
+  for (const { files, baseUrl, undoes } of oldestFirst) {
+    found = withVersions(found, files, 'before')
+    const way = client.readBack(found)
+    if (way.baseUrl !== undefined && !addresses.has(way.baseUrl)) ownWays.push(way)
+    addresses.add(baseUrl)
+    found = withVersions(found, files, 'after')
+    written = withVersions(written, files, 'after')
+    const { key } = client.readBack(written)
+    if (key !== undefined && undoes === undefined) writtenKeys.add(key)
   }
-  return keys
+  return { writtenKeys, ownWays }
+}
+
+type When = 'before' | 'after'
+
+function isSameWay(one: Settings, other: Settings): boolean {
+  return one.baseUrl === other.baseUrl && one.key === other.key && one.login === other.login
 }

@@ -159,9 +159,8 @@ function describeRun(run: RunRecord): string {
 }
 
 function describeWhat(run: RunRecord): string {
-  return run.undoes === undefined
-    ? `${run.command}, ${run.baseUrl}, ${run.model}`
-    : `undid ${run.undoes}`
+  if (run.undoes !== undefined) return `undid ${run.undoes}`
+  return [run.command, run.baseUrl, run.model].filter((part) => part !== '').join(', ')
 }
 
 function asListed({ id, at, command, clients, baseUrl, model, undoes, files }: RunRecord) {

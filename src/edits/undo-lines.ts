@@ -58,13 +58,18 @@ function revertHunk(
   return endsOpen(isOurEnd ? before : current) ? text.replace(/\r?\n$/, '') : text
 }
 
-/** Whether the lines that are still there end as we left them: if not, the line breaks are new. */
+/**
+ * Whether the lines that are still there end as we left them: if not, the line breaks are new. Where
+ * none tells, it is enough that the file still has line breaks of our kind.
+ */
 function hasSameEols(written: readonly Line[], current: readonly Line[]): boolean {
   const places = matchLines(contents(written), contents(current)) ?? []
-  return places.every((place, line) => {
-    const eol = written[line]?.eol
-    return place === undefined || !eol || !current[place]?.eol || current[place].eol === eol
-  })
+  const pairs = written
+    .map((line, index) => [line.eol, current[places[index] ?? -1]?.eol])
+    .filter(([then, now]) => then && now)
+  if (pairs.length > 0) return pairs.every(([then, now]) => then === now)
+  const ours = written.map((line) => line.eol).filter((eol) => eol !== '')
+  return ours.length === 0 || current.some((line) => ours.includes(line.eol))
 }
 
 /** The stretch of the current file that holds our lines. */

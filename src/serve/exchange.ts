@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { BodyRequest } from './body.ts'
 import type { GatewayFailure } from './failure.ts'
@@ -103,15 +104,30 @@ export class Exchange {
     this.#end('cut', half)
   }
 
-  /** Resets the connection without an answer. */
+  /** Resets the connection without an answer, once the answers before it are out. */
   reset(): void {
-    this.#response.socket?.resetAndDestroy()
+    const { socket } = this.#response
+    if (socket) socket.resetAndDestroy()
+    else this.#response.once('socket', (free: Socket) => free.resetAndDestroy())
     this.#end('cut', '')
   }
 
-  /** Calls back once, when the answer has ended or the client has gone. */
-  onClose(stop: () => void): void {
-    this.#response.once('close', stop)
+  /**
+   * Calls back once, when the answer has ended or the client has gone. Returns the way to forget it.
+   * Of an answer that waits for the one before it on its connection, Node tells the latter to the
+   * request alone (20.20, 26.10, 2026-11-21).
+   */
+  onClose(stop: () => void): () => void {
+    const either = [this.request, this.#response]
+    const forget = () => {
+      for (const one of either) one.off('close', stopOnce)
+    }
+    const stopOnce = () => {
+      forget()
+      stop()
+    }
+    for (const one of either) one.once('close', stopOnce)
+    return forget
   }
 
   /** The client went away before its request was complete. */
@@ -122,14 +138,13 @@ export class Exchange {
   /** Calls back after `delayMs`, unless the client has gone by then. */
   after(delayMs: number, proceed: () => void): void {
     const timer = setTimeout(() => {
-      this.#response.off('close', leave)
-      proceed()
+      stay()
+      this.guard(proceed)
     }, delayMs)
-    const leave = () => {
+    const stay = this.onClose(() => {
       clearTimeout(timer)
       this.#end('cut', '')
-    }
-    this.#response.once('close', leave)
+    })
   }
 
   /** Writes a whole stream in one go. */
@@ -170,7 +185,7 @@ export class Exchange {
       clearTimeout(timer)
       timer = setTimeout(write, betweenMs)
     }
-    response.once('close', () => {
+    this.onClose(() => {
       clearTimeout(timer)
       onClose()
       this.#end(response.writableFinished ? 'done' : 'cut', sent)
@@ -185,7 +200,7 @@ export class Exchange {
     this.entry.firstByteMs = performance.now() - this.entry.startedMs
     response.writeHead(status, { ...headers, 'X-Oneapi-Request-Id': this.entry.id })
     let sent = ''
-    response.once('close', () => this.#end(response.writableFinished ? 'done' : 'cut', sent))
+    this.onClose(() => this.#end(response.writableFinished ? 'done' : 'cut', sent))
     return {
       write: (piece) => {
         this.entry.responseBytes += piece.length

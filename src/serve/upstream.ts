@@ -39,13 +39,17 @@ export function passOn(exchange: Exchange, upstream: Upstream, body: Buffer): vo
   if (body.length > 0) headers['content-length'] = String(body.length)
   noteModel(entry, body)
 
-  const target = new URL(upstream.url.replace(/\/+$/, '') + entry.path)
+  const target = new URL(upstream.url.replace(/\/+$/, '') + withoutOrigin(entry.path))
   const send = target.protocol === 'https:' ? requestHttps : requestHttp
   const outgoing = send(target, { method: entry.method, headers })
+  let reason = 'no answer'
   outgoing.once('error', (error) => {
+    reason = error.message
+  })
+  outgoing.once('close', () => {
     if (isGone) exchange.abandon()
     else if (entry.status === undefined)
-      exchange.fail(failures.upstreamUnreachable(`do request failed: ${error.message}`))
+      exchange.fail(failures.upstreamUnreachable(`do request failed: ${reason}`))
   })
   let isGone = false
   exchange.onClose(() => {
@@ -56,7 +60,13 @@ export function passOn(exchange: Exchange, upstream: Upstream, body: Buffer): vo
     const answerHeaders: Record<string, string | string[]> = {}
     for (const [name, value] of Object.entries(answer.headers))
       if (value !== undefined && !notPassedOn.has(name)) answerHeaders[name] = value
-    const writer = exchange.relay(answer.statusCode ?? 502, answerHeaders)
+    const { statusCode = 0 } = answer
+    if (statusCode < 200) {
+      reason = `malformed status ${statusCode}`
+      outgoing.destroy()
+      return
+    }
+    const writer = exchange.relay(statusCode, answerHeaders)
     writer.onDrain(() => answer.resume())
     answer.on('data', (piece: Buffer) => {
       if (!writer.write(piece)) answer.pause()
@@ -65,6 +75,11 @@ export function passOn(exchange: Exchange, upstream: Upstream, body: Buffer): vo
     answer.once('error', () => writer.destroy())
   })
   outgoing.end(body)
+}
+
+/** A request target may be a whole address: its host is this gateway, not the upstream. */
+function withoutOrigin(path: string): string {
+  return path.replace(/^https?:\/\/[^/]*/i, '')
 }
 
 /** For the log: which model the client asks for, as far as the body says. */

@@ -5,7 +5,7 @@ import { UserError } from '../errors.ts'
 import { copyOf } from './blobs.ts'
 import { sha256Of } from './durable.ts'
 import { findTarget, readIfThere } from './target.ts'
-import type { RecordedFile, RunRecord, World } from './types.ts'
+import type { FileVersion, RecordedFile, RunRecord, World } from './types.ts'
 
 /**
  * The runs as if they had written each file under the name that it has now: a client may read
@@ -28,7 +28,7 @@ function followRename(
   if (now === undefined || isThere(world, path)) return runs
   const found = readAt(world, now)
   if (found === undefined) return runs
-  let contents: Bytes | null = found.bytes
+  let contents: Contents = found.bytes
   const followed: RunRecord[] = []
   for (const run of runs) {
     const here = run.files.find((file) => file.path === now)
@@ -37,10 +37,10 @@ function followRename(
     // One run that knew both names wrote two files.
     else if (here && there) break
     else if (here) {
-      contents = copyOf(world, here.before)
+      contents = contentsOf(world, here.before)
       followed.push(run)
     } else if (there && isAsLeft(world, there, contents)) {
-      contents = copyOf(world, there.before)
+      contents = contentsOf(world, there.before)
       const moved = { ...there, path: now, realPath: found.realPath }
       const files = run.files.map((file) => (file === there ? moved : file))
       followed.push({ ...run, files })
@@ -78,9 +78,18 @@ function readAt(
   }
 }
 
+/** null: there was no file. undefined: the copy is gone. */
+type Contents = Bytes | null | undefined
+
+function contentsOf(world: World, version: FileVersion | null): Contents {
+  return version && (copyOf(world, version) ?? undefined)
+}
+
 /** Whether the contents are those that a run left, at least in what sends a key to an address. */
-function isAsLeft(world: World, file: RecordedFile, contents: Bytes | null): boolean {
-  if (contents === null || file.after === null || file.scope === 'whole') return false
+function isAsLeft(world: World, file: RecordedFile, contents: Contents): boolean {
+  if (contents === undefined || file.scope === 'whole') return false
+  // A rollback took it away, and the next one, which is followed, brought it back.
+  if (contents === null || file.after === null) return contents === file.after
   if (sha256Of(contents) === file.after.sha256) return true
   const written = copyOf(world, file.after)
   if (written === null) return false

@@ -138,6 +138,18 @@ describe('json undo', () => {
     expect(show(undone.bytes)).toBe(`// mine\n${before}`)
   })
 
+  test('takes the line breaks of a file of which no line is as it was', () => {
+    const before = '{ "a": "old"\r\n, "model": "opus"\r\n}'
+    const edits = [{ path: ['model'], value: undefined }]
+    const written = json.edit(bytesOf(before), edits, 'x')
+    const others = (text: string, eol: string) => text.replace('old', 'new').replaceAll('\r\n', eol)
+    for (const eol of ['\n', '\r\n']) {
+      const current = bytesOf(others(show(written) as string, eol))
+      const undone = json.undo({ before: bytesOf(before), written, current }, [['model']], 'x')
+      expect(show(undone.bytes)).toBe(others(before, eol))
+    }
+  })
+
   test('undoes each key that is still ours after the client has written the file anew', () => {
     const root = JSON.parse(show(written) as string)
     const { text, kept } = undo(JSON.stringify({ theme: 'light', ...root, model: 'opus' }, null, 2))

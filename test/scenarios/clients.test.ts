@@ -1,4 +1,4 @@
-import { renameSync, rmSync } from 'node:fs'
+import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
@@ -315,5 +315,51 @@ describe('repoint editor and models', () => {
       chosenFor: expect.arrayContaining([expect.objectContaining({ use: 'codex' })]),
     })
     expect(models.find(({ id }) => id === 'gpt-image-2')).toMatchObject({ isChat: false })
+  })
+})
+
+/** The own address and key of a user, in the files of each client. */
+const byHand = {
+  codex: {
+    '.codex/config.toml':
+      'model_provider = "gateway"\n\n[model_providers.gateway]\nname = "mine"\nbase_url = "https://own.example/v1"\nrequires_openai_auth = true\n',
+    '.codex/auth.json': '{"OPENAI_API_KEY": "sk-own-1111111111"}',
+  },
+  claude: {
+    '.claude/settings.json':
+      '{"env":{"ANTHROPIC_BASE_URL":"https://own.example","ANTHROPIC_AUTH_TOKEN":"sk-own-1111111111"}}',
+  },
+  opencode: {
+    '.config/opencode/opencode.json':
+      '{"model":"gateway/m","provider":{"gateway":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":"https://own.example/v1"}}}}',
+    '.local/share/opencode/auth.json': '{"gateway":{"type":"api","key":"sk-own-1111111111"}}',
+  },
+} as const
+
+describe.each(['codex', 'claude', 'opencode'] as const)('%s, pointed by hand', (client) => {
+  const model = client === 'claude' ? [] : ['--model', 'gpt-5.6-sol']
+
+  test('at the gateway that repoint sets up with another key: rollback brings the old key back', async () => {
+    const home = aHome(byHand[client])
+    const before = home.snapshot()
+    const args = [client, '--base-url', 'https://own.example', '--no-verify', '--yes', ...model]
+    expect((await runCli(home, args, { env: { REPOINT_API_KEY: canary } })).status).toBe(0)
+    const written = home.snapshot()
+    for (const expected of [before, written, before]) {
+      expect((await runCli(home, ['rollback'])).status).toBe(0)
+      expect(home.snapshot()).toEqual(expected)
+    }
+  })
+
+  test('and mended by doctor, then set up: rollback brings what was mended back', async () => {
+    const home = aHome(byHand[client])
+    const key = Object.keys(byHand[client]).at(-1)!
+    chmodSync(home.at(key), 0o644)
+    await runCli(home, ['doctor', '--fix', '--no-verify'])
+    home.put(key, home.text(key).replace('sk-own-1', 'sk-new-1'))
+    const before = home.snapshot()
+    expect((await setUp(home, [client])).status).toBe(0)
+    expect((await runCli(home, ['rollback'])).status).toBe(0)
+    expect(home.snapshot()).toEqual(before)
   })
 })

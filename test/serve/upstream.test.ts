@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { expect, test } from 'vitest'
+import { type AddressInfo, createServer as createRawServer } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
 import { aGateway, ask, jsonOf } from './support/gateway.ts'
+import { sendRaw } from './support/raw.ts'
 
 const input = { model: 'gpt-5.6', input: 'one two three' }
 
@@ -122,4 +123,35 @@ test('upstream: a redirect is handed back, not followed with the key', async () 
     'http://127.0.0.1:1/elsewhere',
   ])
   redirecting.close()
+})
+
+test.each([
+  ['a status below 100', 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n', 'malformed status 99'],
+  ['another protocol', 'HTTP/1.1 101 Go\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', 'no answer'],
+  ['nothing', '', 'socket hang up'],
+])('upstream: one that answers with %s has not answered', async (_, text, reason) => {
+  const server = createRawServer((socket) => {
+    socket.on('error', () => {}).once('data', () => socket.end(text))
+  })
+  onTestFinished(() => void server.close())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const gateway = await aGateway({ upstream: { url: `http://127.0.0.1:${port}`, key: 'sk-x' } })
+  for (let count = 0; count < 2; count++) {
+    const answer = await ask(gateway, '/v1/responses', input)
+    expect(answer.status).toBe(500)
+    expect((await jsonOf(answer)).error.message).toContain(reason)
+  }
+  expect(gateway.requests()).toMatchObject([{ state: 'done' }, { state: 'done' }])
+})
+
+test('upstream: a request for a whole address goes to the upstream, not to that address', async () => {
+  const upstream = await aGateway()
+  const gateway = await aGateway({ upstream: { url: upstream.url, key: upstream.key } })
+  const head = `Host: x\r\nAuthorization: Bearer ${gateway.key}\r\n\r\n`
+  const answer = await sendRaw(gateway.port, [
+    `GET http://elsewhere.example/v1/models?a=b HTTP/1.1\r\n${head}`,
+  ])
+  expect(answer.statuses).toEqual([200])
+  expect(upstream.requests()).toMatchObject([{ path: '/v1/models?a=b', keyMatches: true }])
 })

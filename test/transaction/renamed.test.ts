@@ -86,6 +86,24 @@ describe('a file that its user gave the other ending of JSON', () => {
     expect(home.text(auth)).toBe(ownAuth)
   })
 
+  test('keeps its new name on the way back to before a rollback that took it away', () => {
+    const home = aHome()
+    setUp(home, providerEdits(sourceIn(home)))
+    const away = rollBack(home).applied.run!
+    rollBack(home)
+    rename(home, plain, commented)
+    const written = home.text(commented)
+    rollBack(home, { run: away.id, force: true })
+    expect(home.text(commented)).toBe(written)
+    expect(existsSync(home.at(plain))).toBe(false)
+    rollBack(home, { original: true })
+    expect([commented, plain, auth].map((name) => existsSync(home.at(name)))).toEqual([
+      false,
+      false,
+      false,
+    ])
+  })
+
   test('is not taken for ours when it names another address', () => {
     const home = aHome({ [plain]: own, [auth]: ownAuth })
     setUp(home, providerEdits(sourceIn(home)))

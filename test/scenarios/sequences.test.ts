@@ -1,0 +1,149 @@
+import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { expect, test, vi } from 'vitest'
+import { main } from '../../src/cli.ts'
+import { nodePlatform } from '../../src/platform/node.ts'
+import { fc } from '../support/fast-check.ts'
+import { Home } from '../support/home.ts'
+import { worldIn } from '../support/world.ts'
+
+const numRuns = Number(process.env['REPOINT_PROPERTY_RUNS'] ?? 15)
+vi.setConfig({ testTimeout: 300_000 })
+
+const canaries = ['sk-canary-one-0123456789', 'sk-canary-two-0123456789'] as const
+/** The first one is known to the user already, with another key. */
+const gateways = ['https://own.example', 'https://gateway.example'] as const
+const plain = '.config/opencode/opencode.json'
+const commented = '.config/opencode/opencode.jsonc'
+const given = {
+  '.claude/settings.json':
+    '{"env":{"ANTHROPIC_BASE_URL":"https://own.example","ANTHROPIC_AUTH_TOKEN":"sk-own-0123456789"}}',
+  '.codex/config.toml': '# mine\nmodel = "o3"\n',
+  '.codex/auth.json': '{"OPENAI_API_KEY": "sk-own-0123456789"}',
+  [plain]:
+    '{\n  "model": "gateway/mine",\n  "provider": {"gateway": {"npm": "n", "options": {"baseURL": "https://own.example/v1"}}}\n}\n',
+  '.local/share/opencode/auth.json': '{"gateway": {"type": "api", "key": "sk-own-0123456789"}}',
+}
+/** Where a key of ours may stand. */
+const keyFiles = /auth\.json$|settings\.json$/
+
+type Step = (home: Home, run: Run) => Promise<void> | void
+type Run = (args: readonly string[], key?: string) => Promise<{ status: number; changed: boolean }>
+/** Listens for signals, so it is made once. */
+const platform = nodePlatform()
+
+/** Runs command lines in this process, a minute apart. */
+function runIn(home: Home): Run {
+  let minutes = 0
+  return async (args, key) => {
+    let output = ''
+    const world = worldIn(home, key === undefined ? {} : { REPOINT_API_KEY: key })
+    const note = (text: string) => {
+      output += text
+    }
+    const status = await main(
+      {
+        ...platform,
+        ...world,
+        clock: { now: () => new Date(Date.UTC(2026, 0, 1, 0, ++minutes)) },
+        processes: { ...world.processes, which: () => undefined },
+        terminal: { ...platform.terminal, canAsk: false, out: note, err: note },
+      },
+      [...args, '--yes', '--json'],
+    )
+    for (const canary of canaries) expect(output).not.toContain(canary)
+    const document = JSON.parse(output)
+    expect(document.error?.code, output).not.toBe('internal')
+    return { status, changed: document.changed === true }
+  }
+}
+
+/** A command that changes something is undone to the byte, and then made again. */
+function command(args: readonly string[], key?: string): Step {
+  return async (home, run) => {
+    const before = home.snapshot()
+    const { status, changed } = await run(args, key)
+    const after = home.snapshot()
+    if (!changed) expect(after).toEqual(before)
+    expect([0, 8]).toContain(status)
+    for (const expected of changed ? [before, after] : []) {
+      const now = home.snapshot()
+      const back = await run(['rollback'])
+      expect(home.snapshot()).toEqual(back.status === 0 ? expected : now)
+      if (back.status !== 0) break
+    }
+  }
+}
+
+function setup(client: string, gateway: 0 | 1): Step {
+  const model = client === 'claude' ? [] : ['--model', 'gpt-5.6-sol']
+  return command(
+    [client, '--base-url', gateways[gateway], '--no-verify', ...model],
+    canaries[gateway],
+  )
+}
+
+/** What a user does to a file that is there. */
+function byHand(name: string, work: (home: Home) => void): Step {
+  return (home) => {
+    if (existsSync(home.at(name))) work(home)
+  }
+}
+
+const clients = ['codex', 'claude', 'opencode']
+const names = [...Object.keys(given), commented]
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc
+    .tuple(fc.constantFrom(...clients), fc.constantFrom(0, 1))
+    .map(([client, gateway]) => setup(client, gateway as 0 | 1)),
+  fc.subarray(['--original', '--force']).map((flags) => command(['rollback', ...flags])),
+  fc.constantFrom(...clients).map((client) => command(['rollback', client])),
+  fc.constant(command(['doctor', '--fix', '--no-verify'])),
+  fc.constantFrom([plain, commented], [commented, plain]).map(([from, to]) =>
+    byHand(from!, (home) => {
+      if (!existsSync(home.at(to!))) renameSync(home.at(from!), home.at(to!))
+    }),
+  ),
+  fc.constantFrom(...names).map((name) => byHand(name, (home) => chmodSync(home.at(name), 0o644))),
+  fc
+    .constantFrom(...names)
+    .map((name) =>
+      byHand(name, (home) =>
+        home.put(name, home.text(name).replaceAll('own', 'new').replace('mine', 'ours')),
+      ),
+    ),
+  fc
+    .constantFrom(...names)
+    .map((name) =>
+      byHand(name, (home) =>
+        home.put(name, home.text(name).replaceAll('\n', '\r\n').replaceAll('\r\r', '\r')),
+      ),
+    ),
+  fc.constantFrom(...names).map((name) => byHand(name, (home) => rmSync(home.at(name)))),
+)
+
+test('whatever is done in whatever order, each command is undone, and all of it at the end', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 10 }), async (steps) => {
+      const home = new Home(given)
+      try {
+        const run = runIn(home)
+        for (const one of steps) {
+          await one(home, run)
+          for (const [name, what] of Object.entries(home.snapshot()))
+            expect(holdsKey(what) && !keyFiles.test(name), name).toBe(false)
+        }
+        for (const client of clients)
+          expect((await run(['rollback', client, '--original', '--force'])).status).toBe(0)
+        for (const what of Object.values(home.snapshot())) expect(holdsKey(what)).toBe(false)
+      } finally {
+        home.remove()
+      }
+    }),
+    { numRuns },
+  )
+})
+
+function holdsKey(what: string): boolean {
+  const text = Buffer.from(what.split(' ').at(-1)!, 'base64').toString()
+  return canaries.some((canary) => text.includes(canary))
+}

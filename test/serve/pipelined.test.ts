@@ -1,0 +1,60 @@
+import { connect, type Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import type { Gateway } from '../../src/serve/index.ts'
+import { aGateway } from './support/gateway.ts'
+import { sendRaw } from './support/raw.ts'
+
+/** Requests for slow streams, each sent before the one before it was answered. */
+function pipelined(gateway: Gateway, count: number): string {
+  const body = '{"model":"gpt-5.6","input":"one two three","stream":true}'
+  const head = `POST /v1/responses HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+  return (head + body).repeat(count)
+}
+
+function open(gateway: Gateway, text: string): Socket {
+  const socket = connect(gateway.port, '127.0.0.1')
+  socket.on('error', () => {}).resume()
+  socket.write(text)
+  return socket
+}
+
+function states(gateway: Gateway): readonly string[] {
+  return gateway.requests().map(({ state }) => state)
+}
+
+test('pipelined: when the client goes, the slow streams that wait for one another all end', async () => {
+  const gateway = await aGateway({ faults: [{ betweenMs: 50 }] })
+  const socket = open(gateway, pipelined(gateway, 3))
+  await expect.poll(() => gateway.openStreams()).toBe(3)
+  socket.destroy()
+  await expect.poll(() => gateway.openStreams()).toBe(0)
+  expect(states(gateway)).toEqual(['cut', 'cut', 'cut'])
+})
+
+test('pipelined: when the client goes, an answer that was put off is not made', async () => {
+  const slow = { betweenMs: 50, times: 1 }
+  const gateway = await aGateway({ faults: [{ delayMs: 300, every: 2 }, slow] })
+  const socket = open(gateway, pipelined(gateway, 2))
+  await expect.poll(() => gateway.openStreams()).toBe(1)
+  socket.destroy()
+  await expect.poll(() => states(gateway), { timeout: 250 }).toEqual(['cut', 'cut'])
+})
+
+test('pipelined: when the client goes, the upstream ends its work for all of its requests', async () => {
+  const upstream = await aGateway({ faults: [{ betweenMs: 50 }] })
+  const gateway = await aGateway({ upstream: { url: upstream.url, key: upstream.key } })
+  const socket = open(gateway, pipelined(gateway, 3))
+  await expect.poll(() => upstream.openStreams()).toBe(3)
+  socket.destroy()
+  await expect.poll(() => upstream.openStreams()).toBe(0)
+  await expect.poll(() => states(gateway)).toEqual(['cut', 'cut', 'cut'])
+})
+
+test('pipelined: a reset comes after the answers before it', async () => {
+  const slow = { betweenMs: 20, times: 1 }
+  const gateway = await aGateway({ faults: [slow, { reset: true, every: 2 }] })
+  const answer = await sendRaw(gateway.port, [pipelined(gateway, 2)], { quietMs: 2000 })
+  expect(answer.statuses).toEqual([200])
+  expect(answer.text).toContain('response.completed')
+  expect(answer.closed).toBe(true)
+})
