@@ -22,7 +22,8 @@ export function refuseStrangeLogin(session: Session, { plan }: RollbackPlan): vo
     const edits = plan.edits.filter((edit) => clientById(edit.client).family === client.family)
     if (edits.length === 0) continue
     const now = readClientFiles(session, client)
-    const { baseUrl, key, login } = client.readBack(asPlanned(now, edits))
+    const future = client.readBack(asPlanned(now, edits))
+    const { baseUrl, key, login } = future
     if (baseUrl === undefined || !ownBaseUrls(client, runs).includes(baseUrl)) continue
     const present = client.readBack(now)
     // What is so already is no work of this rollback.
