@@ -16,10 +16,22 @@ export const terminalAsk: Ask = {
     ),
 
   secret: ({ message, validate }) =>
-    // Without toggleMask: false, Ctrl-T shows the key in clear (@inquirer/prompts 8.7.5).
-    question(({ password }) =>
-      password({ message, toggleMask: false, ...(validate ? { validate } : {}) }, context()),
-    ),
+    question(async ({ password }) => {
+      const pasted = watchPaste()
+      const check = async (text: string) => {
+        const answer = await pasted.whole(text)
+        const verdict = validate?.(answer) ?? true
+        if (verdict !== true) pasted.forget()
+        return verdict
+      }
+      try {
+        // Without toggleMask: false, Ctrl-T shows the key in clear (@inquirer/prompts 8.7.5).
+        const config = { message, toggleMask: false, validate: check }
+        return await pasted.whole(await password(config, context()))
+      } finally {
+        pasted.stop()
+      }
+    }),
 
   confirm: ({ message, default: preset }) =>
     question(({ confirm }) => confirm({ message, default: preset }, context())),
@@ -40,6 +52,37 @@ export const terminalAsk: Ask = {
         context(),
       ),
     ),
+}
+
+/** A paste may come in several pieces, this far apart at most, in ms. */
+const pasteGapMs = 30
+
+/**
+ * What comes behind the first line of a paste. To the prompt a line break is the Enter key: it would
+ * take half of a key that was copied with one in it, and drop the rest.
+ */
+function watchPaste() {
+  let rest = ''
+  const take = (piece: Buffer) => {
+    const text = piece.toString()
+    const lineBreak = text.search(/[\r\n]/)
+    if (rest !== '') rest += text
+    else if (lineBreak !== -1) rest = text.slice(lineBreak)
+  }
+  process.stdin.on('data', take)
+  return {
+    /** The answer with all that was pasted behind it; a line break at its end is the Enter key. */
+    async whole(text: string) {
+      await new Promise((resolve) => setTimeout(resolve, pasteGapMs))
+      return text + rest.trimEnd()
+    },
+    forget() {
+      rest = ''
+    },
+    stop() {
+      process.stdin.off('data', take)
+    },
+  }
 }
 
 type Prompts = typeof import('@inquirer/prompts')

@@ -31,6 +31,22 @@ test('codex on a terminal: asks, hides the key, shows the plan, asks once, appli
   expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: canary })
 })
 
+test('a key that was pasted with a line break in it is taken as a whole', async () => {
+  const home = aHome()
+  const run = runOnTerminal(home, ['codex', '--base-url', gateway.url])
+  await run.shows('API key')
+  run.type(keys.enter)
+  await run.shows('The key is empty')
+  run.type(`${canary.slice(0, 15)}\r${canary.slice(15)}\r`)
+  await run.shows('line breaks')
+  await run.shows('Apply this?')
+  run.type(keys.enter)
+  expect(await run.ended).toBe(0)
+  expect(run.raw()).not.toContain(canary.slice(3, 12))
+  expect(run.raw()).not.toContain(canary.slice(15))
+  expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: canary })
+})
+
 test('codex on a terminal: the next run offers the last base URL', async () => {
   const home = aHome()
   const first = runOnTerminal(home, ['codex', '--base-url', gateway.url, '--yes'], {
