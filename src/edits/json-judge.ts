@@ -1,3 +1,4 @@
+import { remembering } from './remembering.ts'
 import { invalid } from './text.ts'
 import { emptyTable, Literal, maxDepth, type Value } from './values.ts'
 
@@ -43,7 +44,7 @@ export interface ScannedJson {
 /**
  * @throws UserError `config-invalid` for what cannot be a token, or is nested too deeply
  */
-export function scanJson(text: string, place: string): ScannedJson {
+export const scanJson = remembering((text: string, place: string): ScannedJson => {
   const tagged: string[] = []
   const leniencies: Leniency[] = []
   let copied = 0
@@ -109,7 +110,7 @@ export function scanJson(text: string, place: string): ScannedJson {
     tagged: tagged.join('') + text.slice(copied),
     leniencies,
   }
-}
+})
 
 const blanks = /[ \t\r\n]+/y
 const comment = /\/\/[^\r\n]*|\/\*[\s\S]*?\*\//y

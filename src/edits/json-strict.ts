@@ -1,6 +1,6 @@
 import { UserError } from '../errors.ts'
 import { type Leniency, scanJson } from './json-judge.ts'
-import { parseJson } from './json-parse.ts'
+import { readJson } from './json-parse.ts'
 import type { Bytes } from './plan.ts'
 import { applySplices, decodeText, encodeText, position, type Splice } from './text.ts'
 
@@ -18,7 +18,7 @@ export function strictJsonProblem(
     if (text.trim() === '') return 'an empty file'
     const [first] = scanJson(text, 'it').leniencies
     if (first) return `a ${first.kind} (${position(text, first.start)})`
-    parseJson(text, 'it')
+    readJson(text, 'it')
     return undefined
   } catch (cause) {
     if (!(cause instanceof UserError)) throw cause
@@ -38,7 +38,7 @@ export function repairToStrictJson(
   options: { readonly removesBom?: boolean } = {},
 ): Bytes {
   const { text, hasBom } = decodeText(bytes, place)
-  parseJson(text, place)
+  readJson(text, place)
   const splices = scanJson(text, place).leniencies.map((leniency) => repair(text, leniency))
   return encodeText({
     text: applySplices(text, splices),
