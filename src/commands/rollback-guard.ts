@@ -41,31 +41,35 @@ export function refuseStrangeLogin(session: Session, { plan }: RollbackPlan): vo
 }
 
 /**
- * The files that are gone, of clients that nothing points at a gateway any more: no file that they
- * read, be it under another name or in another layer, names one that repoint has written.
+ * Whether a file that is gone belongs to a client that nothing points at a gateway any more: no file
+ * that it reads, be it under another name or in another layer, names one that repoint has written.
  */
-export function abandonedFiles(session: Session): readonly string[] {
+export function isAbandoned(session: Session, path: string): boolean {
   const runs = runsSoFar(session, [])
-  return families
-    .flatMap((client) => {
-      try {
-        const texts = readClientFiles(session, client)
-        const { baseUrl, broken } = client.readBack(texts)
-        const hosts = ownBaseUrls(client, runs).flatMap((url) =>
-          URL.canParse(url) ? [new URL(url).host] : [],
-        )
-        const isNamed = texts.some(({ bytes }) => {
-          const text = bytes === null ? '' : new TextDecoder().decode(bytes)
-          return hosts.some((host) => text.includes(host))
-        })
-        if (baseUrl !== undefined || broken !== undefined || isNamed) return []
-        return texts.filter(({ use, bytes }) => use === 'target' && bytes === null)
-      } catch (error) {
-        if (error instanceof UserError) return []
-        throw error
-      }
-    })
-    .map(({ path }) => path)
+  return families.some((client) => {
+    try {
+      const texts = readClientFiles(session, client)
+      const isGone = texts.some(
+        (text) => text.path === path && text.use === 'target' && text.bytes === null,
+      )
+      return isGone && !isPointed(client, texts, runs)
+    } catch (error) {
+      if (error instanceof UserError) return false
+      throw error
+    }
+  })
+}
+
+function isPointed(client: Client, texts: FileTexts, runs: readonly RunRecord[]): boolean {
+  const { baseUrl, broken } = client.readBack(texts)
+  if (baseUrl !== undefined || broken !== undefined) return true
+  const hosts = ownBaseUrls(client, runs).flatMap((url) =>
+    URL.canParse(url) ? [new URL(url).host] : [],
+  )
+  return texts.some(({ bytes }) => {
+    const text = bytes === null ? '' : new TextDecoder().decode(bytes)
+    return hosts.some((host) => text.includes(host))
+  })
 }
 
 interface Past {

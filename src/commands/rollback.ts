@@ -7,7 +7,7 @@ import { asPlanned, readClientFiles } from './client-files.ts'
 import { families } from './client-state.ts'
 import { stopCodexServer } from './codex-server.ts'
 import { runsSoFar, settleFirst } from './history.ts'
-import { abandonedFiles, refuseStrangeLogin } from './rollback-guard.ts'
+import { isAbandoned, refuseStrangeLogin } from './rollback-guard.ts'
 import type { Session } from './session.ts'
 
 export interface RollbackRequest {
@@ -34,7 +34,7 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
     ...(request.run === undefined ? {} : { run: request.run }),
     original: request.original,
     force: request.force,
-    abandoned: abandonedFiles(session),
+    isAbandoned: (path) => isAbandoned(session, path),
   })
   if (found === undefined) return reportNothing(session, request, warnings)
   refuseStrangeLogin(session, found)

@@ -18,10 +18,10 @@ export interface RollbackOptions {
   /** The old contents as they were, whatever has been changed since. */
   readonly force?: boolean
   /**
-   * Paths of files that are gone, and with them the address: nothing points their client at one any
-   * more, so its key can go back too.
+   * Whether with a file that is gone the address is gone too: nothing points its client at one any
+   * more, so its key can go back. Asked only of files that are gone.
    */
-  readonly abandoned?: readonly string[]
+  readonly isAbandoned?: (path: string) => boolean
 }
 
 /**
@@ -125,7 +125,7 @@ function planTo(
       .filter((client) =>
         isHeldTogether(
           alone.filter(({ edit }) => edit.client === client),
-          options.abandoned,
+          options.isAbandoned,
         ),
       ),
   )

@@ -35,22 +35,20 @@ export interface UndoneFile {
  * was not meant for.
  *
  * An address that someone has changed keeps its key. So does one whose file is gone, unless it is known
- * to stand nowhere else and the old key was meant for no other. A key that someone has put in the place of ours keeps the address.
- * Where our key is merely gone, the address goes too, as long as none comes in its place: else the
+ * to stand nowhere else and the old key was meant for no other. A key that someone has put in the place
+ * of ours keeps the address. Where our key is merely gone, the address goes too, as long as none comes in its place: else the
  * user's own login, made since, would be sent to the gateway.
  *
- * @param abandoned paths of files whose address stands nowhere else
+ * @param isAbandoned whether the address of a file that is gone stands nowhere else
  */
 export function isHeldTogether(
   files: readonly UndoneFile[],
-  abandoned: readonly string[] = [],
+  isAbandoned: (path: string) => boolean = () => false,
 ): boolean {
   return (
     files.some(({ isBoundChanged }) => isBoundChanged) ||
     files.some(({ addressGone }) => addressGone === 'with-older') ||
-    files.some(
-      ({ addressGone, edit }) => addressGone === 'yes' && !abandoned.includes(edit.path),
-    ) ||
+    files.some(({ addressGone, edit }) => addressGone === 'yes' && !isAbandoned(edit.path)) ||
     (files.some(({ isKeyGone }) => isKeyGone) && files.some(({ hasAddress }) => hasAddress))
   )
 }
