@@ -7,6 +7,7 @@ import { logLine, type ServeOptions, serveCommand } from '../../src/commands/ser
 import { UserError } from '../../src/errors.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
 import type { Platform } from '../../src/platform/platform.ts'
+import { captured } from '../support/captured.ts'
 
 const plain: ServeOptions = {
   port: 0,
@@ -23,19 +24,11 @@ const real = nodePlatform()
 /** The command, running; what it prints is collected. */
 function start(options: Partial<ServeOptions> = {}, env: Record<string, string> = {}) {
   const controller = new AbortController()
-  const output = { out: '', err: '' }
+  const { output, terminal } = captured(real.terminal)
   const platform: Platform = {
     ...real,
     machine: { ...real.machine, env: { PATH: process.env['PATH'], ...env } },
-    terminal: {
-      ...real.terminal,
-      out: (text) => {
-        output.out += text
-      },
-      err: (text) => {
-        output.err += text
-      },
-    },
+    terminal,
     interrupt: controller.signal,
   }
   const status = serveCommand(platform, { ...plain, ...options })

@@ -2,23 +2,16 @@ import { expect, test } from 'vitest'
 import { Session } from '../../src/commands/session.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
 import type { Platform } from '../../src/platform/platform.ts'
+import { captured } from '../support/captured.ts'
 
 function recorded(options: { isJson?: boolean; home?: string } = {}) {
-  const output = { out: '', err: '' }
   const real = nodePlatform()
+  const { output, terminal } = captured(real.terminal)
   const platform: Platform = {
     ...real,
     interrupt: new AbortController().signal,
     machine: { ...real.machine, home: options.home ?? '/home/me', env: {} },
-    terminal: {
-      ...real.terminal,
-      out: (text) => {
-        output.out += text
-      },
-      err: (text) => {
-        output.err += text
-      },
-    },
+    terminal,
   }
   return { output, session: new Session(platform, { isJson: options.isJson ?? false }) }
 }

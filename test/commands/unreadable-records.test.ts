@@ -7,6 +7,7 @@ import { nodePlatform } from '../../src/platform/node.ts'
 import type { Platform } from '../../src/platform/platform.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { aPairPlan, canaryKey } from '../support/a-plan.ts'
+import { captured } from '../support/captured.ts'
 import { aHome } from '../support/home.ts'
 import { sourceIn, worldIn } from '../support/world.ts'
 
@@ -19,8 +20,8 @@ function unreadable(isJson: boolean) {
   const refuse = (path: string) => {
     if (path.startsWith(state)) throw Object.assign(new Error('EACCES'), { code: 'EACCES' })
   }
-  const output = { out: '', err: '' }
   const real = nodePlatform()
+  const { output, terminal } = captured(real.terminal)
   const platform: Platform = {
     ...real,
     ...world,
@@ -37,15 +38,7 @@ function unreadable(isJson: boolean) {
       },
     },
     processes: { ...world.processes, which: () => undefined },
-    terminal: {
-      ...real.terminal,
-      out: (text) => {
-        output.out += text
-      },
-      err: (text) => {
-        output.err += text
-      },
-    },
+    terminal,
   }
   return { session: new Session(platform, { isJson }), output }
 }
