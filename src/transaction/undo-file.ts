@@ -3,6 +3,7 @@ import type { ConfigDocument } from '../edits/format.ts'
 import { formatOf } from '../edits/formats.ts'
 import type { Bytes, FileEdit, KeyPath } from '../edits/plan.ts'
 import { sameBytes } from '../edits/text.ts'
+import { samePath, startsWith } from '../edits/values.ts'
 import { UserError } from '../errors.ts'
 import { readBlob } from './blobs.ts'
 import { sha256Of } from './durable.ts'
@@ -90,7 +91,7 @@ export function undoFile(
   const isGone = current === null && steps[0].after !== null
   const oldMode = modeAlone({ bytes: current, mode }, steps[0], target, after)
   const documentAfter = after && readIfSound(target, after)
-  const changed = boundKeys.filter((bound) => kept.some((key) => isWithin(key, bound)))
+  const changed = boundKeys.filter((bound) => kept.some((key) => startsWith(key, bound)))
   const gone = isGone && !force ? boundKeys : []
   const isTakenOut = (key: KeyPath) =>
     isIn(secretKeys, key) && !(current && readIfSound(target, current)?.get(key))
@@ -176,15 +177,6 @@ function keysThatStay(
 
 function isIn(keys: readonly KeyPath[], key: KeyPath): boolean {
   return keys.some((one) => samePath(one, key))
-}
-
-function samePath(a: KeyPath, b: KeyPath): boolean {
-  return a.length === b.length && isWithin(a, b)
-}
-
-/** Whether `key` is `table` or lies inside it. */
-function isWithin(key: KeyPath, table: KeyPath): boolean {
-  return table.every((part, index) => key[index] === part)
 }
 
 function uniquePaths(paths: readonly KeyPath[]): KeyPath[] {
