@@ -1,4 +1,4 @@
-import type { Client, ConfigFile, FileText, FileTexts } from '../clients/client.ts'
+import type { Client, ConfigFile, FileText, FileTexts, Settings } from '../clients/client.ts'
 import { shellProfilePaths } from '../clients/shell-profiles.ts'
 import { maxConfigBytes } from '../edits/format.ts'
 import type { Bytes, FileEdit } from '../edits/plan.ts'
@@ -30,6 +30,16 @@ export function readClientFiles(session: Session, client: Client): FileTexts {
     },
   })
   return listed.map((file): FileText => ({ ...file, bytes: readConfig(session, file) }))
+}
+
+/** What a client believes now; undefined where its files cannot be read. */
+export function settingsNow(session: Session, client: Client): Settings | undefined {
+  try {
+    return client.readBack(readClientFiles(session, client))
+  } catch (error) {
+    if (error instanceof UserError) return undefined
+    throw error
+  }
 }
 
 function readConfig(session: Session, file: ConfigFile): Bytes | null {

@@ -1,6 +1,7 @@
 import type { Client } from '../clients/client.ts'
 import type { RunRecord } from '../transaction/types.ts'
-import { families, ownBaseUrls, runsOf, stateOrFailure } from './client-state.ts'
+import { settingsNow } from './client-files.ts'
+import { families, ownBaseUrls, runsOf } from './client-state.ts'
 import type { GatewayOptions } from './credentials.ts'
 import type { Session } from './session.ts'
 
@@ -34,9 +35,7 @@ export function configuredGateway(
   const age = (client: Client) => runs.findIndex((run) => runsOf(client, [run]).length > 0)
   const written = families.filter((client) => age(client) !== -1)
   for (const client of written.toSorted((one, other) => age(one) - age(other))) {
-    const state = stateOrFailure(session, client, runs)
-    if ('failure' in state) continue
-    const { baseUrl, key } = state.settings
+    const { baseUrl, key } = settingsNow(session, client) ?? {}
     if (baseUrl && key && ownBaseUrls(client, runs).includes(baseUrl))
       return { label: client.label, baseUrl, key }
   }

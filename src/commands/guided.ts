@@ -1,7 +1,7 @@
-import { type Client, type Settings, slots } from '../clients/client.ts'
+import { type Client, slots } from '../clients/client.ts'
 import { clientById, clients } from '../clients/index.ts'
 import { UserError } from '../errors.ts'
-import { readClientFiles } from './client-files.ts'
+import { settingsNow } from './client-files.ts'
 import { findInstalled, type Installed } from './installed.ts'
 import type { Session } from './session.ts'
 import { setup } from './setup.ts'
@@ -76,13 +76,4 @@ function pointsAt(session: Session, client: Client): string {
   const settings = settingsNow(session, client)
   if (settings === undefined) return 'configuration unreadable'
   return settings.baseUrl === undefined ? 'now at its own service' : `now at ${settings.baseUrl}`
-}
-
-function settingsNow(session: Session, client: Client): Settings | undefined {
-  try {
-    return client.readBack(readClientFiles(session, client))
-  } catch (error) {
-    if (error instanceof UserError) return undefined
-    throw error
-  }
 }
