@@ -18,16 +18,17 @@ export const terminalAsk: Ask = {
   secret: ({ message, validate }) =>
     question(async ({ password }) => {
       const pasted = watchPaste()
+      let answer = ''
       const check = async (text: string) => {
-        const answer = await pasted.whole(text)
+        answer = await pasted.whole(text)
         const verdict = validate?.(answer) ?? true
         if (verdict !== true) pasted.forget()
         return verdict
       }
       try {
         // Without toggleMask: false, Ctrl-T shows the key in clear (@inquirer/prompts 8.7.5).
-        const config = { message, toggleMask: false, validate: check }
-        return await pasted.whole(await password(config, context()))
+        await password({ message, toggleMask: false, validate: check }, context())
+        return answer
       } finally {
         pasted.stop()
       }
