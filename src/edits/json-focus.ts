@@ -12,7 +12,7 @@ const shortValue = 200
  */
 export function focusJson(text: string, paths: readonly KeyPath[]): Focus | undefined {
   if (text.length < worthCutting) return undefined
-  // A key that is spelled in another way is only cut out more often: its edit then fails and is made in the whole.
+  // A key that is spelled in another way is cut out too: its edit then fails, and is made in the whole.
   const roots = new Set(paths.map(([root]) => JSON.stringify(root)))
   const cuts = rootValues(text).filter(
     ({ key, start, end }) => !roots.has(key) && end - start >= shortValue,

@@ -14,7 +14,10 @@ export function nearestModels(asked: string, catalog: Catalog, count = 3): reado
     .map(({ id }) => id)
 }
 
-/** Edit distance, two letters in the wrong order being one slip; an id that begins with the other one is near, whatever follows. */
+/**
+ * Edit distance, two letters in the wrong order being one slip; an id that begins with the other one
+ * is near, whatever follows.
+ */
 function distance(a: string, b: string): number {
   if (a.length > 200 || b.length > 200) return Number.POSITIVE_INFINITY
   let above: number[] = []

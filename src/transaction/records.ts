@@ -23,8 +23,9 @@ export interface Runs {
 }
 
 /**
- * The recorded runs, each file under the name that it has now. Reads only. A record that is damaged, or that a newer repoint wrote, is told and
- * never guessed at; the next run that is carried out sets it aside under another name.
+ * The recorded runs, each file under the name that it has now. Reads only. A record that is damaged,
+ * or that a newer repoint wrote, is told and never guessed at; the next run that is carried out sets
+ * it aside under another name.
  */
 export function listRuns(world: World): Runs {
   const steady = steadyWorld(world)
