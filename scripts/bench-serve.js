@@ -3,7 +3,7 @@
 // What is compared is the processor time of the serving process for one answer, user and system, its
 // garbage collector's threads included: other work on the machine changes that least. The rate is
 // printed beside it. Each side is asked in turn, seven rounds, over sixteen kept connections with one
-// request at a time on each; the medians are compared. A ratio of 0.7 means that an answer of the
+// request at a time on each, by a process that never sleeps; the medians are compared. A ratio of 0.7 means that an answer of the
 // gateway takes 1 / 0.7 of the processor time of a bare one.
 //
 // The bare server does not look at the request: it throws the body away and sends bytes that were made
