@@ -3,14 +3,14 @@
 // What is compared is the processor time of the serving process for one answer, user and system, its
 // garbage collector's threads included: other work on the machine changes that least. The rate is
 // printed beside it. Each side is asked in turn, seven rounds, over sixteen kept connections with one
-// request at a time on each, by a process that never sleeps; the medians are compared. A ratio of 0.7 means that an answer of the
-// gateway takes 1 / 0.7 of the processor time of a bare one.
+// request at a time on each, by a process that never sleeps; the medians are compared. A ratio of 0.7
+// means that an answer of the gateway takes 1 / 0.7 of the processor time of a bare one.
 //
 // The bare server does not look at the request: it throws the body away and sends bytes that were made
 // before the run. The gateway reads and parses each body, checks the key, decides, writes the answer
-// under an id of its own and keeps both bodies for the log. Nothing is remembered from one question to
-// the next, although all questions of a row are the same: real clients do not ask twice, and a row must
-// say what an answer costs them.
+// under an id of its own and keeps both bodies for the log. No answer is remembered from one question
+// to the next, although all questions of a row are the same: real clients do not ask twice, and a row
+// must say what an answer costs them. Headers are as alike as those of a real client.
 //
 // Exits with 1 if a ratio is missed.
 import { fork, spawn } from 'node:child_process'

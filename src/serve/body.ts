@@ -41,6 +41,11 @@ export class BodyRequest extends IncomingMessage {
     return true
   }
 
+  /** Node calls this so that a body which nobody asked for flows away: nothing is held back here. */
+  override resume(): this {
+    return this
+  }
+
   /** Node calls this when the client goes away before its request was answered. */
   override destroy(error?: Error): this {
     this.#end('cut')

@@ -48,6 +48,7 @@ export type Part =
 /** One step of an answer. Blocks do not overlap: a start is followed by its own deltas and end. */
 export type ModelEvent =
   | { readonly type: 'text-start' }
+  /** Of any length: the model says a text as a whole, and what streams it cuts it into tokens. */
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'text-end' }
   | {

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { BodyRequest } from './body.ts'
+import { headOf, isDirect, writeDirectly } from './direct.ts'
 import type { GatewayFailure } from './failure.ts'
 import { failures, failureText } from './failure.ts'
 import { headerOf } from './headers.ts'
@@ -9,11 +10,15 @@ import type { Limits } from './options.ts'
 import { pageHtml, pagePolicy } from './page.ts'
 import type { LogEntry } from './request-log.ts'
 import { maxLoggedBodyBytes } from './request-log.ts'
+import { bytesOf, framed, layDown, leave, pack, type StreamPart } from './stream-parts.ts'
 
 /** How long an upload that nobody wants may go on after its answer, in ms. */
 const lingerMs = 1000
 
 const nothing = new Uint8Array(0)
+
+/** Takes what was sent; `isPacked`: as `pack` left it. */
+type OnEnd = (exchange: Exchange, sent: string | Buffer, isPacked: boolean) => void
 
 type ExtraHeaders = Readonly<Record<string, string | number>>
 
@@ -33,7 +38,7 @@ export class Exchange {
   requestBody: Uint8Array = nothing
   readonly #response: ServerResponse
   readonly #limits: Limits
-  readonly #onEnd: (exchange: Exchange, responseBody: string) => void
+  readonly #onEnd: OnEnd
   #hasEnded = false
 
   constructor(
@@ -41,7 +46,7 @@ export class Exchange {
     response: ServerResponse,
     entry: LogEntry,
     limits: Limits,
-    onEnd: (exchange: Exchange, responseBody: string) => void,
+    onEnd: OnEnd,
   ) {
     this.request = request
     this.entry = entry
@@ -63,15 +68,13 @@ export class Exchange {
 
   /** Answers with a whole text at once. */
   send(status: number, contentType: string, text: string, extra?: ExtraHeaders): void {
-    const bytes = Buffer.byteLength(text)
-    this.#head(status, contentType, extra, bytes)
     const response = this.#response
-    // `end` alone hands the socket a list of pieces; a lone write of head and text costs less.
-    if (bytes > 0) {
-      response.write(text, encodingOf(text, bytes))
-      response.socket?.uncork()
-    }
-    response.end()
+    const bytes = Buffer.byteLength(text)
+    const headers = this.#head(status, contentType, extra, bytes)
+    if (status === 200 && isDirect(this.request, response)) {
+      const encoding = bytes === text.length ? 'latin1' : 'utf8'
+      writeDirectly(response, `${headOf(headers, this.entry.at)}\r\n${text}`, encoding)
+    } else response.writeHead(status, headers).end(text)
     this.#dropUpload()
     this.#end('done', text, bytes)
   }
@@ -98,10 +101,10 @@ export class Exchange {
 
   /** Announces a whole answer, sends half of it and tears the connection down. */
   sendHalf(contentType: string, text: string): void {
-    this.#head(200, contentType, undefined, Buffer.byteLength(text))
+    this.#response.writeHead(200, this.#head(200, contentType, undefined, Buffer.byteLength(text)))
     const half = text.slice(0, text.length / 2)
     this.#tearDownAfter(half)
-    this.#end('cut', half)
+    this.#end('cut', half, Buffer.byteLength(half))
   }
 
   /** Resets the connection without an answer, once the answers before it are out. */
@@ -148,12 +151,23 @@ export class Exchange {
   }
 
   /** Writes a whole stream in one go. */
-  streamAtOnce(text: string, ending: StreamEnding): void {
-    const bytes = Buffer.byteLength(text)
-    this.#head(200, 'text/event-stream', streamHeaders)
-    if (ending === 'cut') this.#tearDownAfter(text)
-    else this.#response.end(text, encodingOf(text, bytes))
-    this.#end(ending === 'cut' ? 'cut' : 'done', text, bytes)
+  streamAtOnce(parts: readonly StreamPart[], ending: StreamEnding): void {
+    const response = this.#response
+    const headers = this.#head(200, 'text/event-stream', streamHeaders)
+    const laid = layDown(parts)
+    if (ending === 'end' && isDirect(this.request, response))
+      writeDirectly(response, framed(laid, headOf(headers, this.entry.at)))
+    else {
+      response.writeHead(200, headers)
+      if (ending === 'end') response.end(bytesOf(laid))
+      else this.#tearDownAfter(bytesOf(laid))
+    }
+    // What the system did not take is still to be read from there.
+    const isOut = response.writableLength === 0
+    if (!isOut) leave(laid)
+    const packed = isOut ? pack(laid) : undefined
+    const state = ending === 'end' ? 'done' : 'cut'
+    this.#end(state, packed ?? bytesOf(laid), laid.end - laid.start, packed !== undefined)
   }
 
   /** Writes a stream piece by piece. `onClose` runs once, when nothing more will be written. */
@@ -163,8 +177,8 @@ export class Exchange {
     ending: StreamEnding,
     onClose: () => void,
   ): void {
-    this.#head(200, 'text/event-stream', streamHeaders)
     const response = this.#response
+    response.writeHead(200, this.#head(200, 'text/event-stream', streamHeaders))
     let next = 0
     let sent = ''
     let timer: NodeJS.Timeout | undefined
@@ -213,12 +227,13 @@ export class Exchange {
     }
   }
 
+  /** Notes down that the answer begins, and makes its headers: names and values in turn. */
   #head(
     status: number,
     contentType: string,
     extra: ExtraHeaders | undefined,
     contentLength?: number,
-  ): void {
+  ): string[] {
     const { entry } = this
     entry.status = status
     entry.firstByteMs = performance.now() - entry.startedMs
@@ -228,11 +243,11 @@ export class Exchange {
     // The service lets any web page call it.
     if (headerOf(this.request, 'origin') !== undefined && entry.path.startsWith('/v1'))
       headers.push('Access-Control-Allow-Origin', '*')
-    this.#response.writeHead(status, headers)
+    return headers
   }
 
   /** Flushes a last piece, then drops the connection without ending the answer. */
-  #tearDownAfter(piece: string): void {
+  #tearDownAfter(piece: string | Uint8Array): void {
     this.#response.write(piece, () => this.#response.destroy())
   }
 
@@ -250,20 +265,15 @@ export class Exchange {
     request.dropBody(() => clearTimeout(timer))
   }
 
-  #end(state: 'done' | 'cut', responseBody: string, bytes?: number): void {
+  #end(state: 'done' | 'cut', sent: string | Buffer, bytes = 0, isPacked = false): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
     const { entry } = this
     entry.state = state
     entry.totalMs = performance.now() - entry.startedMs
-    if (entry.responseBytes === 0) entry.responseBytes = bytes ?? Buffer.byteLength(responseBody)
-    this.#onEnd(this, responseBody)
+    if (entry.responseBytes === 0) entry.responseBytes = bytes
+    this.#onEnd(this, sent, isPacked)
   }
-}
-
-/** Latin1 for ASCII: Node copies it as it stands. */
-function encodingOf(text: string, bytes: number): 'latin1' | 'utf8' {
-  return bytes === text.length ? 'latin1' : 'utf8'
 }
 
 /** The far end of an answer that is passed on. */

@@ -4,7 +4,7 @@ import { keyChecker, readKey } from './auth.ts'
 import type { BodyRequest } from './body.ts'
 import type { Catalog } from './catalog.ts'
 import { messagesModelOf, modelOf } from './catalog.ts'
-import { encodeAll, type ProtocolName } from './codecs/codec.ts'
+import { encodeAll, inTokens, type ProtocolName } from './codecs/codec.ts'
 import { createControl, isOwnHost } from './control.ts'
 import type { Answer, World } from './decide.ts'
 import { decide, isAnswer } from './decide.ts'
@@ -15,7 +15,7 @@ import { describeFault, failureOf } from './faults.ts'
 import { headerOf } from './headers.ts'
 import { randomText, requestIds } from './ids.ts'
 import type { Limits, Upstream } from './options.ts'
-import type { LogEntry, LoggedRequest, RequestLog } from './request-log.ts'
+import type { LogEntry, RequestLog } from './request-log.ts'
 import type { Route } from './routes.ts'
 import { readsApiKey, routeOf } from './routes.ts'
 import { passOn } from './upstream.ts'
@@ -29,7 +29,6 @@ export interface HandlerParts {
   readonly faults: Faults
   readonly log: RequestLog
   readonly upstream: Upstream | undefined
-  readonly onRequest: ((request: LoggedRequest) => void) | undefined
   /** Undefined: there is no scenario. */
   readonly play: World['play'] | undefined
 }
@@ -91,14 +90,12 @@ export function createHandler(parts: HandlerParts): Handler {
       state: 'open',
       status: undefined,
       startedMs: performance.now(),
-      firstByteMs: undefined,
-      totalMs: undefined,
+      firstByteMs: Number.NaN,
+      totalMs: Number.NaN,
       inputTokens: undefined,
       outputTokens: undefined,
       fault: undefined,
-      requestBody: undefined,
       requestBytes: 0,
-      responseBody: undefined,
       responseBytes: 0,
     }
     const exchange = new Exchange(request, response, entry, limits, finish)
@@ -106,10 +103,12 @@ export function createHandler(parts: HandlerParts): Handler {
     exchange.guard(() => answer(exchange, route, path))
   }
 
-  function finish({ entry, requestBody }: Exchange, responseBody: string): void {
-    if (entry.number === 0) return
-    log.finish(entry, requestBody, responseBody)
-    if (parts.onRequest !== undefined) parts.onRequest(log.view(entry))
+  function finish(
+    { entry, requestBody }: Exchange,
+    sent: string | Uint8Array,
+    isPacked: boolean,
+  ): void {
+    if (entry.number > 0) log.finish(entry, requestBody, sent, isPacked)
   }
 
   function answer(exchange: Exchange, route: Route, path: string): void {
@@ -216,7 +215,7 @@ export function createHandler(parts: HandlerParts): Handler {
     }
     const encoder = codec.encodeStream(body, facts)
     const frames = [encoder.open()]
-    for (const event of events) {
+    for (const event of inTokens(events)) {
       if (frames.length > Math.min(errorAfter ?? Infinity, cutAfter ?? Infinity)) break
       const frame = encoder.frames(event)
       if (frame !== '') frames.push(frame)
@@ -224,7 +223,7 @@ export function createHandler(parts: HandlerParts): Handler {
     if (errorAfter !== undefined)
       frames.push(encoder.fail({ message: 'upstream error', code: 'bad_response' }))
     if (betweenMs === 0) {
-      exchange.streamAtOnce(frames.join(''), ending)
+      exchange.streamAtOnce(frames, ending)
       return
     }
     openStreams++

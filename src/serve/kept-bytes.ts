@@ -9,11 +9,16 @@ interface Slab {
   bodies: number
 }
 
-/** Where a body lies. Good until it is dropped. */
+/** Where a body lies. Used again for the next body once that one was dropped. */
 export interface Place {
-  readonly slab: Slab
-  readonly start: number
-  readonly end: number
+  /** Undefined: nothing is kept. */
+  slab: Slab | undefined
+  start: number
+  end: number
+}
+
+export function newPlace(): Place {
+  return { slab: undefined, start: 0, end: 0 }
 }
 
 /**
@@ -27,14 +32,19 @@ export class KeptBytes {
   #slab = newSlab()
   readonly #free: Slab[] = []
 
-  /** Copies a body; a text as UTF-8. What is longer than a slab is cut. */
-  keep(body: string | Uint8Array): Place {
-    const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+  /**
+   * Copies a body, a text as UTF-8, and notes down where. What is longer than a slab is cut.
+   *
+   * @param place must hold nothing
+   * @param bytes the length of the body
+   */
+  keep(place: Place, body: string | Uint8Array, bytes: number): void {
     const length = Math.min(bytes, slabBytes)
     const slab = this.#slabFor(length)
     const start = slab.end
     slab.end += length
-    if (typeof body !== 'string') slab.memory.set(body.subarray(0, length), start)
+    if (typeof body !== 'string')
+      slab.memory.set(length === bytes ? body : body.subarray(0, length), start)
     else {
       // Only ASCII has as many bytes as characters, and needs no encoding.
       const encoding = bytes === body.length ? 'latin1' : 'utf8'
@@ -42,14 +52,18 @@ export class KeptBytes {
       slab.end = start + slab.memory.write(body, start, length, encoding)
     }
     slab.bodies++
-    return { slab, start, end: slab.end }
+    place.slab = slab
+    place.start = start
+    place.end = slab.end
   }
 
   /** Gives the memory of a body free. */
-  drop(place: Place | undefined): void {
-    if (place === undefined) return
-    place.slab.bodies--
-    this.#reuse(place.slab)
+  drop(place: Place): void {
+    const { slab } = place
+    if (slab === undefined) return
+    place.slab = undefined
+    slab.bodies--
+    this.#reuse(slab)
   }
 
   #slabFor(length: number): Slab {
@@ -67,10 +81,21 @@ export class KeptBytes {
   }
 }
 
-/** Nothing was kept: nothing comes back. */
-export function textAt(place: Place | undefined): string {
-  return place === undefined ? '' : place.slab.memory.toString('utf8', place.start, place.end)
+/** Nothing was kept: nothing comes back. Good until the body is dropped. */
+export function bytesAt({ slab, start, end }: Place): Buffer {
+  return slab === undefined ? nothing : slab.memory.subarray(start, end)
 }
+
+export function textAt(place: Place): string {
+  return bytesAt(place).toString()
+}
+
+/** In bytes. */
+export function lengthAt({ slab, start, end }: Place): number {
+  return slab === undefined ? 0 : end - start
+}
+
+const nothing = Buffer.alloc(0)
 
 function newSlab(): Slab {
   return { memory: Buffer.allocUnsafeSlow(slabBytes), end: 0, bodies: 0 }

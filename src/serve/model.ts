@@ -1,7 +1,7 @@
 import { isObject } from './codecs/read.ts'
 import type { FinishReason, Message, ModelEvent, ModelRequest, Part, Tool } from './events.ts'
 import { sampleOf } from './sample.ts'
-import { countInputTokens, tokensOf } from './tokens.ts'
+import { countInputTokens, countTokens, tokensOf } from './tokens.ts'
 
 /** What a model says, before it is cut into events. */
 export type Reply =
@@ -46,7 +46,9 @@ export function builtInReplies(request: ModelRequest, servedAs = request.model):
   if (request.outputSchema !== undefined)
     return [text(JSON.stringify(sampleOf(request.outputSchema)))]
   if (/^["'\s]*ping["'\s]*$/i.test(asked)) return [text('pong')]
-  return [text(`${servedAs} on the local gateway. You said: ${shorten(asked.trim(), 200)}`)]
+  return [
+    text([servedAs, ' on the local gateway. You said: ', shorten(asked.trim(), 200)].join('')),
+  ]
 }
 
 function resultsIn(turn: readonly Message[]) {
@@ -172,15 +174,11 @@ export function eventsOf(
     const [kept, sequence] = upToStop(reply.text, request.stopSequences)
     if (sequence !== undefined) reason = { type: 'stop-sequence', sequence }
     const left = (request.maxOutputTokens ?? Number.POSITIVE_INFINITY) - outputTokens
-    const tokens = tokensOf(kept)
-    const isCut = tokens.length > left
-    const said = isCut ? tokens.slice(0, left) : tokens
-    outputTokens += said.length
-    events.push({ type: 'text-start' })
-    // Nobody sees the pieces of an answer that is not streamed.
-    if (request.stream) for (const token of said) events.push({ type: 'text-delta', text: token })
-    else events.push({ type: 'text-delta', text: isCut ? said.join('') : kept })
-    events.push({ type: 'text-end' })
+    const tokens = countTokens(kept)
+    const isCut = tokens > left
+    outputTokens += isCut ? left : tokens
+    const said = isCut ? tokensOf(kept).slice(0, left).join('') : kept
+    events.push({ type: 'text-start' }, { type: 'text-delta', text: said }, { type: 'text-end' })
     if (isCut) reason = { type: 'length' }
     if (reason.type === 'length' || sequence !== undefined) break
   }

@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { BodyRequest } from './body.ts'
 import { builtInCatalog, openCatalog } from './catalog.ts'
+import { keepAliveSeconds } from './direct.ts'
 import type { Fault } from './faults.ts'
 import { Faults } from './faults.ts'
 import { createHandler } from './handler.ts'
@@ -44,6 +45,11 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     entries: limits.loggedRequests,
     bodyBytes: limits.loggedBodyBytes,
   })
+  const { onRequest } = options
+  if (onRequest !== undefined)
+    log.listen((request) => {
+      if (request.state !== 'open') onRequest(request)
+    })
   const handler = createHandler({
     host,
     key,
@@ -52,7 +58,6 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     faults,
     log,
     upstream: options.upstream,
-    onRequest: options.onRequest,
     play:
       options.scenarioFile === undefined
         ? undefined
@@ -81,8 +86,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, 2000),
-      // A client that keeps its connection for the next turn must not run into a closing one.
-      keepAliveTimeout: 65_000,
+      keepAliveTimeout: keepAliveSeconds * 1000,
       maxHeaderSize: 64 * 1024,
       noDelay: true,
     },

@@ -7,24 +7,52 @@ import type { ModelRequest, Part } from './events.ts'
 export function tokensOf(text: string): readonly string[] {
   const tokens: string[] = []
   let start = 0
-  while (start < text.length) {
-    let end = start
-    if (isSpace(text.charCodeAt(end))) end++
-    const limit = end + maxWordLength
-    while (end < text.length && end < limit && !isSpace(text.charCodeAt(end))) end++
-    // Never between the halves of a character outside of the basic plane.
-    if (end < text.length && (text.charCodeAt(end) & 0xfc00) === 0xdc00) end++
-    tokens.push(text.slice(start, end))
-    start = end
+  let length = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (at > 0 && startsToken(code, length)) {
+      tokens.push(text.slice(start, at))
+      start = at
+      length = 0
+    }
+    if (!isSpace(code)) length++
   }
+  if (start < text.length) tokens.push(text.slice(start))
   return tokens
+}
+
+/** How many `tokensOf` would find. */
+export function countTokens(text: string): number {
+  let count = text === '' ? 0 : 1
+  let length = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (at > 0 && startsToken(code, length)) {
+      count++
+      length = 0
+    }
+    if (!isSpace(code)) length++
+  }
+  return count
+}
+
+/**
+ * Whether a character that is not the first belongs to a token of its own.
+ *
+ * @param code its UTF-16 unit
+ * @param length of the word before it
+ */
+export function startsToken(code: number, length: number): boolean {
+  // Never between the halves of a character outside of the basic plane.
+  return isSpace(code) || (length >= maxWordLength && (code & 0xfc00) !== 0xdc00)
 }
 
 /** A longer word is cut. In UTF-16 units. */
 const maxWordLength = 16
 
-function isSpace(code: number): boolean {
-  return code === 0x20 || (code >= 0x09 && code <= 0x0d)
+/** Control characters count as spaces. */
+export function isSpace(code: number): boolean {
+  return code <= 0x20
 }
 
 /** A token for every four characters of the conversation and the tools' names, and one a message. */

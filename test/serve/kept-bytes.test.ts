@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { KeptBytes, type Place, slabBytes, textAt } from '../../src/serve/kept-bytes.ts'
+import { KeptBytes, newPlace, type Place, slabBytes, textAt } from '../../src/serve/kept-bytes.ts'
+
+function keep(kept: KeptBytes, body: string | Uint8Array): Place {
+  const place = newPlace()
+  kept.keep(place, body, Buffer.byteLength(body))
+  return place
+}
 
 test('kept bytes: what was kept comes back as long as it is not dropped', () => {
   const kept = new KeptBytes()
@@ -8,7 +14,7 @@ test('kept bytes: what was kept comes back as long as it is not dropped', () => 
   const slabs = new Set<unknown>()
   for (let count = 0; count < 2000; count++) {
     const text = `${count} ${count % 3 === 0 ? 'ä→😀' : 'plain'} `.repeat(500)
-    const place = kept.keep(count % 2 === 0 ? text : Buffer.from(text))
+    const place = keep(kept, count % 2 === 0 ? text : Buffer.from(text))
     slabs.add(place.slab)
     // A few stay to the end, alone in their slabs.
     if (count % 400 === 0) lasting.push({ place, text })
@@ -25,7 +31,7 @@ test('kept bytes: what was kept comes back as long as it is not dropped', () => 
 
 test('kept bytes: a body that is too long is cut between two characters', () => {
   const kept = new KeptBytes()
-  kept.drop(kept.keep('x'.repeat(slabBytes)))
-  expect(textAt(kept.keep('→'.repeat(slabBytes)))).toBe('→'.repeat(Math.floor(slabBytes / 3)))
-  expect(textAt(kept.keep('y'.repeat(slabBytes + 1)))).toBe('y'.repeat(slabBytes))
+  kept.drop(keep(kept, 'x'.repeat(slabBytes)))
+  expect(textAt(keep(kept, '→'.repeat(slabBytes)))).toBe('→'.repeat(Math.floor(slabBytes / 3)))
+  expect(textAt(keep(kept, 'y'.repeat(slabBytes + 1)))).toBe('y'.repeat(slabBytes))
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { inTokens } from '../../src/serve/codecs/codec.ts'
 import type { Message, ModelRequest, Tool } from '../../src/serve/events.ts'
 import { builtInReplies, eventsOf } from '../../src/serve/model.ts'
 
@@ -130,7 +131,7 @@ test('the model: an answer that must fit a schema does', () => {
 
 const newId = () => 'id'
 
-test('events: an answer that is not streamed comes in one piece', () => {
+test('events: a text comes in one piece, streamed or not', () => {
   const reply = { type: 'text', text: 'one two three' } as const
   expect(eventsOf([reply], request([]), newId).map(({ type }) => type)).toEqual([
     'text-start',
@@ -140,12 +141,12 @@ test('events: an answer that is not streamed comes in one piece', () => {
   ])
 })
 
-test('events: the pieces of a text are the text again', () => {
-  const text = '  One two\n\tthree-verylongwordthatmustbecut 4️⃣ '
-  const events = eventsOf([{ type: 'text', text }], request([], { stream: true }), newId)
-  const pieces = events.flatMap((event) => (event.type === 'text-delta' ? event.text : []))
-  expect(pieces.join('')).toBe(text)
+test('events: as many tokens are counted as a stream has pieces', () => {
+  const said = 'One two\n\tthree-verylongwordthatmustbecut 4️⃣ '
+  const events = eventsOf([{ type: 'text', text: said }], request([], { stream: true }), newId)
+  const pieces = inTokens(events).filter(({ type }) => type === 'text-delta')
   expect(pieces.length).toBeGreaterThan(4)
+  expect(events.at(-1)).toMatchObject({ usage: { outputTokens: pieces.length } })
 })
 
 test('events: max_tokens cuts the text and says so', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { type LogEntry, maxLoggedBodyBytes, RequestLog } from '../../src/serve/request-log.ts'
+import { bytesOf, layDown, pack } from '../../src/serve/stream-parts.ts'
 
 const secret = 'sk-secret-secret-secret'
 
@@ -21,14 +22,12 @@ function anEntry(more: Partial<LogEntry> = {}): LogEntry {
     state: 'open',
     status: undefined,
     startedMs: 0,
-    firstByteMs: undefined,
-    totalMs: undefined,
+    firstByteMs: Number.NaN,
+    totalMs: Number.NaN,
     inputTokens: undefined,
     outputTokens: undefined,
     fault: undefined,
-    requestBody: undefined,
     requestBytes: 0,
-    responseBody: undefined,
     responseBytes: 0,
     ...more,
   }
@@ -112,6 +111,41 @@ test('the log: no key is in what it shows, its own or a stranger’s', () => {
   for (const hidden of [secret, stranger, 'abcdefghijklmnop', 'short'])
     expect(shown).not.toContain(hidden)
   expect(log.list()[0]).toMatchObject({ key: 'sk-…1234', requestBody: 'my key: sk-…1234' })
+})
+
+test('the log: a stream is shown as it went out, without a key that its tokens cut', () => {
+  const log = new RequestLog(secret, roomy)
+  const laid = layDown(['start ', { before: '<', text: `my key is ${secret}`, after: '>' }, ' end'])
+  const sent = bytesOf(laid).toString()
+  const entry = anEntry({ responseBytes: sent.length })
+  log.add(entry)
+  log.finish(entry, bytes(''), pack(laid)!, true)
+  expect(sent).toBe('start <my>< key>< is>< sk-secret-secret><-secret> end')
+  expect(log.list()[0]!.responseBody).toBe('start <my>< key>< is>< sk-…cret> end')
+  const other = anEntry({ key: '', path: '/v1/chat/completions' })
+  log.add(other)
+  log.finish(other, bytes(''), 'plain')
+  expect(log.list().map(({ responseBody }) => responseBody.slice(0, 5))).toEqual(['start', 'plain'])
+})
+
+test('the log: a record that is used again shows nothing of the request before', () => {
+  const log = new RequestLog(secret, { ...roomy, entries: 2 })
+  const shown = () => log.list().map(({ headers, requestBody }) => [headers['a'], requestBody])
+  for (const name of ['first', 'second', 'third', 'fourth']) {
+    const rawHeaders = name === 'fourth' ? [] : ['A', name, 'B', 'same']
+    const entry = anEntry({ rawHeaders })
+    log.add(entry)
+    log.finish(entry, bytes(name), '')
+  }
+  expect(shown()).toEqual([
+    ['third', 'third'],
+    [undefined, 'fourth'],
+  ])
+  log.add(anEntry({ rawHeaders: ['A', 'open'] }))
+  expect(shown()).toEqual([
+    [undefined, 'fourth'],
+    ['open', ''],
+  ])
 })
 
 test('the log: listeners hear of the arrival and of the end, until they stop', () => {

@@ -1,4 +1,6 @@
 import type { ModelEvent, ModelRequest } from '../events.ts'
+import type { StreamPart } from '../stream-parts.ts'
+import { tokensOf } from '../tokens.ts'
 
 export type ProtocolName = 'chat' | 'responses' | 'messages'
 
@@ -48,43 +50,38 @@ export interface StreamFailure {
 /** A body that is JSON but not a request. The message goes to the client as it stands. */
 export class InvalidRequest extends Error {}
 
-/** A whole stream in one text: the same as all `frames`, for less work. */
-export function encodeAll(encoder: StreamEncoder, events: readonly ModelEvent[]): string {
+/** A whole stream: the same as all `frames` of the events, for less work. */
+export function encodeAll(
+  encoder: StreamEncoder,
+  events: readonly ModelEvent[],
+): readonly StreamPart[] {
+  const parts: StreamPart[] = []
   let text = encoder.open()
-  let at = 0
-  while (at < events.length) {
-    const around = events[at]!.type === 'text-delta' ? encoder.aroundText?.() : undefined
-    if (around === undefined) {
-      text += encoder.frames(events[at++]!)
-      continue
+  for (const event of events) {
+    const around = event.type === 'text-delta' ? encoder.aroundText?.() : undefined
+    if (event.type !== 'text-delta') text += encoder.frames(event)
+    else if (around === undefined || !isPlain(event.text)) {
+      for (const token of tokensOf(event.text))
+        text += encoder.frames({ type: 'text-delta', text: token })
+    } else {
+      const [before, after] = around
+      parts.push(text, { before: `${before}"`, text: event.text, after: `"${after}` })
+      text = ''
     }
-    const run: string[] = []
-    for (; at < events.length; at++) {
-      const event = events[at]!
-      if (event.type !== 'text-delta') break
-      run.push(event.text)
-    }
-    let rest = ''
-    while (at < events.length && events[at]!.type !== 'text-delta')
-      rest += encoder.frames(events[at++]!)
-    text = repeatFrame(text, around, run, rest)
   }
-  return text
+  if (text !== '') parts.push(text)
+  return parts
 }
 
-/** `start`, a frame for each text, `end`: written by one `join`, so that nothing is copied twice. Uses up `texts`. */
-function repeatFrame(
-  start: string,
-  [before, after]: readonly [string, string],
-  texts: string[],
-  end: string,
-): string {
-  // Plain text is its own JSON but for the quotes. One look at all is cheaper than one at each.
-  const all = texts.join('')
-  const isPlain = JSON.stringify(all).length === all.length + 2
-  const parts = isPlain ? texts : texts.map((text) => JSON.stringify(text).slice(1, -1))
-  parts[0] = `${start}${before}"${parts[0]}`
-  parts[parts.length - 1] += `"${after}${end}`
-  // Joined too: V8 keeps a template as a tree, and would walk through it again for each text.
-  return parts.join(['"', after, before, '"'].join(''))
+function isPlain(text: string): boolean {
+  return !/[^ !#-[\]-~]/.test(text)
+}
+
+/** The events of a stream that is written frame by frame. */
+export function inTokens(events: readonly ModelEvent[]): readonly ModelEvent[] {
+  return events.flatMap((event) =>
+    event.type === 'text-delta'
+      ? tokensOf(event.text).map((text): ModelEvent => ({ type: 'text-delta', text }))
+      : event,
+  )
 }

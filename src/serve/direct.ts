@@ -1,0 +1,59 @@
+import type { ServerResponse } from 'node:http'
+import type { BodyRequest } from './body.ts'
+
+/** How long an idle connection stays, in s. A client must find it open for its next turn. */
+export const keepAliveSeconds = 65
+
+/**
+ * Whether an answer with status 200 may be written to its connection directly: its turn has come, and
+ * the connection stays open after it.
+ *
+ * Answers that are whole at once take this way past Node's own, which takes a fifth of the time of a
+ * stream of fifty events (Node 20.20, 2026-11-21). What goes over the wire is the same.
+ */
+export function isDirect(request: BodyRequest, response: ServerResponse): boolean {
+  return (
+    response.socket?.writable === true &&
+    response.shouldKeepAlive &&
+    request.httpVersion === '1.1' &&
+    request.method !== 'HEAD'
+  )
+}
+
+/**
+ * The lines of a head, as Node writes them, without the empty line at its end.
+ *
+ * @param headers names and values in turn
+ * @param at now, in ms since 1970
+ */
+export function headOf(headers: readonly string[], at: number): string {
+  let head = 'HTTP/1.1 200 OK\r\n'
+  for (let next = 0; next < headers.length; next += 2)
+    head += `${headers[next]}: ${headers[next + 1]}\r\n`
+  return head + sameForAll(at)
+}
+
+let second = 0
+let lines = ''
+
+/** What all answers of a second share. */
+function sameForAll(at: number): string {
+  const now = Math.floor(at / 1000)
+  if (now !== second) {
+    second = now
+    const date = new Date(now * 1000).toUTCString()
+    lines = `Date: ${date}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`
+  }
+  return lines
+}
+
+/** Writes a whole answer, head included. Node goes on with the connection as soon as it is out. */
+export function writeDirectly(
+  response: ServerResponse,
+  answer: string | Buffer,
+  encoding: 'latin1' | 'utf8' = 'utf8',
+): void {
+  response.socket!.write(answer, encoding, (error) => {
+    if (!error) response.emit('finish')
+  })
+}

@@ -1,0 +1,129 @@
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import type { Gateway } from '../../src/serve/index.ts'
+import { aGateway } from './support/gateway.ts'
+import { sendRaw } from './support/raw.ts'
+
+// Answers that are whole at once are written past Node. What Node would have written is seen where it
+// still does: to a request that waits for the answer before it, or to the last on its connection.
+
+const requests = {
+  catalog: () => ({ line: 'GET /v1/models', body: '' }),
+  page: () => ({ line: 'GET /', body: '' }),
+  text: () => ({
+    line: 'POST /v1/chat/completions',
+    body: '{"model":"gpt-5.6","messages":[{"role":"user","content":"Zwölf Boxkämpfer"}]}',
+  }),
+  stream: () => ({
+    line: 'POST /v1/messages',
+    body: '{"model":"claude-sonnet-5","max_tokens":50,"stream":true,"messages":[{"role":"user","content":"one two three"}]}',
+  }),
+}
+
+type Name = keyof typeof requests
+
+function request(gateway: Gateway, name: Name, headers = '', version = '1.1'): string {
+  const { line, body } = requests[name]()
+  const length = body === '' ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`
+  return `${line} HTTP/${version}\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\nOrigin: http://a.test\r\n${headers}${length}\r\n${body}`
+}
+
+/** One answer without what differs from one to the next. */
+function shapeOf(answer: string): string {
+  return answer
+    .replace(/^(Date|X-Oneapi-Request-Id): .*$/gm, '$1: …')
+    .replace(/(chatcmpl-|msg_)\w+/g, '$1…')
+    .replace(/"created":\d+/g, '"created":0')
+}
+
+const names = Object.keys(requests) as Name[]
+
+// The page comes at once, whatever is in force.
+test.each(names.filter((name) => name !== 'page'))(
+  'direct: %s has the bytes that Node writes to a request that waited',
+  async (name) => {
+    const gateway = await aGateway({ faults: [{ delayMs: 30, every: 2 }] })
+    const direct = await sendRaw(gateway.port, [request(gateway, name)])
+    const both = (await sendRaw(gateway.port, [request(gateway, name).repeat(2)])).text
+    const second = both.lastIndexOf('HTTP/1.1 200 OK')
+    expect(direct.closed).toBe(false)
+    expect(second).toBeGreaterThan(0)
+    expect(shapeOf(direct.text)).toBe(shapeOf(both.slice(second)))
+    expect(shapeOf(both.slice(0, second))).toBe(shapeOf(direct.text))
+    const date = /^Date: (.*)\r$/m.exec(direct.text)![1]!
+    expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(5000)
+  },
+)
+
+test.each(names)(
+  'direct: a client that wants the connection closed after %s gets it closed',
+  async (name) => {
+    const gateway = await aGateway()
+    const last = await sendRaw(gateway.port, [request(gateway, name, 'Connection: close\r\n')])
+    expect(last.closed).toBe(true)
+    expect(last.text).toContain('Connection: close')
+    const { text } = await sendRaw(gateway.port, [request(gateway, name)])
+    const kept = 'Connection: keep-alive\r\nKeep-Alive: timeout=65'
+    expect(shapeOf(text)).toBe(shapeOf(last.text).replace('Connection: close', kept))
+    const old = await sendRaw(gateway.port, [request(gateway, name, '', '1.0')])
+    expect(old.closed).toBe(true)
+    expect(old.text).toContain('200 OK')
+    expect(old.text).not.toContain('chunked')
+  },
+)
+
+test('direct: many requests on one connection are answered in turn', async () => {
+  const gateway = await aGateway()
+  const round = ['text', 'stream', 'catalog'] as const
+  const all = round
+    .map((name) => request(gateway, name))
+    .join('')
+    .repeat(20)
+  const answer = await sendRaw(gateway.port, [all], { quietMs: 300 })
+  expect(answer.statuses).toEqual(Array.from({ length: 60 }, () => 200))
+  const kinds = answer.text.matchAll(/chat\.completion(?=",)|message_stop(?="\})|list(?=",)/g)
+  expect([...kinds].map(([kind]) => kind)).toEqual(
+    Array.from({ length: 20 }, () => ['chat.completion', 'message_stop', 'list']).flat(),
+  )
+  expect(gateway.requests().map(({ state }) => state)).toEqual(
+    Array.from({ length: 60 }, () => 'done'),
+  )
+})
+
+test('direct: what a slow reader has not taken yet is not written over by later streams', async () => {
+  const gateway = await aGateway()
+  const body = (word: string) =>
+    JSON.stringify({
+      model: 'gpt-5.6',
+      stream: true,
+      messages: [{ role: 'user', content: `#call say ${JSON.stringify({ word })}` }],
+      tools: [{ type: 'function', function: { name: 'say' } }],
+    })
+  const ask = (word: string) =>
+    `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\nContent-Length: ${body(word).length}\r\n\r\n${body(word)}`
+  // About 100 kB each: more than the system takes without a reader, soon.
+  const words = 'abcdefgh'.split('').map((letter) => letter.repeat(10_000))
+  const sockets = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const socket = connect({ port: gateway.port, host: '127.0.0.1' })
+      socket.pause()
+      for (const word of words.flatMap((one) => Array(12).fill(one))) socket.write(ask(word))
+      return socket
+    }),
+  )
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  for (const socket of sockets) {
+    let text = ''
+    socket.on('data', (piece) => {
+      text += piece.toString('latin1')
+    })
+    socket.resume()
+    await expect.poll(() => text.split('[DONE]').length - 1, { timeout: 20_000 }).toBe(96)
+    const said = [...text.matchAll(/"arguments":"((?:[^"\\]|\\.)*)"/g)]
+      .map(([, piece]) => piece)
+      .join('')
+    const expected = words.map((word) => `{\\"word\\":\\"${word}\\"}`.repeat(12)).join('')
+    expect(said.replaceAll('\\', '')).toBe(expected.replaceAll('\\', ''))
+    socket.destroy()
+  }
+})
