@@ -12,8 +12,8 @@ export function clientById(id: string): Client {
   return client
 }
 
-/** The ids of the clients that share files with `id`. */
-export function familyIds(id: ClientId): readonly ClientId[] {
+/** The ids of the clients that share files with `id`, to be looked up in what a record names. */
+export function familyIds(id: ClientId): readonly string[] {
   const { family } = clientById(id)
   return clients.filter((client) => client.family === family).map((client) => client.id)
 }

@@ -41,7 +41,7 @@ export const families: readonly Client[] = clients.filter(
 
 /** The recorded runs of a client's family, newest first. */
 export function runsOf(client: Client, runs: readonly RunRecord[]): readonly RunRecord[] {
-  const ids: readonly string[] = familyIds(client.id)
+  const ids = familyIds(client.id)
   return runs.filter((run) => run.clients.some((id) => ids.includes(id)))
 }
 

@@ -1,5 +1,5 @@
 import type { Client, FileTexts, Settings } from '../clients/client.ts'
-import { clientById } from '../clients/index.ts'
+import { familyIds } from '../clients/index.ts'
 import { UserError } from '../errors.ts'
 import { copyOf } from '../transaction/blobs.ts'
 import type { RecordedFile, RollbackPlan, RunRecord } from '../transaction/types.ts'
@@ -19,7 +19,7 @@ import type { Session } from './session.ts'
 export function refuseStrangeLogin(session: Session, { plan }: RollbackPlan): void {
   const runs = runsSoFar(session, [])
   for (const client of families) {
-    const edits = plan.edits.filter((edit) => clientById(edit.client).family === client.family)
+    const edits = plan.edits.filter((edit) => familyIds(client.id).includes(edit.client))
     if (edits.length === 0) continue
     const now = readClientFiles(session, client)
     const future = client.readBack(asPlanned(now, edits))

@@ -1,5 +1,5 @@
 import type { Client, ClientId, Notice } from '../clients/client.ts'
-import { clientById, familyIds } from '../clients/index.ts'
+import { familyIds } from '../clients/index.ts'
 import { describeEdit } from '../edits/describe.ts'
 import { applyRollback, planRollback } from '../transaction/rollback.ts'
 import type { Applied, RollbackPlan, RunRecord } from '../transaction/types.ts'
@@ -97,9 +97,7 @@ function showPlan(session: Session, { undoes, passes, files, plan }: RollbackPla
 /** The clients of the files that change. */
 function concernedBy(files: Applied['files']): readonly Client[] {
   const changed = files.filter(({ action }) => action !== 'unchanged')
-  return families.filter((family) =>
-    changed.some(({ client }) => clientById(client).family === family.family),
-  )
+  return families.filter(({ id }) => changed.some(({ client }) => familyIds(id).includes(client)))
 }
 
 /** What an edit changes, without the line that names its file. */
