@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
+import { StringDecoder } from 'node:string_decoder'
 import type { BodyRequest } from './body.ts'
 import { headOf, isDirect, writeDirectly } from './direct.ts'
 import type { GatewayFailure } from './failure.ts'
@@ -213,12 +214,14 @@ export class Exchange {
     this.entry.status = status
     this.entry.firstByteMs = performance.now() - this.entry.startedMs
     response.writeHead(status, { ...headers, 'X-Oneapi-Request-Id': this.entry.id })
+    // A piece may end in the middle of a character.
+    const decoder = new StringDecoder()
     let sent = ''
-    this.onClose(() => this.#end(response.writableFinished ? 'done' : 'cut', sent))
+    this.onClose(() => this.#end(response.writableFinished ? 'done' : 'cut', sent + decoder.end()))
     return {
       write: (piece) => {
         this.entry.responseBytes += piece.length
-        if (sent.length < maxLoggedBodyBytes) sent += piece.toString()
+        if (sent.length < maxLoggedBodyBytes) sent += decoder.write(piece)
         return response.write(piece)
       },
       onDrain: (goOn) => response.on('drain', goOn),

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createRawServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
@@ -58,6 +59,24 @@ test('upstream: a stream comes through piece by piece', async () => {
   expect(text).toContain('response.completed')
   expect(times.at(-1)! - times[0]!).toBeGreaterThan(100)
   expect(gateway.requests()[0]).toMatchObject({ stream: true, state: 'done', status: 200 })
+})
+
+test('upstream: the log has whole characters, though a piece ended within one', async () => {
+  const text = Buffer.from('{"x":"Zwölf → 😀"}')
+  const server = createServer((_, response) => {
+    const send = (at: number) => {
+      if (at === text.length) response.end()
+      else response.write(text.subarray(at, at + 1), () => setTimeout(send, 2, at + 1))
+    }
+    send(0)
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const gateway = await aGateway({ upstream: { url: `http://127.0.0.1:${port}`, key: 'sk-x' } })
+  expect(await (await ask(gateway, '/v1/responses', {})).text()).toBe(text.toString())
+  await expect.poll(() => gateway.requests()[0]!.state).toBe('done')
+  expect(gateway.requests()[0]!.responseBody).toBe(text.toString())
 })
 
 test('upstream: a client that goes away ends the upstream’s work too', async () => {
