@@ -13,13 +13,14 @@
 // to the next, although all questions of a row are the same: real clients do not ask twice, and a row
 // must say what an answer costs them. Headers are as alike as those of a real client.
 //
-// Exits with 1 if a ratio is missed.
+// Exits with 1 if a goal is missed by more than 15 %: so much one run differs from the next.
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { load, oneAnswer } from './bench/load.js'
 
+const tolerance = 1.15
 const rounds = 7
 const durationMs = 700
 const connections = 16
@@ -72,8 +73,8 @@ gateway.kill()
 bare.kill()
 await compareStart()
 
-const isMissed = results.some(({ isGood }) => !isGood)
-console.log(isMissed ? '\nA ratio was missed.' : '\nAll ratios are met.')
+const isMissed = results.some((result) => result.isMissed)
+console.log(isMissed ? '\nA goal was missed.' : '\nNo goal was missed.')
 process.exitCode = isMissed ? 1 : 0
 
 async function compare(label, name, bareName, least) {
@@ -97,7 +98,7 @@ async function compare(label, name, bareName, least) {
       side.costs.push((after.user + after.system - before.user - before.system) / answers)
     }
   const ratio = median(ours.costs.map((cost, round) => theirs.costs[round] / cost))
-  report(label, ratio, ratio >= least, `>= ${least}`, [
+  report(label, least / ratio, `${ratio.toFixed(2)} (>= ${least})`, [
     `${median(ours.costs).toFixed(1)} µs, ${Math.round(median(ours.rates))}/s`,
     `bare ${median(theirs.costs).toFixed(1)} µs, ${Math.round(median(theirs.rates))}/s`,
   ])
@@ -118,7 +119,7 @@ async function compareStart() {
     times.theirs.push(await startTime(theirs))
   }
   const ratio = median(times.ours) / median(times.theirs)
-  report('first accepted connection', ratio, ratio <= 2, '<= 2', [
+  report('first accepted connection', ratio / 2, `${ratio.toFixed(2)} (<= 2)`, [
     `${median(times.ours).toFixed(0)} ms`,
     `bare ${median(times.theirs).toFixed(0)} ms`,
   ])
@@ -152,10 +153,12 @@ function accepts(port) {
   })
 }
 
-function report(label, ratio, isGood, goal, details) {
-  results.push({ isGood })
-  const mark = isGood ? 'ok    ' : 'MISSED'
-  console.log(`${mark} ${label.padEnd(40)} ${ratio.toFixed(2)} (${goal})  ${details.join('; ')}`)
+/** @param share of what the goal allows */
+function report(label, share, shown, details) {
+  const isMissed = share > tolerance
+  results.push({ isMissed })
+  const mark = isMissed ? 'MISSED     ' : share > 1 ? 'within 15 %' : 'ok         '
+  console.log(`${mark} ${label.padEnd(38)} ${shown.padEnd(14)} ${details.join('; ')}`)
 }
 
 async function cpu(child) {
