@@ -31,13 +31,21 @@ export function configuredGateway(
     env['REPOINT_BASE_URL'],
     env['REPOINT_API_KEY'],
   ]
-  if (named.some(Boolean)) return undefined
+  return named.some(Boolean) ? undefined : configuredGateways(session, runs)[0]
+}
+
+/** The gateways of all setups that are still in force, the newest first. */
+export function configuredGateways(
+  session: Session,
+  runs: readonly RunRecord[],
+): readonly ConfiguredGateway[] {
   const age = (client: Client) => runs.findIndex((run) => runsOf(client, [run]).length > 0)
-  const written = families.filter((client) => age(client) !== -1)
-  for (const client of written.toSorted((one, other) => age(one) - age(other))) {
-    const { baseUrl, key } = settingsNow(session, client) ?? {}
-    if (baseUrl && key && ownBaseUrls(client, runs).includes(baseUrl))
-      return { label: client.label, baseUrl, key }
-  }
-  return undefined
+  return families
+    .filter((client) => age(client) !== -1)
+    .toSorted((one, other) => age(one) - age(other))
+    .flatMap((client) => {
+      const { baseUrl, key } = settingsNow(session, client) ?? {}
+      const isOurs = baseUrl !== undefined && ownBaseUrls(client, runs).includes(baseUrl)
+      return isOurs && key ? [{ label: client.label, baseUrl, key }] : []
+    })
 }

@@ -3,6 +3,7 @@ import { UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/base-url.ts'
 import { cleanKey } from '../gateway/key.ts'
 import type { GatewayAccess } from '../gateway/types.ts'
+import type { ConfiguredGateway } from './configured-gateway.ts'
 import type { Session } from './session.ts'
 
 /** Where a command finds its gateway: the same flags wherever one is needed. */
@@ -26,6 +27,8 @@ export interface Known {
   readonly lastBaseUrl?: string | undefined
   readonly baseUrl?: string | undefined
   readonly key?: string | undefined
+  /** Setups in force. Who is asked for a key need not type again the one for the same address. */
+  readonly configured?: readonly ConfiguredGateway[]
 }
 
 export interface FoundGateway {
@@ -52,7 +55,7 @@ export async function findGateway(
   known: Known = {},
 ): Promise<FoundGateway> {
   const address = await findBaseUrl(session, options, known)
-  const key = await findKey(session, options, known)
+  const key = await findKey(session, options, known, address.value)
   session.hide(key.value)
   return {
     access: {
@@ -97,7 +100,12 @@ async function findBaseUrl(
   return clean(answer, true)
 }
 
-async function findKey(session: Session, options: GatewayOptions, known: Known): Promise<Found> {
+async function findKey(
+  session: Session,
+  options: GatewayOptions,
+  known: Known,
+  baseUrl: string,
+): Promise<Found> {
   const { ask, machine } = session.platform
   const clean = (text: string, isAsked = false): Found => {
     const { key, notices } = cleanKey(text)
@@ -137,11 +145,12 @@ async function findKey(session: Session, options: GatewayOptions, known: Known):
       message: 'No key was given, and there is no terminal to ask on',
       hint: 'Give it with --key-stdin, --key-file PATH or --key-env NAME, or set REPOINT_API_KEY.',
     })
+  const inUse = known.configured?.find((one) => one.baseUrl === baseUrl)
   const answer = await ask.secret({
-    message: 'API key:',
-    validate: (text) => problemOf(() => clean(text)),
+    message: inUse === undefined ? 'API key:' : `API key (Enter: the one that ${inUse.label} has):`,
+    validate: (text) => (text === '' && inUse !== undefined) || problemOf(() => clean(text)),
   })
-  return clean(answer, true)
+  return answer === '' && inUse !== undefined ? clean(inUse.key, true) : clean(answer, true)
 }
 
 async function readStdin(session: Session): Promise<Uint8Array> {

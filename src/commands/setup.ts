@@ -11,6 +11,7 @@ import { checkTargets } from '../transaction/check.ts'
 import type { Applied } from '../transaction/types.ts'
 import { readClientFiles } from './client-files.ts'
 import { stopCodexServer } from './codex-server.ts'
+import { configuredGateways } from './configured-gateway.ts'
 import { type FoundGateway, findGateway, type GatewayOptions, type Known } from './credentials.ts'
 import { type Draft, draftSetup, expectReadBack } from './draft.ts'
 import { runsSoFar, settleFirst } from './history.ts'
@@ -45,6 +46,7 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
   const runs = runsSoFar(session, warnings)
   const { access, proof } = await findProvenGateway(session, request, clients, {
     lastBaseUrl: runs[0]?.baseUrl,
+    configured: session.canAsk ? configuredGateways(session, runs) : [],
   })
   warnings.push(...proof.notices)
 
@@ -129,7 +131,8 @@ async function findProvenGateway(
 function knownAfter(error: unknown, { access, asked }: FoundGateway): Known | undefined {
   if (!(error instanceof UserError)) return undefined
   const status = exitStatus[error.code]
-  if (status === exitStatus['key-rejected'] && asked.key) return { baseUrl: access.baseUrl }
+  if (status === exitStatus['key-rejected'] && asked.key)
+    return { baseUrl: access.baseUrl, configured: [] }
   const isAddress = status === exitStatus['not-an-api'] || status === exitStatus.refused
   if (isAddress && asked.baseUrl) return { key: access.key, lastBaseUrl: access.baseUrl }
   return undefined

@@ -169,6 +169,59 @@ test('repoint alone: one note tells the unknown windows of all clients', async (
   ])
 })
 
+test('the next client on a terminal takes the key that the first one has for that address', async () => {
+  const home = aHome()
+  await runCli(home, ['codex', '--base-url', gateway.url, '--yes'], {
+    env: { REPOINT_API_KEY: canary },
+  })
+  const run = runOnTerminal(home, ['claude'])
+  await run.shows(gateway.url)
+  run.type(keys.enter)
+  await run.shows('API key (Enter: the one that Codex has)')
+  run.type(keys.enter)
+  await run.shows('Apply this?')
+  run.type(keys.enter)
+  expect(await run.ended).toBe(0)
+  expect(run.raw()).not.toContain(canary.slice(3, 12))
+  expect(JSON.parse(home.text('.claude/settings.json')).env).toMatchObject({
+    ANTHROPIC_AUTH_TOKEN: canary,
+  })
+
+  const other = await startGateway({ key: `${canary}-2` })
+  const elsewhere = runOnTerminal(home, ['opencode', '--base-url', other.url])
+  await elsewhere.shows('API key:')
+  elsewhere.type(keys.enter)
+  await elsewhere.shows('The key is empty')
+  elsewhere.type(keys.ctrlC)
+  expect(await elsewhere.ended).toBe(130)
+  expect(other.requests()).toEqual([])
+  await other.close()
+})
+
+test('a key in use that the gateway refuses by now is asked for', async () => {
+  const home = aHome()
+  const { port, ...first } = await startGateway({ key: canary })
+  const url = `http://127.0.0.1:${port}`
+  const env = { REPOINT_API_KEY: canary }
+  await runCli(home, ['codex', '--base-url', url, '--yes'], { env })
+  await first.close()
+  const renewed = `${canary}-renewed`
+  const second = await startGateway({ port, key: renewed })
+  const run = runOnTerminal(home, ['codex'])
+  await run.shows(url)
+  run.type(keys.enter)
+  await run.shows('API key (Enter')
+  run.type(keys.enter)
+  await run.shows('That did not work')
+  await run.shows('API key:')
+  run.type(`${renewed}${keys.enter}`)
+  await run.shows('Apply this?')
+  run.type(keys.enter)
+  expect(await run.ended).toBe(0)
+  expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: renewed })
+  await second.close()
+})
+
 test('a typed key that the gateway refuses is asked again, and so is an address', async () => {
   const home = aHome()
   const run = runOnTerminal(home, ['codex'])
