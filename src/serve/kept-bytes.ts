@@ -86,8 +86,8 @@ export function bytesAt({ slab, start, end }: Place): Buffer {
   return slab === undefined ? nothing : slab.memory.subarray(start, end)
 }
 
-export function textAt(place: Place): string {
-  return bytesAt(place).toString()
+export function textAt(place: Place | undefined): string {
+  return place === undefined ? '' : bytesAt(place).toString()
 }
 
 /** In bytes. */

@@ -97,8 +97,11 @@ export interface LogEntry {
  * of its own for each would be copied and collected, which took a tenth of the time of a short answer
  * (Node 20.20, 2026-11-21).
  */
-interface LogRecord extends LogEntry {
+interface LogRecord extends LogEntry, KeptBodies {
   readonly rawHeaders: string[]
+}
+
+interface KeptBodies {
   readonly requestBody: Place
   readonly responseBody: Place
   /** The answer was kept packed. */
@@ -231,7 +234,7 @@ export class RequestLog {
     for (const listener of this.#listeners) listener(view)
   }
 
-  #view(entry: LogEntry | LogRecord): LoggedRequest {
+  #view(entry: LogEntry & Partial<KeptBodies>): LoggedRequest {
     const hide = (text: string) => hideKeys(text, [this.#secret, entry.key])
     const headers: Record<string, string> = Object.create(null)
     for (let at = 0; at < entry.rawHeaders.length; at += 2) {
@@ -240,7 +243,7 @@ export class RequestLog {
       const shown = isSecretHeader(name) ? maskKey(value.replace(/^bearer /i, '')) : hide(value)
       headers[name] = name in headers ? `${headers[name]}, ${shown}` : shown
     }
-    const { startedMs, rawHeaders, firstByteMs, totalMs, ...rest } = entry
+    const { startedMs, rawHeaders, firstByteMs, totalMs, isPacked, ...rest } = entry
     return {
       ...rest,
       at: new Date(entry.at),
@@ -250,7 +253,8 @@ export class RequestLog {
       firstByteMs: Number.isNaN(firstByteMs) ? undefined : firstByteMs,
       totalMs: Number.isNaN(totalMs) ? undefined : totalMs,
       headers,
-      ...(isRecord(entry) ? bodiesOf(entry, hide) : { requestBody: '', responseBody: '' }),
+      requestBody: hide(textAt(entry.requestBody)),
+      responseBody: bodyOf(entry.responseBody, isPacked === true, hide),
     }
   }
 }
@@ -260,10 +264,13 @@ function isRecord(entry: LogEntry | LogRecord): entry is LogRecord {
   return 'isPacked' in entry
 }
 
-function bodiesOf(record: LogRecord, hide: (text: string) => string) {
-  const { requestBody, responseBody, isPacked } = record
-  const sent = isPacked ? unpack(bytesAt(responseBody), hide) : hide(textAt(responseBody))
-  return { requestBody: hide(textAt(requestBody)), responseBody: sent.slice(0, maxLoggedBodyBytes) }
+function bodyOf(
+  place: Place | undefined,
+  isPacked: boolean,
+  hide: (text: string) => string,
+): string {
+  if (place === undefined || !isPacked) return hide(textAt(place))
+  return unpack(bytesAt(place), hide).slice(0, maxLoggedBodyBytes)
 }
 
 function newRecord(): LogRecord {

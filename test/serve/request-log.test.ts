@@ -148,6 +148,19 @@ test('the log: a record that is used again shows nothing of the request before',
   ])
 })
 
+test('the log: what it tells of an open request and of an answered one has the same members', () => {
+  const log = new RequestLog(secret, roomy)
+  const entry = anEntry({ status: 200, firstByteMs: 1, totalMs: 2 })
+  log.add(entry)
+  log.add(anEntry())
+  log.finish(entry, bytes('x'), 'y')
+  const [answered, open] = log.list()
+  expect(Object.keys(answered!).toSorted()).toEqual(Object.keys(open!).toSorted())
+  expect(answered).toMatchObject({ firstByteMs: 1, totalMs: 2, requestBody: 'x' })
+  expect(open).toMatchObject({ firstByteMs: undefined, totalMs: undefined, requestBody: '' })
+  expect(Object.keys(open!)).not.toContain('rawHeaders')
+})
+
 test('the log: listeners hear of the arrival and of the end, until they stop', () => {
   const log = new RequestLog(secret, roomy)
   const heard: string[] = []
