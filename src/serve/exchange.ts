@@ -123,7 +123,9 @@ export class Exchange {
    */
   onClose(stop: () => void): () => void {
     const either = [this.request, this.#response]
+    const end = beginAnswer(this.request.socket)
     const forget = () => {
+      end()
       for (const one of either) one.off('close', stopOnce)
     }
     const stopOnce = () => {
@@ -142,8 +144,8 @@ export class Exchange {
   /** Calls back after `delayMs`, unless the client has gone by then. */
   after(delayMs: number, proceed: () => void): void {
     const timer = setTimeout(() => {
-      stay()
       this.guard(proceed)
+      stay()
     }, delayMs)
     const stay = this.onClose(() => {
       clearTimeout(timer)
@@ -277,6 +279,27 @@ export class Exchange {
     if (entry.responseBytes === 0) entry.responseBytes = bytes
     this.#onEnd(this, sent, isPacked)
   }
+}
+
+/** Of connections on which answers are under way: how many, and what is to be done after them. */
+const underWay = new WeakMap<Socket, { answers: number; after?: () => void }>()
+
+/** @returns what to call when the answer has ended */
+function beginAnswer(socket: Socket): () => void {
+  const state = underWay.get(socket) ?? { answers: 0 }
+  underWay.set(socket, state)
+  state.answers++
+  return () => {
+    state.answers--
+    if (state.answers === 0) state.after?.()
+  }
+}
+
+/** Calls back when no answer that takes its time is under way on a connection; at once if none is. */
+export function afterAnswers(socket: Socket, proceed: () => void): void {
+  const state = underWay.get(socket)
+  if (state === undefined || state.answers === 0) proceed()
+  else state.after = proceed
 }
 
 /** The far end of an answer that is passed on. */

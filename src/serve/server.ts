@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { BodyRequest } from './body.ts'
 import { builtInCatalog, openCatalog } from './catalog.ts'
 import { keepAliveSeconds } from './direct.ts'
+import { afterAnswers } from './exchange.ts'
 import type { Fault } from './faults.ts'
 import { Faults } from './faults.ts'
 import { createHandler } from './handler.ts'
@@ -92,7 +93,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     },
     handler.handle,
   )
-  server.on('clientError', answerBrokenRequest)
+  server.on('clientError', (error, socket) =>
+    afterAnswers(socket as Socket, () => answerBrokenRequest(error, socket as Socket)),
+  )
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {

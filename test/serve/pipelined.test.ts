@@ -58,3 +58,24 @@ test('pipelined: a reset comes after the answers before it', async () => {
   expect(answer.text).toContain('response.completed')
   expect(answer.closed).toBe(true)
 })
+
+const slowly = { betweenMs: 20 }
+
+test.each([
+  ['a stream', 1, [slowly]],
+  ['an answer that is put off', 1, [{ delayMs: 50 }]],
+  ['two', 2, [slowly, { delayMs: 50, every: 2 }]],
+  ['one that waits', 2, [{ ...slowly, times: 1 }]],
+])(
+  'pipelined: what is no request is refused after the answers before it: %s',
+  async (_, count, faults) => {
+    const gateway = await aGateway({ faults })
+    const pieces = [`${pipelined(gateway, count)}nonsense\r\n\r\n`]
+    const { text, statuses, closed } = await sendRaw(gateway.port, pieces, { quietMs: 2000 })
+    expect(statuses).toEqual([...Array(count).fill(200), 400])
+    expect(text.split('0\r\n\r\n')).toHaveLength(count + 1)
+    expect(text.endsWith('400 Bad Request')).toBe(true)
+    expect(closed).toBe(true)
+    expect(states(gateway)).toEqual(Array(count).fill('done'))
+  },
+)
