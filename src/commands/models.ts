@@ -12,7 +12,6 @@ import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
 import { askCatalog } from './ask-catalog.ts'
 import type { GatewayOptions } from './credentials.ts'
 import type { Session } from './session.ts'
-import { table } from './table.ts'
 
 const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
 
@@ -22,9 +21,7 @@ export async function models(session: Session, options: GatewayOptions): Promise
   const uses = usesByModel(catalog)
 
   for (const { message } of warnings) session.remark(`warning: ${message}`)
-  const { columns, stdoutIsTerminal } = session.platform.terminal
-  for (const line of rowsOf(catalog, uses, stdoutIsTerminal ? columns : Number.POSITIVE_INFINITY))
-    session.say(line)
+  sayModels(session, catalog, uses)
   session.remark('')
   session.remark('`?`: the gateway does not say; `-`: it says no.')
   session.document({
@@ -43,11 +40,11 @@ export async function models(session: Session, options: GatewayOptions): Promise
   return 0
 }
 
-function rowsOf(
+function sayModels(
+  session: Session,
   catalog: Catalog,
   uses: ReadonlyMap<string, readonly Use[]>,
-  columns: number,
-): string[] {
+): void {
   const speaks = (model: CatalogModel) =>
     isChatModel(model) ? protocols.map((name) => spokenWord(model, name)).join(' ') : 'not for chat'
   const chosenFor = ({ id }: CatalogModel) => (uses.get(id) ?? []).map(({ use }) => use).join(', ')
@@ -59,7 +56,7 @@ function rowsOf(
     ...(saysWindow ? [String(model.contextWindow ?? '')] : []),
     chosenFor(model),
   ])
-  return table(head, rows, columns)
+  session.sayTable(head, rows)
 }
 
 function spokenWord(model: CatalogModel, protocol: ProtocolName): string {

@@ -147,13 +147,27 @@ function listRecorded(session: Session, request: RollbackRequest, warnings: Noti
   )
   for (const { message } of warnings) session.remark(`warning: ${message}`)
   if (runs.length === 0) session.say('No run is recorded.')
-  for (const run of runs) session.say(describeRun(run))
+  else {
+    const rows = runs.map((run) => [run.id, localTime(run.at), describeListed(run)])
+    session.sayTable(['RUN', 'WHEN', 'WHAT'], rows)
+  }
   session.document({ command: 'rollback', runs: runs.map(asListed), warnings })
   return 0
 }
 
-function describeRun(run: RunRecord): string {
-  return `${run.id}  ${run.at}  ${run.clients.join(', ')}  ${describeWhat(run)}`
+/** With the clients, where its first word does not name them. */
+function describeListed(run: RunRecord): string {
+  const what = describeWhat(run)
+  const isNamed = run.undoes === undefined && run.command !== 'setup'
+  return isNamed ? what : `${what} (${run.clients.join(', ')})`
+}
+
+/** To the minute, in the time zone of this machine. */
+function localTime(at: string): string {
+  const time = new Date(at)
+  const two = (part: number) => String(part).padStart(2, '0')
+  const day = [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join('-')
+  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`
 }
 
 function describeWhat(run: RunRecord): string {

@@ -1,6 +1,7 @@
 import type { Platform } from '../platform/platform.ts'
 import { dots, maskTellTale, printable, shortPath } from '../text.ts'
 import { isUtf8, looksOf, paint } from './paint.ts'
+import { table } from './table.ts'
 import { wrapLine } from './wrap.ts'
 
 /** Members of our documents that are never text from elsewhere: masking would only damage them. */
@@ -30,6 +31,13 @@ export class Session {
   /** A line of the result, for a person. Silent with `--json`. */
   say(line = ''): void {
     if (!this.isJson) this.print(`${this.forPeople(line)}\n`)
+  }
+
+  /** The result as a table; what reads a pipe gets each row on one line. */
+  sayTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
+    const { columns, stdoutIsTerminal } = this.platform.terminal
+    const width = stdoutIsTerminal ? columns : Number.POSITIVE_INFINITY
+    for (const line of table(head, rows, width)) this.say(line)
   }
 
   /** A line beside the result: progress, warnings. On standard error; silent with `--json`. */

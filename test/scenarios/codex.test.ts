@@ -20,6 +20,13 @@ function codex(home: Home, args: readonly string[] = [], env: Record<string, str
   })
 }
 
+/** When a run was, nine hours ahead of what its id says. */
+function inTokyo(run: string): string {
+  const [, year, month, day, hour, minute] = /^(....)(..)(..)T(..)(..)/.exec(run)!.map(Number)
+  const there = new Date(Date.UTC(year!, month! - 1, day!, hour! + 9, minute!))
+  return there.toISOString().slice(0, 16).replace('T', ' ')
+}
+
 const handWritten = `# mine
 model = "o3" # the slow one
 approval_policy = "on-request"
@@ -202,6 +209,11 @@ describe('repoint rollback', () => {
     expect(home.snapshot()).toEqual(after)
     expect((await runCli(home, ['rollback', '--run', run])).status).toBe(0)
     expect(home.snapshot()).toEqual(before)
+    const { stdout } = await runCli(home, ['rollback', '--list'], { env: { TZ: 'Asia/Tokyo' } })
+    const [head, undone, done] = stdout.split('\n')
+    expect(head).toMatch(/^RUN +WHEN +WHAT$/)
+    expect(undone).toMatch(new RegExp(` undid ${run} \\(codex\\)$`))
+    expect(done).toBe(`${run}  ${inTokyo(run)}  codex, ${gateway.url}, gpt-5.6-sol`)
   })
 
   test('keeps what someone changed since, and says what', async () => {
