@@ -3,19 +3,13 @@ import { isSecretName, maskSecret, maskTellTale, printableLine } from '../text.t
 import { actionOf } from './action.ts'
 import type { ConfigDocument } from './format.ts'
 import { formatOf } from './formats.ts'
-import type { Bytes, ConfigValue, FileEdit, KeyChange, KeyPath, Plan } from './plan.ts'
+import type { Bytes, ConfigValue, FileEdit, KeyChange, KeyPath } from './plan.ts'
 import { sameBytes } from './text.ts'
-import { unifiedDiff } from './unified-diff.ts'
 import { showPath as showKey } from './values.ts'
 
 export interface DescribeOptions {
   /** How a path is shown: with `~` for the home folder, say. */
   readonly showPath: (path: string) => string
-}
-
-/** What a plan would do, file by file, for a terminal. Secrets are masked. */
-export function describePlan(plan: Plan, options: DescribeOptions): string[] {
-  return plan.edits.flatMap((edit) => describeEdit(edit, options))
 }
 
 /** One file's edit: its path, then a line for each key. Secrets are masked. */
@@ -68,32 +62,6 @@ function gathered(told: readonly Told[]): string[] {
   })
 }
 
-/** One file's edit as a unified diff. Secrets are masked, also those that the user had there. */
-export function diffEdit(edit: FileEdit, options: DescribeOptions): string[] {
-  return unifiedDiff(
-    edit.before,
-    edit.after,
-    secretsOf(edit),
-    printableLine(options.showPath(edit.path)),
-  )
-}
-
-/** Every spelling of the secrets that an edit puts in or replaces. */
-export function secretsOf(edit: FileEdit): string[] {
-  const secrets = new Set<string>()
-  for (const change of edit.changes.filter((candidate) => candidate.isSecret)) {
-    addStrings(change.value, secrets)
-    for (const bytes of [edit.before, edit.after]) {
-      addStrings(tryRead(bytes, edit)?.get(change.path), secrets)
-      for (const line of trySpelling(bytes, edit, change).split(/\r?\n/)) {
-        secrets.add(line.replace(/^\s*["']+|["',\s]+$/g, ''))
-      }
-    }
-  }
-  secrets.delete('')
-  return [...secrets]
-}
-
 function describeChange(change: KeyChange, before: ConfigDocument | undefined): string | undefined {
   const key = showKey(change.path)
   const found = before?.get(change.path)
@@ -141,30 +109,10 @@ function showValue(value: ConfigValue): string {
   return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part))
 }
 
-function addStrings(value: ConfigValue | undefined, strings: Set<string>): void {
-  if (typeof value === 'string') {
-    strings.add(value)
-    strings.add(JSON.stringify(value).slice(1, -1))
-  } else if (typeof value === 'object' && value !== null) {
-    for (const child of Object.values(value)) addStrings(child as ConfigValue, strings)
-  }
-}
-
 /** A file that cannot be parsed is described without its old values. */
 function tryRead(bytes: Bytes | null, edit: FileEdit): ConfigDocument | undefined {
-  return tryParse(() => (bytes === null ? undefined : formatOf(edit.format).read(bytes, edit.path)))
-}
-
-function trySpelling(bytes: Bytes | null, edit: FileEdit, change: KeyChange): string {
-  const spelling = tryParse(() =>
-    bytes === null ? '' : formatOf(edit.format).spelling(bytes, change.path, edit.path),
-  )
-  return spelling ?? ''
-}
-
-function tryParse<Result>(parse: () => Result): Result | undefined {
   try {
-    return parse()
+    return bytes === null ? undefined : formatOf(edit.format).read(bytes, edit.path)
   } catch (cause) {
     if (cause instanceof UserError) return undefined
     throw cause

@@ -34,21 +34,6 @@ function startOf(dialect: Dialect, parsed: ParsedText, path: KeyPath): number | 
   }
 }
 
-export function spellingWith(
-  dialect: Dialect,
-  bytes: Bytes,
-  path: KeyPath,
-  place: string,
-): string | undefined {
-  const parsed = dialect.parse(decodeText(bytes, place).text, place)
-  try {
-    return dialect.sourceAt(parsed, path)
-  } catch (cause) {
-    if (cause instanceof Conflict) return undefined
-    throw cause
-  }
-}
-
 export function editWith(
   dialect: Dialect,
   bytes: Bytes | null,

@@ -45,14 +45,6 @@ export interface Format {
    * @throws UserError as `edit` does
    */
   undo(versions: UndoVersions, paths: readonly KeyPath[], place: string): Undone
-
-  /**
-   * The text that spells the value at `path`, quotes and all, so that a secret can be masked however
-   * its owner wrote it. Undefined where nothing stands, or where it is spread over several places.
-   *
-   * @throws UserError `config-invalid`
-   */
-  spelling(bytes: Bytes, path: KeyPath, place: string): string | undefined
 }
 
 export interface UndoVersions {

@@ -1,5 +1,5 @@
 import type { Dialect } from './dialect.ts'
-import { editWith, readWith, spellingWith } from './edit.ts'
+import { editWith, readWith } from './edit.ts'
 import type { Format } from './format.ts'
 import { memberPlace, memberSource, memberStart } from './json-find.ts'
 import { focusJson } from './json-focus.ts'
@@ -33,5 +33,4 @@ export const json: Format = {
   read: (bytes, place) => readWith(jsonDialect, bytes, place),
   edit: (bytes, changes, place) => editWith(jsonDialect, bytes, changes, place),
   undo: (versions, paths, place) => undoWith(jsonDialect, versions, paths, place),
-  spelling: (bytes, path, place) => spellingWith(jsonDialect, bytes, path, place),
 }

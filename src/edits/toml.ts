@@ -1,5 +1,5 @@
 import type { Dialect } from './dialect.ts'
-import { editWith, readWith, spellingWith } from './edit.ts'
+import { editWith, readWith } from './edit.ts'
 import type { Format } from './format.ts'
 import { placeOf, sourceAt, startOf } from './toml-find.ts'
 import { focusToml } from './toml-focus.ts'
@@ -30,5 +30,4 @@ export const toml: Format = {
   read: (bytes, place) => readWith(tomlDialect, bytes, place),
   edit: (bytes, changes, place) => editWith(tomlDialect, bytes, changes, place),
   undo: (versions, paths, place) => undoWith(tomlDialect, versions, paths, place),
-  spelling: (bytes, path, place) => spellingWith(tomlDialect, bytes, path, place),
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { clients } from '../../src/clients/index.ts'
-import { describeEdit, diffEdit } from '../../src/edits/describe.ts'
+import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/formats.ts'
 import {
   aMachine,
@@ -122,10 +122,7 @@ describe.each(clients.map((client) => [client.id, client] as const))('%s', (_, c
       const after = written(disk, first.machine, first.edits)
       const second = planOn(client, after, { choice: { key: newKey } })
       const shown = [first, second].flatMap(({ edits, obstacles }) => [
-        ...edits.flatMap((edit) => [
-          ...describeEdit(edit, { showPath: (path) => path }),
-          ...diffEdit(edit, { showPath: (path) => path }),
-        ]),
+        ...edits.flatMap((edit) => describeEdit(edit, { showPath: (path) => path })),
         JSON.stringify(obstacles),
       ])
       expect(shown.join('\n')).not.toMatch(/sk-(test-0123|another-98|users-own-key)/)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { planRepairs } from '../../src/clients/repairs.ts'
-import { describeEdit, diffEdit } from '../../src/edits/describe.ts'
+import { describeEdit } from '../../src/edits/describe.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
 import { aMachine, byId, type Disk, key, obstaclesOn, planOn, textsOf } from './support.ts'
 
@@ -81,10 +81,7 @@ describe.each(homes)('%s: in %s, %s', (id, file, _, path, disk) => {
     const edit = edits.find((one) => one.path.endsWith(file))!
     const change = edit.changes.find((one) => one.path.join('\0') === path.join('\0'))
     expect(change).toMatchObject({ isSecret: true, isBound: true })
-    const shown = [
-      ...describeEdit(edit, { showPath: (one) => one }),
-      ...diffEdit(edit, { showPath: (one) => one }),
-    ]
+    const shown = describeEdit(edit, { showPath: (one) => one })
     expect(shown.join('\n')).not.toContain(secret)
   }
 
@@ -116,8 +113,8 @@ requires_openai_auth = true
   }
   const repairs = obstaclesOn(byId('codex'), disk).flatMap(({ repair }) => (repair ? [repair] : []))
   const [edit] = planRepairs('codex', textsOf(byId('codex'), aMachine(), disk), repairs)
-  const shown = diffEdit(edit!, { showPath: (one) => one }).join('\n')
-  expect(shown).toContain('"tokens"')
+  const shown = describeEdit(edit!, { showPath: (one) => one }).join('\n')
+  expect(shown).toContain('tokens')
   expect(shown).not.toContain(secret)
 })
 
