@@ -70,7 +70,7 @@ export function checkedModel(
   return found.id
 }
 
-export function unknownModel(catalog: Catalog, asked: string): UserError {
+function unknownModel(catalog: Catalog, asked: string): UserError {
   const nearest = nearestModels(asked, catalog)
   return new UserError({
     code: 'model-unknown',
@@ -105,7 +105,7 @@ export function windowNotices(unknown: readonly string[]): readonly Notice[] {
   ]
 }
 
-export function entryOf(catalog: Catalog | undefined, id: string): CatalogModel | undefined {
+function entryOf(catalog: Catalog | undefined, id: string): CatalogModel | undefined {
   return catalog?.models.find((model) => model.id === id)
 }
 

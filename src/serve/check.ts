@@ -13,7 +13,7 @@ export class Misfit extends Error {
 export type Path = readonly (string | number)[]
 
 /** `answers[0].then`, as one would write it. */
-export function showPath(path: Path): string {
+function showPath(path: Path): string {
   if (path.length === 0) return 'the document'
   return path
     .map((step, index) =>

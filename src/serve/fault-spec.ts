@@ -40,7 +40,7 @@ const effects = {
 
 const everything: Readonly<Record<string, Check>> = { ...selection, ...effects }
 
-export const faultKeys = Object.keys(everything)
+const faultKeys = Object.keys(everything)
 /** The keys that an answer of a scenario may carry as well. */
 export const effectKeys = Object.keys(effects)
 

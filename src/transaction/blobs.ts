@@ -7,7 +7,7 @@ import { steadyWorld } from './steady.ts'
 import type { FileVersion, World } from './types.ts'
 
 /** Largest copy that is read, in bytes: more than any configuration file that is edited. */
-export const maxBlobBytes = 16_000_000
+const maxBlobBytes = 16_000_000
 
 /**
  * The contents that a record names.

@@ -71,7 +71,7 @@ export interface Setup {
   readonly context?: Partial<ObstacleContext>
 }
 
-export function aChoice(client: Client, setup: Setup = {}): Choice {
+function aChoice(client: Client, setup: Setup = {}): Choice {
   const options = setup.options ?? {}
   return {
     baseUrl,
