@@ -74,8 +74,11 @@ export class Exchange {
     const headers = this.#head(status, contentType, extra, bytes)
     if (status === 200 && isDirect(this.request, response)) {
       const encoding = bytes === text.length ? 'latin1' : 'utf8'
-      writeDirectly(response, `${headOf(headers, this.entry.at)}\r\n${text}`, encoding)
-    } else response.writeHead(status, headers).end(text)
+      writeDirectly(response, `${headOf(headers, Date.now())}\r\n${text}`, encoding)
+    } else {
+      this.#awaitTurn()
+      response.writeHead(status, headers).end(text)
+    }
     this.#dropUpload()
     this.#end('done', text, bytes)
   }
@@ -159,8 +162,9 @@ export class Exchange {
     const headers = this.#head(200, 'text/event-stream', streamHeaders)
     const laid = layDown(parts)
     if (ending === 'end' && isDirect(this.request, response))
-      writeDirectly(response, framed(laid, headOf(headers, this.entry.at)))
+      writeDirectly(response, framed(laid, headOf(headers, Date.now())))
     else {
+      this.#awaitTurn()
       response.writeHead(200, headers)
       if (ending === 'end') response.end(bytesOf(laid))
       else this.#tearDownAfter(bytesOf(laid))
@@ -249,6 +253,11 @@ export class Exchange {
     if (headerOf(this.request, 'origin') !== undefined && entry.path.startsWith('/v1'))
       headers.push('Access-Control-Allow-Origin', '*')
     return headers
+  }
+
+  /** An answer that waits for the one before it is under way until it is out. */
+  #awaitTurn(): void {
+    if (this.#response.socket === null) this.onClose(() => {})
   }
 
   /** Flushes a last piece, then drops the connection without ending the answer. */

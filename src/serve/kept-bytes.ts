@@ -43,9 +43,11 @@ export class KeptBytes {
     const slab = this.#slabFor(length)
     const start = slab.end
     slab.end += length
-    if (typeof body !== 'string')
-      slab.memory.set(length === bytes ? body : body.subarray(0, length), start)
-    else {
+    if (typeof body !== 'string') {
+      const kept = length === bytes ? body : body.subarray(0, wholeCharacters(body, length))
+      slab.memory.set(kept, start)
+      slab.end = start + kept.length
+    } else {
       // Only ASCII has as many bytes as characters, and needs no encoding.
       const encoding = bytes === body.length ? 'latin1' : 'utf8'
       // Less than `length` if a character would be cut.
@@ -93,6 +95,13 @@ export function textAt(place: Place | undefined): string {
 /** In bytes. */
 export function lengthAt({ slab, start, end }: Place): number {
   return slab === undefined ? 0 : end - start
+}
+
+/** At most so many bytes of UTF-8, cut between two characters. */
+function wholeCharacters(body: Uint8Array, length: number): number {
+  let end = length
+  while (end > length - 4 && (body[end]! & 0xc0) === 0x80) end--
+  return end
 }
 
 const nothing = Buffer.alloc(0)

@@ -157,6 +157,8 @@ export class RequestLog {
     // The entry may be gone already.
     const isKept = entry.number >= this.#oldest
     this.#tell(isKept ? this.#record(entry, requestBody, responseBody, isPacked) : entry)
+    // Not before it was told: the oldest may be this one.
+    while (this.#bodyBytes > this.#limits.bodyBytes && this.#size > 1) this.#dropOldest()
   }
 
   #record(
@@ -182,7 +184,6 @@ export class RequestLog {
     const bytes = isMeasured ? responseBody.length : Buffer.byteLength(responseBody)
     this.#bodies.keep(record.responseBody, responseBody, bytes)
     this.#bodyBytes += sizeOf(record)
-    while (this.#bodyBytes > this.#limits.bodyBytes && this.#size > 1) this.#dropOldest()
     return record
   }
 

@@ -72,6 +72,14 @@ test.each(names)(
   },
 )
 
+test('direct: an answer has the date at which it was given', async () => {
+  const gateway = await aGateway({ faults: [{ delayMs: 2000 }] })
+  const askedAt = Math.floor(Date.now() / 1000) * 1000
+  const { text } = await sendRaw(gateway.port, [request(gateway, 'text')], { quietMs: 2500 })
+  const date = Date.parse(/^Date: (.*)\r$/m.exec(text)![1]!)
+  expect(date).toBeGreaterThanOrEqual(askedAt + 2000)
+})
+
 test('direct: many requests on one connection are answered in turn', async () => {
   const gateway = await aGateway()
   const round = ['text', 'stream', 'catalog'] as const

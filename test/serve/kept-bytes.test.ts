@@ -34,4 +34,8 @@ test('kept bytes: a body that is too long is cut between two characters', () => 
   kept.drop(keep(kept, 'x'.repeat(slabBytes)))
   expect(textAt(keep(kept, '→'.repeat(slabBytes)))).toBe('→'.repeat(Math.floor(slabBytes / 3)))
   expect(textAt(keep(kept, 'y'.repeat(slabBytes + 1)))).toBe('y'.repeat(slabBytes))
+  for (const lead of ['a', 'ab', 'abc']) {
+    const whole = '😀'.repeat(slabBytes / 4 - 1)
+    expect(textAt(keep(kept, Buffer.from(`${lead}${whole}😀`)))).toBe(lead + whole)
+  }
 })

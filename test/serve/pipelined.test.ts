@@ -18,6 +18,8 @@ function open(gateway: Gateway, text: string): Socket {
   return socket
 }
 
+const slowly = { betweenMs: 20 }
+
 function states(gateway: Gateway): readonly string[] {
   return gateway.requests().map(({ state }) => state)
 }
@@ -59,13 +61,13 @@ test('pipelined: a reset comes after the answers before it', async () => {
   expect(answer.closed).toBe(true)
 })
 
-const slowly = { betweenMs: 20 }
-
 test.each([
   ['a stream', 1, [slowly]],
   ['an answer that is put off', 1, [{ delayMs: 50 }]],
-  ['two', 2, [slowly, { delayMs: 50, every: 2 }]],
-  ['one that waits', 2, [{ ...slowly, times: 1 }]],
+  ['a stream and one that is put off', 2, [slowly, { delayMs: 50, every: 2 }]],
+  ['one that waits for a stream', 2, [{ ...slowly, times: 1 }]],
+  ['two that wait for one that is put off', 3, [{ delayMs: 50, times: 1 }]],
+  ['answers at once', 3, []],
 ])(
   'pipelined: what is no request is refused after the answers before it: %s',
   async (_, count, faults) => {
@@ -79,3 +81,12 @@ test.each([
     expect(states(gateway)).toEqual(Array(count).fill('done'))
   },
 )
+
+test('pipelined: what is no request is refused after lists and errors too', async () => {
+  const gateway = await aGateway()
+  const get = (path: string) =>
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\n\r\n`
+  const text = `${get('/v1/models')}${get('/v1/none')}${get('/v1/models')}nonsense\r\n\r\n`
+  const { statuses } = await sendRaw(gateway.port, [text], { quietMs: 2000 })
+  expect(statuses).toEqual([200, 404, 200, 400])
+})

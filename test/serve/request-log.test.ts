@@ -128,6 +128,19 @@ test('the log: a stream is shown as it went out, without a key that its tokens c
   expect(log.list().map(({ responseBody }) => responseBody.slice(0, 5))).toEqual(['start', 'plain'])
 })
 
+test('the log: an answer that is too large to stay is told all the same', () => {
+  const log = new RequestLog(secret, { entries: 10, bodyBytes: 10 })
+  const told: string[] = []
+  log.listen(({ id, state, responseBody }) => told.push(`${id} ${state} ${responseBody}`))
+  const large = anEntry({ id: 'large' })
+  log.add(large)
+  log.add(anEntry({ id: 'open' }))
+  const laid = layDown(['', { before: '<', text: 'one two three', after: '>' }, ''])
+  log.finish(Object.assign(large, { state: 'done' }), bytes('xxx'), pack(laid)!, true)
+  expect(told.at(-1)).toBe('large done <one>< two>< three>')
+  expect(log.list().map(({ id }) => id)).toEqual(['open'])
+})
+
 test('the log: a record that is used again shows nothing of the request before', () => {
   const log = new RequestLog(secret, { ...roomy, entries: 2 })
   const shown = () => log.list().map(({ headers, requestBody }) => [headers['a'], requestBody])

@@ -60,7 +60,7 @@ export function encodeAll(
   for (const event of events) {
     const around = event.type === 'text-delta' ? encoder.aroundText?.() : undefined
     if (event.type !== 'text-delta') text += encoder.frames(event)
-    else if (around === undefined || !isPlain(event.text)) {
+    else if (around === undefined || !isPlain(event.text) || !around.every(isAscii)) {
       for (const token of tokensOf(event.text))
         text += encoder.frames({ type: 'text-delta', text: token })
     } else {
@@ -75,6 +75,11 @@ export function encodeAll(
 
 function isPlain(text: string): boolean {
   return !/[^ !#-[\]-~]/.test(text)
+}
+
+/** What stands around a token holds the id of a model, which may be any text. */
+function isAscii(text: string): boolean {
+  return !/[^\n -~]/.test(text)
 }
 
 /** The events of a stream that is written frame by frame. */
