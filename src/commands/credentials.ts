@@ -36,12 +36,15 @@ export interface FoundGateway {
   readonly notices: readonly Notice[]
   /** What a person has typed, and could type again. */
   readonly asked: { readonly baseUrl: boolean; readonly key: boolean }
+  /** The key is that of a client, for this address: it must not go to another. */
+  readonly isKeyInUse: boolean
 }
 
 interface Found {
   readonly value: string
   readonly notices: readonly Notice[]
   readonly isAsked: boolean
+  readonly isInUse?: boolean
 }
 
 /**
@@ -68,6 +71,7 @@ export async function findGateway(
     },
     notices: [...address.notices, ...key.notices],
     asked: { baseUrl: address.isAsked, key: key.isAsked },
+    isKeyInUse: key.isInUse === true,
   }
 }
 
@@ -145,12 +149,16 @@ async function findKey(
       message: 'No key was given, and there is no terminal to ask on',
       hint: 'Give it with --key-stdin, --key-file PATH or --key-env NAME, or set REPOINT_API_KEY.',
     })
-  const inUse = known.configured?.find((one) => one.baseUrl === baseUrl)
+  const isSound = (text: string) => problemOf(() => clean(text))
+  const inUse = known.configured?.find(
+    (one) => one.baseUrl === baseUrl && isSound(one.key) === true,
+  )
   const answer = await ask.secret({
     message: inUse === undefined ? 'API key:' : `API key (Enter: the one that ${inUse.label} has):`,
-    validate: (text) => (text === '' && inUse !== undefined) || problemOf(() => clean(text)),
+    validate: (text) => (text === '' && inUse !== undefined) || isSound(text),
   })
-  return answer === '' && inUse !== undefined ? clean(inUse.key, true) : clean(answer, true)
+  if (answer === '' && inUse !== undefined) return { ...clean(inUse.key, true), isInUse: true }
+  return clean(answer, true)
 }
 
 async function readStdin(session: Session): Promise<Uint8Array> {

@@ -1,5 +1,6 @@
 import type { Client, FileTexts, Settings } from '../clients/client.ts'
 import { familyIds } from '../clients/index.ts'
+import type { FileEdit } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { copyOf } from '../transaction/blobs.ts'
 import type { RecordedFile, RollbackPlan, RunRecord } from '../transaction/types.ts'
@@ -19,9 +20,14 @@ import type { Session } from './session.ts'
 export function refuseStrangeLogin(session: Session, { plan }: RollbackPlan): void {
   const runs = runsSoFar(session, [])
   for (const client of families) {
-    const edits = plan.edits.filter((edit) => familyIds(client.id).includes(edit.client))
-    if (edits.length === 0) continue
+    const isOfClient = (edit: FileEdit) => familyIds(client.id).includes(edit.client)
+    const edits = plan.edits.filter(isOfClient)
+    const others = plan.edits.filter((edit) => !isKnown(edit.client))
+    if (edits.length === 0 && others.length === 0) continue
     const now = readClientFiles(session, client)
+    for (const { path, client: stranger } of others)
+      if (now.some((text) => text.path === path)) throw unknownClient(session, stranger, path)
+    if (edits.length === 0) continue
     const future = client.readBack(asPlanned(now, edits))
     const { baseUrl, key, login } = future
     if (baseUrl === undefined || !ownBaseUrls(client, runs).includes(baseUrl)) continue
@@ -38,6 +44,19 @@ export function refuseStrangeLogin(session: Session, { plan }: RollbackPlan): vo
       hint: `Set it up anew: repoint ${client.id} --base-url ${baseUrl}`,
     })
   }
+}
+
+function isKnown(id: string): boolean {
+  return families.some((client) => familyIds(client.id).includes(id))
+}
+
+/** What such a run means for the client whose file it is, only the version that made it can tell. */
+function unknownClient(session: Session, id: string, path: string): UserError {
+  return new UserError({
+    code: 'config-conflict',
+    message: `${session.showPath(path)} was written for a client that this version does not know: ${id}`,
+    hint: 'Roll back with the version of repoint that wrote it, or a newer one.',
+  })
 }
 
 /**

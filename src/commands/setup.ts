@@ -128,13 +128,17 @@ async function findProvenGateway(
 }
 
 /** What stays known when something is asked again; undefined: nothing that was typed is at fault. */
-function knownAfter(error: unknown, { access, asked }: FoundGateway): Known | undefined {
+function knownAfter(
+  error: unknown,
+  { access, asked, isKeyInUse }: FoundGateway,
+): Known | undefined {
   if (!(error instanceof UserError)) return undefined
   const status = exitStatus[error.code]
   if (status === exitStatus['key-rejected'] && asked.key)
     return { baseUrl: access.baseUrl, configured: [] }
   const isAddress = status === exitStatus['not-an-api'] || status === exitStatus.refused
-  if (isAddress && asked.baseUrl) return { key: access.key, lastBaseUrl: access.baseUrl }
+  if (isAddress && asked.baseUrl)
+    return { key: isKeyInUse ? undefined : access.key, lastBaseUrl: access.baseUrl }
   return undefined
 }
 

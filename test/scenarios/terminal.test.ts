@@ -198,6 +198,39 @@ test('the next client on a terminal takes the key that the first one has for tha
   await other.close()
 })
 
+test('a key in use goes to no other address, though its own cannot be reached any more', async () => {
+  const home = aHome()
+  const first = await startGateway({ key: canary })
+  const env = { REPOINT_API_KEY: canary }
+  await runCli(home, ['codex', '--base-url', first.url, '--yes'], { env })
+  await first.close()
+  const other = await startGateway({ key: `${canary}-2` })
+  const run = runOnTerminal(home, ['claude'])
+  await run.shows(first.url)
+  run.type(keys.enter)
+  await run.shows('API key (Enter: the one that Codex has)')
+  run.type(keys.enter)
+  await run.shows('That did not work')
+  await run.shows('Base URL')
+  run.type(`${keys.ctrlU}${other.url}${keys.enter}`)
+  await run.shows('API key:')
+  expect(other.requests()).toEqual([])
+  run.type(keys.ctrlC)
+  expect(await run.ended).toBe(130)
+  await other.close()
+})
+
+test('a key in use that is none by now is not offered', async () => {
+  const home = aHome()
+  const env = { REPOINT_API_KEY: canary }
+  await runCli(home, ['codex', '--base-url', gateway.url, '--yes'], { env })
+  home.put('.codex/auth.json', '{"OPENAI_API_KEY": "sk-two words"}\n')
+  const run = runOnTerminal(home, ['claude', '--base-url', gateway.url])
+  await run.shows('API key:')
+  run.type(keys.ctrlC)
+  expect(await run.ended).toBe(130)
+})
+
 test('a key in use that the gateway refuses by now is asked for', async () => {
   const home = aHome()
   const { port, ...first } = await startGateway({ key: canary })
