@@ -1,4 +1,4 @@
-import { readFileSync, statSync, unwatchFile, watchFile } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { UserError } from '../errors.ts'
 import { readScenario, type Scenario } from './scenario.ts'
@@ -28,20 +28,37 @@ function contentsOf(path: string): string {
   }
 }
 
+/** What tells one state of a file from the next; that of a file that is gone is a state too. */
+export function stateOf(path: string): string {
+  try {
+    const { mtimeMs, size, ino } = statSync(path)
+    return `${mtimeMs} ${size} ${ino}`
+  } catch {
+    return 'gone'
+  }
+}
+
 /**
  * Reads the file again whenever it changes and hands over what it says, or what is wrong with it.
  * Returns the way to stop. Does not keep the process alive.
+ *
+ * @param known its state before it was read
  */
 export function watchScenarioFile(
   path: string,
+  known: string,
   onChange: (result: Scenario | UserError) => void,
 ): () => void {
+  let seen = known
   const look = () => {
+    const state = stateOf(path)
+    if (state === seen) return
+    seen = state
     readScenarioFile(path).then(onChange, (error) => {
       if (error instanceof UserError) onChange(error)
       else throw error
     })
   }
-  watchFile(path, { interval: lookEveryMs, persistent: false }, look)
-  return () => unwatchFile(path, look)
+  const timer = setInterval(look, lookEveryMs).unref()
+  return () => clearInterval(timer)
 }

@@ -72,9 +72,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const { scenarioFile } = options
   let stopWatching = () => {}
   if (scenarioFile !== undefined) {
-    const { readScenarioFile, watchScenarioFile } = await import('./scenario-file.ts')
+    const { readScenarioFile, stateOf, watchScenarioFile } = await import('./scenario-file.ts')
+    const state = stateOf(scenarioFile)
     load(await readScenarioFile(scenarioFile))
-    stopWatching = watchScenarioFile(scenarioFile, (result) => {
+    stopWatching = watchScenarioFile(scenarioFile, state, (result) => {
       // A file that is wrong for a moment leaves the last good one in force.
       if (!(result instanceof Error)) load(result)
       options.onScenario?.(result instanceof Error ? result.message : undefined)

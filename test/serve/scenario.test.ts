@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -114,6 +114,22 @@ test('a scenario: is read again when the file changes; a wrong one leaves the la
   await expect.poll(() => said.length, { timeout: 3000 }).toBe(2)
   expect((await say(gateway, 'x')).content).toBe('second one')
   expect(said).toEqual([undefined, expect.stringContaining('answers[0].and is not known here')])
+})
+
+test('a scenario: a change at the very start is seen, and so is a file that is gone or replaced', async () => {
+  const scenarioFile = await aFile('answers: [{reply: first}]')
+  const said: (string | undefined)[] = []
+  const gateway = await aGateway({ scenarioFile, onScenario: (failure) => said.push(failure) })
+  writeFileSync(scenarioFile, 'answers: [{reply: second one}]')
+  await expect.poll(() => said).toEqual([undefined])
+  expect((await say(gateway, 'x')).content).toBe('second one')
+  renameSync(scenarioFile, `${scenarioFile}.aside`)
+  await expect.poll(() => said).toEqual([undefined, expect.stringContaining('Cannot read')])
+  expect((await say(gateway, 'x')).content).toBe('second one')
+  writeFileSync(`${scenarioFile}.new`, 'answers: [{reply: third}]')
+  renameSync(`${scenarioFile}.new`, scenarioFile)
+  await expect.poll(() => said.length).toBe(3)
+  expect((await say(gateway, 'x')).content).toBe('third')
 })
 
 describe('a scenario that is wrong', () => {
