@@ -1,6 +1,5 @@
 import type { Client, FileTexts, Settings } from '../clients/client.ts'
-import { familyIds } from '../clients/index.ts'
-import type { FileEdit } from '../edits/plan.ts'
+import { clients, familyIds } from '../clients/index.ts'
 import { UserError } from '../errors.ts'
 import { copyOf } from '../transaction/blobs.ts'
 import type { RecordedFile, RollbackPlan, RunRecord } from '../transaction/types.ts'
@@ -20,14 +19,10 @@ import type { Session } from './session.ts'
 export function refuseStrangeLogin(session: Session, { plan }: RollbackPlan): void {
   const runs = runsSoFar(session, [])
   for (const client of families) {
-    const isOfClient = (edit: FileEdit) => familyIds(client.id).includes(edit.client)
-    const edits = plan.edits.filter(isOfClient)
-    const others = plan.edits.filter((edit) => !isKnown(edit.client))
-    if (edits.length === 0 && others.length === 0) continue
-    const now = readClientFiles(session, client)
-    for (const { path, client: stranger } of others)
-      if (now.some((text) => text.path === path)) throw unknownClient(session, stranger, path)
+    const ids = familyIds(client.id)
+    const edits = plan.edits.filter((edit) => ids.includes(edit.client))
     if (edits.length === 0) continue
+    const now = readClientFiles(session, client)
     const future = client.readBack(asPlanned(now, edits))
     const { baseUrl, key, login } = future
     if (baseUrl === undefined || !ownBaseUrls(client, runs).includes(baseUrl)) continue
@@ -46,15 +41,21 @@ export function refuseStrangeLogin(session: Session, { plan }: RollbackPlan): vo
   }
 }
 
-function isKnown(id: string): boolean {
-  return families.some((client) => familyIds(client.id).includes(id))
-}
-
-/** What such a run means for the client whose file it is, only the version that made it can tell. */
-function unknownClient(session: Session, id: string, path: string): UserError {
-  return new UserError({
+/**
+ * Refuses to roll back what another version wrote, for a client that this one does not know, in a file
+ * of a client that it does know: what that means for the latter only the other version can tell.
+ *
+ * @throws UserError `config-conflict`
+ */
+export function refuseUnknownClient(session: Session, { plan }: RollbackPlan): void {
+  const unknown = plan.edits.filter((edit) => clients.every(({ id }) => id !== edit.client))
+  if (unknown.length === 0) return
+  const paths = families.flatMap((one) => readClientFiles(session, one)).map(({ path }) => path)
+  const edit = unknown.find(({ path }) => paths.includes(path))
+  if (edit === undefined) return
+  throw new UserError({
     code: 'config-conflict',
-    message: `${session.showPath(path)} was written for a client that this version does not know: ${id}`,
+    message: `${session.showPath(edit.path)} was written for a client that this version does not know: ${edit.client}`,
     hint: 'Roll back with the version of repoint that wrote it, or a newer one.',
   })
 }

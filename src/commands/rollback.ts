@@ -7,7 +7,7 @@ import { asPlanned, readClientFiles } from './client-files.ts'
 import { families } from './client-state.ts'
 import { stopCodexServer } from './codex-server.ts'
 import { runsSoFar, settleFirst } from './history.ts'
-import { isAbandoned, refuseStrangeLogin } from './rollback-guard.ts'
+import { isAbandoned, refuseStrangeLogin, refuseUnknownClient } from './rollback-guard.ts'
 import type { Session } from './session.ts'
 
 export interface RollbackRequest {
@@ -37,6 +37,7 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
     isAbandoned: (path) => isAbandoned(session, path),
   })
   if (found === undefined) return reportNothing(session, request, warnings)
+  refuseUnknownClient(session, found)
   refuseStrangeLogin(session, found)
   showPlan(session, found)
   const held = found.files.filter(({ kept, note }) => kept.length > 0 && note !== undefined)
@@ -143,7 +144,7 @@ function reportNothing(session: Session, request: RollbackRequest, warnings: Not
 function listRecorded(session: Session, request: RollbackRequest, warnings: Notice[]): number {
   const ids = request.client === undefined ? undefined : familyIds(request.client)
   const runs = runsSoFar(session, warnings).filter(
-    (run) => ids === undefined || run.clients.some((client) => ids.some((id) => id === client)),
+    (run) => ids === undefined || run.clients.some((client) => ids.includes(client)),
   )
   for (const { message } of warnings) session.remark(`warning: ${message}`)
   if (runs.length === 0) session.say('No run is recorded.')
