@@ -2,8 +2,8 @@ import { chmodSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
-import { aHome } from '../support/home.ts'
-import { keys, runOnTerminal } from '../support/terminal.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { keys, runOnTerminal, type TerminalRun } from '../support/terminal.ts'
 
 const canary = 'sk-canary-00aa11bb22cc33dd44ee55ff'
 
@@ -169,16 +169,25 @@ test('repoint alone: one note tells the unknown windows of all clients', async (
   ])
 })
 
-test('the next client on a terminal takes the key that the first one has for that address', async () => {
+/** A home in which Codex has the canary for an address. */
+async function homeWithCodexAt(url: string): Promise<Home> {
   const home = aHome()
-  await runCli(home, ['codex', '--base-url', gateway.url, '--yes'], {
-    env: { REPOINT_API_KEY: canary },
-  })
-  const run = runOnTerminal(home, ['claude'])
-  await run.shows(gateway.url)
+  await runCli(home, ['codex', '--base-url', url, '--yes'], { env: { REPOINT_API_KEY: canary } })
+  return home
+}
+
+/** Takes the address that is offered, and the key that Codex has for it. */
+async function takeKeyInUse(run: TerminalRun, url: string): Promise<void> {
+  await run.shows(url)
   run.type(keys.enter)
   await run.shows('API key (Enter: the one that Codex has)')
   run.type(keys.enter)
+}
+
+test('the next client on a terminal takes the key that the first one has for that address', async () => {
+  const home = await homeWithCodexAt(gateway.url)
+  const run = runOnTerminal(home, ['claude'])
+  await takeKeyInUse(run, gateway.url)
   await run.shows('Apply this?')
   run.type(keys.enter)
   expect(await run.ended).toBe(0)
@@ -199,17 +208,12 @@ test('the next client on a terminal takes the key that the first one has for tha
 })
 
 test('a key in use goes to no other address, though its own cannot be reached any more', async () => {
-  const home = aHome()
   const first = await startGateway({ key: canary })
-  const env = { REPOINT_API_KEY: canary }
-  await runCli(home, ['codex', '--base-url', first.url, '--yes'], { env })
+  const home = await homeWithCodexAt(first.url)
   await first.close()
   const other = await startGateway({ key: `${canary}-2` })
   const run = runOnTerminal(home, ['claude'])
-  await run.shows(first.url)
-  run.type(keys.enter)
-  await run.shows('API key (Enter: the one that Codex has)')
-  run.type(keys.enter)
+  await takeKeyInUse(run, first.url)
   await run.shows('That did not work')
   await run.shows('Base URL')
   run.type(`${keys.ctrlU}${other.url}${keys.enter}`)
@@ -221,9 +225,7 @@ test('a key in use goes to no other address, though its own cannot be reached an
 })
 
 test('a key in use that is none by now is not offered', async () => {
-  const home = aHome()
-  const env = { REPOINT_API_KEY: canary }
-  await runCli(home, ['codex', '--base-url', gateway.url, '--yes'], { env })
+  const home = await homeWithCodexAt(gateway.url)
   home.put('.codex/auth.json', '{"OPENAI_API_KEY": "sk-two words"}\n')
   const run = runOnTerminal(home, ['claude', '--base-url', gateway.url])
   await run.shows('API key:')
@@ -232,19 +234,13 @@ test('a key in use that is none by now is not offered', async () => {
 })
 
 test('a key in use that the gateway refuses by now is asked for', async () => {
-  const home = aHome()
-  const { port, ...first } = await startGateway({ key: canary })
-  const url = `http://127.0.0.1:${port}`
-  const env = { REPOINT_API_KEY: canary }
-  await runCli(home, ['codex', '--base-url', url, '--yes'], { env })
+  const { port, url, ...first } = await startGateway({ key: canary })
+  const home = await homeWithCodexAt(url)
   await first.close()
   const renewed = `${canary}-renewed`
   const second = await startGateway({ port, key: renewed })
   const run = runOnTerminal(home, ['codex'])
-  await run.shows(url)
-  run.type(keys.enter)
-  await run.shows('API key (Enter')
-  run.type(keys.enter)
+  await takeKeyInUse(run, url)
   await run.shows('That did not work')
   await run.shows('API key:')
   run.type(`${renewed}${keys.enter}`)
