@@ -61,8 +61,7 @@ export function encodeAll(
     const around = event.type === 'text-delta' ? encoder.aroundText?.() : undefined
     if (event.type !== 'text-delta') text += encoder.frames(event)
     else if (around === undefined || !isPlain(event.text) || !around.every(isAscii)) {
-      for (const token of tokensOf(event.text))
-        text += encoder.frames({ type: 'text-delta', text: token })
+      for (const delta of deltasOf(event.text)) text += encoder.frames(delta)
     } else {
       const [before, after] = around
       parts.push(text, { before: `${before}"`, text: event.text, after: `"${after}` })
@@ -84,9 +83,9 @@ function isAscii(text: string): boolean {
 
 /** The events of a stream that is written frame by frame. */
 export function inTokens(events: readonly ModelEvent[]): readonly ModelEvent[] {
-  return events.flatMap((event) =>
-    event.type === 'text-delta'
-      ? tokensOf(event.text).map((text): ModelEvent => ({ type: 'text-delta', text }))
-      : event,
-  )
+  return events.flatMap((event) => (event.type === 'text-delta' ? deltasOf(event.text) : event))
+}
+
+function deltasOf(text: string): readonly ModelEvent[] {
+  return tokensOf(text).map((token) => ({ type: 'text-delta', text: token }))
 }
