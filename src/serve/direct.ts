@@ -24,21 +24,20 @@ export function isDirect(request: BodyRequest, response: ServerResponse): boolea
  * The lines of a head, as Node writes them, without the empty line at its end.
  *
  * @param headers names and values in turn
- * @param at now, in ms since 1970
  */
-export function headOf(headers: readonly string[], at: number): string {
+export function headOf(headers: readonly string[]): string {
   let head = 'HTTP/1.1 200 OK\r\n'
   for (let next = 0; next < headers.length; next += 2)
     head += `${headers[next]}: ${headers[next + 1]}\r\n`
-  return head + sameForAll(at)
+  return head + sameForAll()
 }
 
 let second = 0
 let lines = ''
 
 /** What all answers of a second share. */
-function sameForAll(at: number): string {
-  const now = Math.floor(at / 1000)
+function sameForAll(): string {
+  const now = Math.floor(Date.now() / 1000)
   if (now !== second) {
     second = now
     const date = new Date(now * 1000).toUTCString()

@@ -74,7 +74,7 @@ export class Exchange {
     const headers = this.#head(status, contentType, extra, bytes)
     if (status === 200 && isDirect(this.request, response)) {
       const encoding = bytes === text.length ? 'latin1' : 'utf8'
-      writeDirectly(response, `${headOf(headers, Date.now())}\r\n${text}`, encoding)
+      writeDirectly(response, `${headOf(headers)}\r\n${text}`, encoding)
     } else {
       this.#awaitTurn()
       response.writeHead(status, headers).end(text)
@@ -162,7 +162,7 @@ export class Exchange {
     const headers = this.#head(200, 'text/event-stream', streamHeaders)
     const laid = layDown(parts)
     if (ending === 'end' && isDirect(this.request, response))
-      writeDirectly(response, framed(laid, headOf(headers, Date.now())))
+      writeDirectly(response, framed(laid, headOf(headers)))
     else {
       this.#awaitTurn()
       response.writeHead(200, headers)

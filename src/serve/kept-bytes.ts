@@ -25,8 +25,7 @@ export function newPlace(): Place {
  * Keeps bodies outside of the heap, one after the other in slabs that are used again.
  *
  * The garbage collector copies a string that stays for the next thousand requests, and has to be told
- * of each buffer. A stream of 11 kB costs 52 µs this way, 59 µs with strings or buffers in the log (Node
- * 20.20, 2026-11-21).
+ * of each buffer.
  */
 export class KeptBytes {
   #slab = newSlab()

@@ -125,7 +125,8 @@ export class RequestLog {
   readonly #limits: LogLimits
   readonly #listeners = new Set<LogListener>()
   readonly #secret: string
-  /** Rings: the places of a request are those of its number. While it is open, the first holds its entry. */
+  // Rings: a request has the place of its number in both. The first holds its entry while it is open,
+  // and then its record.
   readonly #entries: (LogEntry | LogRecord)[] = []
   readonly #records: LogRecord[] = []
   readonly #bodies = new KeptBytes()
@@ -178,10 +179,9 @@ export class RequestLog {
     this.#lastRecord = record
     record.isPacked = isPacked
     this.#bodies.keep(record.requestBody, requestBody, requestBody.length)
-    // All bytes that were sent are as many as the characters: it is ASCII.
-    const isMeasured =
-      typeof responseBody !== 'string' || responseBody.length === entry.responseBytes
-    const bytes = isMeasured ? responseBody.length : Buffer.byteLength(responseBody)
+    // As many characters as bytes were sent: it is ASCII, and need not be measured.
+    const isAscii = responseBody.length === entry.responseBytes
+    const bytes = isAscii ? responseBody.length : Buffer.byteLength(responseBody)
     this.#bodies.keep(record.responseBody, responseBody, bytes)
     this.#bodyBytes += sizeOf(record)
     return record

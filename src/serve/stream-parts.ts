@@ -10,7 +10,10 @@ export interface TokenFrames {
   readonly after: string
 }
 
-/** A stream as bytes, and behind it the end of a chunked answer. They hold until the next stream is laid down, in the same memory. */
+/**
+ * A stream as bytes, and behind it the end of a chunked answer. They hold until the next stream is
+ * laid down, in the same memory.
+ */
 export interface LaidStream {
   readonly memory: Buffer
   readonly start: number
@@ -43,9 +46,11 @@ let memory = Buffer.allocUnsafeSlow(memoryBytes)
  */
 export function layDown(parts: readonly StreamPart[]): LaidStream {
   const room = headRoom + endOfChunks.length
-  const fits =
-    lengthAtMost(parts) + room <= memory.length || lengthOf(parts) + room <= memory.length
-  const place = fits ? memory : Buffer.allocUnsafeSlow(lengthOf(parts) + room)
+  const atMost = lengthOf(parts, mostBytes, mostTokens) + room
+  // Measured only where it matters.
+  const needed =
+    atMost <= memory.length ? atMost : lengthOf(parts, Buffer.byteLength, countTokens) + room
+  const place = needed <= memory.length ? memory : Buffer.allocUnsafeSlow(needed)
   let at = headRoom
   let text = ''
   let runs = 0
@@ -61,7 +66,8 @@ export function layDown(parts: readonly StreamPart[]): LaidStream {
       tokens = { before, text: part.text, after, start, end: at }
     }
   const end = at + place.write(text + endOfChunks, at) - endOfChunks.length
-  return { memory: place, start: headRoom, end, tokens: fits && runs === 1 ? tokens : undefined }
+  const isPackable = place === memory && runs === 1
+  return { memory: place, start: headRoom, end, tokens: isPackable ? tokens : undefined }
 }
 
 /** Leaves the bytes to whoever still reads them: the next stream is laid down elsewhere. */
@@ -87,25 +93,21 @@ export function framed({ memory, start, end }: LaidStream, head: string): Buffer
   return memory.subarray(from, end + endOfChunks.length)
 }
 
-function lengthAtMost(parts: readonly StreamPart[]): number {
+type Measure = (text: string) => number
+
+const mostBytes: Measure = (text) => 3 * text.length
+const mostTokens: Measure = (text) => text.length
+
+/** In bytes. */
+function lengthOf(parts: readonly StreamPart[], bytesIn: Measure, tokensIn: Measure): number {
   let length = 0
   for (const part of parts)
-    length += typeof part === 'string' ? 3 * part.length : lengthOfFrames(part, part.text.length)
+    if (typeof part === 'string') length += bytesIn(part)
+    else {
+      const { before, text, after } = part
+      length += tokensIn(text) * (before.length + after.length) + text.length
+    }
   return length
-}
-
-function lengthOf(parts: readonly StreamPart[]): number {
-  let length = 0
-  for (const part of parts)
-    length +=
-      typeof part === 'string'
-        ? Buffer.byteLength(part)
-        : lengthOfFrames(part, countTokens(part.text))
-  return length
-}
-
-function lengthOfFrames({ before, text, after }: TokenFrames, tokens: number): number {
-  return tokens * (before.length + after.length) + text.length
 }
 
 /**

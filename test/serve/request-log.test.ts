@@ -174,6 +174,25 @@ test('the log: what it tells of an open request and of an answered one has the s
   expect(Object.keys(open!)).not.toContain('rawHeaders')
 })
 
+test('the log: what was noted of a request stays as it is when it is answered', () => {
+  const log = new RequestLog(secret, roomy)
+  const numbers = { at: 1, startedMs: 2, firstByteMs: 3, totalMs: 4, status: 5, requestBytes: 8 }
+  const tokens = { inputTokens: 6, outputTokens: 7, responseBytes: 9 }
+  const names = { id: 'b', method: 'PUT', path: '/x', fault: 'cut', rawHeaders: ['A', 'b'] }
+  const models = { modelAsked: 'm', modelServed: 'n', protocol: 'chat', auth: 'both' } as const
+  const flags = {
+    stream: true,
+    state: 'cut',
+    key: 'sk-other-0123456789',
+    keyMatches: false,
+  } as const
+  const entry: LogEntry = anEntry({ ...numbers, ...tokens, ...names, ...models, ...flags })
+  log.add(entry)
+  const [noted] = log.list()
+  log.finish(entry, bytes(''), '')
+  expect(log.list()).toEqual([noted])
+})
+
 test('the log: listeners hear of the arrival and of the end, until they stop', () => {
   const log = new RequestLog(secret, roomy)
   const heard: string[] = []
