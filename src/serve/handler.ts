@@ -13,7 +13,7 @@ import { failures } from './failure.ts'
 import type { Fault, Faults } from './faults.ts'
 import { describeFault, failureOf } from './faults.ts'
 import { headerOf } from './headers.ts'
-import { randomText, requestIds } from './ids.ts'
+import { answerIds, requestIds } from './ids.ts'
 import type { Limits, Upstream } from './options.ts'
 import type { LogEntry, RequestLog } from './request-log.ts'
 import type { Route } from './routes.ts'
@@ -47,11 +47,9 @@ export function createHandler(parts: HandlerParts): Handler {
   const checkKey = keyChecker(parts.key)
   const control = createControl(parts)
   const newRequestId = requestIds()
-  const idLetters = randomText(16)
-  let answers = 0
+  const newAnswerId = answerIds()
   let openStreams = 0
 
-  const newAnswerId = () => idLetters + (answers++).toString(36).padStart(8, '0')
   const world: World = {
     catalog,
     group,

@@ -38,3 +38,16 @@ export function requestIds(): (now: number) => string {
     return prefix + String(1_000_000_000 + count).slice(1) + letters
   }
 }
+
+/** Ids of answers and tool calls: 16 random letters and 8 digits that count. */
+export function answerIds(): () => string {
+  let letters = randomText(16)
+  let count = 0
+  return () => {
+    if (count === 100_000_000) {
+      letters = randomText(16)
+      count = 0
+    }
+    return letters + String(100_000_000 + count++).slice(1)
+  }
+}

@@ -334,7 +334,8 @@ function noteDown(entry: LogEntry, record: LogRecord, last: LogRecord): void {
 }
 
 function noteHeaders(from: readonly string[], to: string[], last: readonly string[]): void {
-  to.length = from.length
+  // Even the same length is set at some cost.
+  if (to.length !== from.length) to.length = from.length
   for (let at = 0; at < from.length; at++) to[at] = oneOf(from[at]!, last[at])
 }
 

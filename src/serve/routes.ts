@@ -11,11 +11,11 @@ export type Route =
   | { readonly kind: 'control'; readonly path: string }
   | { readonly kind: 'web' }
 
-const inference: Readonly<Record<string, Route>> = {
-  '/v1/chat/completions': { kind: 'inference', protocol: 'chat' },
-  '/v1/responses': { kind: 'inference', protocol: 'responses' },
-  '/v1/messages': { kind: 'inference', protocol: 'messages' },
-}
+const inference: ReadonlyMap<string, Route> = new Map([
+  ['/v1/chat/completions', { kind: 'inference', protocol: 'chat' }],
+  ['/v1/responses', { kind: 'inference', protocol: 'responses' }],
+  ['/v1/messages', { kind: 'inference', protocol: 'messages' }],
+])
 
 const models: Route = { kind: 'models' }
 const notImplemented: Route = { kind: 'not-implemented' }
@@ -43,7 +43,7 @@ export const controlPrefix = '/_repoint/'
 
 export function routeOf(method: string, path: string): Route {
   if (method === 'POST') {
-    const route = Object.hasOwn(inference, path) ? inference[path] : undefined
+    const route = inference.get(path)
     if (route !== undefined) return route
   }
   if (path.startsWith(controlPrefix)) return { kind: 'control', path }
