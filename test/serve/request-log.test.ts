@@ -115,13 +115,14 @@ test('the log: no key is in what it shows, its own or a stranger’s', () => {
 
 test('the log: a stream is shown as it went out, without a key that its tokens cut', () => {
   const log = new RequestLog(secret, roomy)
-  const laid = layDown(['start ', { before: '<', text: `my key is ${secret}`, after: '>' }, ' end'])
+  const said = `my "kéy" is ${secret}`
+  const laid = layDown(['start ', { before: '<', text: said, after: '>' }, ' end'])
   const sent = bytesOf(laid).toString()
-  const entry = anEntry({ responseBytes: sent.length })
+  const entry = anEntry({ responseBytes: Buffer.byteLength(sent) })
   log.add(entry)
   log.finish(entry, bytes(''), pack(laid)!, true)
-  expect(sent).toBe('start <my>< key>< is>< sk-secret-secret><-secret> end')
-  expect(log.list()[0]!.responseBody).toBe('start <my>< key>< is>< sk-…cret> end')
+  expect(sent).toBe('start <my>< \\"kéy\\">< is>< sk-secret-secret><-secret> end')
+  expect(log.list()[0]!.responseBody).toBe('start <my>< \\"kéy\\">< is>< sk-…cret> end')
   const other = anEntry({ key: '', path: '/v1/chat/completions' })
   log.add(other)
   log.finish(other, bytes(''), 'plain')

@@ -20,20 +20,28 @@ function whole(parts: readonly StreamPart[]): string {
       typeof part === 'string'
         ? part
         : tokensOf(part.text)
-            .map((token) => part.before + token + part.after)
+            .map((token) => part.before + JSON.stringify(token).slice(1, -1) + part.after)
             .join(''),
     )
     .join('')
 }
 
-const ascii = fc.string({ unit: 'binary-ascii', maxLength: 40 })
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary-ascii', maxLength: 40 }),
+  fc.string({ unit: 'grapheme', maxLength: 40 }),
+  // Halves of characters too.
+  fc
+    .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 })
+    .map((units) => String.fromCharCode(...units)),
+)
+const around = fc.string({ unit: 'grapheme', maxLength: 300 })
 const frames = fc.record({
-  before: fc.string({ unit: 'binary-ascii', maxLength: 300 }),
+  before: around,
   text: fc.oneof(
-    ascii,
-    ascii.map((text) => text.repeat(100)),
+    anyText,
+    anyText.map((text) => text.repeat(100)),
   ),
-  after: ascii,
+  after: around,
 })
 const someParts = fc.array(fc.oneof(fc.string({ unit: 'grapheme' }), frames), { maxLength: 6 })
 

@@ -94,16 +94,16 @@ function readToolChoice(choice: unknown): ToolChoice {
 function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
   const options = body['stream_options']
   const includesUsage = isObject(options) && options['include_usage'] === true
-  const head = `{"id":"chatcmpl-${facts.id}","object":"chat.completion.chunk","created":${facts.createdAt},"model":${JSON.stringify(facts.model)}`
+  const untilChoices = `data: {"id":"chatcmpl-${facts.id}${afterId(facts)}`
   const usageOfChunk = includesUsage ? ',"usage":null' : ''
-  const beforeDelta = `data: ${head},"choices":[{"index":0,"delta":`
+  const beforeDelta = `${untilChoices}{"index":0,"delta":`
   const afterDelta = `,"logprobs":null,"finish_reason":null}]${usageOfChunk}}\n\n`
   const chunk = (delta: string) => beforeDelta + delta + afterDelta
   let toolCalls = 0
 
   return {
     open: () => chunk('{"role":"assistant","content":"","refusal":null}'),
-    aroundText: () => [`${beforeDelta}{"content":`, `}${afterDelta}`],
+    aroundText: () => [`${beforeDelta}{"content":"`, `"}${afterDelta}`],
     frames(event) {
       switch (event.type) {
         case 'text-delta':
@@ -120,7 +120,7 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
         case 'finish': {
           const last = `${beforeDelta}{},"logprobs":null,"finish_reason":"${finishReason(event.reason)}"}]${usageOfChunk}}\n\n`
           const usage = includesUsage
-            ? sseData(`${head},"choices":[],"usage":${usageText(event.usage)}}`)
+            ? `${untilChoices}],"usage":${usageText(event.usage)}}\n\n`
             : ''
           return `${last}${usage}data: [DONE]\n\n`
         }
@@ -131,6 +131,20 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
     fail: ({ message, code }) =>
       sseData(JSON.stringify({ error: { message, type: 'new_api_error', param: '', code } })),
   }
+}
+
+let lastModel = ''
+let lastSecond = 0
+let textAfterId = ''
+
+/** Of a chunk: what all answers of a model share within a second. */
+function afterId({ model, createdAt }: AnswerFacts): string {
+  if (model !== lastModel || createdAt !== lastSecond) {
+    lastModel = model
+    lastSecond = createdAt
+    textAfterId = `","object":"chat.completion.chunk","created":${createdAt},"model":${JSON.stringify(model)},"choices":[`
+  }
+  return textAfterId
 }
 
 function fold(_body: JsonObject, facts: AnswerFacts, events: readonly ModelEvent[]): string {

@@ -36,7 +36,7 @@ export interface StreamEncoder {
   /** What stands before the model's first event. */
   open(): string
   frames(event: ModelEvent): string
-  /** What stands before and after the text, as JSON, in the frame of a text delta. */
+  /** What stands before and after the text, within its quotes, in the frame of a text delta. */
   aroundText?(): readonly [before: string, after: string]
   /** What a failure in the middle of a stream looks like. The stream ends after it. */
   fail(failure: StreamFailure): string
@@ -60,25 +60,16 @@ export function encodeAll(
   for (const event of events) {
     const around = event.type === 'text-delta' ? encoder.aroundText?.() : undefined
     if (event.type !== 'text-delta') text += encoder.frames(event)
-    else if (around === undefined || !isPlain(event.text) || !around.every(isAscii)) {
+    else if (around === undefined)
       for (const delta of deltasOf(event.text)) text += encoder.frames(delta)
-    } else {
+    else {
       const [before, after] = around
-      parts.push(text, { before: `${before}"`, text: event.text, after: `"${after}` })
+      parts.push(text, { before, text: event.text, after })
       text = ''
     }
   }
   if (text !== '') parts.push(text)
   return parts
-}
-
-function isPlain(text: string): boolean {
-  return !/[^ !#-[\]-~]/.test(text)
-}
-
-/** What stands around a token holds the id of a model, which may be any text. */
-function isAscii(text: string): boolean {
-  return !/[^\n -~]/.test(text)
 }
 
 /** The events of a stream that is written frame by frame. */

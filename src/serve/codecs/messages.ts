@@ -104,7 +104,7 @@ function encodeStream(_body: JsonObject, facts: AnswerFacts): StreamEncoder {
           message: messageOf(facts, [], null, { inputTokens: facts.inputTokens, outputTokens: 1 }),
         }),
       ) + sseFrame('ping', '{"type":"ping"}'),
-    aroundText: () => [beforeText, '}}\n\n'],
+    aroundText: () => [`${beforeText}"`, '"}}\n\n'],
     frames(event) {
       switch (event.type) {
         case 'text-start':
