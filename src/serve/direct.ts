@@ -1,8 +1,17 @@
 import type { ServerResponse } from 'node:http'
 import type { BodyRequest } from './body.ts'
+import { keepAliveSeconds } from './connections.ts'
 
-/** How long an idle connection stays, in s. A client must find it open for its next turn. */
-export const keepAliveSeconds = 65
+/** What tells a client how long it may come back on the same connection. */
+export const keepAlive = new Map([
+  ['Connection', 'keep-alive'],
+  ['Keep-Alive', `timeout=${keepAliveSeconds}`],
+])
+
+/** Whether the connection stays open after an answer, and the client may be told so. */
+export function staysOpen(request: BodyRequest, response: ServerResponse): boolean {
+  return response.shouldKeepAlive && request.httpVersion === '1.1'
+}
 
 /**
  * Whether an answer with status 200 may be written to its connection directly: its turn has come, and
@@ -13,10 +22,7 @@ export const keepAliveSeconds = 65
  */
 export function isDirect(request: BodyRequest, response: ServerResponse): boolean {
   return (
-    response.socket?.writable === true &&
-    response.shouldKeepAlive &&
-    request.httpVersion === '1.1' &&
-    request.method !== 'HEAD'
+    response.socket?.writable === true && staysOpen(request, response) && request.method !== 'HEAD'
   )
 }
 
@@ -26,24 +32,24 @@ export function isDirect(request: BodyRequest, response: ServerResponse): boolea
  * @param headers names and values in turn
  */
 export function headOf(headers: readonly string[]): string {
-  let head = 'HTTP/1.1 200 OK\r\n'
+  let head = opening
   for (let next = 0; next < headers.length; next += 2)
     head += `${headers[next]}: ${headers[next + 1]}\r\n`
-  return head + sameForAll()
+  return head + dateLine()
 }
 
-let second = 0
-let lines = ''
+const opening = `HTTP/1.1 200 OK\r\n${[...keepAlive].map(([name, value]) => `${name}: ${value}\r\n`).join('')}`
 
-/** What all answers of a second share. */
-function sameForAll(): string {
+let second = 0
+let line = ''
+
+function dateLine(): string {
   const now = Math.floor(Date.now() / 1000)
   if (now !== second) {
     second = now
-    const date = new Date(now * 1000).toUTCString()
-    lines = `Date: ${date}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`
+    line = `Date: ${new Date(now * 1000).toUTCString()}\r\n`
   }
-  return lines
+  return line
 }
 
 /** Writes a whole answer, head included. Node goes on with the connection as soon as it is out. */

@@ -1,9 +1,10 @@
-import type { ServerResponse } from 'node:http'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { StringDecoder } from 'node:string_decoder'
 import type { BodyRequest } from './body.ts'
-import { headOf, isDirect, writeDirectly } from './direct.ts'
+import { beginAnswer } from './connections.ts'
+import { headOf, isDirect, keepAlive, staysOpen, writeDirectly } from './direct.ts'
 import type { GatewayFailure } from './failure.ts'
 import { failures, failureText } from './failure.ts'
 import { headerOf } from './headers.ts'
@@ -77,7 +78,8 @@ export class Exchange {
       writeDirectly(response, `${headOf(headers)}\r\n${text}`, encoding)
     } else {
       this.#awaitTurn()
-      response.writeHead(status, headers).end(text)
+      this.#writeHead(status, headers)
+      response.end(text)
     }
     this.#dropUpload()
     this.#end('done', text, bytes)
@@ -105,7 +107,7 @@ export class Exchange {
 
   /** Announces a whole answer, sends half of it and tears the connection down. */
   sendHalf(contentType: string, text: string): void {
-    this.#response.writeHead(200, this.#head(200, contentType, undefined, Buffer.byteLength(text)))
+    this.#writeHead(200, this.#head(200, contentType, undefined, Buffer.byteLength(text)))
     const half = text.slice(0, text.length / 2)
     this.#tearDownAfter(half)
     this.#end('cut', half, Buffer.byteLength(half))
@@ -165,7 +167,7 @@ export class Exchange {
       writeDirectly(response, framed(laid, headOf(headers)))
     else {
       this.#awaitTurn()
-      response.writeHead(200, headers)
+      this.#writeHead(200, headers)
       if (ending === 'end') response.end(bytesOf(laid))
       else this.#tearDownAfter(bytesOf(laid))
     }
@@ -185,7 +187,7 @@ export class Exchange {
     onClose: () => void,
   ): void {
     const response = this.#response
-    response.writeHead(200, this.#head(200, 'text/event-stream', streamHeaders))
+    this.#writeHead(200, this.#head(200, 'text/event-stream', streamHeaders))
     let next = 0
     let sent = ''
     let timer: NodeJS.Timeout | undefined
@@ -219,7 +221,7 @@ export class Exchange {
     const response = this.#response
     this.entry.status = status
     this.entry.firstByteMs = performance.now() - this.entry.startedMs
-    response.writeHead(status, { ...headers, 'X-Oneapi-Request-Id': this.entry.id })
+    this.#writeHead(status, { ...headers, 'X-Oneapi-Request-Id': this.entry.id })
     // A piece may end in the middle of a character.
     const decoder = new StringDecoder()
     let sent = ''
@@ -255,6 +257,13 @@ export class Exchange {
     return headers
   }
 
+  #writeHead(status: number, headers: string[] | OutgoingHttpHeaders): void {
+    const response = this.#response
+    // Node says how long it waits only if it is Node that closes idle connections.
+    if (staysOpen(this.request, response)) response.setHeaders(keepAlive)
+    response.writeHead(status, headers)
+  }
+
   /** An answer that waits for the one before it is under way until it is out. */
   #awaitTurn(): void {
     if (this.#response.socket === null) this.onClose(() => {})
@@ -288,27 +297,6 @@ export class Exchange {
     if (entry.responseBytes === 0) entry.responseBytes = bytes
     this.#onEnd(this, sent, isPacked)
   }
-}
-
-/** Of connections on which answers are under way: how many, and what is to be done after them. */
-const underWay = new WeakMap<Socket, { answers: number; after?: () => void }>()
-
-/** @returns what to call when the answer has ended */
-function beginAnswer(socket: Socket): () => void {
-  const state = underWay.get(socket) ?? { answers: 0 }
-  underWay.set(socket, state)
-  state.answers++
-  return () => {
-    state.answers--
-    if (state.answers === 0) state.after?.()
-  }
-}
-
-/** Calls back when no answer that takes its time is under way on a connection; at once if none is. */
-export function afterAnswers(socket: Socket, proceed: () => void): void {
-  const state = underWay.get(socket)
-  if (state === undefined || state.answers === 0) proceed()
-  else state.after = proceed
 }
 
 /** The far end of an answer that is passed on. */

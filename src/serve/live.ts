@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { beginAnswer } from './connections.ts'
 import { type LoggedRequest, type RequestLog, summaryOf } from './request-log.ts'
 import { sseFrame, sseHeaders } from './sse.ts'
 
@@ -44,11 +45,13 @@ export function watchLog(log: RequestLog): { add(response: ServerResponse): void
       }
       response.writeHead(200, { ...sseHeaders, 'Cross-Origin-Resource-Policy': 'same-origin' })
       response.write(': the requests of this gateway\n\n')
+      const end = beginAnswer(response.socket!)
       pages.add(response)
       stopListening ??= log.listen(note)
       const beat = setInterval(() => response.write(': still here\n\n'), keepAliveMs)
       response.once('close', () => {
         clearInterval(beat)
+        end()
         pages.delete(response)
         if (pages.size > 0) return
         stopListening?.()

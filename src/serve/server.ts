@@ -2,8 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { BodyRequest } from './body.ts'
 import { builtInCatalog, openCatalog } from './catalog.ts'
-import { keepAliveSeconds } from './direct.ts'
-import { afterAnswers } from './exchange.ts'
+import { afterAnswers, closeIdle } from './connections.ts'
 import type { Fault } from './faults.ts'
 import { Faults } from './faults.ts'
 import { createHandler } from './handler.ts'
@@ -88,7 +87,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, 2000),
-      keepAliveTimeout: keepAliveSeconds * 1000,
+      // See closeIdle.
+      keepAliveTimeout: 0,
       maxHeaderSize: 64 * 1024,
       noDelay: true,
     },
@@ -106,6 +106,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     server.listen(options.port ?? 0, host, resolve)
   })
   const { port } = server.address() as AddressInfo
+  const stopClosing = closeIdle(server)
 
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
@@ -118,6 +119,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     close: () =>
       new Promise((resolve) => {
         stopWatching()
+        stopClosing()
         server.close(() => resolve())
         server.closeAllConnections()
       }),
