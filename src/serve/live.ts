@@ -45,7 +45,8 @@ export function watchLog(log: RequestLog): { add(response: ServerResponse): void
       }
       response.writeHead(200, { ...sseHeaders, 'Cross-Origin-Resource-Policy': 'same-origin' })
       response.write(': the requests of this gateway\n\n')
-      const end = beginAnswer(response.socket!)
+      // Of a page that waits for an answer before it, only the request has the connection yet.
+      const end = beginAnswer(response.req.socket)
       pages.add(response)
       stopListening ??= log.listen(note)
       const beat = setInterval(() => response.write(': still here\n\n'), keepAliveMs)

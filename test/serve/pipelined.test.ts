@@ -90,3 +90,11 @@ test('pipelined: what is no request is refused after lists and errors too', asyn
   const { statuses } = await sendRaw(gateway.port, [text], { quietMs: 2000 })
   expect(statuses).toEqual([200, 404, 200, 400])
 })
+
+test('pipelined: a page that wants to hear of requests may come behind a slow answer', async () => {
+  const gateway = await aGateway({ faults: [slowly] })
+  const page = 'GET /_repoint/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'
+  const { text, statuses } = await sendRaw(gateway.port, [pipelined(gateway, 1) + page])
+  expect(statuses).toEqual([200, 200])
+  expect(text).toContain(': the requests of this gateway\n\n')
+})
