@@ -86,7 +86,9 @@ const mostBytes = 3
 const mostTokenBytes = 6 * 18
 
 function write(place: Place, text: string): void {
-  makeRoom(place, mostBytes * text.length)
+  const fits = place.end + mostBytes * text.length <= place.memory.length
+  // Measured only where it matters.
+  if (!fits) makeRoom(place, Buffer.byteLength(text))
   place.end += place.memory.write(text, place.end)
 }
 

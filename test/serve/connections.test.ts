@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { beginAnswer, closeIdle } from '../../src/serve/connections.ts'
 import { aGateway } from './support/gateway.ts'
@@ -36,7 +37,6 @@ function aConnection(server: Server): {
 }
 
 const ask = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 test('a connection on which nothing happens is closed, and not before its time', async () => {
   const server = await aServer((_, response) => response.end('yes'))
@@ -44,7 +44,7 @@ test('a connection on which nothing happens is closed, and not before its time',
   for (let turn = 0; turn < 3; turn++) {
     socket.write(ask)
     await once(socket, 'data')
-    if (turn < 2) await pause(idleMs / 2)
+    if (turn < 2) await sleep(idleMs / 2)
   }
   expect(await closedAfterMs(performance.now())).toBeGreaterThan(idleMs * 0.9)
 })
@@ -66,7 +66,7 @@ test('a connection stays while an answer is under way or was not read yet', asyn
   const unread = aConnection(server)
   unread.socket.pause()
   unread.socket.write(ask.replace('/', '/large'))
-  await pause(3 * idleMs)
+  await sleep(3 * idleMs)
   expect([waiting.socket.closed, unread.socket.closed]).toEqual([false, false])
   const endedAt = performance.now()
   end()
@@ -81,7 +81,7 @@ test('nothing is closed once it was stopped', async () => {
   ends.push(() => server.close().closeAllConnections())
   closeIdle(server, 20)()
   const { socket } = aConnection(server)
-  await pause(200)
+  await sleep(200)
   expect(socket.closed).toBe(false)
 })
 
@@ -94,7 +94,7 @@ test('the gateway closes a connection that was idle for 65 s', async () => {
   socket.write('GET /v1/models HTTP/1.1\r\nHost: a\r\n\r\n')
   expect(String(await once(socket, 'data'))).toContain('Keep-Alive: timeout=65\r\n')
   vi.advanceTimersByTime(64_000)
-  await pause(50)
+  await sleep(50)
   expect(socket.closed).toBe(false)
   vi.advanceTimersByTime(12_000)
   await once(socket, 'close')

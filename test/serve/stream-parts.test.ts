@@ -106,4 +106,13 @@ describe('a stream that was laid down', () => {
     expect(bytesOf(laid).toString()).toBe(whole(parts))
     expect(pack(laid)).toBe(undefined)
   })
+
+  test('takes no memory of its own as long as it fits, however long a text of it could be', () => {
+    const parts = ['x'.repeat(50_000), { before: '<', text: 'two three', after: '>' }]
+    const laid = layDown(parts)
+    expect(laid.memory === layDown(['short']).memory).toBe(true)
+    expect(pack(layDown(parts))).toBeDefined()
+    const text = 'é'.repeat(40_000)
+    expect(bytesOf(layDown([text])).toString()).toBe(text)
+  })
 })
