@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Client, FileText, FileTexts, Obstacle, Origins, Settings } from '../clients/client.ts'
-import { clients, familyIds } from '../clients/index.ts'
+import { clients, familyIds } from '../clients/list.ts'
 import { formatOf } from '../edits/formats.ts'
 import type { KeyPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'

@@ -1,5 +1,5 @@
 import type { ClientId } from '../clients/client.ts'
-import { clientById } from '../clients/index.ts'
+import { clientById } from '../clients/list.ts'
 import type { Bytes } from '../edits/plan.ts'
 import { sameBytes } from '../edits/text.ts'
 import { unifiedDiff } from '../edits/unified-diff.ts'

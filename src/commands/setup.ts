@@ -1,5 +1,5 @@
 import type { Client, ClientId, Notice, SetupOptions } from '../clients/client.ts'
-import { clientById } from '../clients/index.ts'
+import { clientById } from '../clients/list.ts'
 import { windowNotices } from '../clients/models.ts'
 import { checkProviderId } from '../clients/provider-ids.ts'
 import { actionOf } from '../edits/action.ts'
