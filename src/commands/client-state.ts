@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Client, FileText, FileTexts, Obstacle, Origins, Settings } from '../clients/client.ts'
 import { clients, familyIds } from '../clients/list.ts'
-import { formatOf } from '../edits/formats.ts'
+import { formatOf } from '../edits/format.ts'
 import type { KeyPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { readBlob } from '../transaction/blobs.ts'

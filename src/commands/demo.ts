@@ -1,7 +1,6 @@
 import type { ClientId } from '../clients/client.ts'
 import { clientById } from '../clients/list.ts'
-import type { Bytes } from '../edits/plan.ts'
-import { sameBytes } from '../edits/text.ts'
+import { type Bytes, sameBytes } from '../edits/plan.ts'
 import { unifiedDiff } from '../edits/unified-diff.ts'
 import { UserError } from '../errors.ts'
 import type { Platform } from '../platform/platform.ts'
