@@ -1,7 +1,7 @@
 import type { ClientId } from '../clients/client.ts'
 import { clientById } from '../clients/list.ts'
+import { unifiedDiff } from '../edits/diff.ts'
 import { type Bytes, sameBytes } from '../edits/plan.ts'
-import { unifiedDiff } from '../edits/unified-diff.ts'
 import { UserError } from '../errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { startGateway } from '../serve/index.ts'
