@@ -45,9 +45,9 @@ function unreadable(isJson: boolean) {
 
 const looking = { fix: false, yes: false, verify: false, timeoutSeconds: 1 }
 
-test('status shows what it can, and that the records cannot be read', () => {
+test('status shows what it can, and that the records cannot be read', async () => {
   const { session, output } = unreadable(true)
-  expect(status(session)).toBe(0)
+  expect(await status(session)).toBe(0)
   expect(JSON.parse(output.out)).toMatchObject({
     clients: [
       {
