@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import { beginAnswer } from './connections.ts'
+import { sseFrame, sseHeaders } from '../codecs/sse.ts'
+import { beginAnswer } from '../connections.ts'
 import { type LoggedRequest, type RequestLog, summaryOf } from './request-log.ts'
-import { sseFrame, sseHeaders } from './sse.ts'
 
 /** Pages that can look at the same time. */
 const maxPages = 32

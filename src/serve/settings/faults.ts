@@ -1,6 +1,6 @@
-import type { ProtocolName } from './codecs/codec.ts'
-import type { GatewayFailure } from './failure.ts'
-import { failures } from './failure.ts'
+import type { ProtocolName } from '../codecs/codec.ts'
+import type { GatewayFailure } from '../codecs/failure.ts'
+import { failures } from '../codecs/failure.ts'
 
 /** What is to go wrong, when, and how often. Parts can be combined. */
 export interface Fault {

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
-import { type LogEntry, maxLoggedBodyBytes, RequestLog } from '../../src/serve/request-log.ts'
-import { bytesOf, layDown, pack } from '../../src/serve/stream-parts.ts'
+import { bytesOf, layDown, pack } from '../../../src/serve/codecs/stream-parts.ts'
+import {
+  type LogEntry,
+  maxLoggedBodyBytes,
+  RequestLog,
+} from '../../../src/serve/log/request-log.ts'
 
 const secret = 'sk-secret-secret-secret'
 

@@ -1,12 +1,12 @@
+import type { ProtocolName } from '../codecs/codec.ts'
+import type { ModelRequest } from '../codecs/events.ts'
+import { isObject } from '../codecs/read.ts'
+import type { Played } from '../decide.ts'
+import { lastUserText, type Reply } from '../model/model.ts'
 import type { Path } from './check.ts'
 import { checkBoolean, checkChoice, checkList, checkObject, checkString, Misfit } from './check.ts'
-import type { ProtocolName } from './codecs/codec.ts'
-import { isObject } from './codecs/read.ts'
-import type { Played } from './decide.ts'
-import type { ModelRequest } from './events.ts'
 import { effectKeys, faultIn, readFault } from './fault-spec.ts'
 import type { Fault } from './faults.ts'
-import { lastUserText, type Reply } from './model.ts'
 
 /** What a scenario file says. */
 export interface Scenario {

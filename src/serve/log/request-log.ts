@@ -1,6 +1,7 @@
-import type { AuthHeaders } from './auth.ts'
-import { maskKey } from './auth.ts'
-import type { ProtocolName } from './codecs/codec.ts'
+import type { AuthHeaders } from '../auth.ts'
+import { maskKey } from '../auth.ts'
+import type { ProtocolName } from '../codecs/codec.ts'
+import { unpack } from '../codecs/stream-parts.ts'
 import {
   bytesAt,
   KeptBytes,
@@ -10,7 +11,6 @@ import {
   slabBytes,
   textAt,
 } from './kept-bytes.ts'
-import { unpack } from './stream-parts.ts'
 
 /** One request as the log tells it. Keys are masked everywhere in it. */
 export interface LoggedRequest {

@@ -1,4 +1,4 @@
-import { asList, asString, isObject } from './codecs/read.ts'
+import { asList, asString, isObject } from '../codecs/read.ts'
 
 /** The smallest value that fits a JSON schema, as far as its plain parts say. */
 export function sampleOf(schema: unknown, depth = 0): unknown {

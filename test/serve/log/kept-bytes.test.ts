@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { KeptBytes, newPlace, type Place, slabBytes, textAt } from '../../src/serve/kept-bytes.ts'
+import {
+  KeptBytes,
+  newPlace,
+  type Place,
+  slabBytes,
+  textAt,
+} from '../../../src/serve/log/kept-bytes.ts'
 
 function keep(kept: KeptBytes, body: string | Uint8Array): Place {
   const place = newPlace()

@@ -1,6 +1,6 @@
-import type { CatalogEntry } from './catalog.ts'
+import { isObject } from '../codecs/read.ts'
+import type { CatalogEntry } from '../model/catalog.ts'
 import { checkBoolean, checkList, checkObject, checkString, Misfit } from './check.ts'
-import { isObject } from './codecs/read.ts'
 
 const keys = [
   'id',

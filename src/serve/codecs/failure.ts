@@ -1,4 +1,4 @@
-import type { ProtocolName } from './codecs/codec.ts'
+import type { ProtocolName } from './codec.ts'
 
 /**
  * A failure as the service answers it. The shapes were read in the source of New API, 2026-11-21:

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { parseFault } from '../../src/serve/fault-spec.ts'
-import { faultNames } from '../../src/serve/index.ts'
-import { aGateway, ask, jsonOf, sseEvents } from './support/gateway.ts'
+import { faultNames } from '../../../src/serve/index.ts'
+import { parseFault } from '../../../src/serve/settings/fault-spec.ts'
+import { aGateway, ask, jsonOf, sseEvents } from '../support/gateway.ts'
 
 const input = { model: 'gpt-5.6', input: 'one two three four five six' }
 const streamed = { ...input, stream: true }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { inTokens } from '../../src/serve/codecs/codec.ts'
-import type { Message, ModelRequest, Tool } from '../../src/serve/events.ts'
-import { builtInReplies, eventsOf } from '../../src/serve/model.ts'
+import { inTokens } from '../../../src/serve/codecs/codec.ts'
+import type { Message, ModelRequest, Tool } from '../../../src/serve/codecs/events.ts'
+import { builtInReplies, eventsOf } from '../../../src/serve/model/model.ts'
 
 const bash: Tool = { name: 'Bash', kind: 'function', parameters: {} }
 const patch: Tool = { name: 'apply_patch', kind: 'custom', parameters: undefined }

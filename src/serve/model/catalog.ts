@@ -1,4 +1,4 @@
-import type { ProtocolName } from './codecs/codec.ts'
+import type { ProtocolName } from '../codecs/codec.ts'
 
 /** One model that the gateway knows. */
 export interface CatalogEntry {

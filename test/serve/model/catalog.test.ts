@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { builtInCatalog } from '../../src/serve/index.ts'
-import { aGateway, ask, jsonOf } from './support/gateway.ts'
+import { builtInCatalog } from '../../../src/serve/index.ts'
+import { aGateway, ask, jsonOf } from '../support/gateway.ts'
 
 test('the catalog: lists the models with their endpoint types', async () => {
   const gateway = await aGateway()

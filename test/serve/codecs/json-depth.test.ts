@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { isTooDeep } from '../../src/serve/json-depth.ts'
-import { fc } from '../support/fast-check.ts'
+import { isTooDeep } from '../../../src/serve/codecs/json-depth.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const deep = (open: string, inside: string, close: string, depth: number) =>
   open.repeat(depth) + inside + close.repeat(depth)

@@ -7,9 +7,9 @@ import {
   pack,
   type StreamPart,
   unpack,
-} from '../../src/serve/stream-parts.ts'
-import { tokensOf } from '../../src/serve/tokens.ts'
-import { fc } from '../support/fast-check.ts'
+} from '../../../src/serve/codecs/stream-parts.ts'
+import { tokensOf } from '../../../src/serve/codecs/tokens.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const same = (text: string) => text
 

@@ -1,7 +1,14 @@
-import { isObject } from './codecs/read.ts'
-import type { FinishReason, Message, ModelEvent, ModelRequest, Part, Tool } from './events.ts'
+import type {
+  FinishReason,
+  Message,
+  ModelEvent,
+  ModelRequest,
+  Part,
+  Tool,
+} from '../codecs/events.ts'
+import { isObject } from '../codecs/read.ts'
+import { countInputTokens, countTokens, tokensOf } from '../codecs/tokens.ts'
 import { sampleOf } from './sample.ts'
-import { countInputTokens, countTokens, tokensOf } from './tokens.ts'
 
 /** What a model says, before it is cut into events. */
 export type Reply =

@@ -1,4 +1,4 @@
-import { UserError } from '../errors.ts'
+import { UserError } from '../../errors.ts'
 import { Misfit, type Path } from './check.ts'
 
 /** A person writes these files; nobody writes more than this. */

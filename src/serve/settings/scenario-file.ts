@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { UserError } from '../errors.ts'
+import { UserError } from '../../errors.ts'
 import { readScenario, type Scenario } from './scenario.ts'
 import { maxWrittenBytes, readWritten } from './written-file.ts'
 

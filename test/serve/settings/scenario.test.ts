@@ -3,11 +3,11 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { UserError } from '../../src/errors.ts'
-import { readModels } from '../../src/serve/models-file.ts'
-import { Player, readScenario } from '../../src/serve/scenario.ts'
-import { readWritten } from '../../src/serve/written-file.ts'
-import { aGateway, ask, jsonOf } from './support/gateway.ts'
+import { UserError } from '../../../src/errors.ts'
+import { readModels } from '../../../src/serve/settings/models-file.ts'
+import { Player, readScenario } from '../../../src/serve/settings/scenario.ts'
+import { readWritten } from '../../../src/serve/settings/written-file.ts'
+import { aGateway, ask, jsonOf } from '../support/gateway.ts'
 
 async function aFile(text: string): Promise<string> {
   const path = join(await mkdtemp(join(tmpdir(), 'repoint-scenario-')), 'scenario.yaml')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { countTokens, tokensOf } from '../../src/serve/tokens.ts'
-import { fc } from '../support/fast-check.ts'
+import { countTokens, tokensOf } from '../../../src/serve/codecs/tokens.ts'
+import { fc } from '../../support/fast-check.ts'
 
 test('tokens: words with the space before them, cut where they are long', () => {
   expect(tokensOf('')).toEqual([])
