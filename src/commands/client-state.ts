@@ -8,7 +8,7 @@ import { readBlob } from '../transaction/blobs.ts'
 import { sha256Of } from '../transaction/durable.ts'
 import type { RecordedFile, RunRecord } from '../transaction/types.ts'
 import { readClientFiles, readShellProfiles } from './client-files.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /** What is known about one client without asking it or the network. */
 export interface ClientState {

@@ -4,7 +4,7 @@ import { normaliseBaseUrl } from '../gateway/base-url.ts'
 import { cleanKey } from '../gateway/key.ts'
 import type { GatewayAccess } from '../gateway/types.ts'
 import type { ConfiguredGateway } from './configured-gateway.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /** Where a command finds its gateway: the same flags wherever one is needed. */
 export interface GatewayOptions {

@@ -7,7 +7,7 @@ import type { Platform } from '../platform/platform.ts'
 import { startGateway } from '../serve/index.ts'
 import { readClientFiles } from './client-files.ts'
 import { rollback } from './rollback.ts'
-import { Session } from './session.ts'
+import { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
 import { makeThrowawayHome, removeFolder } from './throwaway-home.ts'
 

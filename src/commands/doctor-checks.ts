@@ -8,7 +8,7 @@ import type { Catalog, GatewayAccess } from '../gateway/types.ts'
 import type { ClientState } from './client-state.ts'
 import type { DoctorRequest } from './doctor.ts'
 import { findInstalled } from './installed.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /** One finding. */
 export interface Check {

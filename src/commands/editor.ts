@@ -6,7 +6,7 @@ import type { Catalog } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'
 import { askCatalog } from './ask-catalog.ts'
 import type { GatewayOptions } from './credentials.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /** What Cursor cannot do with a gateway, from the service's description. */
 const limits: readonly string[] = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { wrapLine } from '../../src/commands/wrap.ts'
+import { wrapLine } from '../../../src/commands/screen/wrap.ts'
 
 test.each([
   ['short', 'short'],

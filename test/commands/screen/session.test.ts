@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { Session } from '../../src/commands/session.ts'
-import { nodePlatform } from '../../src/platform/node.ts'
-import type { Platform } from '../../src/platform/platform.ts'
-import { captured } from '../support/captured.ts'
+import { Session } from '../../../src/commands/screen/session.ts'
+import { nodePlatform } from '../../../src/platform/node.ts'
+import type { Platform } from '../../../src/platform/platform.ts'
+import { captured } from '../../support/captured.ts'
 
 function recorded(options: { isJson?: boolean; home?: string } = {}) {
   const real = nodePlatform()

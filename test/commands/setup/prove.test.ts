@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { clientById } from '../../src/clients/list.ts'
-import { prove } from '../../src/commands/prove.ts'
-import type { Session } from '../../src/commands/session.ts'
-import type { GatewayAccess } from '../../src/gateway/types.ts'
-import { accessTo, aServer, failure, key, sendJson } from '../gateway/forged.ts'
+import { clientById } from '../../../src/clients/list.ts'
+import type { Session } from '../../../src/commands/screen/session.ts'
+import { prove } from '../../../src/commands/setup/prove.ts'
+import type { GatewayAccess } from '../../../src/gateway/types.ts'
+import { accessTo, aServer, failure, key, sendJson } from '../../gateway/forged.ts'
 
 /** The one part of a session that a proof uses. */
 const session = { step: <T>(_what: string, work: Promise<T>) => work } as Session

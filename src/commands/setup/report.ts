@@ -1,11 +1,11 @@
-import type { Notice } from '../clients/client.ts'
-import { describeEdit } from '../edits/describe.ts'
-import { actionOf, type FileEdit, type Plan } from '../edits/plan.ts'
-import type { GatewayAccess } from '../gateway/types.ts'
-import type { Applied } from '../transaction/types.ts'
+import type { Notice } from '../../clients/client.ts'
+import { describeEdit } from '../../edits/describe.ts'
+import { actionOf, type FileEdit, type Plan } from '../../edits/plan.ts'
+import type { GatewayAccess } from '../../gateway/types.ts'
+import type { Applied } from '../../transaction/types.ts'
+import type { Session } from '../screen/session.ts'
+import type { Tried } from '../try-client.ts'
 import type { Draft } from './draft.ts'
-import type { Session } from './session.ts'
-import type { Tried } from './try-client.ts'
 
 /** The plan as a person reads it, and beside it what else there is to know. */
 export function showPlan(

@@ -1,4 +1,4 @@
-import type { Platform } from '../platform/platform.ts'
+import type { Platform } from '../../platform/platform.ts'
 
 /** How text is to look at its destination. Colour only repeats what a word or a sign already says. */
 export interface Looks {

@@ -1,9 +1,9 @@
-import type { Client, ModelChoice, Notice, SetupOptions } from '../clients/client.ts'
-import { UserError } from '../errors.ts'
-import { readCatalog } from '../gateway/catalog.ts'
-import { probe } from '../gateway/probe.ts'
-import type { Catalog, GatewayAccess } from '../gateway/types.ts'
-import type { Session } from './session.ts'
+import type { Client, ModelChoice, Notice, SetupOptions } from '../../clients/client.ts'
+import { UserError } from '../../errors.ts'
+import { readCatalog } from '../../gateway/catalog.ts'
+import { probe } from '../../gateway/probe.ts'
+import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import type { Session } from '../screen/session.ts'
 
 /** What the gateway said before anything was written. */
 export interface Proof {

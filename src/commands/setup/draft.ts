@@ -7,16 +7,16 @@ import {
   type Notice,
   type Obstacle,
   type SetupOptions,
-} from '../clients/client.ts'
-import { fileOf } from '../clients/texts.ts'
-import { actionOf, type FileEdit } from '../edits/plan.ts'
-import { UserError } from '../errors.ts'
-import type { GatewayAccess } from '../gateway/types.ts'
-import { earlierVersions } from '../transaction/earlier.ts'
-import type { RunRecord } from '../transaction/types.ts'
-import { asPlanned, readClientFiles, readShellProfiles } from './client-files.ts'
-import { ownBaseUrls } from './client-state.ts'
-import type { Session } from './session.ts'
+} from '../../clients/client.ts'
+import { fileOf } from '../../clients/texts.ts'
+import { actionOf, type FileEdit } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import type { GatewayAccess } from '../../gateway/types.ts'
+import { earlierVersions } from '../../transaction/earlier.ts'
+import type { RunRecord } from '../../transaction/types.ts'
+import { asPlanned, readClientFiles, readShellProfiles } from '../client-files.ts'
+import { ownBaseUrls } from '../client-state.ts'
+import type { Session } from '../screen/session.ts'
 
 /** One client's part of a setup, before anything is written. */
 export interface Draft {

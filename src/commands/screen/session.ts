@@ -1,5 +1,5 @@
-import type { Platform } from '../platform/platform.ts'
-import { dots, maskTellTale, printable, shortPath } from '../text.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { dots, maskTellTale, printable, shortPath } from '../../text.ts'
 import { isUtf8, looksOf, paint } from './paint.ts'
 import { table } from './table.ts'
 import { wrapLine } from './wrap.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isUtf8, looksOf, paint } from '../../src/commands/paint.ts'
+import { isUtf8, looksOf, paint } from '../../../src/commands/screen/paint.ts'
 
 const plain = { hasColour: false, isUtf8: true }
 const coloured = { hasColour: true, isUtf8: true }

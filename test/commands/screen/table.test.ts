@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { table } from '../../src/commands/table.ts'
+import { table } from '../../../src/commands/screen/table.ts'
 
 test('table: pads all columns but the last', () => {
   expect(
