@@ -1,7 +1,7 @@
 import type { Client, ConfigFile, FileText, FileTexts, Settings } from '../clients/client.ts'
 import { shellProfilePaths } from '../clients/shell-profiles.ts'
-import { maxConfigBytes } from '../edits/format.ts'
 import type { Bytes, FileEdit } from '../edits/plan.ts'
+import { maxConfigBytes } from '../edits/text.ts'
 import { UserError } from '../errors.ts'
 import type { Session } from './session.ts'
 

@@ -1,4 +1,4 @@
-import { findCodexDaemon, stopCodexDaemon, stopDaemonCommand } from '../clients/codex-daemon.ts'
+import { findCodexDaemon, stopCodexDaemon, stopDaemonCommand } from '../clients/codex/daemon.ts'
 import type { Session } from './session.ts'
 
 /**

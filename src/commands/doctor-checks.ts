@@ -1,5 +1,5 @@
 import { isCovered } from '../clients/client.ts'
-import { findCodexDaemon, stopDaemonCommand } from '../clients/codex-daemon.ts'
+import { findCodexDaemon, stopDaemonCommand } from '../clients/codex/daemon.ts'
 import { type ErrorCode, exitStatus, UserError } from '../errors.ts'
 import { readCatalog } from '../gateway/catalog.ts'
 import { proxyFor } from '../gateway/http/proxy.ts'

@@ -9,8 +9,7 @@ import {
   type SetupOptions,
 } from '../clients/client.ts'
 import { fileOf } from '../clients/texts.ts'
-import { actionOf } from '../edits/action.ts'
-import type { FileEdit } from '../edits/plan.ts'
+import { actionOf, type FileEdit } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { GatewayAccess } from '../gateway/types.ts'
 import { earlierVersions } from '../transaction/earlier.ts'

@@ -1,5 +1,5 @@
 import { type Client, slots } from '../clients/client.ts'
-import { clientById, clients } from '../clients/index.ts'
+import { clientById, clients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { settingsNow } from './client-files.ts'
 import { findInstalled, type Installed } from './installed.ts'

@@ -1,5 +1,5 @@
 import type { Client, FileTexts, Settings } from '../clients/client.ts'
-import { clients, familyIds } from '../clients/index.ts'
+import { clients, familyIds } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { copyOf } from '../transaction/blobs.ts'
 import type { RecordedFile, RollbackPlan, RunRecord } from '../transaction/types.ts'

@@ -1,5 +1,5 @@
 import type { Client, ClientId, Notice } from '../clients/client.ts'
-import { familyIds } from '../clients/index.ts'
+import { familyIds } from '../clients/list.ts'
 import { describeEdit } from '../edits/describe.ts'
 import { applyRollback, planRollback } from '../transaction/rollback.ts'
 import type { Applied, RollbackPlan, RunRecord } from '../transaction/types.ts'

@@ -1,7 +1,6 @@
 import type { Notice } from '../clients/client.ts'
-import { actionOf } from '../edits/action.ts'
 import { describeEdit } from '../edits/describe.ts'
-import type { FileEdit, Plan } from '../edits/plan.ts'
+import { actionOf, type FileEdit, type Plan } from '../edits/plan.ts'
 import type { GatewayAccess } from '../gateway/types.ts'
 import type { Applied } from '../transaction/types.ts'
 import type { Draft } from './draft.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clientById } from '../../src/clients/index.ts'
+import { clientById } from '../../src/clients/list.ts'
 import { prove } from '../../src/commands/prove.ts'
 import type { Session } from '../../src/commands/session.ts'
 import type { GatewayAccess } from '../../src/gateway/types.ts'

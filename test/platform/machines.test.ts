@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { clients } from '../../src/clients/index.ts'
+import { clients } from '../../src/clients/list.ts'
 import { Session } from '../../src/commands/session.ts'
 import { wslNotice } from '../../src/commands/wsl.ts'
 import { nodePlatform } from '../../src/platform/node.ts'

@@ -1,6 +1,6 @@
-import type { Bytes, FileEdit, KeyChange, KeyPath } from '../edits/plan.ts'
-import { UserError } from '../errors.ts'
-import type { Machine } from '../platform/platform.ts'
+import type { Bytes, FileEdit, KeyChange, KeyPath } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import type { Machine } from '../../platform/platform.ts'
 import type {
   Choice,
   Client,
@@ -10,14 +10,14 @@ import type {
   Look,
   Origins,
   Settings,
-} from './client.ts'
-import { isOpencodeAuth, readCodexAuth } from './codex-auth.ts'
-import { codexObstacles } from './codex-obstacles.ts'
-import { chooseOneModel } from './models.ts'
-import { pathsOf } from './paths.ts'
-import { checkProviderId } from './provider-ids.ts'
-import { editKeys } from './repairs.ts'
-import { compact, fileOf, isTable, originOf, readFile, rootOf, tableAt, textAt } from './texts.ts'
+} from '../client.ts'
+import { chooseOneModel } from '../models.ts'
+import { pathsOf } from '../paths.ts'
+import { checkProviderId } from '../provider-ids.ts'
+import { editKeys } from '../repairs.ts'
+import { compact, fileOf, isTable, originOf, readFile, rootOf, tableAt, textAt } from '../texts.ts'
+import { isOpencodeAuth, readCodexAuth } from './auth.ts'
+import { codexObstacles } from './obstacles.ts'
 
 /** The responses agent. Facts: run against Codex 0.169.0, 2026-11-21. */
 export const codex: Client = {

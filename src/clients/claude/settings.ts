@@ -1,6 +1,6 @@
-import { repairToStrictJson } from '../edits/json-strict.ts'
-import type { FileText } from './client.ts'
-import { readStrictJson } from './strict-json.ts'
+import { repairToStrictJson } from '../../edits/strict-json.ts'
+import type { FileText } from '../client.ts'
+import { readStrictJson } from '../strict-json.ts'
 
 /** A settings file as Claude Code reads it. */
 export interface ClaudeSettings {

@@ -1,7 +1,7 @@
-import type { Machine } from '../platform/platform.ts'
-import { inEnv } from './claude-keys.ts'
-import type { ClaudeSettings } from './claude-settings.ts'
-import type { ObstacleContext, Repair } from './client.ts'
+import type { Machine } from '../../platform/platform.ts'
+import type { ObstacleContext, Repair } from '../client.ts'
+import { inEnv } from './keys.ts'
+import type { ClaudeSettings } from './settings.ts'
 
 /** What the obstacles of Claude Code are judged by. */
 export interface Scene {

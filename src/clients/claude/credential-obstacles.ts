@@ -1,9 +1,9 @@
-import type { KeyPath } from '../edits/plan.ts'
-import { inEnv, names, serviceSwitches } from './claude-keys.ts'
-import { carriesCredential, type Scene, setEnv } from './claude-scene.ts'
-import type { FileTexts, Obstacle, Repair } from './client.ts'
-import { isExported } from './shell-variables.ts'
-import { layersOf, placeOf, readFile, textAt } from './texts.ts'
+import type { KeyPath } from '../../edits/plan.ts'
+import type { FileTexts, Obstacle, Repair } from '../client.ts'
+import { isExported } from '../shell-variables.ts'
+import { layersOf, placeOf, readFile, textAt } from '../texts.ts'
+import { inEnv, names, serviceSwitches } from './keys.ts'
+import { carriesCredential, type Scene, setEnv } from './scene.ts'
 
 /** Credentials beside the token, and services in its place. */
 export function credentials({ settings, machine, context, place }: Scene): readonly Obstacle[] {

@@ -1,7 +1,7 @@
-import { claude, claudeGpt } from './claude.ts'
+import { claude, claudeGpt } from './claude/claude.ts'
 import type { Client, ClientId } from './client.ts'
-import { codex } from './codex.ts'
-import { opencode } from './opencode.ts'
+import { codex } from './codex/codex.ts'
+import { opencode } from './opencode/opencode.ts'
 
 /** Every client, in the order in which they are offered. */
 export const clients: readonly Client[] = [codex, claude, claudeGpt, opencode]

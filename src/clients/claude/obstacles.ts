@@ -1,5 +1,10 @@
-import type { Machine } from '../platform/platform.ts'
-import { credentials, managedKey } from './claude-credential-obstacles.ts'
+import type { Machine } from '../../platform/platform.ts'
+import { type FileTexts, type Obstacle, type ObstacleContext, slots } from '../client.ts'
+import { leftoverObstacles } from '../leftovers.ts'
+import { relativePlaceObstacles } from '../paths.ts'
+import { unsetCommand } from '../shell-variables.ts'
+import { fileOf, layersOf, placeOf, readFile } from '../texts.ts'
+import { credentials, managedKey } from './credential-obstacles.ts'
 import {
   inEnv,
   names,
@@ -7,15 +12,10 @@ import {
   serviceSwitches,
   slotVariable,
   slotVariables,
-} from './claude-keys.ts'
-import { type Scene, setEnv } from './claude-scene.ts'
-import { type ClaudeSettings, readRepairedSettings, readSettings } from './claude-settings.ts'
-import { proxy, shell } from './claude-shell-obstacles.ts'
-import { type FileTexts, type Obstacle, type ObstacleContext, slots } from './client.ts'
-import { leftoverObstacles } from './leftovers.ts'
-import { relativePlaceObstacles } from './paths.ts'
-import { unsetCommand } from './shell-variables.ts'
-import { fileOf, layersOf, placeOf, readFile } from './texts.ts'
+} from './keys.ts'
+import { type Scene, setEnv } from './scene.ts'
+import { type ClaudeSettings, readRepairedSettings, readSettings } from './settings.ts'
+import { proxy, shell } from './shell-obstacles.ts'
 
 /** What would defeat the settings, as run against Claude Code 2.1.197 and 2.1.329 (2026-11-21). */
 export function claudeObstacles(

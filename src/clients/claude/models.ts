@@ -1,10 +1,10 @@
-import { UserError } from '../errors.ts'
-import { nearestModels } from '../gateway/models/nearest.ts'
-import { gptMapping, isChatModel, messagesTiers } from '../gateway/models/rules.ts'
-import type { Catalog } from '../gateway/types.ts'
-import type { Notice } from '../notice.ts'
-import { type ModelChoice, type SetupOptions, type Slot, slots } from './client.ts'
-import { checkedModel, windowOf } from './models.ts'
+import { UserError } from '../../errors.ts'
+import { nearestModels } from '../../gateway/models/nearest.ts'
+import { gptMapping, isChatModel, messagesTiers } from '../../gateway/models/rules.ts'
+import type { Catalog } from '../../gateway/types.ts'
+import type { Notice } from '../../notice.ts'
+import { type ModelChoice, type SetupOptions, type Slot, slots } from '../client.ts'
+import { checkedModel, windowOf } from '../models.ts'
 
 /**
  * What the client sends for each slot that is not pinned, by version, the newest first. Run against

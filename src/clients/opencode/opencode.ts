@@ -1,8 +1,8 @@
-import type { ConfigValue, FileEdit, KeyChange } from '../edits/plan.ts'
-import { UserError } from '../errors.ts'
-import { smallModel, speaks } from '../gateway/models/rules.ts'
-import type { Catalog, CatalogModel } from '../gateway/types.ts'
-import type { Machine } from '../platform/platform.ts'
+import type { ConfigValue, FileEdit, KeyChange } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import { smallModel, speaks } from '../../gateway/models/rules.ts'
+import type { Catalog, CatalogModel } from '../../gateway/types.ts'
+import type { Machine } from '../../platform/platform.ts'
 import type {
   Choice,
   Client,
@@ -14,15 +14,13 @@ import type {
   Origins,
   Settings,
   SetupOptions,
-} from './client.ts'
-import { isCodexAuth } from './codex-auth.ts'
-import { pickModel, windowOf } from './models.ts'
-import { mergedConfig, ownFiles, readOpencodeKey } from './opencode-config.ts'
-import { opencodeObstacles } from './opencode-obstacles.ts'
-import { pathsOf } from './paths.ts'
-import { checkProviderId } from './provider-ids.ts'
-import { editKeys } from './repairs.ts'
-import { readStrictJson } from './strict-json.ts'
+} from '../client.ts'
+import { isCodexAuth } from '../codex/auth.ts'
+import { pickModel, windowOf } from '../models.ts'
+import { pathsOf } from '../paths.ts'
+import { checkProviderId } from '../provider-ids.ts'
+import { editKeys } from '../repairs.ts'
+import { readStrictJson } from '../strict-json.ts'
 import {
   brokenText,
   compact,
@@ -33,7 +31,9 @@ import {
   rootOf,
   tableAt,
   textAt,
-} from './texts.ts'
+} from '../texts.ts'
+import { mergedConfig, ownFiles, readOpencodeKey } from './config.ts'
+import { opencodeObstacles } from './obstacles.ts'
 
 /** The provider-config tool. Facts: run against opencode 1.18.33, 2026-11-21. */
 export const opencode: Client = {

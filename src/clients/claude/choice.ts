@@ -1,4 +1,5 @@
-import type { ConfigValue, KeyChange } from '../edits/plan.ts'
+import type { ConfigValue, KeyChange } from '../../edits/plan.ts'
+import { type Choice, type Slot, slots } from '../client.ts'
 import {
   inEnv,
   names,
@@ -6,9 +7,8 @@ import {
   slotLabelVariable,
   slotVariable,
   slotVariables,
-} from './claude-keys.ts'
-import { type ClaudeSettings, readSettings } from './claude-settings.ts'
-import { type Choice, type Slot, slots } from './client.ts'
+} from './keys.ts'
+import { type ClaudeSettings, readSettings } from './settings.ts'
 
 /** What a choice makes of the settings: every key that it sets, and every one that it takes away. */
 export function ourKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange[] {

@@ -1,7 +1,7 @@
-import { inEnv, names, serviceSwitches, slotVariable } from './claude-keys.ts'
-import { carriesCredential, type Scene } from './claude-scene.ts'
-import { type Obstacle, slots } from './client.ts'
-import { type DefeatingVariable, variableObstacles } from './shell-variables.ts'
+import { type Obstacle, slots } from '../client.ts'
+import { type DefeatingVariable, variableObstacles } from '../shell-variables.ts'
+import { inEnv, names, serviceSwitches, slotVariable } from './keys.ts'
+import { carriesCredential, type Scene } from './scene.ts'
 
 /** The settings' `env` beats the shell's, and an empty value there takes a variable's effect away. */
 export function shell({ settings, machine, context }: Scene): readonly Obstacle[] {

@@ -1,8 +1,8 @@
-import type { ConfigValue } from '../edits/plan.ts'
-import type { FileTexts } from './client.ts'
-import { isReserved } from './provider-ids.ts'
-import { readStrictJson } from './strict-json.ts'
-import { fileOf, isTable, layersOf, type ReadFile, readFile } from './texts.ts'
+import type { ConfigValue } from '../../edits/plan.ts'
+import type { FileTexts } from '../client.ts'
+import { isReserved } from '../provider-ids.ts'
+import { readStrictJson } from '../strict-json.ts'
+import { fileOf, isTable, layersOf, type ReadFile, readFile } from '../texts.ts'
 
 type Table = { readonly [key: string]: ConfigValue }
 

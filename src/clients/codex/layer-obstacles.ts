@@ -1,5 +1,5 @@
-import type { FileTexts, Obstacle, ObstacleContext } from './client.ts'
-import { isTable, layersOf, placeOf, type ReadFile, readFile, tableAt } from './texts.ts'
+import type { FileTexts, Obstacle, ObstacleContext } from '../client.ts'
+import { isTable, layersOf, placeOf, type ReadFile, readFile, tableAt } from '../texts.ts'
 
 /** The root keys by which another layer redirects Codex. */
 const redirecting = ['model', 'model_provider', 'cli_auth_credentials_store', 'forced_login_method']

@@ -1,5 +1,5 @@
-import type { KeyPath } from '../edits/plan.ts'
-import { type Slot, slots } from './client.ts'
+import type { KeyPath } from '../../edits/plan.ts'
+import { type Slot, slots } from '../client.ts'
 
 /** Names in the settings' `env`, as Claude Code 2.1.197 and 2.1.329 know them (2026-11-21). */
 export const names = {

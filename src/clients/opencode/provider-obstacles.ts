@@ -1,15 +1,6 @@
-import type { Machine } from '../platform/platform.ts'
-import type { FileTexts, Obstacle, ObstacleContext } from './client.ts'
-import { isLoopback, leftoverObstacles } from './leftovers.ts'
-import {
-  type ConfiguredProvider,
-  configuredProvider,
-  hasLogin,
-  isAuthIgnored,
-  mergedConfig,
-  ownFiles,
-  readOpencodeKey,
-} from './opencode-config.ts'
+import type { Machine } from '../../platform/platform.ts'
+import type { FileTexts, Obstacle, ObstacleContext } from '../client.ts'
+import { isLoopback, leftoverObstacles } from '../leftovers.ts'
 import {
   fileOf,
   isOwnAddress,
@@ -20,7 +11,16 @@ import {
   shownUrl,
   tableAt,
   textAt,
-} from './texts.ts'
+} from '../texts.ts'
+import {
+  type ConfiguredProvider,
+  configuredProvider,
+  hasLogin,
+  isAuthIgnored,
+  mergedConfig,
+  ownFiles,
+  readOpencodeKey,
+} from './config.ts'
 
 /** What is wrong with the provider itself: its address, its key, its models. */
 export function providerObstacles(

@@ -1,7 +1,7 @@
-import type { ConfigValue, KeyChange } from '../edits/plan.ts'
-import type { FileTexts, Obstacle, ObstacleContext, Repair } from './client.ts'
-import { isLoopback } from './leftovers.ts'
-import { isReserved, reservedProviderIds } from './provider-ids.ts'
+import type { ConfigValue, KeyChange } from '../../edits/plan.ts'
+import type { FileTexts, Obstacle, ObstacleContext, Repair } from '../client.ts'
+import { isLoopback } from '../leftovers.ts'
+import { isReserved, reservedProviderIds } from '../provider-ids.ts'
 import {
   isOwnAddress,
   isTable,
@@ -13,7 +13,7 @@ import {
   shownUrl,
   tableAt,
   textAt,
-} from './texts.ts'
+} from '../texts.ts'
 
 type Table = { readonly [key: string]: ConfigValue }
 

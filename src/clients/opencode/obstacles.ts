@@ -1,13 +1,13 @@
-import type { ConfigValue, KeyPath } from '../edits/plan.ts'
-import type { Machine } from '../platform/platform.ts'
-import type { FileTexts, Obstacle, ObstacleContext, Repair } from './client.ts'
-import { placeholderOf } from './leftovers.ts'
-import { configuredProvider, mergedConfig, ownFiles } from './opencode-config.ts'
-import { formerObstacles, providerObstacles } from './opencode-provider-obstacles.ts'
-import { relativePlaceObstacles } from './paths.ts'
-import { variableObstacles } from './shell-variables.ts'
-import { readStrictJson } from './strict-json.ts'
-import { fileOf, isOwnAddress, isTable, layersOf, placeOf, readFile, tableAt } from './texts.ts'
+import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
+import type { Machine } from '../../platform/platform.ts'
+import type { FileTexts, Obstacle, ObstacleContext, Repair } from '../client.ts'
+import { placeholderOf } from '../leftovers.ts'
+import { relativePlaceObstacles } from '../paths.ts'
+import { variableObstacles } from '../shell-variables.ts'
+import { readStrictJson } from '../strict-json.ts'
+import { fileOf, isOwnAddress, isTable, layersOf, placeOf, readFile, tableAt } from '../texts.ts'
+import { configuredProvider, mergedConfig, ownFiles } from './config.ts'
+import { formerObstacles, providerObstacles } from './provider-obstacles.ts'
 
 /** What would defeat the pair, as run against opencode 1.18.33 (2026-11-21). */
 export function opencodeObstacles(

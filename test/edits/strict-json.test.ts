@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { repairToStrictJson, strictJsonProblem } from '../../src/edits/json-strict.ts'
+import { repairToStrictJson, strictJsonProblem } from '../../src/edits/strict-json.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 
 test.each([

@@ -1,11 +1,6 @@
-import type { FileEdit } from '../edits/plan.ts'
-import { UserError } from '../errors.ts'
-import type { Machine } from '../platform/platform.ts'
-import { ourKeys } from './claude-choice.ts'
-import { inEnv, names, slotVariable } from './claude-keys.ts'
-import { chooseMapped, chooseSlots } from './claude-models.ts'
-import { claudeObstacles } from './claude-obstacles.ts'
-import { readRepairedSettings, readSettings } from './claude-settings.ts'
+import type { FileEdit } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import type { Machine } from '../../platform/platform.ts'
 import {
   type Choice,
   type Client,
@@ -16,10 +11,15 @@ import {
   type Settings,
   type SetupOptions,
   slots,
-} from './client.ts'
-import { pathsOf } from './paths.ts'
-import { editKeys } from './repairs.ts'
-import { brokenText, compact, fileOf, layersOf, originOf, readFile, rootOf } from './texts.ts'
+} from '../client.ts'
+import { pathsOf } from '../paths.ts'
+import { editKeys } from '../repairs.ts'
+import { brokenText, compact, fileOf, layersOf, originOf, readFile, rootOf } from '../texts.ts'
+import { ourKeys } from './choice.ts'
+import { inEnv, names, slotVariable } from './keys.ts'
+import { chooseMapped, chooseSlots } from './models.ts'
+import { claudeObstacles } from './obstacles.ts'
+import { readRepairedSettings, readSettings } from './settings.ts'
 
 /** The messages client. Facts: run against Claude Code 2.1.197 and 2.1.329, 2026-11-21. */
 const shared = {

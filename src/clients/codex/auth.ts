@@ -1,5 +1,5 @@
-import type { FileText } from './client.ts'
-import { readStrictJson } from './strict-json.ts'
+import type { FileText } from '../client.ts'
+import { readStrictJson } from '../strict-json.ts'
 
 /** What Codex makes of its auth.json. */
 export interface CodexAuth {

@@ -1,13 +1,13 @@
-import type { Machine } from '../platform/platform.ts'
-import type { FileTexts, Obstacle, ObstacleContext } from './client.ts'
-import { readCodexAuth } from './codex-auth.ts'
-import { authObstacles } from './codex-auth-obstacles.ts'
-import { layerObstacles } from './codex-layer-obstacles.ts'
-import { configRepair, providerInUse, providerObstacles } from './codex-provider-obstacles.ts'
-import { leftoverObstacles } from './leftovers.ts'
-import { relativePlaceObstacles } from './paths.ts'
-import { variableObstacles } from './shell-variables.ts'
-import { fileOf, placeOf, type ReadFile, readFile, tableAt, textAt } from './texts.ts'
+import type { Machine } from '../../platform/platform.ts'
+import type { FileTexts, Obstacle, ObstacleContext } from '../client.ts'
+import { leftoverObstacles } from '../leftovers.ts'
+import { relativePlaceObstacles } from '../paths.ts'
+import { variableObstacles } from '../shell-variables.ts'
+import { fileOf, placeOf, type ReadFile, readFile, tableAt, textAt } from '../texts.ts'
+import { readCodexAuth } from './auth.ts'
+import { authObstacles } from './auth-obstacles.ts'
+import { layerObstacles } from './layer-obstacles.ts'
+import { configRepair, providerInUse, providerObstacles } from './provider-obstacles.ts'
 
 /** What would defeat the pair, as run against Codex 0.169.0 (2026-11-21). */
 export function codexObstacles(

@@ -1,5 +1,5 @@
 import { posix, win32 } from 'node:path'
-import type { Platform } from '../platform/platform.ts'
+import type { Platform } from '../../platform/platform.ts'
 import { codexHome } from './codex.ts'
 
 /**
