@@ -1,6 +1,6 @@
 import { pickModel } from '../clients/models.ts'
 import { UserError } from '../errors.ts'
-import { messagesTiers } from '../gateway/model-rules.ts'
+import { messagesTiers } from '../gateway/models/rules.ts'
 import { probe } from '../gateway/probe.ts'
 import type { Catalog } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'

@@ -7,7 +7,7 @@ import {
   messagesTiers,
   smallModel,
   speaks,
-} from '../gateway/model-rules.ts'
+} from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
 import { askCatalog } from './ask-catalog.ts'
 import type { GatewayOptions } from './credentials.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { startGateway } from '../../src/serve/index.ts'
-import { runCli } from '../support/cli.ts'
-import { aHome } from '../support/home.ts'
-import { accessTo, aServer, aSocketServer, goodGateway, key, tlsFile } from './forged.ts'
+import { startGateway } from '../../../src/serve/index.ts'
+import { runCli } from '../../support/cli.ts'
+import { aHome } from '../../support/home.ts'
+import { accessTo, aServer, aSocketServer, goodGateway, key, tlsFile } from '../forged.ts'
 
 /** `repoint models` as it is published: bundled, in a process of its own. */
 async function models(

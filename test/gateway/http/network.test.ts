@@ -1,9 +1,9 @@
 import { lookup } from 'node:dns/promises'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { readCatalog } from '../../src/gateway/catalog.ts'
-import { closeGateway } from '../../src/gateway/connection.ts'
-import { probe } from '../../src/gateway/probe.ts'
+import { readCatalog } from '../../../src/gateway/catalog.ts'
+import { closeGateway } from '../../../src/gateway/http/connection.ts'
+import { probe } from '../../../src/gateway/probe.ts'
 import {
   accessTo,
   aServer,
@@ -14,7 +14,7 @@ import {
   key,
   sendJson,
   tlsFile,
-} from './forged.ts'
+} from '../forged.ts'
 
 const model = 'gpt-5.6-sol'
 const good = { certificate: 'good.pem' }

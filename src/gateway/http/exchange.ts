@@ -1,9 +1,9 @@
 import type { Dispatcher } from 'undici'
-import { type Answer, NetworkError, type NetworkFailure } from './answer.ts'
+import { type Answer, NetworkError, type NetworkFailure } from '../judge/answer.ts'
+import type { GatewayAccess } from '../types.ts'
 import { type Connection, dropConnection, keepConnection } from './connection.ts'
 import { decodeBody } from './decode.ts'
 import { proxyAuthorization } from './tunnel.ts'
-import type { GatewayAccess } from './types.ts'
 
 export interface RequestSpec {
   readonly method: 'GET' | 'POST'

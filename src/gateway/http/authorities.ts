@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import tls from 'node:tls'
-import { UserError } from '../errors.ts'
-import type { GatewayAccess } from './types.ts'
+import { UserError } from '../../errors.ts'
+import type { GatewayAccess } from '../types.ts'
 
 /**
  * The certificate authorities to trust, or undefined for Node's own choice.

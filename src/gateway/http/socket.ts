@@ -1,6 +1,6 @@
 import net from 'node:net'
 import tls from 'node:tls'
-import type { RequestStage } from './answer.ts'
+import type { RequestStage } from '../judge/answer.ts'
 import type { ForwardProxy } from './proxy.ts'
 import { tunnel } from './tunnel.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { UserError } from '../../src/errors.ts'
-import { isLoopback, normaliseBaseUrl } from '../../src/gateway/base-url.ts'
-import { fc } from '../support/fast-check.ts'
+import type { UserError } from '../../../src/errors.ts'
+import { isLoopback, normaliseBaseUrl } from '../../../src/gateway/input/base-url.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const read = (input: string, allowHttp = false) => normaliseBaseUrl(input, { allowHttp })
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { UserError } from '../../src/errors.ts'
-import { cleanKey } from '../../src/gateway/key.ts'
-import { maskSecret } from '../../src/text.ts'
-import { fc } from '../support/fast-check.ts'
+import type { UserError } from '../../../src/errors.ts'
+import { cleanKey } from '../../../src/gateway/input/key.ts'
+import { maskSecret } from '../../../src/text.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const key = 'sk-Ab12Cd34Ef56Gh78Ij90'
 

@@ -1,6 +1,6 @@
+import type { Catalog } from '../types.ts'
 import { withoutVendor } from './model-id.ts'
-import { isChatModel } from './model-rules.ts'
-import type { Catalog } from './types.ts'
+import { isChatModel } from './rules.ts'
 
 /** The ids of the catalog that look most like `asked`: at most `count`, the likest first. */
 export function nearestModels(asked: string, catalog: Catalog, count = 3): readonly string[] {

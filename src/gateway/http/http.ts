@@ -1,7 +1,7 @@
-import { type Answer, NetworkError, type NetworkFailure } from './answer.ts'
+import { type Answer, NetworkError, type NetworkFailure } from '../judge/answer.ts'
+import type { GatewayAccess } from '../types.ts'
 import { dropConnection, takeConnection } from './connection.ts'
 import { exchange, type RequestSpec } from './exchange.ts'
-import type { GatewayAccess } from './types.ts'
 
 export type { RequestSpec }
 

@@ -1,5 +1,5 @@
+import type { ProtocolName } from '../types.ts'
 import { asObject, parseJson } from './error-body.ts'
-import type { ProtocolName } from './types.ts'
 
 /**
  * What the body of a 200 proves about an inference.

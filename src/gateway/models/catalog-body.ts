@@ -1,6 +1,6 @@
-import { asObject, parseJson } from './error-body.ts'
-import { maskForms } from './secret-forms.ts'
-import type { CatalogModel } from './types.ts'
+import { asObject, parseJson } from '../judge/error-body.ts'
+import { maskForms } from '../secret-forms.ts'
+import type { CatalogModel } from '../types.ts'
 
 type Entry = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,4 @@
-import { UserError } from '../errors.ts'
+import { UserError } from '../../errors.ts'
 
 /** A proxy from the environment. */
 export interface ForwardProxy {

@@ -1,4 +1,4 @@
-import type { Answer } from './answer.ts'
+import type { Answer } from '../judge/answer.ts'
 
 /** A body as text: unpacked and decoded, at most `maxBytes` of it. Never throws. */
 export async function decodeBody(

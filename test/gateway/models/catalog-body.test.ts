@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isCatalogBody, nextPage, readModels } from '../../src/gateway/catalog-body.ts'
+import { isCatalogBody, nextPage, readModels } from '../../../src/gateway/models/catalog-body.ts'
 
 const models = (body: unknown) => readModels(JSON.stringify(body)).models
 

@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 import type { Client } from 'undici'
+import type { GatewayAccess } from '../types.ts'
 import { trustedAuthorities } from './authorities.ts'
 import { type ForwardProxy, proxyFor } from './proxy.ts'
 import { needsTunnel, openSocket, type Progress } from './socket.ts'
-import type { GatewayAccess } from './types.ts'
 
 /** One connection to a gateway, kept open between requests. */
 export interface Connection {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { compareFamilies, parseGptId } from '../../src/gateway/model-id.ts'
+import { compareFamilies, parseGptId } from '../../../src/gateway/models/model-id.ts'
+import { nearestModels } from '../../../src/gateway/models/nearest.ts'
 import {
   defaultModel,
   gptMapping,
@@ -8,10 +9,9 @@ import {
   resolveModel,
   smallModel,
   speaks,
-} from '../../src/gateway/model-rules.ts'
-import { nearestModels } from '../../src/gateway/nearest.ts'
-import type { Catalog } from '../../src/gateway/types.ts'
-import { fc } from '../support/fast-check.ts'
+} from '../../../src/gateway/models/rules.ts'
+import type { Catalog } from '../../../src/gateway/types.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const catalog = (...ids: string[]): Catalog => ({ models: ids.map((id) => ({ id })) })
 

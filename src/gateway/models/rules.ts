@@ -1,6 +1,6 @@
-import { type Slot, slots } from '../clients/client.ts'
+import { type Slot, slots } from '../../clients/client.ts'
+import type { Catalog, CatalogModel, ProtocolName } from '../types.ts'
 import { compareFamilies, type GptId, parseGptId, withoutVendor } from './model-id.ts'
-import type { Catalog, CatalogModel, ProtocolName } from './types.ts'
 
 /** A model, and why the rules took it, in words. */
 export interface ChosenModel {

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
-import { UserError } from '../errors.ts'
-import type { Notice } from '../notice.ts'
+import { UserError } from '../../errors.ts'
+import type { Notice } from '../../notice.ts'
 import { isKeyShaped } from './key-shape.ts'
 
 /** Routes of the three protocols and their neighbours, as people copy them out of documentation. */

@@ -1,5 +1,5 @@
-import { UserError } from '../errors.ts'
-import type { Notice } from '../notice.ts'
+import { UserError } from '../../errors.ts'
+import type { Notice } from '../../notice.ts'
 
 /** The ways in which instructions leave a gap for the key. */
 const placeholders: readonly RegExp[] = [

@@ -1,4 +1,10 @@
+import { maxAnswerBytes, maxCatalogBytes } from '../limits.ts'
+import { isCatalogBody } from '../models/catalog-body.ts'
 import type { Answer } from './answer.ts'
+import type { Outcome, Question } from './diagnose.ts'
+import { type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
+import { codesOf } from './error-codes.ts'
+import { httpsWanted } from './network-failure.ts'
 import {
   asksForLogin,
   type Case,
@@ -16,13 +22,7 @@ import {
   redirected,
   says,
   wrongRoute,
-} from './answer-outcomes.ts'
-import { isCatalogBody } from './catalog-body.ts'
-import type { Outcome, Question } from './diagnose.ts'
-import { httpsWanted } from './diagnose-failure.ts'
-import { type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
-import { codesOf } from './error-codes.ts'
-import { maxAnswerBytes, maxCatalogBytes } from './limits.ts'
+} from './outcomes.ts'
 import { proofIn } from './proof.ts'
 
 /** The outcome of an HTTP answer, or undefined where it is what was asked for. */

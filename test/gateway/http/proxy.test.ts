@@ -1,10 +1,10 @@
 import net from 'node:net'
 import { describe, expect, test } from 'vitest'
-import type { UserError } from '../../src/errors.ts'
-import { readCatalog } from '../../src/gateway/catalog.ts'
-import { probe } from '../../src/gateway/probe.ts'
-import { proxyFor } from '../../src/gateway/proxy.ts'
-import { accessTo, aServer, aSocketServer, failure, goodGateway, tlsFile } from './forged.ts'
+import type { UserError } from '../../../src/errors.ts'
+import { readCatalog } from '../../../src/gateway/catalog.ts'
+import { proxyFor } from '../../../src/gateway/http/proxy.ts'
+import { probe } from '../../../src/gateway/probe.ts'
+import { accessTo, aServer, aSocketServer, failure, goodGateway, tlsFile } from '../forged.ts'
 
 const proxyUrl = 'http://proxy.example:3128'
 

@@ -1,8 +1,8 @@
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../../errors.ts'
+import { cleanForeignText } from '../foreign-text.ts'
+import { isLoopback } from '../input/base-url.ts'
 import type { NetworkFailure } from './answer.ts'
-import { isLoopback } from './base-url.ts'
 import type { Outcome, Question } from './diagnose.ts'
-import { cleanForeignText } from './foreign-text.ts'
 
 /** The outcome of a request that got no answer. */
 export function diagnoseFailure(failure: NetworkFailure, question: Question): Outcome {

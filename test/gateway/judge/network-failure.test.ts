@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { exitStatus } from '../../src/errors.ts'
-import type { Answer, NetworkFailure } from '../../src/gateway/answer.ts'
-import { diagnose, type Question } from '../../src/gateway/diagnose.ts'
-import { cleanForeignText } from '../../src/gateway/foreign-text.ts'
-import { fc } from '../support/fast-check.ts'
+import { exitStatus } from '../../../src/errors.ts'
+import { cleanForeignText } from '../../../src/gateway/foreign-text.ts'
+import type { Answer, NetworkFailure } from '../../../src/gateway/judge/answer.ts'
+import { diagnose, type Question } from '../../../src/gateway/judge/diagnose.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const question: Question = {
   asked: 'catalog',

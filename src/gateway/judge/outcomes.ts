@@ -1,9 +1,9 @@
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../../errors.ts'
+import { cleanForeignText } from '../foreign-text.ts'
+import { nearestModels } from '../models/nearest.ts'
 import type { Answer } from './answer.ts'
 import type { Outcome, Question } from './diagnose.ts'
 import type { ErrorBody } from './error-body.ts'
-import { cleanForeignText } from './foreign-text.ts'
-import { nearestModels } from './nearest.ts'
 
 /** An answer with all that the rules look at. */
 export interface Case {

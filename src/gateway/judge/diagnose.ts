@@ -1,8 +1,8 @@
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../../errors.ts'
+import type { Catalog, ProtocolName } from '../types.ts'
 import type { Answer, NetworkFailure } from './answer.ts'
-import { diagnoseAnswer } from './diagnose-answer.ts'
-import { diagnoseFailure } from './diagnose-failure.ts'
-import type { Catalog, ProtocolName } from './types.ts'
+import { diagnoseAnswer } from './http-answer.ts'
+import { diagnoseFailure } from './network-failure.ts'
 
 /** What was asked, as far as an answer must be judged by it. */
 export interface Question {

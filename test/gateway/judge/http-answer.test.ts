@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { exitStatus } from '../../src/errors.ts'
-import { diagnose } from '../../src/gateway/diagnose.ts'
+import { exitStatus } from '../../../src/errors.ts'
+import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import {
   base,
   bodies,
@@ -10,7 +10,7 @@ import {
   otherGateways,
   pages,
   type Row,
-} from '../fixtures/gateway/answers.ts'
+} from '../../fixtures/gateway/answers.ts'
 
 const routes = {
   catalog: '/v1/models',
