@@ -3,7 +3,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { type ClientId, type SetupOptions, slots } from './clients/client.ts'
 import type { Shell } from './commands/completion.ts'
 import type { GatewayOptions } from './commands/credentials.ts'
-import { Session } from './commands/session.ts'
+import { Session } from './commands/screen/session.ts'
 import { renderError, UserError } from './errors.ts'
 import type { Platform } from './platform/platform.ts'
 

@@ -1,9 +1,9 @@
 import { type Client, slots } from '../clients/client.ts'
-import { clientById, clients } from '../clients/index.ts'
+import { clientById, clients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { settingsNow } from './client-files.ts'
 import { findInstalled, type Installed } from './installed.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
 
 /**

@@ -1,12 +1,12 @@
 import type { Client, FileTexts, Settings } from '../clients/client.ts'
-import { clients, familyIds } from '../clients/index.ts'
+import { clients, familyIds } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { copyOf } from '../transaction/blobs.ts'
 import type { RecordedFile, RollbackPlan, RunRecord } from '../transaction/types.ts'
 import { asPlanned, readClientFiles } from './client-files.ts'
 import { families, ownBaseUrls, runsOf } from './client-state.ts'
 import { runsSoFar } from './history.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /**
  * Refuses a rollback (most likely one that goes forward again) after which a client would send a

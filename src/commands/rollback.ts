@@ -1,5 +1,5 @@
 import type { Client, ClientId, Notice } from '../clients/client.ts'
-import { familyIds } from '../clients/index.ts'
+import { familyIds } from '../clients/list.ts'
 import { describeEdit } from '../edits/describe.ts'
 import { applyRollback, planRollback } from '../transaction/rollback.ts'
 import type { Applied, RollbackPlan, RunRecord } from '../transaction/types.ts'
@@ -8,7 +8,7 @@ import { families } from './client-state.ts'
 import { stopCodexServer } from './codex-server.ts'
 import { runsSoFar, settleFirst } from './history.ts'
 import { isAbandoned, refuseStrangeLogin, refuseUnknownClient } from './rollback-guard.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 export interface RollbackRequest {
   readonly client?: ClientId | undefined

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findCodexDaemon, stopCodexDaemon } from '../../src/clients/codex-daemon.ts'
+import { findCodexDaemon, stopCodexDaemon } from '../../src/clients/codex/daemon.ts'
 import type { Platform, RunResult } from '../../src/platform/platform.ts'
 import { aMachine } from './support.ts'
 

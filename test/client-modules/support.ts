@@ -5,7 +5,7 @@ import type {
   ObstacleContext,
   SetupOptions,
 } from '../../src/clients/client.ts'
-import { clients } from '../../src/clients/index.ts'
+import { clients } from '../../src/clients/list.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'

@@ -1,0 +1,72 @@
+import type { FileText } from '../client.ts'
+import { readStrictJson } from '../strict-json.ts'
+
+/** What Codex makes of its auth.json. */
+export interface CodexAuth {
+  /** The API key that it sends. */
+  readonly usableKey?: string
+  /** A key that stands in the file but is not used, because a login wins. */
+  readonly shadowedKey?: string
+  /** A login that it uses in the place of a key, in words. */
+  readonly login?: string
+  /** Fields that other tools put a key into, which it does not read. */
+  readonly unreadKeys?: readonly string[]
+  /** Why it ignores the file without a word. */
+  readonly ignored?: string
+}
+
+/** Fields that may stand beside the key without changing what is sent (0.169.0, 2026-11-21). */
+const harmless = new Set(['OPENAI_API_KEY', 'auth_mode', 'tokens', 'last_refresh'])
+
+/**
+ * Reads auth.json as Codex 0.169.0 does (2026-11-21): a byte order mark, a comment or broken JSON
+ * makes it ignore the whole file; ChatGPT tokens win over a key.
+ */
+export function readCodexAuth(file: FileText): CodexAuth {
+  if (file.bytes === null) return {}
+  const read = readStrictJson(file.bytes, { allowsBom: false })
+  if (read.kind === 'refused') return { ignored: read.why }
+  const { root } = read
+  const key = root['OPENAI_API_KEY']
+  const mode = root['auth_mode']
+  const hasTokens = root['tokens'] !== undefined && root['tokens'] !== null
+  const others = Object.keys(root).filter((name) => !harmless.has(name) && root[name] !== null)
+  const keyText = typeof key === 'string' && key !== '' ? key : undefined
+  if (mode === 'chatgpt' || mode === 'chatgptAuthTokens' || hasTokens) {
+    return { login: 'a ChatGPT login', ...(keyText === undefined ? {} : { shadowedKey: keyText }) }
+  }
+  if (mode !== undefined && mode !== null && mode !== 'apikey') {
+    return {
+      login: `a login of the kind ${JSON.stringify(mode)}`,
+      ...(keyText === undefined ? {} : { shadowedKey: keyText }),
+    }
+  }
+  if (keyText === undefined) {
+    const unreadKeys = others.filter((name) => /_(?:KEY|TOKEN)$/.test(name))
+    const logins = others.filter((name) => !unreadKeys.includes(name))
+    if (logins.length > 0) return { login: `a login (${logins.join(', ')})` }
+    return unreadKeys.length === 0 ? {} : { unreadKeys }
+  }
+  if (/[\r\n]/.test(keyText)) return { ignored: 'its key holds a line break', shadowedKey: keyText }
+  return { usableKey: keyText }
+}
+
+/** Whether a file of that name holds opencode's logins: an entry a provider, each with a type. */
+export function isOpencodeAuth(file: FileText): boolean {
+  const root = rootOf(file)
+  return Object.values(root).some((entry) => {
+    const type = typeof entry === 'object' && entry !== null && (entry as { type?: unknown }).type
+    return type === 'api' || type === 'oauth' || type === 'wellknown'
+  })
+}
+
+/** Whether a file of that name is the one that Codex keeps its key or its login in. */
+export function isCodexAuth(file: FileText): boolean {
+  const root = rootOf(file)
+  return ['OPENAI_API_KEY', 'auth_mode', 'tokens'].some((name) => Object.hasOwn(root, name))
+}
+
+function rootOf({ bytes }: FileText): Readonly<Record<string, unknown>> {
+  const read = bytes && readStrictJson(bytes, { allowsBom: true })
+  return read?.kind === 'object' ? read.root : {}
+}
