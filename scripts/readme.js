@@ -4,9 +4,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-
-const { exitStatus } = createRequire(import.meta.url)('../dist/errors.cjs')
+import { exitStatus } from '../dist/errors.js'
 
 const meanings = {
   0: 'done, or nothing to do',

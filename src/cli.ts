@@ -4,7 +4,7 @@ import type { ClientFlag, SetupOptions } from './clients/client.ts'
 import { rowOf, rows } from './clients/list.ts'
 import type { Shell } from './commands/completion.ts'
 import type { GatewayOptions } from './commands/credentials.ts'
-import { Session } from './commands/session.ts'
+import { Session } from './commands/screen/session.ts'
 import { renderError, UserError } from './errors.ts'
 import type { Platform } from './platform/platform.ts'
 

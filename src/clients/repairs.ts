@@ -1,6 +1,6 @@
-import { formatOf } from '../edits/formats.ts'
-import { repairToStrictJson } from '../edits/json-strict.ts'
+import { formatOf } from '../edits/format.ts'
 import type { FileEdit, KeyChange, KeyPath } from '../edits/plan.ts'
+import { repairToStrictJson } from '../edits/strict-json.ts'
 import type { FileText, FileTexts, Repair } from './client.ts'
 import { fileOf } from './texts.ts'
 

@@ -1,5 +1,5 @@
-import { repairToStrictJson, strictJsonProblem } from '../edits/json-strict.ts'
 import type { Bytes } from '../edits/plan.ts'
+import { repairToStrictJson, strictJsonProblem } from '../edits/strict-json.ts'
 import { UserError } from '../errors.ts'
 
 /** What a reader that knows only plain JSON makes of a file. */

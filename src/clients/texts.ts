@@ -1,5 +1,5 @@
-import type { ConfigDocument } from '../edits/format.ts'
-import { formatOf } from '../edits/formats.ts'
+import type { ConfigDocument } from '../edits/edit.ts'
+import { formatOf } from '../edits/format.ts'
 import type { Bytes, ConfigValue, KeyPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { FileText, FileTexts, ObstacleContext } from './client.ts'

@@ -5,7 +5,7 @@ import { configuredGateway } from './configured-gateway.ts'
 import { findGateway, type GatewayOptions } from './credentials.ts'
 import { runsSoFar, settleFirst } from './history.ts'
 import { rememberModels } from './model-cache.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /** Finds the gateway and asks it for its models: the beginning of every command that only asks. */
 export async function askCatalog(

@@ -9,14 +9,14 @@ import type {
   Settings,
 } from '../clients/client.ts'
 import { familyIds } from '../clients/list.ts'
-import { formatOf } from '../edits/formats.ts'
+import { formatOf } from '../edits/format.ts'
 import type { KeyPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { readBlob } from '../transaction/blobs.ts'
 import { sha256Of } from '../transaction/durable.ts'
 import type { RecordedFile, RunRecord } from '../transaction/types.ts'
 import { readClientFiles, readShellProfiles } from './client-files.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /** What is known about one client without asking it or the network. */
 export interface ClientState {

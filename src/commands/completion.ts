@@ -5,7 +5,7 @@ import { powershellScript } from './completion/powershell.ts'
 import { completedCommands, programFlags } from './completion/words.ts'
 import { zshScript } from './completion/zsh.ts'
 import { rememberedModels } from './model-cache.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 const scripts = {
   bash: bashScript,

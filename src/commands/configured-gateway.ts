@@ -4,7 +4,7 @@ import type { RunRecord } from '../transaction/types.ts'
 import { settingsNow } from './client-files.ts'
 import { ownBaseUrls, runsOf } from './client-state.ts'
 import type { GatewayOptions } from './credentials.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 export interface ConfiguredGateway {
   /** The client that uses it. */

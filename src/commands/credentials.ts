@@ -1,10 +1,10 @@
 import type { Notice } from '../clients/client.ts'
 import { UserError } from '../errors.ts'
-import { normaliseBaseUrl } from '../gateway/base-url.ts'
-import { cleanKey } from '../gateway/key.ts'
+import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
+import { cleanKey } from '../gateway/input/key.ts'
 import type { GatewayAccess } from '../gateway/types.ts'
 import type { ConfiguredGateway } from './configured-gateway.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /** Where a command finds its gateway: the same flags wherever one is needed. */
 export interface GatewayOptions {

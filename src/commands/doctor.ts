@@ -9,7 +9,7 @@ import type { RunRecord } from '../transaction/types.ts'
 import { type ClientState, ownBaseUrls, stateOrFailure } from './client-state.ts'
 import { type Check, checkClient, checkGateway, failedCheck, keyFile } from './doctor-checks.ts'
 import { runsSoFar, settleFirst, unreadable } from './history.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 import { wslNotice } from './wsl.ts'
 
 export interface DoctorRequest {

@@ -1,12 +1,12 @@
 import { pickModel } from '../clients/models.ts'
 import { UserError } from '../errors.ts'
-import { messagesTiers } from '../gateway/model-rules.ts'
+import { messagesTiers } from '../gateway/models/rules.ts'
 import { probe } from '../gateway/probe.ts'
 import type { Catalog } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'
 import { askCatalog } from './ask-catalog.ts'
 import type { GatewayOptions } from './credentials.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /** What Cursor cannot do with a gateway, from the service's description. */
 const limits: readonly string[] = [

@@ -3,7 +3,7 @@ import { loadClients, rowOf, rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { settingsNow } from './client-files.ts'
 import { findInstalled, type Installed } from './installed.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Client } from '../clients/client.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /** A client's program on this machine. */
 export interface Installed {

@@ -7,11 +7,11 @@ import {
   messagesTiers,
   smallModel,
   speaks,
-} from '../gateway/model-rules.ts'
+} from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
 import { askCatalog } from './ask-catalog.ts'
 import type { GatewayOptions } from './credentials.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
 

@@ -6,7 +6,7 @@ import type { RecordedFile, RollbackPlan, RunRecord } from '../transaction/types
 import { asPlanned, readClientFiles } from './client-files.ts'
 import { ownBaseUrls, runsOf } from './client-state.ts'
 import { runsSoFar } from './history.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /**
  * Refuses a rollback (most likely one that goes forward again) after which a client would send a

@@ -7,7 +7,7 @@ import { asPlanned, readClientFiles } from './client-files.ts'
 import { stopCodexServer } from './codex-server.ts'
 import { runsSoFar, settleFirst } from './history.ts'
 import { isAbandoned, refuseStrangeLogin, refuseUnknownClient } from './rollback-guard.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 export interface RollbackRequest {
   readonly client?: string | undefined

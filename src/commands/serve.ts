@@ -1,7 +1,5 @@
 import { UserError } from '../errors.ts'
 import type { Platform } from '../platform/platform.ts'
-import { Misfit } from '../serve/check.ts'
-import { parseFault } from '../serve/fault-spec.ts'
 import {
   type CatalogEntry,
   type Fault,
@@ -10,8 +8,10 @@ import {
   startGateway,
   type Upstream,
 } from '../serve/index.ts'
-import { readModels } from '../serve/models-file.ts'
-import { maxWrittenBytes, readWritten } from '../serve/written-file.ts'
+import { Misfit } from '../serve/settings/check.ts'
+import { parseFault } from '../serve/settings/fault-spec.ts'
+import { readModels } from '../serve/settings/models-file.ts'
+import { maxWrittenBytes, readWritten } from '../serve/settings/written-file.ts'
 import { printable } from '../text.ts'
 
 /** What `repoint serve` can be told. */

@@ -10,7 +10,7 @@ import {
   type Unreadable,
 } from './client-state.ts'
 import { runsSoFar, settleFirst, unreadable } from './history.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 import { wslNotice } from './wsl.ts'
 
 /** What each client believes now, file by file. Reads only, no network. Returns the exit status. */

@@ -1,7 +1,7 @@
 import type { Client } from '../clients/client.ts'
 import { UserError } from '../errors.ts'
 import { printable } from '../text.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /** Clients take up to 12 s for one word, and some retry for a minute before they give up. */
 const tryTimeoutMs = 90_000

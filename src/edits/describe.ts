@@ -1,10 +1,16 @@
 import { UserError } from '../errors.ts'
 import { isSecretName, maskSecret, maskTellTale, printableLine } from '../text.ts'
-import { actionOf } from './action.ts'
-import type { ConfigDocument } from './format.ts'
-import { formatOf } from './formats.ts'
-import type { Bytes, ConfigValue, FileEdit, KeyChange, KeyPath } from './plan.ts'
-import { sameBytes } from './text.ts'
+import type { ConfigDocument } from './edit.ts'
+import { formatOf } from './format.ts'
+import {
+  actionOf,
+  type Bytes,
+  type ConfigValue,
+  type FileEdit,
+  type KeyChange,
+  type KeyPath,
+  sameBytes,
+} from './plan.ts'
 import { showPath as showKey } from './values.ts'
 
 export interface DescribeOptions {

@@ -1,9 +1,18 @@
 import { UserError } from '../errors.ts'
 import { Conflict, type Dialect, type ParsedText } from './dialect.ts'
-import type { ConfigDocument } from './format.ts'
 import type { Bytes, ConfigValue, KeyChange, KeyPath } from './plan.ts'
 import { decodeText, encodeText, lineAt, position } from './text.ts'
 import { matches, sameValue, showPath, toConfigValue, valueAt, withValue } from './values.ts'
+
+/** A parsed configuration file, for reading only. */
+export interface ConfigDocument {
+  /** The decoded root value. Objects have no prototype, so `__proto__` is just a key. */
+  readonly root: { readonly [key: string]: ConfigValue }
+  /** The decoded value at `path`, or undefined where nothing stands. */
+  get(path: KeyPath): ConfigValue | undefined
+  /** The line of the key at `path`, from 1; undefined where it does not stand or stands twice. */
+  lineOf(path: KeyPath): number | undefined
+}
 
 export function readWith(dialect: Dialect, bytes: Bytes, place: string): ConfigDocument {
   const parsed = dialect.read(decodeText(bytes, place).text, place)

@@ -1,19 +1,10 @@
-import type { Bytes, ConfigValue, KeyChange, KeyPath } from './plan.ts'
+import { type ConfigDocument, editWith, readWith } from './edit.ts'
+import { jsonDialect } from './json.ts'
+import type { Bytes, FileEdit, KeyChange, KeyPath } from './plan.ts'
+import { tomlDialect } from './toml.ts'
+import { type Undone, type UndoVersions, undoWith } from './undo.ts'
 
-/** Largest configuration file that is edited, in bytes. The largest real one seen had 90 kB. */
-export const maxConfigBytes = 1_000_000
-
-/** A parsed configuration file, for reading only. */
-export interface ConfigDocument {
-  /** The decoded root value. Objects have no prototype, so `__proto__` is just a key. */
-  readonly root: { readonly [key: string]: ConfigValue }
-  /** The decoded value at `path`, or undefined where nothing stands. */
-  get(path: KeyPath): ConfigValue | undefined
-  /** The line of the key at `path`, from 1; undefined where it does not stand or stands twice. */
-  lineOf(path: KeyPath): number | undefined
-}
-
-/** What editing a file format offers. `toml.ts` and `json.ts` are the two. */
+/** What editing a file format offers.  */
 export interface Format {
   /**
    * @param place how the file is called in an error
@@ -47,13 +38,23 @@ export interface Format {
   undo(versions: UndoVersions, paths: readonly KeyPath[], place: string): Undone
 }
 
-export interface UndoVersions {
-  readonly before: Bytes | null
-  readonly written: Bytes | null
-  readonly current: Bytes | null
+/** TOML, edited in place: splices at the spans of one parser, judged by another. */
+const toml: Format = {
+  read: (bytes, place) => readWith(tomlDialect, bytes, place),
+  edit: (bytes, changes, place) => editWith(tomlDialect, bytes, changes, place),
+  undo: (versions, paths, place) => undoWith(tomlDialect, versions, paths, place),
 }
 
-export interface Undone {
-  readonly bytes: Bytes | null
-  readonly kept: readonly KeyPath[]
+/**
+ * JSON and JSONC, edited in place: splices at the spans of one parser, judged by another.
+ * Whether a client bears comments and trailing commas is its module's to say: `strictJsonProblem`.
+ */
+const json: Format = {
+  read: (bytes, place) => readWith(jsonDialect, bytes, place),
+  edit: (bytes, changes, place) => editWith(jsonDialect, bytes, changes, place),
+  undo: (versions, paths, place) => undoWith(jsonDialect, versions, paths, place),
+}
+
+export function formatOf(format: FileEdit['format']): Format {
+  return format === 'toml' ? toml : json
 }

@@ -1,6 +1,11 @@
 /** One file's bytes as they are; null: there is no such file. */
 export type Bytes = Uint8Array
 
+export function sameBytes(a: Bytes | null, b: Bytes | null): boolean {
+  if (a === null || b === null) return a === b
+  return Buffer.compare(a, b) === 0
+}
+
 /** A place in a TOML or JSON document: the keys from the root. */
 export type KeyPath = readonly string[]
 
@@ -61,4 +66,14 @@ export interface Plan {
   readonly model: string
   /** In the order in which the files must switch: see docs/transaction.md. */
   readonly edits: readonly FileEdit[]
+}
+
+/** What becomes of a file. */
+export type FileAction = 'created' | 'updated' | 'unchanged' | 'removed'
+
+/** What an edit does to its file. */
+export function actionOf({ before, after, mode }: FileEdit): FileAction {
+  if (sameBytes(before, after)) return mode === undefined ? 'unchanged' : 'updated'
+  if (before === null) return 'created'
+  return after === null ? 'removed' : 'updated'
 }

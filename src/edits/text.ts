@@ -1,6 +1,8 @@
 import { UserError } from '../errors.ts'
-import { maxConfigBytes } from './format.ts'
 import type { Bytes } from './plan.ts'
+
+/** Largest configuration file that is edited, in bytes. The largest real one seen had 90 kB. */
+export const maxConfigBytes = 1_000_000
 
 /** A file's text with the byte order mark set aside. */
 export interface DecodedText {
@@ -39,11 +41,6 @@ export function decodeText(bytes: Bytes, place: string): DecodedText {
 
 export function encodeText(decoded: DecodedText): Bytes {
   return new TextEncoder().encode((decoded.hasBom ? '\ufeff' : '') + decoded.text)
-}
-
-export function sameBytes(a: Bytes | null, b: Bytes | null): boolean {
-  if (a === null || b === null) return a === b
-  return Buffer.compare(a, b) === 0
 }
 
 /** The error for a file that cannot be parsed. `text` and `offset` give line and column. */

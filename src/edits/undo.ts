@@ -1,8 +1,7 @@
 import { Conflict, type Dialect, type ParsedText } from './dialect.ts'
 import { conflict, reparse } from './edit.ts'
-import type { Undone, UndoVersions } from './format.ts'
-import type { Bytes, KeyPath } from './plan.ts'
-import { decodeText, encodeText, endsWithBlankLine, sameBytes } from './text.ts'
+import { type Bytes, type KeyPath, sameBytes } from './plan.ts'
+import { decodeText, encodeText, endsWithBlankLine } from './text.ts'
 import { revertLines } from './undo-lines.ts'
 import {
   isTable,
@@ -15,6 +14,17 @@ import {
   valueAt,
   withValue,
 } from './values.ts'
+
+export interface UndoVersions {
+  readonly before: Bytes | null
+  readonly written: Bytes | null
+  readonly current: Bytes | null
+}
+
+export interface Undone {
+  readonly bytes: Bytes | null
+  readonly kept: readonly KeyPath[]
+}
 
 /** One of our keys that still has the value that we wrote, and what stood there before. */
 interface Target {

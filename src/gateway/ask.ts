@@ -1,7 +1,7 @@
 import { UserError } from '../errors.ts'
-import { type Answer, NetworkError, type NetworkFailure } from './answer.ts'
-import { diagnose, type Outcome, type Question } from './diagnose.ts'
-import { type RequestSpec, request } from './http.ts'
+import { type RequestSpec, request } from './http/http.ts'
+import { type Answer, NetworkError, type NetworkFailure } from './judge/answer.ts'
+import { diagnose, type Outcome, type Question } from './judge/diagnose.ts'
 import type { GatewayAccess } from './types.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
-import type { Answer } from './answer.ts'
 import { ask } from './ask.ts'
-import { nextPage, readModels } from './catalog-body.ts'
+import type { Answer } from './judge/answer.ts'
 import { maxCatalogBytes } from './limits.ts'
+import { nextPage, readModels } from './models/catalog-body.ts'
 import type { Catalog, CatalogModel, GatewayAccess } from './types.ts'
 
 const maxPages = 20

@@ -1,11 +1,11 @@
 import type { Notice } from '../notice.ts'
-import type { Answer } from './answer.ts'
 import { asUserError, questionFor, tryAsk } from './ask.ts'
-import { diagnose, type Outcome, type Question } from './diagnose.ts'
 import { cleanForeignText } from './foreign-text.ts'
-import type { RequestSpec } from './http.ts'
+import type { RequestSpec } from './http/http.ts'
+import type { Answer } from './judge/answer.ts'
+import { diagnose, type Outcome, type Question } from './judge/diagnose.ts'
+import { isComplete, proofIn } from './judge/proof.ts'
 import { maxAnswerBytes, maxCatalogBytes } from './limits.ts'
-import { isComplete, proofIn } from './proof.ts'
 import type { Catalog, GatewayAccess, ProtocolName } from './types.ts'
 
 /** What a probe proved: the gateway serves this model over this protocol to this key. */

@@ -2,13 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
 import { keyChecker, readKey } from './auth.ts'
 import type { BodyRequest } from './body.ts'
-import { Misfit } from './check.ts'
-import { readFault } from './fault-spec.ts'
-import type { Faults } from './faults.ts'
-import { watchLog } from './live.ts'
-
-import { type RequestLog, summaryOf } from './request-log.ts'
+import { watchLog } from './log/live.ts'
+import { type RequestLog, summaryOf } from './log/request-log.ts'
 import { controlPrefix } from './routes.ts'
+import { Misfit } from './settings/check.ts'
+import { readFault } from './settings/fault-spec.ts'
+import type { Faults } from './settings/faults.ts'
 
 export interface ControlParts {
   readonly host: string

@@ -1,6 +1,6 @@
-import type { CatalogEntry } from './catalog.ts'
-import type { Fault } from './faults.ts'
-import type { LoggedRequest } from './request-log.ts'
+import type { LoggedRequest } from './log/request-log.ts'
+import type { CatalogEntry } from './model/catalog.ts'
+import type { Fault } from './settings/faults.ts'
 
 /** How to start a gateway. Everything has a default. */
 export interface GatewayOptions {

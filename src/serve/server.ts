@@ -1,17 +1,17 @@
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { BodyRequest } from './body.ts'
-import { builtInCatalog, openCatalog } from './catalog.ts'
 import { afterAnswers, closeIdle } from './connections.ts'
-import type { Fault } from './faults.ts'
-import { Faults } from './faults.ts'
 import { createHandler } from './handler.ts'
 import { generateKey } from './ids.ts'
+import type { LoggedRequest } from './log/request-log.ts'
+import { RequestLog } from './log/request-log.ts'
+import { builtInCatalog, openCatalog } from './model/catalog.ts'
 import type { GatewayOptions } from './options.ts'
 import { defaultLimits } from './options.ts'
-import type { LoggedRequest } from './request-log.ts'
-import { RequestLog } from './request-log.ts'
-import { Player, type Scenario } from './scenario.ts'
+import type { Fault } from './settings/faults.ts'
+import { Faults } from './settings/faults.ts'
+import { Player, type Scenario } from './settings/scenario.ts'
 
 /** A running gateway. */
 export interface Gateway {
@@ -71,7 +71,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const { scenarioFile } = options
   let stopWatching = () => {}
   if (scenarioFile !== undefined) {
-    const { readScenarioFile, stateOf, watchScenarioFile } = await import('./scenario-file.ts')
+    const { readScenarioFile, stateOf, watchScenarioFile } = await import(
+      './settings/scenario-file.ts'
+    )
     const state = stateOf(scenarioFile)
     load(await readScenarioFile(scenarioFile))
     stopWatching = watchScenarioFile(scenarioFile, state, (result) => {

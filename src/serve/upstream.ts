@@ -1,9 +1,9 @@
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import type { Exchange } from './exchange.ts'
-import { failures } from './failure.ts'
+import { failures } from './codecs/failure.ts'
+import type { LogEntry } from './log/request-log.ts'
 import type { Upstream } from './options.ts'
-import type { LogEntry } from './request-log.ts'
+import type { Exchange } from './reply.ts'
 
 /** Headers that belong to one connection, or that are set anew for the next one. */
 const notPassedOn = new Set([

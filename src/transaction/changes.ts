@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
-import type { FileEdit, Plan } from '../edits/plan.ts'
-import { sameBytes } from '../edits/text.ts'
+import { type FileEdit, type Plan, sameBytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { sha256Of } from './durable.ts'
 import { fileFailure, placeOf } from './failure.ts'

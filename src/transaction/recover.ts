@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { formatOf } from '../edits/formats.ts'
+import { formatOf } from '../edits/format.ts'
 import { UserError } from '../errors.ts'
 import { readBlob } from './blobs.ts'
 import { decodeDocument, encodeDocument, type RunDocument } from './document.ts'

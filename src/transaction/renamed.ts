@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { formatOf } from '../edits/formats.ts'
+import { formatOf } from '../edits/format.ts'
 import type { Bytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { copyOf } from './blobs.ts'

@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import { actionOf } from '../edits/action.ts'
+import { actionOf } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { execute } from './apply.ts'
 import { placeOf } from './failure.ts'

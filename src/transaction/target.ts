@@ -1,6 +1,6 @@
 import { dirname, relative, resolve } from 'node:path'
-import { maxConfigBytes } from '../edits/format.ts'
 import type { Bytes } from '../edits/plan.ts'
+import { maxConfigBytes } from '../edits/text.ts'
 import { UserError } from '../errors.ts'
 import type { FileStatus, Files, Machine } from '../platform/platform.ts'
 import { placeOf } from './failure.ts'

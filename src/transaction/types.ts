@@ -1,5 +1,4 @@
-import type { FileAction } from '../edits/action.ts'
-import type { FileEdit, KeyPath, Plan } from '../edits/plan.ts'
+import type { FileAction, FileEdit, KeyPath, Plan } from '../edits/plan.ts'
 import type { Platform } from '../platform/platform.ts'
 
 /** The part of the outside world that a transaction needs. */

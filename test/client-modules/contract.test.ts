@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { loadClients } from '../../src/clients/list.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
-import { formatOf } from '../../src/edits/formats.ts'
+import { formatOf } from '../../src/edits/format.ts'
 import {
   aMachine,
   baseUrl,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { findGateway } from '../../src/commands/credentials.ts'
-import { Session } from '../../src/commands/session.ts'
+import { Session } from '../../src/commands/screen/session.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
 import type { Ask } from '../../src/platform/platform.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { doctor } from '../../src/commands/doctor.ts'
-import { Session } from '../../src/commands/session.ts'
+import { Session } from '../../src/commands/screen/session.ts'
 import { status } from '../../src/commands/status.ts'
 import { UserError } from '../../src/errors.ts'
 import { nodePlatform } from '../../src/platform/node.ts'

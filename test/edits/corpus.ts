@@ -1,10 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import type { Format } from '../../src/edits/format.ts'
-import { json } from '../../src/edits/json.ts'
+import { type Format, formatOf } from '../../src/edits/format.ts'
 import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
-import { toml } from '../../src/edits/toml.ts'
 import { UserError } from '../../src/errors.ts'
 import { claudeChanges, codexChanges, opencodeChanges } from './fixture-changes.ts'
 import {
@@ -16,6 +14,9 @@ import {
   withChanges,
   withoutEmptyTables,
 } from './helpers.ts'
+
+const json = formatOf('json')
+const toml = formatOf('toml')
 
 interface Tally {
   files: number

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { describeEdit } from '../../src/edits/describe.ts'
-import { formatOf } from '../../src/edits/formats.ts'
+import { formatOf } from '../../src/edits/format.ts'
 import type { FileEdit, KeyChange } from '../../src/edits/plan.ts'
 import { bytesOf } from './helpers.ts'
 

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Format } from '../../src/edits/format.ts'
-import { formatOf } from '../../src/edits/formats.ts'
+import { type Format, formatOf } from '../../src/edits/format.ts'
 import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
 import { claudeChanges, codexChanges } from './fixture-changes.ts'

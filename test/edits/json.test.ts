@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { json } from '../../src/edits/json.ts'
+import { formatOf } from '../../src/edits/format.ts'
 import type { ConfigValue, KeyChange } from '../../src/edits/plan.ts'
 import { bytesOf, caught, show } from './helpers.ts'
+
+const json = formatOf('json')
 
 const edit = (text: string | null, ...changes: KeyChange[]) =>
   show(json.edit(text === null ? null : bytesOf(text), changes, '~/.claude/settings.json'))

@@ -1,9 +1,8 @@
 import { stringify as stringifyToml } from 'smol-toml'
 import { describe, expect, test, vi } from 'vitest'
-import type { Format, Undone } from '../../src/edits/format.ts'
-import { json } from '../../src/edits/json.ts'
+import { type Format, formatOf } from '../../src/edits/format.ts'
 import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
-import { toml } from '../../src/edits/toml.ts'
+import type { Undone } from '../../src/edits/undo.ts'
 import { UserError } from '../../src/errors.ts'
 import { fc } from '../support/fast-check.ts'
 import { jsonDocument, tomlDocument } from './generate.ts'
@@ -18,6 +17,9 @@ import {
   withChanges,
   withoutEmptyTables,
 } from './helpers.ts'
+
+const json = formatOf('json')
+const toml = formatOf('toml')
 
 /** Documents for each property and format. CI runs 10,000: `npm run test:properties`. */
 const numRuns = Number(process.env['REPOINT_PROPERTY_RUNS'] ?? 250)

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { toml } from '../../src/edits/toml.ts'
+import { formatOf } from '../../src/edits/format.ts'
+
+const toml = formatOf('toml')
 
 const table = ['model_providers', 'openai']
 

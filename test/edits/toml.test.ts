@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { formatOf } from '../../src/edits/format.ts'
 import type { ConfigValue, KeyChange } from '../../src/edits/plan.ts'
-import { toml } from '../../src/edits/toml.ts'
 import { bytesOf, caught, show } from './helpers.ts'
+
+const toml = formatOf('toml')
 
 const edit = (text: string | null, ...changes: KeyChange[]) =>
   show(toml.edit(text === null ? null : bytesOf(text), changes, '~/.codex/config.toml'))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readCatalog } from '../../src/gateway/catalog.ts'
-import { closeGateway } from '../../src/gateway/connection.ts'
+import { closeGateway } from '../../src/gateway/http/connection.ts'
 import { probe } from '../../src/gateway/probe.ts'
 import { accessTo, aServer, failure, goodGateway, key, tlsFile } from '../gateway/forged.ts'
 import { freePort, startNginx } from './daemons.ts'

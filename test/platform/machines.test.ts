@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { loadClients } from '../../src/clients/list.ts'
-import { Session } from '../../src/commands/session.ts'
+import { Session } from '../../src/commands/screen/session.ts'
 import { wslNotice } from '../../src/commands/wsl.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
 import { nodeFiles } from '../../src/platform/node-files.ts'

@@ -1,4 +1,4 @@
-import { formatOf } from '../../src/edits/formats.ts'
+import { formatOf } from '../../src/edits/format.ts'
 import type { FileEdit, KeyChange, Plan } from '../../src/edits/plan.ts'
 
 /** Where the texts of a plan come from: a home on the disk, or one in memory. */

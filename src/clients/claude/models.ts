@@ -1,6 +1,6 @@
 import { UserError } from '../../errors.ts'
-import { gptMapping, isChatModel, messagesTiers } from '../../gateway/model-rules.ts'
-import { nearestModels } from '../../gateway/nearest.ts'
+import { nearestModels } from '../../gateway/models/nearest.ts'
+import { gptMapping, isChatModel, messagesTiers } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { type ModelChoice, type SetupOptions, type Slot, slots } from '../client.ts'

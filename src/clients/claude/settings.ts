@@ -1,4 +1,4 @@
-import { repairToStrictJson } from '../../edits/json-strict.ts'
+import { repairToStrictJson } from '../../edits/strict-json.ts'
 import type { FileText } from '../client.ts'
 import { readStrictJson } from '../strict-json.ts'
 

@@ -1,6 +1,6 @@
 import type { ConfigValue, FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import { smallModel, speaks } from '../../gateway/model-rules.ts'
+import { smallModel, speaks } from '../../gateway/models/rules.ts'
 import type { Catalog, CatalogModel } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {

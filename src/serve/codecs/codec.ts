@@ -1,6 +1,6 @@
-import type { ModelEvent, ModelRequest } from '../events.ts'
-import type { StreamPart } from '../stream-parts.ts'
-import { tokensOf } from '../tokens.ts'
+import type { ModelEvent, ModelRequest } from './events.ts'
+import type { StreamPart } from './stream-parts.ts'
+import { tokensOf } from './tokens.ts'
 
 export type ProtocolName = 'chat' | 'responses' | 'messages'
 

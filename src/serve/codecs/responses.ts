@@ -1,3 +1,5 @@
+import type { AnswerFacts, Codec, JsonObject, StreamEncoder } from './codec.ts'
+import { InvalidRequest } from './codec.ts'
 import type {
   FinishReason,
   Message,
@@ -7,11 +9,9 @@ import type {
   Tool,
   ToolChoice,
   Usage,
-} from '../events.ts'
-import { sseFrame } from '../sse.ts'
-import type { AnswerFacts, Codec, JsonObject, StreamEncoder } from './codec.ts'
-import { InvalidRequest } from './codec.ts'
+} from './events.ts'
 import { asLimit, asList, asString, isObject, textOf } from './read.ts'
+import { sseFrame } from './sse.ts'
 
 /** POST /v1/responses. */
 export const responses: Codec = { protocol: 'responses', readRequest, encodeStream, fold }

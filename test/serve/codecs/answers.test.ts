@@ -6,10 +6,10 @@ import {
   inTokens,
   type JsonObject,
 } from '../../../src/serve/codecs/codec.ts'
+import type { FinishReason, ModelEvent, Tool } from '../../../src/serve/codecs/events.ts'
 import { messages } from '../../../src/serve/codecs/messages.ts'
 import { responses } from '../../../src/serve/codecs/responses.ts'
-import type { FinishReason, ModelEvent, Tool } from '../../../src/serve/events.ts'
-import { bytesOf, layDown } from '../../../src/serve/stream-parts.ts'
+import { bytesOf, layDown } from '../../../src/serve/codecs/stream-parts.ts'
 import { sseEvents } from '../support/gateway.ts'
 
 const facts = { id: 'x', model: 'gpt-5.6-sol', createdAt: 1_790_000_000, inputTokens: 12 }

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { repairToStrictJson, strictJsonProblem } from '../../src/edits/strict-json.ts'
+import { bytesOf, caught, show } from './helpers.ts'
+
+test.each([
+  ['{"a": 1}', undefined],
+  ['{\r\n"a": [1, {"b": "//"}]}\r\n', undefined],
+  ['{\n  "a": 1 // why\n}', 'a comment (line 2, column 10)'],
+  ['/* top */ {"a": 1,}', 'a comment (line 1, column 1)'],
+  ['{\n  "a": [1,],\n}', 'a trailing comma (line 2, column 10)'],
+  ['{"a": 1, /* c */ }', 'a trailing comma (line 1, column 8)'],
+  ['\ufeff{}', 'a byte order mark (line 1, column 1)'],
+  ['', 'an empty file'],
+  [' \n', 'an empty file'],
+  ['// only this', 'a comment (line 1, column 1)'],
+  ['[]', 'its root is not an object (line 1, column 1)'],
+  ['"x"', 'its root is not an object (line 1, column 1)'],
+  ['{"a" 1}', 'colon expected (line 1, column 6)'],
+  ['{"a": 01}', 'comma expected (line 1, column 8)'],
+  ['{"a": "x', 'a string does not end (line 1, column 7)'],
+  ['{"a": 1} {}', 'end of file expected (line 1, column 10)'],
+])('strict json: %j is refused by a strict reader because of %j', (text, problem) => {
+  expect(strictJsonProblem(bytesOf(text))).toBe(problem)
+})
+
+test('strict json: a byte order mark is no problem for a reader that bears it', () => {
+  expect(strictJsonProblem(bytesOf('\ufeff{}'), { allowsBom: true })).toBeUndefined()
+  expect(strictJsonProblem(bytesOf('\ufeff{,}'), { allowsBom: true })).toBeDefined()
+})
+
+test('strict json: invalid UTF-8 is a problem', () => {
+  expect(strictJsonProblem(new Uint8Array([0x7b, 0xff]))).toBe(
+    'it is not valid UTF-8 (line 1, column 2)',
+  )
+})
+
+test.each([
+  ['{"a": 1}', '{"a": 1}'],
+  ['// top\n{\n  "a": 1, // why\n}\n', '{\n  "a": 1\n}\n'],
+  [
+    '{\r\n  /* one\r\n     two */\r\n  "a": "/* kept */", // x\r\n  "b": [1, 2,],\r\n}',
+    '{\r\n  "a": "/* kept */",\r\n  "b": [1, 2]\r\n}',
+  ],
+  ['{"a": 1 /* x */, "b": 1.0e2 /* y */ , }', '{"a": 1 , "b": 1.0e2   }'],
+  [
+    '{"a": "\\u0041,}", // ,}\n"n": 12345678901234567890}',
+    '{"a": "\\u0041,}",\n"n": 12345678901234567890}',
+  ],
+])('repair: %j becomes %j', (text, repaired) => {
+  expect(show(repairToStrictJson(bytesOf(text), 'x'))).toBe(repaired)
+})
+
+test('repair: keeps a byte order mark unless it is asked to go', () => {
+  const bytes = bytesOf('\ufeff{"a": 1,}')
+  expect(show(repairToStrictJson(bytes, 'x'))).toBe('\ufeff{"a": 1}')
+  expect(show(repairToStrictJson(bytes, 'x', { removesBom: true }))).toBe('{"a": 1}')
+})
+
+test('repair: refuses what is more broken than that', () => {
+  expect(caught(() => repairToStrictJson(bytesOf('{"a": 1,, }'), 'x')).code).toBe('config-invalid')
+})
