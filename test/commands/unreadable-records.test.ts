@@ -62,7 +62,7 @@ test('status shows what it can, and that the records cannot be read', async () =
   })
 
   const people = unreadable(false)
-  status(people.session)
+  await status(people.session)
   expect(people.output.out).toContain('Codex: https://gateway.example')
   expect(people.output.out).toContain('auth.json  whether repoint wrote it cannot be told')
   expect(people.output.err).toContain('What repoint has written cannot be told')
