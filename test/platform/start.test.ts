@@ -13,7 +13,13 @@ test('a start leaves nothing in the shared temporary folder, where it could be f
   const before = home.snapshot()
   for (const args of [['--version'], ['status'], ['completion', 'bash']])
     execFileSync(process.execPath, [resolve('bin/repoint.js'), ...args], {
-      env: { PATH: process.env['PATH'], HOME: home.path, TMPDIR: shared, TMP: shared, TEMP: shared },
+      env: {
+        PATH: process.env['PATH'],
+        HOME: home.path,
+        TMPDIR: shared,
+        TMP: shared,
+        TEMP: shared,
+      },
     })
   expect(home.snapshot()).toEqual(before)
 })
