@@ -1,10 +1,11 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
-import { type ClientId, type SetupOptions, slots } from './clients/client.ts'
+import type { ClientFlag, SetupOptions } from './clients/client.ts'
+import { rowOf, rows } from './clients/list.ts'
 import type { Shell } from './commands/completion.ts'
 import type { GatewayOptions } from './commands/credentials.ts'
 import { Session } from './commands/screen/session.ts'
-import { renderError, UserError } from './errors.ts'
+import { exitStatus, renderError, UserError } from './errors.ts'
 import type { Platform } from './platform/platform.ts'
 
 /**
@@ -16,6 +17,29 @@ export async function main(platform: Platform, args: readonly string[]): Promise
   const ownArgs = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
   const isJson = ownArgs.includes('--json')
   const session = new Session(platform, { isJson })
+  const status = await run(session, args, ownArgs)
+
+  // A reader that has gone away (`| head`) is no failure of ours.
+  const { outFailure } = platform.terminal
+  if (outFailure === undefined || outFailure === 'EPIPE') return status
+  session.printBeside(
+    shownError(
+      session,
+      new UserError({
+        code: 'io-failed',
+        message: `Standard output cannot be written (${outFailure})`,
+      }),
+      { json: false },
+    ).text,
+  )
+  return status || exitStatus.internal
+}
+
+async function run(
+  session: Session,
+  args: readonly string[],
+  ownArgs: readonly string[],
+): Promise<number> {
   let status = 0
   try {
     const program = commandLine(session, (result) => {
@@ -29,17 +53,21 @@ export async function main(platform: Platform, args: readonly string[]): Promise
     return status
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0
-    const rendered = renderError(
-      error instanceof CommanderError ? asUsageError(error, ownArgs) : error,
-      {
-        json: isJson,
-        redact: (text) => (isJson ? session.redact(text) : session.forPeople(text)),
-      },
-    )
-    if (isJson) platform.terminal.out(rendered.text)
-    else session.printBeside(rendered.text)
-    return rendered.exitStatus
+    const { isJson, platform } = session
+    const thrown = error instanceof CommanderError ? asUsageError(error, ownArgs) : error
+    const shown = shownError(session, thrown, { json: isJson })
+    if (isJson) platform.terminal.out(shown.text)
+    else session.printBeside(shown.text)
+    return shown.exitStatus
   }
+}
+
+function shownError(session: Session, thrown: unknown, { json }: { json: boolean }) {
+  return renderError(thrown, {
+    json,
+    redact: (text) => (json ? session.redact(text) : session.forPeople(text)),
+    files: session.files,
+  })
 }
 
 /** Every command, flag and help line. `finish` takes the exit status of the command that ran. */
@@ -71,12 +99,12 @@ export function commandLine(session: Session, finish: (status: number) => void):
     .showSuggestionAfterError()
     .enablePositionalOptions()
 
-  for (const { id, description, example } of setupCommands) {
+  for (const { id, description, examples: lines, flags: own } of rows) {
     const command = program.command(id).description(description)
     withGatewayFlags(command)
-    withModelFlags(command, id)
+    for (const flag of own) command.addOption(asOption(flag))
     withSetupFlags(command)
-    command.addHelpText('after', examples(example))
+    command.addHelpText('after', examples(lines))
     command.action(async (flags: SetupFlags) => {
       const { setup } = await import('./commands/setup.ts')
       finish(
@@ -84,7 +112,7 @@ export function commandLine(session: Session, finish: (status: number) => void):
           command: id,
           clients: [id],
           gateway: gatewayOptions(flags),
-          options: setupOptions(flags),
+          options: setupOptions(own, command.opts()),
           isDryRun: flags.dryRun === true,
           yes: flags.yes === true,
           verify: flags.verify,
@@ -100,7 +128,7 @@ export function commandLine(session: Session, finish: (status: number) => void):
     .option('--json', 'print one JSON document')
     .addHelpText('after', newestGateway)
     .addHelpText('after', examples(['repoint editor', 'repoint editor --json --key-stdin < key']))
-    .action(async (flags: SetupFlags) => {
+    .action(async (flags: GatewayFlags & { model?: string }) => {
       const { editor } = await import('./commands/editor.ts')
       finish(await editor(session, gatewayOptions(flags), flags.model))
     })
@@ -122,7 +150,7 @@ export function commandLine(session: Session, finish: (status: number) => void):
       'after',
       examples(['repoint rollback', 'repoint rollback codex --dry-run', 'repoint rollback --list']),
     )
-    .action(async (client: ClientId | undefined, flags: RollbackFlags) => {
+    .action(async (client: string | undefined, flags: RollbackFlags) => {
       const { rollback } = await import('./commands/rollback.ts')
       finish(
         await rollback(session, {
@@ -154,7 +182,7 @@ export function commandLine(session: Session, finish: (status: number) => void):
     .addHelpText('after', examples(['repoint status', 'repoint status --json']))
     .action(async () => {
       const { status } = await import('./commands/status.ts')
-      finish(status(session))
+      finish(await status(session))
     })
 
   program
@@ -168,11 +196,11 @@ export function commandLine(session: Session, finish: (status: number) => void):
     .addOption(timeoutOption())
     .option('--json', 'print one JSON document')
     .addHelpText('after', examples(['repoint doctor', 'repoint doctor codex --fix']))
-    .action(async (client: ClientId | undefined, flags: DoctorFlags) => {
+    .action(async (client: string | undefined, flags: DoctorFlags) => {
       const { doctor } = await import('./commands/doctor.ts')
       finish(
         await doctor(session, {
-          client: client === 'claude-gpt' ? 'claude' : client,
+          client: client && rowOf(client).family,
           fix: flags.fix === true,
           yes: flags.yes === true,
           verify: flags.verify,
@@ -284,37 +312,7 @@ export function commandLine(session: Session, finish: (status: number) => void):
   return program
 }
 
-const setupCommands: readonly {
-  id: ClientId
-  description: string
-  example: readonly string[]
-}[] = [
-  {
-    id: 'codex',
-    description: 'set up Codex: config.toml and auth.json, as one pair',
-    example: [
-      'repoint codex',
-      'repoint codex --base-url https://gw.example --key-stdin --yes < key',
-    ],
-  },
-  {
-    id: 'claude',
-    description: 'set up Claude Code with its own models',
-    example: ['repoint claude', 'repoint claude --slot opus --opus-model claude-opus-5-5'],
-  },
-  {
-    id: 'claude-gpt',
-    description: 'set up Claude Code with GPT models in its slots',
-    example: ['repoint claude-gpt', 'repoint claude-gpt --haiku-model gpt-5.4-mini --dry-run'],
-  },
-  {
-    id: 'opencode',
-    description: 'set up opencode: its config and its auth.json, as one pair',
-    example: ['repoint opencode', 'repoint opencode --model gpt-5.6-sol --provider-id work'],
-  },
-]
-
-const clientIds: readonly ClientId[] = setupCommands.map(({ id }) => id)
+const clientIds = rows.map(({ id }) => id)
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'powershell']
 
 interface GatewayFlags {
@@ -328,17 +326,6 @@ interface GatewayFlags {
 }
 
 interface SetupFlags extends GatewayFlags {
-  model?: string
-  slot?: SetupOptions['slot']
-  opusModel?: string
-  sonnetModel?: string
-  haikuModel?: string
-  fableModel?: string
-  subagentModel?: string
-  enableDiscovery?: true
-  attribution?: boolean
-  contextWindow?: number
-  providerId?: string
   dryRun?: true
   yes?: true
   verify: boolean
@@ -393,24 +380,11 @@ function timeoutOption(): Option {
     .argParser(positive('seconds'))
 }
 
-function withModelFlags(command: Command, id: ClientId): Command {
-  if (id === 'codex' || id === 'opencode') {
-    command.option('--model <id>', 'the model (default: chosen from the catalog)')
-    command.option('--provider-id <id>', 'name of the provider entry', 'gateway')
-  } else {
-    command.option('--model <id>', 'pin the model of the chosen slot')
-    command.addOption(new Option('--slot <slot>', 'the slot to start with').choices(slots))
-    for (const slot of slots) command.option(`--${slot}-model <id>`, `pin the model of ${slot}`)
-    command.option('--subagent-model <id>', 'the model of subagents')
-    command.option('--enable-discovery', 'let the client list the gateway’s models')
-    command.option('--no-attribution', 'leave out the client’s attribution block')
-  }
-  return command.addOption(
-    new Option(
-      '--context-window <tokens>',
-      'context window, where the gateway does not say',
-    ).argParser(positiveInteger('tokens')),
-  )
+function asOption({ flag, help, choices, default: usual, takes }: ClientFlag): Option {
+  const option = new Option(flag, help)
+  if (choices !== undefined) option.choices(choices)
+  if (usual !== undefined) option.default(usual)
+  return takes === undefined ? option : option.argParser(positiveInteger(takes))
 }
 
 function withSetupFlags(command: Command): Command {
@@ -434,32 +408,17 @@ function gatewayOptions(flags: GatewayFlags): GatewayOptions {
   }
 }
 
-function setupOptions(flags: SetupFlags): SetupOptions {
-  const slot = flags.slot ?? 'sonnet'
-  if (flags.model !== undefined && flags[`${slot}Model`] !== undefined)
-    throw new UserError({
-      code: 'usage',
-      message: `--model and --${slot}-model both name the model of ${slot}`,
-      hint: 'Keep one of them.',
-    })
-  const pinned = {
-    opus: flags.opusModel,
-    sonnet: flags.sonnetModel,
-    haiku: flags.haikuModel,
-    fable: flags.fableModel,
-  }
-  return {
-    model: flags.model,
-    slot: flags.slot,
-    slotModels: Object.fromEntries(
-      Object.entries(pinned).filter((entry): entry is [string, string] => entry[1] !== undefined),
-    ),
-    subagentModel: flags.subagentModel,
-    enableDiscovery: flags.enableDiscovery,
-    disableAttribution: flags.attribution === false ? true : undefined,
-    contextWindow: flags.contextWindow,
-    providerId: flags.providerId,
-  }
+/** What the given flags of a client say together. */
+function setupOptions(
+  flags: readonly ClientFlag[],
+  values: Readonly<Record<string, string | number | boolean | undefined>>,
+): SetupOptions {
+  const said = flags.flatMap((flag): SetupOptions[] => {
+    const value = values[asOption(flag).attributeName()]
+    return value === undefined ? [] : [flag.means(value)]
+  })
+  const slotModels = Object.assign({}, ...said.map((one) => one.slotModels))
+  return Object.assign({}, ...said, { slotModels })
 }
 
 /** A key in the arguments is refused before anything is done with it. */

@@ -3,16 +3,22 @@ import type { Catalog, ProtocolName } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { Machine } from '../platform/platform.ts'
 
+/** By what a client is called; from its row in the list. */
+export interface ClientName {
+  /** The word of the command line: `codex`, `claude`, `claude-gpt`, `opencode`. */
+  readonly id: string
+  /** Clients that share files share a family: `claude` and `claude-gpt`. */
+  readonly family: string
+  readonly label: string
+}
+
+export interface Client extends ClientName, ClientModule {}
+
 /**
  * A client describes: which files it reads, what to change in them, what it will believe.
  * It neither writes a file nor opens a socket; the commands do.
  */
-export interface Client {
-  /** The word of the command line: `codex`, `claude`, `claude-gpt`, `opencode`. */
-  readonly id: ClientId
-  /** Clients that share files share a family: `claude` and `claude-gpt`. */
-  readonly family: ClientFamily
-  readonly label: string
+export interface ClientModule {
   readonly binary: BinaryCheck
   /** What the live check speaks. */
   readonly protocol: ProtocolName
@@ -26,10 +32,17 @@ export interface Client {
   files(machine: Machine, look: Look): readonly ConfigFile[]
 
   /**
+   * What can be said of options before anything is asked. Absent: nothing. Pure.
+   *
+   * @throws UserError `usage`
+   */
+  checkOptions?(options: SetupOptions): void
+
+  /**
    * Which models to use. Pure.
    *
    * @throws UserError `model-unknown` with the nearest ids, or `usage` where no rule fits and only a
-   *   person could choose, or the provider's id cannot be used
+   *   person could choose
    */
   choose(catalog: Catalog | undefined, options: SetupOptions): ModelChoice
 
@@ -58,8 +71,18 @@ export interface Client {
   obstacles(texts: FileTexts, machine: Machine, settings: ObstacleContext): readonly Obstacle[]
 }
 
-export type ClientId = 'codex' | 'claude' | 'claude-gpt' | 'opencode'
-export type ClientFamily = 'codex' | 'claude' | 'opencode'
+/** A flag of a client's own command. */
+export interface ClientFlag {
+  /** As help shows it: `--slot <slot>`. */
+  readonly flag: string
+  readonly help: string
+  readonly choices?: readonly string[]
+  readonly default?: string
+  /** Absent: text, or no value at all. */
+  readonly takes?: 'tokens'
+  /** What it says to a setup; `value` is true or false for a flag without one. */
+  readonly means: (value: string | number | boolean) => SetupOptions
+}
 
 export interface BinaryCheck {
   readonly command: string

@@ -1,7 +1,7 @@
 import { formatOf } from '../edits/format.ts'
 import type { FileEdit, KeyChange, KeyPath } from '../edits/plan.ts'
 import { repairToStrictJson } from '../edits/strict-json.ts'
-import type { ClientId, FileText, FileTexts, Repair } from './client.ts'
+import type { FileText, FileTexts, Repair } from './client.ts'
 import { fileOf } from './texts.ts'
 
 /**
@@ -11,7 +11,7 @@ import { fileOf } from './texts.ts'
  * @throws UserError `config-invalid`, `config-conflict`
  */
 export function editKeys(
-  client: ClientId,
+  client: string,
   file: FileText,
   own: readonly KeyChange[],
   repairs: readonly Repair[] = [],
@@ -43,7 +43,7 @@ export function editKeys(
  * @throws UserError `config-invalid`, `config-conflict`
  */
 export function planRepairs(
-  client: ClientId,
+  client: string,
   texts: FileTexts,
   repairs: readonly Repair[],
 ): readonly FileEdit[] {

@@ -14,7 +14,7 @@ export async function askCatalog(
 ): Promise<{ access: GatewayAccess; catalog: Catalog; warnings: readonly Notice[] }> {
   const warnings = settleFirst(session)
   const runs = runsSoFar(session, warnings)
-  const configured = configuredGateway(session, options, runs)
+  const configured = await configuredGateway(session, options, runs)
   if (configured)
     session.remark(
       `note: The address and key are those of ${configured.label}; --base-url and a key flag name others.`,

@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Client, FileText, FileTexts, Obstacle, Origins, Settings } from '../clients/client.ts'
-import { clients, familyIds } from '../clients/list.ts'
+import type {
+  Client,
+  ClientName,
+  FileText,
+  FileTexts,
+  Obstacle,
+  Origins,
+  Settings,
+} from '../clients/client.ts'
+import { familyIds } from '../clients/list.ts'
 import { formatOf } from '../edits/format.ts'
 import type { KeyPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
@@ -34,19 +42,14 @@ export interface FileState {
   readonly changedKeys: readonly KeyPath[]
 }
 
-/** The clients that have files of their own: one of each family. */
-export const families: readonly Client[] = clients.filter(
-  (client) => clients.find(({ family }) => family === client.family) === client,
-)
-
 /** The recorded runs of a client's family, newest first. */
-export function runsOf(client: Client, runs: readonly RunRecord[]): readonly RunRecord[] {
+export function runsOf(client: ClientName, runs: readonly RunRecord[]): readonly RunRecord[] {
   const ids = familyIds(client.id)
   return runs.filter((run) => run.clients.some((id) => ids.includes(id)))
 }
 
 /** The addresses that repoint has written for this client. */
-export function ownBaseUrls(client: Client, runs: readonly RunRecord[]): readonly string[] {
+export function ownBaseUrls(client: ClientName, runs: readonly RunRecord[]): readonly string[] {
   return [...new Set(runsOf(client, runs).map(({ baseUrl }) => baseUrl))]
 }
 

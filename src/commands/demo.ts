@@ -1,5 +1,5 @@
-import type { ClientId } from '../clients/client.ts'
-import { clientById } from '../clients/list.ts'
+import type { Client } from '../clients/client.ts'
+import { loadClients, rowOf } from '../clients/list.ts'
 import { type Bytes, sameBytes } from '../edits/plan.ts'
 import { unifiedDiff } from '../edits/unified-diff.ts'
 import { UserError } from '../errors.ts'
@@ -11,25 +11,26 @@ import { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
 import { makeThrowawayHome, removeFolder } from './throwaway-home.ts'
 
-const demoClients: readonly ClientId[] = ['codex', 'claude-gpt', 'opencode']
+const demoClients: readonly string[] = ['codex', 'claude-gpt', 'opencode']
 
 /**
  * All of repoint in a throwaway home against the local gateway: setup, diff, proof, a second run,
  * rollback, a byte comparison. Nothing of the user's is read or written.
  */
 export async function demo(session: Session): Promise<number> {
+  const clients = await loadClients(demoClients.map(rowOf))
   const gateway = await startGateway({ port: 0 })
   const home = makeThrowawayHome(session.platform)
   try {
     session.say(`A local gateway listens at ${gateway.url}; a throwaway home is ${home}.`)
     const inside = sessionIn(session, home, { url: gateway.url, key: gateway.key })
-    const before = allFiles(inside)
+    const before = allFiles(inside, clients)
 
     heading(session, 'Set up Codex, Claude Code (with GPT models) and opencode in one run')
     await setUpAll(inside)
 
     heading(session, 'What changed')
-    const after = allFiles(inside)
+    const after = allFiles(inside, clients)
     for (const [path, bytes] of after)
       for (const line of unifiedDiff(
         before.get(path) ?? null,
@@ -41,7 +42,7 @@ export async function demo(session: Session): Promise<number> {
 
     heading(session, 'A second run changes nothing')
     await setUpAll(inside)
-    expectSame(after, allFiles(inside), 'the second run')
+    expectSame(after, allFiles(inside, clients), 'the second run')
 
     heading(session, 'repoint rollback')
     await rollback(inside, {
@@ -51,7 +52,7 @@ export async function demo(session: Session): Promise<number> {
       isDryRun: false,
       yes: true,
     })
-    expectSame(before, allFiles(inside), 'the rollback')
+    expectSame(before, allFiles(inside, clients), 'the rollback')
     session.say('')
     session.say('Compared: after the rollback every file is what it was, to the byte.')
     session.document({
@@ -112,8 +113,8 @@ async function setUpAll(inside: Session): Promise<void> {
   })
 }
 
-function allFiles(inside: Session): Map<string, Bytes | null> {
-  const targets = demoClients.flatMap((id) => readClientFiles(inside, clientById(id)))
+function allFiles(inside: Session, clients: readonly Client[]): Map<string, Bytes | null> {
+  const targets = clients.flatMap((client) => readClientFiles(inside, client))
   return new Map(
     targets.filter(({ use }) => use === 'target').map(({ path, bytes }) => [path, bytes]),
   )

@@ -1,18 +1,19 @@
-import type { ClientFamily, Notice, Repair } from '../clients/client.ts'
+import type { Notice, Repair } from '../clients/client.ts'
+import { familyRows, loadClients } from '../clients/list.ts'
 import { planRepairs } from '../clients/repairs.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
 import { exitStatus } from '../errors.ts'
 import type { Catalog } from '../gateway/types.ts'
 import { applyPlan } from '../transaction/apply.ts'
 import type { RunRecord } from '../transaction/types.ts'
-import { type ClientState, families, ownBaseUrls, stateOrFailure } from './client-state.ts'
+import { type ClientState, ownBaseUrls, stateOrFailure } from './client-state.ts'
 import { type Check, checkClient, checkGateway, failedCheck, keyFile } from './doctor-checks.ts'
 import { runsSoFar, settleFirst, unreadable } from './history.ts'
 import type { Session } from './screen/session.ts'
 import { wslNotice } from './wsl.ts'
 
 export interface DoctorRequest {
-  readonly client?: ClientFamily | undefined
+  readonly client?: string | undefined
   /** Carry out the safe cures as one run. */
   readonly fix: boolean
   /** With `fix`: also the cures that take something of the user's out of use. */
@@ -38,8 +39,8 @@ export async function doctor(session: Session, request: DoctorRequest): Promise<
   }
   const wsl = wslNotice(session.platform)
   if (wsl !== undefined) warnings.push(wsl)
-  const examined = families.filter(
-    ({ family }) => request.client === undefined || family === request.client,
+  const examined = await loadClients(
+    familyRows.filter(({ family }) => request.client === undefined || family === request.client),
   )
   const examine = () => examined.map((client) => stateOrFailure(session, client, runs))
   const run = request.fix
@@ -127,7 +128,9 @@ async function fix(
     model: configured?.model ?? '',
     edits,
   }
-  return applyPlan(session.platform, plan).run?.id
+  const applied = applyPlan(session.platform, plan)
+  session.noteApplied(applied)
+  return applied.run?.id
 }
 
 /** The edits, and with them the mode that closes the file with the key to others. */

@@ -1,7 +1,6 @@
-import type { Client, ClientId, Notice, SetupOptions } from '../clients/client.ts'
-import { clientById } from '../clients/list.ts'
+import type { Client, Notice, SetupOptions } from '../clients/client.ts'
+import { loadClients, rowOf } from '../clients/list.ts'
 import { windowNotices } from '../clients/models.ts'
-import { checkProviderId } from '../clients/provider-ids.ts'
 import { actionOf, type Plan } from '../edits/plan.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { GatewayAccess } from '../gateway/types.ts'
@@ -23,7 +22,7 @@ import { expectInstalled, type Tried, tryClient } from './try-client.ts'
 export interface SetupRequest {
   /** The word of the command line; `setup` when several clients are set up in one run. */
   readonly command: string
-  readonly clients: readonly ClientId[]
+  readonly clients: readonly string[]
   readonly gateway: GatewayOptions
   readonly options: SetupOptions
   readonly isDryRun: boolean
@@ -37,15 +36,13 @@ export interface SetupRequest {
 /** Carries out a setup from the first question to the last proof. Returns the exit status. */
 export async function setup(session: Session, request: SetupRequest): Promise<number> {
   const warnings: Notice[] = settleFirst(session)
-  const clients = request.clients.map(clientById)
-  const { providerId } = request.options
-  if (providerId !== undefined)
-    for (const { family } of clients) checkProviderId(family, providerId)
+  const clients = await loadClients(request.clients.map(rowOf))
+  for (const client of clients) client.checkOptions?.(request.options)
   if (request.tryClient) for (const client of clients) expectInstalled(session, client)
   const runs = runsSoFar(session, warnings)
   const { access, proof } = await findProvenGateway(session, request, clients, {
     lastBaseUrl: runs[0]?.baseUrl,
-    configured: session.canAsk ? configuredGateways(session, runs) : [],
+    configured: session.canAsk ? await configuredGateways(session, runs) : [],
   })
   warnings.push(...proof.notices)
 
@@ -75,13 +72,12 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 
   const applied = applyPlan(session.platform, plan)
-  const files = applied.run ? 'changed' : 'unchanged'
+  session.noteApplied(applied)
   if (proof.catalog !== undefined) rememberModels(session, proof.catalog)
-  await proveWritten(session, request, access, drafts, files)
+  await proveWritten(session, request, access, drafts)
   const toDo = isCodexChanged(applied) ? await stopCodexServer(session, request) : []
   const tried: Tried[] = []
-  if (request.tryClient)
-    for (const client of clients) tried.push(await tryClient(session, client, files))
+  if (request.tryClient) for (const client of clients) tried.push(await tryClient(session, client))
   reportSetup(session, {
     plan,
     applied,
@@ -213,10 +209,8 @@ async function proveWritten(
   request: SetupRequest,
   access: GatewayAccess,
   drafts: readonly Draft[],
-  files: 'changed' | 'unchanged',
 ): Promise<void> {
-  for (const { client } of drafts)
-    expectReadBack(client, readClientFiles(session, client), access, files)
+  for (const { client } of drafts) expectReadBack(client, readClientFiles(session, client), access)
   if (!request.verify) return
   try {
     await proveModels(session, access, new Map(drafts.map((one) => [one.client, one.models])))
@@ -229,7 +223,6 @@ async function proveWritten(
           ? 'Cancelled after the files were written, before the last proof'
           : `The files are written, but the last proof failed: ${error.message}`,
       hint: error.hint,
-      files,
       cause: error,
     })
   }

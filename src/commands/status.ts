@@ -1,11 +1,11 @@
 import type { Origins, Settings } from '../clients/client.ts'
+import { familyRows, loadClients } from '../clients/list.ts'
 import type { Notice } from '../notice.ts'
 import { maskSecret } from '../text.ts'
 import type { RunRecord } from '../transaction/types.ts'
 import {
   type ClientState,
   type FileState,
-  families,
   stateOrFailure,
   type Unreadable,
 } from './client-state.ts'
@@ -14,7 +14,7 @@ import type { Session } from './screen/session.ts'
 import { wslNotice } from './wsl.ts'
 
 /** What each client believes now, file by file. Reads only, no network. Returns the exit status. */
-export function status(session: Session): number {
+export async function status(session: Session): Promise<number> {
   const warnings: Notice[] = []
   let runs: readonly RunRecord[] | undefined
   try {
@@ -30,7 +30,8 @@ export function status(session: Session): number {
   }
   const wsl = wslNotice(session.platform)
   if (wsl !== undefined) warnings.push(wsl)
-  const states = families.map((client) => stateOrFailure(session, client, runs))
+  const clients = await loadClients(familyRows)
+  const states = clients.map((client) => stateOrFailure(session, client, runs))
   for (const state of states) {
     if ('failure' in state) showFailure(session, state)
     else {

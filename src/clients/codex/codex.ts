@@ -3,7 +3,7 @@ import { UserError } from '../../errors.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
   Choice,
-  Client,
+  ClientModule,
   ConfigFile,
   FileText,
   FileTexts,
@@ -18,12 +18,10 @@ import { editKeys } from '../repairs.ts'
 import { compact, fileOf, isTable, originOf, readFile, rootOf, tableAt, textAt } from '../texts.ts'
 import { isOpencodeAuth, readCodexAuth } from './auth.ts'
 import { codexObstacles } from './obstacles.ts'
+import { reservedIds } from './provider-obstacles.ts'
 
 /** The responses agent. Facts: run against Codex 0.169.0, 2026-11-21. */
-export const codex: Client = {
-  id: 'codex',
-  family: 'codex',
-  label: 'Codex',
+export const codex: ClientModule = {
   binary: {
     command: 'codex',
     versionArgs: ['--version'],
@@ -40,10 +38,8 @@ export const codex: Client = {
   protocol: 'responses',
   restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
   files: codexFiles,
-  choose: (catalog, options) => {
-    if (options.providerId !== undefined) checkProviderId('codex', options.providerId)
-    return chooseOneModel(catalog, options, 'responses')
-  },
+  checkOptions: ({ providerId }) => checkProviderId(providerId, 'Codex', reservedIds),
+  choose: (catalog, options) => chooseOneModel(catalog, options, 'responses'),
   plan: planCodex,
   readBack: readBackCodex,
   origins: originsOfCodex,

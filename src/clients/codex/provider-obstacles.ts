@@ -1,7 +1,6 @@
 import type { ConfigValue, KeyChange } from '../../edits/plan.ts'
 import type { FileTexts, Obstacle, ObstacleContext, Repair } from '../client.ts'
 import { isLoopback } from '../leftovers.ts'
-import { isReserved, reservedProviderIds } from '../provider-ids.ts'
 import {
   isOwnAddress,
   isTable,
@@ -16,6 +15,9 @@ import {
 } from '../texts.ts'
 
 type Table = { readonly [key: string]: ConfigValue }
+
+/** Codex does not start with a table of such a name (0.169.0, 2026-11-21). */
+export const reservedIds: readonly string[] = ['openai', 'ollama', 'lmstudio', 'amazon-bedrock']
 
 /** The provider that config.toml chooses; without a table it is one of Codex's own, or missing. */
 export function providerInUse(
@@ -42,7 +44,7 @@ export function providerObstacles(
     ...missing(config, context),
     ...withoutVersion(config, context),
     ...providers.flatMap((provider) =>
-      isReserved('codex', provider.id)
+      reservedIds.includes(provider.id)
         ? reserved(config, provider)
         : [
             ...unstartable(config, context, provider),
@@ -61,7 +63,7 @@ interface Provider {
 function missing(config: ReadFile, context: ObstacleContext): readonly Obstacle[] {
   const inUse = providerInUse(config)
   if (context.choice || !inUse || inUse.table) return []
-  if (reservedProviderIds.codex.includes(inUse.id)) return []
+  if (reservedIds.includes(inUse.id)) return []
   return [
     {
       code: 'codex-provider-missing',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clientById } from '../../../src/clients/list.ts'
+import { loadClient, rowOf } from '../../../src/clients/list.ts'
 import type { Session } from '../../../src/commands/screen/session.ts'
 import { prove } from '../../../src/commands/setup/prove.ts'
 import type { GatewayAccess } from '../../../src/gateway/types.ts'
@@ -8,8 +8,8 @@ import { accessTo, aServer, failure, key, sendJson } from '../../gateway/forged.
 /** The one part of a session that a proof uses. */
 const session = { step: <T>(_what: string, work: Promise<T>) => work } as Session
 
-function proofOfClaude(access: GatewayAccess, model?: string) {
-  const client = clientById('claude')
+async function proofOfClaude(access: GatewayAccess, model?: string) {
+  const client = await loadClient(rowOf('claude'))
   const options = model === undefined ? {} : { model }
   return prove(session, access, [client], options, async (_client, catalog) =>
     client.choose(catalog, options),
