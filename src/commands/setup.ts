@@ -68,6 +68,7 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
   }
   if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged'))
     await confirm(session, request, consents)
+  session.platform.ask.release()
   if (session.platform.interrupt.aborted)
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 
