@@ -203,6 +203,8 @@ export interface Settings {
   readonly slotModels?: Readonly<Partial<Record<Slot, string>>>
   readonly subagentModel?: string
   readonly smallModel?: string
+  /** Another address that the client sends the key to, as conversations of before do. */
+  readonly alsoSendsTo?: string
   /** Another login that the client would use in the place of our key, in words. */
   readonly login?: string
   /** Why the client would not read its file, in words. */

@@ -18,7 +18,7 @@ import { editKeys } from '../repairs.ts'
 import { compact, fileOf, isTable, originOf, readFile, rootOf, tableAt, textAt } from '../texts.ts'
 import { isOpencodeAuth, readCodexAuth } from './auth.ts'
 import { codexObstacles } from './obstacles.ts'
-import { reservedIds } from './provider-obstacles.ts'
+import { addressInUse, reservedIds, strayAddress, takesAuthFile } from './provider.ts'
 
 /** The responses agent. Facts: run against Codex 0.169.0, 2026-11-21. */
 export const codex: ClientModule = {
@@ -162,27 +162,23 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     ...(contextWindow === undefined
       ? []
       : [{ path: ['model_context_window'], value: contextWindow }]),
-    bound(['model_provider'], choice.providerId),
+    { path: ['model_provider'], value: choice.providerId, isBound: true },
+    { path: ['openai_base_url'], value: `${choice.baseUrl}/v1`, isBound: true },
     // Codex stops at an empty name; a name that someone gave stays.
-    ...(name ? [] : [bound([...provider, 'name'], 'Gateway')]),
-    bound([...provider, 'base_url'], `${choice.baseUrl}/v1`),
-    bound([...provider, 'wire_api'], 'responses'),
+    ...(name ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
+    { path: [...provider, 'base_url'], value: `${choice.baseUrl}/v1`, isBound: true },
+    { path: [...provider, 'wire_api'], value: 'responses' },
     // Without it no Authorization header is sent.
-    bound([...provider, 'requires_openai_auth'], true),
+    { path: [...provider, 'requires_openai_auth'], value: true },
     // Else Codex tries a WebSocket first and prints errors.
-    bound([...provider, 'supports_websockets'], false),
+    { path: [...provider, 'supports_websockets'], value: false },
   ]
-}
-
-function bound(path: KeyPath, value: string | boolean): KeyChange {
-  return { path, value, isBound: true }
 }
 
 function originsOfCodex(texts: FileTexts): Origins {
   const config = readFile(fileOf(texts, 'config'))
-  const id = textAt(config, ['model_provider']) ?? 'openai'
   return compact({
-    baseUrl: originOf([config], ['model_providers', id, 'base_url']),
+    baseUrl: originOf([config], addressInUse(config).path),
     model: originOf([config], ['model']),
   })
 }
@@ -192,19 +188,17 @@ function readBackCodex(texts: FileTexts): Settings {
   const authFile = fileOf(texts, 'auth')
   const auth = readCodexAuth(authFile)
   const providerId = textAt(config, ['model_provider'])
-  const provider = tableAt(config, ['model_providers', providerId ?? 'openai'])
-  const url = provider?.['base_url']
-  const model = textAt(config, ['model'])
-  const usesAuthFile =
-    providerId === undefined || (isTable(provider) && provider['requires_openai_auth'] === true)
-  return {
-    ...(typeof url === 'string' ? { configuredUrl: url, baseUrl: rootOf(url) } : {}),
-    ...(model === undefined ? {} : { model }),
-    ...(auth.usableKey !== undefined && usesAuthFile
-      ? { key: auth.usableKey, keyPath: authFile.path }
-      : {}),
-    ...(providerId === undefined ? {} : { providerId }),
-    ...(auth.login === undefined ? {} : { login: auth.login }),
-    ...(config.problem === undefined ? {} : { broken: config.problem }),
-  }
+  const { url } = addressInUse(config)
+  const isKeyUsed = auth.usableKey !== undefined && takesAuthFile(config)
+  return compact({
+    configuredUrl: url,
+    baseUrl: url && rootOf(url),
+    model: textAt(config, ['model']),
+    key: isKeyUsed ? auth.usableKey : undefined,
+    keyPath: isKeyUsed ? authFile.path : undefined,
+    alsoSendsTo: isKeyUsed ? strayAddress(config) : undefined,
+    providerId,
+    login: auth.login,
+    broken: config.problem,
+  })
 }
