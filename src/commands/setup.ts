@@ -72,13 +72,12 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 
   const applied = applyPlan(session.platform, plan)
-  const files = applied.run ? 'changed' : 'unchanged'
+  session.noteApplied(applied)
   if (proof.catalog !== undefined) rememberModels(session, proof.catalog)
-  await proveWritten(session, request, access, drafts, files)
+  await proveWritten(session, request, access, drafts)
   const toDo = isCodexChanged(applied) ? await stopCodexServer(session, request) : []
   const tried: Tried[] = []
-  if (request.tryClient)
-    for (const client of clients) tried.push(await tryClient(session, client, files))
+  if (request.tryClient) for (const client of clients) tried.push(await tryClient(session, client))
   reportSetup(session, {
     plan,
     applied,
@@ -210,10 +209,8 @@ async function proveWritten(
   request: SetupRequest,
   access: GatewayAccess,
   drafts: readonly Draft[],
-  files: 'changed' | 'unchanged',
 ): Promise<void> {
-  for (const { client } of drafts)
-    expectReadBack(client, readClientFiles(session, client), access, files)
+  for (const { client } of drafts) expectReadBack(client, readClientFiles(session, client), access)
   if (!request.verify) return
   try {
     await proveModels(session, access, new Map(drafts.map((one) => [one.client, one.models])))
@@ -226,7 +223,6 @@ async function proveWritten(
           ? 'Cancelled after the files were written, before the last proof'
           : `The files are written, but the last proof failed: ${error.message}`,
       hint: error.hint,
-      files,
       cause: error,
     })
   }

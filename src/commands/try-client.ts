@@ -30,13 +30,9 @@ export function expectInstalled(session: Session, client: Client): string {
  * Runs the real client once with `ping`, with the files that are there now. Of what a failing client
  * says only its error line is shown: some print their whole configuration.
  *
- * @throws UserError `client-failed` with what it said; `files` tells what state they are in
+ * @throws UserError `client-failed` with what it said
  */
-export async function tryClient(
-  session: Session,
-  client: Client,
-  files: 'changed' | 'unchanged',
-): Promise<Tried> {
+export async function tryClient(session: Session, client: Client): Promise<Tried> {
   const { processes, machine } = session.platform
   const { pingArgs, pingEnv } = client.binary
   const result = await session.step(
@@ -65,7 +61,6 @@ export async function tryClient(
     code: 'client-failed',
     message: `${client.label} ${how}${line === undefined ? '' : `: ${clean(line).slice(0, maxShown)}`}`,
     hint: `See \`repoint doctor ${client.family}\`, or run it by hand.`,
-    files,
   })
 }
 

@@ -51,6 +51,11 @@ export interface Terminal {
   readonly stderrIsTerminal: boolean
   /** Width in columns; 80 where there is no terminal. */
   readonly columns: number
+  /**
+   * Why standard output cannot be written, as the system names it: `ENOSPC`, `EPIPE`. What was asked
+   * for is done all the same, so `out` itself does not throw.
+   */
+  readonly outFailure: string | undefined
   /** Writes text to standard output as it stands. */
   out(text: string): void
   /** Writes text to standard error as it stands. */
