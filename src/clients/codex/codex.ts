@@ -1,22 +1,13 @@
-import type { Bytes, FileEdit, KeyChange, KeyPath } from '../../edits/plan.ts'
+import type { Bytes, FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import type { Machine } from '../../platform/platform.ts'
-import type {
-  Choice,
-  ClientModule,
-  ConfigFile,
-  FileText,
-  FileTexts,
-  Look,
-  Origins,
-  Settings,
-} from '../client.ts'
+import type { Choice, ClientModule, FileText, FileTexts, Origins, Settings } from '../client.ts'
 import { chooseOneModel } from '../models.ts'
-import { pathsOf } from '../paths.ts'
 import { checkProviderId } from '../provider-ids.ts'
 import { editKeys } from '../repairs.ts'
-import { compact, fileOf, isTable, originOf, readFile, rootOf, tableAt, textAt } from '../texts.ts'
+import { compact, fileOf, originOf, readFile, rootOf, textAt } from '../texts.ts'
 import { isOpencodeAuth, readCodexAuth } from './auth.ts'
+import { aboutConversations } from './conversations.ts'
+import { codexFiles } from './files.ts'
 import { codexObstacles } from './obstacles.ts'
 import { addressInUse, reservedIds, strayAddress, takesAuthFile } from './provider.ts'
 
@@ -44,71 +35,8 @@ export const codex: ClientModule = {
   readBack: readBackCodex,
   origins: originsOfCodex,
   asConfigured: ({ model }) => ({ model }),
+  aboutConversations,
   obstacles: codexObstacles,
-}
-
-/** `$CODEX_HOME`, else `~/.codex`. Absolute. */
-export function codexHome(machine: Machine): string {
-  const { join, named } = pathsOf(machine)
-  return named('CODEX_HOME') ?? join(machine.home, '.codex')
-}
-
-function codexFiles(machine: Machine, look: Look): readonly ConfigFile[] {
-  const { join } = pathsOf(machine)
-  const home = codexHome(machine)
-  const layer = { format: 'toml', holdsSecret: false, use: 'layer' } as const
-  const system = machine.os === 'win32' ? [] : [{ role: 'system', path: '/etc/codex/config.toml' }]
-  const managed =
-    machine.os === 'win32'
-      ? [{ role: 'managed', path: join(home, 'managed_config.toml') }]
-      : [{ role: 'managed', path: '/etc/codex/managed_config.toml' }]
-  const profiles = look
-    .entries(home)
-    .filter((name) => name.endsWith('.config.toml'))
-    .map((name) => ({ role: 'profile', path: join(home, name) }))
-  return [
-    // The key goes first: a config that names the gateway never stands beside another login.
-    {
-      role: 'auth',
-      path: join(home, 'auth.json'),
-      format: 'json',
-      holdsSecret: true,
-      use: 'target',
-    },
-    {
-      role: 'config',
-      path: join(home, 'config.toml'),
-      format: 'toml',
-      holdsSecret: false,
-      use: 'target',
-    },
-    ...[...system, ...projectFiles(machine, look, home), ...profiles, ...managed]
-      .filter(({ path }) => look.exists(path))
-      .map((file) => ({ ...layer, ...file })),
-  ]
-}
-
-/**
- * The configurations of the project around the working folder, from its root inwards. In a folder
- * that is trusted their `model` wins; a provider in them is ignored (0.169.0, 2026-11-21).
- */
-function projectFiles(machine: Machine, look: Look, home: string) {
-  const { join, dirname } = pathsOf(machine)
-  const folders = [machine.cwd]
-  while (!look.exists(join(folders[0]!, '.git'))) {
-    const above = dirname(folders[0]!)
-    // Outside of a repository the working folder alone is the project.
-    if (above === folders[0]) return projectIn([machine.cwd])
-    folders.unshift(above)
-  }
-  return projectIn(folders)
-
-  function projectIn(places: readonly string[]) {
-    return places
-      .map((folder) => join(folder, '.codex'))
-      .filter((folder) => folder !== home)
-      .map((folder) => ({ role: 'project', path: join(folder, 'config.toml') }))
-  }
 }
 
 function planCodex(texts: FileTexts, choice: Choice): readonly FileEdit[] {
@@ -169,7 +97,7 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     { path: [...provider, 'base_url'], value: `${choice.baseUrl}/v1`, isBound: true },
     { path: [...provider, 'wire_api'], value: 'responses' },
     // Without it no Authorization header is sent.
-    { path: [...provider, 'requires_openai_auth'], value: true },
+    { path: [...provider, 'requires_openai_auth'], value: true, isBound: true },
     // Else Codex tries a WebSocket first and prints errors.
     { path: [...provider, 'supports_websockets'], value: false },
   ]

@@ -67,20 +67,23 @@ function missing(config: ReadFile, context: ObstacleContext): readonly Obstacle[
 /** Codex appends `/responses` to the address as it stands (0.169.0): without `/v1` a web page answers. */
 function withoutVersion(config: ReadFile, context: ObstacleContext): readonly Obstacle[] {
   const inUse = providerInUse(config)
-  const url = inUse?.table?.['base_url']
-  if (context.choice || !inUse || typeof url !== 'string') return []
-  if (!isOwnAddress(url, context) || /\/v1\/*$/.test(url)) return []
-  const path = ['model_providers', inUse.id, 'base_url']
-  return [
-    {
-      code: 'codex-base-url-version',
-      message: `base_url of ${inUse.id} does not end in /v1: every request misses`,
-      place: placeOf(config, path),
-      cure: 'Add /v1.',
-      repair: configRepair({ path, value: `${rootOf(url)}/v1`, isBound: true }),
-      weight: 'blocks',
-    },
-  ]
+  if (context.choice || !inUse?.table) return []
+  const paths = [['model_providers', inUse.id, 'base_url'], ownAddressPath]
+  return paths.flatMap((path): Obstacle[] => {
+    const url = textAt(config, path)
+    if (url === undefined || !isOwnAddress(url, context) || /\/v1\/*$/.test(url)) return []
+    const name = path === ownAddressPath ? path.join() : `base_url of ${inUse.id}`
+    return [
+      {
+        code: 'codex-base-url-version',
+        message: `${name} does not end in /v1: every request misses`,
+        place: placeOf(config, path),
+        cure: 'Add /v1.',
+        repair: configRepair({ path, value: `${rootOf(url)}/v1`, isBound: true }),
+        weight: 'blocks',
+      },
+    ]
+  })
 }
 
 /**
@@ -105,7 +108,7 @@ function ownProvider(config: ReadFile, context: ObstacleContext): readonly Obsta
   }
   const url = textAt(config, ['model_providers', providerInUse(config)?.id ?? '', 'base_url'])
   const stray = strayAddress(config)
-  if (url === undefined || stray === undefined) return []
+  if (url === undefined || stray === undefined || !isOwnAddress(url, context)) return []
   return [
     {
       code: 'codex-old-conversations',
@@ -113,7 +116,7 @@ function ownProvider(config: ReadFile, context: ObstacleContext): readonly Obsta
       place: set === undefined ? config.path : placeOf(config, path),
       cure: `Set openai_base_url = ${JSON.stringify(url)}.`,
       repair: configRepair({ path, value: url, isBound: true }),
-      weight: isOwnAddress(url, context) ? 'blocks' : 'may-block',
+      weight: 'blocks',
     },
   ]
 }

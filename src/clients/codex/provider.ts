@@ -37,7 +37,7 @@ export function takesAuthFile(config: ReadFile): boolean {
 }
 
 /** Where Codex's own provider is while `openai_base_url` is not set. */
-const vendorUrl = 'https://api.openai.com'
+export const vendorUrl = 'https://api.openai.com'
 
 /** The root of Codex's own provider, where the key goes there beside the provider in use. */
 export function strayAddress(config: ReadFile): string | undefined {

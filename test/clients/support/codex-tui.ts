@@ -23,7 +23,10 @@ const answers: readonly (readonly [question: string, answer: string])[] = [
 export async function openCodex(
   home: string,
   cwd: string,
-  { args = [], env = {} }: { args?: readonly string[]; env?: Readonly<Record<string, string>> } = {},
+  {
+    args = [],
+    env = {},
+  }: { args?: readonly string[]; env?: Readonly<Record<string, string>> } = {},
 ): Promise<CodexTui> {
   const [program, ...first] = installClients().codex
   const child = spawn(program, [...first, ...args], {
