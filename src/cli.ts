@@ -17,7 +17,9 @@ export async function main(platform: Platform, args: readonly string[]): Promise
   const ownArgs = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
   const isJson = ownArgs.includes('--json')
   const session = new Session(platform, { isJson })
+  if (session.canAsk && asking.has(ownArgs[0] ?? '')) platform.ask.hold()
   const status = await run(session, args, ownArgs)
+  platform.ask.release()
 
   // A reader that has gone away (`| head`) is no failure of ours.
   const { outFailure } = platform.terminal
@@ -311,6 +313,9 @@ export function commandLine(session: Session, finish: (status: number) => void):
       })
   return program
 }
+
+/** The commands that may ask for an address or a key. */
+const asking = new Set(['', ...rows.map(({ id }) => id), 'editor', 'models'])
 
 const clientIds = rows.map(({ id }) => id)
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'powershell']

@@ -8,6 +8,7 @@ import { applyPlan } from '../transaction/apply.ts'
 import { checkTargets } from '../transaction/check.ts'
 import type { Applied } from '../transaction/types.ts'
 import { readClientFiles } from './client-files.ts'
+import { expectInstalled, type Tried, tryClient } from './client-program.ts'
 import { stopCodexServer } from './codex-server.ts'
 import { configuredGateways } from './configured-gateway.ts'
 import { type FoundGateway, findGateway, type GatewayOptions, type Known } from './credentials.ts'
@@ -17,7 +18,6 @@ import type { Session } from './screen/session.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
 import { type Chooser, type Proof, prove, proveModels } from './setup/prove.ts'
 import { reportDryRun, reportSetup, showPlan } from './setup/report.ts'
-import { expectInstalled, type Tried, tryClient } from './try-client.ts'
 
 export interface SetupRequest {
   /** The word of the command line; `setup` when several clients are set up in one run. */
@@ -70,6 +70,7 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
   }
   if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged'))
     await confirm(session, request, consents)
+  session.platform.ask.release()
   if (session.platform.interrupt.aborted)
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 

@@ -70,6 +70,13 @@ export interface Terminal {
  * Every question throws `UserError` `cancelled` on Ctrl-C or when its terminal goes away.
  */
 export interface Ask {
+  /**
+   * From now on what is typed outside of a question neither shows nor answers a later one: it may be
+   * a key, ahead of its question. Ctrl-C interrupts as ever.
+   */
+  hold(): void
+  /** Ends that. */
+  release(): void
   input(question: {
     message: string
     default?: string | undefined

@@ -1,10 +1,9 @@
 import { maxAnswerBytes, maxCatalogBytes } from '../limits.ts'
 import { isCatalogBody } from '../models/catalog-body.ts'
-import type { Answer } from './answer.ts'
-import type { Outcome, Question } from './diagnose.ts'
+import type { Answer, NetworkFailure, Outcome, Question } from './answer.ts'
 import { type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
 import { codesOf } from './error-codes.ts'
-import { httpsWanted } from './network-failure.ts'
+import { diagnoseFailure, httpsWanted } from './network-failure.ts'
 import {
   asksForLogin,
   type Case,
@@ -25,8 +24,17 @@ import {
 } from './outcomes.ts'
 import { proofIn } from './proof.ts'
 
+/**
+ * What is wrong, from what came back: exactly one outcome, or undefined where the answer is what
+ * was asked for. Status and codes decide; words only where a status leaves two causes open, and
+ * then by parts that no language changes (the model's id, a route).
+ */
+export function diagnose(result: Answer | NetworkFailure, question: Question): Outcome | undefined {
+  return 'status' in result ? diagnoseAnswer(result, question) : diagnoseFailure(result, question)
+}
+
 /** The outcome of an HTTP answer, or undefined where it is what was asked for. */
-export function diagnoseAnswer(answer: Answer, question: Question): Outcome | undefined {
+function diagnoseAnswer(answer: Answer, question: Question): Outcome | undefined {
   if (answer.status >= 200 && answer.status <= 299) return diagnoseSuccess(answer, question)
   return diagnoseError({ answer, question, error: readErrorBody(answer), status: answer.status })
 }
@@ -129,7 +137,7 @@ function diagnoseRoad(found: Case): Outcome | undefined {
     )
   }
   if (status === 400 && answer.url.startsWith('http:') && plainOnTls.test(answer.body)) {
-    return httpsWanted(new URL(answer.url), answer.url)
+    return httpsWanted(new URL(answer.url))
   }
   return undefined
 }

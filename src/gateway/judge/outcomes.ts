@@ -1,8 +1,7 @@
 import type { ErrorCode } from '../../errors.ts'
 import { cleanForeignText } from '../foreign-text.ts'
 import { nearestModels } from '../models/nearest.ts'
-import type { Answer } from './answer.ts'
-import type { Outcome, Question } from './diagnose.ts'
+import type { Answer, Outcome, Question } from './answer.ts'
 import type { ErrorBody } from './error-body.ts'
 
 /** An answer with all that the rules look at. */

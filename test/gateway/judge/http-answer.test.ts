@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { exitStatus } from '../../../src/errors.ts'
-import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
+import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
 import {
   base,
   bodies,
