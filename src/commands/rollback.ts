@@ -80,6 +80,13 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
   refuseUnknownClient(session, found, families)
   refuseStrangeLogin(session, found, families)
   showPlan(session, found, families)
+  for (const client of concernedBy(families, found.files)) {
+    const before = readClientFiles(session, client)
+    const after = asPlanned(before, found.plan.edits)
+    const notices = (await client.aboutConversations?.(session.platform, { before, after })) ?? []
+    for (const { message, hint } of notices) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
+    warnings.push(...notices)
+  }
   const held = found.files.filter(({ kept, note }) => kept.length > 0 && note !== undefined)
   for (const { path, note } of held)
     warnings.push({

@@ -95,6 +95,10 @@ function configured(session: Session, settings: Settings, origins: Origins): [st
       settings.key &&
         `${maskSecret(settings.key)}${settings.keyPath ? ` in ${session.showPath(settings.keyPath)}` : ''}`,
     ],
+    [
+      'key also',
+      settings.alsoSendsTo && `to ${settings.alsoSendsTo}, from conversations of before`,
+    ],
     ['login', settings.login],
     ['broken', settings.broken],
   ]
