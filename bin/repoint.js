@@ -1,11 +1,6 @@
 #!/usr/bin/env node
-// Builds the real platform, runs the command line, sets the exit status. CommonJS: see scripts/build.js.
+// Builds the real platform, runs the command line, sets the exit status.
+import { main } from '../dist/cli.js'
+import { nodePlatform } from '../dist/platform.js'
 
-// Node 22.1 and later keep compiled code between runs; earlier ones start without.
-require('node:module').enableCompileCache?.()
-
-const { main, nodePlatform } = require('../dist/main.cjs')
-
-main(nodePlatform(), process.argv.slice(2)).then((status) => {
-  process.exitCode = status
-})
+process.exitCode = await main(nodePlatform(), process.argv.slice(2))

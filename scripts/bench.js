@@ -1,52 +1,57 @@
 /**
- * Measures how long the commands take beside `node -e 0`, in the same loop, and what growth and an
+ * Measures how long the commands take beside `node -e 0` in the same loop, and what growth and an
  * installation cost. Ends with status 1 when a limit is missed by more than 15 %.
  *
- * A ratio is the median over the rounds, each of which runs every command once in a new, empty home. Ratios depend on
- * what Node itself takes to start: with NODE_EXTRA_CA_CERTS set, Node 20 reads all those certificates
- * first (60 instead of 22 ms), and the same work weighs less. So both cases have limits of their own.
+ * A ratio is the median over the rounds, each of which runs every command once in a new, empty home,
+ * in an environment as users have it: NODE_EXTRA_CA_CERTS would make Node itself three times slower
+ * and every ratio look good.
  *
  *   npm run bench              all of it
  *   npm run bench -- --quick   fewer rounds, nothing installed
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { main } from '../dist/cli.js'
+import { nodePlatform } from '../dist/platform.js'
 
-const require = createRequire(import.meta.url)
 const program = resolve('bin/repoint.js')
 const isQuick = process.argv.includes('--quick')
 const rounds = isQuick ? 7 : 21
 const growthRounds = isQuick ? 3 : 7
 const tolerance = 1.15
+const key = 'sk-bench-0000000000000000'
 
-/** Highest ratio to `node -e 0`. `bare`: where Node starts without reading further certificates. */
-const limits = {
-  '--version': { certificates: 1.3, bare: 1.5 },
-  '--help': { certificates: 1.4, bare: 1.7 },
-  status: { certificates: 1.8, bare: 3.1 },
-  codex: { certificates: 2.6, bare: 5.1 },
-  rollback: { certificates: 1.8, bare: 3.1 },
-}
+/** Highest ratio to `node -e 0`. */
+const limits = { '--version': 1.6, '--help': 1.6, status: 4, codex: 13, rollback: 5 }
 /** Growth may raise no ratio by more than this factor. */
 const growthLimit = 2
-/** The largest configuration that is edited is 1 MB; the largest real one seen had 90 kB. */
-const largeConfigBytes = 990_000
+/** As the largest real configuration that was seen. */
+const largeConfigBytes = 90_000
 
 const commands = {
-  '--version': [program, '--version'],
-  '--help': [program, '--help'],
-  codex: [program, 'codex', '--yes'],
-  status: [program, 'status'],
-  rollback: [program, 'rollback'],
+  '--version': ['--version'],
+  '--help': ['--help'],
+  codex: ['codex', '--yes'],
+  status: ['status'],
+  rollback: ['rollback', '--yes'],
 }
 
 let isMissed = false
-let server
-const key = 'sk-bench-0000000000000000'
 const work = mkdtempSync(join(tmpdir(), 'repoint-bench-'))
+const server = await startServer()
+
+try {
+  benchCommands()
+  await benchGrowth()
+  if (!isQuick) benchInstall()
+} finally {
+  server.child.kill()
+  rmSync(work, { recursive: true, force: true })
+}
+process.exitCode = isMissed ? 1 : 0
+
 async function startServer() {
   const child = spawn(process.execPath, [program, 'serve', '--json'], {
     env: { PATH: process.env.PATH, HOME: work, REPOINT_API_KEY: key },
@@ -59,7 +64,7 @@ async function startServer() {
   return { child, url: JSON.parse(line).url }
 }
 
-function environment(home, setting) {
+function environment(home) {
   return {
     PATH: process.env.PATH,
     HOME: home,
@@ -67,7 +72,6 @@ function environment(home, setting) {
     LOCALAPPDATA: join(home, 'AppData'),
     REPOINT_BASE_URL: server.url,
     REPOINT_API_KEY: key,
-    ...(setting === 'certificates' ? { NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS } : {}),
   }
 }
 
@@ -81,47 +85,46 @@ function timed(args, env) {
 }
 
 /** One round: every command once. Returns ms by name. */
-function round(home, setting, names = Object.keys(commands)) {
-  const env = environment(home, setting)
+function round(home, names = Object.keys(commands)) {
+  const env = environment(home)
   const ms = { node: timed(['-e', '0'], env) }
-  for (const name of names) ms[name] = timed(commands[name], env)
+  for (const name of names) ms[name] = timed([program, ...commands[name]], env)
   return ms
 }
 
-function benchCommands(setting) {
+function benchCommands() {
   const all = []
   for (let n = 0; n < rounds; n++) {
-    const home = join(work, `home-${setting}-${n}`)
+    const home = join(work, `home-${n}`)
     mkdirSync(home)
-    all.push(round(home, setting))
+    all.push(round(home))
     rmSync(home, { recursive: true })
   }
+
   const nodeMs = median(all.map(({ node }) => node))
   console.log(
-    `\nCommands, ${rounds} rounds, Node ${process.version}, ${
-      setting === 'certificates' ? 'NODE_EXTRA_CA_CERTS set' : 'bare environment'
-    }: node -e 0 takes ${nodeMs.toFixed(1)} ms`,
+    `\nCommands, ${rounds} rounds, Node ${process.version}: node -e 0 takes ${nodeMs.toFixed(1)} ms`,
   )
   for (const [name, limit] of Object.entries(limits)) {
     const ms = median(all.map((one) => one[name]))
-    report(name, ms, median(all.map((one) => one[name] / one.node)), limit[setting])
+    report(name, ms, median(all.map((one) => one[name] / one.node)), limit)
   }
 }
 
 /** What status, codex and rollback take in a home that has grown, beside a fresh one. */
-async function benchGrowth(setting) {
+async function benchGrowth() {
   const names = ['codex', 'status', 'rollback']
   const grown = [
     ['1,000 recorded runs', await homeWithRuns(1000)],
-    ['a config of 1 MB', aHome('home-large', configOf(largeConfigBytes))],
+    ['a config of 90 kB', aHome('home-large', configOf(largeConfigBytes))],
   ]
   const fresh = aHome('home-fresh')
-  const state = join('.local', 'state')
+
   for (const [what, home] of grown) {
     const all = []
     for (let n = 0; n < growthRounds; n++) {
-      all.push([round(fresh, setting, names), round(home, setting, names)])
-      rmSync(join(fresh, state), { recursive: true })
+      all.push([round(fresh, names), round(home, names)])
+      rmSync(join(fresh, '.local/state'), { recursive: true })
     }
     console.log(`\nGrowth: ${what}, ${growthRounds} rounds`)
     for (const name of names) {
@@ -137,16 +140,11 @@ async function benchGrowth(setting) {
 /** A home in which repoint has really run `count` times, in this process. */
 async function homeWithRuns(count) {
   const home = aHome('home-runs')
-  const { main, nodePlatform } = require(resolve('dist/main.cjs'))
   const real = nodePlatform()
   const platform = {
-    machine: { ...real.machine, home, cwd: home, env: environment(home, 'bare') },
+    ...real,
+    machine: { ...real.machine, home, cwd: home, env: environment(home) },
     terminal: { ...real.terminal, canAsk: false, out() {}, err() {} },
-    files: real.files,
-    processes: real.processes,
-    clock: real.clock,
-    ask: real.ask,
-    interrupt: new AbortController().signal,
   }
   for (let n = 0; n < count; n++) {
     const status = await main(platform, ['codex', '--yes', '--no-verify', '--model', `model-${n}`])
@@ -181,24 +179,21 @@ function benchInstall() {
   })
   const tarball = join(work, packed.stdout.trim().split('\n').at(-1))
   console.log(`\nInstallation, cold: ${(statSync(tarball).size / 1000).toFixed(0)} kB packed`)
+
   const ours = []
   const theirs = []
   for (let n = 0; n < 3; n++) {
-    ours.push(install(tarball, n))
-    const ms = install('add-mcp', n)
-    if (ms === undefined) {
-      console.log('  skipped: the registry cannot be reached')
-      return
-    }
-    theirs.push(ms)
+    ours.push(install(tarball, `ours-${n}`))
+    theirs.push(install('add-mcp', `theirs-${n}`))
   }
+  if (theirs.includes(undefined)) return console.log('  skipped: the registry cannot be reached')
   const limit = median(theirs)
   report('npm install', median(ours), median(ours) / limit, 1, `× add-mcp (${limit.toFixed(0)} ms)`)
 }
 
 /** In ms; undefined where it fails. */
-function install(what, n) {
-  const folder = join(work, `install-${n}-${what === 'add-mcp' ? 'theirs' : 'ours'}`)
+function install(what, name) {
+  const folder = join(work, `install-${name}`)
   mkdirSync(folder)
   writeFileSync(join(folder, 'package.json'), '{}')
   const start = process.hrtime.bigint()
@@ -224,15 +219,3 @@ function median(numbers) {
   const middle = sorted.length >> 1
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
 }
-
-try {
-  server = await startServer()
-  const settings = process.env.NODE_EXTRA_CA_CERTS ? ['certificates', 'bare'] : ['bare']
-  for (const setting of settings) await benchCommands(setting)
-  await benchGrowth(settings[0])
-  if (!isQuick) benchInstall()
-} finally {
-  server?.child.kill()
-  rmSync(work, { recursive: true, force: true })
-}
-process.exitCode = isMissed ? 1 : 0

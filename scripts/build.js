@@ -1,97 +1,63 @@
 /**
- * Bundles src into dist, so that the published package has no dependencies and starts at once.
+ * Bundles src into dist, so that the published package has no dependencies. Each dynamic import
+ * becomes a file of its own, read only when it is used.
  *
- * dist/main.cjs      The command line and the platform: all that `--help` needs.
- * dist/commands.cjs  All commands. A module in it is run when it is first imported.
- * dist/errors.cjs    On its own, because every bundle must mean the same by a UserError.
- * dist/gateway.cjs   The local gateway; dist/gateway.js is the same for `import`.
- * dist/parts/*.cjs   One file for each package that is imported dynamically: read only when used.
- * dist/types         Declarations of the programmatic entry.
+ * dist/cli.js, platform.js  What bin/repoint.js puts together.
+ * dist/gateway.js, types/   The local gateway, for programs that import `repoint/gateway`.
  *
- * CommonJS, because Node 20 takes 4 ms to start its loader for ES modules, and a bundle of ES modules
- * loads every builtin that any lazy part of it imports (measured 2026-11-21).
+ * With --if-older it builds only if something has changed since, so that suites can run side by side.
  */
-import { rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { build } from 'esbuild'
-import {
-  commandsOnTheirOwn,
-  errorsOnTheirOwn,
-  gatewayOnItsOwn,
-  packagesOnTheirOwn,
-} from './build/apart.js'
-import { withoutChildProcess, withoutTomlParser, withoutUnusedUndici } from './build/lean.js'
 import { licencesOf } from './build/licences.js'
 import { declareTypes } from './build/types.js'
 
-/** What is wanted of a package whose unused rest would weigh more than all of ours. */
-const wantedExports = {
-  // The editor prompt brings 400 kB of character tables.
-  '@inquirer/prompts': ['checkbox', 'confirm', 'input', 'password', 'search'],
-}
+const sources = ['src', 'scripts/build.js', 'scripts/build', 'package.json', 'tsconfig.json']
+/** Written last. */
+const licences = 'THIRD-PARTY-LICENSES.md'
 
+if (process.argv.includes('--if-older') && isBuilt()) process.exit(0)
 rmSync('dist', { recursive: true, force: true })
 
-/** Paths of all sources that were bundled. */
-const inputs = []
-/** Dynamically imported, as found while bundling: the file's name → the package. */
-const packages = new Map()
-/** Dynamically imported by the command line: the names of the modules in src/commands. */
-const commands = new Set()
+const { metafile } = await build({
+  entryPoints: {
+    cli: 'src/cli.ts',
+    platform: 'src/platform/node.ts',
+    gateway: 'src/serve/index.ts',
+  },
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  chunkNames: 'chunks/[name]-[hash]',
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  // jsonc-parser's CommonJS form hides its require() calls; its `module` form can be bundled.
+  mainFields: ['module', 'main'],
+  // Bundled CommonJS packages require Node's own modules.
+  banner: {
+    js: "import { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)",
+  },
+  // The page of `serve`.
+  loader: { '.html': 'text', '.css': 'text', '.client.js': 'text' },
+  minify: true,
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+})
 
-await bundle('main', {
-  contents:
-    "export { main } from './src/cli.ts'; export { nodePlatform } from './src/platform/node.ts'",
-  plugins: [
-    packagesOnTheirOwn(packages),
-    commandsOnTheirOwn(commands),
-    errorsOnTheirOwn(),
-    withoutChildProcess(),
-  ],
-})
-await bundle('commands', {
-  contents: `module.exports = {
-    ${[...commands].map((name) => `'${name}': () => require('./src/commands/${name}.ts'),`).join('\n')}
-  }`,
-  plugins: [
-    packagesOnTheirOwn(packages),
-    errorsOnTheirOwn(),
-    gatewayOnItsOwn(),
-    withoutTomlParser(),
-  ],
-})
-await bundle('errors', { contents: "export * from './src/errors.ts'", plugins: [] })
-await bundle('gateway', {
-  contents: "export * from './src/serve/index.ts'",
-  plugins: [packagesOnTheirOwn(packages), errorsOnTheirOwn()],
-})
-for (const [name, specifier] of packages) {
-  const exports = wantedExports[specifier]
-  await bundle(`parts/${name}`, {
-    contents: exports
-      ? `export { ${exports.join(', ')} } from '${specifier}'`
-      : `module.exports = require('${specifier}')`,
-    plugins: [withoutUnusedUndici()],
-  })
-}
-writeFileSync('dist/gateway.js', "export * from './gateway.cjs'\n")
-writeFileSync('THIRD-PARTY-LICENSES.md', licencesOf(inputs))
 declareTypes('dist/types/serve/index.d.ts')
+writeFileSync(licences, licencesOf(Object.keys(metafile.inputs)))
 
-async function bundle(name, { contents, plugins }) {
-  const { metafile } = await build({
-    stdin: { contents, resolveDir: '.', sourcefile: `${name}.js` },
-    outfile: `dist/${name}.cjs`,
-    bundle: true,
-    format: 'cjs',
-    platform: 'node',
-    // jsonc-parser's CommonJS form hides its require() calls; its `module` form can be bundled.
-    mainFields: ['module', 'main'],
-    target: 'node20.19',
-    minify: true,
-    legalComments: 'none',
-    metafile: true,
-    logLevel: 'warning',
-    plugins,
-  })
-  inputs.push(...Object.keys(metafile.inputs))
+function isBuilt() {
+  if (!existsSync('dist/cli.js') || !existsSync(licences)) return false
+  return Math.max(...sources.map(newest)) < statSync(licences).mtimeMs
+}
+
+/** When the newest file at or below `path` was changed, in ms since 1970. */
+function newest(path) {
+  const status = statSync(path)
+  if (!status.isDirectory()) return status.mtimeMs
+  return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))))
 }

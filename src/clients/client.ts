@@ -1,18 +1,24 @@
 import type { Bytes, ConfigValue, FileEdit, KeyChange } from '../edits/plan.ts'
 import type { Catalog, ProtocolName } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
-import type { Machine } from '../platform/platform.ts'
+import type { Machine, Platform } from '../platform/platform.ts'
+
+/** By what a client is called; from its row in the list. */
+export interface ClientName {
+  /** The word of the command line: `codex`, `claude`, `claude-gpt`, `opencode`. */
+  readonly id: string
+  /** Clients that share files share a family: `claude` and `claude-gpt`. */
+  readonly family: string
+  readonly label: string
+}
+
+export interface Client extends ClientName, ClientModule {}
 
 /**
  * A client describes: which files it reads, what to change in them, what it will believe.
  * It neither writes a file nor opens a socket; the commands do.
  */
-export interface Client {
-  /** The word of the command line: `codex`, `claude`, `claude-gpt`, `opencode`. */
-  readonly id: ClientId
-  /** Clients that share files share a family: `claude` and `claude-gpt`. */
-  readonly family: ClientFamily
-  readonly label: string
+export interface ClientModule {
   readonly binary: BinaryCheck
   /** What the live check speaks. */
   readonly protocol: ProtocolName
@@ -26,10 +32,17 @@ export interface Client {
   files(machine: Machine, look: Look): readonly ConfigFile[]
 
   /**
+   * What can be said of options before anything is asked. Absent: nothing. Pure.
+   *
+   * @throws UserError `usage`
+   */
+  checkOptions?(options: SetupOptions): void
+
+  /**
    * Which models to use. Pure.
    *
    * @throws UserError `model-unknown` with the nearest ids, or `usage` where no rule fits and only a
-   *   person could choose, or the provider's id cannot be used
+   *   person could choose
    */
   choose(catalog: Catalog | undefined, options: SetupOptions): ModelChoice
 
@@ -54,12 +67,34 @@ export interface Client {
   /** The options by which `choose` finds the models of `settings` again. Pure. */
   asConfigured(settings: Settings): SetupOptions
 
+  /**
+   * What a change of the files does to conversations that the client has recorded, to be said before.
+   * Absent: nothing.
+   */
+  aboutConversations?(
+    world: World,
+    change: { readonly before: FileTexts; readonly after: FileTexts },
+  ): Promise<readonly Notice[]>
+
   /** Settings and variables that would defeat the setup. Pure. */
   obstacles(texts: FileTexts, machine: Machine, settings: ObstacleContext): readonly Obstacle[]
 }
 
-export type ClientId = 'codex' | 'claude' | 'claude-gpt' | 'opencode'
-export type ClientFamily = 'codex' | 'claude' | 'opencode'
+/** A flag of a client's own command. */
+export interface ClientFlag {
+  /** As help shows it: `--slot <slot>`. */
+  readonly flag: string
+  readonly help: string
+  readonly choices?: readonly string[]
+  readonly default?: string
+  /** Absent: text, or no value at all. */
+  readonly takes?: 'tokens'
+  /** What it says to a setup; `value` is true or false for a flag without one. */
+  readonly means: (value: string | number | boolean) => SetupOptions
+}
+
+/** What a client's hooks may look at beside the texts of its files. */
+export type World = Pick<Platform, 'files' | 'processes' | 'machine'>
 
 export interface BinaryCheck {
   readonly command: string
@@ -180,6 +215,8 @@ export interface Settings {
   readonly slotModels?: Readonly<Partial<Record<Slot, string>>>
   readonly subagentModel?: string
   readonly smallModel?: string
+  /** Another address that the client sends the key to, as conversations of before do. */
+  readonly alsoSendsTo?: string
   /** Another login that the client would use in the place of our key, in words. */
   readonly login?: string
   /** Why the client would not read its file, in words. */

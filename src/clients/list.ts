@@ -1,19 +1,104 @@
-import { claude, claudeGpt } from './claude/claude.ts'
-import type { Client, ClientId } from './client.ts'
-import { codex } from './codex/codex.ts'
-import { opencode } from './opencode/opencode.ts'
+import { claudeFlags } from './claude/flags.ts'
+import type { Client, ClientFlag, ClientModule, ClientName } from './client.ts'
+import { contextWindowFlag, modelFlag, providerIdFlag } from './flags.ts'
+
+/** All that the command line needs of a client before it is chosen. */
+export interface ClientRow extends ClientName {
+  /** In the list of commands. */
+  readonly description: string
+  /** Below its help. */
+  readonly examples: readonly string[]
+  /** What a setup changes on the machine, in Markdown for the README. */
+  readonly changes: { readonly files: string; readonly keys: string }
+  /** Beside those of every setup, in the order of its help. */
+  readonly flags: readonly ClientFlag[]
+  /** A run loads only the clients that it is about. */
+  readonly load: () => Promise<ClientModule>
+}
 
 /** Every client, in the order in which they are offered. */
-export const clients: readonly Client[] = [codex, claude, claudeGpt, opencode]
+export const rows: readonly ClientRow[] = [
+  {
+    id: 'codex',
+    family: 'codex',
+    label: 'Codex',
+    description: 'set up Codex: config.toml and auth.json, as one pair',
+    examples: [
+      'repoint codex',
+      'repoint codex --base-url https://gw.example --key-stdin --yes < key',
+    ],
+    changes: {
+      files: '`~/.codex/auth.json`, then `~/.codex/config.toml`',
+      keys: 'the key; `model`, `model_provider`, `openai_base_url`, one `[model_providers.gateway]` table',
+    },
+    flags: [modelFlag, providerIdFlag, contextWindowFlag],
+    load: async () => (await import('./codex/codex.ts')).codex,
+  },
+  {
+    id: 'claude',
+    family: 'claude',
+    label: 'Claude Code',
+    description: 'set up Claude Code with its own models',
+    examples: ['repoint claude', 'repoint claude --slot opus --opus-model claude-opus-5-5'],
+    changes: {
+      files: '`~/.claude/settings.json`',
+      keys: '`env.ANTHROPIC_AUTH_TOKEN`, `env.ANTHROPIC_BASE_URL`, `env.CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC`, `model`',
+    },
+    flags: claudeFlags,
+    load: async () => (await import('./claude/claude.ts')).claude,
+  },
+  {
+    id: 'claude-gpt',
+    family: 'claude',
+    label: 'Claude Code with GPT models',
+    description: 'set up Claude Code with GPT models in its slots',
+    examples: ['repoint claude-gpt', 'repoint claude-gpt --haiku-model gpt-5.4-mini --dry-run'],
+    changes: {
+      files: 'the same',
+      keys: 'also `ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU,FABLE}_MODEL` with their `_NAME`, `CLAUDE_CODE_SUBAGENT_MODEL`',
+    },
+    flags: claudeFlags,
+    load: async () => (await import('./claude/claude.ts')).claudeGpt,
+  },
+  {
+    id: 'opencode',
+    family: 'opencode',
+    label: 'opencode',
+    description: 'set up opencode: its config and its auth.json, as one pair',
+    examples: ['repoint opencode', 'repoint opencode --model gpt-5.6-sol --provider-id work'],
+    changes: {
+      files:
+        '`~/.local/share/opencode/auth.json`, then `~/.config/opencode/opencode.json` or `.jsonc`',
+      keys: 'the key under your provider id; one provider, `model`, `small_model`',
+    },
+    flags: [modelFlag, providerIdFlag, contextWindowFlag],
+    load: async () => (await import('./opencode/opencode.ts')).opencode,
+  },
+]
 
-export function clientById(id: string): Client {
-  const client = clients.find((one) => one.id === id)
-  if (client === undefined) throw new Error(`there is no client ${id}`)
-  return client
+/** The rows of clients that have files of their own: the first of each family. */
+export const familyRows: readonly ClientRow[] = rows.filter(
+  (row) => rows.find(({ family }) => family === row.family) === row,
+)
+
+export function rowOf(id: string): ClientRow {
+  const row = rows.find((one) => one.id === id)
+  if (row === undefined) throw new Error(`there is no client ${id}`)
+  return row
 }
 
 /** The ids of the clients that share files with `id`, to be looked up in what a record names. */
-export function familyIds(id: ClientId): readonly string[] {
-  const { family } = clientById(id)
-  return clients.filter((client) => client.family === family).map((client) => client.id)
+export function familyIds(id: string): readonly string[] {
+  const { family } = rowOf(id)
+  return rows.filter((row) => row.family === family).map((row) => row.id)
+}
+
+export async function loadClient(row: ClientRow): Promise<Client> {
+  const { id, family, label } = row
+  return { ...(await row.load()), id, family, label }
+}
+
+/** In the order of the rows. */
+export function loadClients(wanted: readonly ClientRow[] = rows): Promise<Client[]> {
+  return Promise.all(wanted.map(loadClient))
 }

@@ -1,6 +1,6 @@
 import { UserError } from '../errors.ts'
-import { defaultModel, resolveModel, speaks } from '../gateway/model-rules.ts'
-import { nearestModels } from '../gateway/nearest.ts'
+import { nearestModels } from '../gateway/models/nearest.ts'
+import { defaultModel, resolveModel, speaks } from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { ModelChoice, SetupOptions } from './client.ts'

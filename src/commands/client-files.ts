@@ -3,7 +3,7 @@ import { shellProfilePaths } from '../clients/shell-profiles.ts'
 import type { Bytes, FileEdit } from '../edits/plan.ts'
 import { maxConfigBytes } from '../edits/text.ts'
 import { UserError } from '../errors.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /**
  * Reads all that a client reads. A layer that cannot be read counts as absent: it is only looked at.

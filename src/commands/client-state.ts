@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Client, FileText, FileTexts, Obstacle, Origins, Settings } from '../clients/client.ts'
-import { clients, familyIds } from '../clients/list.ts'
+import type {
+  Client,
+  ClientName,
+  FileText,
+  FileTexts,
+  Obstacle,
+  Origins,
+  Settings,
+} from '../clients/client.ts'
+import { familyIds } from '../clients/list.ts'
 import { formatOf } from '../edits/format.ts'
 import type { KeyPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
@@ -8,7 +16,7 @@ import { readBlob } from '../transaction/blobs.ts'
 import { sha256Of } from '../transaction/durable.ts'
 import type { RecordedFile, RunRecord } from '../transaction/types.ts'
 import { readClientFiles, readShellProfiles } from './client-files.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /** What is known about one client without asking it or the network. */
 export interface ClientState {
@@ -34,19 +42,14 @@ export interface FileState {
   readonly changedKeys: readonly KeyPath[]
 }
 
-/** The clients that have files of their own: one of each family. */
-export const families: readonly Client[] = clients.filter(
-  (client) => clients.find(({ family }) => family === client.family) === client,
-)
-
 /** The recorded runs of a client's family, newest first. */
-export function runsOf(client: Client, runs: readonly RunRecord[]): readonly RunRecord[] {
+export function runsOf(client: ClientName, runs: readonly RunRecord[]): readonly RunRecord[] {
   const ids = familyIds(client.id)
   return runs.filter((run) => run.clients.some((id) => ids.includes(id)))
 }
 
 /** The addresses that repoint has written for this client. */
-export function ownBaseUrls(client: Client, runs: readonly RunRecord[]): readonly string[] {
+export function ownBaseUrls(client: ClientName, runs: readonly RunRecord[]): readonly string[] {
   return [...new Set(runsOf(client, runs).map(({ baseUrl }) => baseUrl))]
 }
 

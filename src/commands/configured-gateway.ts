@@ -1,9 +1,10 @@
-import type { Client } from '../clients/client.ts'
+import type { ClientName } from '../clients/client.ts'
+import { familyRows, loadClients } from '../clients/list.ts'
 import type { RunRecord } from '../transaction/types.ts'
 import { settingsNow } from './client-files.ts'
-import { families, ownBaseUrls, runsOf } from './client-state.ts'
-import type { GatewayOptions } from './credentials.ts'
-import type { Session } from './session.ts'
+import { ownBaseUrls, runsOf } from './client-state.ts'
+import type { GatewayFlags } from './command.ts'
+import type { Session } from './screen/session.ts'
 
 export interface ConfiguredGateway {
   /** The client that uses it. */
@@ -16,11 +17,11 @@ export interface ConfiguredGateway {
  * The gateway of the newest setup that is still in force, for commands that only ask. None where the
  * user names an address or a key: the two go together.
  */
-export function configuredGateway(
+export async function configuredGateway(
   session: Session,
-  options: GatewayOptions,
+  options: GatewayFlags,
   runs: readonly RunRecord[],
-): ConfiguredGateway | undefined {
+): Promise<ConfiguredGateway | undefined> {
   const { env } = session.platform.machine
   const { baseUrl, keyStdin, keyFile, keyEnv } = options
   const named = [
@@ -31,21 +32,21 @@ export function configuredGateway(
     env['REPOINT_BASE_URL'],
     env['REPOINT_API_KEY'],
   ]
-  return named.some(Boolean) ? undefined : configuredGateways(session, runs)[0]
+  return named.some(Boolean) ? undefined : (await configuredGateways(session, runs))[0]
 }
 
 /** The gateways of all setups that are still in force, the newest first. */
-export function configuredGateways(
+export async function configuredGateways(
   session: Session,
   runs: readonly RunRecord[],
-): readonly ConfiguredGateway[] {
-  const age = (client: Client) => runs.findIndex((run) => runsOf(client, [run]).length > 0)
-  return families
-    .filter((client) => age(client) !== -1)
+): Promise<readonly ConfiguredGateway[]> {
+  const age = (name: ClientName) => runs.findIndex((run) => runsOf(name, [run]).length > 0)
+  const configured = familyRows
+    .filter((row) => age(row) !== -1)
     .toSorted((one, other) => age(one) - age(other))
-    .flatMap((client) => {
-      const { baseUrl, key } = settingsNow(session, client) ?? {}
-      const isOurs = baseUrl !== undefined && ownBaseUrls(client, runs).includes(baseUrl)
-      return isOurs && key ? [{ label: client.label, baseUrl, key }] : []
-    })
+  return (await loadClients(configured)).flatMap((client) => {
+    const { baseUrl, key } = settingsNow(session, client) ?? {}
+    const isOurs = baseUrl !== undefined && ownBaseUrls(client, runs).includes(baseUrl)
+    return isOurs && key ? [{ label: client.label, baseUrl, key }] : []
+  })
 }

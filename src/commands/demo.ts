@@ -1,35 +1,50 @@
-import type { ClientId } from '../clients/client.ts'
-import { clientById } from '../clients/list.ts'
+import { Command } from '@commander-js/extra-typings'
+import type { Client } from '../clients/client.ts'
+import { loadClients, rowOf } from '../clients/list.ts'
 import { unifiedDiff } from '../edits/diff.ts'
 import { type Bytes, sameBytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { startGateway } from '../serve/index.ts'
 import { readClientFiles } from './client-files.ts'
+import { type CommandFile, examples } from './command.ts'
 import { rollback } from './rollback.ts'
-import { Session } from './session.ts'
+import { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
 import { makeThrowawayHome, removeFolder } from './throwaway-home.ts'
 
-const demoClients: readonly ClientId[] = ['codex', 'claude-gpt', 'opencode']
+const demoClients: readonly string[] = ['codex', 'claude-gpt', 'opencode']
+
+export const command: CommandFile<void> = {
+  run: demo,
+  define: (run) =>
+    new Command('demo')
+      .description(
+        'show all of it in a throwaway home against the local gateway, touching nothing of yours',
+      )
+      .option('--json', 'print one JSON document')
+      .addHelpText('after', examples(['repoint demo']))
+      .action(() => run()),
+}
 
 /**
  * All of repoint in a throwaway home against the local gateway: setup, diff, proof, a second run,
  * rollback, a byte comparison. Nothing of the user's is read or written.
  */
-export async function demo(session: Session): Promise<number> {
+async function demo(session: Session): Promise<number> {
+  const clients = await loadClients(demoClients.map(rowOf))
   const gateway = await startGateway({ port: 0 })
   const home = makeThrowawayHome(session.platform)
   try {
     session.say(`A local gateway listens at ${gateway.url}; a throwaway home is ${home}.`)
     const inside = sessionIn(session, home, { url: gateway.url, key: gateway.key })
-    const before = allFiles(inside)
+    const before = allFiles(inside, clients)
 
     heading(session, 'Set up Codex, Claude Code (with GPT models) and opencode in one run')
     await setUpAll(inside)
 
     heading(session, 'What changed')
-    const after = allFiles(inside)
+    const after = allFiles(inside, clients)
     for (const [path, bytes] of after)
       for (const line of unifiedDiff(
         before.get(path) ?? null,
@@ -41,7 +56,7 @@ export async function demo(session: Session): Promise<number> {
 
     heading(session, 'A second run changes nothing')
     await setUpAll(inside)
-    expectSame(after, allFiles(inside), 'the second run')
+    expectSame(after, allFiles(inside, clients), 'the second run')
 
     heading(session, 'repoint rollback')
     await rollback(inside, {
@@ -51,7 +66,7 @@ export async function demo(session: Session): Promise<number> {
       isDryRun: false,
       yes: true,
     })
-    expectSame(before, allFiles(inside), 'the rollback')
+    expectSame(before, allFiles(inside, clients), 'the rollback')
     session.say('')
     session.say('Compared: after the rollback every file is what it was, to the byte.')
     session.document({
@@ -103,7 +118,7 @@ async function setUpAll(inside: Session): Promise<void> {
   await setup(inside, {
     command: 'setup',
     clients: demoClients,
-    gateway: { timeoutSeconds: 10 },
+    gateway: { timeout: 10 },
     options: {},
     isDryRun: false,
     yes: true,
@@ -112,8 +127,8 @@ async function setUpAll(inside: Session): Promise<void> {
   })
 }
 
-function allFiles(inside: Session): Map<string, Bytes | null> {
-  const targets = demoClients.flatMap((id) => readClientFiles(inside, clientById(id)))
+function allFiles(inside: Session, clients: readonly Client[]): Map<string, Bytes | null> {
+  const targets = clients.flatMap((client) => readClientFiles(inside, client))
   return new Map(
     targets.filter(({ use }) => use === 'target').map(({ path, bytes }) => [path, bytes]),
   )

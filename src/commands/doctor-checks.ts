@@ -2,13 +2,13 @@ import { isCovered } from '../clients/client.ts'
 import { findCodexDaemon, stopDaemonCommand } from '../clients/codex/daemon.ts'
 import { type ErrorCode, exitStatus, UserError } from '../errors.ts'
 import { readCatalog } from '../gateway/catalog.ts'
+import { proxyFor } from '../gateway/http/proxy.ts'
 import { probe } from '../gateway/probe.ts'
-import { proxyFor } from '../gateway/proxy.ts'
 import type { Catalog, GatewayAccess } from '../gateway/types.ts'
+import { findInstalled } from './client-program.ts'
 import type { ClientState } from './client-state.ts'
 import type { DoctorRequest } from './doctor.ts'
-import { findInstalled } from './installed.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /** One finding. */
 export interface Check {

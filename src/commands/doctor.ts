@@ -1,18 +1,21 @@
-import type { ClientFamily, Notice, Repair } from '../clients/client.ts'
+import { Argument, Command } from '@commander-js/extra-typings'
+import type { Notice, Repair } from '../clients/client.ts'
+import { familyRows, loadClients, rowOf, rows } from '../clients/list.ts'
 import { planRepairs } from '../clients/repairs.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
 import { exitStatus } from '../errors.ts'
 import type { Catalog } from '../gateway/types.ts'
 import { applyPlan } from '../transaction/apply.ts'
 import type { RunRecord } from '../transaction/types.ts'
-import { type ClientState, families, ownBaseUrls, stateOrFailure } from './client-state.ts'
+import { type ClientState, ownBaseUrls, stateOrFailure } from './client-state.ts'
+import { type CommandFile, examples, timeoutOption } from './command.ts'
 import { type Check, checkClient, checkGateway, failedCheck, keyFile } from './doctor-checks.ts'
 import { runsSoFar, settleFirst, unreadable } from './history.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 import { wslNotice } from './wsl.ts'
 
 export interface DoctorRequest {
-  readonly client?: ClientFamily | undefined
+  readonly client?: string | undefined
   /** Carry out the safe cures as one run. */
   readonly fix: boolean
   /** With `fix`: also the cures that take something of the user's out of use. */
@@ -20,6 +23,31 @@ export interface DoctorRequest {
   readonly verify: boolean
   readonly timeoutSeconds: number
   readonly caFile?: string | undefined
+}
+
+export const command: CommandFile<DoctorRequest> = {
+  run: doctor,
+  define: (run) =>
+    new Command('doctor')
+      .description('status plus live checks, each with its cure')
+      .addArgument(new Argument('[client]', 'only this client').choices(rows.map(({ id }) => id)))
+      .option('--fix', 'carry out the safe cures, as one run that rollback undoes')
+      .option('--yes', 'with --fix: also cures that take something of yours out of use')
+      .option('--no-verify', 'leave the network alone')
+      .option('--ca-file <path>', 'trust the certificate authorities in this PEM file too')
+      .addOption(timeoutOption())
+      .option('--json', 'print one JSON document')
+      .addHelpText('after', examples(['repoint doctor', 'repoint doctor codex --fix']))
+      .action((client, flags) =>
+        run({
+          client: client && rowOf(client).family,
+          fix: flags.fix === true,
+          yes: flags.yes === true,
+          verify: flags.verify,
+          timeoutSeconds: flags.timeout,
+          caFile: flags.caFile,
+        }),
+      ),
 }
 
 /** Status plus live checks, each a line with its cure. Returns the highest status of a problem. */
@@ -38,8 +66,8 @@ export async function doctor(session: Session, request: DoctorRequest): Promise<
   }
   const wsl = wslNotice(session.platform)
   if (wsl !== undefined) warnings.push(wsl)
-  const examined = families.filter(
-    ({ family }) => request.client === undefined || family === request.client,
+  const examined = await loadClients(
+    familyRows.filter(({ family }) => request.client === undefined || family === request.client),
   )
   const examine = () => examined.map((client) => stateOrFailure(session, client, runs))
   const run = request.fix
@@ -127,7 +155,9 @@ async function fix(
     model: configured?.model ?? '',
     edits,
   }
-  return applyPlan(session.platform, plan).run?.id
+  const applied = applyPlan(session.platform, plan)
+  session.noteApplied(applied)
+  return applied.run?.id
 }
 
 /** The edits, and with them the mode that closes the file with the key to others. */

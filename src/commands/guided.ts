@@ -1,9 +1,10 @@
 import { type Client, slots } from '../clients/client.ts'
-import { clientById, clients } from '../clients/list.ts'
+import { loadClients, rowOf, rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { settingsNow } from './client-files.ts'
-import { findInstalled, type Installed } from './installed.ts'
-import type { Session } from './session.ts'
+import { findInstalled, type Installed } from './client-program.ts'
+import { noGatewayFlags } from './command.ts'
+import type { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
 
 /**
@@ -24,7 +25,10 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
   const found = await session.step(
     'Looking for clients',
     Promise.all(
-      clients.map(async (client) => ({ client, installed: await findInstalled(session, client) })),
+      (await loadClients()).map(async (client) => ({
+        client,
+        installed: await findInstalled(session, client),
+      })),
     ),
   )
   const chosen = await session.platform.ask.checkbox({
@@ -37,11 +41,11 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
     })),
     validate: problemOfChoice,
   })
-  const ids = clients.map(({ id }) => id).filter((id) => chosen.includes(id))
+  const ids = rows.map(({ id }) => id).filter((id) => chosen.includes(id))
   return setup(session, {
     command: ids.length === 1 ? ids[0]! : 'setup',
     clients: ids,
-    gateway: { timeoutSeconds: 30 },
+    gateway: noGatewayFlags,
     options: {},
     isDryRun: false,
     yes: false,
@@ -53,8 +57,8 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
 function problemOfChoice(chosen: readonly string[]): true | string {
   if (chosen.length === 0) return 'Tick at least one with the space bar; Ctrl-C leaves.'
   for (const id of chosen) {
-    const { family, label } = clientById(id)
-    const other = chosen.map(clientById).find((one) => one.family === family && one.id !== id)
+    const { family, label } = rowOf(id)
+    const other = chosen.map(rowOf).find((one) => one.family === family && one.id !== id)
     if (other !== undefined)
       return `${label} and ${other.label} are two setups of the same file: tick one of them.`
   }

@@ -3,7 +3,7 @@ import { exitStatus, UserError } from '../errors.ts'
 import { listRuns } from '../transaction/records.ts'
 import { settle } from '../transaction/recover.ts'
 import type { RunRecord, Settled } from '../transaction/types.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /** Settles a run that was cut off, and says so. Comes first in every command that reads state. */
 export function settleFirst(session: Session): Notice[] {

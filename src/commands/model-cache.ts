@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Catalog } from '../gateway/types.ts'
 import type { Platform } from '../platform/platform.ts'
 import { stateFolder } from '../transaction/records.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /** Ids of the last catalog, one a line: what the shell completes after --model. */
 const fileName = 'models.txt'

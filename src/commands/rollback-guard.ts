@@ -1,12 +1,12 @@
 import type { Client, FileTexts, Settings } from '../clients/client.ts'
-import { clients, familyIds } from '../clients/list.ts'
+import { familyIds, rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { copyOf } from '../transaction/blobs.ts'
 import type { RecordedFile, RollbackPlan, RunRecord } from '../transaction/types.ts'
 import { asPlanned, readClientFiles } from './client-files.ts'
-import { families, ownBaseUrls, runsOf } from './client-state.ts'
+import { ownBaseUrls, runsOf } from './client-state.ts'
 import { runsSoFar } from './history.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 /**
  * Refuses a rollback (most likely one that goes forward again) after which a client would send a
@@ -16,7 +16,11 @@ import type { Session } from './session.ts'
  *
  * @throws UserError `config-conflict`
  */
-export function refuseStrangeLogin(session: Session, { plan }: RollbackPlan): void {
+export function refuseStrangeLogin(
+  session: Session,
+  { plan }: RollbackPlan,
+  families: readonly Client[],
+): void {
   const runs = runsSoFar(session, [])
   for (const client of families) {
     const ids = familyIds(client.id)
@@ -47,8 +51,12 @@ export function refuseStrangeLogin(session: Session, { plan }: RollbackPlan): vo
  *
  * @throws UserError `config-conflict`
  */
-export function refuseUnknownClient(session: Session, { plan }: RollbackPlan): void {
-  const unknown = plan.edits.filter((edit) => clients.every(({ id }) => id !== edit.client))
+export function refuseUnknownClient(
+  session: Session,
+  { plan }: RollbackPlan,
+  families: readonly Client[],
+): void {
+  const unknown = plan.edits.filter((edit) => rows.every(({ id }) => id !== edit.client))
   if (unknown.length === 0) return
   const paths = families.flatMap((one) => readClientFiles(session, one)).map(({ path }) => path)
   const edit = unknown.find(({ path }) => paths.includes(path))
@@ -64,7 +72,7 @@ export function refuseUnknownClient(session: Session, { plan }: RollbackPlan): v
  * Whether a file that is gone belongs to a client that nothing points at a gateway any more: no file
  * that it reads, be it under another name or in another layer, names one that repoint has written.
  */
-export function isAbandoned(session: Session, path: string): boolean {
+export function isAbandoned(session: Session, path: string, families: readonly Client[]): boolean {
   const runs = runsSoFar(session, [])
   return families.some((client) => {
     try {

@@ -1,17 +1,18 @@
-import type { Client, ClientId, Notice } from '../clients/client.ts'
-import { familyIds } from '../clients/list.ts'
+import { Argument, Command, Option } from '@commander-js/extra-typings'
+import type { Client, Notice } from '../clients/client.ts'
+import { familyIds, familyRows, loadClients, rows } from '../clients/list.ts'
 import { describeEdit } from '../edits/describe.ts'
 import { applyRollback, planRollback } from '../transaction/rollback.ts'
 import type { Applied, RollbackPlan, RunRecord } from '../transaction/types.ts'
 import { asPlanned, readClientFiles } from './client-files.ts'
-import { families } from './client-state.ts'
 import { stopCodexServer } from './codex-server.ts'
+import { type CommandFile, examples } from './command.ts'
 import { runsSoFar, settleFirst } from './history.ts'
 import { isAbandoned, refuseStrangeLogin, refuseUnknownClient } from './rollback-guard.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 
 export interface RollbackRequest {
-  readonly client?: ClientId | undefined
+  readonly client?: string | undefined
   /** Back to before this run. */
   readonly run?: string | undefined
   /** Back to before the first recorded run. */
@@ -23,23 +24,69 @@ export interface RollbackRequest {
   readonly yes: boolean
 }
 
+export const command: CommandFile<RollbackRequest> = {
+  run: rollback,
+  define: (run) =>
+    new Command('rollback')
+      .description('undo the newest run, or the newest of one client')
+      .addArgument(new Argument('[client]', 'whose newest run').choices(rows.map(({ id }) => id)))
+      .option('--list', 'list the recorded runs, newest first')
+      .option('--run <id>', 'go back to before this run, and so to before newer runs of its files')
+      .addOption(
+        new Option('--original', 'go back to before the first run: your own files').conflicts(
+          'run',
+        ),
+      )
+      .option('--force', 'put the old contents back, whatever was changed since')
+      .option('--dry-run', 'show what would be undone')
+      .option('--yes', 'accept everything that would be asked')
+      .option('--json', 'print one JSON document')
+      .addHelpText(
+        'after',
+        examples([
+          'repoint rollback',
+          'repoint rollback codex --dry-run',
+          'repoint rollback --list',
+        ]),
+      )
+      .action((client, flags) =>
+        run({
+          client,
+          run: flags.run,
+          original: flags.original === true,
+          force: flags.force === true,
+          list: flags.list === true,
+          isDryRun: flags.dryRun === true,
+          yes: flags.yes === true,
+        }),
+      ),
+}
+
 /** Undoes a run, or lists the runs. Returns the exit status. */
 export async function rollback(session: Session, request: RollbackRequest): Promise<number> {
   const warnings = settleFirst(session)
   if (request.list) return listRecorded(session, request, warnings)
 
   const ids = request.client === undefined ? undefined : familyIds(request.client)
+  const families = await loadClients(familyRows)
   const found = planRollback(session.platform, {
     ...(ids === undefined ? {} : { clients: ids }),
     ...(request.run === undefined ? {} : { run: request.run }),
     original: request.original,
     force: request.force,
-    isAbandoned: (path) => isAbandoned(session, path),
+    isAbandoned: (path) => isAbandoned(session, path, families),
   })
   if (found === undefined) return reportNothing(session, request, warnings)
-  refuseUnknownClient(session, found)
-  refuseStrangeLogin(session, found)
-  showPlan(session, found)
+  refuseUnknownClient(session, found, families)
+  refuseStrangeLogin(session, found, families)
+  showPlan(session, found, families)
+  for (const client of concernedBy(families, found.files)) {
+    const before = readClientFiles(session, client)
+    const after = asPlanned(before, found.plan.edits)
+    const notices = (await client.aboutConversations?.(session.platform, { before, after })) ?? []
+    for (const { message, hint } of notices) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
+    warnings.push(...notices)
+  }
   const held = found.files.filter(({ kept, note }) => kept.length > 0 && note !== undefined)
   for (const { path, note } of held)
     warnings.push({
@@ -48,10 +95,13 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
       hint: 'repoint rollback --force',
     })
   const applied = request.isDryRun ? undefined : applyRollback(session.platform, found)
+  if (applied !== undefined) session.noteApplied(applied)
   const isChanged = request.isDryRun
     ? found.files.some(({ action }) => action !== 'unchanged')
     : applied?.run !== undefined
-  const next = applied?.run ? await whatIsNext(session, request, applied) : []
+  const next = applied?.run
+    ? await whatIsNext(session, request, concernedBy(families, applied.files))
+    : []
   if (request.isDryRun) session.say('Dry run: nothing was changed.')
   else if (isChanged)
     session.say(`Done in run ${applied?.run?.id}; \`repoint rollback\` undoes it.`)
@@ -76,7 +126,11 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
   return 0
 }
 
-function showPlan(session: Session, { undoes, passes, files, plan }: RollbackPlan): void {
+function showPlan(
+  session: Session,
+  { undoes, passes, files, plan }: RollbackPlan,
+  families: readonly Client[],
+): void {
   session.say(`Back to before run ${undoes.id}: ${describeWhat(undoes)}`)
   for (const run of passes) session.say(`  and with it run ${run.id}: ${describeWhat(run)}`)
   for (const file of files) {
@@ -86,7 +140,7 @@ function showPlan(session: Session, { undoes, passes, files, plan }: RollbackPla
       session.say(`    kept: ${file.kept.map((path) => path.join('.')).join(', ')}`)
     if (file.note !== undefined) session.say(`    ${file.note}`)
   }
-  for (const client of concernedBy(files)) {
+  for (const client of concernedBy(families, files)) {
     const { baseUrl, login } = client.readBack(
       asPlanned(readClientFiles(session, client), plan.edits),
     )
@@ -96,7 +150,7 @@ function showPlan(session: Session, { undoes, passes, files, plan }: RollbackPla
 }
 
 /** The clients of the files that change. */
-function concernedBy(files: Applied['files']): readonly Client[] {
+function concernedBy(families: readonly Client[], files: Applied['files']): readonly Client[] {
   const changed = files.filter(({ action }) => action !== 'unchanged')
   return families.filter(({ id }) => changed.some(({ client }) => familyIds(id).includes(client)))
 }
@@ -118,9 +172,8 @@ function describedChanges(
 async function whatIsNext(
   session: Session,
   request: RollbackRequest,
-  applied: Applied,
+  concerned: readonly Client[],
 ): Promise<string[]> {
-  const concerned = concernedBy(applied.files)
   const isCodexChanged = concerned.some(({ family }) => family === 'codex')
   const toDo = isCodexChanged ? await stopCodexServer(session, request) : []
   return [...toDo, ...concerned.map(({ restartAdvice }) => restartAdvice)]

@@ -1,7 +1,7 @@
-import type { Client, ClientId, Notice, SetupOptions } from '../clients/client.ts'
-import { clientById } from '../clients/list.ts'
+import { Option } from '@commander-js/extra-typings'
+import type { Client, ClientFlag, Notice, SetupOptions } from '../clients/client.ts'
+import { type ClientRow, loadClients, rowOf } from '../clients/list.ts'
 import { windowNotices } from '../clients/models.ts'
-import { checkProviderId } from '../clients/provider-ids.ts'
 import { actionOf, type Plan } from '../edits/plan.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { GatewayAccess } from '../gateway/types.ts'
@@ -9,22 +9,29 @@ import { applyPlan } from '../transaction/apply.ts'
 import { checkTargets } from '../transaction/check.ts'
 import type { Applied } from '../transaction/types.ts'
 import { readClientFiles } from './client-files.ts'
+import { expectInstalled, type Tried, tryClient } from './client-program.ts'
 import { stopCodexServer } from './codex-server.ts'
+import {
+  type CommandFile,
+  examples,
+  type GatewayFlags,
+  gatewayCommand,
+  positiveInteger,
+} from './command.ts'
 import { configuredGateways } from './configured-gateway.ts'
-import { type FoundGateway, findGateway, type GatewayOptions, type Known } from './credentials.ts'
-import { type Draft, draftSetup, expectReadBack } from './draft.ts'
+import { type FoundGateway, findGateway, type Known } from './credentials.ts'
 import { runsSoFar, settleFirst } from './history.ts'
 import { rememberModels } from './model-cache.ts'
-import { type Chooser, type Proof, prove, proveModels } from './prove.ts'
-import type { Session } from './session.ts'
-import { reportDryRun, reportSetup, showPlan } from './setup-report.ts'
-import { expectInstalled, type Tried, tryClient } from './try-client.ts'
+import type { Session } from './screen/session.ts'
+import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
+import { type Chooser, type Proof, prove, proveModels } from './setup/prove.ts'
+import { reportDryRun, reportSetup, showPlan } from './setup/report.ts'
 
 export interface SetupRequest {
   /** The word of the command line; `setup` when several clients are set up in one run. */
   readonly command: string
-  readonly clients: readonly ClientId[]
-  readonly gateway: GatewayOptions
+  readonly clients: readonly string[]
+  readonly gateway: GatewayFlags
   readonly options: SetupOptions
   readonly isDryRun: boolean
   /** Everything that would be asked is accepted. */
@@ -34,24 +41,74 @@ export interface SetupRequest {
   readonly tryClient: boolean
 }
 
+export function commandFor(row: ClientRow): CommandFile<SetupRequest> {
+  return {
+    run: setup,
+    define(run) {
+      const command = gatewayCommand(row.id).description(row.description)
+      for (const flag of row.flags) command.addOption(asOption(flag))
+      return command
+        .option('--dry-run', 'prove and show everything, change nothing')
+        .option('--yes', 'accept everything that would be asked')
+        .option('--no-verify', 'leave the network alone')
+        .option('--try-client', 'also run the real client once')
+        .option('--json', 'print one JSON document')
+        .addHelpText('after', examples(row.examples))
+        .action((flags) =>
+          run({
+            command: row.id,
+            clients: [row.id],
+            gateway: flags,
+            options: setupOptions(row.flags, command.opts()),
+            isDryRun: flags.dryRun === true,
+            yes: flags.yes === true,
+            verify: flags.verify,
+            tryClient: flags.tryClient === true,
+          }),
+        )
+    },
+  }
+}
+
+function asOption({ flag, help, choices, default: usual, takes }: ClientFlag): Option {
+  const option = new Option(flag, help)
+  if (choices !== undefined) option.choices(choices)
+  if (usual !== undefined) option.default(usual)
+  if (takes !== undefined) option.argParser(positiveInteger(takes))
+  return option
+}
+
+/** What the given flags of a client say together. */
+function setupOptions(
+  flags: readonly ClientFlag[],
+  values: Readonly<Record<string, unknown>>,
+): SetupOptions {
+  const said = flags.flatMap((flag): SetupOptions[] => {
+    const value = values[asOption(flag).attributeName()] as string | number | boolean | undefined
+    return value === undefined ? [] : [flag.means(value)]
+  })
+  const slotModels = Object.assign({}, ...said.map((one) => one.slotModels))
+  return Object.assign({}, ...said, { slotModels })
+}
+
 /** Carries out a setup from the first question to the last proof. Returns the exit status. */
 export async function setup(session: Session, request: SetupRequest): Promise<number> {
   const warnings: Notice[] = settleFirst(session)
-  const clients = request.clients.map(clientById)
-  const { providerId } = request.options
-  if (providerId !== undefined)
-    for (const { family } of clients) checkProviderId(family, providerId)
+  const clients = await loadClients(request.clients.map(rowOf))
+  for (const client of clients) client.checkOptions?.(request.options)
   if (request.tryClient) for (const client of clients) expectInstalled(session, client)
   const runs = runsSoFar(session, warnings)
   const { access, proof } = await findProvenGateway(session, request, clients, {
     lastBaseUrl: runs[0]?.baseUrl,
-    configured: session.canAsk ? configuredGateways(session, runs) : [],
+    configured: session.canAsk ? await configuredGateways(session, runs) : [],
   })
   warnings.push(...proof.notices)
 
-  const drafts = clients.map((client) =>
-    draftSetup(session, access, client, proof.models.get(client)!, request.options, runs),
-  )
+  const drafts: Draft[] = []
+  for (const client of clients) {
+    const models = proof.models.get(client)!
+    drafts.push(await draftSetup(session, access, client, models, request.options, runs))
+  }
   warnings.push(...drafts.flatMap(({ notices }) => notices))
   warnings.push(...windowNotices(drafts.flatMap(({ unknownWindows }) => unknownWindows)))
   const plan: Plan = {
@@ -71,17 +128,17 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
   }
   if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged'))
     await confirm(session, request, consents)
+  session.platform.ask.release()
   if (session.platform.interrupt.aborted)
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 
   const applied = applyPlan(session.platform, plan)
-  const files = applied.run ? 'changed' : 'unchanged'
+  session.noteApplied(applied)
   if (proof.catalog !== undefined) rememberModels(session, proof.catalog)
-  await proveWritten(session, request, access, drafts, files)
+  await proveWritten(session, request, access, drafts)
   const toDo = isCodexChanged(applied) ? await stopCodexServer(session, request) : []
   const tried: Tried[] = []
-  if (request.tryClient)
-    for (const client of clients) tried.push(await tryClient(session, client, files))
+  if (request.tryClient) for (const client of clients) tried.push(await tryClient(session, client))
   reportSetup(session, {
     plan,
     applied,
@@ -213,10 +270,8 @@ async function proveWritten(
   request: SetupRequest,
   access: GatewayAccess,
   drafts: readonly Draft[],
-  files: 'changed' | 'unchanged',
 ): Promise<void> {
-  for (const { client } of drafts)
-    expectReadBack(client, readClientFiles(session, client), access, files)
+  for (const { client } of drafts) expectReadBack(client, readClientFiles(session, client), access)
   if (!request.verify) return
   try {
     await proveModels(session, access, new Map(drafts.map((one) => [one.client, one.models])))
@@ -229,7 +284,6 @@ async function proveWritten(
           ? 'Cancelled after the files were written, before the last proof'
           : `The files are written, but the last proof failed: ${error.message}`,
       hint: error.hint,
-      files,
       cause: error,
     })
   }

@@ -1,20 +1,32 @@
+import { Command } from '@commander-js/extra-typings'
 import type { Origins, Settings } from '../clients/client.ts'
+import { familyRows, loadClients } from '../clients/list.ts'
 import type { Notice } from '../notice.ts'
 import { maskSecret } from '../text.ts'
 import type { RunRecord } from '../transaction/types.ts'
 import {
   type ClientState,
   type FileState,
-  families,
   stateOrFailure,
   type Unreadable,
 } from './client-state.ts'
+import { type CommandFile, examples } from './command.ts'
 import { runsSoFar, settleFirst, unreadable } from './history.ts'
-import type { Session } from './session.ts'
+import type { Session } from './screen/session.ts'
 import { wslNotice } from './wsl.ts'
 
+export const command: CommandFile<void> = {
+  run: status,
+  define: (run) =>
+    new Command('status')
+      .description('show what each client believes now, and what overrides it')
+      .option('--json', 'print one JSON document')
+      .addHelpText('after', examples(['repoint status', 'repoint status --json']))
+      .action(() => run()),
+}
+
 /** What each client believes now, file by file. Reads only, no network. Returns the exit status. */
-export function status(session: Session): number {
+export async function status(session: Session): Promise<number> {
   const warnings: Notice[] = []
   let runs: readonly RunRecord[] | undefined
   try {
@@ -30,7 +42,8 @@ export function status(session: Session): number {
   }
   const wsl = wslNotice(session.platform)
   if (wsl !== undefined) warnings.push(wsl)
-  const states = families.map((client) => stateOrFailure(session, client, runs))
+  const clients = await loadClients(familyRows)
+  const states = clients.map((client) => stateOrFailure(session, client, runs))
   for (const state of states) {
     if ('failure' in state) showFailure(session, state)
     else {
@@ -81,6 +94,10 @@ function configured(session: Session, settings: Settings, origins: Origins): [st
       'key',
       settings.key &&
         `${maskSecret(settings.key)}${settings.keyPath ? ` in ${session.showPath(settings.keyPath)}` : ''}`,
+    ],
+    [
+      'key also',
+      settings.alsoSendsTo && `to ${settings.alsoSendsTo}, from conversations of before`,
     ],
     ['login', settings.login],
     ['broken', settings.broken],

@@ -84,8 +84,10 @@ export interface Dialect {
   spellByHand(settings: readonly Setting[]): string
   /** Matches a comment at `lastIndex`. */
   readonly comment: RegExp
-  /** What the value at a place is, and what it would have to be: `a list, not a table`. */
-  notATable(value: Value): string
+  /** What a value that is no table is called: `a list`. */
+  nameOf(value: Value): string
+  /** What holds keys is called: `a table`. */
+  readonly table: string
   /** Whether nothing is left of the file but blanks. */
   isBlank(text: string): boolean
 }

@@ -31,7 +31,8 @@ export const jsonDialect: Dialect = {
   spellAtEnd,
   spellByHand: (settings) => spellRoot(settings, '\n'),
   comment: /\/\/[^\r\n]*|\/\*[\s\S]*?\*\//y,
-  notATable: (value) => `${nameOf(value)}, not an object`,
+  nameOf,
+  table: 'an object',
   isBlank: (text) => /^\s*(\{\s*\}\s*)?$/.test(text),
 }
 

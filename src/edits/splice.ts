@@ -137,7 +137,7 @@ export function refuseBlocked(dialect: Dialect, parsed: ParsedText, path: KeyPat
     const member = memberAt(parsed, table)
     const isOnItsLine = member === undefined || member.holder.kind === 'lines'
     throw new Conflict(
-      `${showPath(table)} is ${dialect.notATable(value)}`,
+      `${showPath(table)} is ${dialect.nameOf(value)}, not ${isList ? 'a list' : dialect.table}`,
       (isOnItsLine ? startOf(parsed, table) : member.valueStart) ?? 0,
     )
   }
@@ -391,7 +391,7 @@ export function removeAll(
     refuseBlocked(dialect, parsed, path)
     const value = valueAt(parsed.root, path)
     if (Array.isArray(value)) {
-      const reason = `${showPath(path)} is ${dialect.notATable(value)}`
+      const reason = `${showPath(path)} is ${dialect.nameOf(value)}, not ${dialect.table}`
       throw new Conflict(reason, startOf(parsed, path) ?? 0)
     }
     const place = placeOf(parsed, path)
@@ -466,8 +466,9 @@ function memberRemoval(
   const own = { start, end, text: '' }
   const commaAfter = commaIn(dialect, text, end, next?.start ?? holder.end)
   if (isGapPlain && (isNextBelow || !commaAfter)) return [own, gap]
-  const comma = commaAfter ?? commaBefore
-  return comma ? [withBlanks(text, own), withBlanks(text, comma)] : [withBlanks(text, own)]
+  const rest = withBlanks(text, own)
+  if (commaAfter) return [rest, withBlanks(text, commaAfter)]
+  return commaBefore ? [rest, commaBefore] : [rest]
 }
 
 function isPlainComma(gap: string): boolean {

@@ -39,7 +39,8 @@ export const tomlDialect: Dialect = {
   spellAtEnd,
   spellByHand: (settings) => blocksOf(settings, '\n').toSorted(rootFirst).join('\n\n'),
   comment: /#[^\n]*/y,
-  notATable: (value) => `${Array.isArray(value) ? 'a list' : 'a single value'}, not a table`,
+  nameOf: (value) => (Array.isArray(value) ? 'a list' : 'a single value'),
+  table: 'a table',
   isBlank: (text) => text.trim() === '',
 }
 

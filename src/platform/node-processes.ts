@@ -1,6 +1,5 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
-import { run } from './node-run.ts'
 import type { Machine, Processes } from './platform.ts'
 
 /** The processes of this machine, and how to start one. */
@@ -13,7 +12,10 @@ export function nodeProcesses(machine: Machine, host: string): Processes {
       machine.os === 'linux' ? (contents('/proc/sys/kernel/random/boot_id') ?? '') : '',
     startTime: (pid) => startTime(machine.os, pid),
     which: (command) => which(machine, command, isExecutable),
-    run: (command, args, options) => run(machine.os, command, args, options),
+    run: async (command, args, options) => {
+      const { run } = await import('./node-run.ts')
+      return run(machine.os, command, args, options)
+    },
   }
 }
 

@@ -1,6 +1,8 @@
-import type { ChildProcess } from 'node:child_process'
-import type { Readable } from 'node:stream'
-import type { Machine, RunOptions, RunResult } from './platform.ts'
+import { spawnSync } from 'node:child_process'
+import { constants } from 'node:os'
+import { execa } from 'execa'
+import { compact } from '../compact.ts'
+import type { ForegroundResult, Machine, Platform, RunOptions, RunResult } from './platform.ts'
 
 /** Most that is kept of one output stream, in characters; a command that says more is ended. */
 const maxOutput = 10_000_000
@@ -8,12 +10,8 @@ const maxOutput = 10_000_000
 /** How long a command that is told to end may take, in ms, before it is killed. */
 const endingMs = 1_000
 
-/**
- * How long a command that has ended may leave its output silent, in ms, before the pipes count as
- * held by a process that it left behind; and how long such a process may go on talking.
- */
-const graceMs = 100
-const maxGraceMs = 1_000
+/** How long a process that a command has left behind may hold its output open, in ms. */
+const graceMs = 500
 
 /**
  * Runs a command to its end, and not to that of what it leaves in the background. At its time limit
@@ -27,143 +25,99 @@ export async function run(
   args: readonly string[],
   options: RunOptions,
 ): Promise<RunResult> {
-  const { execa } = await import('execa')
   const isGroup = os !== 'win32'
   let pid: number | undefined
-  const end = (signal: NodeJS.Signals) => endAll(pid, isGroup, signal)
+  const endAll = () => (isGroup ? endGroup(pid, 'SIGKILL') : endTree(pid))
   // First, so that no signal comes between the start and the listener.
-  const unwatch = isGroup ? endWithUs(end) : () => {}
+  const unwatch = isGroup ? endWithUs((signal) => endGroup(pid, signal)) : () => {}
+
   const child = execa(command, args, {
     reject: false,
-    buffer: false,
     stdin: 'ignore',
+    stripFinalNewline: false,
     // Its own group can be ended as one; and without our terminal it cannot ask anything there.
     detached: isGroup,
+    timeout: options.timeoutMs,
+    forceKillAfterDelay: endingMs,
+    maxBuffer: maxOutput,
     extendEnv: false,
-    env: childEnv(options.env ?? process.env),
-    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    env: withoutOurs(options.env ?? process.env),
+    ...compact({ cwd: options.cwd }),
   })
   pid = child.pid
-  let isOverlong = false
-  const output = [child.stdout, child.stderr].map((stream) =>
-    collect(stream, () => {
-      isOverlong = true
-      end('SIGKILL')
-    }),
-  )
-  const { exit, isTimedOut } = await exitOf(child, end, options.timeoutMs)
+  child.once('exit', () => {
+    setTimeout(() => {
+      child.stdout.destroy()
+      child.stderr.destroy()
+    }, graceMs).unref()
+  })
+
+  const { timedOut, isMaxBuffer, exitCode, code, stdout, stderr } = await child
   unwatch()
-  if (exit !== 'not-started') await silence(child, () => output.map(({ text }) => text.length))
-  for (const { stop } of output) stop()
-  const [stdout = '', stderr = ''] = output.map(({ text }) => text)
-  const reason = isTimedOut
+  if (timedOut || isMaxBuffer) endAll()
+
+  const reason = timedOut
     ? 'timed-out'
-    : exit === 'not-started'
+    : code !== undefined && !isMaxBuffer
       ? 'not-found'
-      : isOverlong || exit === null
+      : isMaxBuffer || exitCode === undefined
         ? 'killed'
         : 'exited'
-  return { exitStatus: reason === 'exited' ? (exit as number) : undefined, reason, stdout, stderr }
+  return { exitStatus: reason === 'exited' ? exitCode : undefined, reason, stdout, stderr }
 }
 
-function childEnv(env: NonNullable<RunOptions['env']>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined && !/^REPOINT_/i.test(entry[0]),
-    ),
+/** Runs a command with our own standard input and output. */
+export const runInForeground: Platform['runInForeground'] = async (
+  command,
+  args,
+  { env, signal },
+): Promise<ForegroundResult> => {
+  const result = await execa(command, args, {
+    reject: false,
+    stdio: 'inherit',
+    extendEnv: false,
+    env: compact(env ?? process.env),
+    cancelSignal: signal,
+    forceKillAfterDelay: false,
+  })
+  if (result.exitCode !== undefined) return { reason: 'exited', exitStatus: result.exitCode }
+  if (result.signal !== undefined)
+    return { reason: 'killed', signalNumber: constants.signals[result.signal] }
+  return { reason: 'not-started', problem: result.originalMessage ?? '' }
+}
+
+function withoutOurs(env: NonNullable<RunOptions['env']>) {
+  return compact(
+    Object.fromEntries(Object.entries(env).filter(([name]) => !/^REPOINT_/i.test(name))),
   )
 }
 
-function collect(stream: Readable, onOverlong: () => void) {
-  const output = { text: '', stop: () => void stream.destroy() }
-  stream.setEncoding('utf8').on('data', (piece: string) => {
-    if (output.text.length > maxOutput) return
-    output.text += piece
-    if (output.text.length <= maxOutput) return
-    output.text = output.text.slice(0, maxOutput)
-    onOverlong()
-  })
-  stream.on('error', () => {})
-  return output
-}
-
-type Child = Pick<ChildProcess, 'once'> & PromiseLike<{ exitCode?: number | undefined }>
-
-/** `exit` is the exit status, or null after a signal. */
-function exitOf(
-  child: Child,
-  end: (signal: NodeJS.Signals) => void,
-  timeoutMs: number,
-): Promise<{ exit: number | null | 'not-started'; isTimedOut: boolean }> {
-  return new Promise((resolve) => {
-    let isTimedOut = false
-    let killing: NodeJS.Timeout | undefined
-    const limit = setTimeout(() => {
-      isTimedOut = true
-      end('SIGTERM')
-      killing = setTimeout(() => settle(null), endingMs)
-    }, timeoutMs)
-    let isSettled = false
-    const settle = (exit: number | null | 'not-started') => {
-      if (isSettled) return
-      isSettled = true
-      clearTimeout(limit)
-      clearTimeout(killing)
-      // It, and what of its group did not end with it.
-      if (isTimedOut) end('SIGKILL')
-      resolve({ exit, isTimedOut })
-    }
-    child.once('exit', settle)
-    // The result comes before an exit only where nothing was started.
-    child.then(({ exitCode }) => settle(exitCode ?? 'not-started'))
-  })
-}
-
-/** Until the pipes are closed, or nobody says anything more. */
-function silence(child: Child, lengths: () => readonly number[]): Promise<void> {
-  return new Promise((resolve) => {
-    const since = Date.now()
-    let timer: NodeJS.Timeout | undefined
-    let known = ''
-    const look = () => {
-      const now = lengths().join()
-      if (now === known || Date.now() - since > maxGraceMs) return resolve()
-      known = now
-      // The immediate lets a loop that was held up read what has come meanwhile.
-      timer = setTimeout(() => setImmediate(look), graceMs)
-    }
-    child.once('close', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-    look()
-  })
-}
-
-function endAll(pid: number | undefined, isGroup: boolean, signal: NodeJS.Signals): void {
+function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return
-  if (!isGroup) {
-    // Windows has no groups, and no way of asking a console program to end.
-    const { spawnSync } = process.getBuiltinModule('node:child_process')
-    spawnSync('taskkill', ['/PID', String(pid), '/T', '/F'], { stdio: 'ignore' })
-    return
-  }
   try {
     process.kill(-pid, signal)
-  } catch (error) {
+  } catch {
     // ESRCH: it has ended. EPERM: what is left of it belongs to someone else.
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error
   }
+}
+
+/** Windows has no groups, and no way of asking a console program to end. */
+function endTree(pid: number | undefined): void {
+  if (pid !== undefined)
+    spawnSync('taskkill', ['/PID', String(pid), '/T', '/F'], { stdio: 'ignore' })
 }
 
 /** A Ctrl-C reaches our group only, so a child in one of its own must be told. */
 function endWithUs(end: (signal: NodeJS.Signals) => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  const pass = (signal: NodeJS.Signals) => {
+  // Counted now: who listens to the first signal only is gone when it has come.
+  const heard = signals.filter((signal) => process.listenerCount(signal) > 0)
+  const pass = (signal: (typeof signals)[number]) => {
     end('SIGTERM')
+    setTimeout(end, endingMs, 'SIGKILL').unref()
     unwatch()
     // Where nobody else listens, the signal ends us, as it would have without this listener.
-    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal)
+    if (!heard.includes(signal)) process.kill(process.pid, signal)
   }
   const onExit = () => end('SIGKILL')
   const unwatch = () => {

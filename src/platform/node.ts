@@ -1,24 +1,30 @@
 import { homedir, hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { terminalAsk } from './node-ask.ts'
 import { nodeFiles } from './node-files.ts'
-import { runInForeground } from './node-foreground.ts'
 import { nodeProcesses } from './node-processes.ts'
 import { nodeTerminal } from './node-terminal.ts'
 import type { Machine, Platform } from './platform.ts'
-import { terminalAsk } from './prompts.ts'
 
 /** The outside world for real. Only bin and tests build it. */
 export function nodePlatform(): Platform {
   const machine = thisMachine()
+  const processes = nodeProcesses(machine, hostname())
   let interrupt: AbortSignal | undefined
+
   return {
     machine,
     terminal: nodeTerminal(),
     files: nodeFiles(machine.os),
-    processes: nodeProcesses(machine, hostname()),
+    processes,
     clock: { now: () => new Date() },
-    ask: terminalAsk,
-    runInForeground,
+    ask: terminalAsk(),
+    runInForeground: async (command, args, options) => {
+      const { runInForeground } = await import('./node-run.ts')
+      // Windows would look in the working folder first.
+      const path = machine.os === 'win32' ? processes.which(command) : command
+      return runInForeground(path ?? command, args, options)
+    },
     get interrupt() {
       interrupt ??= onInterrupt()
       return interrupt

@@ -41,7 +41,7 @@ test.each<readonly [client: string, what: string, disk: Disk]>([
   ],
 ])('doctor repairs nothing away: %s on %s', (id, _, disk) => {
   const client = byId(id)
-  const providerId = { codex: 'azure', claude: 'gateway', opencode: 'azure' }[client.family]
+  const providerId = id === 'claude' ? 'gateway' : 'azure'
   const found = obstaclesOn(client, disk, aMachine({ env }), { ownBaseUrls: [], providerId })
   expect(found.filter(({ repair }) => repair !== undefined)).toEqual([])
 })

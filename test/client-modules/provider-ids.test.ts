@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { checkProviderId } from '../../src/clients/provider-ids.ts'
 import { byId, catalog, obstaclesOn, planOn, written } from './support.ts'
 
 const refused = expect.objectContaining({
@@ -9,8 +8,8 @@ const refused = expect.objectContaining({
 
 describe.each(['codex', 'opencode'] as const)('%s', (family) => {
   test.each(['gateway', 'gw2', 'My-Gateway_1', '7', 'constructor'])('can set up %s', (id) => {
-    expect(() => checkProviderId(family, id)).not.toThrow()
     const client = byId(family)
+    expect(() => client.checkOptions?.({ providerId: id })).not.toThrow()
     const { machine, edits, choice } = planOn(client, {}, { options: { providerId: id } })
     expect(obstaclesOn(client, written({}, machine, edits), machine, { providerId: id })).toEqual(
       [],
@@ -21,7 +20,7 @@ describe.each(['codex', 'opencode'] as const)('%s', (family) => {
   test.each(['', 'a/b', 'a.b', '-a', '_a', '__proto__', 'a b', 'a"b', 'a\n', 'é', 'openai'])(
     'refuses %j before anything is planned',
     (providerId) => {
-      expect(() => byId(family).choose(catalog, { providerId })).toThrow(refused)
+      expect(() => byId(family).checkOptions?.({ providerId })).toThrow(refused)
     },
   )
 })
@@ -36,12 +35,12 @@ test.each([
   ['opencode', 'github-copilot'],
   ['opencode', 'openrouter'],
 ] as const)('%s keeps %s for itself', (family, id) => {
-  expect(() => checkProviderId(family, id)).toThrow(refused)
+  expect(() => byId(family).checkOptions?.({ providerId: id })).toThrow(refused)
 })
 
 test('what one client keeps for itself another may be given', () => {
-  expect(() => checkProviderId('codex', 'anthropic')).not.toThrow()
-  expect(() => checkProviderId('opencode', 'ollama')).not.toThrow()
+  expect(() => byId('codex').checkOptions?.({ providerId: 'anthropic' })).not.toThrow()
+  expect(() => byId('opencode').checkOptions?.({ providerId: 'ollama' })).not.toThrow()
 })
 
 test('a provider that its owner named otherwise is still judged by its models', () => {

@@ -5,7 +5,7 @@ import type {
   ObstacleContext,
   SetupOptions,
 } from '../../src/clients/client.ts'
-import { clients } from '../../src/clients/list.ts'
+import { loadClients } from '../../src/clients/list.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
@@ -131,6 +131,8 @@ export function obstaclesOn(
 export function text(bytes: Uint8Array | null | undefined): string {
   return bytes ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) : ''
 }
+
+const clients = await loadClients()
 
 export function byId(id: string): Client {
   return clients.find((client) => client.id === id)!

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { doctor } from '../../src/commands/doctor.ts'
-import { Session } from '../../src/commands/session.ts'
+import { Session } from '../../src/commands/screen/session.ts'
 import { status } from '../../src/commands/status.ts'
 import { UserError } from '../../src/errors.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
@@ -45,9 +45,9 @@ function unreadable(isJson: boolean) {
 
 const looking = { fix: false, yes: false, verify: false, timeoutSeconds: 1 }
 
-test('status shows what it can, and that the records cannot be read', () => {
+test('status shows what it can, and that the records cannot be read', async () => {
   const { session, output } = unreadable(true)
-  expect(status(session)).toBe(0)
+  expect(await status(session)).toBe(0)
   expect(JSON.parse(output.out)).toMatchObject({
     clients: [
       {
@@ -62,7 +62,7 @@ test('status shows what it can, and that the records cannot be read', () => {
   })
 
   const people = unreadable(false)
-  status(people.session)
+  await status(people.session)
   expect(people.output.out).toContain('Codex: https://gateway.example')
   expect(people.output.out).toContain('auth.json  whether repoint wrote it cannot be told')
   expect(people.output.err).toContain('What repoint has written cannot be told')

@@ -36,3 +36,9 @@ test('corpus: a broken file counts as refused, a folder without configurations a
     rmSync(folder, { recursive: true })
   }
 })
+
+// REPOINT_CORPUS=FOLDER npx vitest run --project unit test/edits/corpus.test.ts
+test.runIf(process.env['REPOINT_CORPUS'])('corpus: every file of a folder of your own', () => {
+  const { isClean, lines } = runCorpus(process.env['REPOINT_CORPUS']!)
+  expect(isClean, lines.join('\n')).toBe(true)
+})

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { clients } from '../../src/clients/list.ts'
-import { Session } from '../../src/commands/session.ts'
+import { loadClients } from '../../src/clients/list.ts'
+import { Session } from '../../src/commands/screen/session.ts'
 import { wslNotice } from '../../src/commands/wsl.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
 import { nodeFiles } from '../../src/platform/node-files.ts'
@@ -21,6 +21,8 @@ const windows: Machine = {
 }
 const macos: Machine = { os: 'darwin', env: {}, home: '/Users/me', cwd: '/Users/me/work' }
 const nothingThere = { exists: () => false, entries: () => [] }
+
+const clients = await loadClients()
 
 function targets(id: string, machine: Machine): string[] {
   return clients

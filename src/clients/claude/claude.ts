@@ -3,7 +3,7 @@ import { UserError } from '../../errors.ts'
 import type { Machine } from '../../platform/platform.ts'
 import {
   type Choice,
-  type Client,
+  type ClientModule,
   type ConfigFile,
   type FileTexts,
   type Look,
@@ -23,7 +23,6 @@ import { readRepairedSettings, readSettings } from './settings.ts'
 
 /** The messages client. Facts: run against Claude Code 2.1.197 and 2.1.329, 2026-11-21. */
 const shared = {
-  family: 'claude',
   binary: {
     command: 'claude',
     versionArgs: ['--version'],
@@ -41,6 +40,7 @@ const shared = {
   protocol: 'messages',
   restartAdvice: 'Close every running Claude Code and start it again.',
   files: claudeFiles,
+  checkOptions: checkOptionsOfClaude,
   readBack: readBackClaude,
   origins: originsOfClaude,
   asConfigured: optionsOf,
@@ -48,21 +48,27 @@ const shared = {
 } as const
 
 /** With its own models: the slots keep their meaning. */
-export const claude: Client = {
+export const claude: ClientModule = {
   ...shared,
-  id: 'claude',
-  label: 'Claude Code',
   choose: chooseSlots,
   plan: (texts, choice) => planClaude('claude', texts, choice),
 }
 
 /** With GPT models in its slots. */
-export const claudeGpt: Client = {
+export const claudeGpt: ClientModule = {
   ...shared,
-  id: 'claude-gpt',
-  label: 'Claude Code with GPT models',
   choose: chooseMapped,
   plan: (texts, choice) => planClaude('claude-gpt', texts, choice),
+}
+
+/** @throws UserError `usage` for two names of one model */
+function checkOptionsOfClaude({ model, slot = 'sonnet', slotModels }: SetupOptions): void {
+  if (model === undefined || slotModels?.[slot] === undefined) return
+  throw new UserError({
+    code: 'usage',
+    message: `--model and --${slot}-model both name the model of ${slot}`,
+    hint: 'Keep one of them.',
+  })
 }
 
 function claudeFiles(machine: Machine, look: Look): readonly ConfigFile[] {

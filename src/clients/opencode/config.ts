@@ -1,8 +1,8 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import type { FileTexts } from '../client.ts'
-import { isReserved } from '../provider-ids.ts'
 import { readStrictJson } from '../strict-json.ts'
 import { fileOf, isTable, layersOf, type ReadFile, readFile } from '../texts.ts'
+import { reservedIds } from './reserved-ids.ts'
 
 type Table = { readonly [key: string]: ConfigValue }
 
@@ -77,7 +77,7 @@ export function configuredProvider(texts: FileTexts, id: string): ConfiguredProv
   return {
     options,
     url: typeof url === 'string' ? url : undefined,
-    isCustom: typeof url === 'string' && !isReserved('opencode', id),
+    isCustom: typeof url === 'string' && !reservedIds.includes(id),
     keyVariables: variables.filter((name) => typeof name === 'string'),
   }
 }

@@ -1,11 +1,11 @@
 import type { ConfigValue, FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import { smallModel, speaks } from '../../gateway/model-rules.ts'
+import { smallModel, speaks } from '../../gateway/models/rules.ts'
 import type { Catalog, CatalogModel } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
   Choice,
-  Client,
+  ClientModule,
   ConfigFile,
   FileText,
   FileTexts,
@@ -34,12 +34,10 @@ import {
 } from '../texts.ts'
 import { mergedConfig, ownFiles, readOpencodeKey } from './config.ts'
 import { opencodeObstacles } from './obstacles.ts'
+import { reservedIds } from './reserved-ids.ts'
 
 /** The provider-config tool. Facts: run against opencode 1.18.33, 2026-11-21. */
-export const opencode: Client = {
-  id: 'opencode',
-  family: 'opencode',
-  label: 'opencode',
+export const opencode: ClientModule = {
   binary: {
     command: 'opencode',
     versionArgs: ['--version'],
@@ -50,6 +48,7 @@ export const opencode: Client = {
   protocol: 'chat',
   restartAdvice: 'Close every running opencode and start it again.',
   files: opencodeFiles,
+  checkOptions: ({ providerId }) => checkProviderId(providerId, 'opencode', reservedIds),
   choose: chooseForOpencode,
   plan: (texts, choice) => [planAuth(texts, choice), planConfig(texts, choice)],
   readBack: readBackOpencode,
@@ -121,7 +120,6 @@ function opencodeFiles(machine: Machine, look: Look): readonly ConfigFile[] {
 }
 
 function chooseForOpencode(catalog: Catalog | undefined, options: SetupOptions): ModelChoice {
-  if (options.providerId !== undefined) checkProviderId('opencode', options.providerId)
   const model = pickModel(catalog, options.model, 'chat')
   const offered = catalog?.models.filter((one) => speaks(one, 'chat') !== false) ?? [{ id: model }]
   const small = catalog && smallModel(catalog)?.id

@@ -1,9 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-// @ts-expect-error plain JavaScript, shared with scripts/install-clients.js
-import { clientsFolder as folder, missingClients } from '../../../scripts/client-versions.js'
-
-const clientsFolder: string = folder
+// @ts-expect-error plain JavaScript, shared with the script
+import { installPackages, modulesOf } from '../../../scripts/install.js'
 
 /** The versions of Claude Code that the tests run. */
 export const claudeVersions = ['2.1.197', '2.1.329'] as const
@@ -19,14 +15,11 @@ export interface InstalledClients {
 
 /**
  * Where the real clients are. Installs what is missing, which needs the network: run
- * `node scripts/install-clients.js` first where the tests themselves have none.
+ * `node scripts/install.js clients` first where the tests themselves have none.
  */
 export function installClients(): InstalledClients {
-  if (missingClients().length > 0) {
-    const script = fileURLToPath(new URL('../../../scripts/install-clients.js', import.meta.url))
-    execFileSync(process.execPath, [script], { stdio: ['ignore', 'ignore', 'inherit'] })
-  }
-  const modules = `${clientsFolder}/node_modules`
+  installPackages('clients')
+  const modules: string = modulesOf('clients')
   const exe = process.platform === 'win32' ? '.exe' : ''
   const os = process.platform === 'win32' ? 'windows' : process.platform
   return {

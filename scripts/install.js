@@ -1,0 +1,115 @@
+/**
+ * What some suites need and no contributor should have to install: real clients, official SDKs and
+ * other Nodes from npm, each set in a folder of its own below .cache, and Debian's tools.
+ *
+ *   node scripts/install.js clients
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const cache = fileURLToPath(new URL('../.cache', import.meta.url))
+const isWindows = process.platform === 'win32'
+const exe = isWindows ? '.exe' : ''
+const system = `${process.platform}-${process.arch}`
+const nodePackage = `node-${isWindows ? 'win' : process.platform}-${process.arch}`
+
+/** By set: the name below node_modules → what npm installs there. */
+export const packageSets = {
+  // About 1.4 GB. Claude Code is a native binary for each system: its wrapper package would choose
+  // another version on Node 20 (seen 2026-11-21). Two versions stand beside each other.
+  clients: {
+    '@openai/codex': '0.169.0',
+    'claude-code-2.1.197': `npm:@anthropic-ai/claude-code-${system}@2.1.197`,
+    'claude-code-2.1.329': `npm:@anthropic-ai/claude-code-${system}@2.1.329`,
+    'opencode-ai': '1.18.33',
+  },
+  sdk: {
+    openai: '7.57.0',
+    '@anthropic-ai/sdk': '1.12.0',
+    ai: '7.0.173',
+    '@ai-sdk/openai': '4.0.118',
+    '@ai-sdk/anthropic': '4.0.105',
+    '@ai-sdk/openai-compatible': '3.0.92',
+    zod: '4.6.7',
+  },
+  // Stryker 10 needs Node 22. It drives our own vitest.
+  mutation: {
+    '@stryker-mutator/core': '10.1.1',
+    '@stryker-mutator/vitest-runner': '10.1.1',
+    vitest: 'file:../../node_modules/vitest',
+  },
+  nodes: Object.fromEntries(
+    [20, 22, 24, 26].map((major) => [`node${major}`, `npm:${nodePackage}@${major}`]),
+  ),
+}
+
+/** Where the packages of a set are once they are installed. */
+export function modulesOf(set) {
+  return join(cache, set, 'node_modules')
+}
+
+/** @throws Error if npm cannot install them */
+export function installPackages(set) {
+  const folder = join(cache, set)
+  const stamp = join(folder, 'installed.json')
+  const wanted = JSON.stringify(packageSets[set])
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+
+  console.error(`Installing ${Object.keys(packageSets[set]).join(', ')} into .cache/${set} …`)
+  mkdirSync(folder, { recursive: true })
+  const manifest = { private: true, type: 'module', dependencies: packageSets[set] }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
+  const { status } = spawnSync(
+    'npm',
+    ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error'],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      shell: isWindows,
+    },
+  )
+  if (status !== 0) throw new Error(`npm could not install the packages for ${set}`)
+  writeFileSync(stamp, wanted)
+}
+
+/** The program of a Node of this major version: our own if it is one. */
+export function nodeOf(major) {
+  if (Number(process.versions.node.split('.')[0]) === major) return process.execPath
+  installPackages('nodes')
+  return resolve(modulesOf('nodes'), `node${major}/bin/node${exe}`)
+}
+
+/** Debian's packages for these commands, where a command is missing. */
+export function installTools(packageOf) {
+  const path = `${process.env.PATH}:/usr/sbin:/sbin`
+  const missing = Object.keys(packageOf).filter(
+    (command) =>
+      spawnSync('sh', ['-c', `command -v ${command}`], { env: { PATH: path } }).status !== 0,
+  )
+  if (missing.length === 0) return
+
+  const names = missing.map((command) => packageOf[command])
+  const root = process.getuid?.() === 0 ? [] : ['sudo', '-n']
+  for (const line of [
+    ['apt-get', '-qq', 'update'],
+    ['apt-get', '-qq', 'install', '-y', '--no-install-recommends', ...names],
+  ]) {
+    const [command, ...args] = [...root, ...line]
+    const { status } = spawnSync(command, args, {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    })
+    if (status !== 0)
+      throw new Error(`Cannot install ${names.join(', ')}: ${line.join(' ')} failed`)
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const sets = process.argv.slice(2)
+  if (sets.length === 0 || sets.some((set) => !(set in packageSets))) {
+    console.error(`usage: node scripts/install.js ${Object.keys(packageSets).join('|')}`)
+    process.exit(2)
+  }
+  for (const set of sets) installPackages(set)
+}

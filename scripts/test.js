@@ -1,0 +1,96 @@
+/**
+ * Runs a suite with what it needs: `node scripts/test.js SUITE [what vitest takes]`. A suite is a
+ * project of vitest.config.ts, `properties` (many more runs of the property tests), `nodes` (the
+ * default tests on the other supported Nodes, all of them on the newest) or `mutation ROOM`.
+ */
+import { spawnSync } from 'node:child_process'
+import { installPackages, installTools, modulesOf, nodeOf } from './install.js'
+
+/** What a suite needs beside what `npm ci` installs. */
+const needs = {
+  crash: { tools: { strace: 'strace' } },
+  clients: { packages: 'clients', isOffline: true },
+  network: { tools: { nginx: 'nginx', tinyproxy: 'tinyproxy' } },
+  browser: { tools: { chromium: 'chromium' } },
+  // The newest SDKs need Node 22.
+  sdk: { packages: 'sdk', node: 22 },
+  properties: {
+    project: 'unit',
+    paths: ['test/edits/properties.test.ts'],
+    env: { REPOINT_PROPERTY_RUNS: '5000' },
+  },
+}
+
+/** What depends on Node most: files, processes, terminal, and whole commands with their requests. */
+const core = ['test/platform', 'test/scenarios', 'test/commands']
+
+const [suite = 'unit', ...args] = process.argv.slice(2)
+const isBuilt = start([process.execPath, 'scripts/build.js', '--if-older']) === 0
+const special = { nodes: onOtherNodes, mutation: () => mutate(args) }
+process.exitCode = !isBuilt ? 1 : (special[suite]?.() ?? run(suite, args))
+
+function run(name, extra) {
+  const {
+    tools,
+    packages,
+    node = 0,
+    project = name,
+    paths = [],
+    env,
+    isOffline,
+  } = needs[name] ?? {}
+  if (tools) installTools(tools)
+  if (packages) installPackages(packages)
+
+  const isNewEnough = Number(process.versions.node.split('.')[0]) >= node
+  const command = [
+    ...(isOffline ? offline() : []),
+    isNewEnough ? process.execPath : nodeOf(node),
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--project',
+    project,
+    ...paths,
+    ...extra,
+  ]
+  return start(command, env)
+}
+
+function onOtherNodes() {
+  const own = Number(process.versions.node.split('.')[0])
+  const results = [20, 22, 24, 26]
+    .filter((major) => major !== own)
+    .map((major) => {
+      console.log(`\nNode ${major}`)
+      const vitest = [nodeOf(major), 'node_modules/vitest/vitest.mjs', 'run', '--project', 'unit']
+      return start([...vitest, '--reporter=dot', ...(major === 26 ? [] : core)])
+    })
+  return Math.max(...results)
+}
+
+function mutate([room, ...extra]) {
+  installPackages('mutation')
+  const stryker = `${modulesOf('mutation')}/@stryker-mutator/core/bin/stryker.js`
+  const env = { MUTATION_ROOM: room }
+  return start([nodeOf(22), stryker, 'run', 'scripts/stryker.config.js', ...extra], env)
+}
+
+/** Starts what follows where it reaches nothing but loopback, if the system lets us: Linux, as root. */
+function offline() {
+  const isAble =
+    process.platform === 'linux' &&
+    process.getuid() === 0 &&
+    spawnSync('unshare', ['-n', 'ip', 'link', 'set', 'lo', 'up'], { stdio: 'ignore' }).status === 0
+  if (isAble) return ['unshare', '-n', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh']
+  console.error('No network namespace here: the network stays reachable.')
+  return []
+}
+
+/** Returns the exit status; 1 where it was ended by a signal. */
+function start([command, ...args], env = {}) {
+  const { status } = spawnSync(command, args, {
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  })
+  return status ?? 1
+}

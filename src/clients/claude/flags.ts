@@ -1,0 +1,40 @@
+import { type ClientFlag, type Slot, slots } from '../client.ts'
+import { contextWindowFlag } from '../flags.ts'
+
+/** The messages client has a model for each slot. */
+export const claudeFlags: readonly ClientFlag[] = [
+  {
+    flag: '--model <id>',
+    help: 'pin the model of the chosen slot',
+    means: (model) => ({ model: String(model) }),
+  },
+  {
+    flag: '--slot <slot>',
+    help: 'the slot to start with',
+    choices: slots,
+    means: (slot) => ({ slot: slot as Slot }),
+  },
+  ...slots.map(
+    (slot): ClientFlag => ({
+      flag: `--${slot}-model <id>`,
+      help: `pin the model of ${slot}`,
+      means: (model) => ({ slotModels: { [slot]: String(model) } }),
+    }),
+  ),
+  {
+    flag: '--subagent-model <id>',
+    help: 'the model of subagents',
+    means: (subagentModel) => ({ subagentModel: String(subagentModel) }),
+  },
+  {
+    flag: '--enable-discovery',
+    help: 'let the client list the gateway’s models',
+    means: (enableDiscovery) => ({ enableDiscovery: enableDiscovery === true }),
+  },
+  {
+    flag: '--no-attribution',
+    help: 'leave out the client’s attribution block',
+    means: (attribution) => ({ disableAttribution: attribution === false }),
+  },
+  contextWindowFlag,
+]

@@ -1,0 +1,137 @@
+import type { FilesState } from '../../errors.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { dots, maskTellTale, printable, shortPath } from '../../text.ts'
+import { isUtf8, looksOf, paint } from './paint.ts'
+import { table } from './table.ts'
+import { wrapLine } from './wrap.ts'
+
+/** Members of our documents that are never text from elsewhere: masking would only damage them. */
+const plainMembers = new Set(['path', 'run', 'undoes', 'command', 'action', 'code', 'place'])
+
+/** One command's conversation with its user: what is said where, and what is never said. */
+export class Session {
+  readonly platform: Platform
+  readonly isJson: boolean
+  readonly #secrets = new Set<string>()
+  #files: FilesState = 'unchanged'
+
+  constructor(platform: Platform, options: { isJson: boolean }) {
+    this.platform = platform
+    this.isJson = options.isJson
+  }
+
+  /** Whether a question may be asked: never without a terminal, and never with `--json`. */
+  get canAsk(): boolean {
+    return this.platform.terminal.canAsk && !this.isJson
+  }
+
+  /** What this command has done to the files so far: every error tells it. */
+  get files(): FilesState {
+    return this.#files
+  }
+
+  /** Takes note of what a plan has come to. */
+  noteApplied({ run }: { readonly run?: unknown }): void {
+    if (run !== undefined) this.#files = 'changed'
+  }
+
+  /** From now on `secret` is masked in everything that this session prints. */
+  hide(secret: string): void {
+    if (secret.length >= 4) this.#secrets.add(secret)
+  }
+
+  /** A line of the result, for a person. Silent with `--json`. */
+  say(line = ''): void {
+    if (!this.isJson) this.print(`${this.forPeople(line)}\n`)
+  }
+
+  /** The result as a table; what reads a pipe gets each row on one line. */
+  sayTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
+    const { columns, stdoutIsTerminal } = this.platform.terminal
+    const width = stdoutIsTerminal ? columns : Number.POSITIVE_INFINITY
+    for (const line of table(head, rows, width)) this.say(line)
+  }
+
+  /** A line beside the result: progress, warnings. On standard error; silent with `--json`. */
+  remark(line: string): void {
+    if (!this.isJson) this.printBeside(`${this.forPeople(line)}\n`)
+  }
+
+  /** Without secrets and control characters, and with `~` for the home folder. */
+  forPeople(text: string): string {
+    const { home, os } = this.platform.machine
+    const separator = os === 'win32' ? '\\' : '/'
+    return this.redact(printable(text)).replaceAll(`${home}${separator}`, `~${separator}`)
+  }
+
+  /** Clean text on standard output, in the colours and signs that it can show. */
+  print(text: string): void {
+    const { terminal, machine } = this.platform
+    const { stdoutIsTerminal } = terminal
+    terminal.out(paint(this.#fit(text, stdoutIsTerminal), looksOf(machine.env, stdoutIsTerminal)))
+  }
+
+  /** Breaks lines between words on a terminal; what reads a pipe gets them whole. */
+  #fit(text: string, isTerminal: boolean): string {
+    if (!isTerminal) return text
+    const { columns } = this.platform.terminal
+    return text
+      .split('\n')
+      .map((line) => wrapLine(line, columns))
+      .join('\n')
+  }
+
+  /** Help: without colours, since its flags begin like a removed line. */
+  printHelp(text: string): void {
+    const { terminal, machine } = this.platform
+    const looks = looksOf(machine.env, terminal.stdoutIsTerminal)
+    terminal.out(paint(text, { ...looks, hasColour: false }))
+  }
+
+  /** The same as `print` on standard error. */
+  printBeside(text: string): void {
+    const { terminal, machine } = this.platform
+    const { stderrIsTerminal } = terminal
+    terminal.err(paint(this.#fit(text, stderrIsTerminal), looksOf(machine.env, stderrIsTerminal)))
+  }
+
+  /** The one document of `--json`. */
+  document(value: unknown): void {
+    if (!this.isJson) return
+    const text = JSON.stringify(value, (name, part) =>
+      typeof part === 'string' && !plainMembers.has(name) ? this.redact(part) : part,
+    )
+    this.platform.terminal.out(`${text}\n`)
+  }
+
+  /** Masks every known secret, and whatever looks like a key of the usual form. */
+  redact(text: string): string {
+    let clean = text
+    for (const secret of this.#secrets) clean = clean.replaceAll(secret, dots)
+    return maskTellTale(clean)
+  }
+
+  /** A path as a person writes it: `~/.codex/config.toml`. */
+  showPath(path: string): string {
+    return shortPath(this.platform.machine.home, path)
+  }
+
+  /** Waits for `work`, saying what for where a person looks on. */
+  async step<T>(label: string, work: Promise<T>): Promise<T> {
+    const { terminal, machine } = this.platform
+    if (this.isJson || !terminal.stderrIsTerminal || machine.env['TERM'] === 'dumb') return work
+    const frames = isUtf8(machine.env) ? '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏' : '|/-\\'
+    let frame = 0
+    let isDrawn = false
+    const timer = setInterval(() => {
+      isDrawn = true
+      terminal.err(`\r\x1b[2K${frames[frame++ % frames.length]} ${label}`)
+    }, 120)
+    try {
+      return await work
+    } finally {
+      clearInterval(timer)
+      if (isDrawn) terminal.err('\r\x1b[2K')
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import {
+  type Choice,
+  type Client,
+  type FileTexts,
+  isCovered,
+  type ModelChoice,
+  type Notice,
+  type Obstacle,
+  type SetupOptions,
+} from '../../clients/client.ts'
+import { fileOf } from '../../clients/texts.ts'
+import { actionOf, type FileEdit } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import type { GatewayAccess } from '../../gateway/types.ts'
+import { earlierVersions } from '../../transaction/earlier.ts'
+import type { RunRecord } from '../../transaction/types.ts'
+import { asPlanned, readClientFiles, readShellProfiles } from '../client-files.ts'
+import { ownBaseUrls } from '../client-state.ts'
+import type { Session } from '../screen/session.ts'
+
+/** One client's part of a setup, before anything is written. */
+export interface Draft {
+  readonly client: Client
+  readonly models: ModelChoice
+  readonly obstacles: readonly Obstacle[]
+  readonly edits: readonly FileEdit[]
+  /** What a person should know beside the changes: of files, obstacles and models. */
+  readonly notices: readonly Notice[]
+  /** Models whose context window the client will have to guess. */
+  readonly unknownWindows: readonly string[]
+}
+
+/**
+ * The edits of one client with the repairs of what would defeat them, checked by reading the new
+ * contents as the client will.
+ *
+ * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
+ */
+export async function draftSetup(
+  session: Session,
+  access: GatewayAccess,
+  client: Client,
+  models: ModelChoice,
+  options: SetupOptions,
+  runs: readonly RunRecord[],
+): Promise<Draft> {
+  const texts = readClientFiles(session, client)
+  const choice: Choice = {
+    baseUrl: access.baseUrl,
+    key: access.key,
+    providerId: options.providerId ?? 'gateway',
+    models,
+    options,
+    earlier: (role) => earlierVersions(session.platform, fileOf(texts, role).path),
+  }
+  const obstacles = client.obstacles(texts, session.platform.machine, {
+    providerId: choice.providerId,
+    choice,
+    ownBaseUrls: ownBaseUrls(client, runs),
+    shellProfiles: readShellProfiles(session),
+  })
+  const repairs = obstacles.flatMap((one) => (one.repair ? [one.repair] : []))
+  const edits = client.plan(texts, { ...choice, repairs })
+  const after = asPlanned(texts, edits)
+  expectReadBack(client, after, access)
+  const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
+  return {
+    client,
+    models,
+    obstacles,
+    edits,
+    notices: [
+      ...edits.flatMap((edit) => modeNotices(session, edit)),
+      ...obstacles
+        .filter(({ repair, needsConsent }) => !repair && !needsConsent)
+        .map(({ code, message, place, cure }) => ({
+          code,
+          message: `${message} (${place})`,
+          hint: cure,
+        })),
+      ...((await client.aboutConversations?.(session.platform, { before: texts, after })) ?? []),
+      ...(isChanged ? models.notes : []),
+    ],
+    unknownWindows:
+      isChanged && !isCovered('context-window-unknown', obstacles)
+        ? (models.unknownWindows ?? [])
+        : [],
+  }
+}
+
+/** @throws UserError `internal` if the client would not believe what was planned or written */
+export function expectReadBack(client: Client, texts: FileTexts, access: GatewayAccess): void {
+  const { baseUrl, key, alsoSendsTo, broken, login } = client.readBack(texts)
+  if (baseUrl === access.baseUrl && key === access.key && alsoSendsTo === undefined) return
+  throw new UserError({
+    code: 'internal',
+    message: `${client.label} would not read back what is to stand in its files: ${broken ?? login ?? 'address or key differ'}`,
+    hint: 'Please report it: `npm bugs repoint` names the place.',
+  })
+}
+
+/** A mode that the run changes, or that says somebody wanted the file left alone. */
+function modeNotices(session: Session, edit: FileEdit): Notice[] {
+  const { files, machine } = session.platform
+  if (machine.os === 'win32' || actionOf(edit) !== 'updated') return []
+  const { mode } = files.stat(edit.path)
+  const octal = mode.toString(8).padStart(3, '0')
+  const notices: Notice[] = []
+  if (edit.holdsSecret && (mode & 0o077) !== 0)
+    notices.push({
+      code: 'mode-closed',
+      message: `${edit.path} will hold the key: its mode changes from ${octal} to ${(mode & ~0o077).toString(8).padStart(3, '0')}`,
+    })
+  if ((mode & 0o200) === 0)
+    notices.push({
+      code: 'read-only-file',
+      message: `${edit.path} is read-only (mode ${octal}); it is replaced all the same and stays read-only`,
+    })
+  return notices
+}

@@ -1,0 +1,13 @@
+/** The members of `value` that are not undefined. */
+export type Compact<T> = {
+  [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name]
+} & {
+  [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>
+}
+
+/** `value` without what is undefined in it: for what counts as absent only where it is not there. */
+export function compact<T extends object>(value: T): Compact<T> {
+  return Object.fromEntries(
+    Object.entries(value).filter(([, member]) => member !== undefined),
+  ) as Compact<T>
+}

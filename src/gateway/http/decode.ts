@@ -1,0 +1,48 @@
+import type { Answer } from '../judge/answer.ts'
+
+/** A body as text: unpacked and decoded, at most `maxBytes` of it. Never throws. */
+export async function decodeBody(
+  bytes: Uint8Array,
+  headers: Answer['headers'],
+  maxBytes: number,
+): Promise<{ text: string; cut?: 'limit' | 'encoding' }> {
+  const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase()
+  if (encoding === '' || encoding === 'identity' || bytes.length === 0) {
+    return { text: decodeText(bytes, headers) }
+  }
+
+  const zlib = await import('node:zlib')
+  // Unpacks as far as it goes: an answer that was cut still shows its beginning.
+  const options = { maxOutputLength: maxBytes, finishFlush: zlib.constants.Z_SYNC_FLUSH }
+  const brotli = {
+    maxOutputLength: maxBytes,
+    finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH,
+  }
+  const unpack: Readonly<Record<string, (packed: Uint8Array) => Uint8Array>> = {
+    gzip: (packed) => zlib.gunzipSync(packed, options),
+    'x-gzip': (packed) => zlib.gunzipSync(packed, options),
+    br: (packed) => zlib.brotliDecompressSync(packed, brotli),
+    deflate: (packed) =>
+      // Some servers send the raw form: its first byte is not a zlib header.
+      (packed[0]! & 0x0f) === 8
+        ? zlib.inflateSync(packed, options)
+        : zlib.inflateRawSync(packed, options),
+  }
+  try {
+    let unpacked = bytes
+    for (const name of encoding.split(/\s*,\s*/).reverse()) unpacked = unpack[name]!(unpacked)
+    return { text: decodeText(unpacked, headers) }
+  } catch (error) {
+    const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+    return { text: '', cut: isTooLarge ? 'limit' : 'encoding' }
+  }
+}
+
+function decodeText(bytes: Uint8Array, headers: Answer['headers']): string {
+  const charset = /charset=["']?([\w-]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8'
+  try {
+    return new TextDecoder(charset).decode(bytes)
+  } catch {
+    return new TextDecoder().decode(bytes)
+  }
+}

@@ -1,0 +1,258 @@
+import { BlockList, isIP, isIPv6 } from 'node:net'
+import { UserError } from '../../errors.ts'
+import type { Notice } from '../../notice.ts'
+import { isKeyShaped } from './key-shape.ts'
+
+/** Routes of the three protocols and their neighbours, as people copy them out of documentation. */
+const routeAtEnd =
+  /(?:\/v1)*(?:\/(?:chat\/completions|responses(?:\/compact)?|messages(?:\/count_tokens)?|models(?:\/[^/]+)*|completions|embeddings|rerank|moderations|files|images\/[a-z]+|audio\/[a-z]+|realtime))?$/i
+
+/** First path segments of the web applications of this gateway family (New API, one-api, LiteLLM). */
+const webPage =
+  /\/(?:console|panel|dashboard|login|register|tokens?|pricing|playground|topup|wallet|settings?|about|ui|index\.html?)(?:\/.*)?$/i
+
+const docsHost =
+  /^(?:docs?|documentation|api-?docs?|help|wiki|manual)\.|\.(?:gitbook\.io|readthedocs\.io|mintlify\.app|apifox\.cn)$/i
+const docsPage = /\/(?:docs?|documentation|swagger|redoc|openapi\.json|api-docs|guide)(?:\/.*)?$/i
+
+const placeholder =
+  /^(?:(?:api|base|gateway|your|my)?[-_ ]?(?:base)?[-_ ]?(?:url|host|endpoint)|<.*>|\{.*\}|\[.*\]|\$\{?\w+\}?|%\w+%|\$env:\w+|(?:your|my)[-_ ].*|.*[{<](?:base[-_]?)?(?:url|host|domain)[}>].*|https?:\/\/(?:your|my)[-_].*|https?:\/\/[.…]+.*)$/iu
+
+/**
+ * The API root in what people paste: with or without a scheme, `/v1`, a full route, quotes, a web
+ * page's path, a whole line of a shell script. A path prefix (`https://host/gateway`) stays.
+ *
+ * @throws UserError `usage` for what is no usable address, `docs-host` for the documentation
+ */
+export function normaliseBaseUrl(
+  input: string,
+  options: { allowHttp: boolean },
+): { baseUrl: string; notices: Notice[] } {
+  const changes: string[] = []
+  const url = parse(input, changes)
+
+  if (url.username !== '' || url.password !== '') {
+    throw new UserError({
+      code: 'usage',
+      message: `The base URL holds a user name or a password before ${url.host}`,
+      hint: 'Give the address without them, and the key apart: --key-stdin, --key-file or --key-env.',
+      hintAtPrompt: 'Type the address without them; the key is asked for apart.',
+    })
+  }
+  if (url.search !== '' || url.hash !== '') {
+    changes.push(url.search === '' ? 'the part after # removed' : 'the query removed')
+  }
+
+  const hostname = cleanHostname(url, changes)
+  const path = apiPrefix(url, hostname, changes)
+  const isLocal = isLoopback(hostname)
+  if (url.protocol === 'http:' && !isLocal && !options.allowHttp) {
+    throw new UserError({
+      code: 'usage',
+      message: `http://${url.host} would send the key over the network for everyone to read`,
+      hint: `Use https://${url.host}${path}, or add --allow-http if you trust the network.`,
+      hintAtPrompt: `Type https://${url.host}${path}; or, if you trust the network, leave with Ctrl-C and begin with, say, repoint codex --allow-http.`,
+    })
+  }
+
+  const port = url.port === '' ? '' : `:${url.port}`
+  const baseUrl = `${url.protocol}//${hostname}${port}${path}`
+  const notices =
+    changes.length === 0
+      ? []
+      : [{ code: 'url-cleaned', message: `Base URL read as ${baseUrl}: ${changes.join(', ')}` }]
+  return { baseUrl, notices }
+}
+
+const typeAddress = 'Type the address of your gateway alone, like this: https://gateway.example.'
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+/**
+ * Whether a host is this machine, so that such traffic never leaves it: an address, or a name that
+ * only this machine should answer to (RFC 6761, 6.3). What a name leads to is known once it is
+ * connected to: then ask again with the address.
+ */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '').toLowerCase()
+  const version = isIP(bare)
+  if (version !== 0) return loopback.check(bare, version === 4 ? 'ipv4' : 'ipv6')
+  return /^(?:.+\.)?localhost$/.test(bare)
+}
+
+function parse(input: string, changes: string[]): URL {
+  const text = unwrap(input, changes)
+  if (text === '') {
+    throw new UserError({
+      code: 'usage',
+      message: 'The base URL is empty',
+      hint: 'Give it as --base-url https://gateway.example.',
+      hintAtPrompt: typeAddress,
+    })
+  }
+  if (placeholder.test(text)) {
+    throw new UserError({
+      code: 'usage',
+      message: 'The base URL is still a placeholder from the instructions',
+      hint: 'Give the address of your gateway: --base-url https://gateway.example.',
+      hintAtPrompt: typeAddress,
+    })
+  }
+
+  // Before all else: a key must neither be repeated nor be looked up as a name.
+  if (isKeyShaped(text)) {
+    throw new UserError({
+      code: 'usage',
+      message: 'This looks like a key, not an address',
+      hint: 'Give the address as --base-url https://gateway.example, and the key apart: --key-stdin, --key-file or --key-env.',
+      hintAtPrompt: `${typeAddress} The key is asked for apart.`,
+    })
+  }
+
+  const url = tryUrl(withScheme(text, changes))
+  // The URL standard allows characters in a host that no name has: "(", "$", "!".
+  if (url === undefined || !/^(?:[\w-]+(?:\.[\w-]+)*\.?|\[[\da-f:.]+\])$/.test(url.hostname)) {
+    throw notAnAddress()
+  }
+  if (/\P{ASCII}/u.test(text) && /(?:^|\.)xn--/.test(url.hostname)) {
+    changes.push('the name in the letters that the network knows')
+  }
+  return url
+}
+
+/** Takes the address out of quotes, assignments, Markdown and shell lines. */
+function unwrap(input: string, changes: string[]): string {
+  // Zero-width characters and marks come along when people copy from chats and web pages.
+  const visible = input.replace(/\p{Cf}/gu, '')
+  const bare = visible.trim()
+  let text = bare
+    .replace(/^(https?)：/i, '$1:')
+    .replaceAll('／', '/')
+    .replaceAll('。', '.')
+
+  const embedded = text.match(/https?:\/{1,2}[^\s"'`<>()，、；]+/gi)
+  if (embedded?.length === 1 && embedded[0] !== text) text = embedded[0]
+  text = text
+    .replace(/^(?:export\s+|set\s+)?[A-Z_]*(?:URL|BASE|HOST|ENDPOINT)\s*=\s*/i, '')
+    .replace(/^["'`“”‘’<(]+|["'`“”‘’>)]+$/g, '')
+    .replace(/[\s,;.，；]+$/, '')
+    .trim()
+  if (text !== bare) changes.push('what stood around the address removed')
+  if (/\s/.test(text)) {
+    throw new UserError({
+      code: 'usage',
+      message: 'The base URL has spaces inside',
+      hint: 'Give one address only: --base-url https://gateway.example.',
+      hintAtPrompt: typeAddress,
+    })
+  }
+  return text
+}
+
+function withScheme(text: string, changes: string[]): string {
+  if (/^https?:/i.test(text)) return text
+  const other = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]
+  if (other !== undefined) {
+    throw new UserError({
+      code: 'usage',
+      message: `The base URL begins with ${other}://, but a gateway is reached over https://`,
+      hint: 'Give it like this: --base-url https://gateway.example.',
+      hintAtPrompt: typeAddress,
+    })
+  }
+
+  const rest = text.replace(/^\/\//, '')
+  const address = isIPv6(rest) ? `[${rest}]` : rest
+  const hostname = tryUrl(`http://${address}`)?.hostname ?? ''
+  if (!isPlainlyHost(address)) throw notAnAddress()
+  const scheme = isLoopback(hostname) || hostname === '0.0.0.0' ? 'http' : 'https'
+  changes.push(`${scheme}:// put in front`)
+  return `${scheme}://${address}`
+}
+
+/**
+ * Whether what stands there without a scheme can only be meant as a host: an IP address, one with a
+ * port, `localhost`, or a name with a top level, which holds no digits (RFC 3696, 2). Any other word
+ * may be a secret and must not be asked of a name server.
+ */
+function isPlainlyHost(address: string): boolean {
+  const authority = /^[^/?#]*/.exec(address)![0]
+  return (
+    /^(?:.*@)?(?:[^:]+:\d+|\[.*\](?::\d+)?|localhost|\d+(?:\.\d+){3})$/i.test(authority) ||
+    /\.(?:xn--[\w-]+|\p{L}{2,})\.?:?$/iu.test(authority)
+  )
+}
+
+/** Does not repeat it: what is no address may be a secret. */
+function notAnAddress(): UserError {
+  return new UserError({
+    code: 'usage',
+    message: 'The base URL is not a web address',
+    hint: 'Give it like this: --base-url https://gateway.example.',
+    hintAtPrompt: typeAddress,
+  })
+}
+
+function cleanHostname(url: URL, changes: string[]): string {
+  if (docsHost.test(url.hostname)) {
+    throw new UserError({
+      code: 'docs-host',
+      message: `${url.hostname} is the documentation, not the API`,
+      hint: 'Take the base URL that the documentation names, then run the command again with --base-url.',
+      hintAtPrompt: 'Type the base URL that the documentation names.',
+    })
+  }
+  if (url.hostname === '0.0.0.0') {
+    // Servers print it as the address they listen on; as a destination it is only sometimes valid.
+    changes.push('0.0.0.0 replaced by 127.0.0.1')
+    return '127.0.0.1'
+  }
+  if (!url.hostname.endsWith('.')) return url.hostname
+  changes.push('the dot behind the host removed')
+  return url.hostname.replace(/\.+$/, '')
+}
+
+/** The path before `/v1`, without a trailing slash. */
+function apiPrefix(url: URL, hostname: string, changes: string[]): string {
+  const whole = tidy(url.pathname.replace(/\/{2,}/g, '/'))
+  const path = untilSteady(whole, (part) => tidy(part.replace(routeAtEnd, '')))
+  if (path !== whole) {
+    changes.push(`${whole.slice(path.length)} removed (clients add it where it belongs)`)
+  }
+
+  const docs = docsPage.exec(path)?.[0]
+  if (docs !== undefined) {
+    const root = `${url.protocol}//${url.host}${path.slice(0, -docs.length)}`
+    throw new UserError({
+      code: 'docs-host',
+      message: `${hostname}${path} is a documentation page, not the API`,
+      hint: `Try --base-url ${root}, or take the base URL that the page names.`,
+      hintAtPrompt: `Try ${root}, or type the base URL that the page names.`,
+    })
+  }
+  const prefix = untilSteady(path, (part) => tidy(part.replace(webPage, '')))
+  if (prefix !== path) changes.push(`the web page's own path ${path.slice(prefix.length)} removed`)
+  return prefix
+}
+
+/** Without what sentences and shells leave behind an address. */
+function tidy(path: string): string {
+  return path
+    .replace(/[^\w~%-]+$/, '')
+    .replace(/['()]/g, (character) => `%${character.charCodeAt(0).toString(16)}`)
+}
+
+function untilSteady(text: string, step: (text: string) => string): string {
+  const next = step(text)
+  return next === text ? text : untilSteady(next, step)
+}
+
+function tryUrl(text: string): URL | undefined {
+  try {
+    return new URL(text)
+  } catch {
+    return undefined
+  }
+}

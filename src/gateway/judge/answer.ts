@@ -1,0 +1,87 @@
+import type { ErrorCode } from '../../errors.ts'
+import type { Catalog, ProtocolName } from '../types.ts'
+
+/** Largest catalog that is read, in bytes. OpenRouter's has about 500 kB. */
+export const maxCatalogBytes = 8_000_000
+
+/** Largest answer to a probe that is read, in bytes. */
+export const maxAnswerBytes = 1_000_000
+
+/** What one request brought back: plain data, so that the diagnosis needs no network. */
+export interface Answer {
+  readonly method: 'GET' | 'POST'
+  /** The address that answered, after redirects. */
+  readonly url: string
+  readonly status: number
+  /** Names in lower case; repeated headers joined with `, `. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Decoded, up to the limit of the request. */
+  readonly body: string
+  /** Why the body ends early; absent: it is whole, or we have seen enough. */
+  readonly cut?: 'limit' | 'connection' | 'encoding'
+  /** The proxy that it came through, for people: `host:port (from HTTP_PROXY)`. */
+  readonly proxy?: string
+}
+
+/** How far a request had come when it failed; `tunnel`: through the proxy, or in TLS behind it. */
+export type RequestStage = 'proxy' | 'tunnel' | 'connect' | 'tls' | 'first-byte' | 'body'
+
+/** A request that got no answer: plain data. */
+export interface NetworkFailure {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly stage: RequestStage
+  /** Node's, OpenSSL's or undici's code: `ECONNREFUSED`, `CERT_HAS_EXPIRED`; empty: none. */
+  readonly errorCode: string
+  /** The error's own words, cleaned; for a certificate of another host: the hosts it is for. */
+  readonly detail: string
+  /** `deadline`: our own limit; `cancelled`: the person's Ctrl-C. */
+  readonly reason: 'error' | 'deadline' | 'cancelled'
+  /** How long was waited, in ms. */
+  readonly waitedMs: number
+  /** First bytes of what answered where it was not HTTP. */
+  readonly firstBytes?: string
+  /** The proxy in use, for people: `host:port (from HTTP_PROXY)`. */
+  readonly proxy?: string
+  /** Status of the proxy's own answer to CONNECT. */
+  readonly proxyStatus?: number
+}
+
+/** Carries a {@link NetworkFailure} from the socket to the diagnosis. */
+export class NetworkError extends Error {
+  readonly failure: NetworkFailure
+
+  constructor(failure: NetworkFailure, cause: unknown) {
+    super(failure.errorCode || failure.reason, { cause })
+    this.name = 'NetworkError'
+    this.failure = failure
+  }
+}
+
+/** What was asked, as far as an answer must be judged by it. */
+export interface Question {
+  readonly asked: ProtocolName | 'catalog'
+  /** The root. */
+  readonly baseUrl: string
+  /** The model that was asked for. */
+  readonly model?: string
+  /** To name the nearest models. */
+  readonly catalog?: Catalog
+  /** The catalog came from this root with this key, so neither address nor key can be at fault. */
+  readonly isBaseProven?: boolean
+  /** The person told Node to take any certificate, which repoint does not. */
+  readonly isCheckRefused?: boolean
+  /** Never repeated from an answer. */
+  readonly secrets: readonly string[]
+}
+
+/** One of the closed set of failures. */
+export interface Outcome {
+  readonly code: ErrorCode
+  /** What and where, without a final full stop. */
+  readonly message: string
+  /** The next thing to do. */
+  readonly hint: string
+  /** The gateway's own id of the request, for its operator. */
+  readonly requestId?: string
+}

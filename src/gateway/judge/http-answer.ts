@@ -1,0 +1,276 @@
+import { isCatalogBody } from '../models/catalog.ts'
+import {
+  type Answer,
+  maxAnswerBytes,
+  maxCatalogBytes,
+  type NetworkFailure,
+  type Outcome,
+  type Question,
+} from './answer.ts'
+import { codesOf, type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
+import { diagnoseFailure, httpsWanted } from './network-failure.ts'
+import {
+  asksForLogin,
+  type Case,
+  clientRefused,
+  fault,
+  hostOf,
+  keyRejected,
+  modelNotAllowed,
+  modelUnknown,
+  notAnApi,
+  outcome,
+  protocolUnsupported,
+  quota,
+  rateLimited,
+  redirected,
+  says,
+  wrongRoute,
+} from './outcomes.ts'
+import { proofIn } from './proof.ts'
+
+/**
+ * What is wrong, from what came back: exactly one outcome, or undefined where the answer is what
+ * was asked for. Status and codes decide; words only where a status leaves two causes open, and
+ * then by parts that no language changes (the model's id, a route).
+ */
+export function diagnose(result: Answer | NetworkFailure, question: Question): Outcome | undefined {
+  return 'status' in result ? diagnoseAnswer(result, question) : diagnoseFailure(result, question)
+}
+
+/** The outcome of an HTTP answer, or undefined where it is what was asked for. */
+function diagnoseAnswer(answer: Answer, question: Question): Outcome | undefined {
+  if (answer.status >= 200 && answer.status <= 299) return diagnoseSuccess(answer, question)
+  return diagnoseError({ answer, question, error: readErrorBody(answer), status: answer.status })
+}
+
+function diagnoseSuccess(answer: Answer, question: Question): Outcome | undefined {
+  const isList = question.asked === 'catalog' && isCatalogBody(answer.body)
+  if (isList && answer.cut === undefined) return undefined
+
+  const error = readErrorBody(answer)
+  const found: Case = { answer, question, error, status: answer.status }
+  if (answer.cut === 'encoding') {
+    return fault(found, 'packed its answer in a way that cannot be unpacked')
+  }
+  if (question.asked === 'catalog') {
+    if (answer.cut !== undefined && error.kind !== 'page') return cutOff(found)
+    return error.isApiError ? diagnoseHidden(found) : notAnApi(found)
+  }
+
+  const proof = proofIn(question.asked, answer.body)
+  if (proof.kind === 'served') return undefined
+  if (proof.kind === 'failed') return diagnoseHidden({ ...found, error: errorFrom(proof.error) })
+  if (proof.kind === 'unfinished' || (answer.cut !== undefined && error.kind !== 'page')) {
+    return cutOff(found)
+  }
+  if (proof.kind === 'unstreamed') {
+    // The messages client asks once more without a stream; the others wait for one without end.
+    return question.asked === 'messages'
+      ? undefined
+      : fault(
+          found,
+          'answered in one piece although a stream was asked for, which the client cannot read',
+        )
+  }
+  if (error.isApiError) return diagnoseHidden(found)
+  if (question.isBaseProven) return protocolUnsupported(found)
+  return error.kind === 'empty' ? fault(found, 'sent an empty answer') : notAnApi(found)
+}
+
+function cutOff(found: Case): Outcome {
+  if (found.answer.cut !== 'limit') return fault(found, 'broke off in the middle of its answer')
+  return fault(
+    found,
+    found.question.asked === 'catalog'
+      ? `sent a list of models of more than ${maxCatalogBytes / 1_000_000} MB`
+      : `sent more than ${maxAnswerBytes / 1_000_000} MB in answer to one word`,
+  )
+}
+
+/** An error in the body of a 200: its own status counts, or else its codes. */
+function diagnoseHidden(found: Case): Outcome {
+  return diagnoseError({ ...found, status: found.error.status ?? 0 })
+}
+
+/**
+ * The order matters: what a code says outright comes before what a status suggests.
+ */
+function diagnoseError(found: Case): Outcome {
+  return (
+    diagnoseRoad(found) ??
+    diagnoseByCode(found) ??
+    (found.error.kind === 'page' ? diagnosePage(found) : diagnoseByStatus(found))
+  )
+}
+
+/** Redirects, proxies, the wrong scheme: something on the road answered, not the gateway. */
+function diagnoseRoad(found: Case): Outcome | undefined {
+  const { answer, status } = found
+  if (answer.status === 304) {
+    return fault(found, 'says "not modified" to a first question, as a cache in front of it may')
+  }
+  if (answer.status >= 300 && answer.status <= 399) return redirected(found)
+  if (isCloudflareBlock(found)) {
+    return outcome(
+      found,
+      'gateway-fault',
+      `A bot check of Cloudflare stands before ${hostOf(answer)} and lets no program through${says(found)}`,
+      'Ask whoever runs the gateway to exempt its API paths from the check.',
+    )
+  }
+  if (status === 407) {
+    return outcome(
+      found,
+      'proxy',
+      `The proxy ${answer.proxy ?? 'on the way'} wants a user name and a password, or refuses those it got (HTTP 407)`,
+      'Set them in its variable, as http://user:password@host:port.',
+    )
+  }
+  if (status === 511) {
+    return outcome(
+      found,
+      'proxy',
+      'The network wants a login before it lets anything through (HTTP 511)',
+      'Open any web page in a browser, log in to the network, then run the command again.',
+    )
+  }
+  if (status >= 400 && isProxysOwn(answer)) {
+    return outcome(
+      found,
+      'proxy',
+      `The proxy ${answer.proxy ?? 'on the way'} answered in the gateway's place${says(found)}`,
+      'Ask whoever runs the proxy to allow the host, or except the host with NO_PROXY.',
+    )
+  }
+  if (status === 400 && answer.url.startsWith('http:') && plainOnTls.test(answer.body)) {
+    return httpsWanted(new URL(answer.url))
+  }
+  return undefined
+}
+
+/** A forward proxy that says so itself; what it merely hands on names the web server. */
+function isProxysOwn({ headers }: Answer): boolean {
+  return (
+    headers['x-squid-error'] !== undefined ||
+    /^(?:squid|tinyproxy|privoxy|mitmproxy|zscaler|bluecoat)\b/i.test(headers['server'] ?? '')
+  )
+}
+
+/** nginx, Go's net/http, Apache: fixed texts for plain http on a TLS port. */
+const plainOnTls =
+  /plain HTTP request was sent to HTTPS port|Client sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled server port/
+
+function diagnoseByCode(found: Case): Outcome | undefined {
+  const { error, question, status } = found
+  const has = (codes: readonly string[]): boolean =>
+    error.codes.some((code) => codes.includes(code))
+  if (status === 402 || has(codesOf.quota) || isCreditError(found)) return quota(found)
+  // A gateway's own upstream refused the gateway's own key: ours is not at fault.
+  if (has(['upstream_error']) && status === 401)
+    return fault(found, 'is refused by the service behind it')
+  if (question.asked !== 'catalog') {
+    if (has(codesOf.modelNotAllowed)) return modelNotAllowed(found)
+    if (has(codesOf.modelUnknown)) return modelUnknown(found)
+    if (has(codesOf.protocol) || isUnbuilt(found)) return protocolUnsupported(found)
+  }
+  if (/unauthorized client/i.test(error.words) && (status === 401 || status === 403)) {
+    return clientRefused(found)
+  }
+  if (has(codesOf.key) && (status === 0 || (status >= 400 && status <= 403)))
+    return keyRejected(found)
+  if (has(codesOf.route)) return wrongRoute(found)
+  return undefined
+}
+
+/** New API's messages route leaves its code out; these words are not translated. */
+function isUnbuilt({ error, status }: Case): boolean {
+  return status === 500 && /^not implemented\b/i.test(error.words)
+}
+
+/** Anthropic says it with status 400 and an ordinary type; only the words differ. */
+function isCreditError({ error, status }: Case): boolean {
+  return (
+    status === 400 &&
+    error.codes.includes('invalid_request_error') &&
+    /credit balance/.test(error.words)
+  )
+}
+
+/** A web page with an error status: a web server, a firewall or a proxy in front of the API. */
+function diagnosePage(found: Case): Outcome {
+  const { answer, question, status } = found
+  if (status === 401) return asksForLogin(answer) ? notAnApi(found) : keyRejected(found)
+  if (status === 429) return rateLimited(found)
+  if (status >= 500 && status !== 501 && status !== 505)
+    return fault(found, 'answers with a web page')
+  if (question.isBaseProven && isRouteStatus(status)) return protocolUnsupported(found)
+  return notAnApi(found)
+}
+
+function diagnoseByStatus(found: Case): Outcome {
+  const { answer, question, error, status } = found
+  const asksModel = question.asked !== 'catalog'
+  const namesModel = asksModel && mentionsModel(found)
+  switch (true) {
+    case status === 401:
+      return asksForLogin(answer) && !error.isApiError ? notAnApi(found) : keyRejected(found)
+    case status === 403 && quotaWords.test(error.words):
+      // New API's messages route leaves its code out.
+      return quota(found)
+    case status === 403:
+      return namesModel ? modelNotAllowed(found) : keyRejected(found)
+    case status === 429:
+      return rateLimited(found)
+    case asksModel && error.param === 'model' && status >= 400 && status < 500:
+      return modelUnknown(found)
+    case isRouteStatus(status):
+      return namesModel ? modelUnknown(found) : wrongRoute(found)
+    case status === 400 || status === 422:
+      if (namesModel && error.param === '') return modelUnknown(found)
+      if (asksModel && error.isApiError) return protocolUnsupported(found)
+      return error.isApiError ? fault(found, 'refuses the request') : notAnApi(found)
+    case (status === 500 || status === 503) && namesModel && isGatewaysOwn(error):
+      // one-api and its relatives: no channel or no price for the model, without a code.
+      return modelUnknown(found)
+    case status === 0 && namesModel:
+      return modelUnknown(found)
+    default:
+      return fault(found, 'answers with an error of its own')
+  }
+}
+
+/** An amount of money, or the word for what has run out: the signs of a 403 about the account. */
+const quotaWords = /[$＄¥￥€]\s?-?\d|quota|balance|credit|额度|余额|欠费/iu
+
+/** Written by a gateway of the one-api family, not passed on from the service behind it. */
+function isGatewaysOwn({ codes }: ErrorBody): boolean {
+  return codes.some((code) => /^\w+_api_error$/.test(code) || code === 'get_channel_failed')
+}
+
+function isRouteStatus(status: number): boolean {
+  return status === 404 || status === 405 || status === 410 || status === 501
+}
+
+/** Its challenge, in any language, or its block page; its pages about a broken server look alike. */
+function isCloudflareBlock({ answer, error }: Case): boolean {
+  const { status, headers, body } = answer
+  if (status < 400) return false
+  if (headers['cf-mitigated'] !== undefined) return true
+  if (error.kind !== 'page' || (status !== 403 && status !== 503)) return false
+  return (
+    /^\s*just a moment\b/i.test(error.words) ||
+    /challenge-platform|_cf_chl|cf-chl|cf-challenge|cf-browser-verification/.test(body) ||
+    (status === 403 && headers['cf-ray'] !== undefined && /cf-(?:error|wrapper)/.test(body))
+  )
+}
+
+/** Whether the gateway's words name the model that was asked for: true in any language. */
+function mentionsModel({ question, error }: Case): boolean {
+  const { model } = question
+  if (model === undefined || model.length < 2) return false
+  const at = error.words.indexOf(model)
+  if (at === -1) return false
+  const isInside = (character: string | undefined): boolean => /[\w-]/.test(character ?? '')
+  return !isInside(error.words[at - 1]) && !isInside(error.words[at + model.length])
+}

@@ -1,0 +1,235 @@
+import type { ErrorCode } from '../../errors.ts'
+import { cleanForeignText } from '../foreign-text.ts'
+import { nearestModels } from '../models/nearest.ts'
+import type { Answer, Outcome, Question } from './answer.ts'
+import type { ErrorBody } from './error-body.ts'
+
+/** An answer with all that the rules look at. */
+export interface Case {
+  readonly answer: Answer
+  readonly question: Question
+  readonly error: ErrorBody
+  /** Of the answer, or the one inside the body of a 200. */
+  readonly status: number
+}
+
+export function redirected(found: Case): Outcome {
+  const { answer, question } = found
+  const location = answer.headers['location'] ?? ''
+  const from = new URL(answer.url)
+  const to = URL.canParse(location, from.href) ? new URL(location, from.href) : undefined
+  if (location === '' || to === undefined || !/^https?:$/.test(to.protocol)) {
+    return outcome(
+      found,
+      'redirected',
+      `${hostOf(answer)} redirects without naming a web address (HTTP ${answer.status})`,
+      `${checkAddress} If it is, whoever runs the gateway must mend the redirect.`,
+    )
+  }
+
+  const prefix = new URL(question.baseUrl).pathname.replace(/\/$/, '')
+  const route = from.pathname.startsWith(prefix)
+    ? from.pathname.slice(prefix.length)
+    : from.pathname
+  const root =
+    route !== '' && to.pathname.endsWith(route)
+      ? to.origin + to.pathname.slice(0, -route.length)
+      : undefined
+  if (to.href === from.href || root === question.baseUrl) {
+    return outcome(
+      found,
+      'redirected',
+      `${hostOf(answer)} redirects in a circle: ${shownUrl(from, question)} leads back to itself (HTTP ${answer.status})`,
+      `No other base URL is to be learned from that: ask whoever runs the gateway. ${checkAddress}`,
+    )
+  }
+  const isElsewhere = to.origin !== from.origin
+  return outcome(
+    found,
+    'redirected',
+    `${hostOf(answer)} redirects to ${shownUrl(to, question)} (HTTP ${answer.status})${isElsewhere ? '; the key was not sent there' : ''}`,
+    root === undefined
+      ? 'A login page or the network may be in the way: open the address in a browser, and check --base-url.'
+      : `If you trust that address, give --base-url ${cleanForeignText(root, question.secrets)}.`,
+  )
+}
+
+/** Without its query: who knows what a redirect puts there. */
+function shownUrl(url: URL, { secrets }: Question): string {
+  return cleanForeignText(url.origin + url.pathname, secrets)
+}
+
+export function keyRejected(found: Case): Outcome {
+  return outcome(
+    found,
+    'key-rejected',
+    `The gateway refuses the key${says(found)}`,
+    "Look the key up on the gateway's web page (it may be mistyped, disabled, expired or used up), then run the command again with the right one.",
+  )
+}
+
+/** Some gateways admit only requests that look like a certain client's (seen 2026-11-21). */
+export function clientRefused(found: Case): Outcome {
+  return outcome(
+    found,
+    'gateway-fault',
+    `The gateway admits certain clients only, and not this check${says(found)}`,
+    'Set the client up with --no-verify, then let it prove itself with --try-client.',
+  )
+}
+
+export function modelUnknown(found: Case): Outcome {
+  const { model = '', catalog } = found.question
+  const near =
+    catalog === undefined ? [] : nearestModels(model, catalog).filter((id) => id !== model)
+  const isListed = catalog?.models.some(({ id }) => id === model) === true
+  return outcome(
+    found,
+    'model-unknown',
+    `The gateway cannot serve the model ${cleanForeignText(model)}${isListed ? ', although its catalog lists it' : ''}${says(found)}`,
+    near.length === 0
+      ? 'Choose one of the list: repoint models, then --model ID.'
+      : `Choose another with --model ID; nearest: ${near.map((id) => cleanForeignText(id)).join(', ')}. All: repoint models.`,
+  )
+}
+
+export function modelNotAllowed(found: Case): Outcome {
+  return outcome(
+    found,
+    'model-not-allowed',
+    `This key may not use the model ${cleanForeignText(found.question.model ?? '')}${says(found)}`,
+    "Choose another with --model ID, or have the model allowed for this key on the gateway's web page.",
+  )
+}
+
+export function protocolUnsupported(found: Case): Outcome {
+  const { question } = found
+  return outcome(
+    found,
+    'protocol-unsupported',
+    `The gateway does not serve the ${protocolLabel(question)}${question.model === undefined ? '' : ` for ${cleanForeignText(question.model)}`}${says(found)}`,
+    'Choose a model that speaks it (repoint models), or ask whoever runs the gateway.',
+  )
+}
+
+export function wrongRoute(found: Case): Outcome {
+  const { question } = found
+  if (question.isBaseProven) return protocolUnsupported(found)
+  return outcome(
+    found,
+    'wrong-route',
+    `An API answers at ${hostOf(found.answer)}, but not at ${cleanForeignText(new URL(found.answer.url).pathname, question.secrets)}${says(found)}`,
+    `Check --base-url: it must be the root before /v1 (now ${question.baseUrl}).${withoutCatalog(found)}`,
+  )
+}
+
+export function notAnApi(found: Case): Outcome {
+  const { answer, question, error } = found
+  const url = shownUrl(new URL(answer.url), question)
+  const what = asksForLogin(answer)
+    ? `The web server at ${hostOf(answer)} wants a login of its own before the API`
+    : error.kind === 'page'
+      ? `A web page answers at ${url}, not the API`
+      : `What answers at ${url} is not the API`
+  return outcome(found, 'not-an-api', what + says(found), checkAddress + withoutCatalog(found))
+}
+
+/** The way out where the address is right and there merely is no list. */
+function withoutCatalog({ question, status }: Case): string {
+  return question.asked === 'catalog' && status === 404
+    ? ' If it is, the gateway has no list of models: name one with --model ID, which works without.'
+    : ''
+}
+
+export function quota(found: Case): Outcome {
+  return outcome(
+    found,
+    'quota',
+    `The account behind the key has nothing left to spend${says(found)}`,
+    "Top it up on the gateway's web page, or use another key; the configuration is not at fault.",
+  )
+}
+
+export function rateLimited(found: Case): Outcome {
+  const wait = found.answer.headers['retry-after'] ?? ''
+  const when = /^\d{1,6}$/.test(wait) ? `in ${wait} s` : 'in a minute'
+  return outcome(
+    found,
+    'rate-limited',
+    `The gateway takes no more requests for now${says(found)}`,
+    `Run the command again ${when}.`,
+  )
+}
+
+export function fault(found: Case, what: string): Outcome {
+  return outcome(
+    found,
+    'gateway-fault',
+    `The gateway at ${hostOf(found.answer)} ${what}${says(found)}`,
+    'Run the command again in a while; if it stays so, ask whoever runs the gateway.',
+  )
+}
+
+const checkAddress =
+  'Check --base-url: it must be the root of the API, with its path prefix if it has one (https://host/prefix).'
+
+function protocolLabel({ asked }: Question): string {
+  const labels = {
+    chat: 'chat completions',
+    responses: 'responses',
+    messages: 'messages',
+    catalog: 'catalog',
+  }
+  return `${labels[asked]} protocol`
+}
+
+/** Basic and its like are asked for by a web server in front, never by such an API. */
+export function asksForLogin(answer: Answer): boolean {
+  return (
+    answer.status === 401 &&
+    /\b(?:basic|digest|ntlm|negotiate)\b/i.test(answer.headers['www-authenticate'] ?? '') &&
+    !/\bbearer\b/i.test(answer.headers['www-authenticate'] ?? '')
+  )
+}
+
+/** The status and the gateway's own words, in brackets. */
+export function says({ answer, question, error }: Case): string {
+  const words = cleanForeignText(error.words.replace(requestIdInWords, ''), question.secrets)
+  return ` (HTTP ${answer.status}${words === '' ? '' : `: "${words}"`})`
+}
+
+export function outcome(found: Case, code: ErrorCode, message: string, hint: string): Outcome {
+  const requestId = requestIdOf(found)
+  return { code, message, hint, ...(requestId === undefined ? {} : { requestId }) }
+}
+
+const requestIdHeaders = [
+  'x-oneapi-request-id',
+  'x-request-id',
+  'request-id',
+  'x-litellm-call-id',
+  'x-amzn-requestid',
+  'cf-ray',
+]
+
+/** It has a place of its own at the end of the message; gateways that wrap others' words have several. */
+const requestIdInWords =
+  /[\s,;.，。]{0,3}(?:[([（]\s*)?\brequest[ _-]?id\b\s*[:：=]?\s*["']?([\w.:-]*\d(?:[\w.:-]*\w)?)["']?(?:\s*[)\]）])?/gi
+
+function requestIdOf({ answer, question, error }: Case): string | undefined {
+  const fromBody = [...error.words.matchAll(requestIdInWords)][0]?.[1]
+  return requestIdHeaders
+    .map((name) => answer.headers[name])
+    .concat(fromBody)
+    .find(
+      (id) =>
+        id !== undefined &&
+        /^[\w.:-]{4,100}$/.test(id) &&
+        // A gateway may echo anything there.
+        cleanForeignText(id, question.secrets) === id,
+    )
+}
+
+export function hostOf(answer: Answer): string {
+  return new URL(answer.url).host
+}

@@ -1,0 +1,107 @@
+import { asObject, parseJson } from '../json.ts'
+import type { ProtocolName } from '../types.ts'
+
+/**
+ * What the body of a 200 proves about an inference.
+ *
+ * `served`: the model answered as the protocol has it. `unstreamed`: it did, but in one piece
+ * although a stream was asked for. `failed`: an error inside a stream. `unfinished`: a stream of
+ * this protocol that stops before its end. `foreign`: something else.
+ */
+export type Proof =
+  | { readonly kind: 'served' | 'unstreamed'; readonly model?: string }
+  | { readonly kind: 'failed'; readonly error: unknown }
+  | { readonly kind: 'unfinished' | 'foreign' }
+
+/** Judges a body by the shape of its protocol; the status proves nothing. */
+export function proofIn(protocol: ProtocolName, body: string): Proof {
+  const whole = asObject(parseJson(body))
+  if (whole !== undefined) {
+    if (!isWhole[protocol](whole)) return { kind: 'foreign' }
+    return { kind: 'unstreamed', ...modelOf(whole) }
+  }
+  return proofInEvents[protocol](dataOf(body))
+}
+
+/** Whether a stream has come to its end: no need to wait until the gateway closes it. */
+export function isComplete(protocol: ProtocolName, body: string): boolean {
+  const lines = body.slice(-maxLastEvent).split(/\r?\n/)
+  return lines.some(
+    (line, index) =>
+      line.startsWith('data:') &&
+      lastWord[protocol].test(line) &&
+      // An event ends with an empty line, and that one with a line break.
+      (protocol === 'chat' || (lines[index + 1] === '' && index + 2 < lines.length)),
+  )
+}
+
+/** Longest last event, in characters: the responses protocol repeats the whole answer in it. */
+const maxLastEvent = 200_000
+
+const lastWord: Readonly<Record<ProtocolName, RegExp>> = {
+  chat: /^data:\s*\[DONE\]\s*$/,
+  responses: /"type"\s*:\s*"response\.(?:completed|incomplete|failed)"/,
+  messages: /"type"\s*:\s*"message_stop"/,
+}
+
+type Event = Readonly<Record<string, unknown>>
+
+const isWhole: Readonly<Record<ProtocolName, (body: Event) => boolean>> = {
+  chat: (body) => Array.isArray(body['choices']) && body['choices'].length > 0,
+  responses: (body) =>
+    body['object'] === 'response' && Array.isArray(body['output']) && body['status'] !== 'failed',
+  messages: (body) => body['type'] === 'message' && Array.isArray(body['content']),
+}
+
+const proofInEvents: Readonly<Record<ProtocolName, (events: readonly Event[]) => Proof>> = {
+  chat(events) {
+    const failure = events.find((event) => (event['error'] ?? '') !== '')
+    if (failure !== undefined) return { kind: 'failed', error: failure }
+    const chunks = events.filter((event) => Array.isArray(event['choices']))
+    if (chunks.length === 0) return { kind: 'foreign' }
+    const isFinished = chunks.some((chunk) =>
+      (chunk['choices'] as unknown[]).some((choice) => asObject(choice)?.['finish_reason'] != null),
+    )
+    return isFinished ? { kind: 'served', ...modelOf(chunks[0]!) } : { kind: 'unfinished' }
+  },
+
+  responses(events) {
+    const failure = events.find(({ type }) => type === 'response.failed' || type === 'error')
+    if (failure !== undefined) {
+      return { kind: 'failed', error: asObject(failure['response']) ?? failure }
+    }
+    // Our small limit of tokens may end the answer early; that is as good a proof.
+    const end = events.find(
+      ({ type }) => type === 'response.completed' || type === 'response.incomplete',
+    )
+    if (end !== undefined) return { kind: 'served', ...modelOf(asObject(end['response']) ?? {}) }
+    return { kind: hasType(events, 'response.') ? 'unfinished' : 'foreign' }
+  },
+
+  messages(events) {
+    const failure = events.find(({ type }) => type === 'error')
+    if (failure !== undefined) return { kind: 'failed', error: failure }
+    const start = events.find(({ type }) => type === 'message_start')
+    if (start !== undefined && events.some(({ type }) => type === 'message_stop')) {
+      return { kind: 'served', ...modelOf(asObject(start['message']) ?? {}) }
+    }
+    return { kind: hasType(events, 'message') ? 'unfinished' : 'foreign' }
+  },
+}
+
+/** The JSON objects on the `data:` lines of a stream. */
+function dataOf(body: string): readonly Event[] {
+  return body.split(/\r?\n/).flatMap((line) => {
+    const event = line.startsWith('data:') ? asObject(parseJson(line.slice(5))) : undefined
+    return event === undefined ? [] : [event]
+  })
+}
+
+function hasType(events: readonly Event[], start: string): boolean {
+  return events.some(({ type }) => typeof type === 'string' && type.startsWith(start))
+}
+
+function modelOf(holder: Event): { model?: string } {
+  const model = holder['model']
+  return typeof model === 'string' && model !== '' ? { model } : {}
+}

@@ -1,0 +1,139 @@
+import { secretForms } from '../foreign-text.ts'
+import { asObject, parseJson } from '../json.ts'
+import type { CatalogModel } from '../types.ts'
+
+type Entry = Readonly<Record<string, unknown>>
+
+/** Whether a body is a catalog of any of the known shapes. */
+export function isCatalogBody(body: string): boolean {
+  return entriesIn(parseJson(body)) !== undefined
+}
+
+/** A page of a catalog; most have only one. */
+export interface CatalogPage {
+  readonly models: readonly CatalogModel[]
+  /** How many were left out because no file should hold their id. */
+  readonly leftOut: number
+  /** Whether there were more than `limit`. */
+  readonly isCut: boolean
+  /** The id to go on after, where a messages-style catalog has more pages. */
+  readonly next?: string
+}
+
+/**
+ * The models in a catalog of whatever shape: `{data: […]}` of the chat and messages protocols,
+ * `{models: […]}` of Ollama and llama.cpp, or a bare list. An id that comes twice counts once;
+ * entries without an id are passed over. What holds `key` is left out: it would carry the key into
+ * files and onto screens.
+ */
+export function readPage(body: string, key: string, limit: number): CatalogPage {
+  const value = parseJson(body)
+  const isSafe = safetyCheck(key)
+  const models = new Map<string, CatalogModel>()
+  let leftOut = 0
+  let isCut = false
+  for (const entry of entriesIn(value) ?? []) {
+    const id = idOf(entry)
+    if (id === undefined || models.has(id)) continue
+    if (models.size === limit) {
+      isCut = true
+      break
+    }
+    if (isSafe(id)) models.set(id, readModel(id, asObject(entry) ?? {}, isSafe))
+    else leftOut++
+  }
+
+  const root = asObject(value)
+  const next = root?.['has_more'] === true ? root['last_id'] : undefined
+  return {
+    models: [...models.values()],
+    leftOut,
+    isCut,
+    ...(typeof next === 'string' && next !== '' ? { next } : {}),
+  }
+}
+
+function entriesIn(value: unknown): readonly unknown[] | undefined {
+  const root = asObject(value)
+  if (root !== undefined && (root['error'] ?? null) !== null) return undefined
+  const list = [value, root?.['data'], root?.['models']].find(Array.isArray) as
+    | unknown[]
+    | undefined
+  if (
+    list !== undefined &&
+    (list.length === 0 || list.some((entry) => idOf(entry) !== undefined))
+  ) {
+    return list
+  }
+  // New API sends null for a key that may use no model at all.
+  return root?.['object'] === 'list' && root['data'] === null ? [] : undefined
+}
+
+function idOf(value: unknown): string | undefined {
+  const entry = typeof value === 'string' ? { id: value } : asObject(value)
+  return [entry?.['id'], entry?.['model'], entry?.['name']].find(
+    (id): id is string => typeof id === 'string' && id !== '',
+  )
+}
+
+/** New API has nine. */
+const maxTypes = 20
+
+function readModel(id: string, entry: Entry, isSafe: (text: string) => boolean): CatalogModel {
+  const textOf = (value: unknown): string | undefined =>
+    typeof value === 'string' && isSafe(value) ? value : undefined
+  const types = entry['supported_endpoint_types']
+  const displayName =
+    textOf(entry['display_name']) ?? (entry['id'] === undefined ? undefined : textOf(entry['name']))
+  const ownedBy = textOf(entry['owned_by'])
+  const contextWindow = numberAt(entry, contextPlaces)
+  const maxOutputTokens = numberAt(entry, outputPlaces)
+  return {
+    id,
+    ...(Array.isArray(types) && types.length > 0
+      ? { endpointTypes: types.slice(0, maxTypes).filter((type) => textOf(type) !== undefined) }
+      : {}),
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(displayName === undefined ? {} : { displayName }),
+    ...(ownedBy === undefined ? {} : { ownedBy }),
+  }
+}
+
+/** Where gateways say the context window: OpenRouter, vLLM, LiteLLM, Groq, Mistral, llama.cpp. */
+const contextPlaces: readonly (readonly string[])[] = [
+  ['context_length'],
+  ['max_model_len'],
+  ['context_window'],
+  ['max_input_tokens'],
+  ['max_context_length'],
+  ['model_info', 'max_input_tokens'],
+  ['limit', 'context'],
+  // What one request may use: llama.cpp runs with less than the model was trained for.
+  ['meta', 'n_ctx'],
+]
+
+const outputPlaces: readonly (readonly string[])[] = [
+  ['max_output_tokens'],
+  ['max_completion_tokens'],
+  ['top_provider', 'max_completion_tokens'],
+  ['model_info', 'max_output_tokens'],
+  ['limit', 'output'],
+]
+
+function numberAt(entry: Entry, places: readonly (readonly string[])[]): number | undefined {
+  return places
+    .map((place) => place.reduce<unknown>((value, name) => asObject(value)?.[name], entry))
+    .map((value) => (typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : value))
+    .find((value): value is number => Number.isSafeInteger(value) && (value as number) > 0)
+}
+
+/** Shortest key that is looked for: local servers take words like `ollama` for a key. */
+const shortestKey = 12
+
+/** Fit for a file and a terminal: not empty, of a sane length, nothing unseen, and not the key. */
+function safetyCheck(key: string): (text: string) => boolean {
+  const forms = key.length >= shortestKey ? secretForms(key) : []
+  return (text) =>
+    /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(text) && forms.every((form) => text.search(form) === -1)
+}

@@ -1,0 +1,121 @@
+import type { ProtocolName } from './codec.ts'
+
+/**
+ * A failure as the service answers it. The shapes were read in the source of New API, 2026-11-21:
+ *
+ * - `route`: no such route, or a model that does not exist at GET /v1/models/{id}
+ * - `gate`: everything before a model is chosen; the same shape on every route
+ * - `relay`: everything after; on the messages route in the shape of that protocol
+ */
+export interface GatewayFailure {
+  readonly status: number
+  readonly shape: 'route' | 'gate' | 'relay'
+  readonly message: string
+  readonly type: string
+  readonly code: string | null
+  readonly param?: string
+  /** In whole seconds, for the header of the same name. */
+  readonly retryAfter?: number
+}
+
+const gate = (status: number, code: string, message: string): GatewayFailure => ({
+  status,
+  shape: 'gate',
+  message,
+  type: 'new_api_error',
+  code,
+})
+
+const relay = (status: number, code: string, message: string): GatewayFailure => ({
+  ...gate(status, code, message),
+  shape: 'relay',
+})
+
+export const failures = {
+  wrongRoute: (method: string, path: string): GatewayFailure => ({
+    status: 404,
+    shape: 'route',
+    message: `Invalid URL (${method} ${path})`,
+    type: 'invalid_request_error',
+    code: '',
+  }),
+  notImplemented: (): GatewayFailure => ({
+    status: 501,
+    shape: 'route',
+    message: 'API not implemented',
+    type: 'new_api_error',
+    code: 'api_not_implemented',
+  }),
+  noSuchModel: (id: string): GatewayFailure => ({
+    status: 200,
+    shape: 'route',
+    message: `The model '${id}' does not exist`,
+    type: 'invalid_request_error',
+    param: 'model',
+    code: 'model_not_found',
+  }),
+  invalidToken: () => gate(401, '', 'Invalid token'),
+  rateLimited: (maxRequests = 60, minutes = 1) =>
+    gate(
+      429,
+      '',
+      `You have reached the request limit: maximum ${maxRequests} requests in ${minutes} minutes`,
+    ),
+  notJson: () => gate(400, '', 'Invalid request: invalid JSON request body'),
+  modelNotAString: () => gate(400, '', 'Invalid request: field model must be a string'),
+  noModelNamed: () => gate(400, '', 'Model name not specified, model name cannot be empty'),
+  modelForbidden: (model: string) => gate(403, '', `This token has no access to model ${model}`),
+  unknownModel: (model: string, group: string) =>
+    gate(
+      503,
+      'model_not_found',
+      `No available channel for model ${model} under group ${group} (distributor)`,
+    ),
+  bodyTooLarge: () => relay(413, 'read_request_body_failed', 'request body too large'),
+  invalidRequest: (message: string) => relay(500, 'invalid_request', message),
+  noPrice: (model: string) =>
+    relay(
+      500,
+      'model_price_error',
+      `Model ${model} ratio or price not set, please contact administrator`,
+    ),
+  outOfQuota: () => relay(403, 'insufficient_user_quota', 'Insufficient quota'),
+  protocolUnsupported: () => relay(500, 'convert_request_failed', 'not implemented'),
+  upstream: (status: number, message = `bad response status code ${status}`) =>
+    relay(status, 'bad_response_status_code', message),
+  upstreamUnreachable: (message: string) => relay(500, 'do_request_failed', message),
+  /** Our own fault. */
+  internal: (message: string) => relay(500, 'internal', `This is a fault in repoint: ${message}`),
+  /** What the vendor answers for an image or a realtime model, passed on. */
+  notAChatModel: (): GatewayFailure => ({
+    status: 404,
+    shape: 'relay',
+    message:
+      'This is not a chat model and thus not supported in the v1/chat/completions endpoint. Did you mean to use v1/completions?',
+    type: 'invalid_request_error',
+    param: 'model',
+    code: null,
+  }),
+} as const
+
+/** The JSON text of a failure. */
+export function failureText(
+  failure: GatewayFailure,
+  requestId: string,
+  protocol: ProtocolName | undefined,
+): string {
+  const { type, code } = failure
+  const message =
+    failure.shape === 'route' ? failure.message : `${failure.message} (request id: ${requestId})`
+  if (failure.shape === 'gate') return goJson({ error: { code, message, type } })
+  if (protocol === 'messages') return goJson({ error: { type, message }, type: 'error' })
+  return goJson({ error: { message, type, param: failure.param ?? '', code } })
+}
+
+/** JSON as Go's encoder writes it: the characters that HTML minds are escaped. */
+function goJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

@@ -1,0 +1,220 @@
+import type { ProtocolName } from '../codecs/codec.ts'
+import { hideKeys, hideKeysInEvents, maskKey } from './secrets.ts'
+
+/** Which headers carried a key. */
+export type AuthHeaders = 'bearer' | 'x-api-key' | 'both' | 'none'
+
+/** What a request and its answer are known by. */
+interface RequestFacts {
+  /** What the client got as `X-Oneapi-Request-Id`. */
+  readonly id: string
+  /** Counts from 1 in the order of arrival. */
+  readonly number: number
+  readonly at: Date
+  readonly method: string
+  /** With the query. A long one is cut. */
+  readonly path: string
+  readonly protocol: ProtocolName | undefined
+  readonly auth: AuthHeaders
+  /** The key that counted, masked. */
+  readonly key: string
+  readonly keyMatches: boolean
+  readonly modelAsked: string | undefined
+  /** An alias resolved; undefined: no model was reached. */
+  readonly modelServed: string | undefined
+  readonly stream: boolean
+  /** `open`: still being answered. `cut`: the connection ended before the answer did. */
+  readonly state: 'open' | 'done' | 'cut'
+  /** Undefined as long as nothing was answered. */
+  readonly status: number | undefined
+  readonly firstByteMs: number | undefined
+  readonly totalMs: number | undefined
+  readonly inputTokens: number | undefined
+  readonly outputTokens: number | undefined
+  /** What was done to this answer on request. */
+  readonly fault: string | undefined
+  readonly requestBytes: number
+  readonly responseBytes: number
+}
+
+/** A line of the log, without what is large. Keys are masked everywhere in it. */
+export interface RequestSummary extends RequestFacts {
+  /** The User-Agent header. */
+  readonly client: string
+}
+
+/** One request as the log tells it. Keys are masked everywhere in it. */
+export interface LoggedRequest extends RequestSummary {
+  readonly headers: Readonly<Record<string, string>>
+  /** Cut at `maxLoggedBody`. */
+  readonly requestBody: string
+  /** Cut at `maxLoggedBody`. */
+  readonly responseBody: string
+}
+
+/** What the server notes down while it answers. Raw: never leaves this folder unmasked. */
+export type LogEntry = { -readonly [Fact in keyof RequestFacts]: RequestFacts[Fact] } & {
+  /** Names and values in turn, as they came. */
+  rawHeaders: readonly string[]
+  /** On the clock of `performance.now()`. */
+  startedMs: number
+  requestBody: string
+  responseBody: string
+}
+
+/**
+ * A longer body is cut in the log, in characters. Holds what Claude Code sends: 75–115 kB (2.1.197,
+ * 2026-11-21).
+ */
+export const maxLoggedBody = 256 * 1024
+
+/** A longer path, model or client is cut in the log, in characters. */
+const maxLoggedLine = 1000
+
+/** How much the log keeps; the oldest entries go first. */
+export interface LogLimits {
+  readonly entries: number
+  /** Of all headers and bodies together, in characters. */
+  readonly characters: number
+}
+
+export type LogListener = (entry: LogEntry) => void
+
+/** The newest requests, bounded in number and size. */
+export class RequestLog {
+  readonly #limits: LogLimits
+  readonly #listeners = new Set<LogListener>()
+  readonly #secrets: readonly string[]
+  /** In the order of their arrival. */
+  readonly #entries: LogEntry[] = []
+  #characters = 0
+  #newest = 0
+
+  /** @param secrets the keys that nothing may show: the gateway's and that of its upstream */
+  constructor(secrets: readonly string[], limits: LogLimits) {
+    this.#secrets = secrets
+    this.#limits = limits
+  }
+
+  /** Takes an entry in and gives it its number. */
+  add(entry: LogEntry): void {
+    entry.number = ++this.#newest
+    entry.path = cutText(entry.path, maxLoggedLine)
+    this.#entries.push(entry)
+    this.#characters += sizeOf(entry)
+    this.#dropOldest()
+    this.#tell(entry)
+  }
+
+  /** To be called once, when the answer has ended. */
+  finish(entry: LogEntry): void {
+    // The entry may be gone already.
+    const isKept = entry.number >= (this.#entries[0]?.number ?? Number.POSITIVE_INFINITY)
+    entry.modelAsked = entry.modelAsked && cutText(entry.modelAsked, maxLoggedLine)
+    entry.requestBody = cutText(entry.requestBody, maxLoggedBody)
+    entry.responseBody = cutText(entry.responseBody, maxLoggedBody)
+    if (isKept) this.#characters += entry.requestBody.length + entry.responseBody.length
+    this.#tell(entry)
+    this.#dropOldest()
+  }
+
+  /** Newest first, at most so many, of those before the one with this number. */
+  newest(count: number, before = Number.POSITIVE_INFINITY): readonly RequestSummary[] {
+    const end = this.#entries.findLastIndex(({ number }) => number < before) + 1
+    const found = this.#entries.slice(Math.max(0, end - count), end)
+    return found.toReversed().map((entry) => this.summaryOf(entry))
+  }
+
+  /** Oldest first. */
+  list(): readonly LoggedRequest[] {
+    return this.#entries.map((entry) => this.viewOf(entry))
+  }
+
+  find(id: string): LoggedRequest | undefined {
+    const entry = this.#entries.find((candidate) => candidate.id === id)
+    return entry && this.viewOf(entry)
+  }
+
+  clear(): void {
+    this.#entries.length = 0
+    this.#characters = 0
+  }
+
+  /** Calls back at arrival and at the end of each request. Returns the way to stop. */
+  listen(listener: LogListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  summaryOf(entry: LogEntry): RequestSummary {
+    const { requestBody, responseBody, rawHeaders, startedMs, ...facts } = entry
+    const hide = (text: string) => hideKeys(text, this.#keysOf(entry))
+    const client = rawHeaders.findIndex((name) => name.toLowerCase() === 'user-agent')
+    return {
+      ...facts,
+      path: hide(entry.path),
+      modelAsked: entry.modelAsked && hide(entry.modelAsked),
+      client: client === -1 ? '' : cutText(hide(rawHeaders[client + 1] ?? ''), maxLoggedLine),
+      key: maskKey(entry.key),
+    }
+  }
+
+  viewOf(entry: LogEntry): LoggedRequest {
+    const { responseBody } = entry
+    const keys = this.#keysOf(entry)
+    const isEvents = /^data:/m.test(responseBody)
+    return {
+      ...this.summaryOf(entry),
+      headers: shownHeaders(entry.rawHeaders, keys),
+      requestBody: hideKeys(entry.requestBody, keys),
+      responseBody: isEvents ? hideKeysInEvents(responseBody, keys) : hideKeys(responseBody, keys),
+    }
+  }
+
+  #keysOf({ key }: LogEntry): readonly string[] {
+    return [...this.#secrets, key]
+  }
+
+  #dropOldest(): void {
+    const { entries, characters } = this.#limits
+    const hasTooMany = () => this.#entries.length > entries
+    // The newest stays, however large it is.
+    while (hasTooMany() || (this.#characters > characters && this.#entries.length > 1))
+      this.#characters -= sizeOf(this.#entries.shift()!)
+  }
+
+  #tell(entry: LogEntry): void {
+    for (const listener of this.#listeners) listener(entry)
+  }
+}
+
+function shownHeaders(
+  rawHeaders: readonly string[],
+  keys: readonly string[],
+): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = Object.create(null)
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!.toLowerCase()
+    const value = rawHeaders[at + 1]!
+    const shown = isSecretHeader(name)
+      ? maskKey(value.replace(/^bearer /i, ''))
+      : hideKeys(value, keys)
+    headers[name] = name in headers ? `${headers[name]}, ${shown}` : shown
+  }
+  return headers
+}
+
+export function isSecretHeader(name: string): boolean {
+  return /auth|api-?key|cookie|token|secret|credential|password|session-?key/.test(name)
+}
+
+/** A copy if it is cut: a part of a text would keep the whole in memory. */
+function cutText(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text
+  return Buffer.from(text.slice(0, maxCharacters)).toString()
+}
+
+function sizeOf({ path, rawHeaders, requestBody, responseBody }: LogEntry): number {
+  const headers = rawHeaders.reduce((sum, text) => sum + text.length, 0)
+  return path.length + headers + requestBody.length + responseBody.length
+}

@@ -1,0 +1,118 @@
+import type { ProtocolName } from '../codecs/codec.ts'
+
+/** One model that the gateway knows. */
+export interface CatalogEntry {
+  readonly id: string
+  readonly ownedBy: string
+  /** In the order in which the catalog lists them. */
+  readonly endpointTypes: readonly string[]
+  /** Another name of this model: it is served under the id that stands here. */
+  readonly aliasOf?: string
+  /** The key may not use it: 403. */
+  readonly isForbidden?: boolean
+  /** The operator forgot to price it: 500. */
+  readonly hasNoPrice?: boolean
+  /** In the catalog, but no conversation partner: the upstream refuses it on all three protocols. */
+  readonly isNotForChat?: boolean
+}
+
+const everyProtocol = ['openai', 'openai-response', 'anthropic'] as const
+const messagesFamily = ['anthropic', 'openai'] as const
+
+function gpt(id: string, more: Partial<CatalogEntry> = {}): CatalogEntry {
+  return { id, ownedBy: 'openai', endpointTypes: everyProtocol, ...more }
+}
+
+function claude(id: string): CatalogEntry {
+  return { id, ownedBy: 'anthropic', endpointTypes: messagesFamily }
+}
+
+/**
+ * The catalog that is served unless `models` says otherwise. The ids of the message family are
+ * exactly those that Claude Code sends for its slots: 2.1.197 the second of each tier, 2.1.329 the
+ * first (run on Linux, 2026-11-21).
+ */
+export const builtInCatalog: readonly CatalogEntry[] = [
+  gpt('gpt-5.6-sol'),
+  gpt('gpt-5.6-terra'),
+  gpt('gpt-5.6-luna'),
+  gpt('gpt-5.6', { aliasOf: 'gpt-5.6-sol' }),
+  gpt('gpt-5.6-pro', { endpointTypes: ['openai-response'] }),
+  gpt('gpt-5.4'),
+  gpt('gpt-5.4-mini'),
+  claude('claude-fable-5-2'),
+  claude('claude-fable-5'),
+  claude('claude-opus-5-5'),
+  claude('claude-opus-4-8'),
+  claude('claude-sonnet-5-5'),
+  claude('claude-sonnet-5'),
+  claude('claude-haiku-5-5'),
+  claude('claude-haiku-4-5-20251001'),
+  gpt('gpt-image-2', { endpointTypes: ['image-generation', 'openai'], isNotForChat: true }),
+  gpt('gpt-audio', { endpointTypes: ['openai'] }),
+  gpt('gpt-realtime', { endpointTypes: ['openai'], isNotForChat: true }),
+]
+
+/** The endpoint type that a model needs so that a protocol reaches it. */
+const endpointTypeOf: Readonly<Record<ProtocolName, string>> = {
+  chat: 'openai',
+  responses: 'openai-response',
+  messages: 'anthropic',
+}
+
+export function isReachable(entry: CatalogEntry, protocol: ProtocolName): boolean {
+  return entry.endpointTypes.includes(endpointTypeOf[protocol])
+}
+
+/** A catalog made ready: lookups and the two answers of GET /v1/models. */
+export interface ServedModels {
+  readonly entries: readonly CatalogEntry[]
+  find(id: string): CatalogEntry | undefined
+  /** The entry that serves: an alias leads to its target. */
+  resolve(id: string): CatalogEntry | undefined
+  readonly list: string
+  readonly messagesList: string
+}
+
+export function openCatalog(entries: readonly CatalogEntry[]): ServedModels {
+  const byId = new Map(entries.map((entry) => [entry.id, entry]))
+  const visible = entries.filter((entry) => !entry.isForbidden && !entry.hasNoPrice)
+  return {
+    entries,
+    find: (id) => byId.get(id),
+    resolve(id) {
+      const entry = byId.get(id)
+      return entry?.aliasOf === undefined ? entry : byId.get(entry.aliasOf)
+    },
+    // The service writes maps with sorted keys, hence this order.
+    list: JSON.stringify({ data: visible.map(modelOf), object: 'list', success: true }),
+    messagesList: JSON.stringify({
+      data: visible.map(messagesModelOf),
+      first_id: visible[0]?.id ?? '',
+      has_more: false,
+      last_id: visible.at(-1)?.id ?? '',
+    }),
+  }
+}
+
+/** 2021-07-20T10:40:00Z: the service gives every model this time. In seconds. */
+const createdAt = 1_626_777_600
+
+export function modelOf(entry: CatalogEntry) {
+  return {
+    id: entry.id,
+    object: 'model',
+    created: createdAt,
+    owned_by: entry.ownedBy,
+    supported_endpoint_types: entry.endpointTypes,
+  }
+}
+
+export function messagesModelOf(entry: CatalogEntry) {
+  return {
+    id: entry.id,
+    created_at: new Date(createdAt * 1000).toISOString().replace('.000Z', 'Z'),
+    display_name: entry.id,
+    type: 'model',
+  }
+}

@@ -1,0 +1,46 @@
+import { createHash, randomBytes } from 'node:crypto'
+import script from './page.client.js?raw'
+import style from './page.css?raw'
+import frame from './page.html?raw'
+
+/**
+ * The page at `/`, and the answer to every path outside the API: the log as it happens. One text,
+ * nothing from elsewhere. It writes what clients sent with `textContent` only.
+ */
+export interface Page {
+  readonly html: string
+  /** The same with the token in it. */
+  readonly htmlWithToken: string
+  /** Allows what the page holds and its own server, and nothing else. */
+  readonly policy: string
+  /** Who sends it has read the page: no other site can. */
+  readonly token: string
+}
+
+export function createPage(): Page {
+  const token = randomBytes(16).toString('hex')
+  const html = frame
+    .replace('</style>', () => `${style}</style>`)
+    .replace('</script>', () => `${script}</script>`)
+  return {
+    html,
+    htmlWithToken: html.replace('content=""', `content="${token}"`),
+    policy,
+    token,
+  }
+}
+
+const policy = [
+  "default-src 'none'",
+  `script-src ${hashOf(script)}`,
+  `style-src ${hashOf(style)}`,
+  "connect-src 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+}

@@ -1,0 +1,265 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { performance } from 'node:perf_hooks'
+import { StringDecoder } from 'node:string_decoder'
+import { sseHeaders } from './codecs/codec.ts'
+import type { GatewayFailure } from './codecs/failure.ts'
+import { failures, failureText } from './codecs/failure.ts'
+import type { Connection } from './connection.ts'
+import { type LogEntry, maxLoggedBody } from './log/request-log.ts'
+import type { Limits } from './options.ts'
+
+/** How long an upload that nobody wants may go on after its answer, in ms. */
+const lingerMs = 1000
+
+/** `cut`: the connection is torn down instead of ended. */
+export type StreamEnding = 'end' | 'cut'
+
+interface ReplyParts {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly connection: Connection
+  readonly entry: LogEntry
+  readonly limits: Limits
+  /** Called once, when nothing more will be noted in the entry. */
+  readonly onEnd: (entry: LogEntry) => void
+}
+
+/**
+ * The answer to one request: the only place that writes to its response. Notes down in the log entry
+ * what was sent when, and stops writing as soon as the client has gone.
+ */
+export class Reply {
+  readonly request: IncomingMessage
+  readonly entry: LogEntry
+  readonly #response: ServerResponse
+  readonly #connection: Connection
+  readonly #limits: Limits
+  readonly #onEnd: (entry: LogEntry) => void
+  #hasEnded = false
+
+  constructor({ request, response, connection, entry, limits, onEnd }: ReplyParts) {
+    this.request = request
+    this.entry = entry
+    this.#response = response
+    this.#connection = connection
+    this.#limits = limits
+    this.#onEnd = onEnd
+    connection.onEnd(response, () => this.abandon())
+  }
+
+  /** Answers with a whole text at once. */
+  send(status: number, contentType: string, text: string, more: OutgoingHttpHeaders = {}): void {
+    const headers = this.#head(status, contentType, {
+      'Content-Length': Buffer.byteLength(text),
+      ...more,
+    })
+    this.#connection.send(this.#response, status, headers, text)
+    this.#dropUpload()
+    this.#end('done', text)
+  }
+
+  json(text: string, status = 200, more: OutgoingHttpHeaders = {}): void {
+    this.send(status, 'application/json; charset=utf-8', text, more)
+  }
+
+  fail(failure: GatewayFailure): void {
+    const { protocol, id } = this.entry
+    const { status, retryAfter } = failure
+    const more = retryAfter === undefined ? {} : { 'Retry-After': retryAfter }
+    this.json(failureText(failure, id, protocol), status, more)
+  }
+
+  /** Our own fault: a 500, or the end of an answer that has begun. */
+  crash(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error)
+    if (this.entry.status === undefined) this.fail(failures.internal(message))
+    else this.#response.destroy()
+  }
+
+  /** Announces a whole answer, sends half of it and tears the connection down. */
+  sendHalf(text: string): void {
+    const length = Buffer.byteLength(text)
+    const headers = this.#head(200, 'application/json', { 'Content-Length': length })
+    this.#response.writeHead(200, headers)
+    const half = text.slice(0, text.length / 2)
+    this.#tearDownAfter(half)
+    this.#end('cut', half)
+  }
+
+  /** Resets the connection without an answer, once the answers before it are out. */
+  reset(): void {
+    const { socket } = this.#response
+    if (socket) socket.resetAndDestroy()
+    else this.#response.once('socket', (free) => free.resetAndDestroy())
+    this.#end('cut', '')
+  }
+
+  /** The client went away before its answer was complete. */
+  abandon(): void {
+    this.#end('cut', '')
+  }
+
+  /** Calls back once, when the answer has ended or the client has gone. */
+  onEnd(callBack: () => void): void {
+    this.#connection.onEnd(this.#response, callBack)
+  }
+
+  /** Waits, unless the client goes away first. Returns whether it is still there. */
+  wait(delayMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const proceed = () => resolve(true)
+      const timer = setTimeout(proceed, delayMs)
+      this.onEnd(() => {
+        clearTimeout(timer)
+        this.abandon()
+        resolve(false)
+      })
+    })
+  }
+
+  /** Writes a whole stream in one go. */
+  streamAtOnce(frames: readonly string[], ending: StreamEnding): void {
+    const headers = this.#head(200, sseHeaders['Content-Type'], sseHeaders)
+    const text = frames.join('')
+    if (ending === 'end') this.#connection.send(this.#response, 200, headers, text)
+    else {
+      this.#response.writeHead(200, headers)
+      this.#tearDownAfter(text)
+    }
+    this.#end(ending === 'end' ? 'done' : 'cut', text)
+  }
+
+  /** Writes a stream frame by frame. `onEnd` runs once, when nothing more will be written. */
+  streamSlowly(
+    frames: readonly string[],
+    betweenMs: number,
+    ending: StreamEnding,
+    onEnd: () => void,
+  ): void {
+    const response = this.#response
+    const sent = new SentText(this.entry)
+    let next = 0
+    let timer: NodeJS.Timeout | undefined
+
+    response.writeHead(200, this.#head(200, sseHeaders['Content-Type'], sseHeaders))
+    this.onEnd(() => {
+      clearTimeout(timer)
+      onEnd()
+      this.#end(response.writableFinished ? 'done' : 'cut', sent.text)
+    })
+    response.on('drain', goOn)
+    write()
+
+    function goOn(): void {
+      clearTimeout(timer)
+      timer = setTimeout(write, betweenMs)
+    }
+
+    const { stalledWriteMs } = this.#limits
+    const tearDownAfter = (frame: string) => this.#tearDownAfter(frame)
+    function write(): void {
+      const frame = frames[next++]!
+      sent.add(Buffer.from(frame))
+      const isLast = next === frames.length
+      if (isLast && ending === 'cut') tearDownAfter(frame)
+      else if (isLast) response.end(frame)
+      else if (response.write(frame)) goOn()
+      else timer = setTimeout(() => response.destroy(), stalledWriteMs)
+    }
+  }
+
+  /** Passes an answer on as it comes. Returns what to call with each piece and at the end. */
+  relay(status: number, headers: OutgoingHttpHeaders): RelayWriter {
+    const response = this.#response
+    const sent = new SentText(this.entry)
+    this.#begin(status)
+    response.writeHead(status, { ...headers, 'X-Oneapi-Request-Id': this.entry.id })
+    this.onEnd(() => this.#end(response.writableFinished ? 'done' : 'cut', sent.text))
+    return {
+      write(piece) {
+        sent.add(piece)
+        return response.write(piece)
+      },
+      onDrain: (goOn) => response.on('drain', goOn),
+      end: () => response.end(),
+      destroy: () => response.destroy(),
+    }
+  }
+
+  #begin(status: number): void {
+    this.entry.status = status
+    this.entry.firstByteMs = performance.now() - this.entry.startedMs
+  }
+
+  /** Notes down that the answer begins, and makes its headers. */
+  #head(status: number, contentType: string, more: OutgoingHttpHeaders): OutgoingHttpHeaders {
+    this.#begin(status)
+    const { entry, request } = this
+    // The service lets any web page call it.
+    const isForAnyPage = request.headers.origin !== undefined && entry.path.startsWith('/v1')
+    return {
+      'Content-Type': contentType,
+      'X-Oneapi-Request-Id': entry.id,
+      ...more,
+      ...(isForAnyPage ? { 'Access-Control-Allow-Origin': '*' } : {}),
+    }
+  }
+
+  /** Flushes a last piece, then drops the connection without ending the answer. */
+  #tearDownAfter(piece: string): void {
+    this.#response.write(piece, () => this.#response.destroy())
+  }
+
+  /**
+   * After an answer that did not wait for the body: lets the client finish sending for a moment, so
+   * that it reads the answer instead of a reset, then drops the connection.
+   */
+  #dropUpload(): void {
+    const { request } = this
+    const { 'content-length': announced, 'transfer-encoding': encoding } = request.headers
+    if (request.complete || (announced === undefined && encoding === undefined)) return
+    const timer = setTimeout(() => request.socket.destroy(), lingerMs)
+    request.once('end', () => clearTimeout(timer)).resume()
+  }
+
+  #end(state: 'done' | 'cut', sent: string): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    const { entry } = this
+    entry.state = state
+    entry.totalMs = performance.now() - entry.startedMs
+    entry.responseBody = sent
+    if (entry.responseBytes === 0) entry.responseBytes = Buffer.byteLength(sent)
+    this.#onEnd(entry)
+  }
+}
+
+/** The far end of an answer that is passed on. */
+export interface RelayWriter {
+  /** False: wait for `onDrain` before the next piece. */
+  write(piece: Buffer): boolean
+  onDrain(goOn: () => void): void
+  end(): void
+  destroy(): void
+}
+
+/** What was sent piece by piece, as far as the log keeps it. */
+class SentText {
+  readonly #entry: LogEntry
+  // A piece may end in the middle of a character.
+  readonly #decoder = new StringDecoder()
+  #text = ''
+
+  constructor(entry: LogEntry) {
+    this.#entry = entry
+  }
+
+  add(piece: Buffer): void {
+    this.#entry.responseBytes += piece.length
+    if (this.#text.length <= maxLoggedBody) this.#text += this.#decoder.write(piece)
+  }
+
+  get text(): string {
+    return this.#text + this.#decoder.end()
+  }
+}

@@ -1,0 +1,151 @@
+import type { ProtocolName } from '../codecs/codec.ts'
+import type { GatewayFailure } from '../codecs/failure.ts'
+import { failures } from '../codecs/failure.ts'
+
+/** What is to go wrong, when, and how often. Parts can be combined. */
+export interface Fault {
+  /** Only on this route; absent: on every route under /v1. */
+  readonly route?: 'models' | ProtocolName
+  /** Only for this model. */
+  readonly model?: string
+  /** On every nth request that matches; 1 if absent. */
+  readonly every?: number
+  /** Stops after so many times. */
+  readonly times?: number
+
+  /** One of the service's own errors. */
+  readonly error?: FaultName
+  /** Any status, as an error of the vendor behind the service. */
+  readonly status?: number
+  readonly message?: string
+  /** In seconds, with `error` or `status`. */
+  readonly retryAfter?: number
+  /** 200 and a web page instead of JSON. */
+  readonly webPage?: boolean
+  /** The connection is reset without an answer. */
+  readonly reset?: boolean
+  /** Before the first byte, in ms. */
+  readonly delayMs?: number
+  /** Between events of a stream, in ms. */
+  readonly betweenMs?: number
+  /** The connection is cut after so many events of a stream. */
+  readonly cutAfter?: number
+  /** An error event ends the stream after so many events. */
+  readonly errorAfter?: number
+}
+
+/** The errors of the service that can be asked for, in the order in which it checks. */
+export const faultNames = [
+  'invalid-token',
+  'rate-limited',
+  'model-forbidden',
+  'model-unknown',
+  'invalid-request',
+  'no-price',
+  'quota',
+  'overloaded',
+  'upstream',
+] as const
+
+export type FaultName = (typeof faultNames)[number]
+
+export function failureOf(fault: Fault, model: string, group: string): GatewayFailure | undefined {
+  const failure = plainFailureOf(fault, model, group)
+  if (failure === undefined) return undefined
+  return {
+    ...failure,
+    ...(fault.message === undefined ? {} : { message: fault.message }),
+    ...(fault.retryAfter === undefined ? {} : { retryAfter: fault.retryAfter }),
+  }
+}
+
+function plainFailureOf(fault: Fault, model: string, group: string): GatewayFailure | undefined {
+  switch (fault.error) {
+    case 'invalid-token':
+      return failures.invalidToken()
+    case 'rate-limited':
+      return failures.rateLimited()
+    case 'model-forbidden':
+      return failures.modelForbidden(model)
+    case 'model-unknown':
+      return failures.unknownModel(model, group)
+    case 'invalid-request':
+      return failures.invalidRequest('field messages is required')
+    case 'no-price':
+      return failures.noPrice(model)
+    case 'quota':
+      return failures.outOfQuota()
+    case 'overloaded':
+      return failures.upstream(529)
+    case 'upstream':
+      return failures.upstream(502)
+    default:
+      return fault.status === undefined ? undefined : failures.upstream(fault.status)
+  }
+}
+
+/** What a fault is matched against. */
+export interface FaultTarget {
+  readonly route: 'models' | ProtocolName | undefined
+  readonly model: string | undefined
+}
+
+interface FaultState {
+  readonly fault: Fault
+  matched: number
+  fired: number
+}
+
+function atRest(fault: Fault): FaultState {
+  return { fault, matched: 0, fired: 0 }
+}
+
+/** The faults in force, with their counters. */
+export class Faults {
+  #given: FaultState[] = []
+  #ofScenario: FaultState[] = []
+
+  /** Replaces those of the command line, the API and the control route. Counters start again. */
+  setGiven(faults: readonly Fault[]): void {
+    this.#given = faults.map(atRest)
+  }
+
+  /** Replaces those of the scenario file. Counters start again. */
+  setOfScenario(faults: readonly Fault[]): void {
+    this.#ofScenario = faults.map(atRest)
+  }
+
+  list(): readonly Fault[] {
+    return [...this.#ofScenario, ...this.#given].map(({ fault }) => fault)
+  }
+
+  /** What happens to this request: all faults that strike, in one; undefined: nothing. */
+  strike(target: FaultTarget): Fault | undefined {
+    let struck: Fault | undefined
+    for (const state of [...this.#ofScenario, ...this.#given]) {
+      const { fault } = state
+      if (fault.route !== undefined && fault.route !== target.route) continue
+      if (fault.model !== undefined && fault.model !== target.model) continue
+      state.matched++
+      if (state.matched % (fault.every ?? 1) !== 0) continue
+      if (state.fired >= (fault.times ?? Number.POSITIVE_INFINITY)) continue
+      state.fired++
+      struck = { ...struck, ...fault }
+    }
+    return struck
+  }
+}
+
+/** A short name for the log. */
+export function describeFault(fault: Fault): string {
+  const parts: string[] = []
+  if (fault.error !== undefined) parts.push(fault.error)
+  if (fault.status !== undefined) parts.push(`status ${fault.status}`)
+  if (fault.webPage) parts.push('web page')
+  if (fault.reset) parts.push('reset')
+  if (fault.delayMs !== undefined) parts.push(`delay ${fault.delayMs} ms`)
+  if (fault.betweenMs !== undefined) parts.push(`between ${fault.betweenMs} ms`)
+  if (fault.cutAfter !== undefined) parts.push(`cut after ${fault.cutAfter}`)
+  if (fault.errorAfter !== undefined) parts.push(`error after ${fault.errorAfter}`)
+  return parts.join(', ')
+}

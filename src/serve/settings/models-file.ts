@@ -1,0 +1,67 @@
+import * as v from 'valibot'
+import { isObject } from '../codecs/read.ts'
+import type { CatalogEntry } from '../model/catalog.ts'
+import { accept, flag, list, Misfit, mapping, text } from './schema.ts'
+
+const everyProtocol = ['openai', 'openai-response', 'anthropic']
+
+const written = mapping({
+  id: text,
+  ownedBy: v.optional(text, 'custom'),
+  endpointTypes: v.optional(list(text), everyProtocol),
+  aliasOf: v.exactOptional(text),
+  isForbidden: v.exactOptional(flag),
+  hasNoPrice: v.exactOptional(flag),
+  isNotForChat: v.exactOptional(flag),
+})
+
+/** One entry as people write it: an id alone, or what is known of it. */
+const writtenEntry = v.lazy((entry) =>
+  typeof entry === 'string'
+    ? v.pipe(
+        text,
+        v.transform((id) => ({ id, ownedBy: 'custom', endpointTypes: everyProtocol })),
+      )
+    : written,
+)
+
+/** Other gateways leave most members out; where the types are missing, every protocol is served. */
+const answeredEntry = v.pipe(
+  v.object({
+    id: text,
+    owned_by: v.fallback(text, 'custom'),
+    supported_endpoint_types: v.fallback(list(text), everyProtocol),
+  }),
+  v.transform(({ id, owned_by, supported_endpoint_types }) => ({
+    id,
+    ownedBy: owned_by,
+    endpointTypes: supported_endpoint_types,
+  })),
+)
+
+/**
+ * Reads a catalog from plain data: a list of entries, or the answer of a real GET /v1/models.
+ *
+ * @throws Misfit
+ */
+export function readModels(data: unknown): readonly CatalogEntry[] {
+  const isAnswer = isObject(data) && Array.isArray(data['data'])
+  const path = isAnswer ? ['data'] : []
+  const entries: readonly CatalogEntry[] = isAnswer
+    ? accept(list(answeredEntry), data['data'], path)
+    : accept(list(writtenEntry), data)
+  if (entries.length === 0) throw new Misfit(path, 'must have at least one model')
+
+  const byId = new Map<string, CatalogEntry>()
+  for (const [index, entry] of entries.entries()) {
+    if (byId.has(entry.id))
+      throw new Misfit([...path, index, 'id'], `stands there twice: ${entry.id}`)
+    byId.set(entry.id, entry)
+  }
+  for (const [index, { aliasOf }] of entries.entries()) {
+    const target = byId.get(aliasOf ?? '')
+    if (aliasOf !== undefined && (target === undefined || target.aliasOf !== undefined))
+      throw new Misfit([...path, index, 'aliasOf'], `is no model of this catalog: ${aliasOf}`)
+  }
+  return entries
+}

@@ -1,0 +1,65 @@
+import { readFileSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
+import { UserError } from '../../errors.ts'
+import { maxDocumentBytes, readDocument } from './document.ts'
+import { readScenario, type Scenario } from './scenario.ts'
+
+/** How often the file is looked at, in ms. Looking by time also sees editors that replace it. */
+const lookEveryMs = 250
+
+/**
+ * @throws UserError `config-invalid`, with line and column where it can be read
+ */
+export async function readScenarioFile(path: string): Promise<Scenario> {
+  return readDocument(contentsOf(path), basename(path), readScenario)
+}
+
+function contentsOf(path: string): string {
+  try {
+    if (statSync(path).size > maxDocumentBytes) throw new Error('it is larger than 4 MiB')
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new UserError({
+      code: 'config-invalid',
+      message: `Cannot read the scenario ${path}: ${(error as Error).message}`,
+      hint: 'Check the path and its permissions.',
+      cause: error,
+    })
+  }
+}
+
+/** What tells one state of a file from the next; that of a file that is gone is a state too. */
+export function stateOf(path: string): string {
+  try {
+    const { mtimeMs, size, ino } = statSync(path)
+    return `${mtimeMs} ${size} ${ino}`
+  } catch {
+    return 'gone'
+  }
+}
+
+/**
+ * Reads the file again whenever it changes and hands over what it says, or what is wrong with it.
+ * Returns the way to stop. Does not keep the process alive.
+ *
+ * @param known its state before it was read
+ */
+export function watchScenarioFile(
+  path: string,
+  known: string,
+  onChange: (result: Scenario | UserError) => void,
+): () => void {
+  let seen = known
+  const look = () => {
+    const state = stateOf(path)
+    if (state === seen) return
+    seen = state
+    readScenarioFile(path).then(onChange, (error) => {
+      if (error instanceof UserError) onChange(error)
+      else throw error
+    })
+  }
+
+  const timer = setInterval(look, lookEveryMs).unref()
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,254 @@
+import { RE2JS } from 're2js'
+import * as v from 'valibot'
+import type { ProtocolName } from '../codecs/codec.ts'
+import type { ModelRequest } from '../codecs/events.ts'
+import { isObject } from '../codecs/read.ts'
+import { lastUserText, type Utterance } from '../model/model.ts'
+import { effects, faultSchema } from './fault-spec.ts'
+import type { Fault } from './faults.ts'
+import { accept, choice, flag, list, mapping, text } from './schema.ts'
+
+const call = mapping({ tool: text, with: v.exactOptional(callInput()) })
+
+function callInput() {
+  return v.pipe(
+    v.unknown(),
+    v.check(
+      (input) => typeof input === 'string' || isObject(input),
+      'must be a mapping, or text for a tool that takes text',
+    ),
+    v.check(isTree, 'must not hold itself'),
+  )
+}
+
+/** YAML's aliases can put a mapping into itself. */
+function isTree(value: unknown): boolean {
+  try {
+    JSON.stringify(value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** One answer; text alone is one too. */
+const step = v.lazy((written) =>
+  typeof written === 'string'
+    ? v.pipe(
+        text,
+        v.transform((said): Step => ({ text: said, calls: [], fault: {} })),
+      )
+    : writtenStep,
+)
+
+const writtenStep = v.pipe(
+  mapping({
+    text: v.exactOptional(text),
+    call: v.exactOptional(text),
+    with: v.exactOptional(callInput()),
+    calls: v.optional(list(call), []),
+    ...effects,
+  }),
+  v.forward(
+    v.check(
+      (written) => !('with' in written) || 'call' in written,
+      'belongs to "call", which is missing',
+    ),
+    ['with'],
+  ),
+  v.transform(({ text: said, call: tool, with: input, calls, ...fault }): Step => {
+    const single = tool === undefined ? [] : [{ tool, with: input }]
+    return {
+      ...(said === undefined ? {} : { text: said }),
+      calls: [...single, ...calls].map((one) => ({ tool: one.tool, input: one.with ?? {} })),
+      fault,
+    }
+  }),
+  v.check(
+    ({ text: said, calls, fault }) =>
+      said !== undefined || calls.length > 0 || Object.keys(fault).length > 0,
+    'says nothing: give it "text", "call" or a fault',
+  ),
+)
+
+const steps = v.lazy((reply) =>
+  Array.isArray(reply)
+    ? v.pipe(list(step), v.minLength(1, 'must have at least one answer'))
+    : v.pipe(
+        step,
+        v.transform((single) => [single]),
+      ),
+)
+
+/**
+ * A pattern in RE2's language: JavaScript's without looking around and without references back. Its
+ * time grows with the text alone, whatever is written; that of JavaScript's own may double with each
+ * character, and nothing could be answered meanwhile.
+ */
+const pattern = v.pipe(
+  text,
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    try {
+      return RE2JS.compile(RE2JS.translateRegExp(dataset.value), RE2JS.CASE_INSENSITIVE)
+    } catch (error) {
+      addIssue({ message: `is not a regular expression: ${(error as Error).message}` })
+      return NEVER
+    }
+  }),
+)
+
+const condition = v.lazy((when) => (typeof when === 'string' ? containedText : writtenCondition))
+
+const containedText = v.pipe(
+  text,
+  v.transform((contained): Condition => ({ text: contained })),
+)
+
+const writtenCondition = mapping({
+  text: v.exactOptional(text),
+  pattern: v.exactOptional(pattern),
+  model: v.exactOptional(text),
+  protocol: v.exactOptional(choice(['chat', 'responses', 'messages'])),
+  afterTool: v.exactOptional(flag),
+})
+
+const rule = v.pipe(
+  mapping({
+    when: v.optional(condition, {}),
+    reply: v.exactOptional(steps),
+    repeat: v.optional(choice(['last', 'loop', 'never']), 'last'),
+  }),
+  v.check(({ reply }) => reply !== undefined, 'must have "reply": what is answered'),
+  v.transform(({ when, reply, repeat }): Rule => ({ when, steps: reply ?? [], repeat })),
+)
+
+const scenario = mapping({
+  answers: v.optional(list(rule), []),
+  faults: v.optional(list(faultSchema), []),
+})
+
+/** What a scenario file says. */
+export interface Scenario {
+  readonly answers: readonly Rule[]
+  readonly faults: readonly Fault[]
+}
+
+/** What is answered to requests of one kind. */
+interface Rule {
+  readonly when: Condition
+  /** In this order, one for each request that fits. */
+  readonly steps: readonly Step[]
+  /** After the last step: stay at it, begin again, or fit no more. */
+  readonly repeat: 'last' | 'loop' | 'never'
+}
+
+interface Condition {
+  /** The last user text holds this, whatever the case. */
+  readonly text?: string
+  /** The last user text matches this. */
+  readonly pattern?: RE2JS
+  readonly model?: string
+  readonly protocol?: ProtocolName
+  /** Whether the request ends with the results of tools. */
+  readonly afterTool?: boolean
+}
+
+interface Step {
+  readonly text?: string
+  readonly calls: readonly { readonly tool: string; readonly input: unknown }[]
+  readonly fault: Fault
+}
+
+/**
+ * Reads a scenario from plain data. docs/gateway.md describes the file.
+ *
+ * @throws Misfit
+ */
+export function readScenario(data: unknown): Scenario {
+  return accept(scenario, data)
+}
+
+/** One answer of a scenario. */
+export interface Played {
+  readonly utterances: readonly Utterance[]
+  readonly fault: Fault | undefined
+}
+
+/** A scenario being played: knows how far each rule has come. */
+export class Player {
+  readonly #rules: readonly { readonly rule: Rule; played: number }[]
+
+  constructor({ answers }: Scenario) {
+    this.#rules = answers.map((one) => ({ rule: one, played: 0 }))
+  }
+
+  /** The answer of the first rule that fits; undefined: none does. */
+  play(request: ModelRequest, protocol: ProtocolName): Played | undefined {
+    const asked: Asked = {
+      text: lastUserText(request.messages),
+      model: request.model,
+      protocol,
+      afterTool: request.messages.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false,
+    }
+
+    for (const state of this.#rules) {
+      if (!fits(state.rule.when, asked)) continue
+      const played = stepAt(state.rule, state.played)
+      if (played === undefined) continue
+      const calls = callsOf(played, request)
+      // A side job of the client, such as a title, repeats the question without the tools.
+      if (calls === undefined) continue
+
+      state.played++
+      const said: readonly Utterance[] =
+        played.text === undefined ? [] : [{ type: 'text', text: played.text }]
+      return {
+        utterances: [...said, ...calls],
+        fault: Object.keys(played.fault).length === 0 ? undefined : played.fault,
+      }
+    }
+    return undefined
+  }
+}
+
+/** What a condition is held against. */
+interface Asked {
+  readonly text: string
+  readonly model: string
+  readonly protocol: ProtocolName
+  readonly afterTool: boolean
+}
+
+function fits(when: Condition, asked: Asked): boolean {
+  const { text: contained, pattern: matching, model, protocol, afterTool } = when
+  if (contained !== undefined && !asked.text.toLowerCase().includes(contained.toLowerCase()))
+    return false
+  if (matching !== undefined && !matching.test(asked.text)) return false
+  if (model !== undefined && model !== asked.model) return false
+  if (protocol !== undefined && protocol !== asked.protocol) return false
+  return afterTool === undefined || afterTool === asked.afterTool
+}
+
+function stepAt({ steps, repeat }: Rule, played: number): Step | undefined {
+  if (played < steps.length) return steps[played]
+  if (repeat === 'never') return undefined
+  return repeat === 'loop' ? steps[played % steps.length] : steps.at(-1)
+}
+
+/** The calls with the client's own tools; undefined: it offers one of them not. */
+function callsOf({ calls }: Step, request: ModelRequest): readonly Utterance[] | undefined {
+  const utterances: Utterance[] = []
+  for (const { tool: name, input } of calls) {
+    const tool = request.tools.find((candidate) => candidate.name === name)
+    if (tool === undefined) return undefined
+    // Text is what a custom tool takes; a function takes an object, whatever the file says.
+    const isForText = tool.kind === 'custom' && typeof input === 'string'
+    const object = typeof input === 'string' ? { input } : input
+    utterances.push({
+      type: 'call',
+      tool,
+      input: isForText ? input : JSON.stringify(object),
+    })
+  }
+  return utterances
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { isUtf8, looksOf, paint } from '../../../src/commands/screen/paint.ts'
+
+const plain = { hasColour: false, isUtf8: true }
+const coloured = { hasColour: true, isUtf8: true }
+
+test.each([
+  [{}, true, true],
+  [{}, false, false],
+  [{ NO_COLOR: '1' }, true, false],
+  [{ NO_COLOR: '' }, true, true],
+  [{ FORCE_COLOR: '1' }, false, true],
+  [{ FORCE_COLOR: '0' }, true, false],
+  [{ FORCE_COLOR: '1', NO_COLOR: '1' }, false, true],
+  [{ TERM: 'dumb' }, true, false],
+])('colour: with %j on a terminal (%s): %s', (env, isTerminal, wanted) => {
+  expect(looksOf(env, isTerminal).hasColour).toBe(wanted)
+})
+
+test('the locale decides whether more than ASCII can be shown', () => {
+  expect(isUtf8({ LANG: 'de_DE.UTF-8' })).toBe(true)
+  expect(isUtf8({ LANG: 'de_DE.UTF-8', LC_ALL: 'C' })).toBe(false)
+  expect(isUtf8({})).toBe(false)
+})
+
+test('a terminal without UTF-8 gets our signs as ASCII, and the user’s own words as they are', () => {
+  const looks = looksOf({ LANG: 'C', TERM: 'dumb' }, true)
+  expect(paint('the client’s file → ~/Müller …', looks)).toBe("the client's file -> ~/Müller ...")
+})
+
+test('a pipe gets the same bytes whatever the locale is', () => {
+  expect(paint('the client’s', looksOf({ LANG: 'C' }, false))).toBe('the client’s')
+})
+
+test('colours stand only where a word or a sign says the same', () => {
+  expect(paint('error: no\nhint:  try', coloured)).toBe(
+    '\x1b[1;31merror:\x1b[0m no\n\x1b[1;36mhint:\x1b[0m  try',
+  )
+  expect(paint('    + model = "x"', coloured)).toBe('\x1b[32m    + model = "x"\x1b[0m')
+  expect(paint('Codex: an address', coloured)).toBe('Codex: an address')
+  expect(paint('error: no', plain)).toBe('error: no')
+})

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { Session } from '../../../src/commands/screen/session.ts'
+import { nodePlatform } from '../../../src/platform/node.ts'
+import type { Platform } from '../../../src/platform/platform.ts'
+import { captured } from '../../support/captured.ts'
+
+function recorded(options: { isJson?: boolean; home?: string } = {}) {
+  const real = nodePlatform()
+  const { output, terminal } = captured(real.terminal)
+  const platform: Platform = {
+    ...real,
+    interrupt: new AbortController().signal,
+    machine: { ...real.machine, home: options.home ?? '/home/me', env: {} },
+    terminal,
+  }
+  return { output, session: new Session(platform, { isJson: options.isJson ?? false }) }
+}
+
+test('a hidden secret is masked in lines, remarks and documents', () => {
+  const { output, session } = recorded()
+  session.hide('very-secret')
+  session.say('key very-secret')
+  session.remark('warning: very-secret')
+  expect(output.out + output.err).not.toContain('very-secret')
+
+  const json = recorded({ isJson: true })
+  json.session.hide('very-secret')
+  json.session.document({ message: 'very-secret' })
+  expect(JSON.parse(json.output.out)).toEqual({ message: '....' })
+})
+
+test('a secret with characters that JSON escapes is masked in documents too', () => {
+  const { output, session } = recorded({ isJson: true })
+  session.hide('se"cr\\et')
+  session.document({ message: 'x se"cr\\et y' })
+  expect(JSON.parse(output.out)).toEqual({ message: 'x .... y' })
+})
+
+test('something that looks like a key is masked even if nobody said so', () => {
+  const { session } = recorded()
+  expect(session.redact('unknown command sk-0123456789abcdef')).toBe('unknown command ....')
+})
+
+test('with --json nothing but the document is printed', () => {
+  const { output, session } = recorded({ isJson: true })
+  session.say('a line')
+  session.remark('a remark')
+  expect(output).toEqual({ out: '', err: '' })
+})
+
+test.each([
+  ['/home/me/.codex/auth.json', '~/.codex/auth.json'],
+  ['/home/melissa/.codex', '/home/melissa/.codex'],
+  ['/etc/codex', '/etc/codex'],
+])('the path %s is shown as %s', (path, shown) => {
+  expect(recorded().session.showPath(path)).toBe(shown)
+})

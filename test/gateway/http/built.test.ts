@@ -1,0 +1,115 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startGateway } from '../../../src/serve/index.ts'
+import { runCli } from '../../support/cli.ts'
+import { aHome } from '../../support/home.ts'
+import { accessTo, aServer, aSocketServer, goodGateway, key, tlsFile } from '../forged.ts'
+
+/** `repoint models` as it is published: bundled, in a process of its own. */
+async function models(
+  baseUrl: string,
+  more: { args?: string[]; env?: Record<string, string> } = {},
+) {
+  const home = aHome({})
+  const started = performance.now()
+  const result = await runCli(
+    home,
+    ['models', '--base-url', baseUrl, '--json', ...(more.args ?? [])],
+    {
+      env: { REPOINT_API_KEY: key, ...more.env },
+    },
+  )
+  return { ...result, tookMs: performance.now() - started }
+}
+
+describe('the built program', () => {
+  test('ends at once although the server would keep the connection', async () => {
+    let answeredAt = 0
+    const server = await aServer((request, response) => {
+      response.on('finish', () => (answeredAt = performance.now()))
+      response.shouldKeepAlive = true
+      goodGateway(request, response)
+    })
+    const { status } = await models(accessTo(server).baseUrl)
+    expect(status).toBe(0)
+    expect(performance.now() - answeredAt).toBeLessThan(1_500)
+  })
+
+  test('ends at its deadline although the server would never finish the handshake', async () => {
+    const server = await aSocketServer(() => {})
+    const { baseUrl } = accessTo(server, { scheme: 'https' })
+    const { status, json, tookMs } = await models(baseUrl, { args: ['--timeout', '1'] })
+    expect(status).toBe(6)
+    expect(json).toMatchObject({ error: { code: 'timeout' } })
+    expect(tookMs).toBeLessThan(6_000)
+  })
+
+  test('speaks to a server for HTTP/2 only, and ends at once', async () => {
+    const server = await aServer(goodGateway, { certificate: 'good.pem', isHttp2Only: true })
+    const { status, tookMs } = await models(accessTo(server, { scheme: 'https' }).baseUrl, {
+      args: ['--ca-file', tlsFile('ca.pem')],
+    })
+    expect(status).toBe(0)
+    expect(tookMs).toBeLessThan(5_000)
+  })
+
+  test('trusts what NODE_EXTRA_CA_CERTS names, alone and beside a CA file', async () => {
+    const server = await aServer(goodGateway, { certificate: 'good.pem' })
+    const { baseUrl } = accessTo(server, { scheme: 'https' })
+    const env = { NODE_EXTRA_CA_CERTS: tlsFile('ca.pem') }
+    const other = ['--ca-file', tlsFile('self-signed.pem')]
+    expect((await models(baseUrl, { env })).status).toBe(0)
+    expect((await models(baseUrl, { env, args: other })).status).toBe(0)
+    const without = await models(baseUrl, { args: other })
+    expect(without.status).toBe(6)
+    expect(without.json).toMatchObject({ error: { code: 'tls', filesChanged: false } })
+  })
+
+  test('takes no certificate unproven, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
+    const server = await aServer(goodGateway, { certificate: 'self-signed.pem' })
+    const { status, json } = await models(accessTo(server, { scheme: 'https' }).baseUrl, {
+      env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+    })
+    expect(status).toBe(6)
+    expect(json).toMatchObject({
+      error: {
+        code: 'tls',
+        message: expect.stringContaining('is signed by itself'),
+        hint: expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing here'),
+      },
+    })
+    expect(server.seen).toHaveLength(0)
+  })
+
+  test('goes through the proxy that the environment names', async () => {
+    const { status, json } = await models('https://gw.test', {
+      env: { HTTPS_PROXY: 'http://us:hunter2@127.0.0.1:1' },
+    })
+    expect(status).toBe(6)
+    expect(json).toMatchObject({ error: { code: 'proxy' } })
+    expect(JSON.stringify(json)).not.toContain('hunter2')
+  })
+
+  test('doctor names the nearest models of the catalog that it has read', async () => {
+    const gateway = await startGateway({
+      port: 0,
+      key,
+      faults: [{ route: 'responses', error: 'model-unknown' }],
+    })
+    onTestFinished(() => gateway.close())
+    const home = aHome({})
+    const env = { REPOINT_API_KEY: key }
+    const setup = ['codex', '--base-url', gateway.url, '--model', 'gpt-5.6-sol']
+    await runCli(home, [...setup, '--no-verify', '--yes', '--json'], { env })
+    const { status, json } = await runCli(home, ['doctor', 'codex', '--json'], { env })
+    expect(status).toBe(5)
+    expect(json).toMatchObject({
+      checks: expect.arrayContaining([
+        expect.objectContaining({
+          id: 'model-unknown',
+          message: expect.stringContaining('although its catalog lists it'),
+          cure: expect.stringContaining('nearest: '),
+        }),
+      ]),
+    })
+  })
+})

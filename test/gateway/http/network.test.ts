@@ -1,0 +1,482 @@
+import { lookup } from 'node:dns/promises'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { readCatalog } from '../../../src/gateway/catalog.ts'
+
+import { probe } from '../../../src/gateway/probe.ts'
+import {
+  accessTo,
+  aServer,
+  aSocketServer,
+  catalogBody,
+  failure,
+  goodGateway,
+  key,
+  sendJson,
+  tlsFile,
+} from '../forged.ts'
+
+const model = 'gpt-5.6-sol'
+const good = { certificate: 'good.pem' }
+const withCa = { scheme: 'https', caFile: tlsFile('ca.pem') }
+
+/** Debian's own hosts file gives localhost both addresses; some containers leave ::1 out. */
+const hasIpv6Name = (await lookup('localhost', { all: true })).some(({ family }) => family === 6)
+
+async function aClosedPort(): Promise<number> {
+  const { createServer } = await import('node:net')
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+describe('network: nothing there', () => {
+  test('a closed port is refused, and names the local gateway for a try', async () => {
+    const error = await failure(readCatalog(accessTo({ port: await aClosedPort() })))
+    expect(error.code).toBe('refused')
+    expect(error.message).toMatch(/^Nothing listens at 127\.0\.0\.1:\d+$/)
+    expect(error.hint).toContain('repoint serve')
+  })
+
+  test('a closed port is refused on every address of a name', async () => {
+    const error = await failure(
+      readCatalog(accessTo({ port: await aClosedPort() }, { host: 'localhost' })),
+    )
+    expect(error.code).toBe('refused')
+  })
+
+  test('a name that does not exist is a matter of DNS', async () => {
+    const error = await failure(
+      readCatalog(accessTo({ port: 443 }, { scheme: 'https', host: 'no-such-host.invalid' })),
+    )
+    expect(error.code).toBe('dns')
+    expect(error.message).toContain('no-such-host.invalid')
+  })
+
+  test('a connection that closes at once', async () => {
+    const server = await aSocketServer((socket) => socket.destroy())
+    const error = await failure(readCatalog(accessTo(server)))
+    expect(error.code).toBe('refused')
+    expect(error.message).toContain('closed the connection without an answer')
+    expect(error.hint).toContain('https://127.0.0.1')
+  })
+
+  test('what does not speak HTTP is no API', async () => {
+    const server = await aSocketServer((socket) => socket.write('SSH-2.0-OpenSSH_9.2p1\r\n'))
+    const error = await failure(readCatalog(accessTo(server)))
+    expect(error.code).toBe('not-an-api')
+    expect(error.message).toContain('SSH-2.0-OpenSSH_9.2p1')
+  })
+
+  test('headers without end are no API', async () => {
+    const server = await aSocketServer((socket) => {
+      socket.on('data', () => {})
+      socket.write(`HTTP/1.1 200 OK\r\n${'x-a: '.padEnd(60_000, 'b')}\r\n`)
+    })
+    expect((await failure(readCatalog(accessTo(server)))).code).toBe('not-an-api')
+  })
+})
+
+describe('network: time', () => {
+  test('no first byte', async () => {
+    const server = await aServer(() => {})
+    const error = await failure(readCatalog(accessTo(server, { timeoutMs: 200 })))
+    expect(error.code).toBe('timeout')
+    expect(error.message).toMatch(/took the request but sent nothing within 0\.[2-9] s$/)
+    expect(error.hint).toContain('--timeout')
+  })
+
+  test('a late first byte is fine within the deadline', async () => {
+    const server = await aServer((_request, response) => {
+      setTimeout(() => sendJson(response, 200, catalogBody), 300)
+    })
+    expect((await readCatalog(accessTo(server))).models).toHaveLength(2)
+  })
+
+  test('a body that drips for ever ends at the deadline of the whole', async () => {
+    const server = await aServer((_request, response) => {
+      response.write('{')
+      const drip = setInterval(() => response.write(' '), 20)
+      response.on('close', () => clearInterval(drip))
+    })
+    const error = await failure(readCatalog(accessTo(server, { timeoutMs: 300 })))
+    expect(error.code).toBe('timeout')
+    expect(error.message).toContain('began to answer but did not finish')
+  })
+
+  test('redirects do not stretch the deadline', async () => {
+    const server = await aServer((_request, response) => {
+      setTimeout(() => response.writeHead(302, { location: '/v1/models' }).end(), 150)
+    })
+    const started = performance.now()
+    expect((await failure(readCatalog(accessTo(server, { timeoutMs: 400 })))).code).toBe('timeout')
+    expect(performance.now() - started).toBeLessThan(1_500)
+  })
+
+  test('a handshake that never comes', async () => {
+    const server = await aSocketServer(() => {})
+    const error = await failure(readCatalog(accessTo(server, { scheme: 'https', timeoutMs: 200 })))
+    expect(error.code).toBe('timeout')
+    expect(error.message).toContain('TLS handshake')
+  })
+
+  test('a person who does not want to wait', async () => {
+    const controller = new AbortController()
+    const server = await aServer(() => controller.abort())
+    const error = await failure(readCatalog(accessTo(server, { signal: controller.signal })))
+    expect(error.code).toBe('cancelled')
+    const before = await failure(readCatalog(accessTo(server, { signal: controller.signal })))
+    expect(before.code).toBe('cancelled')
+    expect(server.seen).toHaveLength(1)
+  })
+})
+
+describe('network: bodies', () => {
+  const plain = Buffer.from(JSON.stringify(catalogBody))
+  test.each([
+    ['gzip', gzipSync(plain)],
+    ['br', brotliCompressSync(plain)],
+    ['deflate', deflateSync(plain)],
+    ['deflate', deflateRawSync(plain)],
+    ['GZIP', gzipSync(plain)],
+    ['identity', plain],
+    ['deflate, gzip', gzipSync(deflateSync(plain))],
+  ])('packed with %s', async (encoding, body) => {
+    const server = await aServer((_request, response) => {
+      response.setHeader('content-encoding', encoding)
+      response.end(body)
+    })
+    expect((await readCatalog(accessTo(server))).models).toHaveLength(2)
+  })
+
+  test.each([
+    ['an unknown packing', 'zip', plain],
+    ['a packing that is not what it says', 'gzip', plain],
+  ])('%s is a fault of the gateway', async (_name, encoding, body) => {
+    const server = await aServer((_request, response) => {
+      response.setHeader('content-encoding', encoding)
+      response.end(body)
+    })
+    const error = await failure(readCatalog(accessTo(server)))
+    expect(error.code).toBe('gateway-fault')
+    expect(error.message).toContain('cannot be unpacked')
+  })
+
+  test('a small packed body that unpacks without end is cut at the limit', async () => {
+    const bomb = gzipSync(Buffer.alloc(64_000_000, ' '))
+    const server = await aServer((_request, response) => {
+      response.setHeader('content-encoding', 'gzip')
+      response.end(bomb)
+    })
+    expect((await failure(readCatalog(accessTo(server)))).message).toContain('more than 8 MB')
+  })
+
+  test('a body without end is cut at the limit', async () => {
+    const server = await aServer((_request, response) => {
+      const chunk = Buffer.alloc(1_000_000, ' ')
+      const more = (): void => {
+        if (!response.destroyed && response.write(chunk)) setImmediate(more)
+      }
+      response.on('drain', more)
+      more()
+    })
+    const error = await failure(readCatalog(accessTo(server)))
+    expect(error.code).toBe('gateway-fault')
+    expect(error.message).toContain('sent a list of models of more than 8 MB')
+  })
+
+  test('an answer that is cut in the middle', async () => {
+    const server = await aServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '5000' })
+      response.write('{"object":"list","data":[{"id":"a"')
+      setTimeout(() => response.destroy(), 20)
+    })
+    const error = await failure(readCatalog(accessTo(server)))
+    expect(error.code).toBe('gateway-fault')
+    expect(error.message).toContain('broke off in the middle')
+  })
+
+  test('a catalog that looks whole, but is shorter than was announced, is not taken for one', async () => {
+    const server = await aServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '5000' })
+      response.write(JSON.stringify(catalogBody))
+      setTimeout(() => response.destroy(), 20)
+    })
+    const error = await failure(readCatalog(accessTo(server)))
+    expect(error.code).toBe('gateway-fault')
+    expect(error.message).toContain('broke off in the middle')
+  })
+
+  test('an answer to a probe without end is cut at the limit, and said to be too long', async () => {
+    const server = await aServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const chunk = `data: {"choices":[{"delta":{"content":"${'a'.repeat(100_000)}"}}]}\n\n`
+      const more = (): void => {
+        if (!response.destroyed && response.write(chunk)) setImmediate(more)
+      }
+      response.on('drain', more)
+      more()
+    })
+    const error = await failure(probe(accessTo(server), 'chat', model))
+    expect(error.code).toBe('gateway-fault')
+    expect(error.message).toContain('sent more than 1 MB in answer to one word')
+  })
+
+  test('a stream that is cut in the middle', async () => {
+    const server = await aServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {"type":"response.created"}\n\n')
+      setTimeout(() => response.destroy(), 20)
+    })
+    const error = await failure(probe(accessTo(server), 'responses', model))
+    expect(error.code).toBe('gateway-fault')
+    expect(error.message).toContain('broke off in the middle')
+  })
+
+  test('an answer after an interim one', async () => {
+    const server = await aServer((_request, response) => {
+      response.writeEarlyHints({ link: '</style.css>; rel=preload' })
+      sendJson(response, 200, catalogBody)
+    })
+    expect((await readCatalog(accessTo(server))).models).toHaveLength(2)
+  })
+})
+
+describe('network: connections', () => {
+  test('one that the server has closed meanwhile is opened again', async () => {
+    const server = await aServer((request, response) => {
+      const { socket } = response
+      goodGateway(request, response)
+      setTimeout(() => socket?.destroy(), 30)
+    })
+    const access = accessTo(server)
+    await readCatalog(access)
+    await new Promise((resolve) => setTimeout(resolve, 80))
+    await probe(access, 'chat', model)
+    expect(server.connections()).toBe(2)
+  })
+
+  test('one that the server closes at the second request is opened once more', async () => {
+    let requests = 0
+    const server = await aServer((request, response) => {
+      if (++requests === 2) response.socket?.destroy()
+      else goodGateway(request, response)
+    })
+    const access = accessTo(server)
+    await readCatalog(access)
+    await probe(access, 'chat', model)
+    expect(requests).toBe(3)
+  })
+
+  test('one whose stream ends late is used again', async () => {
+    const server = await aServer((request, response) => {
+      if (request.method === 'GET') return goodGateway(request, response)
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {"type":"response.completed","response":{}}\n\n')
+      setTimeout(() => response.end(), 200)
+    })
+    const access = accessTo(server)
+    await probe(access, 'responses', model)
+    await readCatalog(access)
+    expect(server.connections()).toBe(1)
+  })
+
+  test('a stream that never ends is not waited for', async () => {
+    const server = await aServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {"type":"response.completed","response":{}}\n\n')
+    })
+    expect((await probe(accessTo(server), 'responses', model)).elapsedMs).toBeLessThan(2_000)
+  })
+
+  test('an IPv6 address', async () => {
+    const server = await aServer(goodGateway, { host: '::1' })
+    const access = accessTo(server, { host: '[::1]' })
+    expect((await readCatalog(access)).models).toHaveLength(2)
+    expect(server.seen[0]?.headers.host).toBe(`[::1]:${server.port}`)
+  })
+
+  test.skipIf(!hasIpv6Name)('a name whose server listens on IPv6 only', async () => {
+    const server = await aServer(goodGateway, { host: '::1' })
+    expect((await readCatalog(accessTo(server, { host: 'localhost' }))).models).toHaveLength(2)
+  })
+})
+
+describe('network: redirects', () => {
+  test('inside the origin are followed', async () => {
+    const server = await aServer((request, response) =>
+      request.url === '/v1/models'
+        ? response.writeHead(307, { location: '/moved/models' }).end()
+        : sendJson(response, 200, catalogBody),
+    )
+    expect((await readCatalog(accessTo(server))).models).toHaveLength(2)
+  })
+
+  test('that carry a secret are followed without showing it', async () => {
+    const server = await aServer((request, response) =>
+      request.url === '/v1/models'
+        ? response.writeHead(302, { location: '/login?k=hunter2' }).end()
+        : response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Login</title>'),
+    )
+    const error = await failure(readCatalog(accessTo(server)))
+    expect(error.code).toBe('not-an-api')
+    expect(error.message).toContain(`${server.port}/login,`)
+    expect(`${error.message}${error.hint}`).not.toContain('hunter2')
+  })
+
+  test('of a POST are followed inside the origin where they keep it a POST', async () => {
+    const server = await aServer((request, response) =>
+      request.url === '/v1/responses'
+        ? response.writeHead(308, { location: '/new' }).end()
+        : goodGateway({ ...request, url: '/v1/responses' }, response),
+    )
+    await probe(accessTo(server), 'responses', model)
+    expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'POST'])
+    const lossy = await aServer((_request, response) =>
+      response.writeHead(302, { location: '/login' }).end(),
+    )
+    expect((await failure(probe(accessTo(lossy), 'responses', model))).code).toBe('redirected')
+  })
+
+  test.each(['http', '//'])(
+    'to another origin are reported, and the key stays here (%s)',
+    async (scheme) => {
+      const other = await aServer(goodGateway)
+      const start = scheme === 'http' ? 'http://' : '//'
+      const server = await aServer((_request, response) =>
+        response.writeHead(302, { location: `${start}localhost:${other.port}/v1/models` }).end(),
+      )
+      const error = await failure(readCatalog(accessTo(server)))
+      expect(error.code).toBe('redirected')
+      expect(error.message).toContain('the key was not sent there')
+      expect(error.hint).toContain(`--base-url http://localhost:${other.port}`)
+      expect(other.seen).toHaveLength(0)
+    },
+  )
+
+  test('in a circle end', async () => {
+    const server = await aServer((_request, response) =>
+      response.writeHead(302, { location: '/v1/models' }).end(),
+    )
+    const error = await failure(readCatalog(accessTo(server)))
+    expect(error.code).toBe('redirected')
+    expect(error.message).toContain('redirects in a circle')
+    expect(error.hint).not.toContain(`--base-url http://127.0.0.1:${server.port}`)
+    expect(server.seen.length).toBeLessThan(6)
+  })
+})
+
+describe('network: TLS', () => {
+  test('a private authority that was named', async () => {
+    const server = await aServer(goodGateway, good)
+    const access = accessTo(server, withCa)
+    await readCatalog(access)
+    await probe(access, 'messages', model)
+    expect(server.connections()).toBe(1)
+  })
+
+  test.each([
+    [
+      'an unknown authority',
+      'good.pem',
+      undefined,
+      {},
+      'signed by an authority that this machine does not know',
+      '--ca-file',
+    ],
+    [
+      'an unknown authority that sends its own certificate along',
+      'good.pem',
+      'ca.pem',
+      {},
+      'signed by an authority that this machine does not know',
+      '--ca-file',
+    ],
+    [
+      'a certificate signed by itself',
+      'self-signed.pem',
+      undefined,
+      {},
+      'is signed by itself',
+      '--ca-file',
+    ],
+    ['an expired one', 'expired.pem', undefined, withCa, 'has expired', 'clock'],
+    ['one of the future', 'early.pem', undefined, withCa, 'is not valid yet', 'clock'],
+    [
+      'one of another host',
+      'other-host.pem',
+      undefined,
+      withCa,
+      'is for other hosts: other.example, www.other.example',
+      '--base-url',
+    ],
+  ])('%s', async (_name, certificate, chain, more, says, cure) => {
+    const server = await aServer(goodGateway, {
+      certificate,
+      ...(chain === undefined ? {} : { chain }),
+    })
+    const error = await failure(readCatalog(accessTo(server, { scheme: 'https', ...more })))
+    expect(error.code).toBe('tls')
+    expect(error.message).toContain(says)
+    expect(error.hint).toContain(cure)
+    expect(server.seen).toHaveLength(0)
+  })
+
+  test('names the host in the handshake, but no address', async () => {
+    const server = await aServer(goodGateway, good)
+    await readCatalog(accessTo(server, { ...withCa, host: 'localhost' }))
+    await readCatalog(accessTo(server, withCa))
+    expect(server.seen.map(({ serverName }) => serverName)).toEqual(['localhost', false])
+  })
+
+  test('a certificate signed by itself that was named', async () => {
+    const server = await aServer(goodGateway, { certificate: 'self-signed.pem' })
+    await readCatalog(accessTo(server, { scheme: 'https', caFile: tlsFile('self-signed.pem') }))
+  })
+
+  test('https on a plain port, and the reverse', async () => {
+    const plain = await aServer(goodGateway)
+    const upwards = await failure(readCatalog(accessTo(plain, { scheme: 'https' })))
+    expect(upwards.code).toBe('tls')
+    expect(upwards.hint).toBe(`Give --base-url http://127.0.0.1:${plain.port}.`)
+
+    const secure = await aServer(goodGateway, good)
+    const downwards = await failure(readCatalog(accessTo(secure)))
+    expect(downwards.hint).toContain('https:')
+  })
+
+  test('plain http to a port that answers with a TLS alert', async () => {
+    const server = await aSocketServer((socket) => {
+      socket.once('data', () => socket.end(Buffer.from([21, 3, 3, 0, 2, 2, 70])))
+    })
+    const error = await failure(readCatalog(accessTo(server)))
+    expect(error.code).toBe('tls')
+    expect(error.hint).toContain('https://')
+  })
+
+  test('a server for HTTP/2 only', async () => {
+    const server = await aServer(goodGateway, { ...good, isHttp2Only: true })
+    const access = accessTo(server, withCa)
+    expect((await readCatalog(access)).models).toHaveLength(2)
+    await probe(access, 'responses', model)
+  })
+
+  test.each([
+    ['is missing', '/nowhere/ca.pem', 'ENOENT'],
+    ['holds no certificate', tlsFile('make.sh'), 'no PEM certificate'],
+  ])('a CA file that %s is a wrong use', async (_name, caFile, says) => {
+    const error = await failure(readCatalog(accessTo({ port: 1 }, { scheme: 'https', caFile })))
+    expect(error.code).toBe('usage')
+    expect(error.message).toContain(says)
+  })
+})
+
+test('network: no failure shows the key', async () => {
+  const echo = await aServer((request, response) =>
+    sendJson(response, 400, { error: { message: `Headers: ${JSON.stringify(request.headers)}` } }),
+  )
+  const { message, hint } = await failure(readCatalog(accessTo(echo)))
+  expect(`${message}${hint}`).not.toContain(key)
+})

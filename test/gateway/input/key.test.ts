@@ -1,0 +1,243 @@
+import { describe, expect, test } from 'vitest'
+import type { UserError } from '../../../src/errors.ts'
+import { cleanKey } from '../../../src/gateway/input/key.ts'
+import { maskSecret } from '../../../src/text.ts'
+import { fc } from '../../support/fast-check.ts'
+
+const key = 'sk-Ab12Cd34Ef56Gh78Ij90'
+
+function refusal(input: string): UserError {
+  try {
+    cleanKey(input)
+  } catch (error) {
+    return error as UserError
+  }
+  throw new Error(`accepted: ${input}`)
+}
+
+describe('key: what people paste', () => {
+  test.each([
+    [key, []],
+    [`${key}\n`, []],
+    [`${key}\r\n`, []],
+    [` ${key}  `, ['spaces around it']],
+    [`\n\n${key}\n\n`, ['spaces around it']],
+    [`"${key}"`, ['quotes']],
+    [`'${key}'`, ['quotes']],
+    [`“${key}”`, ['quotes']],
+    [`\`${key}\``, ['quotes']],
+    [`${key},`, ['the punctuation behind it']],
+    [`${key};`, ['the punctuation behind it']],
+    [`"${key}",`, ['quotes', 'the punctuation behind it']],
+    [
+      `OPENAI_API_KEY="${key}";`,
+      ['the assignment around it', 'quotes', 'the punctuation behind it'],
+    ],
+    [`OPENAI_API_KEY=${key}\n`, ['the assignment around it']],
+    [`# from the web page\n\n${key}\n`, ['comment lines']],
+    [`${key}\n# from the web page`, ['spaces around it', 'comment lines']],
+    [`# mine\r\nOPENAI_API_KEY=${key}\r\n`, ['the assignment around it', 'comment lines']],
+    [`{\n  "OPENAI_API_KEY": "${key}"\n}\n`, ['the assignment around it', 'quotes']],
+    [`Bearer ${key}`, ['"Bearer"']],
+    [`bearer   ${key}`, ['"Bearer"']],
+    [`Authorization: Bearer ${key}`, ['"Bearer"']],
+    [`x-api-key: ${key}`, ['the assignment around it']],
+    [`"Bearer ${key}"`, ['quotes', '"Bearer"']],
+    [`OPENAI_API_KEY=${key}`, ['the assignment around it']],
+    [`export OPENAI_API_KEY=${key}`, ['the assignment around it']],
+    [`export ANTHROPIC_AUTH_TOKEN="${key}"`, ['the assignment around it', 'quotes']],
+    [`set OPENAI_API_KEY=${key}`, ['the assignment around it']],
+    [`$env:OPENAI_API_KEY = "${key}"`, ['the assignment around it', 'quotes']],
+    [`"OPENAI_API_KEY": "${key}"`, ['the assignment around it', 'quotes']],
+    [`{"OPENAI_API_KEY": "${key}"}`, ['the assignment around it', 'quotes']],
+    [`api_key: ${key}`, ['the assignment around it']],
+    [`${key.slice(0, 9)}\n${key.slice(9)}`, ['line breaks']],
+    [`${key.slice(0, 9)}\r\n  ${key.slice(9)}`, ['line breaks']],
+    [`\ufeff${key}\u200b`, ['invisible characters']],
+    [`${key.slice(0, 5)}\u200b${key.slice(5)}`, ['invisible characters']],
+    [`\u001b[200~${key}\u001b[201~`, ['invisible characters']],
+    // Local servers take anything.
+    ['ollama', []],
+    ['sk-1234', []],
+    ['a'.repeat(300), []],
+    ['abc+/==.~_-', []],
+  ])('%j', (input, removed) => {
+    const isOurs = /sk-Ab/.test(input)
+    const result = cleanKey(input)
+    expect(result.key).toBe(isOurs ? key : input)
+    expect(result.notices.map(({ message }) => message)).toEqual(
+      removed.length === 0 ? [] : [`The key was cleaned: ${removed.join(', ')} removed`],
+    )
+  })
+})
+
+describe('key: what is refused', () => {
+  test.each([
+    ['', 'key-missing'],
+    [' \n ', 'key-missing'],
+    ['""', 'key-missing'],
+    ['Bearer ', 'key-missing'],
+    ['OPENAI_API_KEY=', 'key-missing'],
+    ['<API_KEY>', 'key-placeholder'],
+    ['<your api key>', 'key-placeholder'],
+    ['{api_key}', 'key-placeholder'],
+    ['{{API_KEY}}', 'key-placeholder'],
+    ['[API KEY]', 'key-placeholder'],
+    ['sk-xxxx', 'key-placeholder'],
+    ['sk-xxxxxxxxxxxxxxxxxxxx', 'key-placeholder'],
+    ['XXXX', 'key-placeholder'],
+    ['sk-...', 'key-placeholder'],
+    ['sk-…', 'key-placeholder'],
+    ['sk-***', 'key-placeholder'],
+    ['YOUR_KEY', 'key-placeholder'],
+    ['YOUR_API_KEY', 'key-placeholder'],
+    ['your-api-key-here', 'key-placeholder'],
+    ['sk-your-key', 'key-placeholder'],
+    ['api_key', 'key-placeholder'],
+    ['API_KEY', 'key-placeholder'],
+    ['${OPENAI_API_KEY}', 'key-placeholder'],
+    ['$OPENAI_API_KEY', 'key-placeholder'],
+    ['$env:OPENAI_API_KEY', 'key-placeholder'],
+    ['%OPENAI_API_KEY%', 'key-placeholder'],
+    ['export OPENAI_API_KEY=<API_KEY>', 'key-placeholder'],
+    ['Bearer $TOKEN', 'key-placeholder'],
+    ['changeme', 'key-placeholder'],
+    ['你的密钥', 'key-placeholder'],
+    ['sk-你的API密钥', 'key-placeholder'],
+    // As a web page shows it.
+    ['sk-Ab12****Ij90', 'key-placeholder'],
+    ['sk-Ab12…Ij90', 'key-placeholder'],
+    ['sk-Ab12...Ij90', 'key-placeholder'],
+    ['sk-Ab12••••Ij90', 'key-placeholder'],
+    ['sk-Ab12 Cd34', 'usage'],
+    ['my key is sk-Ab12', 'usage'],
+    ['sk-Ab12Ｃd34', 'usage'],
+    ['sk-Ab12é', 'usage'],
+    ['sk-Ab12\nsk-Cd34', 'usage'],
+    ['https://gw.example/v1', 'usage'],
+  ])('%j: %s', (input, code) => {
+    const error = refusal(input)
+    expect(error.code).toBe(code)
+    expect(error.hint).toBeTruthy()
+    expect(`${error.message}${error.hint}`).not.toContain('Ab12')
+  })
+})
+
+describe('key: other secrets beside it never become a part of it', () => {
+  const several = /^The key is followed by other text: these are \d lines, and a key is one$/
+  test.each([
+    // Files of settings.
+    [`OPENAI_API_KEY=${key}\nDATABASE_PASSWORD=hunter2`, several],
+    [`OPENAI_API_KEY=${key}\r\nDATABASE_PASSWORD=hunter2\r\n`, several],
+    [`OPENAI_API_KEY=${key}\nhunter2`, several],
+    [`OPENAI_API_KEY=${key}\n# note\nPIN=hunter2`, several],
+    [`PORT=3000\nOPENAI_API_KEY=${key}`, several],
+    [`PORT=3000\nhunter2`, several],
+    [`export OPENAI_API_KEY="${key}"\nexport DATABASE_PASSWORD="hunter2"`, several],
+    [`OPENAI_API_KEY: ${key}\npassword: hunter2`, several],
+    [`OPENAI_BASE_URL=https://gw.example\nOPENAI_API_KEY=${key}`, several],
+    [`${key}\npassword=hunter2`, several],
+    [`${key}\nuser:hunter2`, several],
+    [`${key}\nhunter2!`, several],
+    [`${key}\n\nthis is hunter2`, several],
+    [`${key}\u2028this is hunter2`, several],
+    [`${key}\nsk-hunter2`, /^This is more than one key$/],
+    // The same on one line.
+    [
+      `{"OPENAI_API_KEY":"${key}","password":"hunter2"}`,
+      /^The key is followed by another setting$/,
+    ],
+    [`OPENAI_API_KEY=${key};PASSWORD=hunter2`, /^The key is followed by another setting$/],
+    [`OPENAI_API_KEY=${key} PASSWORD=hunter2`, /^The key has spaces inside$/],
+  ])('%j', (input, message) => {
+    const error = refusal(input)
+    expect(error.code).toBe('usage')
+    expect(error.message).toMatch(message)
+    expect(`${error.message}${error.hint}`).not.toMatch(/hunter2|sk-Ab12/)
+  })
+
+  test.each([
+    ['a NUL', 'sk-Ab12\0Cd34'],
+    ['an escape sequence', 'sk-Ab12\u001b[31mCd34'],
+    ['a backspace', 'sk-Ab12\bCd34'],
+    ['a file in UTF-16', '\ufffd\ufffds\0k\0-\0A\0b\x001\x002\0'],
+  ])('%s is refused, not cleaned away', (_name, input) => {
+    expect(refusal(input)).toMatchObject({
+      code: 'usage',
+      message: 'The key holds control characters',
+      hint: expect.stringContaining('UTF-16'),
+    })
+  })
+})
+
+test('key: every hint is a sentence', () => {
+  for (const input of [
+    '',
+    'sk-...',
+    'sk-a***b',
+    'a b',
+    'aé',
+    'a\0',
+    'a\nb c',
+    'sk-a\nsk-b',
+    'https://a.b',
+  ])
+    expect(refusal(input).hint).toMatch(/[^.]\.$/)
+})
+
+describe('key: whatever comes in', () => {
+  test('what comes out can stand in a header, stays as it is, and is in no message', () => {
+    const pieces = fc.array(
+      fc.constantFrom(
+        '"',
+        "'",
+        ' ',
+        '\n',
+        'Bearer ',
+        'KEY=',
+        'export ',
+        'sk-',
+        'Ab12Cd34',
+        '\u200b',
+        '`',
+        ',',
+        '{',
+        '}',
+        'ü',
+      ),
+      { maxLength: 9 },
+    )
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          pieces.map((list) => list.join('')),
+        ),
+        (input) => {
+          let cleaned: ReturnType<typeof cleanKey>
+          try {
+            cleaned = cleanKey(input)
+          } catch (error) {
+            expect((error as UserError).name).toBe('UserError')
+            return
+          }
+          expect(cleaned.key).toMatch(/^[!-~]+$/)
+          expect(cleanKey(cleaned.key)).toEqual({ key: cleaned.key, notices: [] })
+          if (cleaned.key.length > 8) {
+            for (const { message } of cleaned.notices) expect(message).not.toContain(cleaned.key)
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    )
+  })
+})
+
+test.each([
+  ['sk-Ab12Cd34Ef56', '....Ef56'],
+  ['sk-Ab12Cd34E', '....d34E'],
+  ['sk-Ab12Cd34', '....'],
+  ['', '....'],
+])('mask: %s is %s', (input, masked) => {
+  expect(maskSecret(input)).toBe(masked)
+})

@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest'
+import { exitStatus } from '../../../src/errors.ts'
+import type { Answer } from '../../../src/gateway/judge/answer.ts'
+import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
+import { isComplete } from '../../../src/gateway/judge/proof.ts'
+import {
+  base,
+  bodies,
+  key,
+  model,
+  newApiRows,
+  otherGateways,
+  pages,
+  type Row,
+} from '../../fixtures/gateway/answers.ts'
+
+const routes = {
+  catalog: '/v1/models',
+  chat: '/v1/chat/completions',
+  responses: '/v1/responses',
+  messages: '/v1/messages?beta=true',
+} as const
+
+function outcomeOf([, asked, status, body, , more = {}]: Row) {
+  const json = typeof body !== 'string'
+  const baseUrl = more.base ?? base
+  return diagnose(
+    {
+      method: asked === 'catalog' ? 'GET' : 'POST',
+      url: baseUrl + routes[asked],
+      status,
+      headers: { 'content-type': json ? 'application/json' : 'text/html', ...more.headers },
+      body: json ? JSON.stringify(body) : body,
+      ...(more.cut === undefined ? {} : { cut: more.cut }),
+      ...(more.proxy === undefined ? {} : { proxy: more.proxy }),
+    },
+    {
+      asked,
+      baseUrl,
+      secrets: [key],
+      ...(asked === 'catalog' ? {} : { model }),
+      ...more.question,
+    },
+  )
+}
+
+const rows = [...newApiRows, ...otherGateways, ...pages, ...bodies]
+
+describe('diagnose: an answer has exactly one outcome', () => {
+  test.each(rows.map((row) => [row[0], row[4], row] as const))('%s: %s', (_name, expected, row) => {
+    expect(outcomeOf(row)?.code ?? 'fine').toBe(expected)
+  })
+})
+
+test('diagnose: the table holds at least 60 answers, each name once', () => {
+  expect(rows.length).toBeGreaterThanOrEqual(60)
+  expect(new Set(rows.map(([name]) => name)).size).toBe(rows.length)
+})
+
+test('diagnose: what a 401 says about the key is never reported as the address, on any route', () => {
+  const keyRows = rows.filter(([name]) => /bad key|used-up key/.test(name))
+  expect(keyRows.length).toBeGreaterThan(10)
+  for (const row of keyRows) expect(outcomeOf(row)?.code).toBe('key-rejected')
+})
+
+test('diagnose: what is wrong with the address is never reported as the key', () => {
+  const addressRows = rows.filter(([name]) => /route|page|404|405|portal/.test(name))
+  expect(addressRows.length).toBeGreaterThan(15)
+  for (const row of addressRows) expect(outcomeOf(row)?.code).not.toBe('key-rejected')
+})
+
+describe('diagnose: every outcome', () => {
+  const outcomes = rows
+    .map((row) => [row[0], outcomeOf(row)] as const)
+    .filter(([, it]) => it !== undefined)
+
+  test.each(outcomes)('%s: is one line without the key and names a next step', (_name, outcome) => {
+    const { code, message, hint } = outcome!
+    expect(exitStatus[code]).toBeGreaterThan(1)
+    for (const line of [message, hint]) {
+      expect(line).not.toMatch(/\p{Cc}/u)
+      expect(line).not.toContain(key)
+      expect(line.length).toBeGreaterThan(10)
+      expect(line.length).toBeLessThan(500)
+    }
+    expect(message).not.toMatch(/\.$/)
+    expect(hint).toMatch(/[^.]\.$/)
+  })
+})
+
+test('diagnose: shows the request id once and takes it out of the words', () => {
+  const row = newApiRows.find(([name]) => name === 'new-api: bad key')!
+  expect(outcomeOf(row)).toMatchObject({
+    message: 'The gateway refuses the key (HTTP 401: "Invalid token")',
+    requestId: '20261121091500123456789abcdefgh',
+  })
+})
+
+test('diagnose: finds the request id in the words where no header has it', () => {
+  const row = newApiRows.find(([name]) => name === 'new-api: bad key, Chinese')!
+  expect(outcomeOf([row[0], row[1], row[2], row[3], row[4]])?.requestId).toBe('2026112109')
+})
+
+test('diagnose: names the nearest models of the catalog', () => {
+  const catalog = {
+    models: ['gpt-5.6-soL', 'gpt-5.6-terra', 'claude-opus-4-8'].map((id) => ({ id })),
+  }
+  const outcome = outcomeOf([
+    '',
+    'chat',
+    404,
+    { error: { code: 'model_not_found' } },
+    'fine',
+    { question: { catalog } },
+  ])
+  expect(outcome?.hint).toContain('nearest: gpt-5.6-soL, gpt-5.6-terra')
+})
+
+test('diagnose: says so when the catalog lists the model that cannot be served', () => {
+  const catalog = { models: [{ id: model }] }
+  const outcome = outcomeOf([
+    '',
+    'chat',
+    503,
+    { error: { code: 'model_not_found' } },
+    'fine',
+    { question: { catalog } },
+  ])
+  expect(outcome?.message).toContain('although its catalog lists it')
+})
+
+test('diagnose: escape sequences, line breaks and direction marks of a gateway reach nobody', () => {
+  const words = '\u001b[31mBoom\u001b[0m\nsecond \u202eline\u0007 \u009b2J end'
+  const outcome = outcomeOf(['', 'chat', 500, { error: { message: words } }, 'fine'])
+  expect(outcome?.message).toBe(
+    'The gateway at gw.example answers with an error of its own (HTTP 500: "Boom second line 2J end")',
+  )
+})
+
+test('diagnose: a key that a gateway echoes is not repeated', () => {
+  const row = otherGateways.find(([name]) => name === 'OpenAI: bad key')!
+  expect(outcomeOf(row)?.message).toContain('Incorrect API key provided: ....')
+})
+
+test('diagnose: long words of a gateway are cut', () => {
+  const outcome = outcomeOf(['', 'chat', 500, { error: { message: '错'.repeat(5_000) } }, 'fine'])
+  expect(outcome?.message.length).toBeLessThan(300)
+})
+
+test('diagnose: a redirect to the same API elsewhere names the new base URL', () => {
+  const outcome = outcomeOf([
+    '',
+    'chat',
+    308,
+    '',
+    'fine',
+    {
+      base: 'http://gw.example/ai',
+      headers: { location: 'https://new.example/llm/v1/chat/completions' },
+    },
+  ])
+  expect(outcome?.message).toContain('redirects to https://new.example/llm/v1/chat/completions')
+  expect(outcome?.message).toContain('the key was not sent there')
+  expect(outcome?.hint).toContain('--base-url https://new.example/llm')
+})
+
+test('diagnose: a rate limit says how long to wait', () => {
+  const outcome = outcomeOf(['', 'chat', 429, {}, 'fine', { headers: { 'retry-after': '17' } }])
+  expect(outcome?.hint).toBe('Run the command again in 17 s.')
+})
+
+const failing = (
+  status: number,
+  body: string | object,
+  more: Row[5] = {},
+  asked: Row[1] = 'catalog',
+) => outcomeOf(['', asked, status, body, 'fine', more])!
+
+describe('diagnose: redirects that lead nowhere', () => {
+  test.each([
+    ['to itself', { location: '/v1/models' }],
+    ['to itself with another query', { location: 'https://gw.example/v1/models?a=b' }],
+  ])('%s: no new base URL is made up', (_name, headers) => {
+    const { message, hint } = failing(302, '', { headers })
+    expect(message).toBe(
+      'gw.example redirects in a circle: https://gw.example/v1/models leads back to itself (HTTP 302)',
+    )
+    expect(hint).not.toContain('--base-url https://gw.example')
+  })
+
+  test.each([{}, { location: '' }, { location: 'http://[' }, { location: 'app://login' }])(
+    'without a usable place: %j',
+    (headers) => {
+      expect(failing(302, '', { headers }).message).toBe(
+        'gw.example redirects without naming a web address (HTTP 302)',
+      )
+    },
+  )
+
+  test('304 is a cache that answers, and no redirect', () => {
+    expect(failing(304, '').message).toContain('"not modified"')
+  })
+})
+
+test('diagnose: a bot check in front is named, whatever its status and body', () => {
+  for (const row of pages.filter(([name]) => /Cloudflare: (?:challenge|blocked)/.test(name)))
+    expect(outcomeOf(row)?.message).toContain('bot check of Cloudflare')
+  const broken = pages.find(([name]) => name === 'Cloudflare: 521')!
+  expect(outcomeOf(broken)?.message).not.toContain('bot check')
+})
+
+test('diagnose: without a list of models, --model is named beside the base URL', () => {
+  for (const body of [{ error: { message: 'x' } }, '<html><title>404</title></html>']) {
+    expect(failing(404, body).hint).toMatch(/--base-url.*--model ID/)
+    expect(failing(404, body, {}, 'chat').hint).not.toContain('--model')
+  }
+})
+
+test('diagnose: an answer beyond the limit is said to be too long', () => {
+  const cut = { cut: 'limit', headers: { 'content-type': 'application/json' } } as const
+  expect(failing(200, '{"data":[', cut).message).toContain('a list of models of more than 8 MB')
+  expect(failing(200, 'data: {"choices":[]}\n\n', cut, 'chat').message).toContain(
+    'more than 1 MB in answer to one word',
+  )
+})
+
+describe('diagnose: request ids', () => {
+  test.each([
+    ['Boom (request id: 2026a) (request id: 2026b)', 'Boom', '2026a'],
+    ['Boom, request id: 2026a.', 'Boom.', '2026a'],
+    ['Boom. Request-ID "2026a"', 'Boom', '2026a'],
+    ['Boom （request_id：2026a）!', 'Boom!', '2026a'],
+    ['No request id given', 'No request id given', undefined],
+  ])('%s', (words, shown, requestId) => {
+    const outcome = failing(500, { error: { message: words } })
+    expect(outcome.message).toContain(`(HTTP 500: "${shown}")`)
+    expect(outcome.requestId).toBe(requestId)
+  })
+
+  test('that hold the key are not shown', () => {
+    const more = { headers: { 'x-request-id': key.toUpperCase() } }
+    expect(failing(500, {}, more).requestId).toBeUndefined()
+  })
+
+  test('are looked for in long words without long waiting', () => {
+    const started = performance.now()
+    failing(500, { error: { message: `${' '.repeat(200_000)}request id ${':'.repeat(200_000)}` } })
+    expect(performance.now() - started).toBeLessThan(1_000)
+  })
+})
+
+test('diagnose: a key that a gateway puts into an address is not repeated', () => {
+  const location = `https://evil.example/${key}/v1/models`
+  const { message, hint } = failing(302, '', { headers: { location } })
+  expect(message + hint).not.toContain(key)
+})
+
+describe('diagnose: a body made to keep a pattern busy', () => {
+  const busy: readonly (readonly [string, string, string])[] = [
+    ['titles that never end', 'text/html', '<title>'.repeat(1_000_000)],
+    ['spaces behind a request id', 'text/plain', `request id${' '.repeat(7_000_000)}`],
+    ['a request id without an end', 'text/plain', 'request id a'.repeat(500_000)],
+    ['comments', 'text/html', '<!---->'.repeat(1_000_000)],
+    ['an error of blanks', 'application/json', `{"error":{"message":"${' '.repeat(7_000_000)}"}}`],
+    [
+      'events that never end',
+      'text/event-stream',
+      'data: {"type":"response.completed" '.repeat(30_000),
+    ],
+  ]
+  test.each(busy)('%s', (_name, type, body) => {
+    const started = performance.now()
+    for (const asked of ['catalog', 'chat', 'responses', 'messages'] as const) {
+      for (const status of [200, 403, 404, 500]) {
+        const answer: Answer = {
+          method: 'GET',
+          url: 'https://gw.example/v1/models',
+          status,
+          headers: { 'content-type': type },
+          body,
+        }
+        const question = { asked, model: 'gpt-5.6-sol', baseUrl: 'https://gw.example', secrets: [] }
+        expect(diagnose(answer, question)?.message.length).toBeLessThan(1_000)
+      }
+    }
+    for (const protocol of ['chat', 'responses', 'messages'] as const) isComplete(protocol, body)
+    expect(performance.now() - started).toBeLessThan(5_000)
+  })
+})

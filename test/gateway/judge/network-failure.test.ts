@@ -1,0 +1,277 @@
+import { describe, expect, test } from 'vitest'
+import { exitStatus } from '../../../src/errors.ts'
+import { cleanForeignText } from '../../../src/gateway/foreign-text.ts'
+import type { Answer, NetworkFailure, Question } from '../../../src/gateway/judge/answer.ts'
+import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
+import { fc } from '../../support/fast-check.ts'
+
+const question: Question = {
+  asked: 'catalog',
+  baseUrl: 'https://gw.example',
+  secrets: ['sk-secret-1234'],
+}
+
+const failed = (more: Partial<NetworkFailure>): NetworkFailure => ({
+  method: 'GET',
+  url: 'https://gw.example/v1/models',
+  stage: 'connect',
+  errorCode: '',
+  detail: '',
+  reason: 'error',
+  waitedMs: 1_234,
+  ...more,
+})
+
+describe('diagnose: a request without an answer has exactly one outcome', () => {
+  test.each<readonly [string, Partial<NetworkFailure>, string]>([
+    ['refused', { errorCode: 'ECONNREFUSED' }, 'refused'],
+    ['no route to the host', { errorCode: 'EHOSTUNREACH' }, 'refused'],
+    ['no network', { errorCode: 'ENETUNREACH' }, 'refused'],
+    ['a route into nothing', { errorCode: 'EINVAL' }, 'refused'],
+    ['a route that is forbidden', { errorCode: 'EACCES' }, 'refused'],
+    ['a firewall of this machine', { errorCode: 'EPERM' }, 'refused'],
+    [
+      'a name of this machine that leads elsewhere',
+      { url: 'http://app.localhost/v1/models', errorCode: 'ERR_NOT_LOOPBACK', detail: '192.0.2.1' },
+      'usage',
+    ],
+    ['no such name', { errorCode: 'ENOTFOUND' }, 'dns'],
+    ['no name server', { errorCode: 'EAI_AGAIN' }, 'dns'],
+    ['the system gave up connecting', { errorCode: 'ETIMEDOUT' }, 'timeout'],
+    ['our deadline while connecting', { reason: 'deadline' }, 'timeout'],
+    ['our deadline in the handshake', { reason: 'deadline', stage: 'tls' }, 'timeout'],
+    ['our deadline at the first byte', { reason: 'deadline', stage: 'first-byte' }, 'timeout'],
+    [
+      'our deadline at the proxy',
+      { reason: 'deadline', stage: 'proxy', proxy: 'p:1 (from HTTPS_PROXY)' },
+      'proxy',
+    ],
+    ['reset in the handshake', { errorCode: 'ECONNRESET', stage: 'tls' }, 'tls'],
+    ['reset before the answer', { errorCode: 'ECONNRESET', stage: 'first-byte' }, 'refused'],
+    ['closed before the answer', { errorCode: 'UND_ERR_SOCKET', stage: 'first-byte' }, 'refused'],
+    ['chain incomplete', { errorCode: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', stage: 'tls' }, 'tls'],
+    ['unknown authority', { errorCode: 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', stage: 'tls' }, 'tls'],
+    ['expired', { errorCode: 'CERT_HAS_EXPIRED', stage: 'tls' }, 'tls'],
+    ['revoked', { errorCode: 'CERT_REVOKED', stage: 'tls' }, 'tls'],
+    ['an old protocol', { errorCode: 'ERR_SSL_UNSUPPORTED_PROTOCOL', stage: 'tls' }, 'tls'],
+    [
+      'the code of older Nodes',
+      {
+        errorCode: 'EPROTO',
+        detail: 'write EPROTO 140:error:0A00010B:SSL routines:ssl3_get_record:wrong version number',
+        stage: 'tls',
+      },
+      'tls',
+    ],
+    ['not HTTP', { stage: 'first-byte', firstBytes: 'SSH-2.0' }, 'not-an-api'],
+    [
+      'a TLS alert for plain http',
+      { url: 'http://gw.example/v1/models', stage: 'first-byte', firstBytes: '\x15\x03\x03' },
+      'tls',
+    ],
+    [
+      'proxy refused',
+      { stage: 'proxy', errorCode: 'ECONNREFUSED', proxy: 'p:1 (from HTTPS_PROXY)' },
+      'proxy',
+    ],
+    [
+      'proxy unknown',
+      { stage: 'proxy', errorCode: 'ENOTFOUND', proxy: 'p:1 (from HTTPS_PROXY)' },
+      'proxy',
+    ],
+    [
+      'the proxy hangs up',
+      { stage: 'tunnel', errorCode: 'UND_ERR_SOCKET', proxy: 'p:1 (from HTTPS_PROXY)' },
+      'proxy',
+    ],
+    [
+      'a bad certificate behind the proxy',
+      { stage: 'tunnel', errorCode: 'CERT_HAS_EXPIRED', proxy: 'p:1 (from HTTPS_PROXY)' },
+      'tls',
+    ],
+    [
+      'no handshake behind the proxy',
+      {
+        stage: 'tunnel',
+        errorCode: 'ECONNRESET',
+        detail: 'Client network socket disconnected before secure TLS connection was established',
+        proxy: 'p:1 (from HTTPS_PROXY)',
+      },
+      'tls',
+    ],
+    [
+      'proxy wants a password',
+      { stage: 'proxy', proxyStatus: 407, proxy: 'p:1 (from HTTPS_PROXY)' },
+      'proxy',
+    ],
+    ['Ctrl-C', { reason: 'cancelled' }, 'cancelled'],
+    ['something new', { errorCode: 'EWHATEVER' }, 'refused'],
+  ])('%s', (_name, more, code) => {
+    const outcome = diagnose(failed(more), question)
+    expect(outcome?.code).toBe(code)
+    expect(outcome?.hint).toMatch(/.{5}[^.]\.$/)
+    expect(outcome?.message).not.toMatch(/\.$|undefined|\p{Cc}/u)
+  })
+
+  test('says which kind of route it was', () => {
+    const message = (errorCode: string) => diagnose(failed({ errorCode }), question)?.message
+    expect(message('EINVAL')).toBe('There is no way from here to gw.example (EINVAL)')
+    expect(message('EACCES')).toBe('This machine lets no connection out to gw.example (EACCES)')
+  })
+
+  test('names how far it came and how long it waited', () => {
+    const message = (more: Partial<NetworkFailure>) =>
+      diagnose(failed({ reason: 'deadline', ...more }), question)?.message
+    expect(message({ stage: 'connect', waitedMs: 10_000 })).toBe(
+      'No connection to gw.example within 10 s',
+    )
+    expect(message({ stage: 'first-byte' })).toBe(
+      'gw.example took the request but sent nothing within 1.2 s',
+    )
+    expect(message({ stage: 'body', proxy: 'p:1 (from ALL_PROXY)' })).toContain(
+      'asked through the proxy p:1 (from ALL_PROXY)',
+    )
+  })
+})
+
+describe('diagnose: whatever comes in', () => {
+  const headers = fc.dictionary(
+    fc.constantFrom(
+      'content-type',
+      'location',
+      'www-authenticate',
+      'retry-after',
+      'server',
+      'cf-ray',
+      'x-request-id',
+    ),
+    fc.oneof(
+      fc.string(),
+      fc.constantFrom('text/html', 'application/json', 'http://[', 'Basic', 'cloudflare'),
+    ),
+    { noNullPrototype: true },
+  )
+  const body = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.json().map((value) => `{"error":${value}}`),
+    fc.json().map((value) => `{"error":{"message":${value},"code":${value}}}`),
+    fc.json().map((value) => `{"data":${value}}`),
+    fc.json().map((value) => `data: ${value}\n\ndata: {"type":"error","error":${value}}\n\n`),
+    fc.json().map((value) => `data: {"choices":[${value}]}\n\n`),
+  )
+  const answer: fc.Arbitrary<Answer> = fc.record({
+    method: fc.constantFrom('GET', 'POST'),
+    url: fc.constantFrom('https://gw.example/v1/models', 'http://127.0.0.1:1/ai/v1/responses'),
+    status: fc.oneof(
+      fc.constantFrom(200, 204, 301, 400, 401, 403, 404, 429, 500, 503),
+      fc.integer({ min: 100, max: 999 }),
+    ),
+    headers,
+    body,
+  })
+
+  test('an answer is fine or has one outcome of the closed set, one line, without the key', () => {
+    fc.assert(
+      fc.property(
+        answer,
+        fc.constantFrom('catalog', 'chat', 'responses', 'messages'),
+        fc.boolean(),
+        (given, asked, isBaseProven) => {
+          const outcome = diagnose(given, {
+            ...question,
+            asked,
+            isBaseProven,
+            model: 'gpt-5.6-sol',
+          })
+          if (outcome === undefined) {
+            expect(given.status).toBeGreaterThanOrEqual(200)
+            expect(given.status).toBeLessThan(300)
+            return
+          }
+          expect(exitStatus).toHaveProperty(outcome.code)
+          expect(`${outcome.message}${outcome.hint}`).not.toMatch(/\p{Cc}/u)
+          expect(outcome.message.length).toBeLessThan(600)
+        },
+      ),
+      { numRuns: 3_000 },
+    )
+  })
+
+  test('a 401 never blames the address, but for a login of the web server', () => {
+    fc.assert(
+      fc.property(answer, (given) => {
+        const { 'www-authenticate': _, server: __, ...rest } = given.headers
+        const outcome = diagnose(
+          { ...given, status: 401, headers: rest },
+          { ...question, asked: 'chat', model: 'm-1' },
+        )
+        expect(['not-an-api', 'wrong-route', 'docs-host', 'redirected']).not.toContain(
+          outcome?.code,
+        )
+      }),
+    )
+  })
+
+  test('a 404 never blames the key', () => {
+    fc.assert(
+      fc.property(answer, (given) => {
+        expect(
+          diagnose({ ...given, status: 404 }, { ...question, asked: 'chat', model: 'm-1' })?.code,
+        ).not.toBe('key-rejected')
+      }),
+    )
+  })
+})
+
+describe('foreign text', () => {
+  test.each([
+    ['plain', 'plain'],
+    ['  two\n\tlines  ', 'two lines'],
+    ['\x1b[31mred\x1b[0m', 'red'],
+    ['\x1b]0;title\x07rest', ']0;title rest'],
+    ['\x9b31mred', '31mred'],
+    ['a\u202eb\u2066c\u200bd', 'abcd'],
+    ['Invalid key sk-secret-1234!', 'Invalid key ....!'],
+    ['Invalid key sk-sec\u200bret-1234!', 'Invalid key ....!'],
+    ['Invalid key SK-SECRET-1234!', 'Invalid key ....!'],
+    [`got ${btoa('sk-secret-1234')}`, 'got ....Q='],
+    ['a\n[ERROR] b', 'a [ERROR] b'],
+    ['错误', '错误'],
+    ['', ''],
+  ])('%j is shown as %j', (text, shown) => {
+    expect(cleanForeignText(text, ['sk-secret-1234'])).toBe(shown)
+  })
+
+  test('masks base64 of a header that holds the secret, wherever it stands in it', () => {
+    for (const prefix of ['', 'x', 'Bearer ', 'user:'])
+      for (const suffix of ['', '\n', ' and more'])
+        for (const encoding of ['base64', 'base64url'] as const) {
+          const encoded = Buffer.from(`${prefix}sk-sécret?~~1234${suffix}`).toString(encoding)
+          const shown = cleanForeignText(encoded, ['sk-sécret?~~1234'])
+          expect(shown).toContain('....')
+          expect(shown.length).toBeLessThan(encoded.length - 12)
+        }
+  })
+
+  test('leaves words alone that only look a little like a short secret', () => {
+    expect(cleanForeignText('Ollama is no key, ollama is', ['ollama'])).toBe(
+      'Ollama is no key, .... is',
+    )
+    expect(cleanForeignText('abc', ['abc'])).toBe('abc')
+  })
+
+  test('cuts long text between characters', () => {
+    expect([...cleanForeignText('😀'.repeat(500))]).toHaveLength(200)
+  })
+
+  test('never lets a control character or the secret through', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+        const shown = cleanForeignText(`${text}sk-secret-1234${text}`, ['sk-secret-1234'])
+        expect(shown).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+        expect(shown).not.toContain('sk-secret-1234')
+      }),
+    )
+  })
+})

@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest'
+import { isCatalogBody, readPage } from '../../../src/gateway/models/catalog.ts'
+
+const models = (body: unknown) => readPage(JSON.stringify(body), '', 100).models
+
+describe('catalog: every shape', () => {
+  test.each([
+    [
+      'New API',
+      {
+        success: true,
+        object: 'list',
+        data: [
+          {
+            id: 'gpt-5.6-sol',
+            object: 'model',
+            created: 1626777600,
+            owned_by: 'openai',
+            supported_endpoint_types: ['openai', 'openai-response'],
+          },
+        ],
+      },
+      [{ id: 'gpt-5.6-sol', endpointTypes: ['openai', 'openai-response'], ownedBy: 'openai' }],
+    ],
+    [
+      'one-api',
+      {
+        object: 'list',
+        data: [{ id: 'gpt-4', object: 'model', permission: [{}], root: 'gpt-4', parent: null }],
+      },
+      [{ id: 'gpt-4' }],
+    ],
+    [
+      'LiteLLM',
+      { data: [{ id: 'sonnet', object: 'model', created: 1, owned_by: 'openai' }], object: 'list' },
+      [{ id: 'sonnet', ownedBy: 'openai' }],
+    ],
+    [
+      'OpenRouter',
+      {
+        data: [
+          {
+            id: 'openai/gpt-5.6-sol',
+            name: 'OpenAI: GPT 5.6 Sol',
+            context_length: 400000,
+            top_provider: { context_length: 400000, max_completion_tokens: 128000 },
+          },
+        ],
+      },
+      [
+        {
+          id: 'openai/gpt-5.6-sol',
+          displayName: 'OpenAI: GPT 5.6 Sol',
+          contextWindow: 400000,
+          maxOutputTokens: 128000,
+        },
+      ],
+    ],
+    [
+      'vLLM',
+      {
+        object: 'list',
+        data: [{ id: 'Qwen/Qwen3', object: 'model', owned_by: 'vllm', max_model_len: 32768 }],
+      },
+      [{ id: 'Qwen/Qwen3', contextWindow: 32768, ownedBy: 'vllm' }],
+    ],
+    [
+      'Ollama, its own',
+      { models: [{ name: 'llama3.2:3b', model: 'llama3.2:3b', size: 1 }] },
+      [{ id: 'llama3.2:3b' }],
+    ],
+    [
+      'llama.cpp',
+      {
+        models: [{ name: '/m/a.gguf', model: '/m/a.gguf' }],
+        object: 'list',
+        data: [
+          {
+            id: '/m/a.gguf',
+            object: 'model',
+            owned_by: 'llamacpp',
+            meta: { n_ctx_train: 131072, n_ctx: 4096 },
+          },
+        ],
+      },
+      [{ id: '/m/a.gguf', contextWindow: 4096, ownedBy: 'llamacpp' }],
+    ],
+    [
+      'messages-style',
+      {
+        data: [
+          {
+            id: 'claude-opus-5-5',
+            type: 'model',
+            display_name: 'Claude Opus 5.5',
+            created_at: '2026-10-01T00:00:00Z',
+          },
+        ],
+        first_id: 'a',
+        last_id: 'a',
+        has_more: false,
+      },
+      [{ id: 'claude-opus-5-5', displayName: 'Claude Opus 5.5' }],
+    ],
+    [
+      'Groq',
+      { data: [{ id: 'm', context_window: 131072, max_completion_tokens: 8192 }] },
+      [{ id: 'm', contextWindow: 131072, maxOutputTokens: 8192 }],
+    ],
+    ['a bare list', [{ id: 'a' }, { id: 'b' }], [{ id: 'a' }, { id: 'b' }]],
+    ['a list of names', { data: ['a', 'b'] }, [{ id: 'a' }, { id: 'b' }]],
+    ['none', { object: 'list', data: [] }, []],
+  ])('%s', (_name, body, expected) => {
+    expect(isCatalogBody(JSON.stringify(body))).toBe(true)
+    expect(models(body)).toEqual(expected)
+  })
+})
+
+test('catalog: an id that comes twice counts once, and entries without a usable id are passed over', () => {
+  const data = [
+    { id: 'a', owned_by: 'x' },
+    { id: 'a' },
+    {},
+    null,
+    7,
+    { id: '' },
+    { id: 'b\u001b[31m' },
+    { id: 'x'.repeat(301) },
+    { id: '__proto__' },
+  ]
+  expect(models({ data })).toEqual([{ id: 'a', ownedBy: 'x' }, { id: '__proto__' }])
+})
+
+describe('catalog: what no file should hold is left out, and counted', () => {
+  const key = 'sk-live-abcdefghijklmnop'
+  const read = (data: readonly unknown[], secret = key) =>
+    readPage(JSON.stringify({ data }), secret, 100)
+
+  test.each([
+    ['a direction mark', 'gpt-\u202e5.6'],
+    ['a character of no width', 'gpt-\u200b5.6'],
+    ['an escape', 'gpt-\u001b[31m'],
+    ['a line break', 'gpt\n-5.6'],
+    ['a line separator', 'gpt\u2028-5.6'],
+    ['half a character', 'gpt-\ud800'],
+    ['201 characters', 'x'.repeat(201)],
+    ['the key', key],
+    ['the key inside', `gpt-${key}-5.6`],
+    ['the key in capitals', key.toUpperCase()],
+    ['the key as base64', btoa(`x${key}`)],
+  ])('an id with %s', (_name, id) => {
+    expect(read([{ id: 'a' }, { id }, id])).toMatchObject({ models: [{ id: 'a' }], leftOut: 2 })
+  })
+
+  test('other fields with it, without the model', () => {
+    const display_name = `Model ${key}`
+    const supported_endpoint_types = ['openai', key]
+    const page = read([{ id: 'a', owned_by: '\u202e', display_name, supported_endpoint_types }])
+    expect(page.models).toEqual([{ id: 'a', endpointTypes: ['openai'] }])
+    expect(page.leftOut).toBe(0)
+  })
+
+  test('but 200 characters, other alphabets, and words that serve as a key', () => {
+    const data = [{ id: '模'.repeat(200) }, { id: 'ollama/llama3' }]
+    expect(read(data, 'ollama')).toMatchObject({ models: data, leftOut: 0 })
+  })
+
+  test('and a list of nothing else is a list of models still', () => {
+    expect(isCatalogBody(JSON.stringify({ data: [{ id: '\u202e' }] }))).toBe(true)
+  })
+})
+
+test('catalog: numbers that are none are left out', () => {
+  for (const context_length of [0, -1, 1.5, '128k', null, true, 1e300, [], {}]) {
+    expect(models({ data: [{ id: 'a', context_length }] })).toEqual([{ id: 'a' }])
+  }
+  expect(models({ data: [{ id: 'a', context_length: '131072' }] })).toEqual([
+    { id: 'a', contextWindow: 131072 },
+  ])
+})
+
+test.each([
+  ['', false],
+  ['null', false],
+  ['[]', true],
+  ['{}', false],
+  ['"data"', false],
+  ['{"data":{}}', false],
+  ['{"data":[1,2]}', false],
+  ['{"error":{"message":"x"},"data":[]}', false],
+  ['{"error":null,"data":[]}', true],
+  ['<html></html>', false],
+  ['{"data":[', false],
+])('catalog: %s is one: %s', (body, expected) => {
+  expect(isCatalogBody(body)).toBe(expected)
+})
+
+test('catalog: knows where the next page begins', () => {
+  const next = (body: string) => readPage(body, '', 100).next
+  expect(next('{"data":[],"has_more":true,"last_id":"z"}')).toBe('z')
+  expect(next('{"data":[],"has_more":true,"last_id":""}')).toBeUndefined()
+  expect(next('{"data":[],"has_more":false,"last_id":"z"}')).toBeUndefined()
+  expect(next('{"data":[],"has_more":true}')).toBeUndefined()
+  expect(next('nonsense')).toBeUndefined()
+})
+
+test('catalog: takes no more models than wanted, and says that there were more', () => {
+  const read = (ids: string[], limit: number) =>
+    readPage(JSON.stringify({ data: ids.map((id) => ({ id })) }), '', limit)
+  expect(read(['a', 'b', 'a', 'c'], 2)).toMatchObject({
+    models: [{ id: 'a' }, { id: 'b' }],
+    isCut: true,
+  })
+  expect(read(['a', 'b', 'a'], 2)).toMatchObject({
+    models: [{ id: 'a' }, { id: 'b' }],
+    isCut: false,
+  })
+})

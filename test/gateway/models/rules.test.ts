@@ -1,0 +1,353 @@
+import { describe, expect, test } from 'vitest'
+import { nearestModels } from '../../../src/gateway/models/nearest.ts'
+import {
+  defaultModel,
+  gptTiers,
+  isChatModel,
+  messagesTiers,
+  resolveModel,
+  smallModel,
+  speaks,
+} from '../../../src/gateway/models/rules.ts'
+import type { Catalog } from '../../../src/gateway/types.ts'
+import { fc } from '../../support/fast-check.ts'
+
+const catalog = (...ids: string[]): Catalog => ({ models: ids.map((id) => ({ id })) })
+
+/** As the service has it today: facts of 2026-11-21. */
+const today = catalog(
+  'claude-opus-4-8',
+  'gpt-5.4',
+  'gpt-5.4-mini',
+  'gpt-5.5',
+  'gpt-5.6',
+  'gpt-5.6-luna',
+  'gpt-5.6-sol',
+  'gpt-5.6-terra',
+  'gpt-image-2',
+  'gpt-realtime',
+)
+
+describe('model rules: the default is the newest sol', () => {
+  test.each([
+    ['today', today, 'gpt-5.6-sol'],
+    [
+      'a newer family by its number, not by its letters',
+      catalog('gpt-5.9-sol', 'gpt-5.10-sol'),
+      'gpt-5.10-sol',
+    ],
+    ['a new major family', catalog('gpt-5.6-sol', 'gpt-6-sol'), 'gpt-6-sol'],
+    ['a point release of it', catalog('gpt-6-sol', 'gpt-6.1-sol', 'gpt-5.6-sol'), 'gpt-6.1-sol'],
+    ['a family of two digits', catalog('gpt-9.9-sol', 'gpt-10-sol'), 'gpt-10-sol'],
+    ['a vendor in front', catalog('openai/gpt-5.6-sol', 'openai/gpt-5.4'), 'openai/gpt-5.6-sol'],
+    [
+      'two names of one model: without vendor',
+      catalog('openai/gpt-5.6-sol', 'gpt-5.6-sol'),
+      'gpt-5.6-sol',
+    ],
+    [
+      'two names of one model: without a date',
+      catalog('gpt-5.6-sol-2026-08-01', 'gpt-5.6-sol'),
+      'gpt-5.6-sol',
+    ],
+    [
+      'only dated: the latest',
+      catalog('gpt-5.6-sol-2026-01-05', 'gpt-5.6-sol-20260801'),
+      'gpt-5.6-sol-20260801',
+    ],
+    ['a newer family without a sol', catalog('gpt-5.6-sol', 'gpt-6-mini', 'gpt-6'), 'gpt-5.6-sol'],
+    ['letters as the gateway writes them', catalog('GPT-5.6-Sol'), 'GPT-5.6-Sol'],
+    [
+      'a variant of the variant is another model',
+      catalog('gpt-5.6-sol-high', 'gpt-5.6-sol-openai-compact', 'gpt-5.4-sol'),
+      'gpt-5.4-sol',
+    ],
+    [
+      'the only chat model of a local server',
+      catalog('llama3.2:3b', 'nomic-embed-text'),
+      'llama3.2:3b',
+    ],
+    ['nothing fits', catalog('llama3.2', 'qwen3'), undefined],
+    ['no model', catalog(), undefined],
+    ['only what does not chat', catalog('gpt-image-2', 'whisper-1'), undefined],
+    ['only a bare family', catalog('gpt-5.4', 'gpt-5.5'), undefined],
+  ])('%s', (_name, models, expected) => {
+    expect(defaultModel(models, 'responses')?.id).toBe(expected)
+    expect(defaultModel(models, 'chat')?.id).toBe(expected)
+  })
+
+  test('says why', () => {
+    expect(defaultModel(today, 'responses')?.reason).toBe(
+      'sol variant of the newest family, gpt-5.6',
+    )
+    expect(defaultModel(catalog('llama3'), 'chat')?.reason).toBe(
+      'the only chat model of this gateway',
+    )
+  })
+
+  test('passes over a sol that the gateway lists for other protocols only', () => {
+    const models = {
+      models: [
+        { id: 'gpt-6-sol', endpointTypes: ['openai-response'] },
+        { id: 'gpt-5.6-sol', endpointTypes: ['openai'] },
+      ],
+    }
+    expect(defaultModel(models, 'chat')?.id).toBe('gpt-5.6-sol')
+    expect(defaultModel(models, 'responses')?.id).toBe('gpt-6-sol')
+  })
+
+  test('does not depend on the order of the catalog', () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...today.models], { minLength: 10 }), (models) => {
+        expect(defaultModel({ models }, 'responses')?.id).toBe('gpt-5.6-sol')
+        expect(gptTiers({ models })).toEqual(gptTiers(today))
+      }),
+    )
+  })
+})
+
+describe('model rules: GPT models by strength', () => {
+  const mapped = (models: Catalog) => {
+    const { best, balanced, small } = gptTiers(models)
+    return [best?.id, balanced?.id, small?.id]
+  }
+  const [sol, base, mini] = ['gpt-5.6-sol', 'gpt-5.4', 'gpt-5.4-mini']
+
+  test.each([
+    ['today', today, [sol, base, mini]],
+    [
+      'vendors',
+      catalog('openai/gpt-5.6-sol', 'openai/gpt-5.4', 'openai/gpt-5.4-mini'),
+      ['openai/gpt-5.6-sol', 'openai/gpt-5.4', 'openai/gpt-5.4-mini'],
+    ],
+    [
+      'the previous family is the newest with base and mini',
+      catalog(sol, 'gpt-5.2', 'gpt-5.2-mini', base, mini, 'gpt-5.5'),
+      [sol, base, mini],
+    ],
+    [
+      'a bare id beside a sol is its short name, no base tier',
+      catalog('gpt-6', 'gpt-6-sol', 'gpt-5.6', sol, base, mini),
+      ['gpt-6-sol', base, mini],
+    ],
+    [
+      'also where the older family has no mini',
+      catalog('gpt-6-sol', 'gpt-5.6', 'gpt-5.6-sol', 'gpt-5.4'),
+      ['gpt-6-sol', 'gpt-5.4', undefined],
+    ],
+    [
+      'no family before: terra and luna stand in',
+      catalog(sol, 'gpt-5.6-terra', 'gpt-5.6-luna'),
+      [sol, 'gpt-5.6-terra', 'gpt-5.6-luna'],
+    ],
+    [
+      'base and mini in different families',
+      catalog(sol, 'gpt-5.5', 'gpt-5.2-mini'),
+      [sol, 'gpt-5.5', 'gpt-5.2-mini'],
+    ],
+    [
+      'a newer family without a sol is not the previous one',
+      catalog(sol, 'gpt-6', 'gpt-6-mini', base, mini),
+      [sol, base, mini],
+    ],
+    ['no sol at all', catalog(base, mini), [undefined, base, mini]],
+    ['no GPT at all', catalog('claude-opus-4-8'), [undefined, undefined, undefined]],
+  ])('%s', (_name, models, expected) => {
+    expect(mapped(models)).toEqual(expected)
+  })
+
+  test('does not ask for the messages type, which New API gives to no GPT model', () => {
+    const models = { models: [{ id: sol, endpointTypes: ['openai'] }] }
+    expect(gptTiers(models).best?.id).toBe(sol)
+  })
+
+  test('says why', () => {
+    const { best, balanced, small } = gptTiers(today)
+    expect([best?.reason, balanced?.reason, small?.reason]).toEqual([
+      'sol variant of the newest family, gpt-5.6',
+      'base tier of the previous family, gpt-5.4',
+      'mini tier of the previous family, gpt-5.4',
+    ])
+  })
+
+  test('the small model is the mini, else luna, else none', () => {
+    expect(smallModel(today)?.id).toBe(mini)
+    expect(smallModel(catalog(sol, 'gpt-5.6-luna'))?.id).toBe('gpt-5.6-luna')
+    expect(smallModel(catalog('llama3'))).toBeUndefined()
+  })
+})
+
+describe('model rules: what a person asked for', () => {
+  test.each([
+    ['the very id', today, 'gpt-5.4', 'gpt-5.4'],
+    ['the very id, even where it is a short name', today, 'gpt-5.6', 'gpt-5.6'],
+    ['an id that does not chat, asked for outright', today, 'gpt-image-2', 'gpt-image-2'],
+    ['the vendor left out', catalog('openai/gpt-5.6-sol'), 'gpt-5.6-sol', 'openai/gpt-5.6-sol'],
+    ['a vendor too many', today, 'openai/gpt-5.6-sol', 'gpt-5.6-sol'],
+    ['other letters', today, 'GPT-5.6-Sol', 'gpt-5.6-sol'],
+    ['a short family id', catalog('gpt-5.6-sol', 'gpt-5.6-luna'), 'gpt-5.6', 'gpt-5.6-sol'],
+    ['a short family id with vendors', catalog('openai/gpt-6-sol'), 'gpt-6', 'openai/gpt-6-sol'],
+    ['a family without a sol', catalog('gpt-5.4-mini'), 'gpt-5.4', undefined],
+    ['another family', catalog('gpt-5.6-sol'), 'gpt-5', undefined],
+    ['unknown', today, 'gpt-9-sol', undefined],
+    ['a prefix is not enough', today, 'gpt-5.6-s', undefined],
+    ['empty', today, '', undefined],
+  ])('%s', (_name, models, asked, expected) => {
+    expect(resolveModel(models, asked)?.id).toBe(expected)
+  })
+
+  test('never gives an id that the catalog lacks', () => {
+    const ids = fc.constantFrom(
+      'gpt-5.6',
+      'gpt-5.6-sol',
+      'openai/gpt-6-sol',
+      'gpt-6',
+      'x',
+      'gpt-5.4-mini',
+    )
+    fc.assert(
+      fc.property(fc.uniqueArray(ids), fc.oneof(ids, fc.string()), (list, asked) => {
+        const found = resolveModel(catalog(...list), asked)
+        if (found !== undefined) expect(list).toContain(found.id)
+        const chosen = [
+          defaultModel(catalog(...list), 'chat'),
+          ...Object.values(gptTiers(catalog(...list))),
+        ]
+        for (const model of chosen) if (model !== undefined) expect(list).toContain(model.id)
+      }),
+    )
+  })
+})
+
+describe('model rules: what chats', () => {
+  test.each([
+    'gpt-image-2',
+    'gpt-5.6-image',
+    'dall-e-3',
+    'gpt-realtime',
+    'gpt-5-audio-preview',
+    'gpt-4o-mini-tts',
+    'whisper-1',
+    'gpt-4o-transcribe',
+    'text-embedding-3-large',
+    'nomic-embed-text',
+    'bge-m3',
+    'jina/jina-reranker-v3',
+    'qwen3-rerank',
+    'omni-moderation-latest',
+    'sora-2-pro',
+    'black-forest/flux-pro',
+    'Doubao-Seedream-5.0-pro',
+  ])('%s is not offered', (id) => {
+    expect(isChatModel({ id })).toBe(false)
+    expect(speaks({ id, endpointTypes: ['openai'] }, 'chat')).toBe(false)
+  })
+
+  test.each([
+    'gpt-5.6-sol',
+    'claude-opus-4-8',
+    'imagine-chat',
+    'voyager-70b',
+    'llama3.2',
+    'embedder-chat-1',
+    'o4-mini',
+  ])('%s is', (id) => {
+    expect(isChatModel({ id })).toBe(true)
+  })
+
+  test.each([
+    [['image-generation', 'openai'], false],
+    [['embeddings'], false],
+    [['jina-rerank'], false],
+    [['openai-video'], false],
+    [['openai'], true],
+    [['anthropic', 'openai'], true],
+    [['openai-response'], true],
+    [[], true],
+  ])('endpoint types %j: %s', (endpointTypes, expected) => {
+    expect(isChatModel({ id: 'x-1', endpointTypes })).toBe(expected)
+  })
+})
+
+test.each([
+  [undefined, ['unknown', 'unknown', 'unknown']],
+  [['openai'], [true, 'unknown', 'unknown']],
+  [
+    ['openai', 'openai-response'],
+    [true, true, 'unknown'],
+  ],
+  [['openai-response'], [false, true, 'unknown']],
+  [
+    ['anthropic', 'openai'],
+    [true, 'unknown', true],
+  ],
+  [['anthropic'], [false, false, true]],
+  [['gemini'], [false, false, false]],
+  [
+    ['image-generation', 'openai'],
+    [false, false, false],
+  ],
+] as const)(
+  'model rules: endpoint types %j speak chat, responses, messages: %j',
+  (types, expected) => {
+    const model = { id: 'm', ...(types === undefined ? {} : { endpointTypes: types }) }
+    expect([speaks(model, 'chat'), speaks(model, 'responses'), speaks(model, 'messages')]).toEqual(
+      expected,
+    )
+  },
+)
+
+test('model rules: each slot finds the ids that hold its word', () => {
+  const ids = [
+    'claude-sonnet-5-5',
+    'claude-opus-5-5',
+    'anthropic/claude-haiku-4.5',
+    'claude-fable-5-2',
+    'claude-3-opus-20240229',
+    'sonnets-of-shakespeare',
+    'gpt-5.6-sol',
+  ]
+  expect(messagesTiers(catalog(...ids), ['opus', 'sonnet', 'haiku', 'fable'])).toEqual({
+    opus: ['claude-opus-5-5', 'claude-3-opus-20240229'],
+    sonnet: ['claude-sonnet-5-5'],
+    haiku: ['anthropic/claude-haiku-4.5'],
+    fable: ['claude-fable-5-2'],
+  })
+})
+
+test.each([
+  ['numbers, not letters', ['gpt-5.6-sol', 'gpt-5.10-sol'], 'gpt-5.10-sol'],
+  ['a family without a point', ['gpt-5.99-sol', 'gpt-6-sol'], 'gpt-6-sol'],
+  ['6.1 after 6', ['gpt-6-sol', 'gpt-6.1-sol'], 'gpt-6.1-sol'],
+  ['6.0 is 6', ['gpt-6.0-sol', 'gpt-6-sol'], 'gpt-6-sol'],
+  ['no date before a date', ['gpt-6-sol-2026-03-01', 'gpt-6-sol'], 'gpt-6-sol'],
+  ['the later date', ['gpt-6-sol-20260301', 'gpt-6-sol-2026-04-01'], 'gpt-6-sol-2026-04-01'],
+  ['no vendor before a vendor', ['openai/gpt-6-sol', 'gpt-6-sol'], 'gpt-6-sol'],
+  [
+    'what only looks like one',
+    ['gpt-oss:20b', 'chatgpt-7-sol', 'gpt-4o', 'gpt-1-sol'],
+    'gpt-1-sol',
+  ],
+])('model id: %s', (_name, ids, expected) => {
+  expect(defaultModel(catalog(...ids), 'chat')?.id).toBe(expected)
+  expect(defaultModel(catalog(...ids.toReversed()), 'chat')?.id).toBe(expected)
+})
+
+describe('nearest models', () => {
+  test.each([
+    ['a slip of the finger', 'gpt-5.6-sool', ['gpt-5.6-sol']],
+    ['two letters in the wrong order', 'gpt-5.6-slo', ['gpt-5.6-sol']],
+    ['a family without its variant', 'gpt-5.6', ['gpt-5.6']],
+    ['another vendor', 'azure/gpt-5.4-mini', ['gpt-5.4-mini']],
+    ['letters', 'Claude-Opus-4-8', ['claude-opus-4-8']],
+  ])('%s', (_name, asked, expected) => {
+    expect(nearestModels(asked, today, expected.length)).toEqual(expected)
+  })
+
+  test('names at most three, none that does not chat, and none for something far off', () => {
+    expect(nearestModels('gpt-5', today)).toHaveLength(3)
+    expect(nearestModels('gpt-image-1', today)).not.toContain('gpt-image-2')
+    expect(nearestModels('zzzzzzzzzzzzzzzzzzzzzzzzzz', today)).toEqual([])
+    expect(nearestModels('x'.repeat(100_000), today)).toEqual([])
+  })
+})

@@ -1,0 +1,203 @@
+import { expect, test } from 'vitest'
+import { type LogEntry, maxLoggedBody, RequestLog } from '../../../src/serve/log/request-log.ts'
+
+const secret = 'sk-secret-secret-secret'
+
+function anEntry(more: Partial<LogEntry> = {}): LogEntry {
+  return {
+    id: 'a',
+    number: 0,
+    at: new Date(0),
+    method: 'POST',
+    path: '/v1/responses',
+    protocol: 'responses',
+    rawHeaders: [],
+    auth: 'bearer',
+    key: secret,
+    keyMatches: true,
+    modelAsked: undefined,
+    modelServed: undefined,
+    stream: false,
+    state: 'open',
+    status: undefined,
+    startedMs: 0,
+    firstByteMs: undefined,
+    totalMs: undefined,
+    inputTokens: undefined,
+    outputTokens: undefined,
+    fault: undefined,
+    requestBody: '',
+    requestBytes: 0,
+    responseBody: '',
+    responseBytes: 0,
+    ...more,
+  }
+}
+
+const roomy = { entries: 100, characters: 10_000_000 }
+
+/** Notes the bodies down and ends the entry. */
+function finish(log: RequestLog, entry: LogEntry, requestBody: string, responseBody: string): void {
+  log.finish(Object.assign(entry, { state: 'done', requestBody, responseBody }))
+}
+
+test('the log: keeps the newest', () => {
+  const log = new RequestLog([secret], { ...roomy, entries: 3 })
+  for (let count = 1; count <= 10; count++) log.add(anEntry({ id: String(count) }))
+  expect(log.list().map(({ id, number }) => [id, number])).toEqual([
+    ['8', 8],
+    ['9', 9],
+    ['10', 10],
+  ])
+  expect(log.find('7')).toBe(undefined)
+  expect(log.find('8')!.number).toBe(8)
+})
+
+test('the log: keeps within its bytes, whatever the bodies are', () => {
+  const log = new RequestLog([secret], { entries: 1000, characters: 1000 })
+  for (let count = 0; count < 50; count++) {
+    const entry = anEntry({ id: String(count) })
+    log.add(entry)
+    finish(log, entry, 'x'.repeat(150), 'y'.repeat(150))
+  }
+  expect(log.list().map(({ id }) => id)).toEqual(['47', '48', '49'])
+})
+
+test('the log: an entry that ends after it has left does not count', () => {
+  const log = new RequestLog([secret], { entries: 2, characters: 1000 })
+  const slow = anEntry({ id: 'slow' })
+  log.add(slow)
+  for (let count = 0; count < 5; count++) log.add(anEntry({ id: String(count) }))
+  finish(log, slow, 'x'.repeat(900), 'x'.repeat(900))
+  expect(log.list().map(({ id }) => id)).toEqual(['3', '4'])
+})
+
+test('the log: after it was cleared it counts on, and an older one may still end', () => {
+  const log = new RequestLog([secret], roomy)
+  const early = anEntry({ id: 'early' })
+  log.add(early)
+  log.clear()
+  finish(log, early, 'x', 'y')
+  log.add(anEntry({ id: 'late' }))
+  expect(log.list().map(({ id, number }) => [id, number])).toEqual([['late', 2]])
+})
+
+test('the log: a long body is cut', () => {
+  const log = new RequestLog([secret], roomy)
+  const entry = anEntry()
+  log.add(entry)
+  finish(log, entry, 'x'.repeat(maxLoggedBody + 1), '')
+  expect(log.list()[0]!.requestBody).toHaveLength(maxLoggedBody)
+})
+
+test('the log: no key is in what it shows, its own or a stranger’s', () => {
+  const log = new RequestLog([secret], roomy)
+  const stranger = 'sk-somebody-elses-key-1234'
+  const entry = anEntry({
+    key: stranger,
+    path: `/v1/models?key=${stranger}`,
+    rawHeaders: [
+      'Authorization',
+      `Bearer ${secret}`,
+      'X-Api-Key',
+      stranger,
+      'Cookie',
+      'session=abcdefghijklmnopqrstuvwxyz',
+      'x-goog-api-key',
+      'short',
+      'User-Agent',
+      `tool/1 ${secret}`,
+    ],
+  })
+  log.add(entry)
+  finish(log, entry, `my key: ${stranger}`, `${secret}!`)
+  const shown = JSON.stringify(log.list())
+  for (const hidden of [secret, stranger, 'abcdefghijklmnop', 'short'])
+    expect(shown).not.toContain(hidden)
+  expect(log.list()[0]).toMatchObject({ key: 'sk-…1234', requestBody: 'my key: sk-…1234' })
+})
+
+test('the log: an answer that is too large to stay is told all the same', () => {
+  const log = new RequestLog([secret], { entries: 10, characters: 40 })
+  const told: string[] = []
+  log.listen(({ id, state, responseBody }) => told.push(`${id} ${state} ${responseBody}`))
+  const large = anEntry({ id: 'large' })
+  log.add(large)
+  log.add(anEntry({ id: 'open' }))
+  finish(log, large, 'xxx', 'one two three')
+  expect(told.at(-1)).toBe('large done one two three')
+  expect(log.list().map(({ id }) => id)).toEqual(['open'])
+})
+
+test('the log: nothing of a long path, header or model is kept beyond what is shown', () => {
+  const log = new RequestLog([secret], { ...roomy, characters: 100_000 })
+  const long = 'x'.repeat(60_000)
+  for (let count = 0; count < 20; count++) {
+    const entry = anEntry({ path: `/${long}`, rawHeaders: ['User-Agent', long] })
+    log.add(entry)
+    finish(log, Object.assign(entry, { modelAsked: long }), '', '')
+  }
+  expect(log.list()).toHaveLength(1)
+  const [summary] = log.newest(10)
+  expect(summary!.path).toHaveLength(1000)
+  expect(summary!.modelAsked).toHaveLength(1000)
+  expect(summary!.client).toHaveLength(1000)
+})
+
+test('the log: the newest, page by page', () => {
+  const log = new RequestLog([secret], { ...roomy, entries: 5 })
+  for (let count = 1; count <= 9; count++) log.add(anEntry())
+  const numbers = (before?: number) => log.newest(2, before).map(({ number }) => number)
+  expect([numbers(), numbers(8), numbers(6), numbers(5)]).toEqual([[9, 8], [7, 6], [5], []])
+})
+
+test('the log: what it tells of an open request and of an answered one has the same members', () => {
+  const log = new RequestLog([secret], roomy)
+  const entry = anEntry({ status: 200, firstByteMs: 1, totalMs: 2 })
+  log.add(entry)
+  log.add(anEntry())
+  finish(log, entry, 'x', 'y')
+  const [answered, open] = log.list()
+  expect(Object.keys(answered!).toSorted()).toEqual(Object.keys(open!).toSorted())
+  expect(answered).toMatchObject({ firstByteMs: 1, totalMs: 2, requestBody: 'x' })
+  expect(open).toMatchObject({ firstByteMs: undefined, totalMs: undefined, requestBody: '' })
+  expect(Object.keys(open!)).not.toContain('rawHeaders')
+})
+
+test('the log: what was noted of a request stays as it is when it is answered', () => {
+  const log = new RequestLog([secret], roomy)
+  const numbers = {
+    at: new Date(1),
+    startedMs: 2,
+    firstByteMs: 3,
+    totalMs: 4,
+    status: 5,
+    requestBytes: 8,
+  }
+  const tokens = { inputTokens: 6, outputTokens: 7, responseBytes: 9 }
+  const names = { id: 'b', method: 'PUT', path: '/x', fault: 'cut', rawHeaders: ['A', 'b'] }
+  const models = { modelAsked: 'm', modelServed: 'n', protocol: 'chat', auth: 'both' } as const
+  const flags = {
+    stream: true,
+    state: 'cut',
+    key: 'sk-other-0123456789',
+    keyMatches: false,
+  } as const
+  const entry: LogEntry = anEntry({ ...numbers, ...tokens, ...names, ...models, ...flags })
+  log.add(entry)
+  const [noted] = log.list()
+  log.finish(entry)
+  expect(log.list()).toEqual([noted])
+})
+
+test('the log: listeners hear of the arrival and of the end, until they stop', () => {
+  const log = new RequestLog([secret], roomy)
+  const heard: string[] = []
+  const stop = log.listen(({ id, state }) => heard.push(`${id} ${state}`))
+  const entry = anEntry()
+  log.add(entry)
+  finish(log, entry, '', '')
+  stop()
+  log.add(anEntry())
+  expect(heard).toEqual(['a open', 'a done'])
+})

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { builtInCatalog } from '../../../src/serve/index.ts'
+import { aGateway, ask, jsonOf } from '../support/gateway.ts'
+
+test('the catalog: lists the models with their endpoint types', async () => {
+  const gateway = await aGateway()
+  const answer = await ask(gateway, '/v1/models')
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  const { data, ...rest } = await jsonOf(answer)
+  expect(rest).toEqual({ object: 'list', success: true })
+  expect(data).toHaveLength(builtInCatalog.length)
+  expect(data[0]).toEqual({
+    id: 'gpt-5.6-sol',
+    object: 'model',
+    created: 1626777600,
+    owned_by: 'openai',
+    supported_endpoint_types: ['openai', 'openai-response', 'anthropic'],
+  })
+  const types = Object.fromEntries(
+    data.map((model: { id: string; supported_endpoint_types: string[] }) => [
+      model.id,
+      model.supported_endpoint_types,
+    ]),
+  )
+  expect(types['claude-opus-5-5']).toEqual(['anthropic', 'openai'])
+  expect(types['gpt-image-2'][0]).toBe('image-generation')
+})
+
+test('the catalog: holds what both versions of Claude Code send for their slots', () => {
+  const ids = builtInCatalog.map(({ id }) => id)
+  expect(ids).toEqual(
+    expect.arrayContaining([
+      'claude-sonnet-5',
+      'claude-opus-4-8',
+      'claude-haiku-4-5-20251001',
+      'claude-fable-5',
+      'claude-sonnet-5-5',
+      'claude-opus-5-5',
+      'claude-haiku-5-5',
+      'claude-fable-5-2',
+    ]),
+  )
+})
+
+test('the catalog: takes the messages shape with x-api-key and anthropic-version, not with one', async () => {
+  const gateway = await aGateway()
+  const version = { 'anthropic-version': '2023-06-01' }
+  const list = (headers: Record<string, string>) =>
+    jsonOf(fetch(`${gateway.url}/v1/models?limit=1000`, { headers }))
+  const shaped = await list({ 'x-api-key': gateway.key, ...version })
+  expect(shaped.data[0]).toEqual({
+    id: 'gpt-5.6-sol',
+    created_at: '2021-07-20T10:40:00Z',
+    display_name: 'gpt-5.6-sol',
+    type: 'model',
+  })
+  expect(shaped).toMatchObject({
+    first_id: 'gpt-5.6-sol',
+    has_more: false,
+    last_id: 'gpt-realtime',
+  })
+  expect((await list({ 'x-api-key': gateway.key })).object).toBe('list')
+  expect((await list({ authorization: `Bearer ${gateway.key}`, ...version })).object).toBe('list')
+})
+
+test('one model: an unknown id is answered with 200 and an error body', async () => {
+  const gateway = await aGateway()
+  const known = await ask(gateway, '/v1/models/gpt-5.6')
+  expect(await known.json()).toMatchObject({ id: 'gpt-5.6', object: 'model' })
+  const unknown = await ask(gateway, '/v1/models/gpt%2F9')
+  expect(unknown.status).toBe(200)
+  expect(await unknown.text()).toBe(
+    '{"error":{"message":"The model \'gpt/9\' does not exist","type":"invalid_request_error","param":"model","code":"model_not_found"}}',
+  )
+})
+
+test('the catalog: models that the key may not use are not listed', async () => {
+  const entry = { ownedBy: 'x', endpointTypes: ['openai'] }
+  const gateway = await aGateway({
+    models: [
+      { ...entry, id: 'a' },
+      { ...entry, id: 'b', isForbidden: true },
+      { ...entry, id: 'c', hasNoPrice: true },
+    ],
+  })
+  const { data } = await jsonOf(ask(gateway, '/v1/models'))
+  expect(data.map(({ id }: { id: string }) => id)).toEqual(['a'])
+})

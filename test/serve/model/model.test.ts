@@ -1,0 +1,170 @@
+import { expect, test } from 'vitest'
+import { inTokens } from '../../../src/serve/codecs/codec.ts'
+import type { Message, ModelRequest, Tool } from '../../../src/serve/codecs/events.ts'
+import { builtInAnswer, eventsOf } from '../../../src/serve/model/model.ts'
+
+const bash: Tool = { name: 'Bash', kind: 'function', parameters: {} }
+const patch: Tool = { name: 'apply_patch', kind: 'custom', parameters: undefined }
+
+function user(...texts: string[]): Message {
+  return { role: 'user', parts: texts.map((text) => ({ type: 'text', text })) }
+}
+
+function request(messages: readonly Message[], more: Partial<ModelRequest> = {}): ModelRequest {
+  return {
+    model: 'm',
+    stream: false,
+    messages,
+    tools: [],
+    toolChoice: 'auto',
+    maxOutputTokens: undefined,
+    stopSequences: [],
+    ...more,
+  }
+}
+
+function answer(text: string, more: Partial<ModelRequest> = {}) {
+  return builtInAnswer(request([user(text)], more))
+}
+
+test.each(['ping', ' Ping\n', '"ping"'])('the model: %j is answered with pong', (text) => {
+  expect(answer(text)).toEqual([{ type: 'text', text: 'pong' }])
+})
+
+test('the model: says the same to the same question', () => {
+  expect(answer('How are you?')).toEqual([
+    { type: 'text', text: 'm on the local gateway. You said: How are you?' },
+  ])
+})
+
+test('the model: looks past the reminders that clients put around a prompt', () => {
+  const messages = [
+    user('<system-reminder>x</system-reminder>', 'ping', '<system-reminder>y</system-reminder>'),
+  ]
+  expect(builtInAnswer(request(messages))).toEqual([{ type: 'text', text: 'pong' }])
+})
+
+test('the model: #call calls the client’s own tool', () => {
+  const replies = answer('Please:\n#call Bash {"command": "ls -l"}\nthanks', { tools: [bash] })
+  expect(replies).toEqual([{ type: 'call', tool: bash, input: '{"command":"ls -l"}' }])
+})
+
+test('the model: several #call lines are parallel calls, a custom tool gets its text', () => {
+  const text = '#call Bash\n#call apply_patch *** Begin'
+  expect(answer(text, { tools: [bash, patch] })).toEqual([
+    { type: 'call', tool: bash, input: '{}' },
+    { type: 'call', tool: patch, input: '*** Begin' },
+  ])
+})
+
+test('the model: understands a prompt that opencode has put in quotes', () => {
+  const text = '"#call Bash {\\"command\\":\\"echo \\\\"a b\\\\"\\"}"'
+  expect(answer(text, { tools: [bash] })).toEqual([
+    { type: 'call', tool: bash, input: '{"command":"echo \\"a b\\""}' },
+  ])
+})
+
+test('the model: reaches a tool that only a script tool can call', () => {
+  const exec: Tool = { ...patch, name: 'exec', nested: ['exec_command'] }
+  expect(answer('#call exec_command {"cmd":"ls"}', { tools: [exec] })).toEqual([
+    { type: 'call', tool: exec, input: 'text(await tools.exec_command({"cmd":"ls"}))' },
+  ])
+})
+
+test.each([
+  ['#call Nope {}', 'This request offers no tool "Nope". It offers: Bash.'],
+  ['#call Bash {oops', 'The arguments of "#call Bash" are not a JSON object: {oops'],
+  ['#call Bash [1]', 'The arguments of "#call Bash" are not a JSON object: [1]'],
+])('the model: says what is wrong with %j', (asked, text) => {
+  expect(answer(asked, { tools: [bash] })).toEqual([{ type: 'text', text }])
+})
+
+test('the model: a side job without tools gets text', () => {
+  expect(answer('#call Bash {}')[0]!.type).toBe('text')
+})
+
+test('the model: reports the results of tools by name, and calls nothing again', () => {
+  const messages: Message[] = [
+    user('#call Bash {}'),
+    { role: 'assistant', parts: [{ type: 'tool-call', id: 'a', name: 'Bash' }] },
+    {
+      role: 'user',
+      parts: [
+        { type: 'tool-result', id: 'a', text: 'hi' },
+        { type: 'tool-result', id: 'b', text: 'ho' },
+        { type: 'text', text: '<system-reminder>z</system-reminder>' },
+      ],
+    },
+  ]
+  expect(builtInAnswer(request(messages, { tools: [bash] }))).toEqual([
+    { type: 'text', text: 'Bash returned: hi\nThe tool returned: ho' },
+  ])
+})
+
+test('the model: a forced tool is called with the smallest arguments that fit', () => {
+  const tool: Tool = {
+    name: 'plan',
+    kind: 'function',
+    parameters: {
+      type: 'object',
+      required: ['city', 'days', 'mode', 'where'],
+      properties: {
+        city: { type: 'string' },
+        days: { type: 'integer', minimum: 1 },
+        mode: { enum: ['fast', 'slow'] },
+        where: { type: 'object', required: ['x'], properties: { x: { type: ['null', 'string'] } } },
+        extra: { type: 'string' },
+      },
+    },
+  }
+  expect(answer('Go', { tools: [bash, tool], toolChoice: { name: 'plan' } })).toEqual([
+    { type: 'call', tool, input: '{"city":"","days":1,"mode":"fast","where":{"x":null}}' },
+  ])
+  expect(answer('#call Bash {}', { tools: [bash], toolChoice: 'none' })[0]!.type).toBe('text')
+  expect(answer('Go', { tools: [bash], toolChoice: 'required' })[0]!.type).toBe('call')
+})
+
+test('the model: an answer that must fit a schema does', () => {
+  const outputSchema = { type: 'object', required: ['a'], properties: { a: { enum: ['x', 'y'] } } }
+  expect(answer('plan', { outputSchema })).toEqual([{ type: 'text', text: '{"a":"x"}' }])
+})
+
+const newId = () => 'id'
+
+test('events: a text comes in one piece, streamed or not', () => {
+  const reply = { type: 'text', text: 'one two three' } as const
+  expect(eventsOf([reply], request([]), newId).map(({ type }) => type)).toEqual([
+    'text-start',
+    'text-delta',
+    'text-end',
+    'finish',
+  ])
+})
+
+test('events: as many tokens are counted as a stream has pieces', () => {
+  const said = 'One two\n\tthree-verylongwordthatmustbecut 4️⃣ '
+  const events = eventsOf([{ type: 'text', text: said }], request([], { stream: true }), newId)
+  const pieces = inTokens(events).filter(({ type }) => type === 'text-delta')
+  expect(pieces.length).toBeGreaterThan(4)
+  expect(events.at(-1)).toMatchObject({ usage: { outputTokens: pieces.length } })
+})
+
+test('events: max_tokens cuts the text and says so', () => {
+  const text = 'one two three four'
+  const events = eventsOf([{ type: 'text', text }], request([], { maxOutputTokens: 2 }), newId)
+  const pieces = events.flatMap((event) => (event.type === 'text-delta' ? event.text : []))
+  expect(pieces.join('')).toBe('one two')
+  expect(events.at(-1)).toMatchObject({ reason: { type: 'length' }, usage: { outputTokens: 2 } })
+})
+
+test('events: a stop sequence ends the text before it and is named', () => {
+  const stopSequences = ['four', 'th']
+  const events = eventsOf(
+    [{ type: 'text', text: 'one two three four' }],
+    request([], { stopSequences }),
+    newId,
+  )
+  const pieces = events.flatMap((event) => (event.type === 'text-delta' ? event.text : []))
+  expect(pieces.join('')).toBe('one two ')
+  expect(events.at(-1)).toMatchObject({ reason: { type: 'stop-sequence', sequence: 'th' } })
+})

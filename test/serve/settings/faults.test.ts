@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'vitest'
+import { faultNames } from '../../../src/serve/index.ts'
+import { parseFault } from '../../../src/serve/settings/fault-spec.ts'
+import { aGateway, ask, jsonOf, sseEvents } from '../support/gateway.ts'
+
+const input = { model: 'gpt-5.6', input: 'one two three four five six' }
+const streamed = { ...input, stream: true }
+
+describe('--fault', () => {
+  test.each([
+    ['rate-limited', { error: 'rate-limited' }],
+    ['quota, every=3', { error: 'quota', every: 3 }],
+    [
+      'status=502,message=Bad gateway,retry-after=2,times=1',
+      { status: 502, message: 'Bad gateway', retryAfter: 2, times: 1 },
+    ],
+    ['delay=500,route=messages,model=x', { delayMs: 500, route: 'messages', model: 'x' }],
+    ['between=20,cut=3', { betweenMs: 20, cutAfter: 3 }],
+    ['error-event=0', { errorAfter: 0 }],
+    ['reset', { reset: true }],
+    ['web-page', { webPage: true }],
+  ])('--fault: %s', (text, fault) => {
+    expect(parseFault(text)).toEqual(fault)
+  })
+
+  test.each([
+    ['', 'the fault must be one of invalid-token,'],
+    ['nope', 'nope must be one of invalid-token, rate-limited,'],
+    ['every=2', 'the fault says when but not what'],
+    ['status=200', 'status must be a whole number from 400 to 599'],
+    ['status=', 'status must be a whole number'],
+    ['delay=soon', 'delay must be a whole number from 0'],
+    ['route=all,reset', 'route must be one of models, chat'],
+    ['constructor=1', 'constructor is not known; known are route,'],
+  ])('--fault: %j says what is wrong', (text, problem) => {
+    expect(() => parseFault(text)).toThrow(problem)
+  })
+})
+
+test.each([
+  ['invalid-token', 401, ''],
+  ['rate-limited', 429, ''],
+  ['model-forbidden', 403, ''],
+  ['model-unknown', 503, 'model_not_found'],
+  ['invalid-request', 500, 'invalid_request'],
+  ['no-price', 500, 'model_price_error'],
+  ['quota', 403, 'insufficient_user_quota'],
+  ['overloaded', 529, 'bad_response_status_code'],
+  ['upstream', 502, 'bad_response_status_code'],
+] as const)('faults: %s is the service’s error', async (error, status, code) => {
+  const gateway = await aGateway({ faults: [{ error }] })
+  for (const body of [input, streamed]) {
+    const answer = await ask(gateway, '/v1/responses', body)
+    expect([answer.status, (await jsonOf(answer)).error.code]).toEqual([status, code])
+  }
+  expect(gateway.requests()[0]!.fault).toBe(error)
+  expect(faultNames).toContain(error)
+})
+
+test('faults: any status, with a message and a time to come back', async () => {
+  const gateway = await aGateway({ faults: [{ status: 418, message: 'Tea', retryAfter: 3 }] })
+  const answer = await ask(gateway, '/v1/responses', input)
+  expect(answer.status).toBe(418)
+  expect(answer.headers.get('retry-after')).toBe('3')
+  expect((await jsonOf(answer)).error.message).toMatch(/^Tea \(request id: /)
+})
+
+test('faults: every third time, at most twice, on one route and model', async () => {
+  const gateway = await aGateway({
+    faults: [{ status: 500, every: 3, times: 2, route: 'responses', model: 'gpt-5.4' }],
+  })
+  const statuses: number[] = []
+  for (let count = 0; count < 10; count++) {
+    await ask(gateway, '/v1/responses', input)
+    await ask(gateway, '/v1/models')
+    statuses.push((await ask(gateway, '/v1/responses', { ...input, model: 'gpt-5.4' })).status)
+  }
+  expect(statuses).toEqual([200, 200, 500, 200, 200, 500, 200, 200, 200, 200])
+  expect(
+    gateway
+      .requests()
+      .every(({ status, modelAsked }) => status === 200 || modelAsked === 'gpt-5.4'),
+  ).toBe(true)
+})
+
+test('faults: the catalog can fail too', async () => {
+  const gateway = await aGateway({ faults: [{ route: 'models', status: 502 }] })
+  expect((await ask(gateway, '/v1/models')).status).toBe(502)
+  expect((await ask(gateway, '/v1/responses', input)).status).toBe(200)
+})
+
+test('faults: a web page instead of JSON', async () => {
+  const gateway = await aGateway({ faults: [{ webPage: true }] })
+  const answer = await ask(gateway, '/v1/responses', input)
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([
+    200,
+    'text/html; charset=utf-8',
+  ])
+})
+
+test('faults: a reset connection has no answer', async () => {
+  const gateway = await aGateway({ faults: [{ reset: true }] })
+  await expect(ask(gateway, '/v1/responses', input)).rejects.toMatchObject({
+    cause: { code: 'ECONNRESET' },
+  })
+  expect(gateway.requests()).toMatchObject([{ state: 'cut', status: undefined, fault: 'reset' }])
+})
+
+test('faults: the first byte and the events come late', async () => {
+  const gateway = await aGateway({ faults: [{ delayMs: 80, betweenMs: 15 }] })
+  const start = performance.now()
+  const answer = await ask(gateway, '/v1/responses', streamed)
+  expect(performance.now() - start).toBeGreaterThan(75)
+  const times: number[] = []
+  const reader = answer.body!.getReader()
+  for (;;) {
+    const { done } = await reader.read()
+    if (done) break
+    times.push(performance.now())
+  }
+  expect(times.length).toBeGreaterThan(5)
+  expect(times.at(-1)! - times[0]!).toBeGreaterThan(15 * 5)
+  const [request] = gateway.requests()
+  expect(request!.firstByteMs).toBeGreaterThan(75)
+  expect(request!.totalMs! - request!.firstByteMs!).toBeGreaterThan(15 * 5)
+  expect(request!.state).toBe('done')
+})
+
+test('faults: a stream is cut in the middle', async () => {
+  for (const betweenMs of [0, 5]) {
+    const gateway = await aGateway({ faults: [{ cutAfter: 3, betweenMs }] })
+    const answer = await ask(gateway, '/v1/responses', streamed)
+    let seen = ''
+    const read = (async () => {
+      const decoder = new TextDecoder()
+      for await (const piece of answer.body!) seen += decoder.decode(piece)
+    })()
+    await expect(read).rejects.toThrow('terminated')
+    expect(seen).toContain('response.created')
+    expect(seen).toContain('response.output_text.delta')
+    expect(seen).not.toContain('response.completed')
+    expect(gateway.requests()[0]!.state).toBe('cut')
+  }
+})
+
+test('faults: a cut answer that is no stream ends before its announced length', async () => {
+  const gateway = await aGateway({ faults: [{ cutAfter: 0 }] })
+  const answer = await ask(gateway, '/v1/responses', input)
+  expect(answer.status).toBe(200)
+  await expect(answer.text()).rejects.toThrow('terminated')
+})
+
+test.each([
+  ['/v1/responses', streamed, 'error'],
+  [
+    '/v1/messages',
+    {
+      model: 'claude-opus-5-5',
+      stream: true,
+      messages: [{ role: 'user', content: 'a b c d e f' }],
+    },
+    'error',
+  ],
+  [
+    '/v1/chat/completions',
+    { model: 'gpt-5.6', stream: true, messages: [{ role: 'user', content: 'a b c d e f' }] },
+    undefined,
+  ],
+])('faults: an error event ends the stream of %s', async (path, body, event) => {
+  const gateway = await aGateway({ faults: [{ errorAfter: 2 }] })
+  const events = sseEvents(await (await ask(gateway, path, body)).text())
+  expect(events.at(-1)!.event).toBe(event)
+  expect(JSON.parse(events.at(-1)!.data)).toBeTypeOf('object')
+  expect(events.at(-1)!.data).toContain('upstream error')
+  expect(events.length).toBeGreaterThan(2)
+  const plain = await ask(gateway, path, { ...body, stream: false })
+  expect(plain.status).toBe(500)
+})
+
+test('faults: several strike together', async () => {
+  const gateway = await aGateway({ faults: [{ delayMs: 40 }, { error: 'quota', every: 2 }] })
+  await ask(gateway, '/v1/responses', input)
+  await ask(gateway, '/v1/responses', input)
+  const faults = gateway.requests().map(({ status, fault }) => [status, fault])
+  expect(faults).toEqual([
+    [200, 'delay 40 ms'],
+    [403, 'quota, delay 40 ms'],
+  ])
+})
+
+test('faults: a client that goes away while it waits leaves nothing behind', async () => {
+  const gateway = await aGateway({ faults: [{ delayMs: 60_000 }] })
+  const controller = new AbortController()
+  const asked = fetch(`${gateway.url}/v1/models`, {
+    headers: { authorization: `Bearer ${gateway.key}` },
+    signal: controller.signal,
+  })
+  setTimeout(() => controller.abort(), 30)
+  await expect(asked).rejects.toThrow()
+  await expect.poll(() => gateway.requests()[0]!.state).toBe('cut')
+})

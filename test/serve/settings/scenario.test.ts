@@ -1,0 +1,247 @@
+import { renameSync, writeFileSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { UserError } from '../../../src/errors.ts'
+import { readDocument } from '../../../src/serve/settings/document.ts'
+import { readModels } from '../../../src/serve/settings/models-file.ts'
+import { Player, readScenario } from '../../../src/serve/settings/scenario.ts'
+import { aGateway, ask, jsonOf } from '../support/gateway.ts'
+
+async function aFile(text: string): Promise<string> {
+  const path = join(await mkdtemp(join(tmpdir(), 'repoint-scenario-')), 'scenario.yaml')
+  writeFileSync(path, text)
+  return path
+}
+
+async function say(gateway: Parameters<typeof ask>[0], content: string, more = {}) {
+  const messages = [{ role: 'user', content }]
+  const body = { model: 'gpt-5.6', messages, ...more }
+  const answer = await ask(gateway, '/v1/chat/completions', body)
+  const document = await jsonOf(answer)
+  return document.error?.code ?? document.choices[0].message
+}
+
+const weather = { type: 'function', function: { name: 'get_weather', parameters: {} } }
+
+test('a scenario: answers in sequence, stays at the last, leaves the rest to the model', async () => {
+  const scenarioFile = await aFile(`
+answers:
+  - when: weather
+    reply:
+      - text: I look it up.
+        call: get_weather
+        with: { city: Paris }
+      - It rains.
+  - when: { pattern: '^count', protocol: chat }
+    reply: [one, two]
+    repeat: loop
+  - when: { text: once, model: gpt-5.6 }
+    reply: now
+    repeat: never
+`)
+  const gateway = await aGateway({ scenarioFile })
+  const first = await say(gateway, 'The WEATHER?', { tools: [weather] })
+  expect(first.content).toBe('I look it up.')
+  expect(first.tool_calls[0].function).toEqual({
+    name: 'get_weather',
+    arguments: '{"city":"Paris"}',
+  })
+  expect((await say(gateway, 'weather', { tools: [weather] })).content).toBe('It rains.')
+  expect((await say(gateway, 'weather', { tools: [weather] })).content).toBe('It rains.')
+  const counted = [
+    await say(gateway, 'count'),
+    await say(gateway, 'count'),
+    await say(gateway, 'count'),
+  ]
+  expect(counted.map(({ content }) => content)).toEqual(['one', 'two', 'one'])
+  expect((await say(gateway, 'once')).content).toBe('now')
+  expect((await say(gateway, 'once')).content).toContain('You said: once')
+  expect((await say(gateway, 'ping')).content).toBe('pong')
+})
+
+test('a scenario: a side job without the tool does not use up a call', async () => {
+  const scenarioFile = await aFile(`
+answers:
+  - { when: weather, reply: [{ call: get_weather }, done] }
+  - { reply: a title }
+`)
+  const gateway = await aGateway({ scenarioFile })
+  expect((await say(gateway, 'weather')).content).toBe('a title')
+  expect((await say(gateway, 'weather', { tools: [weather] })).tool_calls).toHaveLength(1)
+})
+
+test('a scenario: errors, delays and faults', async () => {
+  const scenarioFile = await aFile(`
+faults:
+  - { route: models, status: 502 }
+answers:
+  - when: broke
+    reply: [{ error: quota }, { text: fine, delayMs: 60 }]
+`)
+  const gateway = await aGateway({ scenarioFile })
+  expect(await say(gateway, 'broke')).toBe('insufficient_user_quota')
+  expect((await say(gateway, 'broke')).content).toBe('fine')
+  expect(gateway.requests()[1]!.firstByteMs).toBeGreaterThan(55)
+  expect((await ask(gateway, '/v1/models')).status).toBe(502)
+})
+
+test('a scenario: a step after a tool, told from the step before it', async () => {
+  const scenarioFile = await aFile(`
+answers:
+  - when: { text: go, afterTool: true }
+    reply: after
+  - when: go
+    reply: before
+`)
+  const gateway = await aGateway({ scenarioFile })
+  const result = { role: 'tool', tool_call_id: 'x', content: 'r' }
+  expect((await say(gateway, 'go')).content).toBe('before')
+  const messages = [{ role: 'user', content: 'go' }, result]
+  expect((await say(gateway, 'go', { messages })).content).toBe('after')
+})
+
+test('a scenario: is read again when the file changes; a wrong one leaves the last good one', async () => {
+  const scenarioFile = await aFile('answers: [{reply: first}]')
+  const said: (string | undefined)[] = []
+  const gateway = await aGateway({ scenarioFile, onScenario: (failure) => said.push(failure) })
+  expect((await say(gateway, 'x')).content).toBe('first')
+  writeFileSync(scenarioFile, 'answers: [{reply: second one}]')
+  await expect.poll(() => said.length, { timeout: 3000 }).toBe(1)
+  expect((await say(gateway, 'x')).content).toBe('second one')
+  writeFileSync(scenarioFile, 'answers: [{reply: 5, and: more}]')
+  await expect.poll(() => said.length, { timeout: 3000 }).toBe(2)
+  expect((await say(gateway, 'x')).content).toBe('second one')
+  expect(said).toEqual([undefined, expect.stringContaining('answers[0].and is not known here')])
+})
+
+test('a scenario: a change at the very start is seen, and so is a file that is gone or replaced', async () => {
+  const scenarioFile = await aFile('answers: [{reply: first}]')
+  const said: (string | undefined)[] = []
+  const gateway = await aGateway({ scenarioFile, onScenario: (failure) => said.push(failure) })
+  writeFileSync(scenarioFile, 'answers: [{reply: second one}]')
+  await expect.poll(() => said).toEqual([undefined])
+  expect((await say(gateway, 'x')).content).toBe('second one')
+  renameSync(scenarioFile, `${scenarioFile}.aside`)
+  await expect.poll(() => said).toEqual([undefined, expect.stringContaining('Cannot read')])
+  expect((await say(gateway, 'x')).content).toBe('second one')
+  writeFileSync(`${scenarioFile}.new`, 'answers: [{reply: third}]')
+  renameSync(`${scenarioFile}.new`, scenarioFile)
+  await expect.poll(() => said.length).toBe(3)
+  expect((await say(gateway, 'x')).content).toBe('third')
+})
+
+test('a scenario: a pattern takes no longer than its text is long', async () => {
+  const scenarioFile = await aFile(`
+answers:
+  - { when: { pattern: '^(a+)+$' }, reply: all a }
+  - { when: { pattern: '(?<word>\\w+)-\\u00e9\\d{2}' }, reply: found }
+`)
+  const gateway = await aGateway({ scenarioFile })
+  const startedAt = performance.now()
+  expect((await say(gateway, `${'a'.repeat(100_000)}!`)).content).toContain('You said')
+  expect(performance.now() - startedAt).toBeLessThan(2000)
+  expect((await say(gateway, 'AAAA')).content).toBe('all a')
+  expect((await say(gateway, 'so: x-É12')).content).toBe('found')
+})
+
+describe('a scenario that is wrong', () => {
+  const read = (text: string) =>
+    readDocument(text, 'scenario.yaml', readScenario).then(
+      () => 'accepted',
+      (error: UserError) => `${error.code}: ${error.message}`,
+    )
+
+  test.each([
+    ['5', 'the document must be a mapping, not a number (line 1, column 1)'],
+    ['', 'the document must be a mapping, not nothing'],
+    ['answer: []', 'answer is not known here; known are answers, faults (line 1, column 9)'],
+    ['answers:\n  - {}', 'answers[0] must have "reply": what is answered (line 2, column 5)'],
+    [
+      'answers:\n  - reply: []',
+      'answers[0].reply must have at least one answer (line 2, column 12)',
+    ],
+    [
+      'answers:\n  - when: x\n    reply:\n      - text: 5',
+      'answers[0].reply[0].text must be text, not a number (line 4, column 15)',
+    ],
+    [
+      '{"answers": [{"reply": {"status": 200}}]}',
+      'answers[0].reply.status must be a whole number from 400 to 599 (line 1, column 35)',
+    ],
+    [
+      'answers: [{when: {pattern: "("}, reply: x}]',
+      'answers[0].when.pattern is not a regular expression: ',
+    ],
+    [
+      'answers: [{when: {pattern: "(?=a)b"}, reply: x}]',
+      'answers[0].when.pattern is not a regular expression: ',
+    ],
+    [
+      'answers: [{reply: {call: f, with: &x {a: *x}}}]',
+      'answers[0].reply.with must not hold itself (line 1, column 38)',
+    ],
+    ['answers: [{reply: {with: {}}}]', 'answers[0].reply.with belongs to "call", which is missing'],
+    ['answers: [{reply: {}}]', 'answers[0].reply says nothing: give it "text", "call" or a fault'],
+    ['answers: [{reply: x, repeat: often}]', 'answers[0].repeat must be one of last, loop, never'],
+    ['faults: [{error: nope}]', 'faults[0].error must be one of invalid-token,'],
+    ['answers: [}', 'line 1, column 11'],
+    ['a: 1\na: 2', 'Map keys must be unique (line 2, column 1)'],
+    ['a: &x [*x]\n__proto__: 1', 'is not known here'],
+  ])('a scenario that is wrong: %j', async (text, problem) => {
+    expect(await read(text)).toMatch(/^config-invalid: Cannot use scenario\.yaml: /)
+    expect(await read(text)).toContain(problem)
+  })
+
+  test('a scenario that is wrong: a file that is not there', async () => {
+    const start = aGateway({ scenarioFile: '/nowhere/at/all.yaml' })
+    await expect(start).rejects.toThrow('Cannot read the scenario /nowhere/at/all.yaml')
+  })
+
+  test('a scenario that is wrong: text for a function is wrapped, never broken JSON', () => {
+    const scenario = readScenario({ answers: [{ reply: { call: 'f', with: 'oops {' } }] })
+    const tool = { name: 'f', kind: 'function', parameters: {} } as const
+    const request = {
+      model: 'm',
+      stream: false,
+      messages: [],
+      tools: [tool],
+      toolChoice: 'auto',
+      maxOutputTokens: undefined,
+      stopSequences: [],
+    } as const
+    expect(new Player(scenario).play(request, 'chat')!.utterances).toEqual([
+      { type: 'call', tool, input: '{"input":"oops {"}' },
+    ])
+  })
+})
+
+describe('a catalog file', () => {
+  const read = (text: string) => readDocument(text, 'models.json', readModels)
+
+  test('a catalog file: ids alone, entries, or what a real gateway answered', async () => {
+    expect(await read('[a, {id: b, endpointTypes: [anthropic], aliasOf: a}]')).toEqual([
+      { id: 'a', ownedBy: 'custom', endpointTypes: ['openai', 'openai-response', 'anthropic'] },
+      { id: 'b', ownedBy: 'custom', endpointTypes: ['anthropic'], aliasOf: 'a' },
+    ])
+    const answer = {
+      data: [{ id: 'x', owned_by: 'y', supported_endpoint_types: ['openai'] }, { id: 'z' }],
+    }
+    expect(await read(JSON.stringify(answer))).toEqual([
+      { id: 'x', ownedBy: 'y', endpointTypes: ['openai'] },
+      { id: 'z', ownedBy: 'custom', endpointTypes: ['openai', 'openai-response', 'anthropic'] },
+    ])
+  })
+
+  test.each([
+    ['[]', 'the document must have at least one model'],
+    ['[a, a]', 'stands there twice: a (line 1, column 5)'],
+    ['[{id: 5}]', '[0].id must be text, not a number'],
+    ['[{id: a, aliasOf: b}]', '[0].aliasOf is no model of this catalog: b'],
+    ['[{id: a, color: red}]', '[0].color is not known here; known are id,'],
+  ])('a catalog file that is wrong: %j', async (text, problem) => {
+    await expect(read(text)).rejects.toThrow(problem)
+    await expect(read(text)).rejects.toBeInstanceOf(UserError)
+  })
+})
