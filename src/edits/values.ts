@@ -196,3 +196,8 @@ export function showPath(path: AnyPath): string {
     return `${showPath(path.slice(0, -1))}: ${JSON.stringify(last.element)}`
   return path.map((key) => (/^[\w$-]+$/.test(String(key)) ? key : JSON.stringify(key))).join('.')
 }
+
+/** The same for programs: nothing is quoted. */
+export function plainPath(path: KeyPath): string {
+  return path.map((key) => (typeof key === 'object' ? key.element : key)).join('.')
+}

@@ -131,7 +131,8 @@ function isListOf(value: unknown, isOne: (one: unknown) => boolean): value is un
 }
 
 function isKeyPath(value: unknown): value is KeyPath {
-  return isListOf(value, isString) && value.length > 0
+  const isStep = (step: unknown) => isString(step) || (isObject(step) && isString(step['element']))
+  return isListOf(value, isStep) && value.length > 0
 }
 
 /** Absolute, without `..` or doubled separators, and without a NUL. */
