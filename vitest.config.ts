@@ -20,14 +20,14 @@ function alone(name: string, timeoutMs: number) {
 
 export default defineConfig({
   test: {
+    // Vitest leaves a core free otherwise, which is half of a small machine.
+    maxWorkers: '100%',
     // Of the real clients that say they may run at once: they wait more than they work.
     maxConcurrency: 3,
     projects: [
       {
         test: {
           name: 'unit',
-          // Vitest leaves a core free otherwise, which is half of a small machine.
-          maxWorkers: '100%',
           testTimeout: 30_000,
           include: ['test/**/*.test.ts'],
           exclude: ['clients', 'crash', 'browser', 'pack', 'network', 'sdk', 'load'].map(

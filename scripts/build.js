@@ -4,7 +4,6 @@
  *
  * dist/cli.js, platform.js  What bin/repoint.js puts together.
  * dist/gateway.js, types/   The local gateway, for programs that import `repoint/gateway`.
- * dist/errors.js            Exit statuses, for the script that writes the README's table.
  *
  * With --if-older it builds only if something has changed since, so that suites can run side by side.
  */
@@ -26,7 +25,6 @@ const { metafile } = await build({
     cli: 'src/cli.ts',
     platform: 'src/platform/node.ts',
     gateway: 'src/serve/index.ts',
-    errors: 'src/errors.ts',
   },
   outdir: 'dist',
   bundle: true,

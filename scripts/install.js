@@ -34,6 +34,12 @@ export const packageSets = {
     '@ai-sdk/openai-compatible': '3.0.92',
     zod: '4.6.7',
   },
+  // Stryker 10 needs Node 22. It drives our own vitest.
+  mutation: {
+    '@stryker-mutator/core': '10.1.1',
+    '@stryker-mutator/vitest-runner': '10.1.1',
+    vitest: 'file:../../node_modules/vitest',
+  },
   nodes: Object.fromEntries(
     [20, 22, 24, 26].map((major) => [`node${major}`, `npm:${nodePackage}@${major}`]),
   ),
@@ -55,10 +61,14 @@ export function installPackages(set) {
   mkdirSync(folder, { recursive: true })
   const manifest = { private: true, type: 'module', dependencies: packageSets[set] }
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
-  const { status } = spawnSync('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    shell: isWindows,
-  })
+  const { status } = spawnSync(
+    'npm',
+    ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error'],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      shell: isWindows,
+    },
+  )
   if (status !== 0) throw new Error(`npm could not install the packages for ${set}`)
   writeFileSync(stamp, wanted)
 }

@@ -1,10 +1,10 @@
 /**
  * Runs a suite with what it needs: `node scripts/test.js SUITE [what vitest takes]`. A suite is a
- * project of vitest.config.ts, `properties` (many more runs of the property tests), or `nodes`: the
- * default tests on the other supported Nodes, all of them on the newest.
+ * project of vitest.config.ts, `properties` (many more runs of the property tests), `nodes` (the
+ * default tests on the other supported Nodes, all of them on the newest) or `mutation ROOM`.
  */
 import { spawnSync } from 'node:child_process'
-import { installPackages, installTools, nodeOf } from './install.js'
+import { installPackages, installTools, modulesOf, nodeOf } from './install.js'
 
 /** What a suite needs beside what `npm ci` installs. */
 const needs = {
@@ -26,7 +26,8 @@ const core = ['test/platform', 'test/scenarios', 'test/commands']
 
 const [suite = 'unit', ...args] = process.argv.slice(2)
 const isBuilt = start([process.execPath, 'scripts/build.js', '--if-older']) === 0
-process.exitCode = !isBuilt ? 1 : suite === 'nodes' ? onOtherNodes() : run(suite, args)
+const special = { nodes: onOtherNodes, mutation: () => mutate(args) }
+process.exitCode = !isBuilt ? 1 : (special[suite]?.() ?? run(suite, args))
 
 function run(name, extra) {
   const {
@@ -65,6 +66,13 @@ function onOtherNodes() {
       return start([...vitest, '--reporter=dot', ...(major === 26 ? [] : core)])
     })
   return Math.max(...results)
+}
+
+function mutate([room, ...extra]) {
+  installPackages('mutation')
+  const stryker = `${modulesOf('mutation')}/@stryker-mutator/core/bin/stryker.js`
+  const env = { MUTATION_ROOM: room }
+  return start([nodeOf(22), stryker, 'run', 'scripts/stryker.config.js', ...extra], env)
 }
 
 /** Starts what follows where it reaches nothing but loopback, if the system lets us: Linux, as root. */

@@ -5,7 +5,7 @@ import { rowOf, rows } from './clients/list.ts'
 import type { Shell } from './commands/completion.ts'
 import type { GatewayOptions } from './commands/credentials.ts'
 import { Session } from './commands/screen/session.ts'
-import { renderError, UserError } from './errors.ts'
+import { exitStatus, renderError, UserError } from './errors.ts'
 import type { Platform } from './platform/platform.ts'
 
 /**
@@ -17,6 +17,31 @@ export async function main(platform: Platform, args: readonly string[]): Promise
   const ownArgs = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
   const isJson = ownArgs.includes('--json')
   const session = new Session(platform, { isJson })
+  if (session.canAsk && asking.has(ownArgs[0] ?? '')) platform.ask.hold()
+  const status = await run(session, args, ownArgs)
+  platform.ask.release()
+
+  // A reader that has gone away (`| head`) is no failure of ours.
+  const { outFailure } = platform.terminal
+  if (outFailure === undefined || outFailure === 'EPIPE') return status
+  session.printBeside(
+    shownError(
+      session,
+      new UserError({
+        code: 'io-failed',
+        message: `Standard output cannot be written (${outFailure})`,
+      }),
+      { json: false },
+    ).text,
+  )
+  return status || exitStatus.internal
+}
+
+async function run(
+  session: Session,
+  args: readonly string[],
+  ownArgs: readonly string[],
+): Promise<number> {
   let status = 0
   try {
     const program = commandLine(session, (result) => {
@@ -30,17 +55,21 @@ export async function main(platform: Platform, args: readonly string[]): Promise
     return status
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0
-    const rendered = renderError(
-      error instanceof CommanderError ? asUsageError(error, ownArgs) : error,
-      {
-        json: isJson,
-        redact: (text) => (isJson ? session.redact(text) : session.forPeople(text)),
-      },
-    )
-    if (isJson) platform.terminal.out(rendered.text)
-    else session.printBeside(rendered.text)
-    return rendered.exitStatus
+    const { isJson, platform } = session
+    const thrown = error instanceof CommanderError ? asUsageError(error, ownArgs) : error
+    const shown = shownError(session, thrown, { json: isJson })
+    if (isJson) platform.terminal.out(shown.text)
+    else session.printBeside(shown.text)
+    return shown.exitStatus
   }
+}
+
+function shownError(session: Session, thrown: unknown, { json }: { json: boolean }) {
+  return renderError(thrown, {
+    json,
+    redact: (text) => (json ? session.redact(text) : session.forPeople(text)),
+    files: session.files,
+  })
 }
 
 /** Every command, flag and help line. `finish` takes the exit status of the command that ran. */
@@ -284,6 +313,9 @@ export function commandLine(session: Session, finish: (status: number) => void):
       })
   return program
 }
+
+/** The commands that may ask for an address or a key. */
+const asking = new Set(['', ...rows.map(({ id }) => id), 'editor', 'models'])
 
 const clientIds = rows.map(({ id }) => id)
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'powershell']

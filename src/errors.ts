@@ -1,3 +1,4 @@
+import { compact } from './compact.ts'
 import { printable } from './text.ts'
 
 /**
@@ -125,16 +126,22 @@ function asUserError(error: unknown): UserError {
   })
 }
 
-/**
- * Renders any thrown value for a person or as one JSON document. The only place that does so.
- *
- * @param redact takes secrets out of every text before it is shown
- */
+/** How an error is to be shown. */
+export interface ErrorFormat {
+  readonly json: boolean
+  /** Takes secrets out of every text before it is shown. */
+  readonly redact: (text: string) => string
+  /** What the command had done to the files by then: told, unless the error knows better. */
+  readonly files: FilesState
+}
+
+/** Renders any thrown value for a person or as one JSON document. The only place that does so. */
 export function renderError(
   thrown: unknown,
-  format: { json: boolean; redact: (text: string) => string },
+  format: ErrorFormat,
 ): { text: string; exitStatus: number } {
   const error = asUserError(thrown)
+  const files = error.files === 'unchanged' ? format.files : error.files
   const message = printable(format.redact(error.message))
   const hint = error.hint === undefined ? undefined : printable(format.redact(error.hint))
   const status = exitStatus[error.code]
@@ -143,15 +150,13 @@ export function renderError(
       error: {
         code: error.code,
         message,
-        ...(hint === undefined ? {} : { hint }),
-        filesChanged: filesChanged[error.files],
+        ...compact({ hint }),
+        filesChanged: filesChanged[files],
       },
     }
     return { text: `${JSON.stringify(document)}\n`, exitStatus: status }
   }
-  const body = indent(
-    `${message}${/[.!?]$/.test(message) ? '' : '.'} ${filesSentence[error.files]}`,
-  )
+  const body = indent(`${message}${/[.!?]$/.test(message) ? '' : '.'} ${filesSentence[files]}`)
   const lines = [`error: ${body}`]
   if (hint !== undefined) lines.push(`hint:  ${indent(hint)}`)
   return { text: `${lines.join('\n')}\n`, exitStatus: status }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { exitStatus, renderError, UserError } from '../src/errors.ts'
 import { printable } from '../src/text.ts'
 
-const plain = { json: false, redact: (text: string) => text }
+const plain = { json: false, redact: (text: string) => text, files: 'unchanged' } as const
 
 test('an error says what, the state of the files and the next step', () => {
   const error = new UserError({
@@ -38,9 +38,20 @@ test.each([
   expect(renderError(error, plain).text).not.toContain('Nothing was changed')
 })
 
+test('an error that knows nothing of the files tells what the command had done by then', () => {
+  const after = { ...plain, files: 'changed' } as const
+  const changed = 'The files were changed; `repoint rollback` undoes it.'
+  expect(renderError(new UserError({ code: 'cancelled', message: 'Cancelled' }), after).text).toBe(
+    `error: Cancelled. ${changed}\n`,
+  )
+  expect(renderError(new TypeError('boom'), after).text).toContain(changed)
+  const pending = new UserError({ code: 'disk-full', message: 'No space', files: 'pending' })
+  expect(renderError(pending, after).text).toContain('not finished')
+})
+
 test('what is no UserError is our own fault: status 1, with the stack, redacted', () => {
   const { text, exitStatus: status } = renderError(new TypeError('boom sk-secret'), {
-    json: false,
+    ...plain,
     redact: (text) => text.replaceAll('sk-secret', '....'),
   })
   expect(status).toBe(1)

@@ -8,6 +8,8 @@ export interface ClientRow extends ClientName {
   readonly description: string
   /** Below its help. */
   readonly examples: readonly string[]
+  /** What a setup changes on the machine, in Markdown for the README. */
+  readonly changes: { readonly files: string; readonly keys: string }
   /** Beside those of every setup, in the order of its help. */
   readonly flags: readonly ClientFlag[]
   /** A run loads only the clients that it is about. */
@@ -25,6 +27,10 @@ export const rows: readonly ClientRow[] = [
       'repoint codex',
       'repoint codex --base-url https://gw.example --key-stdin --yes < key',
     ],
+    changes: {
+      files: '`~/.codex/auth.json`, then `~/.codex/config.toml`',
+      keys: 'the key; `model`, `model_provider`, `openai_base_url`, one `[model_providers.gateway]` table',
+    },
     flags: [modelFlag, providerIdFlag, contextWindowFlag],
     load: async () => (await import('./codex/codex.ts')).codex,
   },
@@ -34,6 +40,10 @@ export const rows: readonly ClientRow[] = [
     label: 'Claude Code',
     description: 'set up Claude Code with its own models',
     examples: ['repoint claude', 'repoint claude --slot opus --opus-model claude-opus-5-5'],
+    changes: {
+      files: '`~/.claude/settings.json`',
+      keys: '`env.ANTHROPIC_AUTH_TOKEN`, `env.ANTHROPIC_BASE_URL`, `env.CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC`, `model`',
+    },
     flags: claudeFlags,
     load: async () => (await import('./claude/claude.ts')).claude,
   },
@@ -43,6 +53,10 @@ export const rows: readonly ClientRow[] = [
     label: 'Claude Code with GPT models',
     description: 'set up Claude Code with GPT models in its slots',
     examples: ['repoint claude-gpt', 'repoint claude-gpt --haiku-model gpt-5.4-mini --dry-run'],
+    changes: {
+      files: 'the same',
+      keys: 'also `ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU,FABLE}_MODEL` with their `_NAME`, `CLAUDE_CODE_SUBAGENT_MODEL`',
+    },
     flags: claudeFlags,
     load: async () => (await import('./claude/claude.ts')).claudeGpt,
   },
@@ -52,6 +66,11 @@ export const rows: readonly ClientRow[] = [
     label: 'opencode',
     description: 'set up opencode: its config and its auth.json, as one pair',
     examples: ['repoint opencode', 'repoint opencode --model gpt-5.6-sol --provider-id work'],
+    changes: {
+      files:
+        '`~/.local/share/opencode/auth.json`, then `~/.config/opencode/opencode.json` or `.jsonc`',
+      keys: 'the key under your provider id; one provider, `model`, `small_model`',
+    },
     flags: [modelFlag, providerIdFlag, contextWindowFlag],
     load: async () => (await import('./opencode/opencode.ts')).opencode,
   },

@@ -123,7 +123,10 @@ async function findKey(
       message: 'The key is given more than once',
       hint: 'Keep one of --key-stdin, --key-file and --key-env.',
     })
-  if (options.keyStdin) return clean(decode(await readStdin(session)))
+  if (options.keyStdin) {
+    ask.release()
+    return clean(decode(await readStdin(session)))
+  }
   if (options.keyFile !== undefined) return clean(readKeyFile(session, options.keyFile))
   if (options.keyEnv !== undefined) {
     if (!/^[A-Za-z_]\w{0,63}$/.test(options.keyEnv))

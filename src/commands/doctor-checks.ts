@@ -5,9 +5,9 @@ import { readCatalog } from '../gateway/catalog.ts'
 import { proxyFor } from '../gateway/http/proxy.ts'
 import { probe } from '../gateway/probe.ts'
 import type { Catalog, GatewayAccess } from '../gateway/types.ts'
+import { findInstalled } from './client-program.ts'
 import type { ClientState } from './client-state.ts'
 import type { DoctorRequest } from './doctor.ts'
-import { findInstalled } from './installed.ts'
 import type { Session } from './screen/session.ts'
 
 /** One finding. */

@@ -128,7 +128,9 @@ async function fix(
     model: configured?.model ?? '',
     edits,
   }
-  return applyPlan(session.platform, plan).run?.id
+  const applied = applyPlan(session.platform, plan)
+  session.noteApplied(applied)
+  return applied.run?.id
 }
 
 /** The edits, and with them the mode that closes the file with the key to others. */

@@ -1,3 +1,4 @@
+import { slots } from '../clients/client.ts'
 import { pickModel } from '../clients/models.ts'
 import { UserError } from '../errors.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'
@@ -56,5 +57,5 @@ export async function editor(
 }
 
 function isMessagesFamily(catalog: Catalog, id: string): boolean {
-  return Object.values(messagesTiers(catalog)).some((ids) => ids.includes(id))
+  return Object.values(messagesTiers(catalog, slots)).some((ids) => ids.includes(id))
 }

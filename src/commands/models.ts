@@ -1,8 +1,8 @@
+import { gptMapping } from '../clients/claude/models.ts'
 import { slots } from '../clients/client.ts'
 import {
   type ChosenModel,
   defaultModel,
-  gptMapping,
   isChatModel,
   messagesTiers,
   smallModel,
@@ -82,7 +82,7 @@ function usesByModel(catalog: Catalog): ReadonlyMap<string, readonly Use[]> {
   const mapping = gptMapping(catalog)
   for (const slot of slots) add(`claude-gpt ${slot}`, mapping[slot])
   add('claude-gpt subagent', mapping.subagent)
-  const tiers = messagesTiers(catalog)
+  const tiers = messagesTiers(catalog, slots)
   for (const slot of slots)
     for (const id of tiers[slot])
       add(`claude ${slot}`, { id, reason: `its id holds the word ${slot}` })

@@ -48,6 +48,7 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
       hint: 'repoint rollback --force',
     })
   const applied = request.isDryRun ? undefined : applyRollback(session.platform, found)
+  if (applied !== undefined) session.noteApplied(applied)
   const isChanged = request.isDryRun
     ? found.files.some(({ action }) => action !== 'unchanged')
     : applied?.run !== undefined

@@ -7,6 +7,7 @@ import type { GatewayAccess } from '../gateway/types.ts'
 import { applyPlan, checkTargets } from '../transaction/apply.ts'
 import type { Applied } from '../transaction/record.ts'
 import { readClientFiles } from './client-files.ts'
+import { expectInstalled, type Tried, tryClient } from './client-program.ts'
 import { stopCodexServer } from './codex-server.ts'
 import { configuredGateways } from './configured-gateway.ts'
 import { type FoundGateway, findGateway, type GatewayOptions, type Known } from './credentials.ts'
@@ -16,7 +17,6 @@ import type { Session } from './screen/session.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
 import { type Chooser, type Proof, prove, proveModels } from './setup/prove.ts'
 import { reportDryRun, reportSetup, showPlan } from './setup/report.ts'
-import { expectInstalled, type Tried, tryClient } from './try-client.ts'
 
 export interface SetupRequest {
   /** The word of the command line; `setup` when several clients are set up in one run. */
@@ -67,17 +67,17 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
   }
   if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged'))
     await confirm(session, request, consents)
+  session.platform.ask.release()
   if (session.platform.interrupt.aborted)
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 
   const applied = applyPlan(session.platform, plan)
-  const files = applied.run ? 'changed' : 'unchanged'
+  session.noteApplied(applied)
   if (proof.catalog !== undefined) rememberModels(session, proof.catalog)
-  await proveWritten(session, request, access, drafts, files)
+  await proveWritten(session, request, access, drafts)
   const toDo = isCodexChanged(applied) ? await stopCodexServer(session, request) : []
   const tried: Tried[] = []
-  if (request.tryClient)
-    for (const client of clients) tried.push(await tryClient(session, client, files))
+  if (request.tryClient) for (const client of clients) tried.push(await tryClient(session, client))
   reportSetup(session, {
     plan,
     applied,
@@ -209,10 +209,8 @@ async function proveWritten(
   request: SetupRequest,
   access: GatewayAccess,
   drafts: readonly Draft[],
-  files: 'changed' | 'unchanged',
 ): Promise<void> {
-  for (const { client } of drafts)
-    expectReadBack(client, readClientFiles(session, client), access, files)
+  for (const { client } of drafts) expectReadBack(client, readClientFiles(session, client), access)
   if (!request.verify) return
   try {
     await proveModels(session, access, new Map(drafts.map((one) => [one.client, one.models])))
@@ -225,7 +223,6 @@ async function proveWritten(
           ? 'Cancelled after the files were written, before the last proof'
           : `The files are written, but the last proof failed: ${error.message}`,
       hint: error.hint,
-      files,
       cause: error,
     })
   }

@@ -1,7 +1,13 @@
 import { UserError } from '../errors.ts'
-import { type RequestSpec, request } from './http/http.ts'
-import { type Answer, NetworkError, type NetworkFailure } from './judge/answer.ts'
-import { diagnose, type Outcome, type Question } from './judge/diagnose.ts'
+import { type RequestSpec, request } from './http/request.ts'
+import {
+  type Answer,
+  NetworkError,
+  type NetworkFailure,
+  type Outcome,
+  type Question,
+} from './judge/answer.ts'
+import { diagnose } from './judge/http-answer.ts'
 import type { GatewayAccess } from './types.ts'
 
 /**
@@ -44,7 +50,12 @@ export function questionFor(
   access: GatewayAccess,
   question: Pick<Question, 'asked' | 'model' | 'catalog' | 'isBaseProven'>,
 ): Question {
-  return { ...question, baseUrl: access.baseUrl, secrets: [access.key] }
+  return {
+    ...question,
+    baseUrl: access.baseUrl,
+    secrets: [access.key],
+    isCheckRefused: access.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0',
+  }
 }
 
 export function asUserError(outcome: Outcome): UserError {

@@ -110,11 +110,14 @@ function endTree(pid: number | undefined): void {
 /** A Ctrl-C reaches our group only, so a child in one of its own must be told. */
 function endWithUs(end: (signal: NodeJS.Signals) => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  const pass = (signal: NodeJS.Signals) => {
+  // Counted now: who listens to the first signal only is gone when it has come.
+  const heard = signals.filter((signal) => process.listenerCount(signal) > 0)
+  const pass = (signal: (typeof signals)[number]) => {
     end('SIGTERM')
+    setTimeout(end, endingMs, 'SIGKILL').unref()
     unwatch()
     // Where nobody else listens, the signal ends us, as it would have without this listener.
-    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal)
+    if (!heard.includes(signal)) process.kill(process.pid, signal)
   }
   const onExit = () => end('SIGKILL')
   const unwatch = () => {

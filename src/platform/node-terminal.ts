@@ -3,6 +3,7 @@ import type { Terminal } from './platform.ts'
 
 /** The terminal of this process. What is asked of it is looked up when it is first asked. */
 export function nodeTerminal(): Terminal {
+  const out = writerTo(1)
   return {
     get canAsk() {
       return isTerminal(2) && isTerminal(0)
@@ -16,8 +17,11 @@ export function nodeTerminal(): Terminal {
     get columns() {
       return (isTerminal(1) && process.stdout.columns) || 80
     },
-    out: writerTo(1),
-    err: writerTo(2),
+    get outFailure() {
+      return out.failure()
+    },
+    out: out.write,
+    err: writerTo(2).write,
     readStdin,
   }
 }
@@ -36,42 +40,31 @@ function isTerminal(handle: 0 | 1 | 2): boolean {
  * Node's own stream on a terminal and on Windows. Files and pipes are written to as Node does,
  * synchronously, but without loading its streams.
  */
-function writerTo(handle: 1 | 2): (text: string) => void {
+function writerTo(handle: 1 | 2): {
+  write: (text: string) => void
+  failure: () => string | undefined
+} {
   let stream: NodeJS.WriteStream | undefined
-  let isLost = false
-  const lose = (error: NodeJS.ErrnoException) => {
-    if (!isLost && handle === 1) reportLoss(error)
-    isLost = true
+  let failure: string | undefined
+  const lose = ({ code, message }: NodeJS.ErrnoException) => {
+    failure ??= code ?? message
   }
-  return (text) => {
-    if (isLost) return
-    if (stream === undefined && process.platform !== 'win32' && !isTerminal(handle)) {
-      try {
-        writeAll(handle, Buffer.from(text))
-      } catch (error) {
-        lose(error as NodeJS.ErrnoException)
-      }
-      return
-    }
-    stream ??= (handle === 1 ? process.stdout : process.stderr).on('error', lose)
-    stream.write(text)
-  }
-}
 
-/**
- * What was asked for is done all the same, so nothing is thrown: one line says that the result could
- * not be written, and the exit status does too. A reader that has gone away (`| head`) is no failure
- * of ours.
- */
-function reportLoss({ code }: NodeJS.ErrnoException): void {
-  if (code === 'EPIPE') return
-  process.once('exit', (status) => {
-    if (status === 0) process.exitCode = 1
-  })
-  try {
-    writeAll(2, Buffer.from(`error: Standard output cannot be written (${code}).\n`))
-  } catch {
-    // There is nobody left to tell.
+  return {
+    failure: () => failure,
+    write: (text) => {
+      if (failure !== undefined) return
+      if (stream === undefined && process.platform !== 'win32' && !isTerminal(handle)) {
+        try {
+          writeAll(handle, Buffer.from(text))
+        } catch (error) {
+          lose(error as NodeJS.ErrnoException)
+        }
+        return
+      }
+      stream ??= (handle === 1 ? process.stdout : process.stderr).on('error', lose)
+      stream.write(text)
+    },
   }
 }
 

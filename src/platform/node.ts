@@ -1,10 +1,10 @@
 import { homedir, hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { terminalAsk } from './node-ask.ts'
 import { nodeFiles } from './node-files.ts'
 import { nodeProcesses } from './node-processes.ts'
 import { nodeTerminal } from './node-terminal.ts'
 import type { Machine, Platform } from './platform.ts'
-import { terminalAsk } from './prompts.ts'
 
 /** The outside world for real. Only bin and tests build it. */
 export function nodePlatform(): Platform {
@@ -18,7 +18,7 @@ export function nodePlatform(): Platform {
     files: nodeFiles(machine.os),
     processes,
     clock: { now: () => new Date() },
-    ask: terminalAsk,
+    ask: terminalAsk(),
     runInForeground: async (command, args, options) => {
       const { runInForeground } = await import('./node-run.ts')
       // Windows would look in the working folder first.

@@ -51,6 +51,11 @@ export interface Terminal {
   readonly stderrIsTerminal: boolean
   /** Width in columns; 80 where there is no terminal. */
   readonly columns: number
+  /**
+   * Why standard output cannot be written, as the system names it: `ENOSPC`, `EPIPE`. What was asked
+   * for is done all the same, so `out` itself does not throw.
+   */
+  readonly outFailure: string | undefined
   /** Writes text to standard output as it stands. */
   out(text: string): void
   /** Writes text to standard error as it stands. */
@@ -65,6 +70,13 @@ export interface Terminal {
  * Every question throws `UserError` `cancelled` on Ctrl-C or when its terminal goes away.
  */
 export interface Ask {
+  /**
+   * From now on what is typed outside of a question neither shows nor answers a later one: it may be
+   * a key, ahead of its question. Ctrl-C interrupts as ever.
+   */
+  hold(): void
+  /** Ends that. */
+  release(): void
   input(question: {
     message: string
     default?: string | undefined

@@ -1,61 +1,59 @@
+import { checkbox, confirm, input, password, search } from '@inquirer/prompts'
+import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
+import { dots } from '../text.ts'
 import type { Ask, AskChoice } from './platform.ts'
 
-/** The questions of `Ask` on a real terminal. The prompt library is loaded with the first question. */
-export const terminalAsk: Ask = {
-  input: ({ message, default: preset, validate }) =>
-    question(({ input }) =>
-      input(
-        {
-          message,
-          ...(preset === undefined ? {} : { default: preset }),
-          ...(validate ? { validate } : {}),
-        },
-        context(),
-      ),
+export const askInput: Ask['input'] = ({ message, default: preset, validate }) =>
+  orCancelled(
+    input(
+      {
+        message,
+        // A key that was pasted into the wrong question is not shown either.
+        transformer: (text) => (/^\s*(?:sk|pk)-/.test(text) ? dots : text),
+        ...compact({ default: preset, validate }),
+      },
+      context(),
     ),
+  )
 
-  secret: ({ message, validate }) =>
-    question(async ({ password }) => {
-      const pasted = watchPaste()
-      let answer = ''
-      const check = async (text: string) => {
-        answer = await pasted.whole(text)
-        const verdict = validate?.(answer) ?? true
-        if (verdict !== true) pasted.forget()
-        return verdict
-      }
-      try {
-        // Without toggleMask: false, Ctrl-T shows the key in clear (@inquirer/prompts 8.7.5).
-        await password({ message, toggleMask: false, validate: check }, context())
-        return answer
-      } finally {
-        pasted.stop()
-      }
-    }),
+export const askSecret: Ask['secret'] = async ({ message, validate }) => {
+  const pasted = watchPaste()
+  let answer = ''
+  const check = async (text: string) => {
+    answer = await pasted.whole(text)
+    const verdict = validate?.(answer) ?? true
+    if (verdict !== true) pasted.forget()
+    return verdict
+  }
 
-  confirm: ({ message, default: preset }) =>
-    question(({ confirm }) => confirm({ message, default: preset }, context())),
-
-  search: ({ message, choices }) =>
-    question(({ search }) =>
-      search({ message, source: (term) => matching(choices, term ?? '') }, context()),
-    ),
-
-  checkbox: ({ message, choices, validate }) =>
-    question(({ checkbox }) =>
-      checkbox(
-        {
-          message,
-          choices: choices.map(asShown),
-          ...(validate ? { validate: (chosen) => validate(chosen.map(({ value }) => value)) } : {}),
-        },
-        context(),
-      ),
-    ),
+  try {
+    // Without toggleMask: false, Ctrl-T shows the key in clear (@inquirer/prompts 8.7.5).
+    await orCancelled(password({ message, toggleMask: false, validate: check }, context()))
+    return answer
+  } finally {
+    pasted.stop()
+  }
 }
 
-/** A paste may come in several pieces, this far apart at most, in ms. */
+export const askConfirm: Ask['confirm'] = (question) => orCancelled(confirm(question, context()))
+
+export const askSearch: Ask['search'] = ({ message, choices }) =>
+  orCancelled(search({ message, source: (term) => matching(choices, term ?? '') }, context()))
+
+export const askCheckbox: Ask['checkbox'] = ({ message, choices, validate = () => true }) =>
+  orCancelled(
+    checkbox(
+      {
+        message,
+        choices: choices.map(compact),
+        validate: (chosen) => validate(chosen.map(({ value }) => value)),
+      },
+      context(),
+    ),
+  )
+
+/** How far apart the pieces of a paste may come, in ms. */
 const pasteGapMs = 30
 
 /**
@@ -71,6 +69,7 @@ function watchPaste() {
     else if (lineBreak !== -1) rest = text.slice(lineBreak)
   }
   process.stdin.on('data', take)
+
   return {
     /** The answer with all that was pasted behind it; a line break at its end is the Enter key. */
     async whole(text: string) {
@@ -86,11 +85,9 @@ function watchPaste() {
   }
 }
 
-type Prompts = typeof import('@inquirer/prompts')
-
-async function question<T>(ask: (prompts: Prompts) => Promise<T>): Promise<T> {
+async function orCancelled<T>(answer: Promise<T>): Promise<T> {
   try {
-    return await ask(await import('@inquirer/prompts'))
+    return await answer
   } catch (error) {
     if (error instanceof Error && /^(Exit|Abort|Cancel)PromptError$/.test(error.name))
       throw new UserError({ code: 'cancelled', message: 'Cancelled', cause: error })
@@ -104,15 +101,5 @@ function context() {
 
 function matching(choices: readonly AskChoice[], term: string) {
   const wanted = term.toLowerCase()
-  return choices.filter((choice) => choice.name.toLowerCase().includes(wanted)).map(asShown)
-}
-
-function asShown({ value, name, description, short, checked }: AskChoice) {
-  return {
-    value,
-    name,
-    ...(description === undefined ? {} : { description }),
-    ...(short === undefined ? {} : { short }),
-    ...(checked === undefined ? {} : { checked }),
-  }
+  return choices.filter((choice) => choice.name.toLowerCase().includes(wanted)).map(compact)
 }

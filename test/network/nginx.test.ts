@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readCatalog } from '../../src/gateway/catalog.ts'
-import { closeGateway } from '../../src/gateway/http/connection.ts'
+
 import { probe } from '../../src/gateway/probe.ts'
 import { accessTo, aServer, failure, goodGateway, key, tlsFile } from '../gateway/forged.ts'
 import { freePort, startNginx } from './daemons.ts'
@@ -44,7 +44,6 @@ describe('nginx: a gateway behind it', () => {
     const access = accessTo(server)
     expect((await readCatalog(access)).models).toHaveLength(2)
     for (const protocol of protocols) await probe(access, protocol, model)
-    closeGateway(access)
   })
 
   test('serves them behind a path prefix, and not without it', async () => {
@@ -66,7 +65,6 @@ describe('nginx: a gateway behind it', () => {
       const access = accessTo(await tlsNginxBefore(all, 'good.pem', flags), secure)
       await readCatalog(access)
       for (const protocol of protocols) await probe(access, protocol, model)
-      closeGateway(access)
     }
   })
 

@@ -169,6 +169,69 @@ test('repoint alone: one note tells the unknown windows of all clients', async (
   ])
 })
 
+/** A home with a `codex` that takes its time to tell its version. */
+function homeWithSlowCodex(): Home {
+  const home = aHome({ 'bin/codex': '#!/bin/sh\nsleep 1\necho codex-cli 0.169.0\n' })
+  chmodSync(home.at('bin/codex'), 0o755)
+  return home
+}
+
+test('a key that is typed ahead of its question neither shows nor becomes the address', async () => {
+  const home = homeWithSlowCodex()
+  const run = runOnTerminal(home, [], {
+    env: { PATH: `${home.at('bin')}:${process.env['PATH']}` },
+  })
+  await run.shows('Looking for clients')
+  run.type(`${canary}${keys.enter}`)
+  await run.shows('Which clients')
+  run.type(keys.enter)
+  await run.shows('Base URL')
+  run.type(keys.enter)
+  await run.shows('base URL is empty')
+  run.type(`${gateway.url}${keys.enter}`)
+  await run.shows('API key')
+  run.type(`${canary}${keys.enter}`)
+  await run.shows('Apply this?')
+  run.type(keys.enter)
+  expect(await run.ended).toBe(0)
+  expect(run.raw()).not.toContain(canary.slice(3, 12))
+  expect(home.text('.codex/config.toml')).toContain(gateway.url)
+})
+
+test('a key that is typed while the gateway is asked does not show either', async () => {
+  const slow = await startGateway({ port: 0, key: canary, faults: [{ delayMs: 1_000 }] })
+  const run = runOnTerminal(aHome(), ['codex', '--base-url', slow.url], {
+    env: { REPOINT_API_KEY: canary },
+  })
+  await run.shows('Asking the gateway')
+  run.type(canary)
+  await run.shows('Apply this?')
+  run.type(`n${keys.enter}`)
+  expect(await run.ended).toBe(130)
+  expect(run.raw()).not.toContain(canary.slice(3, 12))
+  await slow.close()
+})
+
+test('a key that is typed as the address is dots, not text', async () => {
+  const run = runOnTerminal(aHome(), ['codex'])
+  await run.shows('Base URL')
+  run.type(`${canary}${keys.enter}`)
+  await run.shows('looks like a key')
+  run.type(keys.ctrlC)
+  expect(await run.ended).toBe(130)
+  expect(run.raw()).not.toContain(canary.slice(3, 12))
+})
+
+test('Ctrl-C ends it while it looks for clients', async () => {
+  const home = homeWithSlowCodex()
+  const run = runOnTerminal(home, [], {
+    env: { PATH: `${home.at('bin')}:${process.env['PATH']}` },
+  })
+  await run.shows('Looking for clients')
+  run.type(keys.ctrlC)
+  expect(await run.ended).toBe(130)
+})
+
 /** A home in which Codex has the canary for an address. */
 async function homeWithCodexAt(url: string): Promise<Home> {
   const home = aHome()

@@ -1,7 +1,9 @@
+import { existsSync, readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { keys, runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-708192a3b47f3a9b2c4d5e6f'
 
@@ -31,6 +33,44 @@ test('--try-client: tells what the client said, and that it was asked for ping',
     tried: [{ client: 'codex', said: expect.stringMatching(/^heard: exec .*ping$/) }],
   })
   expect(status).toBe(0)
+})
+
+test('--try-client: the client runs in an empty folder of ours, which is gone afterwards', async () => {
+  const home = withCodex('echo "$(stat -c %a .) $(ls -A | wc -l) $PWD $(pwd -P)"; touch left')
+  const project = home.at('project')
+  home.put('project/opencode.json', '{"provider": {}}')
+  const { json } = await runCli(
+    home,
+    ['codex', '--base-url', gateway.url, '--yes', '--json', '--try-client'],
+    {
+      cwd: project,
+      env: { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:/usr/bin:/bin`, PWD: project },
+    },
+  )
+  const { said } = (json as { tried: { said: string }[] }).tried[0]!
+  const [mode, entries, pwd, folder] = said.split(' ')
+  expect([mode, entries]).toEqual(['700', '0'])
+  expect(pwd).toBe(folder)
+  expect(folder).toContain(home.at('.local/state/repoint/'))
+  expect(existsSync(folder!)).toBe(false)
+  expect((await runCli(home, ['rollback', '--yes', '--json'])).json).toMatchObject({
+    changed: true,
+  })
+})
+
+test('--try-client: Ctrl-C ends the client too, and the state of the files is told', async () => {
+  const home = withCodex('echo $$ > "$HOME/pid"; exec sleep 60')
+  const run = runOnTerminal(home, ['codex', '--base-url', gateway.url, '--yes', '--try-client'], {
+    env: { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:/usr/bin:/bin` },
+  })
+  await run.shows('Trying Codex')
+  const pid = () => (existsSync(home.at('pid')) ? Number(home.text('pid')) : 0)
+  while (!pid()) await new Promise((settle) => setTimeout(settle, 20))
+  run.type(keys.ctrlC)
+  expect(await run.ended).toBe(130)
+  expect(run.screen()).toContain('The files were changed')
+  expect(() => process.kill(pid(), 0)).toThrow()
+  expect(readdirSync(home.at('.local/state/repoint')).join(' ')).not.toContain('.try-')
 })
 
 test('--try-client: a client that fails is an error, with the files as they are', async () => {

@@ -1,3 +1,4 @@
+import type { FilesState } from '../../errors.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { dots, maskTellTale, printable, shortPath } from '../../text.ts'
 import { isUtf8, looksOf, paint } from './paint.ts'
@@ -12,6 +13,7 @@ export class Session {
   readonly platform: Platform
   readonly isJson: boolean
   readonly #secrets = new Set<string>()
+  #files: FilesState = 'unchanged'
 
   constructor(platform: Platform, options: { isJson: boolean }) {
     this.platform = platform
@@ -21,6 +23,16 @@ export class Session {
   /** Whether a question may be asked: never without a terminal, and never with `--json`. */
   get canAsk(): boolean {
     return this.platform.terminal.canAsk && !this.isJson
+  }
+
+  /** What this command has done to the files so far: every error tells it. */
+  get files(): FilesState {
+    return this.#files
+  }
+
+  /** Takes note of what a plan has come to. */
+  noteApplied({ run }: { readonly run?: unknown }): void {
+    if (run !== undefined) this.#files = 'changed'
   }
 
   /** From now on `secret` is masked in everything that this session prints. */

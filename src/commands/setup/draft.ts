@@ -61,7 +61,7 @@ export function draftSetup(
   })
   const repairs = obstacles.flatMap((one) => (one.repair ? [one.repair] : []))
   const edits = client.plan(texts, { ...choice, repairs })
-  expectReadBack(client, asPlanned(texts, edits), access, 'unchanged')
+  expectReadBack(client, asPlanned(texts, edits), access)
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
   return {
     client,
@@ -87,19 +87,13 @@ export function draftSetup(
 }
 
 /** @throws UserError `internal` if the client would not believe what was planned or written */
-export function expectReadBack(
-  client: Client,
-  texts: FileTexts,
-  access: GatewayAccess,
-  files: 'changed' | 'unchanged',
-): void {
+export function expectReadBack(client: Client, texts: FileTexts, access: GatewayAccess): void {
   const { baseUrl, key, broken, login } = client.readBack(texts)
   if (baseUrl === access.baseUrl && key === access.key) return
   throw new UserError({
     code: 'internal',
     message: `${client.label} would not read back what is to stand in its files: ${broken ?? login ?? 'address or key differ'}`,
-    hint: `${files === 'changed' ? 'Undo it with `repoint rollback`, and please' : 'Please'} report it: \`npm bugs repoint\` names the place.`,
-    files,
+    hint: 'Please report it: `npm bugs repoint` names the place.',
   })
 }
 

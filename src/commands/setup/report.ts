@@ -3,8 +3,8 @@ import { describeEdit } from '../../edits/describe.ts'
 import { actionOf, type FileEdit, type Plan } from '../../edits/plan.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import type { Applied } from '../../transaction/record.ts'
+import type { Tried } from '../client-program.ts'
 import type { Session } from '../screen/session.ts'
-import type { Tried } from '../try-client.ts'
 import type { Draft } from './draft.ts'
 
 /** The plan as a person reads it, and beside it what else there is to know. */

@@ -1,88 +1,213 @@
-import { setFlagsFromString } from 'node:v8'
-import type { Client } from 'undici'
+import { readFileSync } from 'node:fs'
+import tls from 'node:tls'
+import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent, Socks5ProxyAgent } from 'undici'
+import { UserError } from '../../errors.ts'
+import { isLoopback } from '../input/base-url.ts'
+import type { RequestStage } from '../judge/answer.ts'
 import type { GatewayAccess } from '../types.ts'
-import { trustedAuthorities } from './authorities.ts'
 import { type ForwardProxy, proxyFor } from './proxy.ts'
-import { needsTunnel, openSocket, type Progress } from './socket.ts'
 
-/** One connection to a gateway, kept open between requests. */
+/** One connection to a gateway, kept open between requests; it carries one at a time. */
 export interface Connection {
-  readonly client: Client
-  readonly progress: Progress
+  readonly dispatcher: Dispatcher
   readonly proxy: ForwardProxy | undefined
-  /** A plain http address is asked of the proxy by its full address. */
-  readonly asksProxy: boolean
-  readonly offersHttp2: boolean
+  readonly way: Way
+  /** How far opening has come; read by whoever reports a failure. */
+  stage: RequestStage
   /** It has carried a request before, so the other side may have closed it meanwhile. */
   isUsed: boolean
+  /** Told of what undici would try again without end; set by whoever waits. */
+  onBroken: ((error: Error) => void) | undefined
+  /** Ends it, also while it is being opened. */
+  readonly close: () => void
 }
+
+/** How a connection is opened: another way may be needed where the usual one fails. */
+export interface Way {
+  /** How long one of a name's several addresses is waited for before the next is tried, in ms. */
+  readonly addressTimeoutMs: number
+  readonly offersHttp2: boolean
+}
+
+type ConnectOptions = buildConnector.BuildOptions
 
 const idle = new WeakMap<GatewayAccess, Connection[]>()
 
-/** An idle connection, or a new one. HTTP/2 is offered only to servers that refuse HTTP/1.1. */
-export async function takeConnection(
-  access: GatewayAccess,
-  offersHttp2: boolean,
-): Promise<Connection> {
-  const waiting = idle.get(access)?.pop()
-  if (waiting !== undefined && (waiting.offersHttp2 || !offersHttp2)) return waiting
-  if (waiting !== undefined) dropConnection(waiting)
-  return newConnection(access, offersHttp2)
+/** A connection that waits for another request. */
+export function takeIdle(access: GatewayAccess): Connection | undefined {
+  return idle.get(access)?.pop()
 }
 
 /** Keeps a connection for the next request. An idle one does not keep the process alive. */
 export function keepConnection(access: GatewayAccess, connection: Connection): void {
   connection.isUsed = true
-  const waiting = idle.get(access)
-  if (waiting === undefined) idle.set(access, [connection])
-  else waiting.push(connection)
+  connection.stage = 'first-byte'
+  idle.set(access, [...(idle.get(access) ?? []), connection])
 }
 
-export function dropConnection(connection: Connection): void {
-  void connection.client.destroy()
-  // undici knows a socket only once it is open; one that never opens would hold the process.
-  connection.progress.socket?.destroy()
-}
-
-/** Closes what is still open to a gateway. */
-export function closeGateway(access: GatewayAccess): void {
-  for (const connection of idle.get(access) ?? []) dropConnection(connection)
-  idle.delete(access)
-}
-
-async function newConnection(access: GatewayAccess, offersHttp2: boolean): Promise<Connection> {
+/**
+ * A connection that opens itself with its first request.
+ *
+ * @throws UserError for a useless proxy variable or CA file
+ */
+export function newConnection(access: GatewayAccess, way: Way): Connection {
   const target = new URL(access.baseUrl)
   const proxy = proxyFor(target, access.env)
-  const plan = {
-    target,
-    proxy,
-    authorities:
-      target.protocol === 'https:' || proxy?.kind === 'https'
-        ? trustedAuthorities(access)
-        : undefined,
-    offer: offersHttp2 ? ['h2', 'http/1.1'] : ['http/1.1'],
+  const opening = new AbortController()
+
+  const tcp: ConnectOptions = {
+    // undici knows a socket only once it is open; one that never opens would hold the process.
+    signal: opening.signal,
+    autoSelectFamilyAttemptTimeout: way.addressTimeoutMs,
+    timeout: 0,
   }
-  const asksProxy = proxy !== undefined && !needsTunnel(plan)
-  const progress: Progress = { stage: 'connect' }
-  const UndiciClient = await loadClient()
-  const client = new UndiciClient(target.origin, {
-    // Deadlines are ours (see http.ts): undici's own count each part alone.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: (_options, callback) => {
-      openSocket(plan, progress).then(
-        (socket) => callback(null, socket),
-        (error: Error) => callback(error, null),
-      )
+  const secure: ConnectOptions = {
+    ...(access.caFile === undefined ? {} : { ca: trustedAuthorities(access.caFile, access.env) }),
+    // NODE_TLS_REJECT_UNAUTHORIZED=0 counts only where nothing is said.
+    rejectUnauthorized: true,
+    allowH2: way.offersHttp2,
+    timeout: 0,
+  }
+
+  const connection: Connection = {
+    dispatcher: dispatcherFor(proxy, {
+      tcp,
+      secure,
+      setStage(stage) {
+        connection.stage = stage
+      },
+      giveUp(error) {
+        connection.onBroken?.(error)
+      },
+    }),
+    proxy,
+    way,
+    stage: proxy === undefined ? 'connect' : 'proxy',
+    isUsed: false,
+    onBroken: undefined,
+    close() {
+      void connection.dispatcher.destroy()
+      opening.abort()
     },
-  })
-  return { client, progress, proxy, asksProxy, offersHttp2, isUsed: false }
+  }
+  return connection
 }
 
-async function loadClient(): Promise<typeof Client> {
-  // Node 20 optimises undici's WebAssembly parser in the background and waits for that before it
-  // exits: 80 ms of 170 for two requests. Node 22, 24 and 26 do not wait, and would lose their
-  // compile cache over a changed flag: 12 ms (20.20, 22.23, 24.21, 26.10; measured 2026-11-21).
-  if (process.versions.node.startsWith('20.')) setFlagsFromString('--liftoff-only')
-  return (await import('undici/lib/dispatcher/client.js')).default
+interface Opening {
+  readonly tcp: ConnectOptions
+  readonly secure: ConnectOptions
+  readonly setStage: (stage: RequestStage) => void
+  readonly giveUp: (error: Error) => void
+}
+
+function dispatcherFor(proxy: ForwardProxy | undefined, opening: Opening): Dispatcher {
+  const { tcp, secure, setStage, giveUp } = opening
+  // Deadlines are ours: undici's own count each part of a request alone.
+  const limits = {
+    connections: 1,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    allowH2: secure.allowH2 === true,
+  }
+  if (proxy === undefined) return new Agent({ ...limits, connect: directly(opening) })
+
+  const { kind, username, password } = proxy
+  const host = proxy.hostname.includes(':') ? `[${proxy.hostname}]` : proxy.hostname
+  const uri = `${kind}://${host}:${proxy.port}`
+  if (kind === 'socks5') {
+    const options = { ...limits, username, password, connect: toSocks(opening), requestTls: secure }
+    return new Socks5ProxyAgent(uri, options)
+  }
+
+  const credentials = Buffer.from(`${username}:${password}`).toString('base64')
+  return new ProxyAgent({
+    ...limits,
+    uri,
+    ...(username === '' && password === '' ? {} : { token: `Basic ${credentials}` }),
+    // A plain http address is asked of the proxy by its full address.
+    proxyTunnel: false,
+    proxyTls: { ...secure, ...tcp, allowH2: false },
+    requestTls: secure,
+    clientFactory: (origin, options) =>
+      new Pool(origin, options)
+        .on('connect', () => setStage('tunnel'))
+        .on('disconnect', (_origin, _targets, error) => {
+          // A proxy that hangs up at CONNECT; one that opens a tunnel leaves undici with "upgrade".
+          if (error.code !== 'UND_ERR_INFO') giveUp(error)
+        }),
+  })
+}
+
+/** TCP and TLS one after the other, so that a failure can say which. */
+function directly({ tcp, secure, setStage }: Opening): buildConnector.connector {
+  const toAddress = buildConnector(tcp)
+  const overTls = buildConnector(secure)
+  return (options, callback) => {
+    const isSecure = options.protocol === 'https:'
+    const port = options.port || (isSecure ? '443' : '80')
+    toAddress({ ...options, protocol: 'http:', port }, (...[error, socket]) => {
+      if (error !== null) return callback(error, null)
+      if (isSecure) {
+        setStage('tls')
+        return overTls({ ...options, httpSocket: socket }, callback)
+      }
+
+      const address = socket.remoteAddress ?? ''
+      if (!isLoopback(options.hostname) || isLoopback(address)) return callback(null, socket)
+      // A name of this machine that leads elsewhere: the key would go there in clear.
+      socket.destroy()
+      return callback(Object.assign(new Error(address), { code: 'ERR_NOT_LOOPBACK' }), null)
+    })
+  }
+}
+
+function toSocks({ tcp, setStage }: Opening): buildConnector.connector {
+  const toAddress = buildConnector(tcp)
+  return (options, callback) =>
+    toAddress(options, (...result) => {
+      if (result[0] === null) setStage('tunnel')
+      callback(...result)
+    })
+}
+
+/**
+ * Node's own certificate authorities and those of a file. Node reads `NODE_EXTRA_CA_CERTS` itself,
+ * but a list given to it replaces all others, those too.
+ *
+ * @throws UserError `usage` if the file cannot be read or holds no certificate
+ */
+function trustedAuthorities(caFile: string, env: GatewayAccess['env']): string[] {
+  const added = [readPem(caFile)]
+  const extra = env['NODE_EXTRA_CA_CERTS'] ?? ''
+  if (extra !== '') {
+    try {
+      added.push(readPem(extra))
+    } catch {
+      // A broken file there is Node's to warn about, and no reason to fail.
+    }
+  }
+
+  // From Node 22.15 the list holds the system's and the extra ones, where Node was told to use them.
+  const { getCACertificates } = tls as { getCACertificates?: (type: 'default') => string[] }
+  return [...(getCACertificates?.('default') ?? tls.rootCertificates), ...added]
+}
+
+function readPem(path: string): string {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new UserError({
+      code: 'usage',
+      message: `Cannot read the CA file ${path}: ${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}`,
+      hint: 'Give a readable PEM file with --ca-file PATH.',
+      cause,
+    })
+  }
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text
+  throw new UserError({
+    code: 'usage',
+    message: `The CA file ${path} holds no PEM certificate`,
+    hint: 'Convert it: openssl x509 -inform der -in FILE -out FILE.pem, then give that with --ca-file.',
+  })
 }

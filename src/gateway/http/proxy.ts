@@ -1,4 +1,6 @@
+import { BlockList, isIP } from 'node:net'
 import { UserError } from '../../errors.ts'
+import { isLoopback } from '../input/base-url.ts'
 
 /** A proxy from the environment. */
 export interface ForwardProxy {
@@ -16,13 +18,16 @@ type Env = Readonly<Record<string, string | undefined>>
 
 /**
  * The proxy that the environment names for `url`, as curl reads it: the lower-case name first,
- * `NO_PROXY` with hosts, `.suffixes`, ports, addresses, IPv4 ranges and `*`.
+ * `NO_PROXY` with hosts, `.suffixes`, ports, addresses, ranges of them and `*`.
  *
- * `HTTP_PROXY` in capitals counts too: Node, Go and the clients read it.
+ * `HTTP_PROXY` in capitals counts too: Node, Go and the clients read it. This machine is asked
+ * directly whatever they say: a proxy could not know which machine is meant, and would see the key.
  *
  * @throws UserError `proxy` if the variable is no address of a proxy
  */
 export function proxyFor(url: URL, env: Env): ForwardProxy | undefined {
+  if (isLoopback(url.hostname)) return undefined
+
   const scheme = url.protocol.slice(0, -1)
   const variable = [
     `${scheme}_proxy`,
@@ -79,8 +84,8 @@ function isExempt(url: URL, noProxy: string): boolean {
 
 function matches(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true
-  const [, address, range] = /^(\d+\.\d+\.\d+\.\d+)\/(\d+)$/.exec(entry) ?? []
-  if (address !== undefined) return isInRange(host, address, Number(range))
+  const [, network = '', bits] = /^\[?([\d.a-f:]+)\]?\/(\d+)$/.exec(entry) ?? []
+  if (bits !== undefined) return isInRange(host, network, Number(bits))
 
   const parts = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(entry)
   if (parts !== null && parts[2] !== port) return false
@@ -88,14 +93,13 @@ function matches(entry: string, host: string, port: string): boolean {
   return host === name || host.endsWith(`.${name}`)
 }
 
-function isInRange(host: string, address: string, bits: number): boolean {
-  if (!/^\d+\.\d+\.\d+\.\d+$/.test(host) || bits > 32) return false
-  const size = 2 ** (32 - bits)
-  return Math.floor(asNumber(host) / size) === Math.floor(asNumber(address) / size)
-}
-
-function asNumber(ipv4: string): number {
-  return ipv4.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
+function isInRange(host: string, network: string, bits: number): boolean {
+  const version = isIP(network)
+  if (version === 0 || isIP(host) !== version || bits > (version === 4 ? 32 : 128)) return false
+  const family = version === 4 ? 'ipv4' : 'ipv6'
+  const range = new BlockList()
+  range.addSubnet(network, bits, family)
+  return range.check(host, family)
 }
 
 function decode(text: string): string {

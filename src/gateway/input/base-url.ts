@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net'
+import { BlockList, isIP, isIPv6 } from 'node:net'
 import { UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
 import { isKeyShaped } from './key-shape.ts'
@@ -66,16 +66,20 @@ export function normaliseBaseUrl(
 
 const typeAddress = 'Type the address of your gateway alone, like this: https://gateway.example.'
 
-/** Whether a host is this machine: such traffic never leaves it. */
-export function isLoopback(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase()
-  return (
-    host === 'localhost' ||
-    host.endsWith('.localhost') ||
-    host === '::1' ||
-    /^127(?:\.\d{1,3}){3}$/.test(host) ||
-    /^::ffff:7f[0-9a-f]{2}:/.test(host)
-  )
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+/**
+ * Whether a host is this machine, so that such traffic never leaves it: an address, or a name that
+ * only this machine should answer to (RFC 6761, 6.3). What a name leads to is known once it is
+ * connected to: then ask again with the address.
+ */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '').toLowerCase()
+  const version = isIP(bare)
+  if (version !== 0) return loopback.check(bare, version === 4 ? 'ipv4' : 'ipv6')
+  return /^(?:.+\.)?localhost$/.test(bare)
 }
 
 function parse(input: string, changes: string[]): URL {

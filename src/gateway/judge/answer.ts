@@ -1,3 +1,12 @@
+import type { ErrorCode } from '../../errors.ts'
+import type { Catalog, ProtocolName } from '../types.ts'
+
+/** Largest catalog that is read, in bytes. OpenRouter's has about 500 kB. */
+export const maxCatalogBytes = 8_000_000
+
+/** Largest answer to a probe that is read, in bytes. */
+export const maxAnswerBytes = 1_000_000
+
 /** What one request brought back: plain data, so that the diagnosis needs no network. */
 export interface Answer {
   readonly method: 'GET' | 'POST'
@@ -14,8 +23,8 @@ export interface Answer {
   readonly proxy?: string
 }
 
-/** How far a request had come when it failed. */
-export type RequestStage = 'proxy' | 'connect' | 'tls' | 'first-byte' | 'body'
+/** How far a request had come when it failed; `tunnel`: through the proxy, or in TLS behind it. */
+export type RequestStage = 'proxy' | 'tunnel' | 'connect' | 'tls' | 'first-byte' | 'body'
 
 /** A request that got no answer: plain data. */
 export interface NetworkFailure {
@@ -47,4 +56,32 @@ export class NetworkError extends Error {
     this.name = 'NetworkError'
     this.failure = failure
   }
+}
+
+/** What was asked, as far as an answer must be judged by it. */
+export interface Question {
+  readonly asked: ProtocolName | 'catalog'
+  /** The root. */
+  readonly baseUrl: string
+  /** The model that was asked for. */
+  readonly model?: string
+  /** To name the nearest models. */
+  readonly catalog?: Catalog
+  /** The catalog came from this root with this key, so neither address nor key can be at fault. */
+  readonly isBaseProven?: boolean
+  /** The person told Node to take any certificate, which repoint does not. */
+  readonly isCheckRefused?: boolean
+  /** Never repeated from an answer. */
+  readonly secrets: readonly string[]
+}
+
+/** One of the closed set of failures. */
+export interface Outcome {
+  readonly code: ErrorCode
+  /** What and where, without a final full stop. */
+  readonly message: string
+  /** The next thing to do. */
+  readonly hint: string
+  /** The gateway's own id of the request, for its operator. */
+  readonly requestId?: string
 }

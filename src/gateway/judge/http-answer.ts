@@ -1,10 +1,14 @@
-import { maxAnswerBytes, maxCatalogBytes } from '../limits.ts'
-import { isCatalogBody } from '../models/catalog-body.ts'
-import type { Answer } from './answer.ts'
-import type { Outcome, Question } from './diagnose.ts'
-import { type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
-import { codesOf } from './error-codes.ts'
-import { httpsWanted } from './network-failure.ts'
+import { isCatalogBody } from '../models/catalog.ts'
+import {
+  type Answer,
+  maxAnswerBytes,
+  maxCatalogBytes,
+  type NetworkFailure,
+  type Outcome,
+  type Question,
+} from './answer.ts'
+import { codesOf, type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
+import { diagnoseFailure, httpsWanted } from './network-failure.ts'
 import {
   asksForLogin,
   type Case,
@@ -25,13 +29,25 @@ import {
 } from './outcomes.ts'
 import { proofIn } from './proof.ts'
 
+/**
+ * What is wrong, from what came back: exactly one outcome, or undefined where the answer is what
+ * was asked for. Status and codes decide; words only where a status leaves two causes open, and
+ * then by parts that no language changes (the model's id, a route).
+ */
+export function diagnose(result: Answer | NetworkFailure, question: Question): Outcome | undefined {
+  return 'status' in result ? diagnoseAnswer(result, question) : diagnoseFailure(result, question)
+}
+
 /** The outcome of an HTTP answer, or undefined where it is what was asked for. */
-export function diagnoseAnswer(answer: Answer, question: Question): Outcome | undefined {
+function diagnoseAnswer(answer: Answer, question: Question): Outcome | undefined {
   if (answer.status >= 200 && answer.status <= 299) return diagnoseSuccess(answer, question)
   return diagnoseError({ answer, question, error: readErrorBody(answer), status: answer.status })
 }
 
 function diagnoseSuccess(answer: Answer, question: Question): Outcome | undefined {
+  const isList = question.asked === 'catalog' && isCatalogBody(answer.body)
+  if (isList && answer.cut === undefined) return undefined
+
   const error = readErrorBody(answer)
   const found: Case = { answer, question, error, status: answer.status }
   if (answer.cut === 'encoding') {
@@ -39,7 +55,6 @@ function diagnoseSuccess(answer: Answer, question: Question): Outcome | undefine
   }
   if (question.asked === 'catalog') {
     if (answer.cut !== undefined && error.kind !== 'page') return cutOff(found)
-    if (isCatalogBody(answer.body)) return undefined
     return error.isApiError ? diagnoseHidden(found) : notAnApi(found)
   }
 
@@ -129,7 +144,7 @@ function diagnoseRoad(found: Case): Outcome | undefined {
     )
   }
   if (status === 400 && answer.url.startsWith('http:') && plainOnTls.test(answer.body)) {
-    return httpsWanted(new URL(answer.url), answer.url)
+    return httpsWanted(new URL(answer.url))
   }
   return undefined
 }

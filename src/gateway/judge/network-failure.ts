@@ -1,49 +1,25 @@
 import type { ErrorCode } from '../../errors.ts'
 import { cleanForeignText } from '../foreign-text.ts'
 import { isLoopback } from '../input/base-url.ts'
-import type { NetworkFailure } from './answer.ts'
-import type { Outcome, Question } from './diagnose.ts'
+import type { NetworkFailure, Outcome, Question } from './answer.ts'
 
 /** The outcome of a request that got no answer. */
 export function diagnoseFailure(failure: NetworkFailure, question: Question): Outcome {
   const url = new URL(failure.url)
-  const code = failure.errorCode
-  if (failure.reason === 'cancelled') {
+  const { errorCode: code, detail, reason, stage } = failure
+  if (reason === 'cancelled') {
     return outcome('cancelled', 'Cancelled while waiting for the gateway', 'Run the command again.')
   }
-  if (failure.stage === 'proxy') return diagnoseProxy(failure)
-  if (failure.reason === 'deadline') return diagnoseDeadline(failure, url)
-  if (/^(?:ENOTFOUND|EAI_AGAIN|EAI_FAIL|EAI_NODATA|EAI_NONAME)$/.test(code)) {
-    return outcome(
-      'dns',
-      `The name ${url.hostname} cannot be resolved (${code})`,
-      code === 'EAI_AGAIN'
-        ? 'The name server did not answer: check the network, then run the command again.'
-        : 'Check the spelling in --base-url, the network and the VPN.',
-    )
-  }
-  if (speaksTlsInstead(failure)) return httpsWanted(url, failure.url)
-  if (failure.stage === 'tls' || isTlsError(code, failure.detail)) {
-    return diagnoseTls(failure, url)
-  }
-  if (code === 'ECONNREFUSED') {
-    return outcome(
-      'refused',
-      `Nothing listens at ${url.host}${through(failure)}`,
-      isLoopback(url.hostname)
-        ? 'Start the gateway there (for a try: repoint serve), or check the port in --base-url.'
-        : 'Check host and port in --base-url, and whether the gateway is running.',
-    )
-  }
-  if (/^(?:EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ENETDOWN|EHOSTDOWN)$/.test(code)) {
-    return outcome(
-      'refused',
-      `There is no way from here to ${url.host} (${code})`,
-      'Check the network and the VPN; where a proxy is needed, set HTTPS_PROXY.',
-    )
-  }
-  if (code === 'ETIMEDOUT' || code === 'UND_ERR_CONNECT_TIMEOUT')
-    return diagnoseDeadline(failure, url)
+
+  const isTls = stage === 'tls' || isTlsError(code, detail)
+  if (stage === 'proxy' || (stage === 'tunnel' && !isTls)) return diagnoseProxy(failure)
+  if (reason === 'deadline') return diagnoseDeadline(failure, url)
+
+  const unreachable = diagnoseConnect(failure, url)
+  if (unreachable !== undefined) return unreachable
+  if (speaksTlsInstead(failure)) return httpsWanted(url)
+  if (isTls) return diagnoseTls(failure, question)
+
   if (failure.firstBytes !== undefined || code === 'UND_ERR_HEADERS_OVERFLOW') {
     const shown = cleanForeignText((failure.firstBytes ?? '').slice(0, 40), question.secrets)
     return outcome(
@@ -54,18 +30,76 @@ export function diagnoseFailure(failure: NetworkFailure, question: Question): Ou
   }
   return outcome(
     'refused',
-    `${url.host} closed the connection without an answer${code === '' ? '' : ` (${code})`}${through(failure)}`,
+    `${url.host} closed the connection without an answer${inBrackets(code)}${through(failure)}`,
     url.protocol === 'http:'
       ? `If the gateway uses TLS, give --base-url ${question.baseUrl.replace(/^http:/, 'https:')}.`
       : 'A firewall may be in the way; check the network, then run the command again.',
   )
 }
 
+/** Where no connection came about, by the system's own codes. */
+function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined {
+  const { errorCode: code } = failure
+  switch (code) {
+    case 'ENOTFOUND':
+    case 'EAI_FAIL':
+    case 'EAI_NODATA':
+    case 'EAI_NONAME':
+    case 'EAI_AGAIN':
+      return outcome(
+        'dns',
+        `The name ${url.hostname} cannot be resolved (${code})`,
+        code === 'EAI_AGAIN'
+          ? 'The name server did not answer: check the network, then run the command again.'
+          : 'Check the spelling in --base-url, the network and the VPN.',
+      )
+    case 'ECONNREFUSED':
+      return outcome(
+        'refused',
+        `Nothing listens at ${url.host}${through(failure)}`,
+        isLoopback(url.hostname)
+          ? 'Start the gateway there (for a try: repoint serve), or check the port in --base-url.'
+          : 'Check host and port in --base-url, and whether the gateway is running.',
+      )
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+    case 'EADDRNOTAVAIL':
+    case 'ENETDOWN':
+    case 'EHOSTDOWN':
+    // Linux, for a route of the kind "blackhole".
+    case 'EINVAL':
+      return outcome(
+        'refused',
+        `There is no way from here to ${url.host} (${code})`,
+        'Check the network and the VPN; where a proxy is needed, set HTTPS_PROXY.',
+      )
+    // Linux, for a route of the kind "prohibit", and for what its firewall rejects.
+    case 'EACCES':
+    case 'EPERM':
+      return outcome(
+        'refused',
+        `This machine lets no connection out to ${url.host} (${code})`,
+        'Check its firewall, its routes and the VPN; where a proxy is needed, set HTTPS_PROXY.',
+      )
+    case 'ETIMEDOUT':
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return diagnoseDeadline(failure, url)
+    case 'ERR_NOT_LOOPBACK':
+      return outcome(
+        'usage',
+        `${url.hostname} is not this machine but ${failure.detail}: http://${url.host} would send the key over the network for everyone to read`,
+        `Use https, or, if you trust the network, its own address: --base-url http://${failure.detail} --allow-http.`,
+      )
+    default:
+      return undefined
+  }
+}
+
 /** For a plain request that met a TLS port, however that showed. */
-export function httpsWanted(url: URL, place: string): Outcome {
+export function httpsWanted(url: URL): Outcome {
   return outcome(
     'tls',
-    `${url.host} speaks TLS on this port, but ${place} asks in plain http`,
+    `${url.host} speaks TLS on this port, but ${url.origin}${url.pathname} asks in plain http`,
     'Give the base URL with https:// in front.',
   )
 }
@@ -89,8 +123,8 @@ function diagnoseProxy(failure: NetworkFailure): Outcome {
   }
   const why =
     failure.reason === 'deadline'
-      ? `did not answer within ${seconds(failure.waitedMs)}`
-      : `cannot be used${errorCode === '' ? '' : ` (${errorCode})`}: ${cleanForeignText(failure.detail)}`
+      ? `brought no connection to ${new URL(failure.url).host} within ${seconds(failure.waitedMs)}`
+      : `cannot be used${inBrackets(errorCode)}: ${cleanForeignText(failure.detail)}`
   return outcome(
     'proxy',
     `${named} ${why}`,
@@ -102,6 +136,7 @@ function diagnoseDeadline(failure: NetworkFailure, url: URL): Outcome {
   const waited = seconds(failure.waitedMs)
   const messages: Readonly<Record<NetworkFailure['stage'], string>> = {
     proxy: '',
+    tunnel: '',
     connect: `No connection to ${url.host} within ${waited}`,
     tls: `${url.host} accepted the connection but did not finish the TLS handshake within ${waited}`,
     'first-byte': `${url.host} took the request but sent nothing within ${waited}`,
@@ -117,8 +152,9 @@ function diagnoseDeadline(failure: NetworkFailure, url: URL): Outcome {
   )
 }
 
-function diagnoseTls(failure: NetworkFailure, url: URL): Outcome {
+function diagnoseTls(failure: NetworkFailure, question: Question): Outcome {
   const { errorCode: code, detail } = failure
+  const url = new URL(failure.url)
   const text = `${code} ${detail}`
   if (
     /WRONG_VERSION_NUMBER|wrong version number|PACKET_LENGTH_TOO_LONG|packet length too long|HTTP_REQUEST|http request/.test(
@@ -137,10 +173,13 @@ function diagnoseTls(failure: NetworkFailure, url: URL): Outcome {
 
   const certificate = certificateCauses.find(({ codes }) => codes.includes(code))
   if (certificate !== undefined) {
+    const unheeded = question.isCheckRefused
+      ? ' NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing here: the key goes to nobody unproven.'
+      : ''
     return outcome(
       'tls',
       `The certificate of ${url.host} ${certificate.says} (${code})`,
-      certificate.hint,
+      certificate.hint + unheeded,
     )
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' || code === 'HOSTNAME_MISMATCH') {
@@ -153,7 +192,7 @@ function diagnoseTls(failure: NetworkFailure, url: URL): Outcome {
   }
   return outcome(
     'tls',
-    `The TLS handshake with ${url.host} failed${code === '' ? '' : ` (${code})`}${through(failure)}`,
+    `The TLS handshake with ${url.host} failed${inBrackets(code)}${through(failure)}`,
     'Check host and port in --base-url; an old server, a proxy or a firewall may break TLS.',
   )
 }
@@ -198,7 +237,9 @@ function isTlsError(code: string, detail: string): boolean {
     /^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)/.test(
       code,
     ) ||
-    (code === 'EPROTO' && /SSL routines/.test(detail))
+    (code === 'EPROTO' && /SSL routines/.test(detail)) ||
+    // Node, where the other side hangs up in the handshake.
+    /before secure TLS connection/.test(detail)
   )
 }
 
@@ -209,6 +250,10 @@ function speaksTlsInstead(failure: NetworkFailure): boolean {
 
 function through(failure: NetworkFailure): string {
   return failure.proxy === undefined ? '' : `, asked through the proxy ${failure.proxy}`
+}
+
+function inBrackets(code: string): string {
+  return code === '' ? '' : ` (${code})`
 }
 
 function seconds(ms: number): string {

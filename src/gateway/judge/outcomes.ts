@@ -1,8 +1,7 @@
 import type { ErrorCode } from '../../errors.ts'
 import { cleanForeignText } from '../foreign-text.ts'
 import { nearestModels } from '../models/nearest.ts'
-import type { Answer } from './answer.ts'
-import type { Outcome, Question } from './diagnose.ts'
+import type { Answer, Outcome, Question } from './answer.ts'
 import type { ErrorBody } from './error-body.ts'
 
 /** An answer with all that the rules look at. */
@@ -55,6 +54,7 @@ export function redirected(found: Case): Outcome {
   )
 }
 
+/** Without its query: who knows what a redirect puts there. */
 function shownUrl(url: URL, { secrets }: Question): string {
   return cleanForeignText(url.origin + url.pathname, secrets)
 }
@@ -125,7 +125,7 @@ export function wrongRoute(found: Case): Outcome {
 
 export function notAnApi(found: Case): Outcome {
   const { answer, question, error } = found
-  const url = cleanForeignText(answer.url, question.secrets)
+  const url = shownUrl(new URL(answer.url), question)
   const what = asksForLogin(answer)
     ? `The web server at ${hostOf(answer)} wants a login of its own before the API`
     : error.kind === 'page'

@@ -64,9 +64,25 @@ describe('the built program', () => {
     expect(without.json).toMatchObject({ error: { code: 'tls', filesChanged: false } })
   })
 
+  test('takes no certificate unproven, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
+    const server = await aServer(goodGateway, { certificate: 'self-signed.pem' })
+    const { status, json } = await models(accessTo(server, { scheme: 'https' }).baseUrl, {
+      env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+    })
+    expect(status).toBe(6)
+    expect(json).toMatchObject({
+      error: {
+        code: 'tls',
+        message: expect.stringContaining('is signed by itself'),
+        hint: expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing here'),
+      },
+    })
+    expect(server.seen).toHaveLength(0)
+  })
+
   test('goes through the proxy that the environment names', async () => {
-    const { status, json } = await models('http://127.0.0.1:1', {
-      env: { HTTP_PROXY: 'http://us:hunter2@127.0.0.1:1' },
+    const { status, json } = await models('https://gw.test', {
+      env: { HTTPS_PROXY: 'http://us:hunter2@127.0.0.1:1' },
     })
     expect(status).toBe(6)
     expect(json).toMatchObject({ error: { code: 'proxy' } })

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { readCatalog } from '../../../src/gateway/catalog.ts'
-import { closeGateway } from '../../../src/gateway/http/connection.ts'
+
 import { probe } from '../../../src/gateway/probe.ts'
 import {
   accessTo,
@@ -270,13 +270,25 @@ describe('network: connections', () => {
     expect(requests).toBe(3)
   })
 
-  test('closing leaves none open', async () => {
-    const server = await aServer(goodGateway)
+  test('one whose stream ends late is used again', async () => {
+    const server = await aServer((request, response) => {
+      if (request.method === 'GET') return goodGateway(request, response)
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {"type":"response.completed","response":{}}\n\n')
+      setTimeout(() => response.end(), 200)
+    })
     const access = accessTo(server)
+    await probe(access, 'responses', model)
     await readCatalog(access)
-    closeGateway(access)
-    await readCatalog(access)
-    expect(server.connections()).toBe(2)
+    expect(server.connections()).toBe(1)
+  })
+
+  test('a stream that never ends is not waited for', async () => {
+    const server = await aServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {"type":"response.completed","response":{}}\n\n')
+    })
+    expect((await probe(accessTo(server), 'responses', model)).elapsedMs).toBeLessThan(2_000)
   })
 
   test('an IPv6 address', async () => {
@@ -300,6 +312,18 @@ describe('network: redirects', () => {
         : sendJson(response, 200, catalogBody),
     )
     expect((await readCatalog(accessTo(server))).models).toHaveLength(2)
+  })
+
+  test('that carry a secret are followed without showing it', async () => {
+    const server = await aServer((request, response) =>
+      request.url === '/v1/models'
+        ? response.writeHead(302, { location: '/login?k=hunter2' }).end()
+        : response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Login</title>'),
+    )
+    const error = await failure(readCatalog(accessTo(server)))
+    expect(error.code).toBe('not-an-api')
+    expect(error.message).toContain(`${server.port}/login,`)
+    expect(`${error.message}${error.hint}`).not.toContain('hunter2')
   })
 
   test('of a POST are followed inside the origin where they keep it a POST', async () => {
@@ -437,7 +461,6 @@ describe('network: TLS', () => {
     const access = accessTo(server, withCa)
     expect((await readCatalog(access)).models).toHaveLength(2)
     await probe(access, 'responses', model)
-    closeGateway(access)
   })
 
   test.each([

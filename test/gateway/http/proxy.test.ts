@@ -1,10 +1,12 @@
 import net from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import type { UserError } from '../../../src/errors.ts'
 import { readCatalog } from '../../../src/gateway/catalog.ts'
 import { proxyFor } from '../../../src/gateway/http/proxy.ts'
 import { probe } from '../../../src/gateway/probe.ts'
-import { accessTo, aServer, aSocketServer, failure, goodGateway, tlsFile } from '../forged.ts'
+import * as forged from '../forged.ts'
+import { aServer, aSocketServer, failure, goodGateway, tlsFile } from '../forged.ts'
 
 const proxyUrl = 'http://proxy.example:3128'
 
@@ -21,8 +23,15 @@ describe('proxy: which variable counts', () => {
     ['https://gw.example', { ALL_PROXY: 'http://other:1', HTTPS_PROXY: proxyUrl }, 'HTTPS_PROXY'],
     ['https://gw.example', { HTTPS_PROXY: '' }, undefined],
     ['https://gw.example', {}, undefined],
-    // Clients send loopback through a proxy too (facts of Claude Code), so do we.
-    ['http://127.0.0.1:3000', { HTTP_PROXY: proxyUrl }, 'HTTP_PROXY'],
+    // The key would go through it in clear, and to what machine?
+    ['http://127.0.0.1:3000', { HTTP_PROXY: proxyUrl }, undefined],
+    ['http://127.9.9.9', { ALL_PROXY: proxyUrl }, undefined],
+    ['http://[::1]:3000', { ALL_PROXY: proxyUrl }, undefined],
+    ['http://[::ffff:127.0.0.1]', { ALL_PROXY: proxyUrl }, undefined],
+    ['http://localhost:3000', { ALL_PROXY: proxyUrl }, undefined],
+    ['http://app.localhost', { ALL_PROXY: proxyUrl }, undefined],
+    ['https://localhost', { HTTPS_PROXY: proxyUrl }, undefined],
+    ['http://localhost.example', { HTTP_PROXY: proxyUrl }, 'HTTP_PROXY'],
   ])('%s with %j: %s', (url, env, variable) => {
     expect(proxyFor(new URL(url), env)?.variable).toBe(variable)
   })
@@ -42,14 +51,17 @@ describe('proxy: NO_PROXY', () => {
     ['gw.example:443', 'https://gw.example', true],
     ['gw.example:8443', 'https://gw.example', false],
     ['gw.example:8443', 'https://gw.example:8443', true],
-    ['127.0.0.1', 'http://127.0.0.1:3000', true],
-    ['127.0.0.0/8', 'http://127.9.0.1', true],
+    ['10.0.0.1', 'http://10.0.0.1:3000', true],
+    ['10.0.0.0/8', 'http://10.9.0.1', true],
     ['10.0.0.0/8', 'http://11.0.0.1', false],
+    ['10.0.0.0/33', 'http://10.0.0.1', false],
     ['0.0.0.0/0', 'http://11.0.0.1', true],
-    ['::1', 'http://[::1]:3000', true],
-    ['[::1]', 'http://[::1]:3000', true],
-    ['[::1]:3000', 'http://[::1]:3000', true],
-    ['localhost', 'http://localhost:3000', true],
+    ['2001:db8::/32', 'http://[2001:db8::7]:3000', true],
+    ['[2001:db8::]/32', 'http://[2001:db9::7]', false],
+    ['10.0.0.0/8', 'http://[2001:db8::7]', false],
+    ['2001:db8::1', 'http://[2001:db8::1]:3000', true],
+    ['[2001:db8::1]', 'http://[2001:db8::1]:3000', true],
+    ['[2001:db8::1]:3000', 'http://[2001:db8::1]:3000', true],
     ['', 'https://gw.example', false],
   ])('%j exempts %s: %s', (noProxy, url, isExempt) => {
     for (const name of ['NO_PROXY', 'no_proxy']) {
@@ -92,6 +104,10 @@ describe('proxy: its address', () => {
   )
 })
 
+/** As a proxy resolves names, `gw.test` is this machine: loopback itself is never asked through one. */
+const accessTo: typeof forged.accessTo = (server, more) =>
+  forged.accessTo(server, { host: 'gw.test', ...more })
+
 /** A forward proxy in small: CONNECT and absolute addresses, with a password if one is given. */
 async function aProxy(credentials?: string, certificate?: string) {
   const asked: string[] = []
@@ -116,7 +132,7 @@ async function aProxy(credentials?: string, certificate?: string) {
       }
       const [method, target = ''] = line.split(' ')
       const place = method === 'CONNECT' ? new URL(`http://${target}`) : new URL(target)
-      const onward = net.connect(Number(place.port), place.hostname, () => {
+      const onward = net.connect(Number(place.port), '127.0.0.1', () => {
         if (method === 'CONNECT') socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
         else onward.write(head.replace(target, place.pathname + place.search), 'latin1')
         socket.pipe(onward).pipe(socket)
@@ -128,6 +144,11 @@ async function aProxy(credentials?: string, certificate?: string) {
   }, certificate)
   return { ...server, asked }
 }
+
+/** An address of this machine that is not loopback. */
+const ownAddress = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .find(({ family, internal }) => family === 'IPv4' && !internal)?.address
 
 const https = { scheme: 'https', caFile: tlsFile('ca.pem') }
 
@@ -141,7 +162,7 @@ describe('proxy: in use', () => {
     })
     await readCatalog(access)
     await probe(access, 'responses', 'gpt-5.6-sol')
-    expect(proxy.asked).toEqual([`CONNECT 127.0.0.1:${server.port} HTTP/1.1`])
+    expect(proxy.asked).toEqual([`CONNECT gw.test:${server.port} HTTP/1.1`])
     expect(server.seen.every(({ headers }) => headers['proxy-authorization'] === undefined)).toBe(
       true,
     )
@@ -154,8 +175,8 @@ describe('proxy: in use', () => {
       env: { http_proxy: `http://us:hunter2@127.0.0.1:${proxy.port}` },
     })
     await readCatalog(access)
-    expect(proxy.asked).toEqual([`GET http://127.0.0.1:${server.port}/v1/models HTTP/1.1`])
-    expect(server.seen[0]?.headers.host).toBe(`127.0.0.1:${server.port}`)
+    expect(proxy.asked).toEqual([`GET http://gw.test:${server.port}/v1/models HTTP/1.1`])
+    expect(server.seen[0]?.headers.host).toBe(`gw.test:${server.port}`)
   })
 
   test.each(['http', 'https'])(
@@ -180,10 +201,18 @@ describe('proxy: in use', () => {
     expect(error.message).toContain('CERT_HAS_EXPIRED')
   })
 
-  test('NO_PROXY goes around it', async () => {
+  test.skipIf(ownAddress === undefined)('NO_PROXY goes around it', async () => {
+    const server = await aServer(goodGateway, { host: '0.0.0.0' })
+    const env = { HTTP_PROXY: 'http://127.0.0.1:1', NO_PROXY: `${ownAddress}/32` }
+    await readCatalog(accessTo(server, { host: ownAddress!, env }))
+  })
+
+  test.each(['127.0.0.1', 'localhost'])('%s is asked without any', async (host) => {
+    const proxy = await aProxy()
     const server = await aServer(goodGateway)
-    const env = { HTTP_PROXY: 'http://127.0.0.1:1', NO_PROXY: '127.0.0.1' }
-    await readCatalog(accessTo(server, { env }))
+    const url = `http://127.0.0.1:${proxy.port}`
+    await readCatalog(accessTo(server, { host, env: { HTTP_PROXY: url, ALL_PROXY: url } }))
+    expect(proxy.connections()).toBe(0)
   })
 
   test.each(['http', 'https'])(
@@ -246,6 +275,7 @@ describe('proxy: in use', () => {
       ),
     )
     expect(error.code).toBe('proxy')
+    expect(proxy.connections()).toBe(1)
   })
 
   test('a bad certificate behind a proxy is a matter of TLS', async () => {
@@ -309,7 +339,7 @@ describe('proxy: SOCKS', () => {
     const access = accessTo(server, { ...(scheme === 'https' ? https : {}), host: 'gw.test', env })
     await readCatalog(access)
     await probe(access, 'chat', 'gpt-5.6-sol')
-    expect(proxy.asked).toEqual([`gw.test:${server.port}`])
+    expect(new Set(proxy.asked)).toEqual(new Set([`gw.test:${server.port}`]))
   })
 
   test('with a name and a password, right or wrong', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { exitStatus } from '../../../src/errors.ts'
 import { cleanForeignText } from '../../../src/gateway/foreign-text.ts'
-import type { Answer, NetworkFailure } from '../../../src/gateway/judge/answer.ts'
-import { diagnose, type Question } from '../../../src/gateway/judge/diagnose.ts'
+import type { Answer, NetworkFailure, Question } from '../../../src/gateway/judge/answer.ts'
+import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
 import { fc } from '../../support/fast-check.ts'
 
 const question: Question = {
@@ -27,6 +27,14 @@ describe('diagnose: a request without an answer has exactly one outcome', () => 
     ['refused', { errorCode: 'ECONNREFUSED' }, 'refused'],
     ['no route to the host', { errorCode: 'EHOSTUNREACH' }, 'refused'],
     ['no network', { errorCode: 'ENETUNREACH' }, 'refused'],
+    ['a route into nothing', { errorCode: 'EINVAL' }, 'refused'],
+    ['a route that is forbidden', { errorCode: 'EACCES' }, 'refused'],
+    ['a firewall of this machine', { errorCode: 'EPERM' }, 'refused'],
+    [
+      'a name of this machine that leads elsewhere',
+      { url: 'http://app.localhost/v1/models', errorCode: 'ERR_NOT_LOOPBACK', detail: '192.0.2.1' },
+      'usage',
+    ],
     ['no such name', { errorCode: 'ENOTFOUND' }, 'dns'],
     ['no name server', { errorCode: 'EAI_AGAIN' }, 'dns'],
     ['the system gave up connecting', { errorCode: 'ETIMEDOUT' }, 'timeout'],
@@ -72,6 +80,26 @@ describe('diagnose: a request without an answer has exactly one outcome', () => 
       'proxy',
     ],
     [
+      'the proxy hangs up',
+      { stage: 'tunnel', errorCode: 'UND_ERR_SOCKET', proxy: 'p:1 (from HTTPS_PROXY)' },
+      'proxy',
+    ],
+    [
+      'a bad certificate behind the proxy',
+      { stage: 'tunnel', errorCode: 'CERT_HAS_EXPIRED', proxy: 'p:1 (from HTTPS_PROXY)' },
+      'tls',
+    ],
+    [
+      'no handshake behind the proxy',
+      {
+        stage: 'tunnel',
+        errorCode: 'ECONNRESET',
+        detail: 'Client network socket disconnected before secure TLS connection was established',
+        proxy: 'p:1 (from HTTPS_PROXY)',
+      },
+      'tls',
+    ],
+    [
       'proxy wants a password',
       { stage: 'proxy', proxyStatus: 407, proxy: 'p:1 (from HTTPS_PROXY)' },
       'proxy',
@@ -83,6 +111,12 @@ describe('diagnose: a request without an answer has exactly one outcome', () => 
     expect(outcome?.code).toBe(code)
     expect(outcome?.hint).toMatch(/.{5}[^.]\.$/)
     expect(outcome?.message).not.toMatch(/\.$|undefined|\p{Cc}/u)
+  })
+
+  test('says which kind of route it was', () => {
+    const message = (errorCode: string) => diagnose(failed({ errorCode }), question)?.message
+    expect(message('EINVAL')).toBe('There is no way from here to gw.example (EINVAL)')
+    expect(message('EACCES')).toBe('This machine lets no connection out to gw.example (EACCES)')
   })
 
   test('names how far it came and how long it waited', () => {

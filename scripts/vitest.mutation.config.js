@@ -1,0 +1,7 @@
+import { defineConfig } from 'vitest/config'
+import { room } from './stryker.config.js'
+
+/** Only the room's own tests: what they miss counts as missed. */
+export default defineConfig({
+  test: { include: [`${room.tests}/**/*.test.ts`], root: '.', testTimeout: 30_000 },
+})

@@ -1,0 +1,276 @@
+import type { Dispatcher } from 'undici'
+import { type Answer, NetworkError, type NetworkFailure } from '../judge/answer.ts'
+import type { GatewayAccess } from '../types.ts'
+import type { Connection, Way } from './connection.ts'
+import { decodeBody } from './decode.ts'
+
+export interface RequestSpec {
+  readonly method: 'GET' | 'POST'
+  /** Behind the root: `/v1/models`. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  /** Most of a body that is read, packed or unpacked. */
+  readonly maxBytes: number
+  /** Whether the text so far is all we need; the rest is not waited for. */
+  readonly isEnough?: (text: string) => boolean
+}
+
+const maxRedirects = 3
+
+/** How long a stream may take to end after its last event, in ms; its connection is kept then. */
+const closingMs = 500
+
+/** Node's own for each of a name's addresses; far ones, or a lost packet, take longer. */
+const firstWay: Way = { addressTimeoutMs: 250, offersHttp2: false }
+
+/**
+ * One request with the key, within `access.timeoutMs`. A redirect inside the same origin is
+ * followed; one that leads elsewhere comes back as the answer, since the key must not go there.
+ *
+ * @throws NetworkError where no answer came; UserError for a useless proxy variable or CA file
+ */
+export async function request(access: GatewayAccess, spec: RequestSpec): Promise<Answer> {
+  const deadline = performance.now() + access.timeoutMs
+  let url = new URL(access.baseUrl + spec.path)
+  for (let redirects = 0; ; redirects++) {
+    const answer = await send({ access, spec, url, deadline })
+    const next = redirects < maxRedirects ? followable(answer, url) : undefined
+    if (next === undefined) return answer
+    url = next
+  }
+}
+
+interface Sending {
+  readonly access: GatewayAccess
+  readonly spec: RequestSpec
+  readonly url: URL
+  /** In the time of `performance.now()`. */
+  readonly deadline: number
+}
+
+/** Once more, in another way, where the connection was at fault and not the gateway. */
+async function send(sending: Sending): Promise<Answer> {
+  // undici is large: only who asks a gateway waits for it.
+  const { newConnection, takeIdle } = await import('./connection.ts')
+  let connection = takeIdle(sending.access) ?? newConnection(sending.access, firstWay)
+  for (;;) {
+    try {
+      return await sendOn(connection, sending)
+    } catch (error) {
+      const way = error instanceof NetworkError ? otherWay(connection, error) : undefined
+      if (way === undefined) throw error
+      connection = newConnection(sending.access, way)
+    }
+  }
+}
+
+function otherWay({ isUsed, way }: Connection, { failure, cause }: NetworkError): Way | undefined {
+  if (failure.reason !== 'error') return undefined
+  // The server has closed it meanwhile.
+  if (isUsed && failure.stage === 'first-byte') return way
+  if (!way.offersHttp2 && wantsHttp2(failure)) return { ...way, offersHttp2: true }
+  // Every address was given up for the next, the last because this machine has no way there.
+  const isTooShort =
+    cause instanceof AggregateError && cause.errors.some(({ code }) => code === 'ETIMEDOUT')
+  return isTooShort ? { ...way, addressTimeoutMs: way.addressTimeoutMs * 4 } : undefined
+}
+
+/** The server ends the handshake over HTTP/1.1, or answers it with an HTTP/2 frame. */
+function wantsHttp2({ url, errorCode, detail, firstBytes = '' }: NetworkFailure): boolean {
+  return (
+    url.startsWith('https:') &&
+    (/NO_APPLICATION_PROTOCOL/.test(errorCode) ||
+      /no application protocol/.test(detail) ||
+      // A frame of type 4 on stream 0: what an HTTP/2 server sends first (RFC 9113, 3.4).
+      (firstBytes.startsWith('\0\0') && firstBytes[3] === '\x04'))
+  )
+}
+
+/** @throws NetworkError where no answer came */
+async function sendOn(connection: Connection, sending: Sending): Promise<Answer> {
+  const { access, spec, url } = sending
+  const { keepConnection } = await import('./connection.ts')
+  const started = performance.now()
+
+  return new Promise((resolve, reject) => {
+    const received = new Received(spec)
+    let isSettled = false
+    let closing: NodeJS.Timeout | undefined
+
+    const settle = (): boolean => {
+      if (isSettled) return false
+      isSettled = true
+      clearTimeout(total)
+      clearTimeout(closing)
+      access.signal?.removeEventListener('abort', onCancel)
+      return true
+    }
+    const fail = (reason: NetworkFailure['reason'], error: Error): void => {
+      if (!settle()) return
+      connection.close()
+      const waitedMs = Math.round(performance.now() - started)
+      const failure = failureOf({ connection, spec, url, reason, error, waitedMs })
+      reject(new NetworkError(failure, error))
+    }
+    const finish = (end: 'whole' | 'enough' | 'limit' | 'connection'): void => {
+      if (!settle()) return
+      if (end === 'whole') keepConnection(access, connection)
+      else connection.close()
+      const cut = end === 'limit' || end === 'connection' ? end : undefined
+      received.answer({ url, connection, cut }).then(resolve, reject)
+    }
+    const onDeadline = (): void => fail('deadline', new Error('The deadline has passed'))
+    const onCancel = (): void => fail('cancelled', new Error('Cancelled'))
+
+    connection.onBroken = (error) => fail('error', error)
+    const total = setTimeout(onDeadline, Math.max(1, sending.deadline - started))
+    if (access.signal?.aborted === true) return onCancel()
+    access.signal?.addEventListener('abort', onCancel, { once: true })
+
+    // Not undici's `request`: only a handler is told when a request begins to be sent.
+    connection.dispatcher.dispatch(dispatchOptions(spec, url), {
+      onRequestStart() {
+        connection.stage = 'first-byte'
+      },
+      onResponseStart(_controller, status, headers) {
+        // Interim answers (1xx) come before the real one.
+        if (status < 200) return
+        connection.stage = 'body'
+        received.start(status, headers)
+      },
+      onResponseData(_controller, chunk) {
+        if (isSettled) return
+        const state = received.add(chunk)
+        if (state === 'limit') finish('limit')
+        if (state === 'enough') closing ??= setTimeout(() => finish('enough'), closingMs)
+      },
+      onResponseEnd() {
+        finish('whole')
+      },
+      onResponseError(_controller, error) {
+        if (closing !== undefined) finish('enough')
+        else if (received.status !== 0) finish('connection')
+        else fail('error', error)
+      },
+    })
+  })
+}
+
+function dispatchOptions(spec: RequestSpec, url: URL): Dispatcher.DispatchOptions {
+  return {
+    origin: url.origin,
+    method: spec.method,
+    path: url.pathname + url.search,
+    headers: spec.headers,
+    body: spec.body ?? null,
+  }
+}
+
+/** What has come so far. */
+class Received {
+  status = 0
+  private headers: Record<string, string> = {}
+  private readonly chunks: Uint8Array[] = []
+  private sizeBytes = 0
+  private text = ''
+  private readonly decoder = new TextDecoder()
+  private readonly spec: RequestSpec
+
+  constructor(spec: RequestSpec) {
+    this.spec = spec
+  }
+
+  start(
+    status: number,
+    headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+  ): void {
+    this.status = status
+    for (const [name, value] of Object.entries(headers)) {
+      if (value !== undefined) {
+        this.headers[name] = typeof value === 'string' ? value : value.join(', ')
+      }
+    }
+  }
+
+  add(chunk: Uint8Array): 'more' | 'enough' | 'limit' {
+    const rest = this.spec.maxBytes - this.sizeBytes
+    this.chunks.push(chunk.length > rest ? chunk.subarray(0, rest) : chunk)
+    this.sizeBytes += chunk.length
+    if (chunk.length > rest) return 'limit'
+
+    // What is packed can only be judged as a whole.
+    if (this.spec.isEnough === undefined || this.headers['content-encoding'] !== undefined) {
+      return 'more'
+    }
+    this.text += this.decoder.decode(chunk, { stream: true })
+    return this.spec.isEnough(this.text) ? 'enough' : 'more'
+  }
+
+  async answer(end: {
+    url: URL
+    connection: Connection
+    cut: 'limit' | 'connection' | undefined
+  }): Promise<Answer> {
+    const { spec, status, headers } = this
+    const decoded = await decodeBody(Buffer.concat(this.chunks), headers, spec.maxBytes)
+    const cut = decoded.cut ?? end.cut
+    return {
+      method: spec.method,
+      url: end.url.href,
+      status,
+      headers,
+      body: decoded.text,
+      ...(cut === undefined ? {} : { cut }),
+      ...proxyOf(end.connection),
+    }
+  }
+}
+
+function failureOf(failed: {
+  connection: Connection
+  spec: RequestSpec
+  url: URL
+  reason: NetworkFailure['reason']
+  error: Error
+  waitedMs: number
+}): NetworkFailure {
+  const { connection, spec, url, reason, waitedMs } = failed
+  const error = failed.error as NodeJS.ErrnoException & {
+    // undici: the bytes that were no HTTP.
+    data?: string
+    // Node, where a name has several addresses and none answers.
+    errors?: readonly NodeJS.ErrnoException[]
+    // Node, for a certificate of another host.
+    cert?: { subjectaltname?: string }
+  }
+  // undici says a proxy's refusal in words only (7.30, lib/dispatcher/proxy-agent.js).
+  const refusal = /^Proxy [\w ]*\((\d{3})\)/.exec(error.message)?.[1]
+  return {
+    method: spec.method,
+    url: url.href,
+    stage: refusal === undefined ? connection.stage : 'proxy',
+    errorCode: error.code ?? error.errors?.[0]?.code ?? '',
+    detail: error.cert === undefined ? error.message : (error.cert.subjectaltname ?? ''),
+    reason,
+    waitedMs,
+    ...(typeof error.data === 'string' ? { firstBytes: error.data.slice(0, 200) } : {}),
+    ...(refusal === undefined ? {} : { proxyStatus: Number(refusal) }),
+    ...proxyOf(connection),
+  }
+}
+
+function proxyOf({ proxy }: Connection): { proxy?: string } {
+  if (proxy === undefined) return {}
+  return { proxy: `${proxy.hostname}:${proxy.port} (from ${proxy.variable})` }
+}
+
+/** Where a redirect leads, if it stays in the origin and keeps the method. */
+function followable(answer: Answer, from: URL): URL | undefined {
+  const kept = answer.method === 'GET' ? [301, 302, 303, 307, 308] : [307, 308]
+  const location = answer.headers['location']
+  if (!kept.includes(answer.status) || location === undefined) return undefined
+  if (!URL.canParse(location, from.href)) return undefined
+  const to = new URL(location, from)
+  return to.origin === from.origin && to.username === '' ? to : undefined
+}

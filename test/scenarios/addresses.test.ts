@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome } from '../support/home.ts'
+
+const canary = 'canaryinthequery'
+
+test.each([
+  ['http://127.0.0.1:9/v1?k=', 6],
+  ['https://docs.gw.example/page?k=', 4],
+  ['http://gw.example/v1?k=', 2],
+  ['ftp://gw.example/?k=', 2],
+])('a value in the query of %s… is never shown, whatever is wrong', async (address, wanted) => {
+  for (const args of [[], ['--json']]) {
+    const { status, stdout, stderr } = await runCli(
+      aHome(),
+      ['codex', '--yes', '--base-url', address + canary, ...args],
+      { env: { REPOINT_API_KEY: 'sk-test-0123456789abcdef' } },
+    )
+    expect(status).toBe(wanted)
+    expect(stdout + stderr).not.toContain(canary)
+  }
+})
+
+test('nor is it when the address works, in status or in the files', async () => {
+  const gateway = await startGateway({ port: 0 })
+  const home = aHome()
+  const env = { REPOINT_API_KEY: gateway.key }
+  const address = `${gateway.url}/v1?k=${canary}`
+  const setup = await runCli(home, ['codex', '--yes', '--base-url', address], { env })
+  expect(setup.status).toBe(0)
+  const { stdout } = await runCli(home, ['status', '--json'])
+  expect(setup.stdout + setup.stderr + stdout).not.toContain(canary)
+  expect(home.text('.codex/config.toml')).not.toContain(canary)
+  await gateway.close()
+})

@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { main } from '../../src/cli.ts'
+import { nodePlatform } from '../../src/platform/node.ts'
+import type { Files } from '../../src/platform/platform.ts'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { captured } from '../support/captured.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { keys, runOnTerminal } from '../support/terminal.ts'
+import { worldIn } from '../support/world.ts'
+
+const canary = 'sk-canary-5f4e3d2c1b0a99887766'
+const changed = 'The files were changed; `repoint rollback` undoes it.'
+const platform = nodePlatform()
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ port: 0, key: canary })
+})
+afterAll(() => gateway.close())
+
+function environment(home: Home): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: home.path,
+    REPOINT_BASE_URL: gateway.url,
+    REPOINT_API_KEY: canary,
+  }
+}
+
+/** Runs a setup of Codex in this process, with file calls that are replaced once the files have switched. */
+async function setupWith(home: Home, replaced: (files: Files) => Partial<Files>, args: string[]) {
+  const world = worldIn(home, environment(home))
+  const { output, terminal } = captured(platform.terminal)
+  const afterSwitch = replaced(world.files)
+  const files = new Proxy(world.files, {
+    get: (target, name: keyof Files) =>
+      (existsSync(home.at('.codex/config.toml')) && afterSwitch[name]) || target[name],
+  })
+  const status = await main(
+    { ...platform, ...world, files, terminal, interrupt: new AbortController().signal },
+    ['codex', '--yes', ...args],
+  )
+  return { status, ...output }
+}
+
+describe('what an error says of the files after they have switched', () => {
+  test.each([
+    ['that cannot be read', Object.assign(new Error('i/o error'), { code: 'EIO' })],
+    ['over which our own code falls', new TypeError('boom')],
+  ])('a file %s when it is read back', async (_, error) => {
+    const home = aHome()
+    const failing = (files: Files): Partial<Files> => ({
+      read: (path, maxBytes) => {
+        if (path === home.at('.codex/config.toml')) throw error
+        return files.read(path, maxBytes)
+      },
+    })
+    const { err, status } = await setupWith(home, failing, [])
+    expect(status).toBeGreaterThan(0)
+    expect(err).toContain(changed)
+    expect(err).not.toContain('Nothing was changed')
+    const second = aHome()
+    const failingThere = (files: Files): Partial<Files> => ({
+      read: (path, maxBytes) => {
+        if (path === second.at('.codex/config.toml')) throw error
+        return files.read(path, maxBytes)
+      },
+    })
+    const { out } = await setupWith(second, failingThere, ['--json'])
+    expect(JSON.parse(out)).toMatchObject({ error: { filesChanged: true } })
+  })
+
+  test('a last proof that fails', async () => {
+    const closing = await startGateway({
+      port: 0,
+      key: canary,
+      // The first inference answers.
+      faults: [{ route: 'responses', every: 2, error: 'quota' }],
+    })
+    const home = aHome()
+    const env = { ...environment(home), REPOINT_BASE_URL: closing.url }
+    const { status, stderr } = await runCli(home, ['codex', '--yes'], { env })
+    expect(status).toBe(7)
+    expect(stderr).toContain('the last proof failed')
+    expect(stderr).toContain(changed)
+    await closing.close()
+  })
+
+  test('Ctrl-C at the last proof', async () => {
+    const slow = await startGateway({
+      port: 0,
+      key: canary,
+      faults: [{ route: 'responses', every: 2, delayMs: 15_000 }],
+    })
+    const home = aHome()
+    const run = runOnTerminal(home, ['codex', '--yes', '--base-url', slow.url], {
+      env: environment(home),
+      columns: 200,
+    })
+    while (!existsSync(home.at('.codex/config.toml')))
+      await new Promise((settle) => setTimeout(settle, 20))
+    run.type(keys.ctrlC)
+    expect(await run.ended).toBe(130)
+    expect(run.screen()).toContain(changed)
+    await slow.close()
+  })
+})
+
+/** Runs the program by a shell. @param redirections as a person types them */
+function byShell(home: Home, args: string, redirections: string) {
+  return new Promise<{ status: number | null; stderr: string }>((settle) => {
+    const command = `"${process.execPath}" "${resolve('bin/repoint.js')}" ${args} ${redirections}`
+    const child = spawn('bash', ['-c', `set -o pipefail; ${command}`], {
+      env: environment(home),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let stderr = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    child.on('close', (status) => settle({ status, stderr }))
+  })
+}
+
+describe.runIf(existsSync('/dev/full'))('standard output that is lost', () => {
+  const lost = 'error: Standard output cannot be written (ENOSPC).'
+
+  test.each(['codex --yes', 'codex --yes --json'])(
+    '%s > /dev/full: status 1, and the files were changed',
+    async (args) => {
+      const { status, stderr } = await byShell(aHome(), args, '> /dev/full')
+      expect(stderr).toContain(`${lost} ${changed}`)
+      expect(status).toBe(1)
+    },
+  )
+
+  test('a command that changes nothing says so', async () => {
+    const { status, stderr } = await byShell(aHome(), 'status', '> /dev/full')
+    expect(stderr).toBe(`${lost} Nothing was changed.\n`)
+    expect(status).toBe(1)
+  })
+
+  test('another exit status stays as it is', async () => {
+    const result = await byShell(aHome(), 'codex --json --model nope', '> /dev/full')
+    expect(result.status).toBe(5)
+  })
+
+  test('a reader that has gone away is quiet, and the setup is made', async () => {
+    const home = aHome()
+    const { status, stderr } = await byShell(home, 'codex --yes', '| true')
+    expect(stderr).not.toContain('error')
+    expect(status).toBe(0)
+    expect(home.text('.codex/config.toml')).toContain(gateway.url)
+  })
+})

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { maskTellTale } from '../src/text.ts'
+
+const secret = 'canary0123456789'
+
+test.each([
+  `https://gw.example/v1?k=${secret}`,
+  `https://gw.example/v1?a=1&k=${secret}#part`,
+  `https://gw.example/v1?${secret}`,
+  `gw.example/v1?k=${secret} is no address`,
+  `"https://gw.example/?x[]=${secret}"`,
+  `https://me:${secret}@gw.example`,
+  `sk-${secret}`,
+])('%s is masked', (text) => {
+  const masked = maskTellTale(text)
+  expect(masked).not.toContain(secret)
+  expect(masked).toContain('....')
+})
+
+test.each(['https://gw.example/v1', 'Is it https://gw.example? Yes', 'what? a = b & c'])(
+  '%s holds nothing to mask',
+  (text) => expect(maskTellTale(text)).toBe(text),
+)
