@@ -1,3 +1,4 @@
+import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings'
 import { UserError } from '../errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import {
@@ -13,6 +14,7 @@ import { parseFault } from '../serve/settings/fault-spec.ts'
 import { readModels } from '../serve/settings/models-file.ts'
 import { maxWrittenBytes, readWritten } from '../serve/settings/written-file.ts'
 import { printable } from '../text.ts'
+import { type CommandFile, examples } from './command.ts'
 
 /** What `repoint serve` can be told. */
 export interface ServeOptions {
@@ -39,6 +41,63 @@ export interface ServeOptions {
 }
 
 const maxKeyBytes = 64 * 1024
+
+export const command: CommandFile<ServeOptions> = {
+  run: ({ platform }, options) => serveCommand(platform, options),
+  define: (run) =>
+    new Command('serve')
+      .description('run the local gateway, or a command with its environment pointed at it')
+      .argument('[command...]', 'after --: runs it beside the gateway and exits with its status')
+      .addOption(
+        new Option('--port <number>', 'port to listen on; 0 takes any free one')
+          .default(0)
+          .argParser(portNumber),
+      )
+      .option('--host <address>', 'address to listen on', '127.0.0.1')
+      .option('--key-file <path>', 'accept the key in this file')
+      .option(
+        '--key-env <name>',
+        'accept the key in this variable (default: REPOINT_API_KEY, else a new key)',
+      )
+      .option('--models <file>', 'serve this catalog (JSON or YAML)')
+      .option('--scenario <file>', 'answer as this file says (JSON or YAML)')
+      .addOption(
+        new Option('--fault <fault>', 'let something go wrong: rate-limited,every=3 (repeatable)')
+          .default<string[]>([], 'none')
+          .argParser((fault: string, earlier: string[]) => [...earlier, fault]),
+      )
+      .option('--log', 'print a line for each request, on standard error')
+      .option(
+        '--upstream <url>',
+        'pass requests on to this gateway, with the key in REPOINT_UPSTREAM_KEY',
+      )
+      .option('--allow-http', 'allow plain http to another machine')
+      .option('--json', 'print one line of JSON as soon as it listens')
+      .addHelpText(
+        'after',
+        examples([
+          'repoint serve --port 8787 --log',
+          'repoint serve --scenario answers.yaml --fault overloaded,every=5',
+          'repoint serve -- npm test',
+        ]),
+      )
+      .action((words, { fault, json, log, allowHttp, ...flags }) =>
+        run({
+          ...flags,
+          faults: fault,
+          log: log === true,
+          allowHttp: allowHttp === true,
+          isJson: json === true,
+          command: words,
+        }),
+      ),
+}
+
+function portNumber(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new InvalidArgumentError('It takes a port number, 0 to 65535.')
+  return Number(text)
+}
 
 /**
  * Runs the local gateway until it is interrupted, or as long as a command runs beside it.
