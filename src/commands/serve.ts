@@ -1,6 +1,8 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings'
 import { UserError } from '../errors.ts'
+import { isLoopback } from '../gateway/input/base-url.ts'
 import type { Platform } from '../platform/platform.ts'
+import { isUsableKey } from '../serve/auth.ts'
 import {
   type CatalogEntry,
   type Fault,
@@ -9,10 +11,10 @@ import {
   startGateway,
   type Upstream,
 } from '../serve/index.ts'
-import { Misfit } from '../serve/settings/check.ts'
+import { maxDocumentBytes, readDocument } from '../serve/settings/document.ts'
 import { parseFault } from '../serve/settings/fault-spec.ts'
 import { readModels } from '../serve/settings/models-file.ts'
-import { maxWrittenBytes, readWritten } from '../serve/settings/written-file.ts'
+import { Misfit } from '../serve/settings/schema.ts'
 import { printable } from '../text.ts'
 import { type CommandFile, examples } from './command.ts'
 
@@ -162,11 +164,11 @@ export async function serveCommand(platform: Platform, options: ServeOptions): P
         : readText(() => files.read(keyFile, maxKeyBytes), `the key file ${keyFile}`)
     const key = text?.trim()
     if (!key && keyFile === undefined && keyEnv === undefined) return undefined
-    if (!key || !/^[\x21-\x7e]+$/.test(key))
+    if (!key || !isUsableKey(key))
       throw new UserError({
         code: 'key-missing',
         message: `There is no usable key in ${keyFile ?? name}`,
-        hint: 'A key is one word of visible ASCII characters.',
+        hint: 'A key is one word of visible ASCII characters, at least 8 after `sk-`.',
       })
     return key
   }
@@ -179,8 +181,8 @@ async function listen(
   try {
     return await startGateway(options)
   } catch (error) {
-    if (error instanceof UserError) throw error
-    const { code, message } = error as NodeJS.ErrnoException
+    const { code, message, syscall } = error as NodeJS.ErrnoException
+    if (syscall !== 'listen' && syscall !== 'getaddrinfo') throw error
     throw new UserError({
       code: 'usage',
       message: `Cannot listen on ${host}, port ${port}: ${message}`,
@@ -212,8 +214,8 @@ async function readModelsFile(
   path: string | undefined,
 ): Promise<readonly CatalogEntry[] | undefined> {
   if (path === undefined) return undefined
-  const text = readText(() => files.read(path, maxWrittenBytes), `the catalog ${path}`)
-  return readWritten(text, path, readModels)
+  const text = readText(() => files.read(path, maxDocumentBytes), `the catalog ${path}`)
+  return readDocument(text, path, readModels)
 }
 
 function readText(read: () => Uint8Array, what: string): string {
@@ -251,11 +253,13 @@ function upstreamOf({ machine }: Platform, options: ServeOptions): Upstream | un
       message: `--upstream ${url.origin} would send the key unencrypted`,
       hint: 'Use https, or add --allow-http if you mean it.',
     })
+  if (!isUsableKey(key))
+    throw new UserError({
+      code: 'key-missing',
+      message: 'REPOINT_UPSTREAM_KEY is no usable key',
+      hint: 'A key is one word of visible ASCII characters, at least 8 after `sk-`.',
+    })
   return { url: (url.origin + url.pathname).replace(/\/+$/, '').replace(/\/v1$/, ''), key }
-}
-
-function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host)
 }
 
 /** Runs the command with everything that clients look at pointed at the gateway. */
@@ -276,6 +280,8 @@ async function runBeside(
       OPENAI_API_KEY: key,
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_AUTH_TOKEN: key,
+      // It is for the upstream alone.
+      REPOINT_UPSTREAM_KEY: undefined,
       // Beside the token it would go out too, and win.
       ANTHROPIC_API_KEY: undefined,
       // Claude Code 2.1.329 asks a proxy even for 127.0.0.1 (2026-11-21).
