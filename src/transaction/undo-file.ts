@@ -200,10 +200,15 @@ function foldBack(
   current: Bytes | null,
   { keepsTables }: UndoOptions,
 ): Undone {
-  let after = current
+  // As long as nobody came between two runs, only the last copy matters.
+  const untouched = untouchedSteps(steps, current)
+  const last = steps[untouched - 1]?.file
+  let after = last ? last.before && readBlob(world, last.before.sha256) : current
   let kept: readonly KeyPath[] = []
   let note: string | undefined
+
   for (const [index, { file, isBehindGap }] of steps.entries()) {
+    if (index < untouched) continue
     const newer = steps[index - 1]?.file
     const met = newer && isBehindGap ? withoutRunsBetween(world, file, newer, after) : after
     const undone = undoStep(world, file, met, keepsTables)
@@ -220,6 +225,17 @@ function foldBack(
     kept: stays,
     ...(note === undefined || (kept.length > 0 && stays.length === 0) ? {} : { note }),
   }
+}
+
+/** How many of the steps, from the newest, met what the next newer one left behind. */
+function untouchedSteps(steps: readonly Step[], current: Bytes | null): number {
+  let now = sha256OrNull(current)
+  const end = steps.findIndex(({ file }) => {
+    const isAsWritten = now === (file.after?.sha256 ?? null)
+    now = file.before?.sha256 ?? null
+    return !isAsWritten
+  })
+  return end < 0 ? steps.length : end
 }
 
 /**
