@@ -95,8 +95,9 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
   showPlan(run, drafts)
   const consents = consentsOf(drafts)
   for (const { message } of consents) session.say(`  ! ${message}`)
+  session.notice(...checkTargets(session.platform, plan))
+  session.showNotices('note')
   session.notice(...consents)
-  checkTargets(session.platform, plan)
   if (request.isDryRun) {
     reportDryRun(run, plan)
     return 0

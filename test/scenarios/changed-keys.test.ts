@@ -33,17 +33,17 @@ test.each([[[]], [['--dry-run']]])(
   'codex --json %j names the repairs in other tables too',
   async (flags) => {
     const keys = await changedKeys(aHome({ '.codex/config.toml': old }), ['codex', ...flags])
-    expect(keys).toContain('cli_auth_credentials_store = "file"')
-    expect(keys).toContain('model_providers.other.wire_api = "responses"')
+    expect(keys).toContain('cli_auth_credentials_store')
+    expect(keys).toContain('model_providers.other.wire_api')
     expect(keys).toContain('model_providers.gateway.base_url')
   },
 )
 
 test.each([[[]], [['--dry-run']]])('claude --json %j names NO_PROXY', async (flags) => {
-  const home = aHome({ '.claude/settings.json': '{"env": {"HTTPS_PROXY": "http://proxy:1"}}\n' })
-  const env = { HTTP_PROXY: 'http://127.0.0.1:9', NO_PROXY: '127.0.0.1' }
-  const keys = await changedKeys(home, ['claude', ...flags], env)
-  expect(keys).toMatch(/no_proxy/i)
+  const keys = await changedKeys(aHome(), ['claude', ...flags], {
+    HTTP_PROXY: 'http://127.0.0.1:9',
+  })
+  expect(keys).toContain('env.NO_PROXY = "127.0.0.1"')
 })
 
 test('doctor --fix --json names every key that it repairs', async () => {
@@ -51,7 +51,5 @@ test('doctor --fix --json names every key that it repairs', async () => {
   await changedKeys(home, ['codex'])
   const text = home.text('.codex/config.toml')
   home.put('.codex/config.toml', `cli_auth_credentials_store = "keyring"\n${text}`)
-  expect(await changedKeys(home, ['doctor', '--fix'])).toContain(
-    'cli_auth_credentials_store = "file"',
-  )
+  expect(await changedKeys(home, ['doctor', '--fix'])).toContain('cli_auth_credentials_store')
 })
