@@ -1,7 +1,7 @@
 import type { Bytes, ConfigValue, FileEdit, KeyChange } from '../edits/plan.ts'
 import type { Catalog, ProtocolName } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
-import type { Machine } from '../platform/platform.ts'
+import type { Machine, Platform } from '../platform/platform.ts'
 
 /** By what a client is called; from its row in the list. */
 export interface ClientName {
@@ -67,6 +67,15 @@ export interface ClientModule {
   /** The options by which `choose` finds the models of `settings` again. Pure. */
   asConfigured(settings: Settings): SetupOptions
 
+  /**
+   * What a change of the files does to conversations that the client has recorded, to be said before.
+   * Absent: nothing.
+   */
+  aboutConversations?(
+    world: World,
+    change: { readonly before: FileTexts; readonly after: FileTexts },
+  ): Promise<readonly Notice[]>
+
   /** Settings and variables that would defeat the setup. Pure. */
   obstacles(texts: FileTexts, machine: Machine, settings: ObstacleContext): readonly Obstacle[]
 }
@@ -83,6 +92,9 @@ export interface ClientFlag {
   /** What it says to a setup; `value` is true or false for a flag without one. */
   readonly means: (value: string | number | boolean) => SetupOptions
 }
+
+/** What a client's hooks may look at beside the texts of its files. */
+export type World = Pick<Platform, 'files' | 'processes' | 'machine'>
 
 export interface BinaryCheck {
   readonly command: string
@@ -203,6 +215,8 @@ export interface Settings {
   readonly slotModels?: Readonly<Partial<Record<Slot, string>>>
   readonly subagentModel?: string
   readonly smallModel?: string
+  /** Another address that the client sends the key to, as conversations of before do. */
+  readonly alsoSendsTo?: string
   /** Another login that the client would use in the place of our key, in words. */
   readonly login?: string
   /** Why the client would not read its file, in words. */

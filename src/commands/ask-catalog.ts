@@ -1,8 +1,9 @@
 import type { Notice } from '../clients/client.ts'
 import { readCatalog } from '../gateway/catalog.ts'
 import type { Catalog, GatewayAccess } from '../gateway/types.ts'
+import type { GatewayFlags } from './command.ts'
 import { configuredGateway } from './configured-gateway.ts'
-import { findGateway, type GatewayOptions } from './credentials.ts'
+import { findGateway } from './credentials.ts'
 import { runsSoFar, settleFirst } from './history.ts'
 import { rememberModels } from './model-cache.ts'
 import type { Session } from './screen/session.ts'
@@ -10,7 +11,7 @@ import type { Session } from './screen/session.ts'
 /** Finds the gateway and asks it for its models: the beginning of every command that only asks. */
 export async function askCatalog(
   session: Session,
-  options: GatewayOptions,
+  options: GatewayFlags,
 ): Promise<{ access: GatewayAccess; catalog: Catalog; warnings: readonly Notice[] }> {
   const warnings = settleFirst(session)
   const runs = runsSoFar(session, warnings)

@@ -3,7 +3,7 @@ import { familyRows, loadClients } from '../clients/list.ts'
 import type { RunRecord } from '../transaction/types.ts'
 import { settingsNow } from './client-files.ts'
 import { ownBaseUrls, runsOf } from './client-state.ts'
-import type { GatewayOptions } from './credentials.ts'
+import type { GatewayFlags } from './command.ts'
 import type { Session } from './screen/session.ts'
 
 export interface ConfiguredGateway {
@@ -19,7 +19,7 @@ export interface ConfiguredGateway {
  */
 export async function configuredGateway(
   session: Session,
-  options: GatewayOptions,
+  options: GatewayFlags,
   runs: readonly RunRecord[],
 ): Promise<ConfiguredGateway | undefined> {
   const { env } = session.platform.machine

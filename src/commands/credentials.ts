@@ -3,20 +3,9 @@ import { UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { cleanKey } from '../gateway/input/key.ts'
 import type { GatewayAccess } from '../gateway/types.ts'
+import type { GatewayFlags } from './command.ts'
 import type { ConfiguredGateway } from './configured-gateway.ts'
 import type { Session } from './screen/session.ts'
-
-/** Where a command finds its gateway: the same flags wherever one is needed. */
-export interface GatewayOptions {
-  readonly baseUrl?: string | undefined
-  readonly keyStdin?: boolean | undefined
-  readonly keyFile?: string | undefined
-  /** Name of the environment variable that holds the key. */
-  readonly keyEnv?: string | undefined
-  readonly allowHttp?: boolean | undefined
-  readonly caFile?: string | undefined
-  readonly timeoutSeconds: number
-}
 
 /** A key is a line; whatever is larger is not one. */
 const maxKeyBytes = 64 * 1024
@@ -54,7 +43,7 @@ interface Found {
  */
 export async function findGateway(
   session: Session,
-  options: GatewayOptions,
+  options: GatewayFlags,
   known: Known = {},
 ): Promise<FoundGateway> {
   const address = await findBaseUrl(session, options, known)
@@ -64,7 +53,7 @@ export async function findGateway(
     access: {
       baseUrl: address.value,
       key: key.value,
-      timeoutMs: options.timeoutSeconds * 1000,
+      timeoutMs: options.timeout * 1000,
       caFile: options.caFile,
       env: session.platform.machine.env,
       signal: session.platform.interrupt,
@@ -75,11 +64,7 @@ export async function findGateway(
   }
 }
 
-async function findBaseUrl(
-  session: Session,
-  options: GatewayOptions,
-  known: Known,
-): Promise<Found> {
+async function findBaseUrl(session: Session, options: GatewayFlags, known: Known): Promise<Found> {
   const { ask, machine } = session.platform
   const clean = (text: string, isAsked = false): Found => {
     const { baseUrl, notices } = normaliseBaseUrl(text, { allowHttp: options.allowHttp === true })
@@ -106,7 +91,7 @@ async function findBaseUrl(
 
 async function findKey(
   session: Session,
-  options: GatewayOptions,
+  options: GatewayFlags,
   known: Known,
   baseUrl: string,
 ): Promise<Found> {

@@ -1,5 +1,6 @@
+import { Argument, Command } from '@commander-js/extra-typings'
 import type { Notice, Repair } from '../clients/client.ts'
-import { familyRows, loadClients } from '../clients/list.ts'
+import { familyRows, loadClients, rowOf, rows } from '../clients/list.ts'
 import { planRepairs } from '../clients/repairs.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
 import { exitStatus } from '../errors.ts'
@@ -7,6 +8,7 @@ import type { Catalog } from '../gateway/types.ts'
 import { applyPlan } from '../transaction/apply.ts'
 import type { RunRecord } from '../transaction/types.ts'
 import { type ClientState, ownBaseUrls, stateOrFailure } from './client-state.ts'
+import { type CommandFile, examples, timeoutOption } from './command.ts'
 import { type Check, checkClient, checkGateway, failedCheck, keyFile } from './doctor-checks.ts'
 import { runsSoFar, settleFirst, unreadable } from './history.ts'
 import type { Session } from './screen/session.ts'
@@ -21,6 +23,31 @@ export interface DoctorRequest {
   readonly verify: boolean
   readonly timeoutSeconds: number
   readonly caFile?: string | undefined
+}
+
+export const command: CommandFile<DoctorRequest> = {
+  run: doctor,
+  define: (run) =>
+    new Command('doctor')
+      .description('status plus live checks, each with its cure')
+      .addArgument(new Argument('[client]', 'only this client').choices(rows.map(({ id }) => id)))
+      .option('--fix', 'carry out the safe cures, as one run that rollback undoes')
+      .option('--yes', 'with --fix: also cures that take something of yours out of use')
+      .option('--no-verify', 'leave the network alone')
+      .option('--ca-file <path>', 'trust the certificate authorities in this PEM file too')
+      .addOption(timeoutOption())
+      .option('--json', 'print one JSON document')
+      .addHelpText('after', examples(['repoint doctor', 'repoint doctor codex --fix']))
+      .action((client, flags) =>
+        run({
+          client: client && rowOf(client).family,
+          fix: flags.fix === true,
+          yes: flags.yes === true,
+          verify: flags.verify,
+          timeoutSeconds: flags.timeout,
+          caFile: flags.caFile,
+        }),
+      ),
 }
 
 /** Status plus live checks, each a line with its cure. Returns the highest status of a problem. */

@@ -1,3 +1,4 @@
+import { slots } from '../clients/client.ts'
 import { pickModel } from '../clients/models.ts'
 import { UserError } from '../errors.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'
@@ -5,7 +6,13 @@ import { probe } from '../gateway/probe.ts'
 import type { Catalog } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'
 import { askCatalog } from './ask-catalog.ts'
-import type { GatewayOptions } from './credentials.ts'
+import {
+  type CommandFile,
+  examples,
+  type GatewayFlags,
+  gatewayCommand,
+  newestGateway,
+} from './command.ts'
 import type { Session } from './screen/session.ts'
 
 /** What Cursor cannot do with a gateway, from the service's description. */
@@ -15,14 +22,26 @@ const limits: readonly string[] = [
   'Cursor needs a paid plan to use a key of your own.',
 ]
 
+interface EditorRequest extends GatewayFlags {
+  readonly model?: string | undefined
+}
+
+export const command: CommandFile<EditorRequest> = {
+  run: editor,
+  define: (run) =>
+    gatewayCommand('editor')
+      .description('check the key and print what goes into the settings of the editor Cursor')
+      .option('--model <id>', 'the model to enter')
+      .option('--json', 'print one JSON document')
+      .addHelpText('after', newestGateway)
+      .addHelpText('after', examples(['repoint editor', 'repoint editor --json --key-stdin < key']))
+      .action(run),
+}
+
 /** Checks the key for Cursor and prints what to paste. Returns the exit status. */
-export async function editor(
-  session: Session,
-  options: GatewayOptions,
-  asked: string | undefined,
-): Promise<number> {
-  const { access, catalog, warnings } = await askCatalog(session, options)
-  const model = pickModel(catalog, asked, 'chat')
+async function editor(session: Session, request: EditorRequest): Promise<number> {
+  const { access, catalog, warnings } = await askCatalog(session, request)
+  const model = pickModel(catalog, request.model, 'chat')
   if (isMessagesFamily(catalog, model))
     throw new UserError({
       code: 'protocol-unsupported',
@@ -56,5 +75,5 @@ export async function editor(
 }
 
 function isMessagesFamily(catalog: Catalog, id: string): boolean {
-  return Object.values(messagesTiers(catalog)).some((ids) => ids.includes(id))
+  return Object.values(messagesTiers(catalog, slots)).some((ids) => ids.includes(id))
 }

@@ -1,8 +1,8 @@
+import { gptMapping } from '../clients/claude/models.ts'
 import { slots } from '../clients/client.ts'
 import {
   type ChosenModel,
   defaultModel,
-  gptMapping,
   isChatModel,
   messagesTiers,
   smallModel,
@@ -10,14 +10,31 @@ import {
 } from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
 import { askCatalog } from './ask-catalog.ts'
-import type { GatewayOptions } from './credentials.ts'
+import {
+  type CommandFile,
+  examples,
+  type GatewayFlags,
+  gatewayCommand,
+  newestGateway,
+} from './command.ts'
 import type { Session } from './screen/session.ts'
 
 const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
 
+export const command: CommandFile<GatewayFlags> = {
+  run: models,
+  define: (run) =>
+    gatewayCommand('models')
+      .description('list the gateway’s models, and what repoint would choose them for')
+      .option('--json', 'print one JSON document')
+      .addHelpText('after', newestGateway)
+      .addHelpText('after', examples(['repoint models', 'repoint models --json --key-env MY_KEY']))
+      .action(run),
+}
+
 /** Lists the catalog with what each model speaks and would be chosen for. Returns the exit status. */
-export async function models(session: Session, options: GatewayOptions): Promise<number> {
-  const { access, catalog, warnings } = await askCatalog(session, options)
+async function models(session: Session, flags: GatewayFlags): Promise<number> {
+  const { access, catalog, warnings } = await askCatalog(session, flags)
   const uses = usesByModel(catalog)
 
   for (const { message } of warnings) session.remark(`warning: ${message}`)
@@ -82,7 +99,7 @@ function usesByModel(catalog: Catalog): ReadonlyMap<string, readonly Use[]> {
   const mapping = gptMapping(catalog)
   for (const slot of slots) add(`claude-gpt ${slot}`, mapping[slot])
   add('claude-gpt subagent', mapping.subagent)
-  const tiers = messagesTiers(catalog)
+  const tiers = messagesTiers(catalog, slots)
   for (const slot of slots)
     for (const id of tiers[slot])
       add(`claude ${slot}`, { id, reason: `its id holds the word ${slot}` })

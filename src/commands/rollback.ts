@@ -1,10 +1,12 @@
+import { Argument, Command, Option } from '@commander-js/extra-typings'
 import type { Client, Notice } from '../clients/client.ts'
-import { familyIds, familyRows, loadClients } from '../clients/list.ts'
+import { familyIds, familyRows, loadClients, rows } from '../clients/list.ts'
 import { describeEdit } from '../edits/describe.ts'
 import { applyRollback, planRollback } from '../transaction/rollback.ts'
 import type { Applied, RollbackPlan, RunRecord } from '../transaction/types.ts'
 import { asPlanned, readClientFiles } from './client-files.ts'
 import { stopCodexServer } from './codex-server.ts'
+import { type CommandFile, examples } from './command.ts'
 import { runsSoFar, settleFirst } from './history.ts'
 import { isAbandoned, refuseStrangeLogin, refuseUnknownClient } from './rollback-guard.ts'
 import type { Session } from './screen/session.ts'
@@ -20,6 +22,44 @@ export interface RollbackRequest {
   readonly list: boolean
   readonly isDryRun: boolean
   readonly yes: boolean
+}
+
+export const command: CommandFile<RollbackRequest> = {
+  run: rollback,
+  define: (run) =>
+    new Command('rollback')
+      .description('undo the newest run, or the newest of one client')
+      .addArgument(new Argument('[client]', 'whose newest run').choices(rows.map(({ id }) => id)))
+      .option('--list', 'list the recorded runs, newest first')
+      .option('--run <id>', 'go back to before this run, and so to before newer runs of its files')
+      .addOption(
+        new Option('--original', 'go back to before the first run: your own files').conflicts(
+          'run',
+        ),
+      )
+      .option('--force', 'put the old contents back, whatever was changed since')
+      .option('--dry-run', 'show what would be undone')
+      .option('--yes', 'accept everything that would be asked')
+      .option('--json', 'print one JSON document')
+      .addHelpText(
+        'after',
+        examples([
+          'repoint rollback',
+          'repoint rollback codex --dry-run',
+          'repoint rollback --list',
+        ]),
+      )
+      .action((client, flags) =>
+        run({
+          client,
+          run: flags.run,
+          original: flags.original === true,
+          force: flags.force === true,
+          list: flags.list === true,
+          isDryRun: flags.dryRun === true,
+          yes: flags.yes === true,
+        }),
+      ),
 }
 
 /** Undoes a run, or lists the runs. Returns the exit status. */
@@ -40,6 +80,13 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
   refuseUnknownClient(session, found, families)
   refuseStrangeLogin(session, found, families)
   showPlan(session, found, families)
+  for (const client of concernedBy(families, found.files)) {
+    const before = readClientFiles(session, client)
+    const after = asPlanned(before, found.plan.edits)
+    const notices = (await client.aboutConversations?.(session.platform, { before, after })) ?? []
+    for (const { message, hint } of notices) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
+    warnings.push(...notices)
+  }
   const held = found.files.filter(({ kept, note }) => kept.length > 0 && note !== undefined)
   for (const { path, note } of held)
     warnings.push({

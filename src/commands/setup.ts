@@ -1,5 +1,6 @@
-import type { Client, Notice, SetupOptions } from '../clients/client.ts'
-import { loadClients, rowOf } from '../clients/list.ts'
+import { Option } from '@commander-js/extra-typings'
+import type { Client, ClientFlag, Notice, SetupOptions } from '../clients/client.ts'
+import { type ClientRow, loadClients, rowOf } from '../clients/list.ts'
 import { windowNotices } from '../clients/models.ts'
 import { actionOf, type Plan } from '../edits/plan.ts'
 import { exitStatus, UserError } from '../errors.ts'
@@ -10,8 +11,15 @@ import type { Applied } from '../transaction/types.ts'
 import { readClientFiles } from './client-files.ts'
 import { expectInstalled, type Tried, tryClient } from './client-program.ts'
 import { stopCodexServer } from './codex-server.ts'
+import {
+  type CommandFile,
+  examples,
+  type GatewayFlags,
+  gatewayCommand,
+  positiveInteger,
+} from './command.ts'
 import { configuredGateways } from './configured-gateway.ts'
-import { type FoundGateway, findGateway, type GatewayOptions, type Known } from './credentials.ts'
+import { type FoundGateway, findGateway, type Known } from './credentials.ts'
 import { runsSoFar, settleFirst } from './history.ts'
 import { rememberModels } from './model-cache.ts'
 import type { Session } from './screen/session.ts'
@@ -23,7 +31,7 @@ export interface SetupRequest {
   /** The word of the command line; `setup` when several clients are set up in one run. */
   readonly command: string
   readonly clients: readonly string[]
-  readonly gateway: GatewayOptions
+  readonly gateway: GatewayFlags
   readonly options: SetupOptions
   readonly isDryRun: boolean
   /** Everything that would be asked is accepted. */
@@ -31,6 +39,56 @@ export interface SetupRequest {
   /** False: the network is left alone. */
   readonly verify: boolean
   readonly tryClient: boolean
+}
+
+export function commandFor(row: ClientRow): CommandFile<SetupRequest> {
+  return {
+    run: setup,
+    define(run) {
+      const command = gatewayCommand(row.id).description(row.description)
+      for (const flag of row.flags) command.addOption(asOption(flag))
+      return command
+        .option('--dry-run', 'prove and show everything, change nothing')
+        .option('--yes', 'accept everything that would be asked')
+        .option('--no-verify', 'leave the network alone')
+        .option('--try-client', 'also run the real client once')
+        .option('--json', 'print one JSON document')
+        .addHelpText('after', examples(row.examples))
+        .action((flags) =>
+          run({
+            command: row.id,
+            clients: [row.id],
+            gateway: flags,
+            options: setupOptions(row.flags, command.opts()),
+            isDryRun: flags.dryRun === true,
+            yes: flags.yes === true,
+            verify: flags.verify,
+            tryClient: flags.tryClient === true,
+          }),
+        )
+    },
+  }
+}
+
+function asOption({ flag, help, choices, default: usual, takes }: ClientFlag): Option {
+  const option = new Option(flag, help)
+  if (choices !== undefined) option.choices(choices)
+  if (usual !== undefined) option.default(usual)
+  if (takes !== undefined) option.argParser(positiveInteger(takes))
+  return option
+}
+
+/** What the given flags of a client say together. */
+function setupOptions(
+  flags: readonly ClientFlag[],
+  values: Readonly<Record<string, unknown>>,
+): SetupOptions {
+  const said = flags.flatMap((flag): SetupOptions[] => {
+    const value = values[asOption(flag).attributeName()] as string | number | boolean | undefined
+    return value === undefined ? [] : [flag.means(value)]
+  })
+  const slotModels = Object.assign({}, ...said.map((one) => one.slotModels))
+  return Object.assign({}, ...said, { slotModels })
 }
 
 /** Carries out a setup from the first question to the last proof. Returns the exit status. */
@@ -46,9 +104,11 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
   })
   warnings.push(...proof.notices)
 
-  const drafts = clients.map((client) =>
-    draftSetup(session, access, client, proof.models.get(client)!, request.options, runs),
-  )
+  const drafts: Draft[] = []
+  for (const client of clients) {
+    const models = proof.models.get(client)!
+    drafts.push(await draftSetup(session, access, client, models, request.options, runs))
+  }
   warnings.push(...drafts.flatMap(({ notices }) => notices))
   warnings.push(...windowNotices(drafts.flatMap(({ unknownWindows }) => unknownWindows)))
   const plan: Plan = {

@@ -1,3 +1,4 @@
+import { Command } from '@commander-js/extra-typings'
 import type { Origins, Settings } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
 import type { Notice } from '../notice.ts'
@@ -9,9 +10,20 @@ import {
   stateOrFailure,
   type Unreadable,
 } from './client-state.ts'
+import { type CommandFile, examples } from './command.ts'
 import { runsSoFar, settleFirst, unreadable } from './history.ts'
 import type { Session } from './screen/session.ts'
 import { wslNotice } from './wsl.ts'
+
+export const command: CommandFile<void> = {
+  run: status,
+  define: (run) =>
+    new Command('status')
+      .description('show what each client believes now, and what overrides it')
+      .option('--json', 'print one JSON document')
+      .addHelpText('after', examples(['repoint status', 'repoint status --json']))
+      .action(() => run()),
+}
 
 /** What each client believes now, file by file. Reads only, no network. Returns the exit status. */
 export async function status(session: Session): Promise<number> {
@@ -82,6 +94,10 @@ function configured(session: Session, settings: Settings, origins: Origins): [st
       'key',
       settings.key &&
         `${maskSecret(settings.key)}${settings.keyPath ? ` in ${session.showPath(settings.keyPath)}` : ''}`,
+    ],
+    [
+      'key also',
+      settings.alsoSendsTo && `to ${settings.alsoSendsTo}, from conversations of before`,
     ],
     ['login', settings.login],
     ['broken', settings.broken],

@@ -1,12 +1,21 @@
 import { UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import { ask } from './ask.ts'
-import type { Answer } from './judge/answer.ts'
-import { maxCatalogBytes } from './limits.ts'
-import { nextPage, readModels } from './models/catalog-body.ts'
+import type { RequestSpec } from './http/request.ts'
+import { type Answer, maxCatalogBytes } from './judge/answer.ts'
+import { readPage } from './models/catalog.ts'
 import type { Catalog, CatalogModel, GatewayAccess } from './types.ts'
 
+export const catalogRequest: RequestSpec = {
+  method: 'GET',
+  path: '/v1/models',
+  headers: { accept: 'application/json', 'accept-encoding': 'gzip, br, deflate' },
+  maxBytes: maxCatalogBytes,
+}
+
+/** Most pages that are asked for, and most models that are kept: OpenRouter has 500. */
 const maxPages = 20
+const maxModels = 10_000
 
 /**
  * What GET /v1/models answers: at least one model.
@@ -16,34 +25,39 @@ const maxPages = 20
 export async function readCatalog(access: GatewayAccess): Promise<Catalog> {
   const models = new Map<string, CatalogModel>()
   let leftOut = 0
+  let isCut = false
   let serverTime: Date | undefined
-  let path = '/v1/models'
-  for (let page = 0; page < maxPages; page++) {
-    const answer = await ask(
-      access,
-      {
-        method: 'GET',
-        path,
-        headers: { accept: 'application/json', 'accept-encoding': 'gzip, br, deflate' },
-        maxBytes: maxCatalogBytes,
-      },
-      { asked: 'catalog' },
-    )
+  let { path } = catalogRequest
+
+  for (let page = 0; page < maxPages && !isCut; page++) {
+    const answer = await ask(access, { ...catalogRequest, path }, { asked: 'catalog' })
+    serverTime ??= timeOf(answer)
+
     const before = models.size
-    const found = readModels(answer.body, access.key)
+    const found = readPage(answer.body, access.key, maxModels - before)
     for (const model of found.models) models.set(model.id, model)
     leftOut += found.leftOut
-    serverTime ??= timeOf(answer)
-    const next = nextPage(answer.body)
-    if (next === undefined || models.size === before) break
-    path = `/v1/models?limit=1000&after_id=${encodeURIComponent(next)}`
+    isCut = found.isCut
+    if (found.next === undefined || models.size === before) break
+    path = `${catalogRequest.path}?limit=1000&after_id=${encodeURIComponent(found.next)}`
   }
+
   if (models.size === 0) throw emptyCatalog(access, leftOut)
+  const notices = [
+    ...(leftOut === 0 ? [] : [modelsLeftOut(leftOut)]),
+    ...(isCut ? [catalogCut] : []),
+  ]
   return {
     models: [...models.values()],
-    ...(leftOut === 0 ? {} : { notices: [modelsLeftOut(leftOut)] }),
+    ...(notices.length === 0 ? {} : { notices }),
     ...(serverTime === undefined ? {} : { serverTime }),
   }
+}
+
+/** Nobody chooses among so many: most likely something is wrong with the gateway. */
+const catalogCut: Notice = {
+  code: 'catalog-cut',
+  message: `The gateway lists more than ${maxModels} models; only the first ${maxModels} are looked at`,
 }
 
 function emptyCatalog({ baseUrl }: GatewayAccess, leftOut: number): UserError {

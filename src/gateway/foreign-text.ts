@@ -1,4 +1,4 @@
-import { maskForms } from './secret-forms.ts'
+import { dots } from '../text.ts'
 
 /** Longest piece of a gateway's own words that is shown, in characters. */
 const maxShown = 200
@@ -19,7 +19,40 @@ export function cleanForeignText(text: string, secrets: readonly string[] = []):
     .replace(/\s+/g, ' ')
     .trim()
   // Only now: a secret with an invisible character inside would have been missed.
-  for (const secret of secrets) clean = maskForms(clean, secret)
+  for (const form of secrets.flatMap(secretForms)) clean = clean.replace(form, dots)
   const characters = [...clean]
   return characters.length <= maxShown ? clean : `${characters.slice(0, maxShown - 1).join('')}…`
+}
+
+/** Shortest secrets that are looked for, and that are in other forms than their own, in characters. */
+const shortestMasked = 4
+const shortestVaried = 8
+
+/**
+ * What finds a secret in a text: as it is, in other letters' case, and as base64, wherever it stands
+ * in what was encoded. Whoever means to hide it better can; this is for what gateways do.
+ */
+export function secretForms(secret: string): readonly RegExp[] {
+  // Short ones would tear words apart, and are shown by nobody.
+  if (secret.length < shortestMasked) return []
+  if (secret.length < shortestVaried) return [new RegExp(literal(secret), 'g')]
+  return [
+    new RegExp(literal(secret), 'gi'),
+    new RegExp(base64Forms(secret).map(literal).join('|'), 'g'),
+  ]
+}
+
+function literal(text: string): string {
+  return text.replace(/[^\w]/g, '\\$&')
+}
+
+/** The characters of base64 and base64url that depend on the secret alone, for each offset. */
+function base64Forms(secret: string): readonly string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const bytes = Buffer.from('\0'.repeat(offset) + secret)
+    // 4 characters hold 3 bytes; the first and the last may hold bits of a neighbour.
+    const from = Math.ceil((offset * 4) / 3)
+    const to = Math.floor((bytes.length * 4) / 3)
+    return (['base64', 'base64url'] as const).map((name) => bytes.toString(name).slice(from, to))
+  })
 }

@@ -1,11 +1,11 @@
 import type { Notice } from '../notice.ts'
 import { asUserError, questionFor, tryAsk } from './ask.ts'
+import { catalogRequest } from './catalog.ts'
 import { cleanForeignText } from './foreign-text.ts'
 import type { RequestSpec } from './http/request.ts'
-import type { Answer, Outcome, Question } from './judge/answer.ts'
+import { type Answer, maxAnswerBytes, type Outcome, type Question } from './judge/answer.ts'
 import { diagnose } from './judge/http-answer.ts'
 import { isComplete, proofIn } from './judge/proof.ts'
-import { maxAnswerBytes, maxCatalogBytes } from './limits.ts'
 import type { Catalog, GatewayAccess, ProtocolName } from './types.ts'
 
 /** What a probe proved: the gateway serves this model over this protocol to this key. */
@@ -147,12 +147,7 @@ function isAboutAddress({ code }: Outcome): boolean {
 }
 
 async function servesCatalog(access: GatewayAccess): Promise<boolean> {
-  const result = await tryAsk(access, {
-    method: 'GET',
-    path: '/v1/models',
-    headers: { accept: 'application/json', 'accept-encoding': 'gzip, br, deflate' },
-    maxBytes: maxCatalogBytes,
-  })
+  const result = await tryAsk(access, catalogRequest)
   return diagnose(result, questionFor(access, { asked: 'catalog' })) === undefined
 }
 

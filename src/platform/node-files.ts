@@ -34,7 +34,12 @@ export function nodeFiles(os: Machine['os'], fs: NodeFs = nodeFs): Files {
     realpath: (path) => fs.realpathSync.native(path),
     isWritable: (path) => isWritable(fs, path),
     readlink: (path) => fs.readlinkSync(path),
-    read: (path, maxBytes) => read(fs, path, maxBytes),
+    read: (path, maxBytes) => {
+      const bytes = read(fs, path, maxBytes + 1)
+      if (bytes.length > maxBytes) throw new RangeError(`${path} is longer than ${maxBytes} bytes`)
+      return bytes
+    },
+    readStart: (path, bytes) => read(fs, path, bytes),
     readdir: (path) => fs.readdirSync(path),
     mkdir: (path, mode) => {
       fs.mkdirSync(path, { mode })
@@ -95,8 +100,8 @@ function isWritable(fs: NodeFs, path: string): boolean {
 }
 
 /**
- * Reads a regular file, or a pipe that a shell made for us (`/dev/fd/63`). Anything else would
- * block or never end, and is refused with EINVAL.
+ * Reads a regular file, or a pipe that a shell made for us (`/dev/fd/63`), up to `maxBytes`. Anything
+ * else would block or never end, and is refused with EINVAL.
  */
 function read(fs: NodeFs, path: string, maxBytes: number): Uint8Array {
   const isShellPipe = /^\/dev\/(fd\/\d+|stdin)$/.test(path)
@@ -112,11 +117,11 @@ function read(fs: NodeFs, path: string, maxBytes: number): Uint8Array {
     const pieces: Uint8Array[] = []
     let length = 0
     for (;;) {
-      const piece = Buffer.allocUnsafe(Math.min(Math.max(stats.size - length, 0) + 1, 65_536))
+      const expected = Math.max(stats.size - length, 0) + 1
+      const piece = Buffer.allocUnsafe(Math.min(expected, maxBytes - length, 65_536))
       const count = fs.readSync(handle, piece, 0, piece.length, null)
       if (count === 0) return Buffer.concat(pieces, length)
       length += count
-      if (length > maxBytes) throw new RangeError(`${path} is longer than ${maxBytes} bytes`)
       pieces.push(piece.subarray(0, count))
     }
   } finally {

@@ -129,6 +129,8 @@ export interface Files {
   readlink(path: string): string
   /** Reads a whole file of at most `maxBytes`. Throws a RangeError beyond. */
   read(path: string, maxBytes: number): Uint8Array
+  /** The first `bytes` bytes of a file, or all of it where it is shorter. */
+  readStart(path: string, bytes: number): Uint8Array
   readdir(path: string): string[]
   mkdir(path: string, mode: number): void
   rmdir(path: string): void

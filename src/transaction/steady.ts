@@ -48,6 +48,7 @@ function steady(files: Files): Files {
     isWritable: again(files.isWritable.bind(files)),
     readlink: again(files.readlink.bind(files)),
     read: again(files.read.bind(files)),
+    readStart: again(files.readStart.bind(files)),
     readdir: again(files.readdir.bind(files)),
     mkdir: again(files.mkdir.bind(files)),
     rmdir: again(files.rmdir.bind(files)),

@@ -17,7 +17,7 @@ import {
 const codexAuth = { '.codex/auth.json': '{"OPENAI_API_KEY":"sk-a"}' }
 const codexConfig = `model = "gpt-5.6-sol"
 model_provider = "gateway"
-
+openai_base_url = "https://gw.example/v1"
 [model_providers.gateway]
 name = "Gateway"
 base_url = "https://gw.example/v1"
@@ -87,6 +87,28 @@ const codexCases: Case[] = [
     place: '~/.codex/config.toml',
     weight: 'blocks',
     repair: 'none',
+  },
+  {
+    code: 'codex-old-conversations',
+    disk: {
+      ...codexAuth,
+      '.codex/config.toml': codexConfig.replace(/^openai_base_url.*\n/m, ''),
+    },
+    context: { ownBaseUrls: ['https://gw.example'] },
+    place: '~/.codex/config.toml',
+    weight: 'blocks',
+    repair: 'plain',
+  },
+  {
+    code: 'codex-old-conversations',
+    disk: {
+      ...codexAuth,
+      '.codex/config.toml': codexConfig.replace('https://gw', 'https://user:secret@other'),
+    },
+    context: { ownBaseUrls: ['https://gw.example'] },
+    place: '~/.codex/config.toml:3',
+    weight: 'blocks',
+    repair: 'plain',
   },
   {
     code: 'codex-credential-store',
@@ -279,7 +301,7 @@ codexCases.push(
     code: 'codex-no-address',
     disk: {
       ...codexAuth,
-      '.codex/config.toml': codexConfig.replace(/base_url.*\n/, ''),
+      '.codex/config.toml': codexConfig.replace(/^base_url.*\n/m, ''),
     },
     place: '~/.codex/config.toml:4',
     weight: 'blocks',
@@ -312,7 +334,10 @@ codexCases.push(
     code: 'codex-local-proxy',
     disk: {
       ...codexAuth,
-      '.codex/config.toml': codexConfig.replace('https://gw.example', 'http://127.0.0.1:15721'),
+      '.codex/config.toml': codexConfig.replace(
+        /^base_url.*/m,
+        'base_url = "http://127.0.0.1:15721/v1"',
+      ),
     },
     place: '~/.codex/config.toml:6',
     weight: 'may-block',
@@ -745,6 +770,12 @@ describe('obstacles that only a setup has', () => {
       {},
     ],
     ['codex', 'codex-other-key', codexAuth, {}],
+    [
+      'codex',
+      'codex-openai-base-url',
+      { '.codex/config.toml': 'openai_base_url = "https://other.example/v1"\n' },
+      {},
+    ],
     ['codex', 'codex-login', { '.codex/auth.json': '{"tokens":{"access_token":"t"}}' }, {}],
     [
       'codex',

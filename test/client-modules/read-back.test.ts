@@ -24,6 +24,37 @@ test.each<readonly [string, string, Disk, Settings]>([
       providerId: 'gw',
       key: 'sk',
       keyPath: '/home/ada/.codex/auth.json',
+      alsoSendsTo: 'https://api.openai.com',
+    },
+  ],
+  [
+    'codex',
+    "a pair, and the gateway's address for conversations of before",
+    {
+      '.codex/config.toml': `openai_base_url = "https://gw.example/v1"\n${withAuth}`,
+      ...auth('{"OPENAI_API_KEY":"sk"}'),
+    },
+    {
+      configuredUrl: 'https://gw.example/v1/',
+      baseUrl: 'https://gw.example',
+      model: 'm',
+      providerId: 'gw',
+      key: 'sk',
+      keyPath: '/home/ada/.codex/auth.json',
+    },
+  ],
+  [
+    'codex',
+    "Codex's own provider at another address",
+    {
+      '.codex/config.toml': 'openai_base_url = "https://gw.example/v1"\n',
+      ...auth('{"OPENAI_API_KEY":"sk"}'),
+    },
+    {
+      configuredUrl: 'https://gw.example/v1',
+      baseUrl: 'https://gw.example',
+      key: 'sk',
+      keyPath: '/home/ada/.codex/auth.json',
     },
   ],
   [

@@ -61,7 +61,7 @@ test('the old key goes to the new gateway, until repoint stops the server', asyn
 
   // By hand, as a tool would that does not know of the server.
   const config = home.text('.codex/config.toml')
-  home.put('.codex/config.toml', config.replace(first.url, second.url))
+  home.put('.codex/config.toml', config.replaceAll(first.url, second.url))
   home.put('.codex/auth.json', JSON.stringify({ OPENAI_API_KEY: newKey }))
   expect(await askInTui(home, second)).toBe(false)
   const { checks } = await repoint(home, second, newKey, 'doctor', 'codex', '--no-verify')

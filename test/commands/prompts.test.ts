@@ -28,7 +28,7 @@ async function replies(which: 'address' | 'key', typed: readonly string[]): Prom
     terminal: { ...real.terminal, canAsk: true },
     interrupt: new AbortController().signal,
   }
-  await findGateway(new Session(platform, { isJson: false }), { timeoutSeconds: 1 })
+  await findGateway(new Session(platform, { isJson: false }), { timeout: 1 })
   return typed.map((answer) => String(validate(answer)))
 }
 

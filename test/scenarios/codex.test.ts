@@ -63,6 +63,7 @@ describe('repoint codex', () => {
     })
     expect(home.text('.codex/config.toml')).toBe(`model = "gpt-5.6-sol"
 model_provider = "gateway"
+openai_base_url = "${gateway.url}/v1"
 
 [model_providers.gateway]
 name = "Gateway"
@@ -282,7 +283,7 @@ describe('repoint rollback', () => {
     const text = home.text('.codex/config.toml')
     home.put(
       '.codex/config.toml',
-      text.replace(/base_url = .*/, 'base_url = "https://gw.example/v1"'),
+      text.replace(/^base_url = .*/m, 'base_url = "https://gw.example/v1"'),
     )
     const edited = home.snapshot()
     const undone = await runCli(home, ['rollback', '--json'])
@@ -383,7 +384,7 @@ describe('repoint rollback', () => {
     const text = home.text('.codex/config.toml')
     home.put(
       '.codex/config.toml',
-      text.replace(/base_url = .*/, 'base_url = "http://127.0.0.1:9/v1"'),
+      text.replace(/^base_url = .*/m, 'base_url = "http://127.0.0.1:9/v1"'),
     )
     const { json } = await runCli(home, ['rollback', '--json'])
     expect(json).toMatchObject({

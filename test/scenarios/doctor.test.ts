@@ -184,7 +184,7 @@ describe('repoint doctor', () => {
     const home = aHome()
     await setUp(home, 'codex')
     const config = home.text('.codex/config.toml')
-    home.put('.codex/config.toml', config.replace(gateway.url, 'http://127.0.0.1:1'))
+    home.put('.codex/config.toml', config.replaceAll(gateway.url, 'http://127.0.0.1:1'))
     const { stdout, status } = await runCli(home, ['doctor', 'codex'])
     expect(status).toBe(6)
     expect(stdout).toMatch(/--base-url\. To change it: repoint codex --base-url URL\n/)

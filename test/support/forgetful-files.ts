@@ -164,6 +164,10 @@ export class ForgetfulFiles implements Files {
     return node.data.slice()
   }
 
+  readStart(path: string, bytes: number): Uint8Array {
+    return this.read(path, Number.POSITIVE_INFINITY).slice(0, bytes)
+  }
+
   readdir(path: string): string[] {
     this.#count()
     return [...this.#folder(path).entries.keys()].sort()

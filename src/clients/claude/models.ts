@@ -1,6 +1,11 @@
 import { UserError } from '../../errors.ts'
 import { nearestModels } from '../../gateway/models/nearest.ts'
-import { gptMapping, isChatModel, messagesTiers } from '../../gateway/models/rules.ts'
+import {
+  type ChosenModel,
+  gptTiers,
+  isChatModel,
+  messagesTiers,
+} from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { type ModelChoice, type SetupOptions, type Slot, slots } from '../client.ts'
@@ -27,6 +32,14 @@ const sentFor: Readonly<Record<Slot, readonly (readonly [version: string, id: st
     ['2.1.329', 'claude-fable-5-2'],
     ['2.1.197', 'claude-fable-5'],
   ],
+}
+
+/** GPT models for the slots and for subagents. Undefined: no rule fits. */
+export function gptMapping(
+  catalog: Catalog,
+): Readonly<Record<Slot | 'subagent', ChosenModel | undefined>> {
+  const { best, balanced, small } = gptTiers(catalog)
+  return { opus: best, fable: best, sonnet: balanced, haiku: small, subagent: small }
 }
 
 /**
@@ -103,7 +116,7 @@ function checkedPins(
 
 /** The id that the newest version sends for a slot, else one of that tier. */
 function unpinned(catalog: Catalog, slot: Slot): string {
-  const tier = messagesTiers(catalog)[slot]
+  const tier = messagesTiers(catalog, slots)[slot]
   const sent = sentFor[slot].find(([, id]) => tier.includes(id))
   const found = sent?.[1] ?? tier.at(-1)
   if (found !== undefined) return found
@@ -118,7 +131,7 @@ function unpinned(catalog: Catalog, slot: Slot): string {
 function missingIds(catalog: Catalog, slot: Slot): readonly Notice[] {
   const missing = sentFor[slot].filter(([, sent]) => !catalog.models.some(({ id }) => id === sent))
   if (missing.length === 0) return []
-  const tier = messagesTiers(catalog)[slot]
+  const tier = messagesTiers(catalog, slots)[slot]
   return [
     {
       code: 'slot-id-missing',

@@ -2,7 +2,7 @@ import type { FileTexts, Obstacle, ObstacleContext } from '../client.ts'
 import { placeholderOf } from '../leftovers.ts'
 import { fileOf, isOwnAddress, type ReadFile } from '../texts.ts'
 import { type CodexAuth, readCodexAuth } from './auth.ts'
-import { providerInUse } from './provider-obstacles.ts'
+import { providerInUse } from './provider.ts'
 
 /** What in auth.json would defeat the key, or would be lost by it (Codex 0.169.0, 2026-11-21). */
 export function authObstacles(

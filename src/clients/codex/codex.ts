@@ -1,24 +1,15 @@
-import type { Bytes, FileEdit, KeyChange, KeyPath } from '../../edits/plan.ts'
+import type { Bytes, FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import type { Machine } from '../../platform/platform.ts'
-import type {
-  Choice,
-  ClientModule,
-  ConfigFile,
-  FileText,
-  FileTexts,
-  Look,
-  Origins,
-  Settings,
-} from '../client.ts'
+import type { Choice, ClientModule, FileText, FileTexts, Origins, Settings } from '../client.ts'
 import { chooseOneModel } from '../models.ts'
-import { pathsOf } from '../paths.ts'
 import { checkProviderId } from '../provider-ids.ts'
 import { editKeys } from '../repairs.ts'
-import { compact, fileOf, isTable, originOf, readFile, rootOf, tableAt, textAt } from '../texts.ts'
+import { compact, fileOf, originOf, readFile, rootOf, textAt } from '../texts.ts'
 import { isOpencodeAuth, readCodexAuth } from './auth.ts'
+import { aboutConversations } from './conversations.ts'
+import { codexFiles } from './files.ts'
 import { codexObstacles } from './obstacles.ts'
-import { reservedIds } from './provider-obstacles.ts'
+import { addressInUse, reservedIds, strayAddress, takesAuthFile } from './provider.ts'
 
 /** The responses agent. Facts: run against Codex 0.169.0, 2026-11-21. */
 export const codex: ClientModule = {
@@ -44,71 +35,8 @@ export const codex: ClientModule = {
   readBack: readBackCodex,
   origins: originsOfCodex,
   asConfigured: ({ model }) => ({ model }),
+  aboutConversations,
   obstacles: codexObstacles,
-}
-
-/** `$CODEX_HOME`, else `~/.codex`. Absolute. */
-export function codexHome(machine: Machine): string {
-  const { join, named } = pathsOf(machine)
-  return named('CODEX_HOME') ?? join(machine.home, '.codex')
-}
-
-function codexFiles(machine: Machine, look: Look): readonly ConfigFile[] {
-  const { join } = pathsOf(machine)
-  const home = codexHome(machine)
-  const layer = { format: 'toml', holdsSecret: false, use: 'layer' } as const
-  const system = machine.os === 'win32' ? [] : [{ role: 'system', path: '/etc/codex/config.toml' }]
-  const managed =
-    machine.os === 'win32'
-      ? [{ role: 'managed', path: join(home, 'managed_config.toml') }]
-      : [{ role: 'managed', path: '/etc/codex/managed_config.toml' }]
-  const profiles = look
-    .entries(home)
-    .filter((name) => name.endsWith('.config.toml'))
-    .map((name) => ({ role: 'profile', path: join(home, name) }))
-  return [
-    // The key goes first: a config that names the gateway never stands beside another login.
-    {
-      role: 'auth',
-      path: join(home, 'auth.json'),
-      format: 'json',
-      holdsSecret: true,
-      use: 'target',
-    },
-    {
-      role: 'config',
-      path: join(home, 'config.toml'),
-      format: 'toml',
-      holdsSecret: false,
-      use: 'target',
-    },
-    ...[...system, ...projectFiles(machine, look, home), ...profiles, ...managed]
-      .filter(({ path }) => look.exists(path))
-      .map((file) => ({ ...layer, ...file })),
-  ]
-}
-
-/**
- * The configurations of the project around the working folder, from its root inwards. In a folder
- * that is trusted their `model` wins; a provider in them is ignored (0.169.0, 2026-11-21).
- */
-function projectFiles(machine: Machine, look: Look, home: string) {
-  const { join, dirname } = pathsOf(machine)
-  const folders = [machine.cwd]
-  while (!look.exists(join(folders[0]!, '.git'))) {
-    const above = dirname(folders[0]!)
-    // Outside of a repository the working folder alone is the project.
-    if (above === folders[0]) return projectIn([machine.cwd])
-    folders.unshift(above)
-  }
-  return projectIn(folders)
-
-  function projectIn(places: readonly string[]) {
-    return places
-      .map((folder) => join(folder, '.codex'))
-      .filter((folder) => folder !== home)
-      .map((folder) => ({ role: 'project', path: join(folder, 'config.toml') }))
-  }
 }
 
 function planCodex(texts: FileTexts, choice: Choice): readonly FileEdit[] {
@@ -162,27 +90,23 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     ...(contextWindow === undefined
       ? []
       : [{ path: ['model_context_window'], value: contextWindow }]),
-    bound(['model_provider'], choice.providerId),
+    { path: ['model_provider'], value: choice.providerId, isBound: true },
+    { path: ['openai_base_url'], value: `${choice.baseUrl}/v1`, isBound: true },
     // Codex stops at an empty name; a name that someone gave stays.
-    ...(name ? [] : [bound([...provider, 'name'], 'Gateway')]),
-    bound([...provider, 'base_url'], `${choice.baseUrl}/v1`),
-    bound([...provider, 'wire_api'], 'responses'),
+    ...(name ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
+    { path: [...provider, 'base_url'], value: `${choice.baseUrl}/v1`, isBound: true },
+    { path: [...provider, 'wire_api'], value: 'responses' },
     // Without it no Authorization header is sent.
-    bound([...provider, 'requires_openai_auth'], true),
+    { path: [...provider, 'requires_openai_auth'], value: true, isBound: true },
     // Else Codex tries a WebSocket first and prints errors.
-    bound([...provider, 'supports_websockets'], false),
+    { path: [...provider, 'supports_websockets'], value: false },
   ]
-}
-
-function bound(path: KeyPath, value: string | boolean): KeyChange {
-  return { path, value, isBound: true }
 }
 
 function originsOfCodex(texts: FileTexts): Origins {
   const config = readFile(fileOf(texts, 'config'))
-  const id = textAt(config, ['model_provider']) ?? 'openai'
   return compact({
-    baseUrl: originOf([config], ['model_providers', id, 'base_url']),
+    baseUrl: originOf([config], addressInUse(config).path),
     model: originOf([config], ['model']),
   })
 }
@@ -192,19 +116,17 @@ function readBackCodex(texts: FileTexts): Settings {
   const authFile = fileOf(texts, 'auth')
   const auth = readCodexAuth(authFile)
   const providerId = textAt(config, ['model_provider'])
-  const provider = tableAt(config, ['model_providers', providerId ?? 'openai'])
-  const url = provider?.['base_url']
-  const model = textAt(config, ['model'])
-  const usesAuthFile =
-    providerId === undefined || (isTable(provider) && provider['requires_openai_auth'] === true)
-  return {
-    ...(typeof url === 'string' ? { configuredUrl: url, baseUrl: rootOf(url) } : {}),
-    ...(model === undefined ? {} : { model }),
-    ...(auth.usableKey !== undefined && usesAuthFile
-      ? { key: auth.usableKey, keyPath: authFile.path }
-      : {}),
-    ...(providerId === undefined ? {} : { providerId }),
-    ...(auth.login === undefined ? {} : { login: auth.login }),
-    ...(config.problem === undefined ? {} : { broken: config.problem }),
-  }
+  const { url } = addressInUse(config)
+  const isKeyUsed = auth.usableKey !== undefined && takesAuthFile(config)
+  return compact({
+    configuredUrl: url,
+    baseUrl: url && rootOf(url),
+    model: textAt(config, ['model']),
+    key: isKeyUsed ? auth.usableKey : undefined,
+    keyPath: isKeyUsed ? authFile.path : undefined,
+    alsoSendsTo: isKeyUsed ? strayAddress(config) : undefined,
+    providerId,
+    login: auth.login,
+    broken: config.problem,
+  })
 }

@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path'
 import type { Platform } from '../../platform/platform.ts'
-import { codexHome } from './codex.ts'
+import { codexHome } from './files.ts'
 
 /**
  * The server that Codex's terminal UI leaves running. It keeps the API key that it read at its

@@ -7,7 +7,8 @@ import { fileOf, placeOf, type ReadFile, readFile, tableAt, textAt } from '../te
 import { readCodexAuth } from './auth.ts'
 import { authObstacles } from './auth-obstacles.ts'
 import { layerObstacles } from './layer-obstacles.ts'
-import { configRepair, providerInUse, providerObstacles } from './provider-obstacles.ts'
+import { providerInUse } from './provider.ts'
+import { configRepair, providerObstacles } from './provider-obstacles.ts'
 
 /** What would defeat the pair, as run against Codex 0.169.0 (2026-11-21). */
 export function codexObstacles(

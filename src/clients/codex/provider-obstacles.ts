@@ -1,4 +1,4 @@
-import type { ConfigValue, KeyChange } from '../../edits/plan.ts'
+import type { KeyChange } from '../../edits/plan.ts'
 import type { FileTexts, Obstacle, ObstacleContext, Repair } from '../client.ts'
 import { isLoopback } from '../leftovers.ts'
 import {
@@ -13,19 +13,7 @@ import {
   tableAt,
   textAt,
 } from '../texts.ts'
-
-type Table = { readonly [key: string]: ConfigValue }
-
-/** Codex does not start with a table of such a name (0.169.0, 2026-11-21). */
-export const reservedIds: readonly string[] = ['openai', 'ollama', 'lmstudio', 'amazon-bedrock']
-
-/** The provider that config.toml chooses; without a table it is one of Codex's own, or missing. */
-export function providerInUse(
-  config: ReadFile,
-): { readonly id: string; readonly table: Table | undefined } | undefined {
-  const id = textAt(config, ['model_provider'])
-  return id === undefined ? undefined : { id, table: tableAt(config, ['model_providers', id]) }
-}
+import { ownAddressPath, providerInUse, reservedIds, strayAddress, type Table } from './provider.ts'
 
 export function configRepair(...changes: readonly KeyChange[]): Repair {
   return { role: 'config', changes }
@@ -43,6 +31,7 @@ export function providerObstacles(
   return [
     ...missing(config, context),
     ...withoutVersion(config, context),
+    ...ownProvider(config, context),
     ...providers.flatMap((provider) =>
       reservedIds.includes(provider.id)
         ? reserved(config, provider)
@@ -78,17 +67,55 @@ function missing(config: ReadFile, context: ObstacleContext): readonly Obstacle[
 /** Codex appends `/responses` to the address as it stands (0.169.0): without `/v1` a web page answers. */
 function withoutVersion(config: ReadFile, context: ObstacleContext): readonly Obstacle[] {
   const inUse = providerInUse(config)
-  const url = inUse?.table?.['base_url']
-  if (context.choice || !inUse || typeof url !== 'string') return []
-  if (!isOwnAddress(url, context) || /\/v1\/*$/.test(url)) return []
-  const path = ['model_providers', inUse.id, 'base_url']
+  if (context.choice || !inUse?.table) return []
+  const paths = [['model_providers', inUse.id, 'base_url'], ownAddressPath]
+  return paths.flatMap((path): Obstacle[] => {
+    const url = textAt(config, path)
+    if (url === undefined || !isOwnAddress(url, context) || /\/v1\/*$/.test(url)) return []
+    const name = path === ownAddressPath ? path.join() : `base_url of ${inUse.id}`
+    return [
+      {
+        code: 'codex-base-url-version',
+        message: `${name} does not end in /v1: every request misses`,
+        place: placeOf(config, path),
+        cure: 'Add /v1.',
+        repair: configRepair({ path, value: `${rootOf(url)}/v1`, isBound: true }),
+        weight: 'blocks',
+      },
+    ]
+  })
+}
+
+/**
+ * A conversation goes on with the provider that it was recorded with, also where that is Codex's own,
+ * and sends it the key of auth.json (0.146.0 to 0.169.0, 2026-11-22).
+ */
+function ownProvider(config: ReadFile, context: ObstacleContext): readonly Obstacle[] {
+  const path = ownAddressPath
+  const set = textAt(config, path)
+  if (context.choice) {
+    if (set === undefined || isOwnAddress(set, context)) return []
+    return [
+      {
+        code: 'codex-openai-base-url',
+        message: `openai_base_url already stands for another address, ${shownUrl(set)}`,
+        place: placeOf(config, path),
+        cure: 'To keep it, give this setup a folder of its own in CODEX_HOME.',
+        needsConsent: `openai_base_url will be the gateway's address, else conversations of before would send the key to ${shownUrl(set)}; rollback brings it back.`,
+        weight: 'may-block',
+      },
+    ]
+  }
+  const url = textAt(config, ['model_providers', providerInUse(config)?.id ?? '', 'base_url'])
+  const stray = strayAddress(config)
+  if (url === undefined || stray === undefined || !isOwnAddress(url, context)) return []
   return [
     {
-      code: 'codex-base-url-version',
-      message: `base_url of ${inUse.id} does not end in /v1: every request misses`,
-      place: placeOf(config, path),
-      cure: 'Add /v1.',
-      repair: configRepair({ path, value: `${rootOf(url)}/v1`, isBound: true }),
+      code: 'codex-old-conversations',
+      message: `a conversation from before, when it is resumed, sends the key of auth.json to ${shownUrl(stray)}`,
+      place: set === undefined ? config.path : placeOf(config, path),
+      cure: `Set openai_base_url = ${JSON.stringify(url)}.`,
+      repair: configRepair({ path, value: url, isBound: true }),
       weight: 'blocks',
     },
   ]

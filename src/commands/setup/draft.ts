@@ -36,14 +36,14 @@ export interface Draft {
  *
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
-export function draftSetup(
+export async function draftSetup(
   session: Session,
   access: GatewayAccess,
   client: Client,
   models: ModelChoice,
   options: SetupOptions,
   runs: readonly RunRecord[],
-): Draft {
+): Promise<Draft> {
   const texts = readClientFiles(session, client)
   const choice: Choice = {
     baseUrl: access.baseUrl,
@@ -61,7 +61,8 @@ export function draftSetup(
   })
   const repairs = obstacles.flatMap((one) => (one.repair ? [one.repair] : []))
   const edits = client.plan(texts, { ...choice, repairs })
-  expectReadBack(client, asPlanned(texts, edits), access)
+  const after = asPlanned(texts, edits)
+  expectReadBack(client, after, access)
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
   return {
     client,
@@ -77,6 +78,7 @@ export function draftSetup(
           message: `${message} (${place})`,
           hint: cure,
         })),
+      ...((await client.aboutConversations?.(session.platform, { before: texts, after })) ?? []),
       ...(isChanged ? models.notes : []),
     ],
     unknownWindows:
@@ -88,8 +90,8 @@ export function draftSetup(
 
 /** @throws UserError `internal` if the client would not believe what was planned or written */
 export function expectReadBack(client: Client, texts: FileTexts, access: GatewayAccess): void {
-  const { baseUrl, key, broken, login } = client.readBack(texts)
-  if (baseUrl === access.baseUrl && key === access.key) return
+  const { baseUrl, key, alsoSendsTo, broken, login } = client.readBack(texts)
+  if (baseUrl === access.baseUrl && key === access.key && alsoSendsTo === undefined) return
   throw new UserError({
     code: 'internal',
     message: `${client.label} would not read back what is to stand in its files: ${broken ?? login ?? 'address or key differ'}`,

@@ -1,6 +1,12 @@
 import type { ErrorCode } from '../../errors.ts'
 import type { Catalog, ProtocolName } from '../types.ts'
 
+/** Largest catalog that is read, in bytes. OpenRouter's has about 500 kB. */
+export const maxCatalogBytes = 8_000_000
+
+/** Largest answer to a probe that is read, in bytes. */
+export const maxAnswerBytes = 1_000_000
+
 /** What one request brought back: plain data, so that the diagnosis needs no network. */
 export interface Answer {
   readonly method: 'GET' | 'POST'

@@ -1,3 +1,4 @@
+import { asObject, parseJson } from '../json.ts'
 import type { Answer } from './answer.ts'
 
 /** What the body of an answer says about a failure, whoever wrote it. */
@@ -9,19 +10,24 @@ export interface ErrorBody {
   readonly codes: readonly string[]
   /** The parameter it blames. */
   readonly param: string
-  /** Its own words, as they came: for a web page its title. */
+  /** Its own words, as they came, up to a length: for a web page its title. */
   readonly words: string
   /** A status inside the body (OpenRouter, vLLM, Gemini). */
   readonly status?: number
 }
 
+/** What of a text is read for words, in characters: patterns over more could take for ever. */
+const maxWords = 2_000
+const maxPageStart = 20_000
+
 /** Reads the error in an answer: JSON of all shapes seen, a web page, or plain text. */
 export function readErrorBody(answer: Pick<Answer, 'headers' | 'body'>): ErrorBody {
   const body = answer.body.replace(/^\ufeff/, '').trim()
   if (body === '') return { ...nothing, kind: 'empty' }
-  if (isPage(answer.headers, body)) return { ...nothing, kind: 'page', words: titleOf(body) }
+  if (isPage(answer.headers, body))
+    return { ...nothing, kind: 'page', words: titleOf(body.slice(0, maxPageStart)) }
   const value = parseJson(body)
-  if (value === undefined) return { ...nothing, kind: 'text', words: body }
+  if (value === undefined) return { ...nothing, kind: 'text', words: body.slice(0, maxWords) }
   return errorFrom(value)
 }
 
@@ -53,7 +59,7 @@ export function errorFrom(value: unknown): ErrorBody {
         .map((layer) => layer['param'])
         .filter(isText)
         .find((param) => param !== 'None') ?? '',
-    words,
+    words: words.slice(0, maxWords),
     ...(status === undefined ? {} : { status }),
   }
 }
@@ -82,20 +88,6 @@ function holdsLayer(value: unknown): boolean {
 }
 
 const nothing: ErrorBody = { kind: 'text', isApiError: false, codes: [], param: '', words: '' }
-
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-export function asObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : undefined
-}
 
 function isPage(headers: Answer['headers'], body: string): boolean {
   if (/^\s*[[{]/.test(body) && parseJson(body) !== undefined) return false
@@ -129,3 +121,64 @@ function isCode(value: unknown): value is string | number {
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
+
+/** What gateways and services put into `error.code` and `error.type`, in lower case. */
+export const codesOf = {
+  quota: [
+    'insufficient_user_quota',
+    'insufficient_quota',
+    'pre_consume_token_quota_failed',
+    'insufficient_balance',
+    'insufficient_credits',
+    'billing_hard_limit_reached',
+    'billing_not_active',
+    'billing_error',
+    'exceeded_current_quota_error',
+    'budget_exceeded',
+    'payment_required',
+    'arrearage',
+    // Zhipu: balance used up, sent as 429.
+    '1113',
+  ],
+  modelUnknown: [
+    'model_not_found',
+    'unknown_model',
+    'invalid_model',
+    'model_not_supported',
+    'modelnotfound',
+    'modelnotopen',
+    'invalidendpointormodel.notfound',
+  ],
+  modelNotAllowed: [
+    'model_price_error',
+    'model_not_allowed',
+    'key_model_access_denied',
+    'team_model_access_denied',
+    'user_model_access_denied',
+    'org_model_access_denied',
+    'project_model_access_denied',
+    'accessdenied.model',
+  ],
+  key: [
+    'invalid_api_key',
+    'invalid_token',
+    'invalid_authentication_error',
+    'authentication_error',
+    'auth_error',
+    'token_not_found_in_db',
+    'expired_key',
+    'api_key_invalid',
+    'api_key_expired',
+    'unauthenticated',
+    'unauthorized',
+    'account_deactivated',
+  ],
+  // New API, for a model whose channel does not speak the protocol (read in its source, 2026-11-21).
+  protocol: ['convert_request_failed'],
+  route: [
+    'api_not_implemented',
+    'not_implemented',
+    'unsupported_api_for_model',
+    'unsupported_endpoint',
+  ],
+} as const

@@ -1,8 +1,13 @@
-import { maxAnswerBytes, maxCatalogBytes } from '../limits.ts'
-import { isCatalogBody } from '../models/catalog-body.ts'
-import type { Answer, NetworkFailure, Outcome, Question } from './answer.ts'
-import { type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
-import { codesOf } from './error-codes.ts'
+import { isCatalogBody } from '../models/catalog.ts'
+import {
+  type Answer,
+  maxAnswerBytes,
+  maxCatalogBytes,
+  type NetworkFailure,
+  type Outcome,
+  type Question,
+} from './answer.ts'
+import { codesOf, type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
 import { diagnoseFailure, httpsWanted } from './network-failure.ts'
 import {
   asksForLogin,
@@ -40,6 +45,9 @@ function diagnoseAnswer(answer: Answer, question: Question): Outcome | undefined
 }
 
 function diagnoseSuccess(answer: Answer, question: Question): Outcome | undefined {
+  const isList = question.asked === 'catalog' && isCatalogBody(answer.body)
+  if (isList && answer.cut === undefined) return undefined
+
   const error = readErrorBody(answer)
   const found: Case = { answer, question, error, status: answer.status }
   if (answer.cut === 'encoding') {
@@ -47,7 +55,6 @@ function diagnoseSuccess(answer: Answer, question: Question): Outcome | undefine
   }
   if (question.asked === 'catalog') {
     if (answer.cut !== undefined && error.kind !== 'page') return cutOff(found)
-    if (isCatalogBody(answer.body)) return undefined
     return error.isApiError ? diagnoseHidden(found) : notAnApi(found)
   }
 

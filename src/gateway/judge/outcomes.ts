@@ -54,6 +54,7 @@ export function redirected(found: Case): Outcome {
   )
 }
 
+/** Without its query: who knows what a redirect puts there. */
 function shownUrl(url: URL, { secrets }: Question): string {
   return cleanForeignText(url.origin + url.pathname, secrets)
 }
@@ -124,7 +125,7 @@ export function wrongRoute(found: Case): Outcome {
 
 export function notAnApi(found: Case): Outcome {
   const { answer, question, error } = found
-  const url = cleanForeignText(answer.url, question.secrets)
+  const url = shownUrl(new URL(answer.url), question)
   const what = asksForLogin(answer)
     ? `The web server at ${hostOf(answer)} wants a login of its own before the API`
     : error.kind === 'page'

@@ -1,5 +1,5 @@
+import { asObject, parseJson } from '../json.ts'
 import type { ProtocolName } from '../types.ts'
-import { asObject, parseJson } from './error-body.ts'
 
 /**
  * What the body of a 200 proves about an inference.
@@ -25,16 +25,23 @@ export function proofIn(protocol: ProtocolName, body: string): Proof {
 
 /** Whether a stream has come to its end: no need to wait until the gateway closes it. */
 export function isComplete(protocol: ProtocolName, body: string): boolean {
-  return lastWord[protocol].test(body.slice(-maxLastEvent))
+  const lines = body.slice(-maxLastEvent).split(/\r?\n/)
+  return lines.some(
+    (line, index) =>
+      line.startsWith('data:') &&
+      lastWord[protocol].test(line) &&
+      // An event ends with an empty line, and that one with a line break.
+      (protocol === 'chat' || (lines[index + 1] === '' && index + 2 < lines.length)),
+  )
 }
 
 /** Longest last event, in characters: the responses protocol repeats the whole answer in it. */
 const maxLastEvent = 200_000
 
 const lastWord: Readonly<Record<ProtocolName, RegExp>> = {
-  chat: /^data:\s*\[DONE\]\s*$/m,
-  responses: /^data:.*"type"\s*:\s*"response\.(?:completed|incomplete|failed)".*\r?\n\r?\n/m,
-  messages: /^data:.*"type"\s*:\s*"message_stop".*\r?\n\r?\n/m,
+  chat: /^data:\s*\[DONE\]\s*$/,
+  responses: /"type"\s*:\s*"response\.(?:completed|incomplete|failed)"/,
+  messages: /"type"\s*:\s*"message_stop"/,
 }
 
 type Event = Readonly<Record<string, unknown>>

@@ -1,11 +1,15 @@
 import type { Catalog } from '../types.ts'
-import { withoutVendor } from './model-id.ts'
-import { isChatModel } from './rules.ts'
+import { isChatModel, withoutVendor } from './rules.ts'
+
+/** Longer names are no slip of the fingers, and comparing them with a whole catalog takes long. */
+const longestCompared = 100
 
 /** The ids of the catalog that look most like `asked`: at most `count`, the likest first. */
 export function nearestModels(asked: string, catalog: Catalog, count = 3): readonly string[] {
   const wanted = withoutVendor(asked).toLowerCase()
+  if (wanted.length > longestCompared) return []
   return catalog.models
+    .filter(({ id }) => id.length <= longestCompared)
     .filter(isChatModel)
     .map(({ id }) => ({ id, distance: distance(wanted, withoutVendor(id).toLowerCase()) }))
     .filter(({ id, distance: steps }) => steps <= Math.max(wanted.length, id.length) * 0.6)
@@ -19,7 +23,6 @@ export function nearestModels(asked: string, catalog: Catalog, count = 3): reado
  * is near, whatever follows.
  */
 function distance(a: string, b: string): number {
-  if (a.length > 200 || b.length > 200) return Number.POSITIVE_INFINITY
   let above: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (let i = 1; i <= a.length; i++) {

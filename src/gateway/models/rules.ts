@@ -1,6 +1,4 @@
-import { type Slot, slots } from '../../clients/client.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../types.ts'
-import { compareFamilies, type GptId, parseGptId, withoutVendor } from './model-id.ts'
 
 /** A model, and why the rules took it, in words. */
 export interface ChosenModel {
@@ -8,8 +6,8 @@ export interface ChosenModel {
   readonly reason: string
 }
 
-/** The roles that GPT models take in the messages client. Undefined: no rule fits. */
-export type GptMapping = Readonly<Record<Slot | 'subagent', ChosenModel | undefined>>
+/** GPT models by strength, for a client that wants several. Undefined: no rule fits. */
+export type GptTiers = Readonly<Record<'best' | 'balanced' | 'small', ChosenModel | undefined>>
 
 /** Words in ids of models that do not chat, as whole parts of the id. */
 const otherPurposes =
@@ -81,34 +79,28 @@ export function smallModel(catalog: Catalog): ChosenModel | undefined {
 }
 
 /**
- * GPT models for the slots of the messages client: opus and fable the newest sol, sonnet the
- * previous family's base tier, haiku and subagents its mini. Where there is no previous family
- * with such tiers, the newest family's terra and luna stand in.
+ * The newest sol; the previous family's base tier; its mini. Where there is no previous family with
+ * such tiers, the newest family's terra and luna stand in.
  *
  * The endpoint types are not asked: see {@link speaks}.
  */
-export function gptMapping(catalog: Catalog): GptMapping {
+export function gptTiers(catalog: Catalog): GptTiers {
   const models = gptModels(catalog.models.filter(isChatModel))
   const sol = newestWith(models, 'sol')
   const terra = newestWith(models, 'terra')
-  const tiers = previousTiers(models)
+  const { base } = previousTiers(models)
 
-  const opus = sol && {
+  const best = sol && {
     id: sol.model.id,
     reason: `sol variant of the newest family, ${family(sol)}`,
   }
-  const sonnet =
-    tiers.base !== undefined
-      ? {
-          id: tiers.base.model.id,
-          reason: `base tier of the previous family, ${family(tiers.base)}`,
-        }
-      : terra && {
-          id: terra.model.id,
-          reason: `balanced variant of the newest family, ${family(terra)}`,
-        }
-  const haiku = smallModel(catalog)
-  return { opus, sonnet, haiku, fable: opus, subagent: haiku }
+  const balanced = base
+    ? { id: base.model.id, reason: `base tier of the previous family, ${family(base)}` }
+    : terra && {
+        id: terra.model.id,
+        reason: `balanced variant of the newest family, ${family(terra)}`,
+      }
+  return { best, balanced, small: smallModel(catalog) }
 }
 
 /**
@@ -133,17 +125,34 @@ export function resolveModel(catalog: Catalog, asked: string): ChosenModel | und
   return sol && { id: sol.model.id, reason: `sol variant of ${asked}` }
 }
 
-/** The ids that hold each slot's word, as the messages client's own models do. */
-export function messagesTiers(catalog: Catalog): Readonly<Record<Slot, readonly string[]>> {
-  const tiers: Record<Slot, string[]> = { opus: [], sonnet: [], haiku: [], fable: [] }
+/** For each word the ids that hold it, as the ids of the messages client's own models do. */
+export function messagesTiers<Word extends string>(
+  catalog: Catalog,
+  words: readonly Word[],
+): Readonly<Record<Word, readonly string[]>> {
+  const tiers = Object.fromEntries(words.map((word) => [word, []])) as unknown as Record<
+    Word,
+    string[]
+  >
   for (const model of catalog.models) {
-    const words = withoutVendor(model.id)
+    const parts = withoutVendor(model.id)
       .toLowerCase()
       .split(/[^a-z]+/)
-    const slot = slots.find((name) => words.includes(name))
-    if (slot !== undefined && speaks(model, 'messages') !== false) tiers[slot].push(model.id)
+    const word = words.find((name) => parts.includes(name))
+    if (word !== undefined && speaks(model, 'messages') !== false) tiers[word].push(model.id)
   }
   return tiers
+}
+
+/** What a GPT model's id says. Ids are opaque: this only ranks and groups, it never makes one up. */
+interface GptId {
+  /** `[5, 6]` for `gpt-5.6-sol`; compared as numbers, so 5.10 is newer than 5.9. */
+  readonly family: readonly number[]
+  /** `sol`, `terra`, `luna`, `mini`, …; empty for the bare family id. */
+  readonly variant: string
+  /** Digits of a date in the id; empty: none. */
+  readonly date: string
+  readonly hasVendor: boolean
 }
 
 interface GptModel {
@@ -181,20 +190,23 @@ function previousTiers(models: readonly GptModel[]): {
   mini: GptModel | undefined
 } {
   const newest = newestWith(models, 'sol')?.id.family
+  const withSol = familiesOf(models.filter(({ id }) => id.variant === 'sol'))
   const older = models.filter(
-    ({ id }) =>
-      (newest === undefined || compareFamilies(id.family, newest) < 0) &&
-      !models.some((other) => other.id.variant === 'sol' && isSameFamily(other.id, id)),
+    (model) =>
+      (newest === undefined || compareFamilies(model.id.family, newest) < 0) &&
+      !withSol.has(family(model)),
   )
+
   const bases = older.filter(({ id }) => id.variant === '')
   const minis = older.filter(({ id }) => id.variant === 'mini')
-  const base = bases.find(({ id }) => minis.some((mini) => isSameFamily(mini.id, id))) ?? bases[0]
-  const mini = minis.find(({ id }) => base !== undefined && isSameFamily(base.id, id)) ?? minis[0]
-  return { base, mini }
+  const withMini = familiesOf(minis)
+  const base = bases.find((model) => withMini.has(family(model))) ?? bases[0]
+  const mini = minis.find((model) => base !== undefined && family(base) === family(model))
+  return { base, mini: mini ?? minis[0] }
 }
 
-function isSameFamily(a: GptId, b: GptId): boolean {
-  return compareFamilies(a.family, b.family) === 0
+function familiesOf(models: readonly GptModel[]): ReadonlySet<string> {
+  return new Set(models.map(family))
 }
 
 function miniChoice(mini: GptModel): ChosenModel {
@@ -203,4 +215,38 @@ function miniChoice(mini: GptModel): ChosenModel {
 
 function family(model: GptModel): string {
   return `gpt-${model.id.family.join('.')}`
+}
+
+/** The id without its vendor: `openai/gpt-5.6-sol` is `gpt-5.6-sol`. */
+export function withoutVendor(id: string): string {
+  return id.slice(id.lastIndexOf('/') + 1)
+}
+
+/** Reads a GPT id, or undefined where it is none. */
+function parseGptId(id: string): GptId | undefined {
+  const name = withoutVendor(id).toLowerCase()
+  const match = /^gpt-(\d+(?:\.\d+)*)((?:-[a-z0-9.]+)*)$/.exec(name)
+  if (match === null) return undefined
+
+  const date = /-(\d{4})-?(\d{2})-?(\d{2})$/.exec(match[2]!)
+  const variant = match[2]!.slice(1, date === null ? undefined : date.index).replace(/^-/, '')
+  return {
+    // 5.0 is 5.
+    family: match[1]!
+      .replace(/(?:\.0+)+$/, '')
+      .split('.')
+      .map(Number),
+    variant: date?.index === 0 ? '' : variant,
+    date: date === null ? '' : date.slice(1).join(''),
+    hasVendor: id.includes('/'),
+  }
+}
+
+/** Negative where `a` is the older family. */
+function compareFamilies(a: readonly number[], b: readonly number[]): number {
+  for (let part = 0; part < Math.max(a.length, b.length); part++) {
+    const difference = (a[part] ?? 0) - (b[part] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
 }

@@ -1,5 +1,5 @@
 import type { AnswerFacts, Codec, JsonObject, StreamEncoder } from './codec.ts'
-import { InvalidRequest } from './codec.ts'
+import { InvalidRequest, sseFrame } from './codec.ts'
 import type {
   FinishReason,
   Message,
@@ -11,7 +11,6 @@ import type {
   Usage,
 } from './events.ts'
 import { asLimit, asList, asString, isObject, textOf } from './read.ts'
-import { sseFrame } from './sse.ts'
 
 /** POST /v1/responses. */
 export const responses: Codec = { protocol: 'responses', readRequest, encodeStream, fold }
@@ -138,6 +137,11 @@ class Output {
     this.#id = id
   }
 
+  /** The item that was opened last: blocks do not overlap. */
+  get last(): Item {
+    return this.items.at(-1)!
+  }
+
   take(event: ModelEvent): void {
     const place = this.items.length
     if (event.type === 'text-start')
@@ -148,106 +152,79 @@ class Output {
       const id = `${prefix}_${this.#id}${place}`
       this.items.push({ kind: tool.kind, id, callId: event.id, tool, text: '' })
     } else if (event.type === 'text-delta' || event.type === 'tool-call-delta')
-      this.items.at(-1)!.text += event.text
+      this.last.text += event.text
   }
 }
 
 function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
   const output = new Output(facts.id)
-  const echo = echoOf(body)
+  const document = documentOf(body, facts)
   let sequence = 0
-  let beforeDelta = ''
-  let deltaEvent = ''
 
-  const frame = (type: string, members: string) =>
-    sseFrame(type, `{"type":"${type}","sequence_number":${sequence++},${members}}`)
-  const place = () => {
-    const item = output.items.at(-1)!
-    return `"item_id":"${item.id}","output_index":${output.items.length - 1}`
+  const frame = (type: string, members: object) => {
+    const event = `response.${type}`
+    return sseFrame({ type: event, sequence_number: sequence++, ...members }, event)
   }
-  const itemFrame = (type: string, status: ItemStatus) => {
-    const item = output.items.at(-1)!
-    return frame(
-      type,
-      `"output_index":${output.items.length - 1},"item":${JSON.stringify(itemOf(item, status))}`,
-    )
-  }
-  const startDeltas = (type: string, members: string) => {
-    deltaEvent = `event: ${type}\ndata: {"type":"${type}","sequence_number":`
-    beforeDelta = `,${place()}${members},"delta":`
-  }
-  const delta = (text: string, rest: string) =>
-    `${deltaEvent}${sequence++}${beforeDelta}${JSON.stringify(text)}${rest}}\n\n`
 
   return {
     open() {
-      const response = `"response":${responseText(facts, echo, 'in_progress', [], null)}`
-      return frame('response.created', response) + frame('response.in_progress', response)
+      const response = document('in_progress', [], null)
+      return frame('created', { response }) + frame('in_progress', { response })
     },
     frames(event) {
       output.take(event)
       switch (event.type) {
-        case 'text-start': {
-          const opened =
-            itemFrame('response.output_item.added', 'in_progress') +
-            frame(
-              'response.content_part.added',
-              `${place()},"content_index":0,"part":${JSON.stringify(textPart(''))}`,
-            )
-          startDeltas('response.output_text.delta', ',"content_index":0')
-          return opened
-        }
+        case 'text-start':
+          return opened() + frame('content_part.added', { ...partPlace(), part: textPart('') })
         case 'text-delta':
-          return delta(event.text, ',"logprobs":[]')
+          return frame('output_text.delta', { ...partPlace(), delta: event.text, logprobs: [] })
         case 'text-end': {
-          const text = output.items.at(-1)!.text
+          const { text } = output.last
           return (
-            frame(
-              'response.output_text.done',
-              `${place()},"content_index":0,"text":${JSON.stringify(text)},"logprobs":[]`,
-            ) +
-            frame(
-              'response.content_part.done',
-              `${place()},"content_index":0,"part":${JSON.stringify(textPart(text))}`,
-            ) +
-            itemFrame('response.output_item.done', 'completed')
+            frame('output_text.done', { ...partPlace(), text, logprobs: [] }) +
+            frame('content_part.done', { ...partPlace(), part: textPart(text) }) +
+            closed()
           )
         }
-        case 'tool-call-start': {
-          const opened = itemFrame('response.output_item.added', 'in_progress')
-          startDeltas(
-            event.tool.kind === 'function'
-              ? 'response.function_call_arguments.delta'
-              : 'response.custom_tool_call_input.delta',
-            '',
-          )
-          return opened
-        }
+        case 'tool-call-start':
+          return opened()
         case 'tool-call-delta':
-          return delta(event.text, '')
+          return frame(`${callEvent()}.delta`, { ...place(), delta: event.text })
         case 'tool-call-end': {
-          const item = output.items.at(-1)!
-          const text = JSON.stringify(item.text)
-          const done =
-            item.kind === 'function'
-              ? frame('response.function_call_arguments.done', `${place()},"arguments":${text}`)
-              : frame('response.custom_tool_call_input.done', `${place()},"input":${text}`)
-          return done + itemFrame('response.output_item.done', 'completed')
+          const { kind, text } = output.last
+          const said = kind === 'function' ? { arguments: text } : { input: text }
+          return frame(`${callEvent()}.done`, { ...place(), ...said }) + closed()
         }
         case 'finish': {
           const status = statusOf(event.reason)
-          return frame(
-            status === 'completed' ? 'response.completed' : 'response.incomplete',
-            `"response":${responseText(facts, echo, status, output.items, event.usage)}`,
-          )
+          return frame(status, { response: document(status, output.items, event.usage) })
         }
       }
     },
     fail: ({ message, code }) =>
-      frame(
-        'error',
-        `"code":${JSON.stringify(code)},"message":${JSON.stringify(message)},"param":null`,
-      ),
+      sseFrame({ type: 'error', sequence_number: sequence++, code, message, param: null }, 'error'),
+  }
+
+  function place() {
+    return { item_id: output.last.id, output_index: output.items.length - 1 }
+  }
+
+  function partPlace() {
+    return { ...place(), content_index: 0 }
+  }
+
+  function callEvent(): string {
+    return output.last.kind === 'function' ? 'function_call_arguments' : 'custom_tool_call_input'
+  }
+
+  function opened(): string {
+    const item = itemOf(output.last, 'in_progress')
+    return frame('output_item.added', { output_index: output.items.length - 1, item })
+  }
+
+  function closed(): string {
+    const item = itemOf(output.last, 'completed')
+    return frame('output_item.done', { output_index: output.items.length - 1, item })
   }
 }
 
@@ -262,7 +239,7 @@ function fold(body: JsonObject, facts: AnswerFacts, events: readonly ModelEvent[
       usage = event.usage
     }
   }
-  return responseText(facts, echoOf(body), statusOf(reason), output.items, usage)
+  return JSON.stringify(documentOf(body, facts)(statusOf(reason), output.items, usage))
 }
 
 function statusOf(reason: FinishReason): 'completed' | 'incomplete' {
@@ -304,38 +281,11 @@ function nameOf({ name, namespace }: Tool) {
   return namespace === undefined ? { name } : { name, namespace }
 }
 
-/** What the response repeats of the request, as JSON text before and after the members of its own. */
-function echoOf(body: JsonObject): string {
-  const reasoning = isObject(body['reasoning']) ? body['reasoning'] : {}
-  const text = isObject(body['text']) ? body['text'] : {}
-  const { summary, effort } = reasoning
-  return JSON.stringify({
-    instructions: body['instructions'] ?? null,
-    max_output_tokens: body['max_output_tokens'] ?? null,
-    metadata: body['metadata'] ?? {},
-    parallel_tool_calls: body['parallel_tool_calls'] ?? true,
-    previous_response_id: body['previous_response_id'] ?? null,
-    reasoning: { effort: effort ?? null, summary: summary ?? null },
-    service_tier: 'default',
-    store: body['store'] ?? true,
-    temperature: body['temperature'] ?? 1,
-    text: { format: { type: 'text' }, ...text },
-    tool_choice: body['tool_choice'] ?? 'auto',
-    tools: asList(body['tools']),
-    top_p: body['top_p'] ?? 1,
-    truncation: body['truncation'] ?? 'disabled',
-    ...(typeof body['user'] === 'string' ? { user: body['user'] } : {}),
-  }).slice(1, -1)
-}
+/** Makes the document of an answer, which repeats what the request said. */
+function documentOf(body: JsonObject, facts: AnswerFacts) {
+  const echo = echoOf(body)
 
-function responseText(
-  facts: AnswerFacts,
-  echo: string,
-  status: ItemStatus,
-  items: readonly Item[],
-  usage: Usage | null,
-): string {
-  const own = JSON.stringify({
+  return (status: ItemStatus, items: readonly Item[], usage: Usage | null) => ({
     id: `resp_${facts.id}`,
     object: 'response',
     created_at: facts.createdAt,
@@ -353,6 +303,28 @@ function responseText(
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: usage.inputTokens + usage.outputTokens,
     },
+    ...echo,
   })
-  return `${own.slice(0, -1)},${echo}}`
+}
+
+function echoOf(body: JsonObject) {
+  const { summary, effort } = isObject(body['reasoning']) ? body['reasoning'] : {}
+  const text = isObject(body['text']) ? body['text'] : {}
+  return {
+    instructions: body['instructions'] ?? null,
+    max_output_tokens: body['max_output_tokens'] ?? null,
+    metadata: body['metadata'] ?? {},
+    parallel_tool_calls: body['parallel_tool_calls'] ?? true,
+    previous_response_id: body['previous_response_id'] ?? null,
+    reasoning: { effort: effort ?? null, summary: summary ?? null },
+    service_tier: 'default',
+    store: body['store'] ?? true,
+    temperature: body['temperature'] ?? 1,
+    text: { format: { type: 'text' }, ...text },
+    tool_choice: body['tool_choice'] ?? 'auto',
+    tools: asList(body['tools']),
+    top_p: body['top_p'] ?? 1,
+    truncation: body['truncation'] ?? 'disabled',
+    ...(typeof body['user'] === 'string' ? { user: body['user'] } : {}),
+  }
 }

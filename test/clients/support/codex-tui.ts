@@ -20,14 +20,27 @@ const answers: readonly (readonly [question: string, answer: string])[] = [
   ['\x1b]11;?', '\x1b]11;rgb:0000/0000/0000\x1b\\'],
 ]
 
-export async function openCodex(home: string, cwd: string): Promise<CodexTui> {
+export async function openCodex(
+  home: string,
+  cwd: string,
+  {
+    args = [],
+    env = {},
+  }: { args?: readonly string[]; env?: Readonly<Record<string, string>> } = {},
+): Promise<CodexTui> {
   const [program, ...first] = installClients().codex
-  const child = spawn(program, first, {
+  const child = spawn(program, [...first, ...args], {
     name: 'xterm-256color',
     cols: 100,
     rows: 40,
     cwd,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, TERM: 'xterm-256color', LANG: 'C.UTF-8' },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: home,
+      TERM: 'xterm-256color',
+      LANG: 'C.UTF-8',
+      ...env,
+    },
   })
   let output = ''
   let hasEnded = false

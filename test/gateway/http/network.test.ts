@@ -314,6 +314,18 @@ describe('network: redirects', () => {
     expect((await readCatalog(accessTo(server))).models).toHaveLength(2)
   })
 
+  test('that carry a secret are followed without showing it', async () => {
+    const server = await aServer((request, response) =>
+      request.url === '/v1/models'
+        ? response.writeHead(302, { location: '/login?k=hunter2' }).end()
+        : response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Login</title>'),
+    )
+    const error = await failure(readCatalog(accessTo(server)))
+    expect(error.code).toBe('not-an-api')
+    expect(error.message).toContain(`${server.port}/login,`)
+    expect(`${error.message}${error.hint}`).not.toContain('hunter2')
+  })
+
   test('of a POST are followed inside the origin where they keep it a POST', async () => {
     const server = await aServer((request, response) =>
       request.url === '/v1/responses'

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { compareFamilies, parseGptId } from '../../../src/gateway/models/model-id.ts'
 import { nearestModels } from '../../../src/gateway/models/nearest.ts'
 import {
   defaultModel,
-  gptMapping,
+  gptTiers,
   isChatModel,
   messagesTiers,
   resolveModel,
@@ -101,80 +100,70 @@ describe('model rules: the default is the newest sol', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([...today.models], { minLength: 10 }), (models) => {
         expect(defaultModel({ models }, 'responses')?.id).toBe('gpt-5.6-sol')
-        expect(gptMapping({ models })).toEqual(gptMapping(today))
+        expect(gptTiers({ models })).toEqual(gptTiers(today))
       }),
     )
   })
 })
 
-describe('model rules: the GPT mapping', () => {
+describe('model rules: GPT models by strength', () => {
   const mapped = (models: Catalog) => {
-    const { opus, sonnet, haiku, fable, subagent } = gptMapping(models)
-    return [opus?.id, sonnet?.id, haiku?.id, fable?.id, subagent?.id]
+    const { best, balanced, small } = gptTiers(models)
+    return [best?.id, balanced?.id, small?.id]
   }
   const [sol, base, mini] = ['gpt-5.6-sol', 'gpt-5.4', 'gpt-5.4-mini']
 
   test.each([
-    ['today', today, [sol, base, mini, sol, mini]],
+    ['today', today, [sol, base, mini]],
     [
       'vendors',
       catalog('openai/gpt-5.6-sol', 'openai/gpt-5.4', 'openai/gpt-5.4-mini'),
-      [
-        'openai/gpt-5.6-sol',
-        'openai/gpt-5.4',
-        'openai/gpt-5.4-mini',
-        'openai/gpt-5.6-sol',
-        'openai/gpt-5.4-mini',
-      ],
+      ['openai/gpt-5.6-sol', 'openai/gpt-5.4', 'openai/gpt-5.4-mini'],
     ],
     [
       'the previous family is the newest with base and mini',
       catalog(sol, 'gpt-5.2', 'gpt-5.2-mini', base, mini, 'gpt-5.5'),
-      [sol, base, mini, sol, mini],
+      [sol, base, mini],
     ],
     [
       'a bare id beside a sol is its short name, no base tier',
       catalog('gpt-6', 'gpt-6-sol', 'gpt-5.6', sol, base, mini),
-      ['gpt-6-sol', base, mini, 'gpt-6-sol', mini],
+      ['gpt-6-sol', base, mini],
     ],
     [
       'also where the older family has no mini',
       catalog('gpt-6-sol', 'gpt-5.6', 'gpt-5.6-sol', 'gpt-5.4'),
-      ['gpt-6-sol', 'gpt-5.4', undefined, 'gpt-6-sol', undefined],
+      ['gpt-6-sol', 'gpt-5.4', undefined],
     ],
     [
       'no family before: terra and luna stand in',
       catalog(sol, 'gpt-5.6-terra', 'gpt-5.6-luna'),
-      [sol, 'gpt-5.6-terra', 'gpt-5.6-luna', sol, 'gpt-5.6-luna'],
+      [sol, 'gpt-5.6-terra', 'gpt-5.6-luna'],
     ],
     [
       'base and mini in different families',
       catalog(sol, 'gpt-5.5', 'gpt-5.2-mini'),
-      [sol, 'gpt-5.5', 'gpt-5.2-mini', sol, 'gpt-5.2-mini'],
+      [sol, 'gpt-5.5', 'gpt-5.2-mini'],
     ],
     [
       'a newer family without a sol is not the previous one',
       catalog(sol, 'gpt-6', 'gpt-6-mini', base, mini),
-      [sol, base, mini, sol, mini],
+      [sol, base, mini],
     ],
-    ['no sol at all', catalog(base, mini), [undefined, base, mini, undefined, mini]],
-    [
-      'no GPT at all',
-      catalog('claude-opus-4-8'),
-      [undefined, undefined, undefined, undefined, undefined],
-    ],
+    ['no sol at all', catalog(base, mini), [undefined, base, mini]],
+    ['no GPT at all', catalog('claude-opus-4-8'), [undefined, undefined, undefined]],
   ])('%s', (_name, models, expected) => {
     expect(mapped(models)).toEqual(expected)
   })
 
   test('does not ask for the messages type, which New API gives to no GPT model', () => {
     const models = { models: [{ id: sol, endpointTypes: ['openai'] }] }
-    expect(gptMapping(models).opus?.id).toBe(sol)
+    expect(gptTiers(models).best?.id).toBe(sol)
   })
 
   test('says why', () => {
-    const { opus, sonnet, haiku } = gptMapping(today)
-    expect([opus?.reason, sonnet?.reason, haiku?.reason]).toEqual([
+    const { best, balanced, small } = gptTiers(today)
+    expect([best?.reason, balanced?.reason, small?.reason]).toEqual([
       'sol variant of the newest family, gpt-5.6',
       'base tier of the previous family, gpt-5.4',
       'mini tier of the previous family, gpt-5.4',
@@ -222,7 +211,7 @@ describe('model rules: what a person asked for', () => {
         if (found !== undefined) expect(list).toContain(found.id)
         const chosen = [
           defaultModel(catalog(...list), 'chat'),
-          ...Object.values(gptMapping(catalog(...list))),
+          ...Object.values(gptTiers(catalog(...list))),
         ]
         for (const model of chosen) if (model !== undefined) expect(list).toContain(model.id)
       }),
@@ -318,7 +307,7 @@ test('model rules: each slot finds the ids that hold its word', () => {
     'sonnets-of-shakespeare',
     'gpt-5.6-sol',
   ]
-  expect(messagesTiers(catalog(...ids))).toEqual({
+  expect(messagesTiers(catalog(...ids), ['opus', 'sonnet', 'haiku', 'fable'])).toEqual({
     opus: ['claude-opus-5-5', 'claude-3-opus-20240229'],
     sonnet: ['claude-sonnet-5-5'],
     haiku: ['anthropic/claude-haiku-4.5'],
@@ -327,28 +316,21 @@ test('model rules: each slot finds the ids that hold its word', () => {
 })
 
 test.each([
-  ['gpt-5.6-sol', { family: [5, 6], variant: 'sol', date: '', hasVendor: false }],
-  ['openai/gpt-6', { family: [6], variant: '', date: '', hasVendor: true }],
+  ['numbers, not letters', ['gpt-5.6-sol', 'gpt-5.10-sol'], 'gpt-5.10-sol'],
+  ['a family without a point', ['gpt-5.99-sol', 'gpt-6-sol'], 'gpt-6-sol'],
+  ['6.1 after 6', ['gpt-6-sol', 'gpt-6.1-sol'], 'gpt-6.1-sol'],
+  ['6.0 is 6', ['gpt-6.0-sol', 'gpt-6-sol'], 'gpt-6-sol'],
+  ['no date before a date', ['gpt-6-sol-2026-03-01', 'gpt-6-sol'], 'gpt-6-sol'],
+  ['the later date', ['gpt-6-sol-20260301', 'gpt-6-sol-2026-04-01'], 'gpt-6-sol-2026-04-01'],
+  ['no vendor before a vendor', ['openai/gpt-6-sol', 'gpt-6-sol'], 'gpt-6-sol'],
   [
-    'gpt-5.4-mini-2026-03-01',
-    { family: [5, 4], variant: 'mini', date: '20260301', hasVendor: false },
+    'what only looks like one',
+    ['gpt-oss:20b', 'chatgpt-7-sol', 'gpt-4o', 'gpt-1-sol'],
+    'gpt-1-sol',
   ],
-  ['gpt-5.4-20260301', { family: [5, 4], variant: '', date: '20260301', hasVendor: false }],
-  ['gpt-4o', undefined],
-  ['gpt-oss:20b', undefined],
-  ['chatgpt-5-sol', undefined],
-  ['__proto__', undefined],
-])('model id: %s', (id, expected) => {
-  expect(parseGptId(id)).toEqual(expected)
-})
-
-test.each([
-  [[5, 6], [5, 10], -1],
-  [[6], [5, 99], 1],
-  [[6], [6, 0], 0],
-  [[6, 1], [6], 1],
-])('model id: families %j and %j', (a, b, sign) => {
-  expect(Math.sign(compareFamilies(a, b))).toBe(sign)
+])('model id: %s', (_name, ids, expected) => {
+  expect(defaultModel(catalog(...ids), 'chat')?.id).toBe(expected)
+  expect(defaultModel(catalog(...ids.toReversed()), 'chat')?.id).toBe(expected)
 })
 
 describe('nearest models', () => {

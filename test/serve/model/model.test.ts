@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { inTokens } from '../../../src/serve/codecs/codec.ts'
 import type { Message, ModelRequest, Tool } from '../../../src/serve/codecs/events.ts'
-import { builtInReplies, eventsOf } from '../../../src/serve/model/model.ts'
+import { builtInAnswer, eventsOf } from '../../../src/serve/model/model.ts'
 
 const bash: Tool = { name: 'Bash', kind: 'function', parameters: {} }
 const patch: Tool = { name: 'apply_patch', kind: 'custom', parameters: undefined }
@@ -24,7 +24,7 @@ function request(messages: readonly Message[], more: Partial<ModelRequest> = {})
 }
 
 function answer(text: string, more: Partial<ModelRequest> = {}) {
-  return builtInReplies(request([user(text)], more))
+  return builtInAnswer(request([user(text)], more))
 }
 
 test.each(['ping', ' Ping\n', '"ping"'])('the model: %j is answered with pong', (text) => {
@@ -41,7 +41,7 @@ test('the model: looks past the reminders that clients put around a prompt', () 
   const messages = [
     user('<system-reminder>x</system-reminder>', 'ping', '<system-reminder>y</system-reminder>'),
   ]
-  expect(builtInReplies(request(messages))).toEqual([{ type: 'text', text: 'pong' }])
+  expect(builtInAnswer(request(messages))).toEqual([{ type: 'text', text: 'pong' }])
 })
 
 test('the model: #call calls the client’s own tool', () => {
@@ -96,7 +96,7 @@ test('the model: reports the results of tools by name, and calls nothing again',
       ],
     },
   ]
-  expect(builtInReplies(request(messages, { tools: [bash] }))).toEqual([
+  expect(builtInAnswer(request(messages, { tools: [bash] }))).toEqual([
     { type: 'text', text: 'Bash returned: hi\nThe tool returned: ho' },
   ])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { isCatalogBody, nextPage, readModels } from '../../../src/gateway/models/catalog-body.ts'
+import { isCatalogBody, readPage } from '../../../src/gateway/models/catalog.ts'
 
-const models = (body: unknown) => readModels(JSON.stringify(body)).models
+const models = (body: unknown) => readPage(JSON.stringify(body), '', 100).models
 
 describe('catalog: every shape', () => {
   test.each([
@@ -134,7 +134,7 @@ test('catalog: an id that comes twice counts once, and entries without a usable 
 describe('catalog: what no file should hold is left out, and counted', () => {
   const key = 'sk-live-abcdefghijklmnop'
   const read = (data: readonly unknown[], secret = key) =>
-    readModels(JSON.stringify({ data }), secret)
+    readPage(JSON.stringify({ data }), secret, 100)
 
   test.each([
     ['a direction mark', 'gpt-\u202e5.6'],
@@ -149,23 +149,20 @@ describe('catalog: what no file should hold is left out, and counted', () => {
     ['the key in capitals', key.toUpperCase()],
     ['the key as base64', btoa(`x${key}`)],
   ])('an id with %s', (_name, id) => {
-    expect(read([{ id: 'a' }, { id }, id])).toEqual({ models: [{ id: 'a' }], leftOut: 2 })
+    expect(read([{ id: 'a' }, { id }, id])).toMatchObject({ models: [{ id: 'a' }], leftOut: 2 })
   })
 
   test('other fields with it, without the model', () => {
     const display_name = `Model ${key}`
     const supported_endpoint_types = ['openai', key]
-    expect(read([{ id: 'a', owned_by: '\u202e', display_name, supported_endpoint_types }])).toEqual(
-      {
-        models: [{ id: 'a', endpointTypes: ['openai'] }],
-        leftOut: 0,
-      },
-    )
+    const page = read([{ id: 'a', owned_by: '\u202e', display_name, supported_endpoint_types }])
+    expect(page.models).toEqual([{ id: 'a', endpointTypes: ['openai'] }])
+    expect(page.leftOut).toBe(0)
   })
 
   test('but 200 characters, other alphabets, and words that serve as a key', () => {
     const data = [{ id: '模'.repeat(200) }, { id: 'ollama/llama3' }]
-    expect(read(data, 'ollama')).toEqual({ models: data, leftOut: 0 })
+    expect(read(data, 'ollama')).toMatchObject({ models: data, leftOut: 0 })
   })
 
   test('and a list of nothing else is a list of models still', () => {
@@ -199,8 +196,23 @@ test.each([
 })
 
 test('catalog: knows where the next page begins', () => {
-  expect(nextPage('{"data":[],"has_more":true,"last_id":"z"}')).toBe('z')
-  expect(nextPage('{"data":[],"has_more":false,"last_id":"z"}')).toBeUndefined()
-  expect(nextPage('{"data":[],"has_more":true}')).toBeUndefined()
-  expect(nextPage('nonsense')).toBeUndefined()
+  const next = (body: string) => readPage(body, '', 100).next
+  expect(next('{"data":[],"has_more":true,"last_id":"z"}')).toBe('z')
+  expect(next('{"data":[],"has_more":true,"last_id":""}')).toBeUndefined()
+  expect(next('{"data":[],"has_more":false,"last_id":"z"}')).toBeUndefined()
+  expect(next('{"data":[],"has_more":true}')).toBeUndefined()
+  expect(next('nonsense')).toBeUndefined()
+})
+
+test('catalog: takes no more models than wanted, and says that there were more', () => {
+  const read = (ids: string[], limit: number) =>
+    readPage(JSON.stringify({ data: ids.map((id) => ({ id })) }), '', limit)
+  expect(read(['a', 'b', 'a', 'c'], 2)).toMatchObject({
+    models: [{ id: 'a' }, { id: 'b' }],
+    isCut: true,
+  })
+  expect(read(['a', 'b', 'a'], 2)).toMatchObject({
+    models: [{ id: 'a' }, { id: 'b' }],
+    isCut: false,
+  })
 })

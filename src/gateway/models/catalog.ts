@@ -1,5 +1,5 @@
-import { asObject, parseJson } from '../judge/error-body.ts'
-import { maskForms } from '../secret-forms.ts'
+import { secretForms } from '../foreign-text.ts'
+import { asObject, parseJson } from '../json.ts'
 import type { CatalogModel } from '../types.ts'
 
 type Entry = Readonly<Record<string, unknown>>
@@ -9,10 +9,15 @@ export function isCatalogBody(body: string): boolean {
   return entriesIn(parseJson(body)) !== undefined
 }
 
-/** The models of a catalog, and how many were left out because no file should hold their id. */
+/** A page of a catalog; most have only one. */
 export interface CatalogPage {
   readonly models: readonly CatalogModel[]
+  /** How many were left out because no file should hold their id. */
   readonly leftOut: number
+  /** Whether there were more than `limit`. */
+  readonly isCut: boolean
+  /** The id to go on after, where a messages-style catalog has more pages. */
+  readonly next?: string
 }
 
 /**
@@ -21,24 +26,31 @@ export interface CatalogPage {
  * entries without an id are passed over. What holds `key` is left out: it would carry the key into
  * files and onto screens.
  */
-export function readModels(body: string, key = ''): CatalogPage {
+export function readPage(body: string, key: string, limit: number): CatalogPage {
+  const value = parseJson(body)
+  const isSafe = safetyCheck(key)
   const models = new Map<string, CatalogModel>()
   let leftOut = 0
-  const isSafe = (text: string): boolean => isPrintable(text) && !holdsKey(text, key)
-  for (const entry of entriesIn(parseJson(body)) ?? []) {
+  let isCut = false
+  for (const entry of entriesIn(value) ?? []) {
     const id = idOf(entry)
-    if (id === undefined) continue
-    if (!isSafe(id)) leftOut++
-    else if (!models.has(id)) models.set(id, readModel(id, asObject(entry) ?? {}, isSafe))
+    if (id === undefined || models.has(id)) continue
+    if (models.size === limit) {
+      isCut = true
+      break
+    }
+    if (isSafe(id)) models.set(id, readModel(id, asObject(entry) ?? {}, isSafe))
+    else leftOut++
   }
-  return { models: [...models.values()], leftOut }
-}
 
-/** The id to go on after, where a messages-style catalog has more pages. */
-export function nextPage(body: string): string | undefined {
-  const root = asObject(parseJson(body))
-  const last = root?.['last_id']
-  return root?.['has_more'] === true && typeof last === 'string' && last !== '' ? last : undefined
+  const root = asObject(value)
+  const next = root?.['has_more'] === true ? root['last_id'] : undefined
+  return {
+    models: [...models.values()],
+    leftOut,
+    isCut,
+    ...(typeof next === 'string' && next !== '' ? { next } : {}),
+  }
 }
 
 function entriesIn(value: unknown): readonly unknown[] | undefined {
@@ -64,6 +76,9 @@ function idOf(value: unknown): string | undefined {
   )
 }
 
+/** New API has nine. */
+const maxTypes = 20
+
 function readModel(id: string, entry: Entry, isSafe: (text: string) => boolean): CatalogModel {
   const textOf = (value: unknown): string | undefined =>
     typeof value === 'string' && isSafe(value) ? value : undefined
@@ -76,7 +91,7 @@ function readModel(id: string, entry: Entry, isSafe: (text: string) => boolean):
   return {
     id,
     ...(Array.isArray(types) && types.length > 0
-      ? { endpointTypes: types.filter((type) => textOf(type) !== undefined) }
+      ? { endpointTypes: types.slice(0, maxTypes).filter((type) => textOf(type) !== undefined) }
       : {}),
     ...(contextWindow === undefined ? {} : { contextWindow }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
@@ -113,14 +128,12 @@ function numberAt(entry: Entry, places: readonly (readonly string[])[]): number 
     .find((value): value is number => Number.isSafeInteger(value) && (value as number) > 0)
 }
 
-/** Fit for a file and a terminal: not empty, of a sane length, nothing that is not seen. */
-function isPrintable(text: string): boolean {
-  return /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(text)
-}
-
 /** Shortest key that is looked for: local servers take words like `ollama` for a key. */
 const shortestKey = 12
 
-function holdsKey(text: string, key: string): boolean {
-  return key.length >= shortestKey && maskForms(text, key) !== text
+/** Fit for a file and a terminal: not empty, of a sane length, nothing unseen, and not the key. */
+function safetyCheck(key: string): (text: string) => boolean {
+  const forms = key.length >= shortestKey ? secretForms(key) : []
+  return (text) =>
+    /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(text) && forms.every((form) => text.search(form) === -1)
 }

@@ -1,0 +1,105 @@
+import type { FileTexts, Notice, World } from '../client.ts'
+import { pathsOf } from '../paths.ts'
+import { fileOf, readFile, rootOf, shownUrl, tableAt, textAt } from '../texts.ts'
+import { codexHome } from './files.ts'
+import { ownAddressPath, reservedIds, vendorUrl } from './provider.ts'
+
+/** A year of conversations may be thousands of files: so many of the newest are looked at. */
+const maxConversations = 500
+
+/** The provider stands in a conversation's first line, which also holds its instructions: 30 kB. */
+const maxStartBytes = 128 * 1024
+
+/** The provider of each recorded conversation: `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-….jsonl`. */
+function recordedProviders(world: World): readonly string[] {
+  const { files, machine } = world
+  const { join } = pathsOf(machine)
+  const newestFirst = function* (folder: string): Generator<string> {
+    let names: string[] = []
+    try {
+      names = files.readdir(folder).sort().reverse()
+    } catch {
+      // No folder, no conversations.
+    }
+    for (const name of names) {
+      const path = join(folder, name)
+      if (name.endsWith('.jsonl')) yield path
+      else if (/^\d+$/.test(name)) yield* newestFirst(path)
+    }
+  }
+
+  const found: string[] = []
+  for (const path of newestFirst(join(codexHome(machine), 'sessions'))) {
+    const provider = providerOf(world, path)
+    if (provider !== undefined) found.push(provider)
+    if (found.length === maxConversations) break
+  }
+  return found
+}
+
+function providerOf({ files }: World, path: string): string | undefined {
+  try {
+    const start = new TextDecoder().decode(files.readStart(path, maxStartBytes))
+    return /"model_provider":"([^"\\]+)"/.exec(start)?.[1]
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * A conversation goes on with the provider that it was recorded with (0.146.0 to 0.169.0; up to 0.142.5
+ * with the one of config.toml; 2026-11-22).
+ */
+export async function aboutConversations(
+  world: World,
+  { before, after }: { readonly before: FileTexts; readonly after: FileTexts },
+): Promise<readonly Notice[]> {
+  const [from, to] = [before, after].map((texts) => readFile(fileOf(texts, 'config')))
+  if (from === undefined || to === undefined) return []
+  const recorded = recordedProviders(world)
+  const notices: Notice[] = []
+
+  const [oldUrl, newUrl] = [from, to].map((config) => textAt(config, ownAddressPath))
+  const moving = recorded.filter((id) => id === 'openai').length
+  if (moving > 0 && newUrl !== undefined && rootOf(newUrl) !== rootOf(oldUrl ?? vendorUrl)) {
+    notices.push({
+      code: 'codex-conversations-move',
+      message: `${conversations(moving)} of before, once resumed, ${moving === 1 ? 'goes' : 'go'} to ${shownUrl(rootOf(newUrl))} too, with all that was said in ${moving === 1 ? 'it' : 'them'}. The first prompt of each then takes about 7 s: Codex tries a WebSocket first`,
+    })
+    notices.push(...(await tooOld(world)))
+  }
+  for (const id of new Set(recorded)) {
+    const path = ['model_providers', id]
+    if (reservedIds.includes(id) || !tableAt(from, path) || tableAt(to, path)) continue
+    const count = recorded.filter((one) => one === id).length
+    notices.push({
+      code: 'codex-conversations-closed',
+      message: `${conversations(count)} of the provider ${JSON.stringify(id)} ${count === 1 ? 'does' : 'do'} not open with \`codex resume\` any more: [model_providers.${id}] goes`,
+      hint: '`codex fork SESSION_ID` carries one over to the provider that is then in use.',
+    })
+  }
+  return notices
+}
+
+function conversations(count: number): string {
+  return count === 1 ? 'One recorded conversation' : `${count} recorded conversations`
+}
+
+/** Asking takes Codex less than a second. */
+const versionTimeoutMs = 10_000
+
+/** A Codex that takes `openai_base_url` for an unknown key. */
+async function tooOld({ processes }: World): Promise<readonly Notice[]> {
+  const program = processes.which('codex')
+  if (program === undefined) return []
+  const { stdout } = await processes.run(program, ['--version'], { timeoutMs: versionTimeoutMs })
+  const [version, minor] = /\b0\.(\d+)\.\d+/.exec(stdout) ?? []
+  if (version === undefined || Number(minor) >= 115) return []
+  return [
+    {
+      code: 'codex-conversations-stray',
+      message: `Codex ${version} does not read openai_base_url: a conversation of before may take the key to ${vendorUrl}`,
+      hint: 'Update Codex to 0.115.0 or newer before you resume one.',
+    },
+  ]
+}

@@ -1,0 +1,67 @@
+import type { Machine } from '../../platform/platform.ts'
+import type { ConfigFile, Look } from '../client.ts'
+import { pathsOf } from '../paths.ts'
+
+/** `$CODEX_HOME`, else `~/.codex`. Absolute. */
+export function codexHome(machine: Machine): string {
+  const { join, named } = pathsOf(machine)
+  return named('CODEX_HOME') ?? join(machine.home, '.codex')
+}
+
+export function codexFiles(machine: Machine, look: Look): readonly ConfigFile[] {
+  const { join } = pathsOf(machine)
+  const home = codexHome(machine)
+  const layer = { format: 'toml', holdsSecret: false, use: 'layer' } as const
+  const system = machine.os === 'win32' ? [] : [{ role: 'system', path: '/etc/codex/config.toml' }]
+  const managed =
+    machine.os === 'win32'
+      ? [{ role: 'managed', path: join(home, 'managed_config.toml') }]
+      : [{ role: 'managed', path: '/etc/codex/managed_config.toml' }]
+  const profiles = look
+    .entries(home)
+    .filter((name) => name.endsWith('.config.toml'))
+    .map((name) => ({ role: 'profile', path: join(home, name) }))
+  return [
+    // The key goes first: a config that names the gateway never stands beside another login.
+    {
+      role: 'auth',
+      path: join(home, 'auth.json'),
+      format: 'json',
+      holdsSecret: true,
+      use: 'target',
+    },
+    {
+      role: 'config',
+      path: join(home, 'config.toml'),
+      format: 'toml',
+      holdsSecret: false,
+      use: 'target',
+    },
+    ...[...system, ...projectFiles(machine, look, home), ...profiles, ...managed]
+      .filter(({ path }) => look.exists(path))
+      .map((file) => ({ ...layer, ...file })),
+  ]
+}
+
+/**
+ * The configurations of the project around the working folder, from its root inwards. In a folder
+ * that is trusted their `model` wins; a provider in them is ignored (0.169.0, 2026-11-21).
+ */
+function projectFiles(machine: Machine, look: Look, home: string) {
+  const { join, dirname } = pathsOf(machine)
+  const folders = [machine.cwd]
+  while (!look.exists(join(folders[0]!, '.git'))) {
+    const above = dirname(folders[0]!)
+    // Outside of a repository the working folder alone is the project.
+    if (above === folders[0]) return projectIn([machine.cwd])
+    folders.unshift(above)
+  }
+  return projectIn(folders)
+
+  function projectIn(places: readonly string[]) {
+    return places
+      .map((folder) => join(folder, '.codex'))
+      .filter((folder) => folder !== home)
+      .map((folder) => ({ role: 'project', path: join(folder, 'config.toml') }))
+  }
+}

@@ -1,0 +1,109 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { openCodex } from './support/codex-tui.ts'
+import { inferences } from './support/prompt.ts'
+import { startWitness } from './support/witness.ts'
+
+/**
+ * A conversation of Codex's terminal UI goes on with the provider that it was recorded with, whatever
+ * provider a setup has chosen since. It must not take the gateway's key anywhere else.
+ */
+
+const vendorKey = 'sk-vendor-1f2e3d4c5b6a79880'
+const gatewayKey = 'sk-gateway-8a7b6c5d4e3f2011'
+const model = 'gpt-5.6-sol'
+
+let home: Home
+afterEach(() => {
+  const path = home.at('.codex/app-server-daemon/daemon.pid')
+  if (!existsSync(path)) return
+  const { pid } = JSON.parse(readFileSync(path, 'utf8')) as { pid: number }
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
+})
+
+async function aGateway(key: string): Promise<Gateway> {
+  const gateway = await startGateway({ key })
+  onTestFinished(() => gateway.close())
+  return gateway
+}
+
+/** A home in which a conversation was recorded with Codex's own provider, which `vendor` stands in for. */
+async function aHomeWithConversation(vendor: Gateway) {
+  home = aHome({ 'work/.git/HEAD': 'ref: refs/heads/main\n' })
+  const witness = await startWitness(home, ['api.openai.com', 'chatgpt.com'])
+  onTestFinished(() => witness.close())
+  const config = [
+    `model = "${model}"`,
+    `[projects."${home.at('work')}"]`,
+    'trust_level = "trusted"',
+    '[notice.model_migrations]',
+    `"${model}" = "gpt-6-sol"`,
+    '',
+  ].join('\n')
+  home.put('.codex/config.toml', `openai_base_url = "${vendor.url}/v1"\n${config}`)
+  home.put('.codex/auth.json', JSON.stringify({ OPENAI_API_KEY: vendorKey }))
+  await ask([], witness.env, () => inferences(vendor.requests()).length > 0)
+  home.put('.codex/config.toml', config)
+  return witness
+}
+
+/** Asks in the terminal UI until a request was seen. */
+async function ask(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  isSeen: () => boolean,
+): Promise<void> {
+  const tui = await openCodex(home.path, home.at('work'), { args: ['--no-daemon', ...args], env })
+  await tui.ask('ping')
+  await tui.until((screen) => isSeen() && screen.length > 0)
+  await tui.quit()
+}
+
+async function repoint(gateway: Gateway, ...args: string[]) {
+  const env = { REPOINT_API_KEY: gatewayKey, REPOINT_BASE_URL: gateway.url }
+  const { json } = await runCli(home, [...args, '--json'], { env })
+  return json as {
+    readonly warnings: readonly { readonly code: string; readonly message: string }[]
+    readonly checks: readonly { readonly id: string; readonly result: string }[]
+  }
+}
+
+test('a conversation of before, resumed after a setup, takes the key to the gateway and nowhere else', async () => {
+  const [vendor, gateway] = [await aGateway(vendorKey), await aGateway(gatewayKey)]
+  const witness = await aHomeWithConversation(vendor)
+  const { warnings } = await repoint(gateway, 'codex', '--yes')
+  expect(warnings.map(({ code }) => code)).toContain('codex-conversations-move')
+
+  gateway.clearRequests()
+  await ask(['resume', '--last'], witness.env, () => inferences(gateway.requests()).length > 0)
+  expect(gateway.requests().every(({ keyMatches }) => keyMatches)).toBe(true)
+  // Codex asks the vendor for its list of plugins, without any key (0.169.0, 2026-11-22).
+  const withKey = witness.seen.filter(({ authorization }) => authorization !== undefined)
+  expect(withKey).toEqual([])
+  expect(witness.seen.map(({ host }) => host)).not.toContain('api.openai.com')
+})
+
+test('a setup without the address for old conversations is found, and repaired', async () => {
+  const [vendor, gateway] = [await aGateway(vendorKey), await aGateway(gatewayKey)]
+  const witness = await aHomeWithConversation(vendor)
+  await repoint(gateway, 'codex', '--yes')
+  const whole = home.text('.codex/config.toml')
+  home.put('.codex/config.toml', whole.replace(/^openai_base_url.*\n/m, ''))
+
+  // This is why: the key is on its way to another company.
+  const leaked = () => witness.seen.some(({ authorization }) => authorization?.includes(gatewayKey))
+  await ask(['resume', '--last'], witness.env, leaked)
+  const { checks } = await repoint(gateway, 'doctor', 'codex', '--no-verify')
+  const id = 'codex-old-conversations'
+  expect(checks).toContainEqual(expect.objectContaining({ id, result: 'problem' }))
+
+  await repoint(gateway, 'doctor', 'codex', '--fix', '--no-verify')
+  expect(home.text('.codex/config.toml')).toContain(`openai_base_url = "${gateway.url}/v1"`)
+})

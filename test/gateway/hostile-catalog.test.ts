@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process'
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { readCatalog } from '../../src/gateway/catalog.ts'
+import { nearestModels } from '../../src/gateway/models/nearest.ts'
+import { defaultModel, gptTiers, resolveModel } from '../../src/gateway/models/rules.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome } from '../support/home.ts'
+import { accessTo, aServer, key, sendJson } from './forged.ts'
+
+const pad = (text: string, length: number): string => text.padEnd(length, 'x')
+
+/** Many ids, and each kind the worst for one of the rules. */
+const lists = {
+  '30,000 families, base and mini': many(
+    30_000,
+    (n) => `gpt-${n >> 1}.${n}${n % 2 ? '-mini' : ''}`,
+  ),
+  '130,000 families with a sol': many(130_000, (n) => `gpt-${n}-sol`),
+  '200,000 short ids': many(200_000, (n) => `gpt-5.6-so${n}`),
+  '38,000 ids of 200 characters': many(38_000, (n) => pad(`gpt-5.6-${n}-`, 200)),
+  '38,000 ids of 201 characters': many(38_000, (n) => pad(`gpt-5.6-${n}-`, 201)),
+  '200,000 times the same id': many(200_000, () => 'gpt-5.6-sol'),
+}
+
+function many(count: number, idOf: (n: number) => string): readonly { id: string }[] {
+  return Array.from({ length: count }, (_, n) => ({ id: idOf(n) }))
+}
+
+async function aGatewayWith(data: readonly unknown[]) {
+  return aServer((_request, response) => sendJson(response, 200, { object: 'list', data }))
+}
+
+describe('hostile catalog', () => {
+  test.each(Object.entries(lists))('%s are read and ranked in a moment', async (name, data) => {
+    const access = accessTo(await aGatewayWith(data))
+    const started = performance.now()
+    const catalog = await readCatalog(access).catch(() => undefined)
+    if (catalog !== undefined) {
+      defaultModel(catalog, 'responses')
+      gptTiers(catalog)
+      resolveModel(catalog, 'gpt-9')
+      nearestModels('gpt-5.6-sol', catalog)
+    }
+    // Quadratic rules took 12 s for the smallest of these.
+    expect(performance.now() - started).toBeLessThan(5_000)
+
+    if (name.includes('201 characters')) return expect(catalog).toBeUndefined()
+    const isCut = !name.includes('the same id')
+    expect(catalog?.models).toHaveLength(isCut ? 10_000 : 1)
+    expect(catalog?.notices?.map(({ code }) => code) ?? []).toEqual(isCut ? ['catalog-cut'] : [])
+  })
+})
+
+describe('hostile catalog: the program', () => {
+  test.each([
+    ['models', []],
+    ['codex', ['--dry-run']],
+    ['codex', ['--dry-run', '--model', 'gpt-5.6-soll']],
+    ['claude', ['--dry-run']],
+    ['claude-gpt', ['--dry-run']],
+    ['opencode', ['--dry-run']],
+  ])('%s %j ends in time', async (command, args) => {
+    const server = await aGatewayWith(lists['130,000 families with a sol'])
+    const { baseUrl } = accessTo(server)
+    const started = performance.now()
+    const { status, stderr } = await runCli(
+      aHome({}),
+      [command, ...args, '--base-url', baseUrl, '--timeout', '4', '--json'],
+      { env: { REPOINT_API_KEY: key } },
+    )
+    expect(performance.now() - started).toBeLessThan(15_000)
+    expect(status).not.toBe(1)
+    expect(stderr).not.toContain('RangeError')
+  })
+
+  test('Ctrl-C ends it while the list comes in', async () => {
+    const server = await aServer((_request, response) => {
+      response.write(`{"data":${JSON.stringify(lists['200,000 short ids']).slice(0, -1)}`)
+    })
+    const child = spawn(
+      process.execPath,
+      [resolve('bin/repoint.js'), 'models', '--base-url', accessTo(server).baseUrl],
+      { env: { HOME: aHome({}).path, REPOINT_API_KEY: key }, stdio: 'ignore' },
+    )
+    const ended = new Promise((settle) => child.on('close', settle))
+    await expect.poll(() => server.seen.length, { timeout: 10_000 }).toBe(1)
+    child.kill('SIGINT')
+    expect(await ended).toBe(130)
+  })
+})
