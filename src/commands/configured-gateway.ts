@@ -1,6 +1,6 @@
 import type { ClientName } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
-import type { RunRecord } from '../transaction/types.ts'
+import type { RunRecord } from '../transaction/record.ts'
 import { settingsNow } from './client-files.ts'
 import { ownBaseUrls, runsOf } from './client-state.ts'
 import type { GatewayFlags } from './command.ts'

@@ -3,7 +3,7 @@ import type { Origins, Settings } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
 import type { Notice } from '../notice.ts'
 import { maskSecret } from '../text.ts'
-import type { RunRecord } from '../transaction/types.ts'
+import type { RunRecord } from '../transaction/record.ts'
 import {
   type ClientState,
   type FileState,

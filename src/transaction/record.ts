@@ -1,5 +1,6 @@
 import type { FileAction, FileEdit, KeyPath, Plan } from '../edits/plan.ts'
 import type { Platform } from '../platform/platform.ts'
+import { sha256Of } from './files.ts'
 
 /** The part of the outside world that a transaction needs. */
 export type World = Pick<Platform, 'files' | 'processes' | 'machine' | 'clock'>
@@ -13,6 +14,8 @@ export interface RunRecord {
   readonly id: string
   /** ISO 8601, UTC. */
   readonly at: string
+  /** The home that the run was made in. */
+  readonly home: string
   readonly command: string
   /** Ids of the clients whose files it changed. */
   readonly clients: readonly string[]
@@ -20,6 +23,8 @@ export interface RunRecord {
   readonly model: string
   /** The run that this one undid. */
   readonly undoes?: string
+  /** The newest run before this one: where it is not recorded any more, runs between them are gone. */
+  readonly follows?: string
   /** In the order in which they switched. */
   readonly files: readonly RecordedFile[]
   /** Folders that the run created, outermost first. */
@@ -49,12 +54,10 @@ export interface FileVersion {
   readonly sha256: string
   /** Permission bits. In a file that a setup creates: before the umask takes its part. */
   readonly mode: number
-  /** Both are -1 for a new file: whatever the system gives it, or, as root, its folder has. */
+  /** Both are -1 for a new file: whatever the system gives it. */
   readonly uid: number
   readonly gid: number
 }
-
-export type { FileAction }
 
 export interface Applied {
   /** Absent when every file was already as planned: nothing is recorded then. */
@@ -87,15 +90,36 @@ export interface RollbackPlan {
 }
 
 /**
- * An unfinished run that was found and settled.
- *
- * `rolled-forward`: it had been committed; `files` are switched now. `discarded`: nothing of it is
- * left, the files are as they were before it.
+ * What lies on the disk for a run: first as the draft, then renamed to be the journal, then renamed
+ * to be the record, which commits it.
  */
-export interface Settled {
-  readonly run: string
-  readonly outcome: 'rolled-forward' | 'discarded'
-  readonly files: readonly string[]
-  /** Files that someone else has written meanwhile: left as they are, and no part of the record. */
-  readonly left: readonly string[]
+export interface RunDocument {
+  readonly run: RunRecord
+  /** For each of `run.files` where its new version is made: in a folder of ours beside it. */
+  readonly temps: readonly string[]
+  /** Folders to remove where nothing is left in them, outermost first. */
+  readonly dropFolders: readonly string[]
+}
+
+/** Counts up when an older repoint could no longer read the document. */
+const version = 1
+
+export function encodeDocument({ run, temps, dropFolders }: RunDocument): Uint8Array {
+  const body = { version, run, temps, dropFolders }
+  const text = JSON.stringify({ ...body, sha256: sumOf(body) }, undefined, 1)
+  return new TextEncoder().encode(`${text}\n`)
+}
+
+/** @returns undefined for anything but a sound document of this version */
+export function decodeDocument(bytes: Uint8Array): RunDocument | undefined {
+  try {
+    const { sha256, ...body } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return body.version === version && sha256 === sumOf(body) ? body : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function sumOf(body: unknown): string {
+  return sha256Of(new TextEncoder().encode(JSON.stringify(body)))
 }
