@@ -15,7 +15,7 @@ import { messagesModelOf, modelOf, type ServedModels } from './model/catalog.ts'
 import type { Limits, Upstream } from './options.ts'
 import { createPage } from './page/page.ts'
 import { Reply } from './reply.ts'
-import { type Route, readsApiKey, routeOf, targetOf } from './routes.ts'
+import { pathOf, type Route, readsApiKey, routeOf } from './routes.ts'
 import { describeFault, type Fault, type Faults, failureOf } from './settings/faults.ts'
 import { passOn } from './upstream.ts'
 
@@ -65,7 +65,7 @@ export function createHandler(parts: HandlerParts): Handler {
     const connection = connections.of(request.socket)
     if (!connection.begin(response)) return
 
-    const { path } = targetOf(request)
+    const path = pathOf(request)
     const route = routeOf(request.method ?? 'GET', path)
     if (route.kind === 'control') {
       await control(request, response, connection)
@@ -88,8 +88,7 @@ export function createHandler(parts: HandlerParts): Handler {
 
   function newEntry(request: IncomingMessage, route: Route): LogEntry {
     const at = new Date()
-    const { path } = targetOf(request)
-    const { auth, key } = readKey(request, readsApiKey(path))
+    const { auth, key } = readKey(request, readsApiKey(pathOf(request)))
     return {
       id: newRequestId(at.getTime()),
       number: 0,

@@ -142,6 +142,11 @@ class Output {
     return this.items.at(-1)!
   }
 
+  /** Its place among them. */
+  get index(): number {
+    return this.items.length - 1
+  }
+
   take(event: ModelEvent): void {
     const place = this.items.length
     if (event.type === 'text-start')
@@ -160,71 +165,99 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
   const output = new Output(facts.id)
   const document = documentOf(body, facts)
   let sequence = 0
-
-  const frame = (type: string, members: object) => {
-    const event = `response.${type}`
-    return sseFrame({ type: event, sequence_number: sequence++, ...members }, event)
-  }
+  // Every event is called as its data says.
+  const frame = (data: { readonly type: string; readonly [member: string]: unknown }) =>
+    sseFrame(data, data.type)
 
   return {
     open() {
       const response = document('in_progress', [], null)
-      return frame('created', { response }) + frame('in_progress', { response })
+      return (
+        frame({ type: 'response.created', sequence_number: sequence++, response }) +
+        frame({ type: 'response.in_progress', sequence_number: sequence++, response })
+      )
     },
     frames(event) {
       output.take(event)
       switch (event.type) {
         case 'text-start':
-          return opened() + frame('content_part.added', { ...partPlace(), part: textPart('') })
+          return itemFrame('added') + partFrame('added')
         case 'text-delta':
-          return frame('output_text.delta', { ...partPlace(), delta: event.text, logprobs: [] })
+          return frame({
+            type: 'response.output_text.delta',
+            sequence_number: sequence++,
+            item_id: output.last.id,
+            output_index: output.index,
+            content_index: 0,
+            delta: event.text,
+            logprobs: [],
+          })
         case 'text-end': {
-          const { text } = output.last
-          return (
-            frame('output_text.done', { ...partPlace(), text, logprobs: [] }) +
-            frame('content_part.done', { ...partPlace(), part: textPart(text) }) +
-            closed()
-          )
+          const done = frame({
+            type: 'response.output_text.done',
+            sequence_number: sequence++,
+            item_id: output.last.id,
+            output_index: output.index,
+            content_index: 0,
+            text: output.last.text,
+            logprobs: [],
+          })
+          return done + partFrame('done') + itemFrame('done')
         }
         case 'tool-call-start':
-          return opened()
+          return itemFrame('added')
         case 'tool-call-delta':
-          return frame(`${callEvent()}.delta`, { ...place(), delta: event.text })
+          return frame({
+            type: `response.${callEvent()}.delta`,
+            sequence_number: sequence++,
+            item_id: output.last.id,
+            output_index: output.index,
+            delta: event.text,
+          })
         case 'tool-call-end': {
-          const { kind, text } = output.last
-          const said = kind === 'function' ? { arguments: text } : { input: text }
-          return frame(`${callEvent()}.done`, { ...place(), ...said }) + closed()
+          const { kind, id, text } = output.last
+          const done = frame({
+            type: `response.${callEvent()}.done`,
+            sequence_number: sequence++,
+            item_id: id,
+            output_index: output.index,
+            ...(kind === 'function' ? { arguments: text } : { input: text }),
+          })
+          return done + itemFrame('done')
         }
         case 'finish': {
           const status = statusOf(event.reason)
-          return frame(status, { response: document(status, output.items, event.usage) })
+          const response = document(status, output.items, event.usage)
+          return frame({ type: `response.${status}`, sequence_number: sequence++, response })
         }
       }
     },
     fail: ({ message, code }) =>
-      sseFrame({ type: 'error', sequence_number: sequence++, code, message, param: null }, 'error'),
-  }
-
-  function place() {
-    return { item_id: output.last.id, output_index: output.items.length - 1 }
-  }
-
-  function partPlace() {
-    return { ...place(), content_index: 0 }
+      frame({ type: 'error', sequence_number: sequence++, code, message, param: null }),
   }
 
   function callEvent(): string {
     return output.last.kind === 'function' ? 'function_call_arguments' : 'custom_tool_call_input'
   }
 
-  function opened(): string {
-    const item = itemOf(output.last, 'in_progress')
-    return frame('output_item.added', { output_index: output.items.length - 1, item })
+  function itemFrame(stage: 'added' | 'done'): string {
+    return frame({
+      type: `response.output_item.${stage}`,
+      sequence_number: sequence++,
+      output_index: output.index,
+      item: itemOf(output.last, stage === 'added' ? 'in_progress' : 'completed'),
+    })
   }
 
-  function closed(): string {
-    const item = itemOf(output.last, 'completed')
-    return frame('output_item.done', { output_index: output.items.length - 1, item })
+  function partFrame(stage: 'added' | 'done'): string {
+    return frame({
+      type: `response.content_part.${stage}`,
+      sequence_number: sequence++,
+      item_id: output.last.id,
+      output_index: output.index,
+      content_index: 0,
+      part: textPart(output.last.text),
+    })
   }
 }
 
