@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { keyChecker, readKey } from './auth.ts'
 import { readBody } from './body.ts'
-import { inTokens, type ProtocolName, type StreamEncoder } from './codecs/codec.ts'
+import { inTokens, type ProtocolName, type StreamEncoder, wholeOf } from './codecs/codec.ts'
 import type { ModelEvent } from './codecs/events.ts'
 import { failures } from './codecs/failure.ts'
 import { Connections } from './connection.ts'
@@ -212,7 +212,7 @@ export function createHandler(parts: HandlerParts): Handler {
 
   function sendWhole(reply: Reply, answer: ModelAnswer, fault: Fault | undefined): void {
     const { codec, body, events } = answer
-    const text = codec.fold(body, factsOf(reply, answer), events)
+    const text = JSON.stringify(codec.fold(body, factsOf(reply, answer), wholeOf(events)))
     if (fault?.errorAfter !== undefined) reply.fail(failures.upstream(500))
     else if (fault?.cutAfter !== undefined) reply.sendHalf(text)
     else reply.json(text)
