@@ -43,7 +43,7 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
   for (const client of concernedBy(families, found.files)) {
     const before = readClientFiles(session, client)
     const after = asPlanned(before, found.plan.edits)
-    const notices = (await client.aboutConversations?.(session.platform, { before, after })) ?? []
+    const notices = client.aboutConversations?.(session.platform, { before, after }) ?? []
     for (const { message, hint } of notices) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
     warnings.push(...notices)
   }

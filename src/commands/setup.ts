@@ -46,11 +46,9 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
   })
   warnings.push(...proof.notices)
 
-  const drafts: Draft[] = []
-  for (const client of clients) {
-    const models = proof.models.get(client)!
-    drafts.push(await draftSetup(session, access, client, models, request.options, runs))
-  }
+  const drafts = clients.map((client) =>
+    draftSetup(session, access, client, proof.models.get(client)!, request.options, runs),
+  )
   warnings.push(...drafts.flatMap(({ notices }) => notices))
   warnings.push(...windowNotices(drafts.flatMap(({ unknownWindows }) => unknownWindows)))
   const plan: Plan = {

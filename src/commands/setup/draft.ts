@@ -14,8 +14,9 @@ import { UserError } from '../../errors.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { earlierVersions } from '../../transaction/earlier.ts'
 import type { RunRecord } from '../../transaction/types.ts'
-import { asPlanned, readClientFiles, readShellProfiles } from '../client-files.ts'
-import { ownBaseUrls } from '../client-state.ts'
+import { asPlanned, readClientFiles } from '../client-files.ts'
+import { sceneOf } from '../client-state.ts'
+import { openPlaces } from '../open-places.ts'
 import type { Session } from '../screen/session.ts'
 
 /** One client's part of a setup, before anything is written. */
@@ -36,14 +37,14 @@ export interface Draft {
  *
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
-export async function draftSetup(
+export function draftSetup(
   session: Session,
   access: GatewayAccess,
   client: Client,
   models: ModelChoice,
   options: SetupOptions,
   runs: readonly RunRecord[],
-): Promise<Draft> {
+): Draft {
   const texts = readClientFiles(session, client)
   const choice: Choice = {
     baseUrl: access.baseUrl,
@@ -53,12 +54,10 @@ export async function draftSetup(
     options,
     earlier: (role) => earlierVersions(session.platform, fileOf(texts, role).path),
   }
-  const obstacles = client.obstacles(texts, session.platform.machine, {
-    providerId: choice.providerId,
-    choice,
-    ownBaseUrls: ownBaseUrls(client, runs),
-    shellProfiles: readShellProfiles(session),
-  })
+  const obstacles = [
+    ...client.inTheWay(sceneOf(session, client, texts, runs), choice),
+    ...openPlaces(session, texts),
+  ]
   const repairs = obstacles.flatMap((one) => (one.repair ? [one.repair] : []))
   const edits = client.plan(texts, { ...choice, repairs })
   const after = asPlanned(texts, edits)
@@ -78,7 +77,7 @@ export async function draftSetup(
           message: `${message} (${place})`,
           hint: cure,
         })),
-      ...((await client.aboutConversations?.(session.platform, { before: texts, after })) ?? []),
+      ...(client.aboutConversations?.(session.platform, { before: texts, after }) ?? []),
       ...(isChanged ? models.notes : []),
     ],
     unknownWindows:
