@@ -39,6 +39,8 @@ const { metafile } = await build({
   banner: {
     js: "import { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)",
   },
+  // The page of `serve`.
+  loader: { '.html': 'text', '.css': 'text', '.client.js': 'text' },
   minify: true,
   legalComments: 'none',
   metafile: true,

@@ -46,6 +46,8 @@ export const exitStatus = {
 
   locked: 9,
 
+  'held-back': 10,
+
   cancelled: 130,
 } as const
 
@@ -53,7 +55,7 @@ export type ErrorCode = keyof typeof exitStatus
 
 /**
  * What state the user's files are in when an error is reported.
- * `pending`: the run is committed and the next start of repoint finishes it. `unknown`: a run was cut
+ * `pending`: some may be switched, and the next start of repoint takes that back. `unknown`: a run was cut
  * off, and what it had switched by then cannot be told.
  */
 export type FilesState = 'unchanged' | 'changed' | 'pending' | 'unknown'
@@ -93,7 +95,7 @@ export interface ErrorDocument {
     readonly message: string
     readonly hint?: string
     /**
-     * `"pending"`: committed; the next start of repoint finishes the switch. `"unknown"`: some of the
+     * `"pending"`: the next start of repoint takes back what is switched. `"unknown"`: some of the
      * files of a run that was cut off may be switched and others not.
      */
     readonly filesChanged: boolean | 'pending' | 'unknown'
@@ -103,7 +105,7 @@ export interface ErrorDocument {
 const filesSentence: Readonly<Record<FilesState, string>> = {
   unchanged: 'Nothing was changed.',
   changed: 'The files were changed; `repoint rollback` undoes it.',
-  pending: 'The change is recorded but not finished; the next start of repoint finishes it.',
+  pending: 'The change is not finished; the next start of repoint takes it back.',
   unknown: 'Some of its files may be switched and others not.',
 }
 

@@ -67,6 +67,6 @@ test('text from outside cannot move the cursor, colour or reorder', () => {
 
 test('every code stands for one of the documented statuses', () => {
   expect([...new Set(Object.values(exitStatus))].sort((a, b) => a - b)).toEqual([
-    1, 2, 3, 4, 5, 6, 7, 8, 9, 130,
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 130,
   ])
 })

@@ -1,3 +1,4 @@
+import { Command } from '@commander-js/extra-typings'
 import type { Client } from '../clients/client.ts'
 import { loadClients, rowOf } from '../clients/list.ts'
 import { type Bytes, sameBytes } from '../edits/plan.ts'
@@ -6,6 +7,7 @@ import { UserError } from '../errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { startGateway } from '../serve/index.ts'
 import { readClientFiles } from './client-files.ts'
+import { type CommandFile, examples } from './command.ts'
 import { rollback } from './rollback.ts'
 import { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
@@ -13,11 +15,23 @@ import { makeThrowawayHome, removeFolder } from './throwaway-home.ts'
 
 const demoClients: readonly string[] = ['codex', 'claude-gpt', 'opencode']
 
+export const command: CommandFile<void> = {
+  run: demo,
+  define: (run) =>
+    new Command('demo')
+      .description(
+        'show all of it in a throwaway home against the local gateway, touching nothing of yours',
+      )
+      .option('--json', 'print one JSON document')
+      .addHelpText('after', examples(['repoint demo']))
+      .action(() => run()),
+}
+
 /**
  * All of repoint in a throwaway home against the local gateway: setup, diff, proof, a second run,
  * rollback, a byte comparison. Nothing of the user's is read or written.
  */
-export async function demo(session: Session): Promise<number> {
+async function demo(session: Session): Promise<number> {
   const clients = await loadClients(demoClients.map(rowOf))
   const gateway = await startGateway({ port: 0 })
   const home = makeThrowawayHome(session.platform)
@@ -104,7 +118,7 @@ async function setUpAll(inside: Session): Promise<void> {
   await setup(inside, {
     command: 'setup',
     clients: demoClients,
-    gateway: { timeoutSeconds: 10 },
+    gateway: { timeout: 10 },
     options: {},
     isDryRun: false,
     yes: true,

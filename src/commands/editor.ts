@@ -5,8 +5,14 @@ import { messagesTiers } from '../gateway/models/rules.ts'
 import { probe } from '../gateway/probe.ts'
 import type { Catalog } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'
-import { askCatalog } from './ask-catalog.ts'
-import type { GatewayOptions } from './credentials.ts'
+import {
+  type CommandFile,
+  examples,
+  type GatewayFlags,
+  gatewayCommand,
+  newestGateway,
+} from './command.ts'
+import { askCatalog } from './find-gateway.ts'
 import type { Session } from './screen/session.ts'
 
 /** What Cursor cannot do with a gateway, from the service's description. */
@@ -16,14 +22,26 @@ const limits: readonly string[] = [
   'Cursor needs a paid plan to use a key of your own.',
 ]
 
+interface EditorRequest extends GatewayFlags {
+  readonly model?: string | undefined
+}
+
+export const command: CommandFile<EditorRequest> = {
+  run: editor,
+  define: (run) =>
+    gatewayCommand('editor')
+      .description('check the key and print what goes into the settings of the editor Cursor')
+      .option('--model <id>', 'the model to enter')
+      .option('--json', 'print one JSON document')
+      .addHelpText('after', newestGateway)
+      .addHelpText('after', examples(['repoint editor', 'repoint editor --json --key-stdin < key']))
+      .action(run),
+}
+
 /** Checks the key for Cursor and prints what to paste. Returns the exit status. */
-export async function editor(
-  session: Session,
-  options: GatewayOptions,
-  asked: string | undefined,
-): Promise<number> {
-  const { access, catalog, warnings } = await askCatalog(session, options)
-  const model = pickModel(catalog, asked, 'chat')
+async function editor(session: Session, request: EditorRequest): Promise<number> {
+  const { access, catalog } = await askCatalog(session, request)
+  const model = pickModel(catalog, request.model, 'chat')
   if (isMessagesFamily(catalog, model))
     throw new UserError({
       code: 'protocol-unsupported',
@@ -37,7 +55,7 @@ export async function editor(
     { field: 'Settings > Models > Override OpenAI Base URL', value: `${access.baseUrl}/v1` },
     { field: 'Settings > Models > Add custom model', value: model },
   ]
-  for (const { message } of warnings) session.remark(`warning: ${message}`)
+  session.showNotices('warning')
   session.say('The key, the address and the model work. Enter in Cursor:')
   const width = Math.max(...fields.map(({ field }) => field.length))
   for (const { field, value } of fields) session.say(`  ${field.padEnd(width)}  ${value}`)
@@ -51,7 +69,7 @@ export async function editor(
     fields,
     limits,
     verified: { before: true, after: false },
-    warnings,
+    warnings: session.notices,
   })
   return 0
 }

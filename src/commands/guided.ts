@@ -3,6 +3,7 @@ import { loadClients, rowOf, rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { settingsNow } from './client-files.ts'
 import { findInstalled, type Installed } from './client-program.ts'
+import { noGatewayFlags } from './command.ts'
 import type { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
 
@@ -44,7 +45,7 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
   return setup(session, {
     command: ids.length === 1 ? ids[0]! : 'setup',
     clients: ids,
-    gateway: { timeoutSeconds: 30 },
+    gateway: noGatewayFlags,
     options: {},
     isDryRun: false,
     yes: false,

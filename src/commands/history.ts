@@ -1,17 +1,15 @@
-import type { Notice } from '../clients/client.ts'
 import { exitStatus, UserError } from '../errors.ts'
-import { listRuns } from '../transaction/records.ts'
-import { settle } from '../transaction/recover.ts'
-import type { RunRecord, Settled } from '../transaction/types.ts'
+import type { RunRecord } from '../transaction/record.ts'
+import { type Settled, settle } from '../transaction/restore.ts'
+import { listRuns } from '../transaction/state.ts'
 import type { Session } from './screen/session.ts'
 
 /** Settles a run that was cut off, and says so. Comes first in every command that reads state. */
-export function settleFirst(session: Session): Notice[] {
+export function settleFirst(session: Session): void {
   const settled = settle(session.platform)
-  if (settled === undefined) return []
-  const message = describeSettled(session, settled)
-  session.remark(`note: ${message}`)
-  return [{ code: 'run-recovered', message }]
+  if (settled === undefined) return
+  session.notice({ code: 'run-recovered', message: describeSettled(session, settled) })
+  session.showNotices('note')
 }
 
 /**
@@ -31,19 +29,20 @@ function describeSettled(session: Session, { run, outcome, files, left }: Settle
   const list = (paths: readonly string[]) => paths.map((path) => session.showPath(path)).join(', ')
   if (outcome === 'discarded')
     return `Run ${run} had been cut off before it changed anything, and is discarded`
-  if (left.length === 0) return `Run ${run} had been cut off and is now finished: ${list(files)}`
-  const done = files.length === 0 ? '' : `; switched: ${list(files)}`
-  return `Run ${run} had been cut off, and cannot be finished, because its files were changed since${done}; left as they are: ${list(left)}. Set the client up again, or roll back`
+  if (outcome === 'restored')
+    return `Run ${run} had been cut off and is taken back; as they were before it: ${list(files)}`
+  const back = files.length === 0 ? '' : `; as they were before it: ${list(files)}`
+  return `Run ${run} had been cut off, and cannot be taken back as a whole, because its files were changed since${back}; left as they are: ${list(left)}. Roll back, or set the client up again`
 }
 
-/** The recorded runs, newest first. A damaged record is named in `warnings`. */
-export function runsSoFar(session: Session, warnings: Notice[]): readonly RunRecord[] {
+/** The recorded runs, newest first. A damaged record becomes a notice. */
+export function runsSoFar(session: Session): readonly RunRecord[] {
   const { runs, damaged } = listRuns(session.platform)
   for (const path of damaged)
-    warnings.push({
+    session.notice({
       code: 'record-damaged',
       message: `The record of an earlier run cannot be read: ${session.showPath(path)}`,
-      hint: 'That run can no longer be undone; the others can. Delete the record to hear no more of it.',
+      hint: 'That run can no longer be undone; the others can. No copy of an old file is removed while it is there; `repoint forget --all` removes all of them.',
     })
   return runs
 }

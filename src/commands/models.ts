@@ -9,18 +9,35 @@ import {
   speaks,
 } from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
-import { askCatalog } from './ask-catalog.ts'
-import type { GatewayOptions } from './credentials.ts'
+import {
+  type CommandFile,
+  examples,
+  type GatewayFlags,
+  gatewayCommand,
+  newestGateway,
+} from './command.ts'
+import { askCatalog } from './find-gateway.ts'
 import type { Session } from './screen/session.ts'
 
 const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
 
+export const command: CommandFile<GatewayFlags> = {
+  run: models,
+  define: (run) =>
+    gatewayCommand('models')
+      .description('list the gateway’s models, and what repoint would choose them for')
+      .option('--json', 'print one JSON document')
+      .addHelpText('after', newestGateway)
+      .addHelpText('after', examples(['repoint models', 'repoint models --json --key-env MY_KEY']))
+      .action(run),
+}
+
 /** Lists the catalog with what each model speaks and would be chosen for. Returns the exit status. */
-export async function models(session: Session, options: GatewayOptions): Promise<number> {
-  const { access, catalog, warnings } = await askCatalog(session, options)
+async function models(session: Session, flags: GatewayFlags): Promise<number> {
+  const { access, catalog } = await askCatalog(session, flags)
   const uses = usesByModel(catalog)
 
-  for (const { message } of warnings) session.remark(`warning: ${message}`)
+  session.showNotices('warning')
   sayModels(session, catalog, uses)
   session.remark('')
   session.remark('`?`: the gateway does not say; `-`: it says no.')
@@ -35,7 +52,7 @@ export async function models(session: Session, options: GatewayOptions): Promise
       contextWindow: model.contextWindow ?? null,
       chosenFor: uses.get(model.id) ?? [],
     })),
-    warnings,
+    warnings: session.notices,
   })
   return 0
 }

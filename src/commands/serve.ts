@@ -1,5 +1,8 @@
+import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings'
 import { UserError } from '../errors.ts'
+import { isLoopback } from '../gateway/input/base-url.ts'
 import type { Platform } from '../platform/platform.ts'
+import { isUsableKey } from '../serve/auth.ts'
 import {
   type CatalogEntry,
   type Fault,
@@ -8,11 +11,12 @@ import {
   startGateway,
   type Upstream,
 } from '../serve/index.ts'
-import { Misfit } from '../serve/settings/check.ts'
+import { maxDocumentBytes, readDocument } from '../serve/settings/document.ts'
 import { parseFault } from '../serve/settings/fault-spec.ts'
 import { readModels } from '../serve/settings/models-file.ts'
-import { maxWrittenBytes, readWritten } from '../serve/settings/written-file.ts'
+import { Misfit } from '../serve/settings/schema.ts'
 import { printable } from '../text.ts'
+import { type CommandFile, examples } from './command.ts'
 
 /** What `repoint serve` can be told. */
 export interface ServeOptions {
@@ -39,6 +43,63 @@ export interface ServeOptions {
 }
 
 const maxKeyBytes = 64 * 1024
+
+export const command: CommandFile<ServeOptions> = {
+  run: ({ platform }, options) => serveCommand(platform, options),
+  define: (run) =>
+    new Command('serve')
+      .description('run the local gateway, or a command with its environment pointed at it')
+      .argument('[command...]', 'after --: runs it beside the gateway and exits with its status')
+      .addOption(
+        new Option('--port <number>', 'port to listen on; 0 takes any free one')
+          .default(0)
+          .argParser(portNumber),
+      )
+      .option('--host <address>', 'address to listen on', '127.0.0.1')
+      .option('--key-file <path>', 'accept the key in this file')
+      .option(
+        '--key-env <name>',
+        'accept the key in this variable (default: REPOINT_API_KEY, else a new key)',
+      )
+      .option('--models <file>', 'serve this catalog (JSON or YAML)')
+      .option('--scenario <file>', 'answer as this file says (JSON or YAML)')
+      .addOption(
+        new Option('--fault <fault>', 'let something go wrong: rate-limited,every=3 (repeatable)')
+          .default<string[]>([], 'none')
+          .argParser((fault: string, earlier: string[]) => [...earlier, fault]),
+      )
+      .option('--log', 'print a line for each request, on standard error')
+      .option(
+        '--upstream <url>',
+        'pass requests on to this gateway, with the key in REPOINT_UPSTREAM_KEY',
+      )
+      .option('--allow-http', 'allow plain http to another machine')
+      .option('--json', 'print one line of JSON as soon as it listens')
+      .addHelpText(
+        'after',
+        examples([
+          'repoint serve --port 8787 --log',
+          'repoint serve --scenario answers.yaml --fault overloaded,every=5',
+          'repoint serve -- npm test',
+        ]),
+      )
+      .action((words, { fault, json, log, allowHttp, ...flags }) =>
+        run({
+          ...flags,
+          faults: fault,
+          log: log === true,
+          allowHttp: allowHttp === true,
+          isJson: json === true,
+          command: words,
+        }),
+      ),
+}
+
+function portNumber(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new InvalidArgumentError('It takes a port number, 0 to 65535.')
+  return Number(text)
+}
 
 /**
  * Runs the local gateway until it is interrupted, or as long as a command runs beside it.
@@ -103,11 +164,11 @@ export async function serveCommand(platform: Platform, options: ServeOptions): P
         : readText(() => files.read(keyFile, maxKeyBytes), `the key file ${keyFile}`)
     const key = text?.trim()
     if (!key && keyFile === undefined && keyEnv === undefined) return undefined
-    if (!key || !/^[\x21-\x7e]+$/.test(key))
+    if (!key || !isUsableKey(key))
       throw new UserError({
         code: 'key-missing',
         message: `There is no usable key in ${keyFile ?? name}`,
-        hint: 'A key is one word of visible ASCII characters.',
+        hint: 'A key is one word of visible ASCII characters, at least 8 after `sk-`.',
       })
     return key
   }
@@ -120,8 +181,8 @@ async function listen(
   try {
     return await startGateway(options)
   } catch (error) {
-    if (error instanceof UserError) throw error
-    const { code, message } = error as NodeJS.ErrnoException
+    const { code, message, syscall } = error as NodeJS.ErrnoException
+    if (syscall !== 'listen' && syscall !== 'getaddrinfo') throw error
     throw new UserError({
       code: 'usage',
       message: `Cannot listen on ${host}, port ${port}: ${message}`,
@@ -153,8 +214,8 @@ async function readModelsFile(
   path: string | undefined,
 ): Promise<readonly CatalogEntry[] | undefined> {
   if (path === undefined) return undefined
-  const text = readText(() => files.read(path, maxWrittenBytes), `the catalog ${path}`)
-  return readWritten(text, path, readModels)
+  const text = readText(() => files.read(path, maxDocumentBytes), `the catalog ${path}`)
+  return readDocument(text, path, readModels)
 }
 
 function readText(read: () => Uint8Array, what: string): string {
@@ -192,11 +253,13 @@ function upstreamOf({ machine }: Platform, options: ServeOptions): Upstream | un
       message: `--upstream ${url.origin} would send the key unencrypted`,
       hint: 'Use https, or add --allow-http if you mean it.',
     })
+  if (!isUsableKey(key))
+    throw new UserError({
+      code: 'key-missing',
+      message: 'REPOINT_UPSTREAM_KEY is no usable key',
+      hint: 'A key is one word of visible ASCII characters, at least 8 after `sk-`.',
+    })
   return { url: (url.origin + url.pathname).replace(/\/+$/, '').replace(/\/v1$/, ''), key }
-}
-
-function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host)
 }
 
 /** Runs the command with everything that clients look at pointed at the gateway. */
@@ -217,6 +280,8 @@ async function runBeside(
       OPENAI_API_KEY: key,
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_AUTH_TOKEN: key,
+      // It is for the upstream alone.
+      REPOINT_UPSTREAM_KEY: undefined,
       // Beside the token it would go out too, and win.
       ANTHROPIC_API_KEY: undefined,
       // Claude Code 2.1.329 asks a proxy even for 127.0.0.1 (2026-11-21).

@@ -19,7 +19,6 @@ export type NodeFs = Pick<
   | 'fsyncSync'
   | 'fchmodSync'
   | 'fchownSync'
-  | 'lchownSync'
   | 'closeSync'
   | 'renameSync'
   | 'unlinkSync'
@@ -31,7 +30,7 @@ export function nodeFiles(os: Machine['os'], fs: NodeFs = nodeFs): Files {
   return {
     lstat: (path) => asStatus(fs.lstatSync(path)),
     stat: (path) => asStatus(fs.statSync(path)),
-    realpath: (path) => fs.realpathSync.native(path),
+    realpath: (path) => fs.realpathSync(path),
     isWritable: (path) => isWritable(fs, path),
     readlink: (path) => fs.readlinkSync(path),
     read: (path, maxBytes) => {
@@ -55,9 +54,6 @@ export function nodeFiles(os: Machine['os'], fs: NodeFs = nodeFs): Files {
     fchown: (handle, uid, gid) => {
       if (!isWindows) fs.fchownSync(handle, uid, gid)
     },
-    lchown: (path, uid, gid) => {
-      if (!isWindows) fs.lchownSync(path, uid, gid)
-    },
     close: (handle) => fs.closeSync(handle),
     rename: (from, to) => {
       if (isWindows) renamePatiently(fs, from, to)
@@ -67,9 +63,8 @@ export function nodeFiles(os: Machine['os'], fs: NodeFs = nodeFs): Files {
     fsyncFolder: (path) => {
       if (!isWindows) fsyncFolder(fs, path)
     },
-    copyAttributes: (from, to) => {
-      if (os === 'linux') copyAttributes(from, to)
-    },
+    canCopyAttributes: () => os === 'linux' && hasCoreutils(),
+    copyAttributes: (from, to) => os !== 'linux' || copyAttributes(fs, from, to),
   }
 }
 
@@ -181,12 +176,33 @@ function isFolder(fs: NodeFs, path: string): boolean {
 
 /**
  * Node has no call for extended attributes, so coreutils does it: about 4 ms a file (coreutils 9.1,
- * 2026-11-21), spent only where there was a file before. busybox's cp refuses the options, and
- * then nothing is copied.
+ * 2026-11-21), spent only where there was a file before. busybox's cp refuses the options.
+ *
+ * cp gets both files open, and names them by its own handles: no name that somebody could lead elsewhere.
  */
-function copyAttributes(from: string, to: string): void {
+function copyAttributes(fs: NodeFs, from: string, to: number): boolean {
+  const { O_RDONLY, O_NOFOLLOW } = nodeFs.constants
+  const source = fs.openSync(from, O_RDONLY | O_NOFOLLOW)
+  try {
+    const options = ['--attributes-only', '--preserve=mode,xattr']
+    const names = ['/proc/self/fd/3', '/proc/self/fd/4']
+    const { status } = spawn('cp', [...options, '--', ...names], [source, to])
+    return status === 0
+  } finally {
+    fs.closeSync(source)
+  }
+}
+
+function hasCoreutils(): boolean {
+  return /coreutils/.test(spawn('cp', ['--version']).stdout ?? '')
+}
+
+function spawn(command: string, args: readonly string[], handles: readonly number[] = []) {
   // Not imported at the top: most commands never need it.
   const { spawnSync } = process.getBuiltinModule('node:child_process')
-  const options = ['--attributes-only', '--no-dereference', '--preserve=mode,xattr']
-  spawnSync('cp', [...options, '--', from, to], { stdio: 'ignore', timeout: 2_000 })
+  return spawnSync(command, args, {
+    stdio: ['ignore', 'pipe', 'ignore', ...handles],
+    encoding: 'utf8',
+    timeout: 2_000,
+  })
 }

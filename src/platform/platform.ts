@@ -141,18 +141,18 @@ export interface Files {
   fsync(handle: number): void
   fchmod(handle: number, mode: number): void
   fchown(handle: number, uid: number, gid: number): void
-  /** As `chown`, of a symlink itself. Does nothing on Windows. */
-  lchown(path: string, uid: number, gid: number): void
   close(handle: number): void
   rename(from: string, to: string): void
   unlink(path: string): void
   /** Makes a folder's entries durable. Does nothing on Windows, which has no such call. */
   fsyncFolder(path: string): void
+  /** Whether this system has what `copyAttributes` needs. */
+  canCopyAttributes(): boolean
   /**
-   * Copies access lists and extended attributes of `from` to `to`, where the system has them and
-   * lets us; permission bits may come with them. Never fails: what cannot be copied is left out.
+   * Copies access lists and extended attributes of the file at `from` to the open file `to`; permission
+   * bits come with them. Returns whether all of them were copied.
    */
-  copyAttributes(from: string, to: string): void
+  copyAttributes(from: string, to: number): boolean
 }
 
 export interface FileStatus {

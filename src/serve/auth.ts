@@ -1,9 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { headerOf } from './headers.ts'
-
-/** Which headers carried a key. */
-export type AuthHeaders = 'bearer' | 'x-api-key' | 'both' | 'none'
+import type { AuthHeaders } from './log/request-log.ts'
+import { shortestKey } from './log/secrets.ts'
 
 export interface SeenKey {
   readonly auth: AuthHeaders
@@ -15,9 +13,9 @@ export interface SeenKey {
  * The key that counts. `x-api-key` is looked at on the messages and models routes only, and wins
  * there.
  */
-export function readKey(request: IncomingMessage, readsApiKey: boolean): SeenKey {
-  const authorization = headerOf(request, 'authorization') ?? ''
-  const apiKey = headerOf(request, 'x-api-key') ?? ''
+export function readKey({ headers }: IncomingMessage, readsApiKey: boolean): SeenKey {
+  const authorization = headers.authorization ?? ''
+  const apiKey = String(headers['x-api-key'] ?? '')
   const hasApiKey = apiKey !== ''
   const auth =
     authorization === '' ? (hasApiKey ? 'x-api-key' : 'none') : hasApiKey ? 'both' : 'bearer'
@@ -30,27 +28,25 @@ function withoutBearer(authorization: string): string {
   return (isMarked ? authorization.slice(7) : authorization).trim()
 }
 
+/**
+ * Whether a key can keep anybody out: `sk-` alone counts as no key at all, and the log hides no short
+ * one.
+ */
+export function isUsableKey(key: string): boolean {
+  return withoutPrefix(key).length >= shortestKey && /^[\x21-\x7e]+$/.test(key)
+}
+
 /** Compares keys without telling by its time how much of a guess was right. */
 export function keyChecker(key: string): (seen: string) => boolean {
-  const digest = (text: string) => createHash('sha256').update(withoutPrefix(text)).digest()
   const expected = digest(key)
-  let lastGood: string | undefined
-  return (seen) => {
-    if (seen === lastGood) return true
-    if (!timingSafeEqual(digest(seen), expected)) return false
-    lastGood = seen
-    return true
-  }
+  return (seen) => timingSafeEqual(digest(seen), expected)
+}
+
+function digest(key: string): Buffer {
+  return createHash('sha256').update(withoutPrefix(key)).digest()
 }
 
 // The service drops "sk-" before it looks a key up.
 function withoutPrefix(key: string): string {
   return key.startsWith('sk-') ? key.slice(3) : key
-}
-
-/** Enough of a key to tell two apart, not enough to use one. */
-export function maskKey(key: string): string {
-  if (key === '') return ''
-  if (key.length < 16) return '***'
-  return `${key.slice(0, 3)}…${key.slice(-4)}`
 }

@@ -1,25 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
 import { keyChecker, readKey } from './auth.ts'
-import type { BodyRequest } from './body.ts'
+import { readBody } from './body.ts'
+import type { Connection } from './connection.ts'
 import { watchLog } from './log/live.ts'
-import { type RequestLog, summaryOf } from './log/request-log.ts'
-import { controlPrefix } from './routes.ts'
-import { Misfit } from './settings/check.ts'
-import { readFault } from './settings/fault-spec.ts'
+import type { RequestLog } from './log/request-log.ts'
+import type { Page } from './page/page.ts'
+import { controlPrefix, pathOf } from './routes.ts'
+import { faultSchema } from './settings/fault-spec.ts'
 import type { Faults } from './settings/faults.ts'
+import { accept, Misfit } from './settings/schema.ts'
 
 export interface ControlParts {
   readonly host: string
   readonly key: string
   readonly log: RequestLog
   readonly faults: Faults
+  readonly page: Page
 }
-
-type Control = (request: BodyRequest, response: ServerResponse, path: string) => void
 
 /** A list of faults is short. */
 const maxControlBodyBytes = 256 * 1024
+
+/** Requests in one answer; `?before=NUMBER` has those before. */
+const listedAtOnce = 200
 
 /**
  * Our own routes under `/_repoint/`:
@@ -30,70 +34,96 @@ const maxControlBodyBytes = 256 * 1024
  * - `GET faults`, `PUT faults`, `DELETE faults`: what goes wrong on request
  *
  * Only this machine may ask, and a web page of somebody else's may not. What changes something needs
- * the key, or the page of the gateway itself.
+ * the key; the log may also be emptied from the page of the gateway itself.
  */
-export function createControl({ host, key, log, faults }: ControlParts): Control {
+export function createControl({ host, key, log, faults, page }: ControlParts) {
   const checkKey = keyChecker(key)
   const live = watchLog(log)
 
-  return (request, response, path) => {
-    const method = request.method ?? 'GET'
-    const route = path.slice(controlPrefix.length)
-    if (!isOwnHost(request.headers.host, host) || isForeignPage(request)) {
-      send(response, 403, { error: 'Only this machine may ask.' })
-      return
+  return answer
+
+  function answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    connection: Connection,
+  ): void | Promise<void> {
+    const line = `${request.method} ${pathOf(request).slice(controlPrefix.length)}`
+    const send = (status: number, value: unknown) => {
+      const text = JSON.stringify(value)
+      const headers = { ...jsonHeaders, 'Content-Length': Buffer.byteLength(text) }
+      connection.send(response, status, headers, text)
     }
-    if (method !== 'GET' && !isOwnPage(request) && !checkKey(readKey(request, true).key)) {
-      send(response, 401, { error: 'This needs the key of the gateway.' })
-      return
-    }
-    const requestId = /^requests\/([A-Za-z0-9]+)$/.exec(route)?.[1]
-    if (method === 'GET' && route === 'requests')
-      send(response, 200, log.list().toReversed().map(summaryOf))
-    else if (method === 'DELETE' && route === 'requests') {
-      log.clear()
-      send(response, 200, [])
-    } else if (method === 'GET' && requestId !== undefined) {
+
+    if (!isOwnHost(request.headers.host, host) || isForeignPage(request))
+      return send(403, { error: 'Only this machine may ask.' })
+    if (request.method !== 'GET' && !mayChange(request, line))
+      return send(401, { error: 'This needs the key of the gateway.' })
+
+    const requestId = /^GET requests\/([A-Za-z0-9]+)$/.exec(line)?.[1]
+    if (requestId !== undefined) {
       const found = log.find(requestId)
-      send(response, found === undefined ? 404 : 200, found ?? { error: 'It is not in the log.' })
-    } else if (method === 'GET' && route === 'events') live.add(response)
-    else if (method === 'GET' && route === 'faults') send(response, 200, faults.list())
-    else if (method === 'DELETE' && route === 'faults') {
-      faults.setGiven([])
-      send(response, 200, faults.list())
-    } else if (method === 'PUT' && route === 'faults') setFaults(request, response)
-    else send(response, 404, { error: 'There is no such route.' })
+      return send(found === undefined ? 404 : 200, found ?? { error: 'It is not in the log.' })
+    }
+    switch (line) {
+      case 'GET requests':
+        return send(200, log.newest(listedAtOnce, beforeOf(request)))
+      case 'DELETE requests':
+        log.clear()
+        return send(200, [])
+      case 'GET events':
+        return live.add(response)
+      case 'GET faults':
+        return send(200, faults.list())
+      case 'DELETE faults':
+        faults.setGiven([])
+        return send(200, faults.list())
+      case 'PUT faults':
+        return setFaults(request, send)
+      default:
+        return send(404, { error: 'There is no such route.' })
+    }
   }
 
-  function setFaults(request: BodyRequest, response: ServerResponse): void {
-    request.readBody(maxControlBodyBytes, (end, bytes) => {
-      if (end !== 'complete') {
-        if (end === 'too-large') send(response, 413, { error: 'The body is too large.' })
+  function mayChange(request: IncomingMessage, line: string): boolean {
+    const isOwnPage = request.headers['x-repoint-page'] === page.token
+    return checkKey(readKey(request, true).key) || (isOwnPage && line === 'DELETE requests')
+  }
+
+  async function setFaults(
+    request: IncomingMessage,
+    send: (status: number, value: unknown) => void,
+  ): Promise<void> {
+    try {
+      const body = await readBody(request, maxControlBodyBytes)
+      if (body === undefined) {
+        send(413, { error: 'The body is too large.' })
+        request.resume()
         return
       }
-      try {
-        const data: unknown = JSON.parse(bytes.toString())
-        const list = Array.isArray(data) ? data : [data]
-        faults.setGiven(list.map((value, index) => readFault(value, ['faults', index])))
-        send(response, 200, faults.list())
-      } catch (error) {
-        if (!(error instanceof Misfit || error instanceof SyntaxError)) throw error
-        send(response, 400, { error: error.message })
-      }
-    })
+      const data: unknown = JSON.parse(body.toString())
+      const list = Array.isArray(data) ? data : [data]
+      faults.setGiven(list.map((fault, index) => accept(faultSchema, fault, ['faults', index])))
+      send(200, faults.list())
+    } catch (error) {
+      if (error instanceof Misfit || error instanceof SyntaxError)
+        send(400, { error: error.message })
+      // Otherwise the client has gone.
+      else request.socket.destroy()
+    }
   }
 }
 
-function send(response: ServerResponse, status: number, value: unknown): void {
-  const text = JSON.stringify(value)
-  response.writeHead(status, {
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': Buffer.byteLength(text),
-    'Cache-Control': 'no-store',
-    'Cross-Origin-Resource-Policy': 'same-origin',
-    'X-Content-Type-Options': 'nosniff',
-  })
-  response.end(text)
+const jsonHeaders = {
+  'Content-Type': 'application/json; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'X-Content-Type-Options': 'nosniff',
+}
+
+/** The number behind `?before=`. */
+function beforeOf({ url = '' }: IncomingMessage): number {
+  const { before } = Object.fromEntries(new URLSearchParams(url.split('?')[1]))
+  return Number(before ?? Number.POSITIVE_INFINITY)
 }
 
 /**
@@ -113,8 +143,4 @@ function isForeignPage({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true
   return headers.origin !== undefined && headers.origin !== `http://${headers.host}`
-}
-
-function isOwnPage({ headers }: IncomingMessage): boolean {
-  return headers['sec-fetch-site'] === 'same-origin'
 }

@@ -4,22 +4,19 @@ import { InvalidRequest } from './codecs/codec.ts'
 import type { ModelEvent, ModelRequest } from './codecs/events.ts'
 import type { GatewayFailure } from './codecs/failure.ts'
 import { failures } from './codecs/failure.ts'
-import { isTooDeep } from './codecs/json-depth.ts'
 import { messages } from './codecs/messages.ts'
 import { isObject } from './codecs/read.ts'
 import { responses } from './codecs/responses.ts'
-import type { Catalog } from './model/catalog.ts'
-import { isReachable } from './model/catalog.ts'
-import type { Reply } from './model/model.ts'
-import { builtInReplies, eventsOf } from './model/model.ts'
-import type { Fault, FaultName, FaultTarget } from './settings/faults.ts'
-import { failureOf } from './settings/faults.ts'
+import { isReachable, type ServedModels } from './model/catalog.ts'
+import { builtInAnswer, eventsOf } from './model/model.ts'
+import { type Fault, type FaultName, type FaultTarget, failureOf } from './settings/faults.ts'
+import type { Played } from './settings/scenario.ts'
 
 const codecs: Readonly<Record<ProtocolName, Codec>> = { chat, responses, messages }
 
 /** What the decision depends on beside the request. */
 export interface World {
-  readonly catalog: Catalog
+  readonly catalog: ServedModels
   /** The group that the key belongs to; appears in messages. */
   readonly group: string
   strike(target: FaultTarget): Fault | undefined
@@ -28,10 +25,12 @@ export interface World {
   newCallId(protocol: ProtocolName): string
 }
 
-/** One answer of a scenario. */
-export interface Played {
-  readonly replies: readonly Reply[]
-  readonly fault: Fault | undefined
+/** An inference request as it came. */
+export interface Question {
+  readonly protocol: ProtocolName
+  readonly body: string
+  /** Whether its Content-Type says so. */
+  readonly isJson: boolean
 }
 
 /** What is to be answered to one inference request whose key is good. */
@@ -41,101 +40,92 @@ export interface Decision {
   readonly isStream: boolean
   /** Everything that is to go wrong. An error in it has become `result` already. */
   readonly fault: Fault | undefined
-  readonly result: Answer | GatewayFailure
+  readonly result: ModelAnswer | GatewayFailure
 }
 
-export interface Answer {
+export interface ModelAnswer {
   readonly codec: Codec
   readonly body: JsonObject
   readonly model: string
   readonly events: readonly ModelEvent[]
 }
 
-export function isAnswer(result: Decision['result']): result is Answer {
+export function isModelAnswer(result: Decision['result']): result is ModelAnswer {
   return 'events' in result
 }
 
 /** Decides in the service's order: rate limit, model, body, price, quota, upstream. Does no I/O. */
-export function decide(
-  world: World,
-  protocol: ProtocolName,
-  text: string,
-  isJson: boolean,
-): Decision {
-  const parsed = parse(text, isJson)
-  const { body } = parsed
+export function decide(world: World, question: Question): Decision {
+  const { body, failure } = parse(question)
   const model = body['model']
-  const named = typeof model === 'string' ? model : undefined
-  const struck = world.strike({ route: protocol, model: named })
+  const modelAsked = typeof model === 'string' ? model : undefined
+  const fault = world.strike({ route: question.protocol, model: modelAsked })
   const decision: Undecided = {
-    modelAsked: named,
+    modelAsked,
     modelServed: undefined,
     isStream: body['stream'] === true,
-    fault: struck,
+    fault,
   }
-  const result = resultOf(world, protocol, parsed, named, decision)
-  const { modelServed, isStream, fault } = decision
-  return { modelAsked: named, modelServed, isStream, fault, result }
+  const result =
+    forced(world, decision, 'before-model') ??
+    failure ??
+    resultOf(world, question.protocol, body, decision)
+  return { ...decision, result }
 }
 
-type Undecided = { -readonly [Key in Exclude<keyof Decision, 'result'>]: Decision[Key] }
+type Undecided = { -readonly [Member in Exclude<keyof Decision, 'result'>]: Decision[Member] }
 
 function resultOf(
   world: World,
   protocol: ProtocolName,
-  { body, failure: notJson }: Parsed,
-  named: string | undefined,
+  body: JsonObject,
   decision: Undecided,
 ): Decision['result'] {
-  const struck = decision.fault
-  const early = forced(world, struck, 'before-model', named)
-  if (early !== undefined) return early
-  if (notJson !== undefined) return notJson
-  if (named === undefined && body['model'] !== undefined && body['model'] !== null)
+  const { modelAsked } = decision
+  if (modelAsked === undefined && body['model'] !== undefined && body['model'] !== null)
     return failures.modelNotAString()
-  if (named === undefined || named === '') return failures.noModelNamed()
+  if (!modelAsked) return failures.noModelNamed()
 
-  const entry = world.catalog.resolve(named)
-  if (world.catalog.find(named)?.isForbidden) return failures.modelForbidden(named)
-  if (entry === undefined) return failures.unknownModel(named, world.group)
-  const atModel = forced(world, struck, 'at-model', named)
+  const entry = world.catalog.resolve(modelAsked)
+  if (world.catalog.find(modelAsked)?.isForbidden) return failures.modelForbidden(modelAsked)
+  if (entry === undefined) return failures.unknownModel(modelAsked, world.group)
+  const atModel = forced(world, decision, 'at-model')
   if (atModel !== undefined) return atModel
 
   decision.modelServed = entry.id
   const codec = codecs[protocol]
   const request = read(codec, body)
   if (!('messages' in request)) return request
-  if (entry.hasNoPrice) return failures.noPrice(named)
-  const late = forced(world, struck, 'after-body', named)
+  if (entry.hasNoPrice) return failures.noPrice(modelAsked)
+  const late = forced(world, decision, 'after-body')
   if (late !== undefined) return late
   if (!isReachable(entry, protocol)) return failures.protocolUnsupported()
   if (entry.isNotForChat) return failures.notAChatModel()
 
   const played = world.play(request, protocol)
   if (played?.fault !== undefined) {
-    decision.fault = { ...struck, ...played.fault }
-    const asked = failureOf(played.fault, named, world.group)
+    decision.fault = { ...decision.fault, ...played.fault }
+    const asked = failureOf(played.fault, modelAsked, world.group)
     if (asked !== undefined) return asked
   }
-  const replies = played?.replies ?? builtInReplies(request, entry.id)
-  const events = eventsOf(replies, request, () => world.newCallId(protocol))
+  const utterances = played?.utterances ?? builtInAnswer(request, entry.id)
+  const events = eventsOf(utterances, request, () => world.newCallId(protocol))
   return { codec, body, model: entry.id, events }
 }
 
 /** The failure that a fault asks for, if this is the check at which it comes up. */
 function forced(
   world: World,
-  fault: Fault | undefined,
-  stage: Stage,
-  named: string | undefined,
+  { fault, modelAsked }: Undecided,
+  check: Check,
 ): GatewayFailure | undefined {
-  if (fault === undefined || stageOf(fault.error) !== stage) return undefined
-  return failureOf(fault, named ?? '', world.group)
+  if (fault === undefined || checkOf(fault.error) !== check) return undefined
+  return failureOf(fault, modelAsked ?? '', world.group)
 }
 
-type Stage = 'before-model' | 'at-model' | 'after-body'
+type Check = 'before-model' | 'at-model' | 'after-body'
 
-function stageOf(name: FaultName | undefined): Stage {
+function checkOf(name: FaultName | undefined): Check {
   switch (name) {
     case 'invalid-token':
     case 'rate-limited':
@@ -154,15 +144,26 @@ interface Parsed {
 }
 
 // The service leaves a body of another type unread and then misses the model.
-function parse(text: string, isJson: boolean): Parsed {
+function parse({ body, isJson }: Question): Parsed {
   if (!isJson) return { body: {} }
-  if (isTooDeep(text)) return { body: {}, failure: failures.notJson() }
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = JSON.parse(body)
+    if (isTooDeep(value)) return { body: {}, failure: failures.notJson() }
     return { body: isObject(value) ? value : {} }
   } catch {
     return { body: {}, failure: failures.notJson() }
   }
+}
+
+/**
+ * Deeper than this no client nests, and writing it again would run out of stack. Go's decoder, which
+ * the service uses, stops at 10,000.
+ */
+const maxDepth = 1000
+
+function isTooDeep(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return depth >= maxDepth || Object.values(value).some((inner) => isTooDeep(inner, depth + 1))
 }
 
 function read(codec: Codec, body: JsonObject): ModelRequest | GatewayFailure {

@@ -1,23 +1,22 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { keyChecker, readKey } from './auth.ts'
-import type { BodyRequest } from './body.ts'
-import { encodeAll, inTokens, type ProtocolName } from './codecs/codec.ts'
+import { readBody } from './body.ts'
+import { inTokens, type ProtocolName, type StreamEncoder, wholeOf } from './codecs/codec.ts'
+import type { ModelEvent } from './codecs/events.ts'
 import { failures } from './codecs/failure.ts'
+import { Connections } from './connection.ts'
 import { createControl, isOwnHost } from './control.ts'
-import type { Answer, World } from './decide.ts'
-import { decide, isAnswer } from './decide.ts'
-import { headerOf } from './headers.ts'
+import type { ModelAnswer, World } from './decide.ts'
+import { decide, isModelAnswer } from './decide.ts'
 import { answerIds, requestIds } from './ids.ts'
 import type { LogEntry, RequestLog } from './log/request-log.ts'
-import type { Catalog } from './model/catalog.ts'
-import { messagesModelOf, modelOf } from './model/catalog.ts'
+import { messagesModelOf, modelOf, type ServedModels } from './model/catalog.ts'
 import type { Limits, Upstream } from './options.ts'
-import { Exchange } from './reply.ts'
-import type { Route } from './routes.ts'
-import { readsApiKey, routeOf } from './routes.ts'
-import type { Fault, Faults } from './settings/faults.ts'
-import { describeFault, failureOf } from './settings/faults.ts'
+import { createPage } from './page/page.ts'
+import { Reply } from './reply.ts'
+import { pathOf, type Route, readsApiKey, routeOf } from './routes.ts'
+import { describeFault, type Fault, type Faults, failureOf } from './settings/faults.ts'
 import { passOn } from './upstream.ts'
 
 /** What the handler works with. */
@@ -25,16 +24,16 @@ export interface HandlerParts {
   readonly host: string
   readonly key: string
   readonly limits: Limits
-  readonly catalog: Catalog
+  readonly catalog: ServedModels
   readonly faults: Faults
   readonly log: RequestLog
   readonly upstream: Upstream | undefined
-  /** Undefined: there is no scenario. */
-  readonly play: World['play'] | undefined
+  readonly play: World['play']
 }
 
 export interface Handler {
-  handle(request: BodyRequest, response: ServerResponse): void
+  readonly connections: Connections
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>
   openStreams(): number
 }
 
@@ -43,9 +42,11 @@ const group = 'default'
 
 /** From a request on the wire to an answer on it, in the service's order of checks. */
 export function createHandler(parts: HandlerParts): Handler {
-  const { limits, catalog, faults, log } = parts
+  const { limits, catalog, faults, log, upstream } = parts
   const checkKey = keyChecker(parts.key)
-  const control = createControl(parts)
+  const page = createPage()
+  const control = createControl({ ...parts, page })
+  const connections = new Connections()
   const newRequestId = requestIds()
   const newAnswerId = answerIds()
   let openStreams = 0
@@ -54,29 +55,46 @@ export function createHandler(parts: HandlerParts): Handler {
     catalog,
     group,
     strike: (target) => faults.strike(target),
-    play: parts.play ?? (() => undefined),
+    play: parts.play,
     newCallId: (protocol) => `${protocol === 'messages' ? 'toolu_' : 'call_'}${newAnswerId()}`,
   }
 
-  return { handle, openStreams: () => openStreams }
+  return { connections, handle, openStreams: () => openStreams }
 
-  function handle(request: BodyRequest, response: ServerResponse): void {
-    const method = request.method ?? 'GET'
-    const url = request.url ?? '/'
-    const path = pathOf(url)
-    const route = routeOf(method, path)
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const connection = connections.of(request.socket)
+    if (!connection.begin(response)) return
+
+    const path = pathOf(request)
+    const route = routeOf(request.method ?? 'GET', path)
     if (route.kind === 'control') {
-      control(request, response, path)
+      await control(request, response, connection)
       return
     }
-    const at = Date.now()
-    const { auth, key } = readKey(request, readsApiKey(path))
-    const entry: LogEntry = {
-      id: newRequestId(at),
+
+    const entry = newEntry(request, route)
+    const isLogged = !isPageLoad(request)
+    const onEnd = () => {
+      if (isLogged) log.finish(entry)
+    }
+    const reply = new Reply({ request, response, connection, entry, limits, onEnd })
+    if (isLogged) log.add(entry)
+    try {
+      await answer(reply, route, path)
+    } catch (error) {
+      reply.crash(error)
+    }
+  }
+
+  function newEntry(request: IncomingMessage, route: Route): LogEntry {
+    const at = new Date()
+    const { auth, key } = readKey(request, readsApiKey(pathOf(request)))
+    return {
+      id: newRequestId(at.getTime()),
       number: 0,
       at,
-      method,
-      path: url,
+      method: request.method ?? 'GET',
+      path: request.url ?? '/',
       protocol: route.kind === 'inference' ? route.protocol : undefined,
       rawHeaders: request.rawHeaders,
       auth,
@@ -88,161 +106,165 @@ export function createHandler(parts: HandlerParts): Handler {
       state: 'open',
       status: undefined,
       startedMs: performance.now(),
-      firstByteMs: Number.NaN,
-      totalMs: Number.NaN,
+      firstByteMs: undefined,
+      totalMs: undefined,
       inputTokens: undefined,
       outputTokens: undefined,
       fault: undefined,
+      requestBody: '',
       requestBytes: 0,
+      responseBody: '',
       responseBytes: 0,
     }
-    const exchange = new Exchange(request, response, entry, limits, finish)
-    if (!isPageLoad(request)) log.add(entry)
-    exchange.guard(() => answer(exchange, route, path))
   }
 
-  function finish(
-    { entry, requestBody }: Exchange,
-    sent: string | Uint8Array,
-    isPacked: boolean,
-  ): void {
-    if (entry.number > 0) log.finish(entry, requestBody, sent, isPacked)
+  async function answer(reply: Reply, route: Route, path: string): Promise<void> {
+    const { request, entry } = reply
+    if (route.kind === 'web') return answerWeb(reply, path)
+    if (entry.method === 'OPTIONS' && request.headers.origin !== undefined)
+      return reply.send(204, 'text/plain; charset=utf-8', '', preflightHeaders)
+    if (route.kind === 'unknown') return reply.fail(failures.wrongRoute(entry.method, path))
+    if (!entry.keyMatches) return reply.fail(failures.invalidToken())
+    if (upstream === undefined && route.kind === 'not-implemented')
+      return reply.fail(failures.notImplemented())
+    if (upstream === undefined && route.kind !== 'inference') return answerCatalog(reply, route)
+
+    const body = await bodyOf(reply)
+    if (body === undefined) return
+    if (upstream !== undefined) passOn(reply, upstream, body)
+    else if (route.kind === 'inference') await answerInference(reply, route.protocol)
   }
 
-  function answer(exchange: Exchange, route: Route, path: string): void {
-    const { request, entry } = exchange
-    if (route.kind === 'web') {
-      if (path === '/' && !isOwnHost(request.headers.host, parts.host))
-        exchange.send(403, 'text/plain; charset=utf-8', 'This page is for this machine only.\n')
-      else exchange.webPage()
-    } else if (entry.method === 'OPTIONS' && headerOf(request, 'origin') !== undefined)
-      exchange.send(204, 'text/plain; charset=utf-8', '', preflightHeaders)
-    else if (route.kind === 'unknown') exchange.fail(failures.wrongRoute(entry.method, path))
-    else if (!entry.keyMatches) exchange.fail(failures.invalidToken())
-    else if (route.kind === 'not-implemented' && parts.upstream === undefined)
-      exchange.fail(failures.notImplemented())
-    else if (route.kind === 'inference' || parts.upstream !== undefined)
-      request.readBody(limits.maxBodyBytes, (end, bytes) => {
-        entry.requestBytes = bytes.length
-        if (end === 'too-large') exchange.fail(failures.bodyTooLarge())
-        else if (end === 'cut') exchange.abandon()
-        else
-          exchange.guard(() => {
-            exchange.requestBody = bytes
-            if (parts.upstream !== undefined) passOn(exchange, parts.upstream, bytes)
-            else if (route.kind === 'inference') answerInference(exchange, route.protocol, bytes)
-          })
-      })
-    else answerCatalog(exchange, route)
+  /** Undefined: there is none to go on with, and the reply has ended. */
+  async function bodyOf(reply: Reply): Promise<Buffer | undefined> {
+    const { request, entry } = reply
+    try {
+      const body = await readBody(request, limits.maxBodyBytes)
+      if (body === undefined) reply.fail(failures.bodyTooLarge())
+      entry.requestBytes = body?.length ?? 0
+      entry.requestBody = body?.toString() ?? ''
+      return body
+    } catch {
+      reply.abandon()
+      return undefined
+    }
   }
 
-  function answerCatalog(exchange: Exchange, route: Route): void {
-    const { request } = exchange
-    const fault = faults.strike({ route: 'models', model: undefined })
-    withFault(exchange, fault, () => {
-      const failure = fault && failureOf(fault, '', group)
-      // Claude Code asks with a Bearer key and gets the plain shape all the same.
-      const isMessagesShape = Boolean(
-        headerOf(request, 'x-api-key') && headerOf(request, 'anthropic-version'),
-      )
-      if (failure !== undefined) exchange.fail(failure)
-      else if (route.kind !== 'model')
-        exchange.json(200, isMessagesShape ? catalog.messagesList : catalog.list)
-      else {
-        const model = catalog.find(route.id)
-        if (model === undefined) exchange.fail(failures.noSuchModel(route.id))
-        else
-          exchange.json(
-            200,
-            JSON.stringify(isMessagesShape ? messagesModelOf(model) : modelOf(model)),
-          )
-      }
+  function answerWeb(reply: Reply, path: string): void {
+    const isRoot = path === '/'
+    if (isRoot && !isOwnHost(reply.request.headers.host, parts.host))
+      reply.send(403, 'text/plain; charset=utf-8', 'This page is for this machine only.\n')
+    else sendPage(reply, isRoot ? page.htmlWithToken : page.html)
+  }
+
+  function sendPage(reply: Reply, html: string): void {
+    reply.send(200, 'text/html; charset=utf-8', html, {
+      'Cache-Control': 'no-cache',
+      'Content-Security-Policy': page.policy,
     })
   }
 
-  function answerInference(exchange: Exchange, protocol: ProtocolName, bytes: Buffer): void {
-    const { entry } = exchange
-    const type = headerOf(exchange.request, 'content-type')
-    const isJson = type?.startsWith('application/json') ?? false
-    const decision = decide(world, protocol, bytes.toString(), isJson)
+  async function answerCatalog(reply: Reply, route: Route): Promise<void> {
+    const fault = faults.strike({ route: 'models', model: undefined })
+    if (!(await comesThrough(reply, fault))) return
+
+    // Claude Code asks with a Bearer key and gets the plain shape all the same.
+    const { 'x-api-key': apiKey, 'anthropic-version': version } = reply.request.headers
+    const isMessagesShape = Boolean(apiKey && version)
+    const failure = fault && failureOf(fault, '', group)
+    if (failure !== undefined) return reply.fail(failure)
+    if (route.kind !== 'model')
+      return reply.json(isMessagesShape ? catalog.messagesList : catalog.list)
+
+    const model = catalog.find(route.id)
+    if (model === undefined) return reply.fail(failures.noSuchModel(route.id))
+    return reply.json(JSON.stringify(isMessagesShape ? messagesModelOf(model) : modelOf(model)))
+  }
+
+  async function answerInference(reply: Reply, protocol: ProtocolName): Promise<void> {
+    const { request, entry } = reply
+    const isJson = request.headers['content-type']?.startsWith('application/json') ?? false
+    const decision = decide(world, { protocol, body: entry.requestBody, isJson })
+    const { result, fault, isStream } = decision
     entry.modelAsked = decision.modelAsked
     entry.modelServed = decision.modelServed
-    entry.stream = decision.isStream
-    const { result, fault } = decision
-    withFault(exchange, fault, () => {
-      if (isAnswer(result)) writeAnswer(exchange, result, decision.isStream, fault)
-      else exchange.fail(result)
-    })
+    entry.stream = isStream
+
+    if (!(await comesThrough(reply, fault))) return
+    if (!isModelAnswer(result)) reply.fail(result)
+    else if (isStream) stream(reply, result, fault)
+    else sendWhole(reply, result, fault)
   }
 
-  function writeAnswer(
-    exchange: Exchange,
-    { codec, body, model, events }: Answer,
-    isStream: boolean,
-    fault: Fault | undefined,
-  ): void {
-    const { entry } = exchange
+  /** What an answer carries beside its events; its tokens are noted down. */
+  function factsOf({ entry }: Reply, { model, events }: ModelAnswer) {
     const finish = events.at(-1)
     const usage = finish?.type === 'finish' ? finish.usage : undefined
     entry.inputTokens = usage?.inputTokens
     entry.outputTokens = usage?.outputTokens
-    const facts = {
+    return {
       id: newAnswerId(),
       model,
-      createdAt: Math.floor(entry.at / 1000),
+      createdAt: Math.floor(entry.at.getTime() / 1000),
       inputTokens: usage?.inputTokens ?? 0,
     }
-    const errorAfter = fault?.errorAfter
-    const cutAfter = fault?.cutAfter
-    if (!isStream) {
-      const text = codec.fold(body, facts, events)
-      if (errorAfter !== undefined) exchange.fail(failures.upstream(500))
-      else if (cutAfter !== undefined) exchange.sendHalf('application/json', text)
-      else exchange.json(200, text)
-      return
-    }
+  }
+
+  function sendWhole(reply: Reply, answer: ModelAnswer, fault: Fault | undefined): void {
+    const { codec, body, events } = answer
+    const text = JSON.stringify(codec.fold(body, factsOf(reply, answer), wholeOf(events)))
+    if (fault?.errorAfter !== undefined) reply.fail(failures.upstream(500))
+    else if (fault?.cutAfter !== undefined) reply.sendHalf(text)
+    else reply.json(text)
+  }
+
+  function stream(reply: Reply, answer: ModelAnswer, fault: Fault | undefined): void {
     if (openStreams >= limits.maxOpenStreams) {
-      exchange.fail(failures.upstream(503, 'too many open streams'))
+      reply.fail(failures.upstream(503, 'too many open streams'))
       return
     }
+
+    const { codec, body, events } = answer
+    const encoder = codec.encodeStream(body, factsOf(reply, answer))
+    const frames = framesOf(encoder, events, fault)
+    const ending = fault?.cutAfter === undefined ? 'end' : 'cut'
     const betweenMs = fault?.betweenMs ?? 0
-    const ending = cutAfter === undefined ? 'end' : 'cut'
-    if (betweenMs === 0 && errorAfter === undefined && ending === 'end') {
-      exchange.streamAtOnce(encodeAll(codec.encodeStream(body, facts), events), ending)
-      return
-    }
-    const encoder = codec.encodeStream(body, facts)
-    const frames = [encoder.open()]
-    for (const event of inTokens(events)) {
-      if (frames.length > Math.min(errorAfter ?? Infinity, cutAfter ?? Infinity)) break
-      const frame = encoder.frames(event)
-      if (frame !== '') frames.push(frame)
-    }
-    if (errorAfter !== undefined)
-      frames.push(encoder.fail({ message: 'upstream error', code: 'bad_response' }))
     if (betweenMs === 0) {
-      exchange.streamAtOnce(frames, ending)
+      reply.streamAtOnce(frames, ending)
       return
     }
     openStreams++
-    exchange.streamSlowly(frames, betweenMs, ending, () => openStreams--)
+    reply.streamSlowly(frames, betweenMs, ending, () => openStreams--)
   }
 
-  /** Carries out the parts of a fault that come before any answer. */
-  function withFault(exchange: Exchange, fault: Fault | undefined, proceed: () => void): void {
-    if (fault === undefined) {
-      proceed()
-      return
-    }
-    exchange.entry.fault = describeFault(fault)
-    const act = () => {
-      if (fault.reset) exchange.reset()
-      else if (fault.webPage) exchange.webPage()
-      else proceed()
-    }
-    if (fault.delayMs === undefined) act()
-    else exchange.after(fault.delayMs, act)
+  /** Carries out the parts of a fault that come before any answer. Returns whether one is to be given. */
+  async function comesThrough(reply: Reply, fault: Fault | undefined): Promise<boolean> {
+    if (fault === undefined) return true
+    reply.entry.fault = describeFault(fault)
+    if (fault.delayMs !== undefined && !(await reply.wait(fault.delayMs))) return false
+
+    if (fault.reset) reply.reset()
+    else if (fault.webPage) sendPage(reply, page.html)
+    return !fault.reset && !fault.webPage
   }
+}
+
+/** The frames of a stream, as far as a fault lets it go. */
+function framesOf(
+  encoder: StreamEncoder,
+  events: readonly ModelEvent[],
+  { errorAfter, cutAfter }: Fault = {},
+): readonly string[] {
+  const most = Math.min(errorAfter ?? Infinity, cutAfter ?? Infinity)
+  const frames = [encoder.open()]
+  for (const event of inTokens(events)) {
+    if (frames.length > most) break
+    const frame = encoder.frames(event)
+    if (frame !== '') frames.push(frame)
+  }
+  if (errorAfter !== undefined)
+    frames.push(encoder.fail({ message: 'upstream error', code: 'bad_response' }))
+  return frames
 }
 
 const preflightHeaders = {
@@ -251,15 +273,7 @@ const preflightHeaders = {
   'Access-Control-Max-Age': 43200,
 } as const
 
-/** The path of a request target, without the query; a target may be a whole address too. */
-function pathOf(url: string): string {
-  const end = url.indexOf('?')
-  const path = end === -1 ? url : url.slice(0, end)
-  if (path.startsWith('/')) return path
-  return /^https?:\/\/[^/]*(\/.*)?$/i.exec(path)?.[1] ?? '/'
-}
-
 /** A browser that opens our page or looks for its icon is no client and not worth a line. */
-function isPageLoad({ method, url, headers }: BodyRequest): boolean {
+function isPageLoad({ method, url, headers }: IncomingMessage): boolean {
   return method === 'GET' && 'sec-fetch-mode' in headers && (url === '/' || url === '/favicon.ico')
 }

@@ -1,6 +1,5 @@
-export type { AuthHeaders } from './auth.ts'
 export type { ProtocolName } from './codecs/codec.ts'
-export type { LoggedRequest } from './log/request-log.ts'
+export type { AuthHeaders, LoggedRequest } from './log/request-log.ts'
 export type { CatalogEntry } from './model/catalog.ts'
 export { builtInCatalog } from './model/catalog.ts'
 export type { GatewayOptions, Limits, Upstream } from './options.ts'

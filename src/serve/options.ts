@@ -8,7 +8,7 @@ export interface GatewayOptions {
   readonly port?: number
   /** Loopback unless said: `127.0.0.1`. */
   readonly host?: string
-  /** The one key that is accepted. Generated if absent. */
+  /** The one key that is accepted, of 8 characters or more. Generated if absent. */
   readonly key?: string
   /** Replaces the built-in catalog. */
   readonly models?: readonly CatalogEntry[]
@@ -44,8 +44,8 @@ export interface Limits {
   readonly stalledWriteMs: number
   /** Requests in the log. */
   readonly loggedRequests: number
-  /** Bytes of all bodies in the log together. */
-  readonly loggedBodyBytes: number
+  /** Of all headers and bodies in the log together, in characters. */
+  readonly loggedCharacters: number
 }
 
 export const defaultLimits: Limits = {
@@ -55,5 +55,5 @@ export const defaultLimits: Limits = {
   maxOpenStreams: 4096,
   stalledWriteMs: 60_000,
   loggedRequests: 1000,
-  loggedBodyBytes: 16 * 1024 * 1024,
+  loggedCharacters: 8 * 1024 * 1024,
 }

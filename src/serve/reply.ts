@@ -1,235 +1,183 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { StringDecoder } from 'node:string_decoder'
-import type { BodyRequest } from './body.ts'
+import { sseHeaders } from './codecs/codec.ts'
 import type { GatewayFailure } from './codecs/failure.ts'
 import { failures, failureText } from './codecs/failure.ts'
-import { bytesOf, framed, layDown, leave, pack, type StreamPart } from './codecs/stream-parts.ts'
-import { beginAnswer } from './connections.ts'
-import { headOf, isDirect, keepAlive, staysOpen, writeDirectly } from './direct.ts'
-import { headerOf } from './headers.ts'
-import type { LogEntry } from './log/request-log.ts'
-import { maxLoggedBodyBytes } from './log/request-log.ts'
+import type { Connection } from './connection.ts'
+import { type LogEntry, maxLoggedBody } from './log/request-log.ts'
 import type { Limits } from './options.ts'
-import { pageHtml, pagePolicy } from './page/page.ts'
 
 /** How long an upload that nobody wants may go on after its answer, in ms. */
 const lingerMs = 1000
 
-const nothing = new Uint8Array(0)
-
-/** Takes what was sent; `isPacked`: as `pack` left it. */
-type OnEnd = (exchange: Exchange, sent: string | Buffer, isPacked: boolean) => void
-
-type ExtraHeaders = Readonly<Record<string, string | number>>
-
 /** `cut`: the connection is torn down instead of ended. */
 export type StreamEnding = 'end' | 'cut'
 
-const streamHeaders = { 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' }
+interface ReplyParts {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly connection: Connection
+  readonly entry: LogEntry
+  readonly limits: Limits
+  /** Called once, when nothing more will be noted in the entry. */
+  readonly onEnd: (entry: LogEntry) => void
+}
 
 /**
- * One request and its answer: the only place that writes to the socket. Notes down in the log entry
+ * The answer to one request: the only place that writes to its response. Notes down in the log entry
  * what was sent when, and stops writing as soon as the client has gone.
  */
-export class Exchange {
-  readonly request: BodyRequest
+export class Reply {
+  readonly request: IncomingMessage
   readonly entry: LogEntry
-  /** The body as far as it was read. */
-  requestBody: Uint8Array = nothing
   readonly #response: ServerResponse
+  readonly #connection: Connection
   readonly #limits: Limits
-  readonly #onEnd: OnEnd
+  readonly #onEnd: (entry: LogEntry) => void
   #hasEnded = false
 
-  constructor(
-    request: BodyRequest,
-    response: ServerResponse,
-    entry: LogEntry,
-    limits: Limits,
-    onEnd: OnEnd,
-  ) {
+  constructor({ request, response, connection, entry, limits, onEnd }: ReplyParts) {
     this.request = request
     this.entry = entry
     this.#response = response
+    this.#connection = connection
     this.#limits = limits
     this.#onEnd = onEnd
-  }
-
-  /** Runs a piece of work; what it throws becomes a 500 instead of the end of the process. */
-  guard(work: () => void): void {
-    try {
-      work()
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      if (this.entry.status === undefined) this.fail(failures.internal(message))
-      else this.#response.destroy()
-    }
+    connection.onEnd(response, () => this.abandon())
   }
 
   /** Answers with a whole text at once. */
-  send(status: number, contentType: string, text: string, extra?: ExtraHeaders): void {
-    const response = this.#response
-    const bytes = Buffer.byteLength(text)
-    const headers = this.#head(status, contentType, extra, bytes)
-    if (status === 200 && isDirect(this.request, response)) {
-      const encoding = bytes === text.length ? 'latin1' : 'utf8'
-      writeDirectly(response, `${headOf(headers)}\r\n${text}`, encoding)
-    } else {
-      this.#awaitTurn()
-      this.#writeHead(status, headers)
-      response.end(text)
-    }
+  send(status: number, contentType: string, text: string, more: OutgoingHttpHeaders = {}): void {
+    const headers = this.#head(status, contentType, {
+      'Content-Length': Buffer.byteLength(text),
+      ...more,
+    })
+    this.#connection.send(this.#response, status, headers, text)
     this.#dropUpload()
-    this.#end('done', text, bytes)
+    this.#end('done', text)
   }
 
-  json(status: number, text: string, extra?: ExtraHeaders): void {
-    this.send(status, 'application/json; charset=utf-8', text, extra)
+  json(text: string, status = 200, more: OutgoingHttpHeaders = {}): void {
+    this.send(status, 'application/json; charset=utf-8', text, more)
   }
 
   fail(failure: GatewayFailure): void {
     const { protocol, id } = this.entry
-    this.json(
-      failure.status,
-      failureText(failure, id, protocol),
-      failure.retryAfter === undefined ? undefined : { 'Retry-After': failure.retryAfter },
-    )
+    const { status, retryAfter } = failure
+    const more = retryAfter === undefined ? {} : { 'Retry-After': retryAfter }
+    this.json(failureText(failure, id, protocol), status, more)
   }
 
-  webPage(): void {
-    this.send(200, 'text/html; charset=utf-8', pageHtml, {
-      'Cache-Control': 'no-cache',
-      'Content-Security-Policy': pagePolicy(),
-    })
+  /** Our own fault: a 500, or the end of an answer that has begun. */
+  crash(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error)
+    if (this.entry.status === undefined) this.fail(failures.internal(message))
+    else this.#response.destroy()
   }
 
   /** Announces a whole answer, sends half of it and tears the connection down. */
-  sendHalf(contentType: string, text: string): void {
-    this.#writeHead(200, this.#head(200, contentType, undefined, Buffer.byteLength(text)))
+  sendHalf(text: string): void {
+    const length = Buffer.byteLength(text)
+    const headers = this.#head(200, 'application/json', { 'Content-Length': length })
+    this.#response.writeHead(200, headers)
     const half = text.slice(0, text.length / 2)
     this.#tearDownAfter(half)
-    this.#end('cut', half, Buffer.byteLength(half))
+    this.#end('cut', half)
   }
 
   /** Resets the connection without an answer, once the answers before it are out. */
   reset(): void {
     const { socket } = this.#response
     if (socket) socket.resetAndDestroy()
-    else this.#response.once('socket', (free: Socket) => free.resetAndDestroy())
+    else this.#response.once('socket', (free) => free.resetAndDestroy())
     this.#end('cut', '')
   }
 
-  /**
-   * Calls back once, when the answer has ended or the client has gone. Returns the way to forget it.
-   * Of an answer that waits for the one before it on its connection, Node tells the latter to the
-   * request alone (20.20, 26.10, 2026-11-21).
-   */
-  onClose(stop: () => void): () => void {
-    const either = [this.request, this.#response]
-    const end = beginAnswer(this.request.socket)
-    const forget = () => {
-      end()
-      for (const one of either) one.off('close', stopOnce)
-    }
-    const stopOnce = () => {
-      forget()
-      stop()
-    }
-    for (const one of either) one.once('close', stopOnce)
-    return forget
-  }
-
-  /** The client went away before its request was complete. */
+  /** The client went away before its answer was complete. */
   abandon(): void {
     this.#end('cut', '')
   }
 
-  /** Calls back after `delayMs`, unless the client has gone by then. */
-  after(delayMs: number, proceed: () => void): void {
-    const timer = setTimeout(() => {
-      this.guard(proceed)
-      stay()
-    }, delayMs)
-    const stay = this.onClose(() => {
-      clearTimeout(timer)
-      this.#end('cut', '')
+  /** Calls back once, when the answer has ended or the client has gone. */
+  onEnd(callBack: () => void): void {
+    this.#connection.onEnd(this.#response, callBack)
+  }
+
+  /** Waits, unless the client goes away first. Returns whether it is still there. */
+  wait(delayMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const proceed = () => resolve(true)
+      const timer = setTimeout(proceed, delayMs)
+      this.onEnd(() => {
+        clearTimeout(timer)
+        this.abandon()
+        resolve(false)
+      })
     })
   }
 
   /** Writes a whole stream in one go. */
-  streamAtOnce(parts: readonly StreamPart[], ending: StreamEnding): void {
-    const response = this.#response
-    const headers = this.#head(200, 'text/event-stream', streamHeaders)
-    const laid = layDown(parts)
-    if (ending === 'end' && isDirect(this.request, response))
-      writeDirectly(response, framed(laid, headOf(headers)))
+  streamAtOnce(frames: readonly string[], ending: StreamEnding): void {
+    const headers = this.#head(200, sseHeaders['Content-Type'], sseHeaders)
+    const text = frames.join('')
+    if (ending === 'end') this.#connection.send(this.#response, 200, headers, text)
     else {
-      this.#awaitTurn()
-      this.#writeHead(200, headers)
-      if (ending === 'end') response.end(bytesOf(laid))
-      else this.#tearDownAfter(bytesOf(laid))
+      this.#response.writeHead(200, headers)
+      this.#tearDownAfter(text)
     }
-    // What the system did not take is still to be read from there.
-    const isOut = response.writableLength === 0
-    if (!isOut) leave(laid)
-    const packed = isOut ? pack(laid) : undefined
-    const state = ending === 'end' ? 'done' : 'cut'
-    this.#end(state, packed ?? bytesOf(laid), laid.end - laid.start, packed !== undefined)
+    this.#end(ending === 'end' ? 'done' : 'cut', text)
   }
 
-  /** Writes a stream piece by piece. `onClose` runs once, when nothing more will be written. */
+  /** Writes a stream frame by frame. `onEnd` runs once, when nothing more will be written. */
   streamSlowly(
     frames: readonly string[],
     betweenMs: number,
     ending: StreamEnding,
-    onClose: () => void,
+    onEnd: () => void,
   ): void {
     const response = this.#response
-    this.#writeHead(200, this.#head(200, 'text/event-stream', streamHeaders))
+    const sent = new SentText(this.entry)
     let next = 0
-    let sent = ''
     let timer: NodeJS.Timeout | undefined
-    const write = () => {
-      const frame = frames[next++]!
-      if (sent.length < maxLoggedBodyBytes) sent += frame
-      this.entry.responseBytes += Buffer.byteLength(frame)
-      const isLast = next === frames.length
-      if (isLast && ending === 'cut') this.#tearDownAfter(frame)
-      else if (isLast) response.end(frame)
-      else if (response.write(frame)) timer = setTimeout(write, betweenMs)
-      else {
-        timer = setTimeout(() => response.destroy(), this.#limits.stalledWriteMs)
-        response.once('drain', goOn)
-      }
-    }
-    const goOn = () => {
+
+    response.writeHead(200, this.#head(200, sseHeaders['Content-Type'], sseHeaders))
+    this.onEnd(() => {
+      clearTimeout(timer)
+      onEnd()
+      this.#end(response.writableFinished ? 'done' : 'cut', sent.text)
+    })
+    response.on('drain', goOn)
+    write()
+
+    function goOn(): void {
       clearTimeout(timer)
       timer = setTimeout(write, betweenMs)
     }
-    this.onClose(() => {
-      clearTimeout(timer)
-      onClose()
-      this.#end(response.writableFinished ? 'done' : 'cut', sent)
-    })
-    write()
+
+    const { stalledWriteMs } = this.#limits
+    const tearDownAfter = (frame: string) => this.#tearDownAfter(frame)
+    function write(): void {
+      const frame = frames[next++]!
+      sent.add(Buffer.from(frame))
+      const isLast = next === frames.length
+      if (isLast && ending === 'cut') tearDownAfter(frame)
+      else if (isLast) response.end(frame)
+      else if (response.write(frame)) goOn()
+      else timer = setTimeout(() => response.destroy(), stalledWriteMs)
+    }
   }
 
   /** Passes an answer on as it comes. Returns what to call with each piece and at the end. */
-  relay(status: number, headers: Readonly<Record<string, string | string[]>>): RelayWriter {
+  relay(status: number, headers: OutgoingHttpHeaders): RelayWriter {
     const response = this.#response
-    this.entry.status = status
-    this.entry.firstByteMs = performance.now() - this.entry.startedMs
-    this.#writeHead(status, { ...headers, 'X-Oneapi-Request-Id': this.entry.id })
-    // A piece may end in the middle of a character.
-    const decoder = new StringDecoder()
-    let sent = ''
-    this.onClose(() => this.#end(response.writableFinished ? 'done' : 'cut', sent + decoder.end()))
+    const sent = new SentText(this.entry)
+    this.#begin(status)
+    response.writeHead(status, { ...headers, 'X-Oneapi-Request-Id': this.entry.id })
+    this.onEnd(() => this.#end(response.writableFinished ? 'done' : 'cut', sent.text))
     return {
-      write: (piece) => {
-        this.entry.responseBytes += piece.length
-        if (sent.length < maxLoggedBodyBytes) sent += decoder.write(piece)
+      write(piece) {
+        sent.add(piece)
         return response.write(piece)
       },
       onDrain: (goOn) => response.on('drain', goOn),
@@ -238,39 +186,27 @@ export class Exchange {
     }
   }
 
-  /** Notes down that the answer begins, and makes its headers: names and values in turn. */
-  #head(
-    status: number,
-    contentType: string,
-    extra: ExtraHeaders | undefined,
-    contentLength?: number,
-  ): string[] {
-    const { entry } = this
-    entry.status = status
-    entry.firstByteMs = performance.now() - entry.startedMs
-    const headers: string[] = ['Content-Type', contentType, 'X-Oneapi-Request-Id', entry.id]
-    if (contentLength !== undefined) headers.push('Content-Length', String(contentLength))
-    for (const name in extra) headers.push(name, String(extra[name]))
+  #begin(status: number): void {
+    this.entry.status = status
+    this.entry.firstByteMs = performance.now() - this.entry.startedMs
+  }
+
+  /** Notes down that the answer begins, and makes its headers. */
+  #head(status: number, contentType: string, more: OutgoingHttpHeaders): OutgoingHttpHeaders {
+    this.#begin(status)
+    const { entry, request } = this
     // The service lets any web page call it.
-    if (headerOf(this.request, 'origin') !== undefined && entry.path.startsWith('/v1'))
-      headers.push('Access-Control-Allow-Origin', '*')
-    return headers
-  }
-
-  #writeHead(status: number, headers: string[] | OutgoingHttpHeaders): void {
-    const response = this.#response
-    // Node says how long it waits only if it is Node that closes idle connections.
-    if (staysOpen(this.request, response)) response.setHeaders(keepAlive)
-    response.writeHead(status, headers)
-  }
-
-  /** An answer that waits for the one before it is under way until it is out. */
-  #awaitTurn(): void {
-    if (this.#response.socket === null) this.onClose(() => {})
+    const isForAnyPage = request.headers.origin !== undefined && entry.path.startsWith('/v1')
+    return {
+      'Content-Type': contentType,
+      'X-Oneapi-Request-Id': entry.id,
+      ...more,
+      ...(isForAnyPage ? { 'Access-Control-Allow-Origin': '*' } : {}),
+    }
   }
 
   /** Flushes a last piece, then drops the connection without ending the answer. */
-  #tearDownAfter(piece: string | Uint8Array): void {
+  #tearDownAfter(piece: string): void {
     this.#response.write(piece, () => this.#response.destroy())
   }
 
@@ -280,22 +216,21 @@ export class Exchange {
    */
   #dropUpload(): void {
     const { request } = this
-    if (request.complete) return
-    const announced = headerOf(request, 'content-length')
-    const hasBody = announced !== undefined || headerOf(request, 'transfer-encoding') !== undefined
-    if (!hasBody) return
+    const { 'content-length': announced, 'transfer-encoding': encoding } = request.headers
+    if (request.complete || (announced === undefined && encoding === undefined)) return
     const timer = setTimeout(() => request.socket.destroy(), lingerMs)
-    request.dropBody(() => clearTimeout(timer))
+    request.once('end', () => clearTimeout(timer)).resume()
   }
 
-  #end(state: 'done' | 'cut', sent: string | Buffer, bytes = 0, isPacked = false): void {
+  #end(state: 'done' | 'cut', sent: string): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
     const { entry } = this
     entry.state = state
     entry.totalMs = performance.now() - entry.startedMs
-    if (entry.responseBytes === 0) entry.responseBytes = bytes
-    this.#onEnd(this, sent, isPacked)
+    entry.responseBody = sent
+    if (entry.responseBytes === 0) entry.responseBytes = Buffer.byteLength(sent)
+    this.#onEnd(entry)
   }
 }
 
@@ -306,4 +241,25 @@ export interface RelayWriter {
   onDrain(goOn: () => void): void
   end(): void
   destroy(): void
+}
+
+/** What was sent piece by piece, as far as the log keeps it. */
+class SentText {
+  readonly #entry: LogEntry
+  // A piece may end in the middle of a character.
+  readonly #decoder = new StringDecoder()
+  #text = ''
+
+  constructor(entry: LogEntry) {
+    this.#entry = entry
+  }
+
+  add(piece: Buffer): void {
+    this.#entry.responseBytes += piece.length
+    if (this.#text.length <= maxLoggedBody) this.#text += this.#decoder.write(piece)
+  }
+
+  get text(): string {
+    return this.#text + this.#decoder.end()
+  }
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { ProtocolName } from './codecs/codec.ts'
 
 /** Where a request leads. */
@@ -8,7 +9,7 @@ export type Route =
   | { readonly kind: 'not-implemented' }
   | { readonly kind: 'unknown' }
   /** Our own routes for the page, the log and the faults; the service has none of them. */
-  | { readonly kind: 'control'; readonly path: string }
+  | { readonly kind: 'control' }
   | { readonly kind: 'web' }
 
 const inference: ReadonlyMap<string, Route> = new Map([
@@ -21,6 +22,7 @@ const models: Route = { kind: 'models' }
 const notImplemented: Route = { kind: 'not-implemented' }
 const unknown: Route = { kind: 'unknown' }
 const web: Route = { kind: 'web' }
+const control: Route = { kind: 'control' }
 
 /** Routes that the service has and that we leave out, or that it does not implement itself. */
 const notImplementedRoutes: readonly RegExp[] = [
@@ -41,12 +43,19 @@ const notImplementedRoutes: readonly RegExp[] = [
 
 export const controlPrefix = '/_repoint/'
 
+/** The path of a request target, without the query; a target may be a whole address too. */
+export function pathOf({ url = '/' }: IncomingMessage): string {
+  const path = url.split('?', 1)[0]!
+  if (path.startsWith('/')) return path
+  return /^https?:\/\/[^/]*(\/.*)?$/i.exec(path)?.[1] ?? '/'
+}
+
 export function routeOf(method: string, path: string): Route {
   if (method === 'POST') {
     const route = inference.get(path)
     if (route !== undefined) return route
   }
-  if (path.startsWith(controlPrefix)) return { kind: 'control', path }
+  if (path.startsWith(controlPrefix)) return control
   // The service looks at the beginning only: /v1beta and /apifox are not pages either.
   if (!/^\/(v1|api|assets)/.test(path)) return web
   if (method === 'GET' && path === '/v1/models') return models

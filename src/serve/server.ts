@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { BodyRequest } from './body.ts'
-import { afterAnswers, closeIdle } from './connections.ts'
+import { UserError } from '../errors.ts'
+import { isUsableKey } from './auth.ts'
 import { createHandler } from './handler.ts'
 import { generateKey } from './ids.ts'
 import type { LoggedRequest } from './log/request-log.ts'
@@ -11,7 +11,7 @@ import type { GatewayOptions } from './options.ts'
 import { defaultLimits } from './options.ts'
 import type { Fault } from './settings/faults.ts'
 import { Faults } from './settings/faults.ts'
-import { Player, type Scenario } from './settings/scenario.ts'
+import type { Player, Scenario } from './settings/scenario.ts'
 
 /** A running gateway. */
 export interface Gateway {
@@ -30,26 +30,36 @@ export interface Gateway {
   close(): Promise<void>
 }
 
+/** How long an idle connection stays, in ms. A client must find it open for its next turn. */
+const keepAliveMs = 65_000
+
 /**
  * Starts a gateway and resolves when it listens.
  *
+ * @throws UserError `usage` for a key that keeps nobody out, `config-invalid` for a scenario that is wrong
  * @throws the system's own error (`EADDRINUSE`, `EACCES`, …) if it cannot listen
  */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  const host = options.host ?? '127.0.0.1'
-  const key = options.key ?? generateKey()
+  const { host = '127.0.0.1', key = generateKey(), upstream, onRequest } = options
+  if (!isUsableKey(key))
+    throw new UserError({
+      code: 'usage',
+      message: 'The key of the gateway is too short, or no key at all',
+      hint: 'Give one of at least 8 visible ASCII characters after `sk-`, or none: then one is made.',
+    })
+
   const limits = { ...defaultLimits, ...options.limits }
   const faults = new Faults()
   faults.setGiven(options.faults ?? [])
-  const log = new RequestLog(key, {
+  const log = new RequestLog(upstream === undefined ? [key] : [key, upstream.key], {
     entries: limits.loggedRequests,
-    bodyBytes: limits.loggedBodyBytes,
+    characters: limits.loggedCharacters,
   })
-  const { onRequest } = options
   if (onRequest !== undefined)
-    log.listen((request) => {
-      if (request.state !== 'open') onRequest(request)
+    log.listen((entry) => {
+      if (entry.state !== 'open') onRequest(log.viewOf(entry))
     })
+  const scenario = await playScenario(options, faults)
   const handler = createHandler({
     host,
     key,
@@ -57,58 +67,33 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     catalog: openCatalog(options.models ?? builtInCatalog),
     faults,
     log,
-    upstream: options.upstream,
-    play:
-      options.scenarioFile === undefined
-        ? undefined
-        : (request, protocol) => player?.play(request, protocol),
+    upstream,
+    play: (request, protocol) => scenario.player()?.play(request, protocol),
   })
-  let player: Player | undefined
-  const load = (scenario: Scenario) => {
-    player = new Player(scenario.rules)
-    faults.setOfScenario(scenario.faults)
-  }
-  const { scenarioFile } = options
-  let stopWatching = () => {}
-  if (scenarioFile !== undefined) {
-    const { readScenarioFile, stateOf, watchScenarioFile } = await import(
-      './settings/scenario-file.ts'
-    )
-    const state = stateOf(scenarioFile)
-    load(await readScenarioFile(scenarioFile))
-    stopWatching = watchScenarioFile(scenarioFile, state, (result) => {
-      // A file that is wrong for a moment leaves the last good one in force.
-      if (!(result instanceof Error)) load(result)
-      options.onScenario?.(result instanceof Error ? result.message : undefined)
-    })
-  }
 
   const server = createServer(
     {
-      IncomingMessage: BodyRequest,
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, 2000),
-      // See closeIdle.
-      keepAliveTimeout: 0,
+      keepAliveTimeout: keepAliveMs,
       maxHeaderSize: 64 * 1024,
       noDelay: true,
     },
     handler.handle,
   )
-  server.on('clientError', (error, socket) =>
-    afterAnswers(socket as Socket, () => answerBrokenRequest(error, socket as Socket)),
-  )
-
+  server.on('clientError', (error, stream) => {
+    const socket = stream as Socket
+    handler.connections.of(socket).afterAnswers(() => answerBrokenRequest(error, socket))
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
-      stopWatching()
+      scenario.stop()
       reject(error)
     })
     server.listen(options.port ?? 0, host, resolve)
   })
   const { port } = server.address() as AddressInfo
-  const stopClosing = closeIdle(server)
 
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
@@ -120,12 +105,38 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     openStreams: handler.openStreams,
     close: () =>
       new Promise((resolve) => {
-        stopWatching()
-        stopClosing()
+        scenario.stop()
         server.close(() => resolve())
         server.closeAllConnections()
       }),
   }
+}
+
+/** Plays the scenario file, and plays it anew whenever it changes. */
+async function playScenario(
+  { scenarioFile, onScenario }: GatewayOptions,
+  faults: Faults,
+): Promise<{ player(): Player | undefined; stop(): void }> {
+  if (scenarioFile === undefined) return { player: () => undefined, stop() {} }
+  // Loaded only when there is one.
+  const { readScenarioFile, stateOf, watchScenarioFile } = await import(
+    './settings/scenario-file.ts'
+  )
+  const { Player } = await import('./settings/scenario.ts')
+  let player: Player
+  const play = (scenario: Scenario) => {
+    player = new Player(scenario)
+    faults.setOfScenario(scenario.faults)
+  }
+
+  const state = stateOf(scenarioFile)
+  play(await readScenarioFile(scenarioFile))
+  const stop = watchScenarioFile(scenarioFile, state, (result) => {
+    // A file that is wrong for a moment leaves the last good one in force.
+    if (!(result instanceof Error)) play(result)
+    onScenario?.(result instanceof Error ? result.message : undefined)
+  })
+  return { player: () => player, stop }
 }
 
 const statusOfParserError: Readonly<Record<string, string>> = {

@@ -1,26 +1,50 @@
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { failures } from './codecs/failure.ts'
-import type { LogEntry } from './log/request-log.ts'
+import { isObject } from './codecs/read.ts'
+import { isSecretHeader, type LogEntry } from './log/request-log.ts'
 import type { Upstream } from './options.ts'
-import type { Exchange } from './reply.ts'
+import type { Reply } from './reply.ts'
 
-/** Headers that belong to one connection, or that are set anew for the next one. */
-const notPassedOn = new Set([
-  'authorization',
+/**
+ * Headers of a client that go upstream: what says how to answer, and who asks. Any other may hold a
+ * secret that was meant for this gateway or for nobody.
+ */
+const passedOn = new Set([
+  'accept',
+  'accept-language',
+  'content-type',
+  'conversation_id',
+  'http-referer',
+  'idempotency-key',
+  'originator',
+  'session-id',
+  'session_id',
+  'thread-id',
+  'traceparent',
+  'tracestate',
+  'user-agent',
+  'version',
+  'x-app',
+  'x-client-request-id',
+  'x-request-id',
+  'x-title',
+])
+
+/** Families of headers of the vendors and of their clients. */
+const passedOnFamily =
+  /^(anthropic|openai|x-claude|x-codex|x-openai|x-opencode|x-session|x-stainless)-/
+
+/** Headers of an answer that belong to one connection. */
+const notHandedBack = new Set([
   'connection',
   'content-length',
-  'expect',
-  'host',
   'keep-alive',
   'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
   'trailer',
   'transfer-encoding',
   'upgrade',
-  'x-api-key',
 ])
 
 /**
@@ -28,66 +52,85 @@ const notPassedOn = new Set([
  * here; the upstream's own goes in the headers that the client used. A redirect is handed back, not
  * followed.
  */
-export function passOn(exchange: Exchange, upstream: Upstream, body: Buffer): void {
-  const { request, entry } = exchange
-  const headers: Record<string, string | string[]> = { 'accept-encoding': 'identity' }
-  for (const [name, value] of Object.entries(request.headers))
-    if (value !== undefined && !notPassedOn.has(name) && name !== 'accept-encoding')
-      headers[name] = value
-  if (entry.auth !== 'x-api-key') headers['authorization'] = `Bearer ${upstream.key}`
-  if (entry.auth === 'x-api-key' || entry.auth === 'both') headers['x-api-key'] = upstream.key
-  if (body.length > 0) headers['content-length'] = String(body.length)
-  noteModel(entry, body)
-
-  const target = new URL(upstream.url.replace(/\/+$/, '') + withoutOrigin(entry.path))
+export function passOn(reply: Reply, upstream: Upstream, body: Buffer): void {
+  const { request, entry } = reply
+  noteModel(entry)
+  const target = new URL(upstream.url.replace(/\/+$/, '') + withoutOrigin(request.url ?? '/'))
   const send = target.protocol === 'https:' ? requestHttps : requestHttp
-  const outgoing = send(target, { method: entry.method, headers })
-  let reason = 'no answer'
-  outgoing.once('error', (error) => {
-    reason = error.message
+  const outgoing = send(target, {
+    method: entry.method,
+    headers: {
+      ...headersFor(request),
+      ...keyHeaders(entry, upstream.key),
+      ...(body.length > 0 ? { 'content-length': body.length } : {}),
+    },
   })
-  outgoing.once('close', () => {
-    if (isGone) exchange.abandon()
-    else if (entry.status === undefined)
-      exchange.fail(failures.upstreamUnreachable(`do request failed: ${reason}`))
-  })
+
+  let problem = 'no answer'
   let isGone = false
-  exchange.onClose(() => {
+  reply.onEnd(() => {
     isGone = true
     outgoing.destroy()
   })
+  outgoing.once('error', (error) => {
+    problem = error.message
+  })
+  outgoing.once('close', () => {
+    if (isGone) reply.abandon()
+    else if (entry.status === undefined)
+      reply.fail(failures.upstreamUnreachable(`do request failed: ${problem}`))
+  })
   outgoing.once('response', (answer) => {
-    const answerHeaders: Record<string, string | string[]> = {}
-    for (const [name, value] of Object.entries(answer.headers))
-      if (value !== undefined && !notPassedOn.has(name)) answerHeaders[name] = value
-    const { statusCode = 0 } = answer
-    if (statusCode < 200) {
-      reason = `malformed status ${statusCode}`
+    if ((answer.statusCode ?? 0) >= 200) handBack(reply, answer)
+    else {
+      problem = `malformed status ${answer.statusCode}`
       outgoing.destroy()
-      return
     }
-    const writer = exchange.relay(statusCode, answerHeaders)
-    writer.onDrain(() => answer.resume())
-    answer.on('data', (piece: Buffer) => {
-      if (!writer.write(piece)) answer.pause()
-    })
-    answer.once('end', () => writer.end())
-    answer.once('error', () => writer.destroy())
   })
   outgoing.end(body)
 }
 
+function headersFor({ headers }: IncomingMessage): OutgoingHttpHeaders {
+  const chosen = Object.entries(headers).filter(
+    ([name]) => passedOn.has(name) || (passedOnFamily.test(name) && !isSecretHeader(name)),
+  )
+  // Nothing is unpacked for the log.
+  return { ...Object.fromEntries(chosen), 'accept-encoding': 'identity' }
+}
+
+function keyHeaders({ auth }: LogEntry, key: string): OutgoingHttpHeaders {
+  return {
+    ...(auth === 'x-api-key' ? {} : { authorization: `Bearer ${key}` }),
+    ...(auth === 'x-api-key' || auth === 'both' ? { 'x-api-key': key } : {}),
+  }
+}
+
+function handBack(reply: Reply, answer: IncomingMessage): void {
+  const writer = reply.relay(answer.statusCode ?? 0, headersOf(answer.headers))
+  writer.onDrain(() => answer.resume())
+  answer.on('data', (piece: Buffer) => {
+    if (!writer.write(piece)) answer.pause()
+  })
+  answer.once('end', () => writer.end())
+  answer.once('error', () => writer.destroy())
+}
+
+function headersOf(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !notHandedBack.has(name)))
+}
+
 /** A request target may be a whole address: its host is this gateway, not the upstream. */
-function withoutOrigin(path: string): string {
-  return path.replace(/^https?:\/\/[^/]*/i, '')
+function withoutOrigin(target: string): string {
+  return target.replace(/^https?:\/\/[^/]*/i, '')
 }
 
 /** For the log: which model the client asks for, as far as the body says. */
-function noteModel(entry: LogEntry, requestBody: Buffer): void {
+function noteModel(entry: LogEntry): void {
   try {
-    const body = JSON.parse(requestBody.toString())
-    if (typeof body?.model === 'string') entry.modelAsked = body.model
-    entry.stream = body?.stream === true
+    const body: unknown = JSON.parse(entry.requestBody)
+    if (!isObject(body)) return
+    if (typeof body['model'] === 'string') entry.modelAsked = body['model']
+    entry.stream = body['stream'] === true
   } catch {
     // The upstream will say what is wrong with it.
   }

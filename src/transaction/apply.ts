@@ -1,20 +1,58 @@
-import type { Plan } from '../edits/plan.ts'
+import { dirname, resolve } from 'node:path'
+import { type FileEdit, type Plan, sameBytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
-import { readBlob } from './blobs.ts'
-import { findChanges, isUnchanged, withAbsolutePaths } from './changes.ts'
-import { refuseSudo } from './check.ts'
-import type { RunDocument } from './document.ts'
-import { attempt, unlessGone } from './durable.ts'
-import { fileFailure, placeOf } from './failure.ts'
+import type { Notice } from '../notice.ts'
+import type { FileStatus } from '../platform/platform.ts'
+import {
+  createDurably,
+  fileFailure,
+  isThere,
+  makeFolders,
+  missingFolders,
+  randomName,
+  removeEmptyFolders,
+  sha256Of,
+  shownPath,
+  withFilesState,
+} from './files.ts'
 import { withLock } from './lock.ts'
-import { prune } from './prune.ts'
-import { discardDraft, settleLocked } from './recover.ts'
-import { composeDocument, type Restoring, stage, writeDraft } from './stage.ts'
-import { openState, type StatePaths } from './state.ts'
-import { steadyWorld } from './steady.ts'
-import { dropFolders, fileNow, switchFile, writeTemp } from './switch.ts'
-import { requireTrust } from './trust.ts'
-import type { Applied, FileAction, RecordedFile, RunRecord, World } from './types.ts'
+import {
+  type Applied,
+  encodeDocument,
+  type FileVersion,
+  type RecordedFile,
+  type RunDocument,
+  type RunRecord,
+  type World,
+} from './record.ts'
+import { clearStage, fileNow, restore, switchFile, writeTemp } from './restore.ts'
+import {
+  findState,
+  nextRunId,
+  openState,
+  prune,
+  readRuns,
+  recordNames,
+  type StatePaths,
+  stateFolder,
+  writeBlobs,
+} from './state.ts'
+import { findTarget, losesAttributes, readIfThere, refuseAsRoot, type Target } from './target.ts'
+
+/** What a rollback adds to a plan. */
+interface Restoring {
+  readonly undoes: string
+  /** The run's files as they were recorded, by path: modes and owners come from there. */
+  readonly files?: ReadonlyMap<string, RecordedFile>
+  readonly dropFolders?: readonly string[]
+}
+
+/** One edit that changes something, and where. */
+interface Change {
+  readonly edit: FileEdit
+  readonly target: Target
+  readonly mode: number
+}
 
 /**
  * Carries out a plan: all of its files switch, or none. docs/transaction.md tells how.
@@ -22,127 +60,379 @@ import type { Applied, FileAction, RecordedFile, RunRecord, World } from './type
  * @throws UserError `locked`, `changed-underneath`, `config-conflict`, `not-permitted`, `disk-full`,
  *   `io-failed`; its `files` says how things stand
  */
-export function applyPlan(world: World, plan: Plan, options: { undoes?: string } = {}): Applied {
-  const { undoes } = options
-  return execute(world, plan, undoes === undefined ? undefined : { undoes })
-}
-
-/** As `applyPlan`, with what a rollback knows besides. */
-export function execute(unsteady: World, given: Plan, restoring: Restoring | undefined): Applied {
-  const plan = withAbsolutePaths(unsteady, given)
+export function applyPlan(world: World, given: Plan, restoring?: Restoring): Applied {
+  const plan = withAbsolutePaths(world, given)
   if (plan.edits.every(isUnchanged)) return asApplied(plan, undefined)
-  const world = steadyWorld(unsteady)
-  refuseSudo(world)
+
   const paths = openState(world)
   return withLock(world, paths, () => {
-    settleLocked(world, paths)
-    const changes = findChanges(world, paths, plan)
+    restore(world, paths)
+    const changes = findChanges(world, paths, plan, restoring)
     if (changes.length === 0) return asApplied(plan, undefined)
-    if (restoring)
-      for (const { edit, target } of changes) requireTrust(world, paths, edit.path, target)
+
     const document = composeDocument(world, paths, plan, changes, restoring)
-    try {
-      writeDraft(world, paths, document)
-      stage(world, paths, document, changes)
-      verify(world, document)
-    } catch (error) {
-      attempt(() => discardDraft(world, paths, document))
-      throw error
-    }
-    commit(world, paths, document)
+    carryOut(world, paths, document, changes)
     prune(world, paths)
     return asApplied(plan, document.run)
   })
 }
 
-/** The last look before the commit point. */
-function verify(world: World, { run }: RunDocument): void {
-  for (const file of run.files) {
-    try {
-      if (fileNow(world, file) !== 'old') throw changedNow(world, file)
-    } catch (error) {
-      throw fileFailure(world.machine, file.path, error)
+/**
+ * From the draft to the record. The rename of the journal to the record commits the run; whatever
+ * fails before it has never been.
+ */
+function carryOut(
+  world: World,
+  paths: StatePaths,
+  document: RunDocument,
+  changes: readonly Change[],
+): void {
+  const { files, machine } = world
+  const { run, temps, dropFolders } = document
+  let place = paths.draft
+  /** What to do first where the disk cannot say whether the commit is durable. */
+  let uncommit: (() => void) | undefined
+
+  try {
+    createDurably(files, paths.draft, encodeDocument(document), { mode: 0o600 })
+    files.fsyncFolder(paths.folder)
+    place = paths.blobs
+    writeBlobs(world, paths, contentsOf(changes))
+    for (const folder of run.folders) {
+      place = folder
+      makeFolders(files, [folder], dirname)
     }
+    for (const [index, file] of run.files.entries()) {
+      place = file.path
+      const after = changes[index]?.edit.after ?? null
+      if (after !== null) stage(world, file, temps[index] ?? '', after, run.undoes !== undefined)
+    }
+
+    place = paths.journal
+    files.rename(paths.draft, paths.journal)
+    files.fsyncFolder(paths.folder)
+    for (const [index, file] of run.files.entries()) {
+      place = file.path
+      if (fileNow(world, file) !== 'old') throw changedNow(world, file)
+      switchFile(world, file, temps[index] ?? '')
+    }
+
+    place = paths.journal
+    for (const temp of temps) clearStage(world, temp)
+    removeEmptyFolders(files, dropFolders, dirname)
+    files.rename(paths.journal, paths.record(run.id))
+    uncommit = () => files.rename(paths.record(run.id), paths.journal)
+    files.fsyncFolder(paths.folder)
+  } catch (error) {
+    throw takenBack(world, paths, fileFailure(machine, place, error), uncommit)
+  }
+}
+
+function contentsOf(changes: readonly Change[]): Uint8Array[] {
+  return changes.flatMap(({ edit }) => [edit.before, edit.after]).filter((bytes) => bytes !== null)
+}
+
+/** Does all that can fail for want of room or of rights. What is left then is renaming. */
+function stage(
+  world: World,
+  file: RecordedFile,
+  temp: string,
+  bytes: Uint8Array,
+  isRollback: boolean,
+): void {
+  const isComplete = writeTemp(world, file, temp, { bytes, isRestored: isRollback })
+  if (isComplete || !world.files.canCopyAttributes()) return
+  throw new UserError({
+    code: 'not-permitted',
+    message: `${shownPath(world.machine, file.path)} has access lists or extended attributes that could not be copied`,
+    hint: 'See them with getfacl and getfattr; without them the file can be switched.',
+  })
+}
+
+/** What went wrong, once the files are as they were before; or how they stand where that failed too. */
+function takenBack(
+  world: World,
+  paths: StatePaths,
+  failure: unknown,
+  uncommit: (() => void) | undefined,
+): unknown {
+  try {
+    uncommit?.()
+  } catch {
+    return withFilesState(failure, 'changed')
+  }
+  try {
+    const left = restore(world, paths)?.left ?? []
+    return left.length === 0 ? failure : withFilesState(failure, 'unknown')
+  } catch (error) {
+    return error instanceof UserError ? withFilesState(failure, error.files) : error
   }
 }
 
 function changedNow(world: World, file: RecordedFile): UserError {
   return new UserError({
     code: 'changed-underneath',
-    message: `${placeOf(world.machine, file.path)} was changed by another program during this run`,
+    message: `${shownPath(world.machine, file.path)} was changed by another program during this run`,
+    hint: 'Run the same command again.',
+  })
+}
+
+/** A record names absolute paths only. */
+function withAbsolutePaths({ machine }: World, plan: Plan): Plan {
+  const edits = plan.edits.map((edit) => ({ ...edit, path: resolve(machine.cwd, edit.path) }))
+  return { ...plan, edits }
+}
+
+/** Whether the edit is already so. */
+function isUnchanged({ before, after, mode }: FileEdit): boolean {
+  return mode === undefined && sameBytes(before, after)
+}
+
+/** @throws UserError `changed-underneath`, `locked`, `config-conflict`, `not-permitted`, `io-failed` */
+function findChanges(
+  world: World,
+  paths: StatePaths,
+  plan: Plan,
+  restoring: Restoring | undefined,
+): Change[] {
+  const changes: Change[] = []
+  for (const edit of plan.edits.filter((one) => !isUnchanged(one))) {
+    try {
+      const change = changeOf(world, edit, restoring)
+      const now = readIfThere(world.files, world.machine, change.target.realPath)
+      // Somebody, most likely another run, has already done the very same.
+      if (sameBytes(now, edit.after) && hasMode(edit, change.target)) continue
+      if (!sameBytes(now, edit.before)) throw changedUnderneath(world, paths, edit, now)
+      changes.push(change)
+    } catch (error) {
+      throw fileFailure(world.machine, edit.path, error)
+    }
+  }
+  refuseSameFile(world, changes)
+  return changes
+}
+
+function hasMode({ mode }: FileEdit, { status }: Target): boolean {
+  return mode === undefined || (status !== undefined && (status.mode & 0o777) === mode)
+}
+
+/** @throws UserError `config-conflict`, `not-permitted`; Node's own errors */
+function changeOf(world: World, edit: FileEdit, restoring: Restoring | undefined): Change {
+  const { files, machine, processes } = world
+  const target = findTarget(files, machine, edit.path)
+  refuseAsRoot(world, target.realPath)
+  const uid = target.status?.uid ?? processes.uid
+  if (machine.os !== 'win32' && uid !== processes.uid)
+    throw new UserError({
+      code: 'not-permitted',
+      message: `${shownPath(machine, edit.path)} belongs to another user, and only that user can keep it so`,
+      hint: 'Run repoint as that user, or give the file to yourself.',
+    })
+
+  const mode = modeAfter(edit, target.status, restoring?.files?.get(edit.path))
+  refuseMask(world, edit, target, mode)
+  return { edit, target, mode }
+}
+
+/** Beside an access list the group bits are its mask: alone they would be rights of the group. */
+function refuseMask(world: World, edit: FileEdit, target: Target, mode: number): void {
+  const isMoreThanAll = ((mode >> 3) & ~mode & 0o7) !== 0
+  if (!isMoreThanAll || world.machine.os !== 'linux' || !losesAttributes(world, target)) return
+  throw new UserError({
+    code: 'not-permitted',
+    message: `${shownPath(world.machine, edit.path)} lets its group do more than everybody, and whether an access list says so cannot be told without the cp of coreutils`,
+    hint: `Install coreutils, or take the group's rights away: chmod g=o ${edit.path}`,
+  })
+}
+
+function refuseSameFile({ machine }: World, changes: readonly Change[]): void {
+  const again = changes.find(({ target }, index) =>
+    changes.slice(0, index).some((one) => one.target.realPath === target.realPath),
+  )
+  if (again === undefined) return
+  throw new UserError({
+    code: 'config-conflict',
+    message: `${shownPath(machine, again.edit.path)} and another file of this run are one and the same behind their links`,
+    hint: 'Give each of them a file of its own, then run the same command again.',
+  })
+}
+
+function changedUnderneath(
+  world: World,
+  paths: StatePaths,
+  edit: FileEdit,
+  now: Uint8Array | null,
+): UserError {
+  const place = shownPath(world.machine, edit.path)
+  const sha256 = now === null ? null : sha256Of(now)
+  const writer = readRuns(world, paths).runs.find((run) =>
+    run.files.some(({ path }) => path === edit.path),
+  )
+  const written = writer?.files.find(({ path }) => path === edit.path)
+
+  if (writer && written && (written.after?.sha256 ?? null) === sha256)
+    return new UserError({
+      code: 'locked',
+      message: `Another run of repoint (${writer.id}) changed ${place} while this one was being prepared`,
+      hint: 'Run the same command again.',
+    })
+  return new UserError({
+    code: 'changed-underneath',
+    message: `${place} was changed by another program while this run was being prepared`,
     hint: 'Run the same command again.',
   })
 }
 
 /**
- * From the commit point to the record. When a file cannot be switched, those before it are switched
- * back, and the run has never been; only if that fails too, it stays committed for the next start.
+ * Looks whether a plan could be carried out, as far as that can be known without writing: before a
+ * person is asked. What is wrong is thrown as `applyPlan` would throw it.
+ *
+ * @returns what a person should know before agreeing
+ * @throws UserError `config-conflict`, `not-permitted`, `io-failed`
  */
-function commit(world: World, paths: StatePaths, document: RunDocument): void {
+export function checkTargets(world: World, given: Plan): Notice[] {
   const { files, machine } = world
-  const switched: RecordedFile[] = []
-  let place = paths.journal
-  try {
-    files.rename(paths.draft, paths.journal)
-    files.fsyncFolder(paths.folder)
-    for (const [index, file] of document.run.files.entries()) {
-      place = file.path
-      if (fileNow(world, file) !== 'old') throw changedNow(world, file)
-      switched.push(file)
-      switchFile(world, file, document.temps[index] ?? '')
+  const edits = withAbsolutePaths(world, given).edits.filter((edit) => !isUnchanged(edit))
+  if (edits.length === 0) return []
+
+  checkState(world)
+  const changes = edits.map((edit) => {
+    try {
+      const change = changeOf(world, edit, undefined)
+      checkFolder(world, dirname(change.target.missingFolders[0] ?? change.target.realPath))
+      return change
+    } catch (error) {
+      throw fileFailure(machine, edit.path, error)
     }
-  } catch (error) {
-    const failure = fileFailure(machine, place, error)
-    if (isTakenBack(world, paths, document, switched)) throw failure
-    throw asPending(failure)
-  }
-  dropFolders(world, document.dropFolders)
+  })
+  refuseSameFile(world, changes)
+
+  const rewritten = changes.filter(({ target }) => target.status !== undefined)
+  if (machine.os === 'win32' || rewritten.length === 0 || files.canCopyAttributes()) return []
+  const places = rewritten.map(({ edit }) => shownPath(machine, edit.path)).join(', ')
+  return [
+    {
+      code: 'attributes-lost',
+      message: `Access lists and extended attributes, where there are any, are not kept: ${places}`,
+      ...(machine.os === 'linux' ? { hint: 'They are kept where coreutils is installed.' } : {}),
+    },
+  ]
+}
+
+function checkState(world: World): void {
+  const { files, machine } = world
+  const place = stateFolder(machine)
   try {
-    files.rename(paths.journal, paths.record(document.run.id))
-    files.fsyncFolder(paths.folder)
+    refuseAsRoot(world, place)
+    const paths = findState(world)
+    const missing = missingFolders(files, place, dirname)
+    const folders = paths ? [paths.folder, paths.blobs] : [dirname(missing[0] ?? place)]
+    for (const folder of folders) if (isThere(files, folder)) checkFolder(world, folder)
   } catch (error) {
-    throw fileFailure(machine, paths.journal, error, 'pending')
+    throw fileFailure(machine, place, error)
   }
 }
 
-/** Makes the run undone from its last file to its first, then uncommitted. */
-function isTakenBack(
+/** Throws what creating a file in `folder` would. */
+function checkFolder({ files }: World, folder: string): void {
+  const fail = (code: string) => Object.assign(new Error(`${code}: ${folder}`), { code })
+  if (files.stat(folder).kind !== 'folder') throw fail('ENOTDIR')
+  if (!files.isWritable(folder)) throw fail('EACCES')
+}
+
+/** The run as it will be recorded, with places for the new files. Nothing is written yet. */
+function composeDocument(
   world: World,
   paths: StatePaths,
-  document: RunDocument,
-  switched: readonly RecordedFile[],
-): boolean {
-  const { files } = world
-  try {
-    for (const file of switched.toReversed()) takeBack(world, document, file)
-    unlessGone(() => files.rename(paths.journal, paths.draft))
-    // If this is not durable, a power loss brings the journal back: then it needs its copies, and
-    // the next start tidies up instead.
-    attempt(() => {
-      files.fsyncFolder(paths.folder)
-      discardDraft(world, paths, document)
-    })
-    return true
-  } catch (error) {
-    if (!(error instanceof UserError) && (error as NodeJS.ErrnoException).code === undefined)
-      throw error
-    return false
+  plan: Plan,
+  changes: readonly Change[],
+  restoring: Restoring | undefined,
+): RunDocument {
+  const now = world.clock.now()
+  const names = recordNames(world, paths)
+  const follows = /^run-(.+)\.json$/.exec(names.at(-1) ?? '')?.[1]
+  const files = changes.map((change) => recordedFile(change, restoring))
+  const folders = changes
+    .filter(({ edit }) => edit.after !== null)
+    .flatMap(({ target }) => target.missingFolders)
+
+  const run: RunRecord = {
+    id: nextRunId(now, names),
+    at: now.toISOString(),
+    home: world.machine.home,
+    command: plan.command,
+    clients: [...new Set(files.map(({ client }) => client))],
+    baseUrl: plan.baseUrl,
+    model: plan.model,
+    ...(restoring === undefined ? {} : { undoes: restoring.undoes }),
+    ...(follows === undefined ? {} : { follows }),
+    files,
+    folders: [...new Set(folders)],
+  }
+  return {
+    run,
+    temps: files.map(
+      ({ realPath }) => `${dirname(realPath)}/.repoint-${randomName()}/${randomName()}`,
+    ),
+    dropFolders: restoring?.dropFolders ?? [],
   }
 }
 
-function takeBack(world: World, document: RunDocument, file: RecordedFile): void {
-  if (fileNow(world, file) !== 'new') return
-  const temp = document.temps[document.run.files.indexOf(file)] ?? ''
-  const backwards: RecordedFile = { ...file, before: file.after, after: file.before }
-  switchFile(world, backwards, temp, () => {
-    if (file.before) writeTemp(world, backwards, temp, readBlob(world, file.before.sha256), true)
-  })
+function recordedFile({ edit, target, mode }: Change, restoring: Restoring | undefined) {
+  const { status, realPath } = target
+  const { client, path, format, scope, holdsSecret, changes, before, after } = edit
+  const original = restoring?.files?.get(path)?.before
+  const owner = status ?? original ?? { uid: -1, gid: -1 }
+  const recorded: RecordedFile = {
+    client,
+    path,
+    realPath,
+    format,
+    scope,
+    holdsSecret,
+    keys: changes.map((change) => change.path),
+    secretKeys: changes.filter(({ isSecret }) => isSecret).map((change) => change.path),
+    boundKeys: changes.filter(({ isBound }) => isBound).map((change) => change.path),
+    before: before && status ? version(before, permissionsOf(status), status) : null,
+    after: after && version(after, mode, owner),
+  }
+  return recorded
 }
 
-function asPending(failure: unknown): unknown {
-  if (!(failure instanceof UserError)) return failure
-  const { code, message, hint, cause } = failure
-  return new UserError({ code, message, hint, cause, files: 'pending' })
+function version(
+  bytes: Uint8Array,
+  mode: number,
+  { uid, gid }: Pick<FileStatus, 'uid' | 'gid'>,
+): FileVersion {
+  return { sha256: sha256Of(bytes), mode, uid, gid }
+}
+
+/** Permissions only: setuid, setgid and the sticky bit mean nothing on a configuration. */
+function permissionsOf({ mode }: Pick<FileStatus, 'mode'>): number {
+  return mode & 0o777
+}
+
+/**
+ * The mode stays; only a file that a setup writes a secret into is closed to others. A rollback gives
+ * back the mode that the undone run had found.
+ *
+ * @param undone the file in the run that is undone
+ */
+function modeAfter(
+  edit: FileEdit,
+  status: FileStatus | undefined,
+  undone: RecordedFile | undefined,
+): number {
+  const original = undone?.before
+  if (status === undefined) {
+    if (original) return original.mode
+    return edit.holdsSecret ? 0o600 : 0o644
+  }
+  if (edit.mode !== undefined) return edit.mode
+  const now = permissionsOf(status)
+  const isModeOurs = original && now === undone.after?.mode
+  if (isModeOurs) return original.mode
+  return edit.holdsSecret && undone === undefined ? now & ~0o077 : now
 }
 
 function asApplied(plan: Plan, run: RunRecord | undefined): Applied {
@@ -161,7 +451,7 @@ function asApplied(plan: Plan, run: RunRecord | undefined): Applied {
   }
 }
 
-function actionOf({ before, after }: RecordedFile): FileAction {
+function actionOf({ before, after }: RecordedFile): 'created' | 'updated' | 'removed' {
   if (before === null) return 'created'
   return after === null ? 'removed' : 'updated'
 }

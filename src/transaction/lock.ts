@@ -1,8 +1,7 @@
 import { UserError } from '../errors.ts'
-import { attempt, randomName } from './durable.ts'
-import { fileFailure, placeOf } from './failure.ts'
-import { isThere, type StatePaths } from './state.ts'
-import type { World } from './types.ts'
+import { attempt, codeOf, fileFailure, isThere, randomName, shownPath } from './files.ts'
+import type { World } from './record.ts'
+import type { StatePaths } from './state.ts'
 
 /** How long one run waits for another, in ms: one run holds the lock for 20 to 100. */
 const patienceMs = 600
@@ -64,7 +63,7 @@ function take(world: World, paths: StatePaths, name: string): void {
         throw new UserError({
           code: 'locked',
           message: `Another run of repoint is at work${describe(holder, world)}`,
-          hint: `Wait until it has ended, then run the same command again. If there is none, delete ${placeOf(machine, paths.lock)}`,
+          hint: `Wait until it has ended, then run the same command again. If there is none, delete ${shownPath(machine, paths.lock)}`,
         })
       if (holder) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs)
     }
@@ -79,7 +78,7 @@ function rename({ files }: World, from: string, to: string): boolean {
     files.rename(from, to)
     return true
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? ''
+    const code = codeOf(error) ?? ''
     // Windows says EPERM or EACCES where a folder stands; elsewhere they mean what they say.
     if (code === 'ENOTEMPTY' || code === 'EEXIST') return false
     if ((code === 'EPERM' || code === 'EACCES') && isThere(files, to)) return false
@@ -94,7 +93,7 @@ function clearIfDead(world: World, paths: StatePaths): Holder | 'unknown' | unde
   try {
     names = files.readdir(paths.lock)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
   for (const name of names) {

@@ -1,12 +1,11 @@
-import { basename, dirname } from 'node:path'
-import { actionOf } from '../edits/plan.ts'
+import { basename } from 'node:path'
+import { actionOf, type Bytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
-import { execute } from './apply.ts'
-import { placeOf } from './failure.ts'
-import { listRuns } from './records.ts'
-import { steadyWorld } from './steady.ts'
-import type { Applied, RecordedFile, RollbackPlan, RunRecord, World } from './types.ts'
-import { isHeldTogether, leftAsItIs, undoFile } from './undo-file.ts'
+import { applyPlan } from './apply.ts'
+import { isInside, shownPath } from './files.ts'
+import type { Applied, RecordedFile, RollbackPlan, RunRecord, World } from './record.ts'
+import { listRuns } from './state.ts'
+import { leftAsItIs, type Step, undoFile, whyHeld } from './undo-file.ts'
 
 export interface RollbackOptions {
   /** Only the files of these clients. */
@@ -17,6 +16,13 @@ export interface RollbackOptions {
   readonly original?: boolean
   /** The old contents as they were, whatever has been changed since. */
   readonly force?: boolean
+  /**
+   * Whether a recorded file is one that is looked for here: a client that is installed twice
+   * (`CODEX_HOME`) has files of the same kind elsewhere. Not asked of a run that is named.
+   */
+  readonly isHere?: (file: RecordedFile) => boolean
+  /** Clients in whose tables our keys stay beside keys of others: see `UndoOptions.keepsTables`. */
+  readonly keepsTablesOf?: readonly string[]
   /**
    * Whether with a file that is gone the address is gone too: nothing points its client at one any
    * more, so its key can go back. Asked only of files that are gone.
@@ -38,20 +44,23 @@ export interface RollbackOptions {
  *   might be meant; `backup-missing`; `config-invalid`, `config-conflict`, `not-permitted`
  */
 export function planRollback(
-  unsteady: World,
+  world: World,
   options: RollbackOptions = {},
 ): RollbackPlan | undefined {
-  const world = steadyWorld(unsteady)
-  const { runs, damaged } = listRuns(world)
-  const concerned = runs.filter((run) => run.files.some((file) => isAsked(file, options)))
+  const { runs: all, damaged } = listRuns(world)
+  const runs = all.map((run) => withAsked(world, run, options))
+  const concerned = runs.filter(({ files }) => files.length > 0)
   const planBack = (run: RunRecord) => planTo(world, run, runs, options)
+
   if (options.original) {
     const first = concerned.at(-1)
     // By force it does not matter what lies between, only what came before.
     refuseIfDamaged(world, first, damaged, (id) => !options.force || !first || id < first.id)
     return first && planBack(first)
   }
+
   if (options.run !== undefined) return planBack(namedRun(concerned, options.run, options))
+
   let noted: RollbackPlan | undefined
   for (const run of concerned) {
     refuseIfDamaged(world, run, damaged, (id) => id > run.id)
@@ -64,8 +73,16 @@ export function planRollback(
   return noted
 }
 
-function isAsked({ client }: RecordedFile, { clients }: RollbackOptions): boolean {
-  return clients?.includes(client) ?? true
+/** The run with those of its files that are asked for; none of a home that is not this one. */
+function withAsked({ machine }: World, run: RunRecord, options: RollbackOptions): RunRecord {
+  const { clients, isHere = () => true } = options
+  const files = run.files.filter(
+    (file) =>
+      (clients?.includes(file.client) ?? true) &&
+      (options.run !== undefined || isHere(file)) &&
+      (run.home === machine.home || !isInside(file.path, run.home)),
+  )
+  return { ...run, files }
 }
 
 function namedRun(runs: readonly RunRecord[], id: string, { clients }: RollbackOptions): RunRecord {
@@ -89,17 +106,15 @@ function refuseIfDamaged(
   damaged: readonly string[],
   isMeant: (id: string) => boolean,
 ): void {
-  const inTheWay = damaged.filter((path) =>
-    isMeant(/run-([^./\\]+)\.json[^/\\]*$/.exec(path)?.[1] ?? ''),
-  )
+  const inTheWay = damaged.filter((path) => isMeant(/run-([^./\\]+)\.json$/.exec(path)?.[1] ?? ''))
   if (inTheWay.length === 0) return
-  const places = inTheWay.map((path) => placeOf(world.machine, path)).join(', ')
+  const places = inTheWay.map((path) => shownPath(world.machine, path)).join(', ')
   throw new UserError({
     code: 'record-damaged',
     message: `The record of ${run ? 'another' : 'a'} run, which may be the one that is meant, cannot be read: ${places}`,
     hint: run
       ? `That run cannot be undone. To undo an earlier one all the same: repoint rollback --run ${run.id}`
-      : 'That run cannot be undone, and there is no other. Delete its record to hear no more of it.',
+      : 'That run cannot be undone, and there is no other. Its copies of old files are kept; `repoint forget --all` removes them.',
   })
 }
 
@@ -118,18 +133,18 @@ function planTo(
   // The way back is the way there reversed: see docs/transaction.md on why the order matters.
   const alone = inSwitchOrder(files, way)
     .toReversed()
-    .map((file) => undoFile(world, stepsOf(file, way), options.force === true))
-  const held = new Set(
-    alone
-      .map(({ edit }) => edit.client)
-      .filter((client) =>
-        isHeldTogether(
-          alone.filter(({ edit }) => edit.client === client),
-          options.isAbandoned,
-        ),
-      ),
-  )
-  const undone = alone.map((one) => (held.has(one.edit.client) ? leftAsItIs(one) : one))
+    .map((file) =>
+      undoFile(world, stepsOf(file, since), {
+        force: options.force === true,
+        keepsTables: options.keepsTablesOf?.includes(file.client) ?? false,
+      }),
+    )
+  const undone = alone.map((one) => {
+    const own = alone.filter(({ edit }) => edit.client === one.edit.client)
+    const why = whyHeld(world, own, options.isAbandoned)
+    return why === undefined ? one : leftAsItIs(one, why)
+  })
+
   return {
     undoes: target,
     passes: way.filter((run) => run !== target),
@@ -161,7 +176,7 @@ function filesBack(since: readonly RunRecord[], options: RollbackOptions): Recor
   for (const run of since.toReversed()) {
     const isTarget = found.size === 0
     const known = [...found.values()]
-    for (const file of run.files.filter((one) => isAsked(one, options)))
+    for (const file of run.files)
       if (!found.has(file.path) && (isTarget || options.original || isBeside(file, run, known)))
         found.set(file.path, file)
   }
@@ -196,14 +211,19 @@ function inSwitchOrder(files: readonly RecordedFile[], way: readonly RunRecord[]
   })
 }
 
-/** What was recorded of a file, newest first; `file` is the last of them. */
-function stepsOf(
-  file: RecordedFile,
-  way: readonly RunRecord[],
-): readonly [RecordedFile, ...RecordedFile[]] {
-  const [first = file, ...rest] = way.flatMap(({ files }) =>
-    files.filter(({ path }) => path === file.path),
-  )
+/** What was recorded of a file, newest first; `file` is the last of them. @param since as above */
+function stepsOf(file: RecordedFile, since: readonly RunRecord[]): [Step, ...Step[]] {
+  const steps: Step[] = []
+  let isBehindGap = false
+  for (const [index, run] of since.entries()) {
+    const newer = since[index - 1]
+    isBehindGap ||= newer?.follows !== undefined && newer.follows !== run.id
+    const recorded = run.files.find(({ path }) => path === file.path)
+    if (recorded === undefined) continue
+    steps.push({ file: recorded, isBehindGap })
+    isBehindGap = false
+  }
+  const [first = { file, isBehindGap: false }, ...rest] = steps
   return [first, ...rest]
 }
 
@@ -218,7 +238,7 @@ export function applyRollback(world: World, { undoes, passes, plan }: RollbackPl
   })
   const removed = plan.edits.filter(({ after }) => after === null).map(({ path }) => path)
   const removedFiles = recorded.filter(({ path }) => removed.includes(path))
-  return execute(world, plan, {
+  return applyPlan(world, plan, {
     undoes: undoes.id,
     files: new Map(recorded.map((file) => [file.path, file])),
     // Sorted, a folder comes before those in it.
@@ -228,8 +248,33 @@ export function applyRollback(world: World, { undoes, passes, plan }: RollbackPl
   })
 }
 
-function isInside(path: string, folder: string): boolean {
-  for (let parent = dirname(path); parent !== dirname(parent); parent = dirname(parent))
-    if (parent === folder) return true
-  return false
+/**
+ * A file as a rollback of its newest run would leave it, then of the newest two, and so on: what
+ * others have written since is in each. Reads only.
+ *
+ * None where it cannot be told: a record is damaged, a copy is gone, or address or key are no longer
+ * those that a run left.
+ */
+export function* earlierVersions(world: World, path: string): Generator<Bytes | null> {
+  const options = { force: false, keepsTables: false }
+  try {
+    const { runs, damaged } = listRuns(world)
+    if (damaged.length > 0) return
+    const files = runs.flatMap((run) => run.files.filter((file) => file.path === path))
+    const pointing = files.find(({ boundKeys }) => boundKeys.length > 0)
+    const oldest = files.at(-1)
+    if (pointing === undefined || oldest === undefined) return
+
+    const { changedBound, isKeyGone, isGone } = undoFile(
+      world,
+      [{ file: pointing, isBehindGap: false }],
+      options,
+    )
+    if (changedBound.length > 0 || isKeyGone || isGone) return
+    const [newest, ...older] = stepsOf(oldest, runs)
+    for (let count = 0; count <= older.length; count++)
+      yield undoFile(world, [newest, ...older.slice(0, count)], options).edit.after
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+  }
 }

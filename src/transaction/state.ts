@@ -1,8 +1,24 @@
 import { posix, win32 } from 'node:path'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import type { Bytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
-import type { Files, Machine } from '../platform/platform.ts'
-import { fileFailure, placeOf } from './failure.ts'
-import type { World } from './types.ts'
+import type { Machine } from '../platform/platform.ts'
+import {
+  attempt,
+  codeOf,
+  createDurably,
+  fileFailure,
+  isInside,
+  isThere,
+  makeFolders,
+  missingFolders,
+  randomName,
+  sha256Of,
+  shownPath,
+  unlessGone,
+} from './files.ts'
+import { decodeDocument, type FileVersion, type RunRecord, type World } from './record.ts'
+import { refuseAsRoot } from './target.ts'
 
 /**
  * Where the records and the copies of old files lie: `$REPOINT_STATE_DIR`, else
@@ -10,7 +26,7 @@ import type { World } from './types.ts'
  */
 export function stateFolder(machine: Machine): string {
   const { env, home, cwd, os } = machine
-  const path = os === 'win32' ? win32 : posix
+  const path = pathsOf(machine)
   if (env['REPOINT_STATE_DIR']) return path.resolve(cwd, env['REPOINT_STATE_DIR'])
   if (os === 'win32')
     return path.join(env['LOCALAPPDATA'] || path.join(home, 'AppData', 'Local'), 'repoint')
@@ -19,11 +35,14 @@ export function stateFolder(machine: Machine): string {
   return path.join(path.isAbsolute(base) ? base : path.join(home, '.local', 'state'), 'repoint')
 }
 
+function pathsOf({ os }: Machine) {
+  return os === 'win32' ? win32 : posix
+}
+
 /** The places inside the state folder. */
 function statePaths(machine: Machine) {
   const folder = stateFolder(machine)
-  const { join } = machine.os === 'win32' ? win32 : posix
-  const at = (name: string) => join(folder, name)
+  const at = (name: string) => pathsOf(machine).join(folder, name)
   return {
     folder,
     lock: at('lock'),
@@ -42,10 +61,10 @@ export type StatePaths = ReturnType<typeof statePaths>
 export function findState(world: World): StatePaths | undefined {
   const paths = statePaths(world.machine)
   try {
+    if (!isThere(world.files, paths.folder)) return undefined
     checkState(world, paths)
     return paths
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw fileFailure(world.machine, paths.folder, error)
   }
 }
@@ -54,60 +73,37 @@ export function findState(world: World): StatePaths | undefined {
 export function openState(world: World): StatePaths {
   const { files, machine } = world
   const paths = statePaths(machine)
+  const { dirname } = pathsOf(machine)
   try {
-    makeFolders(files, paths.folder, machine)
+    refuseAsRoot(world, paths.folder)
+    makeFolders(files, missingFolders(files, paths.folder, dirname), dirname)
     checkState(world, paths)
-    makeFolders(files, paths.blobs, machine)
+    makeFolders(files, [paths.blobs], dirname)
     return paths
   } catch (error) {
     throw fileFailure(machine, paths.folder, error)
   }
 }
 
-function makeFolders(files: Files, folder: string, machine: Machine): void {
-  const { dirname } = machine.os === 'win32' ? win32 : posix
-  const missing: string[] = []
-  for (let path = folder; !isThere(files, path); path = dirname(path)) missing.unshift(path)
-  for (const path of missing) {
-    try {
-      files.mkdir(path, 0o700)
-    } catch (error) {
-      // Another run has just made it.
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    }
-    files.fsyncFolder(dirname(path))
-  }
-}
-
-/** Whether anything, be it a dangling symlink, stands at `path`. */
-export function isThere(files: Files, path: string): boolean {
-  try {
-    files.lstat(path)
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
-    throw error
-  }
-}
-
 /** Every name that is ever put into the state folder, by what model-cache.ts keeps there too. */
 const stateNames =
-  /^(lock(-\d+-[0-9a-f]{12})?|draft\.json|journal\.json|run-.+\.(json(\.damaged-[0-9a-f]+)?|part)|blobs|models\.txt(\.\d+)?)$/
+  /^(lock(-\d+-[0-9a-f]{12})?|draft\.json|journal\.json|run-.+\.json|blobs|models\.txt(\.\d+)?)$/
 
 /** The copies, by the hash of their contents, and those that are still being written. */
-export const blobNames = /^([0-9a-f]{64}|new-[0-9a-f]{12})$/
+const blobNames = /^([0-9a-f]{64}|new-[0-9a-f]{12})$/
 
 /** What a file manager puts anywhere is nobody's folder. */
 const strayNames = /^(\..*|desktop\.ini|thumbs\.db)$/i
 
 /**
- * A folder is taken for ours only if nothing else is in it: records are written, renamed and deleted
- * there. Costs three looks at the disk.
+ * A folder is taken for ours only if nothing else is in it: records and copies are renamed and deleted
+ * there.
  *
  * @throws UserError `not-permitted`; Node's own error if the folder cannot be looked at
  */
 function checkState(world: World, paths: StatePaths): void {
   const { files } = world
+  refuseAsRoot(world, paths.folder)
   checkIsOurs(world, paths.folder)
   const names = files.readdir(paths.folder)
   refuseForeign(world, paths.folder, names, stateNames)
@@ -126,32 +122,28 @@ function refuseForeign(
   if (foreign === undefined) return
   throw new UserError({
     code: 'not-permitted',
-    message: `The state folder ${placeOf(machine, folder)} holds something that is not repoint's: ${foreign}`,
+    message: `The state folder ${shownPath(machine, folder)} holds something that is not repoint's: ${foreign}`,
     hint: 'Name an empty folder, or one that does not exist yet, in REPOINT_STATE_DIR; or move that file away.',
   })
 }
 
-/**
- * Old copies hold keys, and records are acted upon: nobody else may be able to write them.
- *
- * @throws UserError `not-permitted`; Node's own error if the folder cannot be looked at
- */
-function checkIsOurs(world: World, folder: string): void {
-  const { files, machine } = world
+/** Old copies hold keys, and records are acted upon: nobody else may be able to write them. */
+function checkIsOurs({ files, machine, processes }: World, folder: string): void {
   const { kind, mode, uid } = files.lstat(folder)
   const refuse = (problem: string, hint: string) =>
     new UserError({
       code: 'not-permitted',
-      message: `The state folder ${placeOf(machine, folder)} ${problem}`,
+      message: `The state folder ${shownPath(machine, folder)} ${problem}`,
       hint,
     })
+
   if (kind !== 'folder')
     throw refuse(
       kind === 'symlink' ? 'is a symbolic link' : 'is not a folder',
       'Move it away, or name another folder in REPOINT_STATE_DIR.',
     )
   if (machine.os === 'win32') return
-  if (!isOwnerOurs(world, folder, uid))
+  if (uid !== processes.uid)
     throw refuse(
       'belongs to another user',
       'Run repoint as that user, or name another folder in REPOINT_STATE_DIR.',
@@ -160,9 +152,255 @@ function checkIsOurs(world: World, folder: string): void {
     throw refuse('can be written by other users', `Close it: chmod 700 ${folder}`)
 }
 
-/** As root we may have made it for whom the folder around it belongs to: see steady.ts. */
-function isOwnerOurs({ files, machine, processes }: World, folder: string, uid: number): boolean {
-  if (uid === processes.uid) return true
-  const { dirname } = machine.os === 'win32' ? win32 : posix
-  return processes.uid === 0 && uid === files.stat(dirname(folder)).uid
+/** Largest copy that is read, in bytes: more than any configuration file that is edited. */
+const maxBlobBytes = 16_000_000
+
+/**
+ * The contents that a record names.
+ *
+ * @throws UserError `backup-missing` if the copy is gone or is not what it was
+ */
+export function readBlob(world: World, sha256: string): Bytes {
+  const paths = statePaths(world.machine)
+  const bytes = readIfSound(world, paths, sha256)
+  if (bytes) return bytes
+  throw new UserError({
+    code: 'backup-missing',
+    message: `The saved copy ${sha256.slice(0, 12)}… of a file is missing or damaged in ${shownPath(world.machine, paths.blobs)}`,
+    hint: 'That run cannot be undone. `repoint rollback --list` shows the others.',
+  })
+}
+
+/** A version of a file as far as there is one: a copy that is gone proves nothing. */
+export function copyOf(world: World, version: FileVersion | null): Bytes | null {
+  try {
+    return version && readBlob(world, version.sha256)
+  } catch (error) {
+    if (error instanceof UserError) return null
+    throw error
+  }
+}
+
+function readIfSound({ files }: World, paths: StatePaths, sha256: string): Bytes | undefined {
+  if (!/^[0-9a-f]{64}$/.test(sha256)) return undefined
+  try {
+    const stored = files.read(paths.blob(sha256), maxBlobBytes)
+    const bytes =
+      sha256Of(stored) === sha256
+        ? stored
+        : inflateRawSync(stored, { maxOutputLength: maxBlobBytes })
+    return sha256Of(bytes) === sha256 ? bytes : undefined
+  } catch (error) {
+    if (error instanceof RangeError || codeOf(error)) return undefined
+    throw error
+  }
+}
+
+/** Stores contents under their hashes, durably. A sound copy that is already there is kept. */
+export function writeBlobs(world: World, paths: StatePaths, contents: Iterable<Bytes>): void {
+  const { files } = world
+  for (const bytes of contents) {
+    const sha256 = sha256Of(bytes)
+    if (readIfSound(world, paths, sha256)) continue
+    const packed = deflateRawSync(bytes)
+    const temp = paths.named(`blobs/new-${randomName()}`)
+    createDurably(files, temp, packed.length < bytes.length ? packed : bytes, { mode: 0o600 })
+    files.rename(temp, paths.blob(sha256))
+  }
+  files.fsyncFolder(paths.blobs)
+}
+
+/** Largest record that is read, in bytes. One of four files has about 3 kB. */
+const maxRecordBytes = 8_000_000
+
+export interface Runs {
+  /** Newest first. */
+  readonly runs: readonly RunRecord[]
+  /** Where records lie that cannot be read, newest first. They are told for as long as they are there. */
+  readonly damaged: readonly string[]
+}
+
+/** The recorded runs. Reads only. What is damaged, or a newer repoint wrote, is told, never guessed at. */
+export function listRuns(world: World): Runs {
+  const paths = findState(world)
+  return paths ? readRuns(world, paths) : { runs: [], damaged: [] }
+}
+
+export function readRuns(world: World, paths: StatePaths): Runs {
+  const runs: RunRecord[] = []
+  const damaged: string[] = []
+  for (const name of recordNames(world, paths).reverse()) {
+    const path = paths.named(name)
+    const document = readDocument(world, path)
+    if (document === undefined) continue
+    if (document !== 'damaged' && name === `run-${document.run.id}.json`)
+      runs.push(atHome(world.machine, document.run))
+    else damaged.push(path)
+  }
+  return { runs, damaged }
+}
+
+/** The file names of the records, oldest first. */
+export function recordNames(world: World, paths: StatePaths): string[] {
+  try {
+    const names = world.files.readdir(paths.folder)
+    return names.filter((name) => /^run-.+\.json$/.test(name)).sort()
+  } catch (error) {
+    throw fileFailure(world.machine, paths.folder, error)
+  }
+}
+
+/** @returns undefined where nothing is */
+export function readDocument(world: World, path: string) {
+  try {
+    return decodeDocument(world.files.read(path, maxRecordBytes)) ?? 'damaged'
+  } catch (error) {
+    if (error instanceof RangeError) return 'damaged'
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw fileFailure(world.machine, path, error)
+  }
+}
+
+/**
+ * The record of a home that has moved since, with its state folder in it, as if it had been made where
+ * the home is now.
+ */
+function atHome(machine: Machine, run: RunRecord): RunRecord {
+  const { home } = machine
+  if (run.home === home || !isInside(stateFolder(machine), home)) return run
+  const moved = (path: string) =>
+    isInside(path, run.home) ? home + path.slice(run.home.length) : path
+  return {
+    ...run,
+    home,
+    files: run.files.map((file) => ({
+      ...file,
+      path: moved(file.path),
+      realPath: moved(file.realPath),
+    })),
+    folders: run.folders.map(moved),
+  }
+}
+
+/**
+ * An id for a run at `now` that sorts behind all earlier ones, also within one second and when the
+ * clock was set back.
+ *
+ * @param names of the records, oldest first
+ */
+export function nextRunId(now: Date, names: readonly string[]): string {
+  const stamp = `${now.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`
+  const [, newestStamp = '', newestEnd = ''] =
+    /^run-(\d{8}T\d{6}Z)-([0-9a-f]+)\./.exec(names.at(-1) ?? '') ?? []
+  if (stamp <= newestStamp) return `${newestStamp}-${successor(newestEnd)}`
+  // Below 8000, so that there is room to count up within one second.
+  const end = Number.parseInt(randomName().slice(0, 4), 16) & 0x7fff
+  return `${stamp}-${end.toString(16).padStart(4, '0')}`
+}
+
+/** The next longer or larger one in the order of text. */
+function successor(hex: string): string {
+  if (/^f+$/.test(hex)) return `${hex}0`
+  return (BigInt(`0x${hex}`) + 1n).toString(16).padStart(hex.length, '0')
+}
+
+/** This many of the newest runs are kept whatever their age. */
+const keptAlways = 30
+/** Beyond those, runs are kept for this long, in ms: 90 days. */
+const keptForMs = 90 * 24 * 60 * 60_000
+/** And never more than this many. */
+const keptAtMost = 200
+/** All copies together take about this much, in bytes. */
+const keptBytes = 20_000_000
+
+/**
+ * The runs that may go. Of every file the oldest copy and the newest stay: the one is how it was before
+ * repoint, the other is what a rollback undoes.
+ *
+ * @param runs newest first
+ * @param sizeOf what a copy takes on the disk, in bytes
+ */
+export function obsoleteRuns(
+  runs: readonly RunRecord[],
+  now: Date,
+  sizeOf: (sha256: string) => number,
+): RunRecord[] {
+  const precious = new Set([runs, runs.toReversed()].flatMap(firstOfEachFile))
+  const counted = new Set<string>()
+  let bytes = 0
+
+  return runs.filter((run, index) => {
+    for (const sha256 of hashesOf(run)) {
+      if (!counted.has(sha256)) bytes += sizeOf(sha256)
+      counted.add(sha256)
+    }
+    const isOld = now.getTime() - Date.parse(run.at) > keptForMs
+    const isTooMuch = index >= keptAtMost || bytes > keptBytes
+    return !precious.has(run) && (isTooMuch || (isOld && index >= keptAlways))
+  })
+}
+
+function firstOfEachFile(runs: readonly RunRecord[]): RunRecord[] {
+  const seen = new Set<string>()
+  return runs.filter(({ files }) => {
+    const fresh = files.filter(({ realPath }) => !seen.has(realPath))
+    for (const { realPath } of fresh) seen.add(realPath)
+    return fresh.length > 0
+  })
+}
+
+function hashesOf({ files }: RunRecord): string[] {
+  return files.flatMap(({ before, after }) =>
+    [before, after].flatMap((version) => (version ? [version.sha256] : [])),
+  )
+}
+
+/** Removes obsolete runs, unless a record is damaged: nobody knows what it needs. Needs the lock. */
+export function prune(world: World, paths: StatePaths): void {
+  attempt(() => {
+    const sizes = blobSizes(world, paths)
+    const total = [...sizes.values()].reduce((sum, size) => sum + size, 0)
+    if (total <= keptBytes && recordNames(world, paths).length <= keptAlways) return
+    const { runs, damaged } = readRuns(world, paths)
+    if (damaged.length > 0) return
+    const obsolete = obsoleteRuns(runs, world.clock.now(), (sha256) => sizes.get(sha256) ?? 0)
+    removeRecords(
+      world,
+      paths,
+      obsolete.map(({ id }) => paths.record(id)),
+    )
+  })
+}
+
+function blobSizes({ files }: World, paths: StatePaths): Map<string, number> {
+  const names = files.readdir(paths.blobs).filter((name) => blobNames.test(name))
+  return new Map(names.map((name) => [name, files.lstat(paths.blob(name)).sizeBytes]))
+}
+
+/** Removes records, then the copies that no other one names. Needs the lock. */
+export function removeRecords(world: World, paths: StatePaths, records: readonly string[]): void {
+  const { files } = world
+  if (records.length === 0) return
+  for (const path of records) unlessGone(() => files.unlink(path))
+  // A record that a power loss brings back must find its copies.
+  files.fsyncFolder(paths.folder)
+  removeUnnamedBlobs(world, paths)
+}
+
+/**
+ * Removes the copies that no record names; none while a record is damaged. Those of a draft go: it is
+ * never carried out. Needs the lock.
+ */
+export function removeUnnamedBlobs(world: World, paths: StatePaths): void {
+  const { files } = world
+  attempt(() => {
+    const { runs, damaged } = readRuns(world, paths)
+    if (damaged.length > 0) return
+    const named = new Set(runs.flatMap(hashesOf))
+    const unnamed = files
+      .readdir(paths.blobs)
+      .filter((name) => blobNames.test(name) && !named.has(name))
+    for (const name of unnamed) files.unlink(paths.blob(name))
+    if (unnamed.length > 0) files.fsyncFolder(paths.blobs)
+  })
 }

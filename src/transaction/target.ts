@@ -2,9 +2,10 @@ import { dirname, relative, resolve } from 'node:path'
 import type { Bytes } from '../edits/plan.ts'
 import { maxConfigBytes } from '../edits/text.ts'
 import { UserError } from '../errors.ts'
+import type { Notice } from '../notice.ts'
 import type { FileStatus, Files, Machine } from '../platform/platform.ts'
-import { placeOf } from './failure.ts'
-import { isThere } from './state.ts'
+import { codeOf, isInside, missingFolders, shownPath, unlessGone } from './files.ts'
+import type { World } from './record.ts'
 
 /** Where the bytes of a configuration file lie, or would lie. */
 export interface Target {
@@ -29,18 +30,20 @@ export function findTarget(files: Files, machine: Machine, path: string): Target
   const conflict = (problem: string, hint: string) =>
     new UserError({
       code: 'config-conflict',
-      message: `${placeOf(machine, path)} ${problem}`,
+      message: `${shownPath(machine, path)} ${problem}`,
       hint,
     })
   const away = 'Move it away, then run the same command again.'
+
   let current = path
   for (let links = 0; links <= maxLinks; links++) {
     const status = lstatIfThere(files, current)
+
     if (status === undefined) {
-      const missing = missingFolders(files, dirname(current))
+      const missing = missingFolders(files, dirname(current), dirname)
       if (links > 0 && missing.length > 0)
         throw conflict(
-          `is a symbolic link into a folder that does not exist: ${placeOf(machine, current)}`,
+          `is a symbolic link into a folder that does not exist: ${shownPath(machine, current)}`,
           'Make that folder or remove the link, then run the same command again.',
         )
       const realPath = realPathOf(files, current, missing)
@@ -48,6 +51,7 @@ export function findTarget(files: Files, machine: Machine, path: string): Target
         throw conflict('lies behind a symbolic link that leads nowhere', away)
       return { realPath, status, missingFolders: missing }
     }
+
     if (status.kind !== 'symlink') {
       if (status.kind !== 'file') throw conflict(`is ${kindNames[status.kind]}, not a file`, away)
       if (status.links > 1)
@@ -57,6 +61,7 @@ export function findTarget(files: Files, machine: Machine, path: string): Target
         )
       return { realPath: files.realpath(current), status, missingFolders: [] }
     }
+
     current = resolve(files.realpath(dirname(current)), files.readlink(current))
   }
   throw conflict('is a symbolic link that leads in a circle', away)
@@ -65,29 +70,21 @@ export function findTarget(files: Files, machine: Machine, path: string): Target
 const kindNames = { folder: 'a folder', other: 'a device, a pipe or a socket' }
 
 function lstatIfThere(files: Files, path: string): FileStatus | undefined {
-  try {
-    return files.lstat(path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-function missingFolders(files: Files, folder: string): string[] {
-  const missing: string[] = []
-  for (let path = folder; !isThere(files, path); path = dirname(path)) missing.unshift(path)
-  return missing
+  let status: FileStatus | undefined
+  unlessGone(() => {
+    status = files.lstat(path)
+  })
+  return status
 }
 
 /** Undefined: the nearest folder on the way is a symlink to nothing. */
 function realPathOf(files: Files, path: string, missing: readonly string[]): string | undefined {
   const anchor = dirname(missing[0] ?? path)
-  try {
-    return resolve(files.realpath(anchor), relative(anchor, path))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
+  let real: string | undefined
+  unlessGone(() => {
+    real = resolve(files.realpath(anchor), relative(anchor, path))
+  })
+  return real
 }
 
 /**
@@ -99,14 +96,94 @@ export function readIfThere(files: Files, machine: Machine, path: string): Bytes
   try {
     return files.read(path, maxConfigBytes)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null
     if (!(error instanceof RangeError)) throw error
     throw new UserError({
       code: 'config-conflict',
-      message: `${placeOf(machine, path)} is larger than ${maxConfigBytes} bytes, which no configuration is`,
+      message: `${shownPath(machine, path)} is larger than ${maxConfigBytes} bytes, which no configuration is`,
       hint: 'Look at what stands in it.',
       cause: error,
     })
   }
+}
+
+/**
+ * As root a run reads, writes and makes only what is root's own and lies in root's home. In anybody
+ * else's place its owner could lead every path elsewhere, and what was recorded there would be their
+ * word.
+ *
+ * @param path behind all symlinks, as far as it exists
+ * @throws UserError `not-permitted`; Node's own errors
+ */
+export function refuseAsRoot(world: World, path: string): void {
+  const { files, machine, processes } = world
+  if (!isRoot(world)) return
+  const owner = ownerOf(files, machine.home)
+  if (owner !== processes.uid) throw foreignHome(world, owner)
+
+  const home = realPathNow(files, machine.home)
+  const real = realPathNow(files, path)
+  const refuse = (problem: string) =>
+    new UserError({
+      code: 'not-permitted',
+      message: `repoint runs as root, and ${shownPath(machine, path)} ${problem}`,
+      hint: "Run it as the user whose file it is. As root it touches only what is root's and lies in root's home.",
+    })
+  if (!isInside(real, home)) throw refuse(`does not lie in root's home, ${home}`)
+  for (let place = real; place !== home; place = dirname(place))
+    if (ownerOf(files, place) !== processes.uid)
+      throw refuse(`belongs to another user, or lies in a folder that does: ${place}`)
+}
+
+function isRoot({ machine, processes }: World): boolean {
+  return processes.uid === 0 && machine.os !== 'win32'
+}
+
+function foreignHome({ machine }: World, owner: number): UserError {
+  const isCallers = machine.env['SUDO_UID'] === String(owner)
+  return new UserError({
+    code: 'not-permitted',
+    message: isCallers
+      ? `repoint runs as root by sudo, and ${machine.home} is yours`
+      : `repoint runs as root, and ${machine.home} belongs to another user (${owner})`,
+    hint: isCallers
+      ? 'These are your own files, so no rights are missing: run it without sudo.'
+      : `Run it as that user: sudo -H -u '#${owner}' repoint …`,
+  })
+}
+
+/** Of what stands at `path`, else of the nearest folder around it. */
+function ownerOf(files: Files, path: string): number {
+  const missing = missingFolders(files, path, dirname)
+  return files.stat(dirname(missing[0] ?? `${path}/.`)).uid
+}
+
+function realPathNow(files: Files, path: string): string {
+  const missing = missingFolders(files, path, dirname)
+  if (missing.length > 0) return realPathOf(files, path, missing) ?? path
+  let real = path
+  unlessGone(() => {
+    real = files.realpath(path)
+  })
+  return real
+}
+
+/** What to say first where `sudo` leads to root's own home: most likely it was not meant. */
+export function rootNotice(world: Pick<World, 'machine' | 'processes' | 'files'>): Notice[] {
+  const { machine, processes, files } = world
+  const { SUDO_UID: caller } = machine.env
+  if (processes.uid !== 0 || machine.os === 'win32' || !caller || caller === '0') return []
+  if (ownerOf(files, machine.home) !== 0) return []
+  return [
+    {
+      code: 'runs-as-root',
+      message: `repoint runs as root by sudo: what it looks at and sets up is root's own, in ${machine.home}, and not yours`,
+      hint: 'For your own clients run it without sudo.',
+    },
+  ]
+}
+
+/** Whether `copyAttributes` would lose what nobody can see: access lists and extended attributes. */
+export function losesAttributes({ files, machine }: World, { status }: Target): boolean {
+  return status !== undefined && machine.os !== 'win32' && !files.canCopyAttributes()
 }

@@ -4,11 +4,10 @@ import { formatOf } from '../edits/format.ts'
 import { type Bytes, type FileEdit, type KeyPath, sameBytes } from '../edits/plan.ts'
 import { samePath, startsWith } from '../edits/values.ts'
 import { UserError } from '../errors.ts'
-import { readBlob } from './blobs.ts'
-import { sha256Of } from './durable.ts'
-import { fileFailure, placeOf } from './failure.ts'
+import { fileFailure, sha256Of, shownPath } from './files.ts'
+import type { RecordedFile, World } from './record.ts'
+import { readBlob } from './state.ts'
 import { findTarget, readIfThere } from './target.ts'
-import type { RecordedFile, World } from './types.ts'
 
 /** One file led back, before it is known what becomes of its client's others. */
 export interface UndoneFile {
@@ -17,8 +16,8 @@ export interface UndoneFile {
   readonly note?: string
   /** The file was deleted since. */
   readonly isGone: boolean
-  /** An address was changed since, or a key was replaced by another one. */
-  readonly isBoundChanged: boolean
+  /** Addresses that were changed since, and keys that were replaced by others. */
+  readonly changedBound: readonly KeyPath[]
   /**
    * An address went with the file. `with-older`: with it went one from before the run, which the old
    * key was meant for.
@@ -26,43 +25,85 @@ export interface UndoneFile {
   readonly addressGone: 'no' | 'yes' | 'with-older'
   /** Our key was taken out since, by a login or by hand. */
   readonly isKeyGone: boolean
-  /** The file names an address of someone's once it is led back. */
-  readonly hasAddress: boolean
+  /** Addresses of someone's that the file names once it is led back. */
+  readonly addresses: readonly KeyPath[]
+  /** The addresses that are ours in it now. */
+  readonly ownAddresses: readonly KeyPath[]
+}
+
+/** One step back, newest first. */
+export interface Step {
+  readonly file: RecordedFile
+  /** Runs between this one and the next newer one are not recorded any more. */
+  readonly isBehindGap: boolean
+}
+
+export interface UndoOptions {
+  /** The old contents as they were, whatever has been changed since. */
+  readonly force: boolean
+  /**
+   * Our keys that are neither address nor key stay in a table that we made and that someone has put
+   * something into: without them the client might not read the rest.
+   */
+  readonly keepsTables: boolean
 }
 
 /**
- * Whether a client's files have to stay as they are, because a key would come to an address that it
- * was not meant for.
+ * Why a client's files have to stay as they are: a key would come to an address that it was not meant
+ * for. Undefined: they need not.
  *
  * An address that someone has changed keeps its key. So does one whose file is gone, unless it is known
  * to stand nowhere else and the old key was meant for no other. A key that someone has put in the place
- * of ours keeps the address. Where our key is merely gone, the address goes too, as long as none comes in its place: else the
- * user's own login, made since, would be sent to the gateway.
+ * of ours keeps the address. Where our key is merely gone, the address goes too, as long as none comes
+ * in its place: else the user's own login, made since, would be sent to the gateway.
  *
  * @param isAbandoned whether the address of a file that is gone stands nowhere else
  */
-export function isHeldTogether(
+export function whyHeld(
+  { machine }: World,
   files: readonly UndoneFile[],
   isAbandoned: (path: string) => boolean = () => false,
-): boolean {
-  return (
-    files.some(({ isBoundChanged }) => isBoundChanged) ||
-    files.some(({ addressGone }) => addressGone === 'with-older') ||
-    files.some(({ addressGone, edit }) => addressGone === 'yes' && !isAbandoned(edit.path)) ||
-    (files.some(({ isKeyGone }) => isKeyGone) && files.some(({ hasAddress }) => hasAddress))
+): string | undefined {
+  const named = ({ edit }: UndoneFile, keys: readonly KeyPath[]) =>
+    `${keys.map(shownKey).join(', ')} in ${shownPath(machine, edit.path)}`
+  const together = 'Address and key belong together, so all of them stay.'
+  const hasLogin = files.some(({ isKeyGone }) => isKeyGone)
+  const own = files.filter(({ ownAddresses }) => ownAddresses.length > 0)
+  const byHand = own.map((file) => named(file, file.ownAddresses)).join(' and ')
+  const ways = hasLogin
+    ? `\`--force\` puts the old contents back, in place of the login made since. To keep that login, take out by hand what points at the gateway${byHand ? `: ${byHand}` : ''}.`
+    : '`--force` puts the old contents back.'
+
+  const changed = files.filter(({ changedBound }) => changedBound.length > 0)
+  if (changed.length > 0) {
+    const places = changed.map((file) => named(file, file.changedBound)).join(' and ')
+    return `Changed since: ${places}. ${together} ${ways}`
+  }
+
+  const gone = files.find(
+    ({ addressGone, edit }) =>
+      addressGone === 'with-older' || (addressGone === 'yes' && !isAbandoned(edit.path)),
   )
+  if (gone)
+    return `${shownPath(machine, gone.edit.path)} was deleted since, and with it the address. ${together} ${ways}`
+
+  const [returning] = files.filter(({ addresses }) => addresses.length > 0)
+  if (!hasLogin || returning === undefined) return undefined
+  return `The key of this run was taken out since, and an older address would come back: ${named(returning, returning.addresses)}. ${together} ${ways}`
 }
 
-export function leftAsItIs(undone: UndoneFile): UndoneFile {
+function shownKey(path: KeyPath): string {
+  return path.join('.')
+}
+
+export function leftAsItIs(undone: UndoneFile, why: string): UndoneFile {
   const { edit, isGone, note } = undone
   const { mode: _, ...rest } = edit
   return {
     ...undone,
     edit: { ...rest, after: edit.before, changes: [] },
     kept: isGone ? [] : edit.changes.map(({ path }) => path),
-    note:
-      note ??
-      'Address and key belong together, and one of them was changed since: all of them stay. `--force` puts the old contents back.',
+    note: isGone && note !== undefined ? note : why,
   }
 }
 
@@ -74,26 +115,39 @@ export function leftAsItIs(undone: UndoneFile): UndoneFile {
  */
 export function undoFile(
   world: World,
-  steps: readonly [RecordedFile, ...RecordedFile[]],
-  force: boolean,
+  steps: readonly [Step, ...Step[]],
+  options: UndoOptions,
 ): UndoneFile {
-  const target = steps[steps.length - 1] as RecordedFile
+  const recorded = steps.map(({ file }) => file)
+  const newest = steps[0].file
+  const target = recorded[recorded.length - 1] as RecordedFile
   const { client, path, format, scope, holdsSecret } = target
-  const { bytes: current, mode } = readCurrent(world, target)
-  const all = (pick: (file: RecordedFile) => readonly KeyPath[]) => uniquePaths(steps.flatMap(pick))
+  const { force } = options
+  const current = readCurrent(world, target)
+  const all = (pick: (file: RecordedFile) => readonly KeyPath[]) =>
+    uniquePaths(recorded.flatMap(pick))
   const boundKeys = all((file) => file.boundKeys)
   const secretKeys = all((file) => file.secretKeys)
 
   const { after, kept, note } = force
     ? { after: target.before && readBlob(world, target.before.sha256), kept: [] }
-    : foldBack(world, steps, current)
-  const isGone = current === null && steps[0].after !== null
-  const oldMode = modeAlone({ bytes: current, mode }, steps[0], target, after)
+    : foldBack(world, steps, current.bytes, options)
+
+  const documentNow = current.bytes && readIfSound(target, current.bytes)
   const documentAfter = after && readIfSound(target, after)
-  const changed = boundKeys.filter((bound) => kept.some((key) => startsWith(key, bound)))
+  const oldMode = modeAlone(current, newest, target, after)
+  const isGone = current.bytes === null && newest.after !== null
   const gone = isGone && !force ? boundKeys : []
-  const isTakenOut = (key: KeyPath) =>
-    isIn(secretKeys, key) && !(current && readIfSound(target, current)?.get(key))
+  const changed = boundKeys.filter((bound) => kept.some((key) => startsWith(key, bound)))
+  const isTakenOut = (key: KeyPath) => isIn(secretKeys, key) && !documentNow?.get(key)
+  const addresses = boundKeys.filter((key) => !isIn(secretKeys, key))
+  const changes = all((file) => file.keys).map((key) => ({
+    path: key,
+    value: documentAfter?.get(key),
+    isSecret: isIn(secretKeys, key),
+    isBound: isIn(boundKeys, key),
+  }))
+
   return {
     edit: {
       client,
@@ -101,29 +155,23 @@ export function undoFile(
       format,
       scope,
       holdsSecret,
-      changes: all((file) => file.keys).map((key) => ({
-        path: key,
-        value: documentAfter?.get(key),
-        isSecret: isIn(secretKeys, key),
-        isBound: isIn(boundKeys, key),
-      })),
-      before: current,
+      changes,
+      before: current.bytes,
       after,
       ...(oldMode === undefined ? {} : { mode: oldMode }),
     },
     kept,
     ...(note === undefined ? {} : { note }),
     isGone,
-    isBoundChanged: !force && changed.some((key) => !isTakenOut(key)),
+    changedBound: changed.filter((key) => !isTakenOut(key)),
     addressGone: addressGone(
       world,
       target,
       gone.filter((key) => !isTakenOut(key)),
     ),
     isKeyGone: !force && [...changed, ...gone].some(isTakenOut),
-    hasAddress: boundKeys.some(
-      (key) => !isIn(secretKeys, key) && documentAfter?.get(key) !== undefined,
-    ),
+    addresses: addresses.filter((key) => documentAfter?.get(key) !== undefined),
+    ownAddresses: addresses.filter((key) => documentNow?.get(key) !== undefined),
   }
 }
 
@@ -140,24 +188,82 @@ function modeAlone(
   return isAsLeft && before.mode !== left.mode ? before.mode : undefined
 }
 
-function foldBack(world: World, steps: readonly RecordedFile[], current: Bytes | null): Undone {
-  let after = current
+interface Undone {
+  readonly after: Bytes | null
+  readonly kept: readonly KeyPath[]
+  readonly note?: string
+}
+
+function foldBack(
+  world: World,
+  steps: readonly Step[],
+  current: Bytes | null,
+  { keepsTables }: UndoOptions,
+): Undone {
+  // As long as nobody came between two runs, only the last copy matters.
+  const untouched = untouchedSteps(steps, current)
+  const last = steps[untouched - 1]?.file
+  let after = last ? last.before && readBlob(world, last.before.sha256) : current
   let kept: readonly KeyPath[] = []
   let note: string | undefined
-  for (const step of steps) {
-    const undone = undoStep(world, step, after)
+
+  for (const [index, { file, isBehindGap }] of steps.entries()) {
+    if (index < untouched) continue
+    const newer = steps[index - 1]?.file
+    const met = newer && isBehindGap ? withoutRunsBetween(world, file, newer, after) : after
+    const undone = undoStep(world, file, met, keepsTables)
     after = undone.after
     kept = uniquePaths([...kept, ...undone.kept])
     note = undone.note ?? note
   }
+
   // What one step had to leave, an earlier one may have led back all the same.
-  const target = steps[steps.length - 1] as RecordedFile
+  const target = steps[steps.length - 1]?.file as RecordedFile
   const stays = kept.length > 0 ? keysThatStay(world, target, after, kept) : kept
   return {
     after,
     kept: stays,
     ...(note === undefined || (kept.length > 0 && stays.length === 0) ? {} : { note }),
   }
+}
+
+/** How many of the steps, from the newest, met what the next newer one left behind. */
+function untouchedSteps(steps: readonly Step[], current: Bytes | null): number {
+  let now = sha256OrNull(current)
+  const end = steps.findIndex(({ file }) => {
+    const isAsWritten = now === (file.after?.sha256 ?? null)
+    now = file.before?.sha256 ?? null
+    return !isAsWritten
+  })
+  return end < 0 ? steps.length : end
+}
+
+/**
+ * A file as it was before `newer`, with our keys as `older` had left them: between the two were runs
+ * that are not recorded any more, and what those wrote is ours too.
+ */
+function withoutRunsBetween(
+  world: World,
+  older: RecordedFile,
+  newer: RecordedFile,
+  bytes: Bytes | null,
+): Bytes | null {
+  if (bytes === null || older.after === null || newer.before === null) return bytes
+  const written = readBlob(world, older.after.sha256)
+  const [now, then, between] = [bytes, written, readBlob(world, newer.before.sha256)].map((one) =>
+    readIfSound(older, one),
+  )
+  if (!now || !then || !between) return bytes
+
+  if (older.scope === 'whole') {
+    // A login has other keys than what we write.
+    const isOurKind = isDeepStrictEqual(Object.keys(now.root), Object.keys(then.root))
+    return isOurKind && sha256Of(bytes) === newer.before.sha256 ? written : bytes
+  }
+  const changes = older.keys
+    .filter((path) => isDeepStrictEqual(now.get(path), between.get(path)))
+    .map((path) => ({ path, value: then.get(path) }))
+  return formatOf(older.format).edit(bytes, changes, shownPath(world.machine, older.path))
 }
 
 function keysThatStay(
@@ -167,8 +273,7 @@ function keysThatStay(
   kept: readonly KeyPath[],
 ): readonly KeyPath[] {
   const before = target.before && readBlob(world, target.before.sha256)
-  if (target.scope === 'whole')
-    return before && after && Buffer.compare(before, after) === 0 ? [] : kept
+  if (target.scope === 'whole') return before && after && sameBytes(before, after) ? [] : kept
   const documentAfter = after && readIfSound(target, after)
   const documentBefore = before && readIfSound(target, before)
   return kept.filter((key) => !isDeepStrictEqual(documentAfter?.get(key), documentBefore?.get(key)))
@@ -207,21 +312,31 @@ function readCurrent({ files, machine }: World, { path }: RecordedFile): Current
   }
 }
 
-interface Undone {
-  readonly after: Bytes | null
-  readonly kept: readonly KeyPath[]
-  readonly note?: string
-}
-
-function undoStep(world: World, file: RecordedFile, current: Bytes | null): Undone {
-  const isAsWritten = (current && sha256Of(current)) === (file.after?.sha256 ?? null)
-  const before = file.before && readBlob(world, file.before.sha256)
-  if (isAsWritten) return { after: before, kept: [] }
+function undoStep(
+  world: World,
+  file: RecordedFile,
+  current: Bytes | null,
+  keepsTables: boolean,
+): Undone {
+  const now = sha256OrNull(current)
+  if (now === (file.after?.sha256 ?? null))
+    return { after: file.before && readBlob(world, file.before.sha256), kept: [] }
   if (current === null) return deletedSince
-  const written = file.after && readBlob(world, file.after.sha256)
-  return file.scope === 'whole'
-    ? undoWhole(file, { before, written, current })
-    : undoKeys(world, file, { before, written, current })
+  // A run that was cut off came no further than to here.
+  if (now === file.before?.sha256) return { after: current, kept: [] }
+
+  const versions: Versions = {
+    before: file.before && readBlob(world, file.before.sha256),
+    written: file.after && readBlob(world, file.after.sha256),
+    current,
+  }
+  if (file.scope === 'whole') return undoWhole(file, versions)
+  const all = undoKeys(world, file, file.keys, versions)
+  const inTables = keepsTables ? keysOfSharedTables(file, versions, all.after) : []
+  if (inTables.length === 0) return all
+  const others = file.keys.filter((key) => !isIn(inTables, key))
+  const { after, kept } = undoKeys(world, file, others, versions)
+  return { after, kept: uniquePaths([...kept, ...inTables]) }
 }
 
 const deletedSince: Undone = {
@@ -230,15 +345,24 @@ const deletedSince: Undone = {
   note: 'The file was deleted since, and stays so. `--force` puts the old contents back.',
 }
 
+function sha256OrNull(bytes: Bytes | null): string | null {
+  return bytes && sha256Of(bytes)
+}
+
 interface Versions {
   readonly before: Bytes | null
   readonly written: Bytes | null
   readonly current: Bytes
 }
 
-function undoKeys(world: World, { format, keys, path }: RecordedFile, versions: Versions): Undone {
+function undoKeys(
+  world: World,
+  { format, path }: RecordedFile,
+  keys: readonly KeyPath[],
+  versions: Versions,
+): Undone {
   try {
-    const { bytes, kept } = formatOf(format).undo(versions, keys, placeOf(world.machine, path))
+    const { bytes, kept } = formatOf(format).undo(versions, keys, shownPath(world.machine, path))
     return { after: bytes, kept }
   } catch (error) {
     if (!(error instanceof UserError)) throw error
@@ -249,6 +373,22 @@ function undoKeys(world: World, { format, keys, path }: RecordedFile, versions: 
       cause: error,
     })
   }
+}
+
+/** Our keys, but for address and key, in tables that we made and in which something of others stays. */
+function keysOfSharedTables(
+  file: RecordedFile,
+  versions: Versions,
+  after: Bytes | null,
+): readonly KeyPath[] {
+  const before = versions.before && readIfSound(file, versions.before)
+  const documentAfter = after && readIfSound(file, after)
+  return file.keys.filter((key) => {
+    const table = key.slice(0, -1)
+    const isOurs = table.length > 0 && before?.get(table) === undefined
+    const isShared = isOurs && documentAfter?.get(table) !== undefined
+    return isShared && !isIn(file.boundKeys, key) && !isIn(file.secretKeys, key)
+  })
 }
 
 /** A login made since the run must not be replaced by an older one. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../src/transaction/apply.ts'
+import type { World } from '../../src/transaction/record.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
-import type { World } from '../../src/transaction/types.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { worldIn } from '../support/world.ts'
 import { byId, type Disk, planOn } from './support.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findGateway } from '../../src/commands/credentials.ts'
+import { findGateway } from '../../src/commands/find-gateway.ts'
 import { Session } from '../../src/commands/screen/session.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
 import type { Ask } from '../../src/platform/platform.ts'
@@ -28,7 +28,7 @@ async function replies(which: 'address' | 'key', typed: readonly string[]): Prom
     terminal: { ...real.terminal, canAsk: true },
     interrupt: new AbortController().signal,
   }
-  await findGateway(new Session(platform, { isJson: false }), { timeoutSeconds: 1 })
+  await findGateway(new Session(platform, { isJson: false }), { timeout: 1 })
   return typed.map((answer) => String(validate(answer)))
 }
 

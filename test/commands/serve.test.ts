@@ -149,21 +149,28 @@ test('the log line: nothing that a client sent can move the cursor or add a line
 describe('serve -- COMMAND', () => {
   const print = `
     const names = ['OPENAI_BASE_URL', 'OPENAI_API_KEY', 'ANTHROPIC_BASE_URL', 'ANTHROPIC_AUTH_TOKEN',
-      'ANTHROPIC_API_KEY', 'REPOINT_BASE_URL', 'REPOINT_API_KEY', 'NO_PROXY', 'KEPT']
+      'ANTHROPIC_API_KEY', 'REPOINT_UPSTREAM_KEY', 'REPOINT_BASE_URL', 'REPOINT_API_KEY', 'NO_PROXY', 'KEPT']
     require('node:fs').writeFileSync(process.argv[1], JSON.stringify(names.map((name) => process.env[name] ?? null)))
     fetch(process.env.OPENAI_BASE_URL + '/models', { headers: { authorization: 'Bearer ' + process.env.OPENAI_API_KEY } })
       .then((answer) => process.exit(answer.status === 200 ? 7 : 1))`
 
   test('serve -- COMMAND: runs it pointed at the gateway and exits with its status', async () => {
     const path = aFile('')
-    const env = { REPOINT_API_KEY: 'sk-k', ANTHROPIC_API_KEY: 'stale', NO_PROXY: 'a', KEPT: 'b' }
+    const key = 'sk-mine-0123456789'
+    const env = {
+      REPOINT_API_KEY: key,
+      REPOINT_UPSTREAM_KEY: 'sk-real-0123456789',
+      ANTHROPIC_API_KEY: 'stale',
+      NO_PROXY: 'a',
+      KEPT: 'b',
+    }
     const command = [process.execPath, '-e', print, path]
     const { output, status } = start({ command, isJson: false }, env)
     expect(await status).toBe(7)
     const seen = JSON.parse(await (await import('node:fs/promises')).readFile(path, 'utf8'))
     const url = seen[2]
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
-    const pointed = [`${url}/v1`, 'sk-k', url, 'sk-k', null, url, 'sk-k', 'a,127.0.0.1,localhost']
+    const pointed = [`${url}/v1`, key, url, key, null, null, url, key, 'a,127.0.0.1,localhost']
     expect(seen).toEqual([...pointed, 'b'])
     expect(output.out).toBe('')
     await expect(fetch(url)).rejects.toThrow()
@@ -187,6 +194,16 @@ describe('serve -- COMMAND', () => {
   })
 })
 
+/** A few lines that stand for a billion texts. */
+const aliasBomb = ['a: &a [x, x, x, x, x, x, x, x, x, x]']
+  .concat(
+    [...'bcdefghi'].map((name, index) => {
+      const before = 'abcdefgh'[index]
+      return `${name}: &${name} [${Array(10).fill(`*${before}`).join(', ')}]`
+    }),
+  )
+  .join('\n')
+
 describe('serve refuses', () => {
   const taken = async () => {
     const server = createServer()
@@ -209,6 +226,9 @@ describe('serve refuses', () => {
     ['two keys', { keyFile: 'x', keyEnv: 'Y' }, {}, 'usage', 'given more than once'],
     ['a variable that is not set', { keyEnv: 'NOT_SET' }, {}, 'key-missing', 'NOT_SET'],
     ['a key with a blank', {}, { REPOINT_API_KEY: 'a b' }, 'key-missing', 'REPOINT_API_KEY'],
+    ['a key that is no key', {}, { REPOINT_API_KEY: 'sk-' }, 'key-missing', 'REPOINT_API_KEY'],
+    ['a short key', {}, { REPOINT_API_KEY: 'sk-1234567' }, 'key-missing', 'REPOINT_API_KEY'],
+    ['an empty key', { keyEnv: 'MINE' }, { MINE: ' ' }, 'key-missing', 'MINE'],
     ['a key file that is not there', { keyFile: '/nope' }, {}, 'config-invalid', '/nope'],
     ['an unknown fault', { faults: ['nope'] }, {}, 'usage', '--fault nope: nope must be one of'],
     ['a catalog that is not there', { models: '/nope' }, {}, 'config-invalid', '/nope'],
@@ -220,6 +240,27 @@ describe('serve refuses', () => {
       '[0] must be a mapping',
     ],
     ['a scenario that is wrong', { scenario: aFile('[') }, {}, 'config-invalid', 'line 1'],
+    [
+      'a scenario whose aliases make too much of it',
+      { scenario: aFile(aliasBomb) },
+      {},
+      'config-invalid',
+      'Cannot use file: Excessive alias count',
+    ],
+    [
+      'a catalog whose aliases make too much of it',
+      { models: aFile(aliasBomb) },
+      {},
+      'config-invalid',
+      'Excessive alias count',
+    ],
+    [
+      'an upstream key that the log could not hide',
+      { upstream: 'https://gw.example' },
+      { REPOINT_UPSTREAM_KEY: 'sk-k' },
+      'key-missing',
+      'REPOINT_UPSTREAM_KEY',
+    ],
     [
       'an upstream without its key',
       { upstream: 'https://gw.example' },

@@ -49,13 +49,18 @@ http {
   await startDaemon('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], port)
 }
 
-/** Debian's tinyproxy with these further lines, until the test ends. */
+/**
+ * Debian's tinyproxy with these further lines, until the test ends. For it alone the name gw.test is
+ * this machine: loopback itself is never asked through a proxy.
+ */
 export async function startTinyproxy(lines: string): Promise<number> {
   const port = await freePort()
   const folder = aFolder({
+    hosts: '127.0.0.1 localhost gw.test\n',
     'tinyproxy.conf': `Port ${port}\nListen 127.0.0.1\nTimeout 20\nMaxClients 20\nLogLevel Critical\n${lines}\n`,
   })
-  await startDaemon('tinyproxy', ['-d', '-c', join(folder, 'tinyproxy.conf')], port)
+  const script = `cd ${folder}; mount --bind hosts /etc/hosts; exec tinyproxy -d -c tinyproxy.conf`
+  await startDaemon('unshare', ['--map-root-user', '--mount', 'sh', '-ec', script], port)
   return port
 }
 

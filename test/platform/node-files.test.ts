@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { type NodeFs, nodeFiles } from '../../src/platform/node-files.ts'
 import { aHome } from '../support/home.ts'
 
@@ -55,9 +55,19 @@ describe('files', () => {
     expect(() => with_('EIO').fsyncFolder(home.path)).toThrow('EIO')
   })
 
-  test('attributes that cannot be copied are no failure', () => {
-    const home = aHome({ to: '' })
-    expect(() => files.copyAttributes(home.at('nowhere'), home.at('to'))).not.toThrow()
+  test('attributes that cannot be copied are told, and no symlink is followed for them', () => {
+    const home = aHome({ from: '', link: { link: 'from' } })
+    const to = files.createNew(home.at('to'), 0o600)
+    expect(files.copyAttributes(home.at('from'), to)).toBe(true)
+    expect(() => files.copyAttributes(home.at('link'), to)).toThrow('ELOOP')
+    const path = process.env['PATH']
+    onTestFinished(() => {
+      process.env['PATH'] = path
+    })
+    process.env['PATH'] = home.path
+    expect(files.copyAttributes(home.at('from'), to)).toBe(false)
+    expect(files.canCopyAttributes()).toBe(false)
+    files.close(to)
   })
 })
 

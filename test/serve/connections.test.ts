@@ -1,101 +1,137 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, expect, test, vi } from 'vitest'
-import { beginAnswer, closeIdle } from '../../src/serve/connections.ts'
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import type { Gateway } from '../../src/serve/index.ts'
 import { aGateway } from './support/gateway.ts'
+import { sendRaw } from './support/raw.ts'
 
-const idleMs = 260
-
-const ends: (() => void)[] = []
-afterEach(() => {
-  for (const end of ends.splice(0)) end()
-})
-
-async function aServer(handle: Parameters<typeof createServer>[1]): Promise<Server> {
-  const server = createServer({ keepAliveTimeout: 0 }, handle)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const stop = closeIdle(server, idleMs)
-  ends.push(() => {
-    stop()
-    server.close()
-    server.closeAllConnections()
-  })
-  return server
+const requests = {
+  catalog: () => ({ line: 'GET /v1/models', body: '' }),
+  page: () => ({ line: 'GET /', body: '' }),
+  text: () => ({
+    line: 'POST /v1/chat/completions',
+    body: '{"model":"gpt-5.6","messages":[{"role":"user","content":"Zwölf Boxkämpfer"}]}',
+  }),
+  stream: () => ({
+    line: 'POST /v1/messages',
+    body: '{"model":"claude-sonnet-5","max_tokens":50,"stream":true,"messages":[{"role":"user","content":"one two three"}]}',
+  }),
 }
 
-/** A connection that notes when it was closed, in ms after `since`. */
-function aConnection(server: Server): {
-  socket: Socket
-  closedAfterMs(since: number): Promise<number>
-} {
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').resume()
-  const closed = once(socket, 'close').then(() => performance.now())
-  return { socket, closedAfterMs: async (since) => (await closed) - since }
+type Name = keyof typeof requests
+
+function request(gateway: Gateway, name: Name, headers = '', version = '1.1'): string {
+  const { line, body } = requests[name]()
+  const length = body === '' ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`
+  return `${line} HTTP/${version}\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\nOrigin: http://a.test\r\n${headers}${length}\r\n${body}`
 }
 
-const ask = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+/** One answer without what differs from one to the next. */
+function shapeOf(answer: string): string {
+  return answer
+    .replace(/^(Date|X-Oneapi-Request-Id): .*$/gm, '$1: …')
+    .replace(/(chatcmpl-|msg_)\w+/g, '$1…')
+    .replace(/"created":\d+/g, '"created":0')
+}
 
-test('a connection on which nothing happens is closed, and not before its time', async () => {
-  const server = await aServer((_, response) => response.end('yes'))
-  const { socket, closedAfterMs } = aConnection(server)
-  for (let turn = 0; turn < 3; turn++) {
-    socket.write(ask)
-    await once(socket, 'data')
-    if (turn < 2) await sleep(idleMs / 2)
-  }
-  expect(await closedAfterMs(performance.now())).toBeGreaterThan(idleMs * 0.9)
+const names = Object.keys(requests) as Name[]
+
+// The page comes at once, whatever is in force.
+test.each(names.filter((name) => name !== 'page'))(
+  'connections: %s has the same bytes for a request that waited',
+  async (name) => {
+    const gateway = await aGateway({ faults: [{ delayMs: 30, every: 2 }] })
+    const alone = await sendRaw(gateway.port, [request(gateway, name)])
+    const both = (await sendRaw(gateway.port, [request(gateway, name).repeat(2)])).text
+    const second = both.lastIndexOf('HTTP/1.1 200 OK')
+    expect(alone.closed).toBe(false)
+    expect(second).toBeGreaterThan(0)
+    expect(shapeOf(alone.text)).toBe(shapeOf(both.slice(second)))
+    expect(shapeOf(both.slice(0, second))).toBe(shapeOf(alone.text))
+    const date = /^Date: (.*)\r$/m.exec(alone.text)![1]!
+    expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(5000)
+  },
+)
+
+test.each(names)(
+  'connections: a client that wants the connection closed after %s gets it closed',
+  async (name) => {
+    const gateway = await aGateway()
+    const last = await sendRaw(gateway.port, [request(gateway, name, 'Connection: close\r\n')])
+    expect(last.closed).toBe(true)
+    expect(last.text).toContain('Connection: close')
+    const { text } = await sendRaw(gateway.port, [request(gateway, name)])
+    const kept = 'Connection: keep-alive\r\nKeep-Alive: timeout=65\r\n'
+    expect(text).toContain(kept)
+    expect(shapeOf(text).replace(kept, '')).toBe(
+      shapeOf(last.text).replace('Connection: close\r\n', ''),
+    )
+    const old = await sendRaw(gateway.port, [request(gateway, name, '', '1.0')])
+    expect(old.closed).toBe(true)
+    expect(old.text).toContain('200 OK')
+    expect(old.text).not.toContain('chunked')
+  },
+)
+
+test('connections: an answer has the date at which it was given', async () => {
+  const gateway = await aGateway({ faults: [{ delayMs: 2000 }] })
+  const askedAt = Math.floor(Date.now() / 1000) * 1000
+  const { text } = await sendRaw(gateway.port, [request(gateway, 'text')], { quietMs: 2500 })
+  const date = Date.parse(/^Date: (.*)\r$/m.exec(text)![1]!)
+  expect(date).toBeGreaterThanOrEqual(askedAt + 2000)
 })
 
-test('a connection that never asked is closed too', async () => {
-  const server = await aServer(() => {})
-  expect(await aConnection(server).closedAfterMs(performance.now())).toBeGreaterThan(idleMs * 0.9)
-})
-
-test('a connection stays while an answer is under way or was not read yet', async () => {
-  const large = 'x'.repeat(20_000_000)
-  let end = () => {}
-  const server = await aServer((request, response) => {
-    if (request.url === '/large') response.end(large)
-    else end = beginAnswer(request.socket)
-  })
-  const waiting = aConnection(server)
-  waiting.socket.write(ask)
-  const unread = aConnection(server)
-  unread.socket.pause()
-  unread.socket.write(ask.replace('/', '/large'))
-  await sleep(3 * idleMs)
-  expect([waiting.socket.closed, unread.socket.closed]).toEqual([false, false])
-  const endedAt = performance.now()
-  end()
-  unread.socket.resume()
-  for (const { closedAfterMs } of [waiting, unread])
-    expect(await closedAfterMs(endedAt)).toBeGreaterThan(idleMs * 0.9)
-})
-
-test('nothing is closed once it was stopped', async () => {
-  const server = createServer({ keepAliveTimeout: 0 }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  ends.push(() => server.close().closeAllConnections())
-  closeIdle(server, 20)()
-  const { socket } = aConnection(server)
-  await sleep(200)
-  expect(socket.closed).toBe(false)
-})
-
-test('the gateway closes a connection that was idle for 65 s', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] })
-  ends.push(() => vi.useRealTimers())
+test('connections: many requests on one connection are answered in turn', async () => {
   const gateway = await aGateway()
-  const socket = connect(gateway.port, '127.0.0.1')
-  ends.push(() => socket.destroy())
-  socket.write('GET /v1/models HTTP/1.1\r\nHost: a\r\n\r\n')
-  expect(String(await once(socket, 'data'))).toContain('Keep-Alive: timeout=65\r\n')
-  vi.advanceTimersByTime(64_000)
-  await sleep(50)
-  expect(socket.closed).toBe(false)
-  vi.advanceTimersByTime(12_000)
-  await once(socket, 'close')
+  const round = ['text', 'stream', 'catalog'] as const
+  const all = round
+    .map((name) => request(gateway, name))
+    .join('')
+    .repeat(20)
+  const answer = await sendRaw(gateway.port, [all], { quietMs: 300 })
+  expect(answer.statuses).toEqual(Array.from({ length: 60 }, () => 200))
+  const kinds = answer.text.matchAll(/chat\.completion(?=",)|message_stop(?="\})|list(?=",)/g)
+  expect([...kinds].map(([kind]) => kind)).toEqual(
+    Array.from({ length: 20 }, () => ['chat.completion', 'message_stop', 'list']).flat(),
+  )
+  expect(gateway.requests().map(({ state }) => state)).toEqual(
+    Array.from({ length: 60 }, () => 'done'),
+  )
+})
+
+test('connections: what a slow reader has not taken yet is not written over by later streams', async () => {
+  const gateway = await aGateway()
+  const body = (word: string) =>
+    JSON.stringify({
+      model: 'gpt-5.6',
+      stream: true,
+      messages: [{ role: 'user', content: `#call say ${JSON.stringify({ word })}` }],
+      tools: [{ type: 'function', function: { name: 'say' } }],
+    })
+  const ask = (word: string) =>
+    `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\nContent-Length: ${body(word).length}\r\n\r\n${body(word)}`
+  // About 100 kB each: more than the system takes without a reader, soon.
+  const words = 'abcdefgh'.split('').map((letter) => letter.repeat(10_000))
+  const sockets = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const socket = connect({ port: gateway.port, host: '127.0.0.1' })
+      socket.pause()
+      for (const word of words.flatMap((one) => Array(12).fill(one))) socket.write(ask(word))
+      return socket
+    }),
+  )
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  for (const socket of sockets) {
+    let text = ''
+    socket.on('data', (piece) => {
+      text += piece.toString('latin1')
+    })
+    socket.resume()
+    await expect.poll(() => text.split('[DONE]').length - 1, { timeout: 20_000 }).toBe(96)
+    const said = [...text.matchAll(/"arguments":"((?:[^"\\]|\\.)*)"/g)]
+      .map(([, piece]) => piece)
+      .join('')
+    const expected = words.map((word) => `{\\"word\\":\\"${word}\\"}`.repeat(12)).join('')
+    expect(said.replaceAll('\\', '')).toBe(expected.replaceAll('\\', ''))
+    socket.destroy()
+  }
 })

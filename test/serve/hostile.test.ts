@@ -172,3 +172,34 @@ test('hostile: a WebSocket upgrade is turned away as the wrong route', async () 
   ])
   expect(answer.statuses).toEqual([404])
 })
+
+test.each(['sk-', '', 'sk-1234567', '1234567', 'sk-with a blank'])(
+  'hostile: the key %j would let anybody in, and is refused',
+  async (key) => {
+    await expect(aGateway({ key })).rejects.toMatchObject({ code: 'usage' })
+  },
+)
+
+test('hostile: a client that asks on and on without reading is cut off', async () => {
+  const line = `GET /_repoint/requests HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`
+  for (let count = 0; count < 300; count++) await fetch(`${gateway.url}/v1/${'x'.repeat(3000)}`)
+  const before = process.memoryUsage().rss
+  const closed = await Promise.all(
+    Array.from({ length: 25 }, async () => {
+      const socket = connect(gateway.port, '127.0.0.1').on('error', () => {})
+      socket.pause()
+      const gone = new Promise((resolve) => socket.once('close', () => resolve('closed')))
+      socket.write(line.repeat(5000))
+      await new Promise((resolve) => setTimeout(resolve, 1500))
+      socket.resume()
+      const end = await Promise.race([
+        gone,
+        new Promise((resolve) => setTimeout(resolve, 10_000, 'open')),
+      ])
+      socket.destroy()
+      return end
+    }),
+  )
+  expect(closed).toEqual(Array(25).fill('closed'))
+  expect((process.memoryUsage().rss - before) / 1024 / 1024).toBeLessThan(400)
+})

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { type AddressInfo, createServer as createRawServer } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { aGateway, ask, jsonOf } from './support/gateway.ts'
 import { sendRaw } from './support/raw.ts'
 
@@ -10,11 +10,11 @@ const input = { model: 'gpt-5.6', input: 'one two three' }
 test('upstream: requests go through with the upstream’s key, and only that', async () => {
   const upstream = await aGateway()
   const gateway = await aGateway({ upstream: { url: upstream.url, key: upstream.key } })
-  const answer = await ask(gateway, '/v1/responses?a=b', input, { 'x-mine': 'yes' })
+  const answer = await ask(gateway, '/v1/responses?a=b', input, { 'openai-beta': 'yes' })
   expect((await jsonOf(answer)).output[0].content[0].text).toContain('one two three')
   const [seen] = upstream.requests()
   expect(seen).toMatchObject({ path: '/v1/responses?a=b', auth: 'bearer', keyMatches: true })
-  expect(seen!.headers['x-mine']).toBe('yes')
+  expect(seen!.headers['openai-beta']).toBe('yes')
   expect(JSON.stringify(seen)).not.toContain(gateway.key)
   expect(gateway.requests()).toMatchObject([
     { status: 200, modelAsked: 'gpt-5.6', state: 'done', keyMatches: true },
@@ -173,4 +173,105 @@ test('upstream: a request for a whole address goes to the upstream, not to that 
   ])
   expect(answer.statuses).toEqual([200])
   expect(upstream.requests()).toMatchObject([{ path: '/v1/models?a=b', keyMatches: true }])
+})
+
+describe('what stays here', () => {
+  /** A server that answers with `body`, and what it was asked. */
+  async function anUpstream(type: string, body: (key: string) => string | readonly string[]) {
+    const seen: IncomingHttpHeaders[] = []
+    const server = createServer((request, response) => {
+      seen.push(request.headers)
+      const pieces = [body(realKey)].flat()
+      response.writeHead(200, { 'content-type': type })
+      for (const piece of pieces) response.write(piece)
+      response.end()
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const url = `http://127.0.0.1:${port}`
+    return { seen, gateway: await aGateway({ upstream: { url, key: realKey } }) }
+  }
+
+  const realKey = 'sk-real-canary-0123456789'
+  const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
+
+  /** The key, letter by letter, in the frames of each protocol. */
+  const letters = (frame: (letter: string) => unknown) => (key: string) =>
+    [...`my key is ${key}, yours?`].map((letter) => data(frame(letter)))
+
+  test.each<[string, string, (key: string) => string | readonly string[]]>([
+    ['an answer', 'application/json', (key) => JSON.stringify({ error: `bad key ${key}` })],
+    ['an answer that is cut there', 'text/plain', (key) => 'x'.repeat(256 * 1024 - 12) + key],
+    ['chat', 'text/event-stream', letters((content) => ({ choices: [{ delta: { content } }] }))],
+    [
+      'messages',
+      'text/event-stream',
+      letters((partial_json) => ({ index: 1, delta: { partial_json } })),
+    ],
+    [
+      'responses',
+      'text/event-stream; charset=utf-8',
+      letters((delta) => ({ type: 'response.output_text.delta', item_id: 'a', delta })),
+    ],
+  ])('upstream: its key never enters the log: %s', async (_, type, body) => {
+    const { gateway } = await anUpstream(type, body)
+    const noted: string[] = []
+    const events = await fetch(`${gateway.url}/_repoint/events`)
+    await (await ask(gateway, `/v1/responses?echo=${realKey}`, { model: realKey })).text()
+    await expect.poll(() => gateway.requests()[0]!.state).toBe('done')
+    const [request] = gateway.requests()
+    noted.push(JSON.stringify(request))
+    noted.push(await (await fetch(`${gateway.url}/_repoint/requests`)).text())
+    noted.push(await (await fetch(`${gateway.url}/_repoint/requests/${request!.id}`)).text())
+    noted.push(new TextDecoder().decode((await events.body!.getReader().read()).value))
+    for (const text of noted) {
+      expect(text).not.toContain(realKey)
+      expect(text).not.toContain('sk-real-can')
+    }
+    const said = request!.responseBody
+      .split('\n')
+      .flatMap((line) => (line.startsWith('data:') ? [JSON.parse(line.slice(5))] : []))
+      .map(({ delta, choices }) => choices?.[0].delta.content ?? delta.partial_json ?? delta)
+      .join('')
+    if (said !== '') expect(said).toBe('my key is sk-…6789, yours?')
+  })
+
+  test('upstream: of what a client sends only what says who asks for what goes on', async () => {
+    const { seen, gateway } = await anUpstream('application/json', () => '{}')
+    const secrets = {
+      'api-key': 'stray-1',
+      'x-goog-api-key': 'stray-2',
+      cookie: 'session=stray-3',
+      'x-auth-token': 'stray-4',
+      'cf-access-client-secret': 'stray-5',
+      'x-amz-security-token': 'stray-6',
+      'proxy-authorization': 'stray-7',
+      'anthropic-api-key': 'stray-8',
+      'x-company': 'stray-9',
+    }
+    const kept = {
+      'anthropic-version': '2023-06-01',
+      'anthropic-beta': 'a,b',
+      'x-stainless-lang': 'js',
+      originator: 'codex_exec',
+      session_id: '0123',
+      'user-agent': 'tool/1',
+    }
+    // Not by fetch, which sends no cookies.
+    const lines = Object.entries({ ...secrets, ...kept }).map((pair) => `${pair.join(': ')}\r\n`)
+    const head = `Host: x\r\nAuthorization: Bearer ${gateway.key}\r\nX-Api-Key: ${gateway.key}\r\n`
+    const { statuses } = await sendRaw(gateway.port, [
+      `GET /v1/models HTTP/1.1\r\n${head}${lines.join('')}\r\n`,
+    ])
+    expect(statuses).toEqual([200])
+    expect(seen).toHaveLength(1)
+    expect(JSON.stringify(seen)).not.toMatch(/stray-\d/)
+    expect(JSON.stringify(seen)).not.toContain(gateway.key)
+    expect(seen[0]).toMatchObject({
+      ...kept,
+      authorization: `Bearer ${realKey}`,
+      'x-api-key': realKey,
+    })
+  })
 })

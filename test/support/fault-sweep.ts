@@ -1,6 +1,6 @@
 import { UserError } from '../../src/errors.ts'
 import type { Files } from '../../src/platform/platform.ts'
-import { settle } from '../../src/transaction/recover.ts'
+import { settle } from '../../src/transaction/restore.ts'
 import { type Fault, faultyFiles } from './faulty-files.ts'
 import { isNewPair, isOldPair, problems, type Work } from './pair-machines.ts'
 import { worldOf } from './power-loss.ts'
@@ -34,9 +34,10 @@ export function sweepFaults(work: Work, fault: Omit<Fault, 'at'>): FaultSweep {
         complain('files are said to be unchanged')
       if (error.files === 'pending') {
         settle(worldOf(files, work.boot))
-        if (!isNewPair(files, work.ends)) complain('said to be pending, and was not finished')
+        if (!isOldPair(files, work.ends)) complain('said to be pending, and was not taken back')
       }
-      if (error.files === 'changed') complain('files are said to be changed')
+      if (error.files === 'changed' && !isNewPair(files, work.ends))
+        complain('files are said to be changed')
     } else complain(`not a UserError: ${error}`)
     if (error === undefined && !isNewPair(files, work.ends)) complain('said to be done')
     // The same process goes on living, so whatever it left must not stop the next run.

@@ -12,7 +12,7 @@ export interface Fault {
 }
 
 /** Calls that never fail by contract, or whose failure would be of no interest. */
-const unfailing = new Set<string>(['copyAttributes'])
+const unfailing = new Set<string>(['copyAttributes', 'canCopyAttributes'])
 
 /** File calls of which one fails before it takes place, and how many there were. */
 export function faultyFiles(files: Files, fault: Fault) {

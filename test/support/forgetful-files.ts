@@ -145,10 +145,6 @@ export class ForgetfulFiles implements Files {
     return this.#find(path, true) !== undefined
   }
 
-  lchown(): void {
-    this.#count()
-  }
-
   readlink(path: string): string {
     this.#count()
     const node = this.#need(path, false)
@@ -258,8 +254,13 @@ export class ForgetfulFiles implements Files {
     this.#pending = this.#pending.filter((change) => change.folder !== folder)
   }
 
-  copyAttributes(): void {
+  canCopyAttributes(): boolean {
+    return true
+  }
+
+  copyAttributes(): boolean {
     this.#count()
+    return true
   }
 
   #count(): void {

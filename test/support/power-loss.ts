@@ -1,5 +1,5 @@
 import type { Files } from '../../src/platform/platform.ts'
-import type { World } from '../../src/transaction/types.ts'
+import type { World } from '../../src/transaction/record.ts'
 import { type ForgetfulFiles, PowerLoss } from './forgetful-files.ts'
 
 export const home = '/home/someone'

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { nodeFiles } from '../../src/platform/node-files.ts'
 import { nodeProcesses } from '../../src/platform/node-processes.ts'
 import type { Files, Machine } from '../../src/platform/platform.ts'
-import type { World } from '../../src/transaction/types.ts'
+import type { World } from '../../src/transaction/record.ts'
 import type { PlanSource } from './a-plan.ts'
 import type { Home } from './home.ts'
 
@@ -21,6 +21,22 @@ export function worldIn(home: Home, env: Machine['env'] = {}): World {
 /** The same world with some file calls replaced. */
 export function withCalls(world: World, calls: Partial<Files>): World {
   return { ...world, files: { ...world.files, ...calls } }
+}
+
+/** The same world for a user who is not root, to whom everything belongs that belongs to root. */
+export function notAsRoot(world: World): World {
+  const { files, processes } = world
+  const ours = <T extends { uid: number }>(status: T) =>
+    status.uid === 0 ? { ...status, uid: 1000 } : status
+  const user = { ...processes, uid: processes.uid === 0 ? 1000 : processes.uid }
+  return {
+    ...withCalls(world, {
+      lstat: (path) => ours(files.lstat(path)),
+      stat: (path) => ours(files.stat(path)),
+      fchown: (handle, uid, gid) => files.fchown(handle, uid === 1000 ? 0 : uid, gid),
+    }),
+    processes: user,
+  }
 }
 
 /** Where a plan's texts come from: what stands in the home now. */

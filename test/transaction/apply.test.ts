@@ -14,10 +14,10 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ErrorCode, FilesState, UserError } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
-import { listRuns, stateFolder } from '../../src/transaction/records.ts'
+import { listRuns, stateFolder } from '../../src/transaction/state.ts'
 import { aPairPlan, aPlan, authEdit, bytesOf, configEdit, keysEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { sourceIn, withCalls, worldIn } from '../support/world.ts'
+import { notAsRoot, sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const oldAuth = '{"tokens": {"access_token": "old-login"}}\n'
 const oldConfig = '# mine\nmodel = "gpt-5.5"\n\n[mcp_servers.a]\ncommand = "x"\n'
@@ -128,10 +128,10 @@ describe('apply', () => {
 
   test.skipIf(process.getuid?.() !== 0)('owner and group stay', () => {
     const home = aHome(oldPair)
-    chownSync(home.at('.codex/config.toml'), 1234, 5678)
+    chownSync(home.at('.codex/config.toml'), 0, 5678)
     apply(home)
     const { uid, gid } = statSync(home.at('.codex/config.toml'))
-    expect([uid, gid]).toEqual([1234, 5678])
+    expect([uid, gid]).toEqual([0, 5678])
   })
 
   test.skipIf(process.getuid?.() !== 0)(
@@ -203,7 +203,7 @@ describe('apply', () => {
     const other = mkdtempSync('/dev/shm/repoint-test-')
     onTestFinished(() => rmSync(other, { recursive: true, force: true }))
     const home = aHome({ '.codex': { link: other } })
-    apply(home)
+    apply(home, notAsRoot(worldIn(home)))
     expect(readdirSync(other).sort()).toEqual(['auth.json', 'config.toml'])
   })
 

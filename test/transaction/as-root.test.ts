@@ -1,94 +1,168 @@
-import { chownSync, lstatSync, readdirSync } from 'node:fs'
-import { relative, resolve } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { chownSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { applyPlan } from '../../src/transaction/apply.ts'
-import { checkTargets } from '../../src/transaction/check.ts'
-import { listRuns } from '../../src/transaction/records.ts'
-import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
+import { UserError } from '../../src/errors.ts'
+import { applyPlan, checkTargets } from '../../src/transaction/apply.ts'
+import { encodeDocument, type RunDocument, type World } from '../../src/transaction/record.ts'
+import { settle } from '../../src/transaction/restore.ts'
+import { planRollback } from '../../src/transaction/rollback.ts'
+import { listRuns } from '../../src/transaction/state.ts'
+import { rootNotice } from '../../src/transaction/target.ts'
 import { aPairPlan, aPlan, keysEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
-const someone = { uid: 54321, gid: 54322 }
+const someone = 54321
 const isRoot = process.getuid?.() === 0
+const refused = expect.objectContaining({ code: 'not-permitted', files: 'unchanged' })
 
-function ownersIn(home: Home): string[] {
-  const names = readdirSync(home.path, { recursive: true, encoding: 'utf8' })
+/** What a thief would want to see: everything there, with its owner and mode. */
+function everythingIn(home: Home): string[] {
+  const names = readdirSync(home.path, { recursive: true, encoding: 'utf8' }).sort()
   return names.map((name) => {
-    const { uid, gid } = lstatSync(home.at(name))
-    return `${uid}:${gid} ${name.replace(/[0-9a-f]{64}|run-.*$/, '…')}`
+    const { uid, mode, size } = lstatSync(home.at(name))
+    return `${uid} ${mode.toString(8)} ${size} ${name}`
   })
+}
+
+function giveTo(home: Home, uid: number): void {
+  for (const name of ['', ...readdirSync(home.path, { recursive: true, encoding: 'utf8' })])
+    spawnSync('chown', ['-h', String(uid), home.at(name)])
 }
 
 describe.runIf(isRoot)('as root in the home of another user', () => {
   function homeOfSomeone(given: Parameters<typeof aHome>[0] = {}): Home {
     const home = aHome(given)
-    for (const name of ['', ...readdirSync(home.path, { recursive: true, encoding: 'utf8' })])
-      chownSync(home.at(name), someone.uid, someone.gid)
+    giveTo(home, someone)
     return home
   }
 
-  test('everything that is made belongs to that user', () => {
-    const home = homeOfSomeone()
-    applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
-    const owners = ownersIn(home)
-    expect(owners.filter((one) => !one.startsWith('54321:54322 '))).toEqual([])
-    expect(owners.length).toBeGreaterThan(8)
-  })
-
-  test('a run after it is carried out, and undone, in the same state folder', () => {
+  test('nothing is looked at, made or written, and the user is named', () => {
     const home = homeOfSomeone({ '.codex/config.toml': 'model = "x"\n' })
-    const before = home.snapshot()
-    const world = worldIn(home)
-    applyPlan(world, aPairPlan(sourceIn(home)))
-    checkTargets(world, aPairPlan(sourceIn(home), 'sk-second'))
-    applyPlan(world, aPairPlan(sourceIn(home), 'sk-second'))
-    expect(listRuns(world).runs).toHaveLength(2)
-    applyRollback(world, planRollback(world, { original: true })!)
-    expect(home.snapshot()).toEqual(before)
-    expect(ownersIn(home).filter((one) => !one.startsWith('54321:54322 '))).toEqual([])
+    const before = everythingIn(home)
+    for (const work of [applyPlan, checkTargets])
+      expect(() => work(worldIn(home), aPairPlan(sourceIn(home)))).toThrow(
+        expect.objectContaining({
+          code: 'not-permitted',
+          hint: expect.stringContaining(`-u '#${someone}'`),
+        }),
+      )
+    expect(everythingIn(home)).toEqual(before)
   })
 
-  test("that user's records lead to no file of somebody else's outside of that home", () => {
-    const elsewhere = aHome({ 'system.json': '{"mine": true}\n' })
-    const home = homeOfSomeone({ 'own.json': '{}\n' })
-    const world = worldIn(home)
-    const place = elsewhere.at('system.json')
-    const edits = ['own.json', relative(home.path, place)].map((name) =>
-      keysEdit(sourceIn(home), name, [{ path: ['model'], value: 'x' }]),
+  test('a symlink there does not make a file of root’s readable', () => {
+    const secret = aHome({ 'shadow.json': '{"root": "only"}\n' })
+    const home = homeOfSomeone({ '.claude/settings.json': { link: secret.at('shadow.json') } })
+    const edit = keysEdit(sourceIn(home), '.claude/settings.json', [{ path: ['a'], value: 'b' }])
+    expect(() => applyPlan(worldIn(home), aPlan([edit]))).toThrow(refused)
+    expect(secret.text('shadow.json')).toBe('{"root": "only"}\n')
+    expect(everythingIn(home).filter((one) => one.includes('blobs'))).toEqual([])
+  })
+
+  test.each(['draft', 'journal', 'run-20261121T091500Z-0000'])(
+    'a forged %s leads to nothing',
+    (name) => {
+      const victim = aHome({ 'keep/me.json': 'x', 'empty/.keep': '' })
+      const home = homeOfSomeone()
+      const folder = home.at('.local/state/repoint')
+      home.put(`.local/state/repoint/${name}.json`, encodeDocument(forged(victim)), 0o600)
+      giveTo(home, someone)
+      spawnSync('chmod', ['700', folder])
+      const before = everythingIn(victim)
+      const world = worldIn(home)
+      for (const work of [settle, listRuns, planRollback])
+        expect(() => work(world)).toThrow(refused)
+      expect(() => applyPlan(world, aPairPlan(sourceIn(home)))).toThrow(refused)
+      expect(everythingIn(victim)).toEqual(before)
+    },
+  )
+
+  /** It would remove a file of root's, make a folder and remove another. */
+  function forged(victim: Home): RunDocument {
+    const version = { sha256: '0'.repeat(64), mode: 0o644, uid: someone, gid: someone }
+    const file = {
+      client: 'codex',
+      path: victim.at('keep/me.json'),
+      realPath: victim.at('keep/me.json'),
+      format: 'json',
+      scope: 'whole',
+      holdsSecret: true,
+      keys: [['a']],
+      secretKeys: [],
+      boundKeys: [],
+      before: null,
+      after: version,
+    } as const
+    const run = {
+      id: '20261121T091500Z-0000',
+      at: '2026-11-21T09:15:00Z',
+      home: victim.path,
+      command: 'codex',
+      clients: ['codex'],
+      baseUrl: '',
+      model: '',
+      files: [file],
+      folders: [victim.at('empty'), victim.at('made')],
+    }
+    return { run, temps: [victim.at('keep/me.json')], dropFolders: [victim.at('empty')] }
+  }
+})
+
+describe.runIf(isRoot)("as root in root's own home", () => {
+  test('a run is carried out', () => {
+    const home = aHome({ '.codex/config.toml': 'model = "x"\n' })
+    checkTargets(worldIn(home), aPairPlan(sourceIn(home)))
+    expect(applyPlan(worldIn(home), aPairPlan(sourceIn(home))).run).toBeDefined()
+  })
+
+  test.each<[string, (home: Home) => void]>([
+    ['a file of another user', (home) => chownSync(home.at('.codex/config.toml'), someone, 0)],
+    ['a folder of another user', (home) => chownSync(home.at('.codex'), someone, 0)],
+    [
+      'a link out of it',
+      (home) => {
+        const elsewhere = aHome({ 'config.toml': home.text('.codex/config.toml') })
+        spawnSync('rm', [home.at('.codex/config.toml')])
+        symlinkSync(elsewhere.at('config.toml'), home.at('.codex/config.toml'))
+      },
+    ],
+    ['a state folder of another user', (home) => stateOf(home, someone)],
+  ])('%s is refused', (_, prepare) => {
+    const home = aHome({ '.codex/config.toml': 'model = "x"\n' })
+    const plan = aPairPlan(sourceIn(home))
+    prepare(home)
+    const before = everythingIn(home)
+    for (const work of [checkTargets, applyPlan])
+      expect(() => work(worldIn(home), plan)).toThrow(refused)
+    expect(everythingIn(home).filter((one) => !one.includes('.local'))).toEqual(
+      before.filter((one) => !one.includes('.local')),
     )
-    for (const edit of edits) applyPlan(world, aPlan([{ ...edit, path: resolve(edit.path) }]))
-    const written = elsewhere.text('system.json')
-    expect(() => applyRollback(world, planRollback(world)!)).toThrow('does not belong to the user')
-    expect(elsewhere.text('system.json')).toBe(written)
-    chownSync(place, someone.uid, someone.gid)
-    applyRollback(world, planRollback(world)!)
-    expect(elsewhere.text('system.json')).toBe('{"mine": true}\n')
+    expect(readFileSync(home.at('.codex/config.toml'), 'utf8')).toBe('model = "x"\n')
   })
 
-  test('a file of root in that home goes back too', () => {
-    const home = homeOfSomeone({ '.codex/config.toml': 'model = "x"\n' })
-    const before = home.snapshot()
-    chownSync(home.at('.codex/config.toml'), 0, 0)
-    applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
-    applyRollback(worldIn(home), planRollback(worldIn(home))!)
-    expect(home.snapshot()).toEqual(before)
+  test('a state folder outside of it is refused', () => {
+    const home = aHome()
+    const elsewhere = aHome()
+    const world = worldIn(home, { REPOINT_STATE_DIR: elsewhere.at('state') })
+    expect(() => applyPlan(world, aPairPlan(sourceIn(home)))).toThrow(refused)
+    expect(readdirSync(elsewhere.path)).toEqual([])
   })
 
-  test('a state folder of a third user is refused', () => {
-    const home = homeOfSomeone({ 'state/.keep': '' })
-    chownSync(home.at('state'), 777, 777)
-    const world = worldIn(home, { REPOINT_STATE_DIR: home.at('state') })
-    expect(() => applyPlan(world, aPairPlan(sourceIn(home)))).toThrow('belongs to another user')
-  })
+  function stateOf(home: Home, uid: number): void {
+    mkdirSync(home.at('.local/state/repoint'), { recursive: true, mode: 0o700 })
+    chownSync(home.at('.local/state/repoint'), uid, uid)
+  }
 })
 
 describe('under sudo with the own home', () => {
-  function sudo(home: Home, owner: number) {
+  function sudo(home: Home, owner: number): World {
     const world = worldIn(home, { SUDO_UID: '1000' })
     const { files } = world
-    const stat = (path: string) => ({ ...files.stat(path), uid: owner })
-    return { ...withCalls(world, { stat }), processes: { ...world.processes, uid: 0 } }
+    const as = (uid: number) => ({
+      lstat: (path: string) => ({ ...files.lstat(path), uid }),
+      stat: (path: string) => ({ ...files.stat(path), uid }),
+    })
+    return { ...withCalls(world, as(owner)), processes: { ...world.processes, uid: 0 } }
   }
 
   test.each([
@@ -105,14 +179,23 @@ describe('under sudo with the own home', () => {
     expect(readdirSync(home.path)).toEqual([])
   })
 
-  test("root's own home is root's business", () => {
+  test("root's own home is root's business, and said", () => {
     const home = aHome()
-    checkTargets(sudo(home, 0), aPairPlan(sourceIn(home)))
+    const world = sudo(home, 0)
+    checkTargets(world, aPairPlan(sourceIn(home)))
+    expect(rootNotice(world)).toMatchObject([{ code: 'runs-as-root' }])
+    expect(rootNotice(sudo(home, 1000))).toEqual([])
+    expect(rootNotice(worldIn(home))).toEqual([])
   })
 
   test('a plan that changes nothing is refused nothing', () => {
     const home = aHome()
     applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
     expect(applyPlan(sudo(home, 1000), aPairPlan(sourceIn(home))).run).toBeUndefined()
+  })
+
+  test('what is refused is an error that a person can act on', () => {
+    const home = aHome()
+    expect(() => applyPlan(sudo(home, 1000), aPairPlan(sourceIn(home)))).toThrow(UserError)
   })
 })

@@ -2,11 +2,10 @@ import { chmodSync, existsSync, linkSync, mkdirSync, rmSync, symlinkSync } from 
 import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../src/errors.ts'
-import { applyPlan } from '../../src/transaction/apply.ts'
-import { checkTargets } from '../../src/transaction/check.ts'
-import { listRuns } from '../../src/transaction/records.ts'
+import { applyPlan, checkTargets } from '../../src/transaction/apply.ts'
+import type { World } from '../../src/transaction/record.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
-import type { World } from '../../src/transaction/types.ts'
+import { listRuns } from '../../src/transaction/state.ts'
 import { aPairPlan, aPlan, keysEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
@@ -163,18 +162,6 @@ describe('a record', () => {
     expect(listRuns(world)).toMatchObject({ runs: [{}], damaged: [] })
     applyRollback(world, planRollback(world)!)
     expect(home.snapshot()).toEqual(before)
-  })
-
-  test('that could not be read back is never made', () => {
-    const home = aHome({ 'config.json': '{}' })
-    const edit = keysEdit(sourceIn(home), 'config.json', [{ path: ['model'], value: 'x' }])
-    const plan = aPlan([{ ...edit, path: home.at('settings'), before: null }])
-    expect(failureOf(() => applyPlan(worldIn(home), plan))).toMatchObject({
-      code: 'config-conflict',
-      message: expect.stringContaining('~/settings'),
-    })
-    expect(existsSync(home.at('settings'))).toBe(false)
-    expect(listRuns(worldIn(home))).toEqual({ runs: [], damaged: [] })
   })
 
   test('holds permissions only', () => {

@@ -30,11 +30,5 @@ describe.each(pairMachines)('faults, $name', ({ start }) => {
       expect([...sweep.codes.keys()]).toEqual(['disk-full'])
       expect(sweep.done).toBe(0)
     })
-
-    test('a signal at any call goes unnoticed', () => {
-      const { points, done, violations } = sweepFaults(workOf(start()), { code: 'EINTR' })
-      expect(violations).toEqual([])
-      expect(done).toBe(points)
-    })
   })
 })

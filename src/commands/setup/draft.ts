@@ -6,18 +6,17 @@ import {
   type ModelChoice,
   type Notice,
   type Obstacle,
-  type SetupOptions,
 } from '../../clients/client.ts'
 import { fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
-import { earlierVersions } from '../../transaction/earlier.ts'
-import type { RunRecord } from '../../transaction/types.ts'
+import { earlierVersions } from '../../transaction/rollback.ts'
 import { asPlanned, readClientFiles } from '../client-files.ts'
 import { sceneOf } from '../client-state.ts'
 import { openPlaces } from '../open-places.ts'
 import type { Session } from '../screen/session.ts'
+import type { RunWithGateway } from './run.ts'
 
 /** One client's part of a setup, before anything is written. */
 export interface Draft {
@@ -38,13 +37,12 @@ export interface Draft {
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
 export function draftSetup(
-  session: Session,
-  access: GatewayAccess,
+  { session, access, request, runs }: RunWithGateway,
   client: Client,
   models: ModelChoice,
-  options: SetupOptions,
-  runs: readonly RunRecord[],
 ): Draft {
+  const { platform } = session
+  const { options } = request
   const texts = readClientFiles(session, client)
   const choice: Choice = {
     baseUrl: access.baseUrl,
@@ -52,7 +50,7 @@ export function draftSetup(
     providerId: options.providerId ?? 'gateway',
     models,
     options,
-    earlier: (role) => earlierVersions(session.platform, fileOf(texts, role).path),
+    earlier: (role) => earlierVersions(platform, fileOf(texts, role).path),
   }
   const obstacles = [
     ...client.inTheWay(sceneOf(session, client, texts, runs), choice),
@@ -62,7 +60,9 @@ export function draftSetup(
   const edits = client.plan(texts, { ...choice, repairs })
   const after = asPlanned(texts, edits)
   expectReadBack(client, after, access)
+
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
+  const hasUnknownWindows = isChanged && !isCovered('context-window-unknown', obstacles)
   return {
     client,
     models,
@@ -77,13 +77,10 @@ export function draftSetup(
           message: `${message} (${place})`,
           hint: cure,
         })),
-      ...(client.aboutConversations?.(session.platform, { before: texts, after }) ?? []),
+      ...(client.aboutConversations?.(platform, { before: texts, after }) ?? []),
       ...(isChanged ? models.notes : []),
     ],
-    unknownWindows:
-      isChanged && !isCovered('context-window-unknown', obstacles)
-        ? (models.unknownWindows ?? [])
-        : [],
+    unknownWindows: (hasUnknownWindows && models.unknownWindows) || [],
   }
 }
 

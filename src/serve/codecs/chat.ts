@@ -1,17 +1,15 @@
-import type { AnswerFacts, Codec, JsonObject, StreamEncoder } from './codec.ts'
-import { InvalidRequest } from './codec.ts'
+import type { AnswerFacts, Codec, JsonObject, StreamEncoder, WholeAnswer } from './codec.ts'
+import { InvalidRequest, sseFrame } from './codec.ts'
 import type {
   FinishReason,
   Message,
-  ModelEvent,
   ModelRequest,
   Part,
   Tool,
   ToolChoice,
   Usage,
 } from './events.ts'
-import { asLimit, asList, asString, asStrings, isObject, textOf } from './read.ts'
-import { sseData } from './sse.ts'
+import { asLimit, asList, asString, asStrings, isObject, readContent, textOf } from './read.ts'
 
 /** POST /v1/chat/completions. */
 export const chat: Codec = { protocol: 'chat', readRequest, encodeStream, fold }
@@ -21,7 +19,6 @@ function readRequest(body: JsonObject): ModelRequest {
   if (messages.length === 0) throw new InvalidRequest('field messages is required')
   return {
     model: asString(body['model']) ?? '',
-    stream: body['stream'] === true,
     messages: messages.filter(isObject).map(readMessage),
     tools: asList(body['tools']).flatMap(readTool),
     toolChoice: readToolChoice(body['tool_choice']),
@@ -50,16 +47,6 @@ function readMessage(message: JsonObject): Message {
     default:
       return { role: 'user', parts: readContent(content) }
   }
-}
-
-function readContent(content: unknown): readonly Part[] {
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return asList(content)
-    .filter(isObject)
-    .map((block) => {
-      const text = asString(block['text'])
-      return text === undefined ? { type: 'media' } : { type: 'text', text }
-    })
 }
 
 function readToolCall(call: unknown): Part[] {
@@ -94,86 +81,75 @@ function readToolChoice(choice: unknown): ToolChoice {
 function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
   const options = body['stream_options']
   const includesUsage = isObject(options) && options['include_usage'] === true
-  const untilChoices = `data: {"id":"chatcmpl-${facts.id}${afterId(facts)}`
-  const usageOfChunk = includesUsage ? ',"usage":null' : ''
-  const beforeDelta = `${untilChoices}{"index":0,"delta":`
-  const afterDelta = `,"logprobs":null,"finish_reason":null}]${usageOfChunk}}\n\n`
-  const chunk = (delta: string) => beforeDelta + delta + afterDelta
   let toolCalls = 0
 
+  const chunk = (choices: readonly object[], usage: Usage | null = null) =>
+    sseFrame({
+      id: `chatcmpl-${facts.id}`,
+      object: 'chat.completion.chunk',
+      created: facts.createdAt,
+      model: facts.model,
+      choices,
+      ...(includesUsage ? { usage: usage && usageOf(usage) } : {}),
+    })
+  const deltaChunk = (delta: object, reason: string | null = null) =>
+    chunk([{ index: 0, delta, logprobs: null, finish_reason: reason }])
+
   return {
-    open: () => chunk('{"role":"assistant","content":"","refusal":null}'),
-    aroundText: () => [`${beforeDelta}{"content":"`, `"}${afterDelta}`],
+    open: () => deltaChunk({ role: 'assistant', content: '', refusal: null }),
     frames(event) {
       switch (event.type) {
         case 'text-delta':
-          return `${beforeDelta}{"content":${JSON.stringify(event.text)}}${afterDelta}`
-        case 'tool-call-start':
-          toolCalls++
-          return chunk(
-            `{"tool_calls":[{"index":${toolCalls - 1},"id":${JSON.stringify(event.id)},"type":"function","function":{"name":${JSON.stringify(event.tool.name)},"arguments":""}}]}`,
-          )
+          return deltaChunk({ content: event.text })
+        case 'tool-call-start': {
+          const { id, tool } = event
+          const called = { name: tool.name, arguments: '' }
+          return deltaChunk({
+            tool_calls: [{ index: toolCalls++, id, type: 'function', function: called }],
+          })
+        }
         case 'tool-call-delta':
-          return chunk(
-            `{"tool_calls":[{"index":${toolCalls - 1},"function":{"arguments":${JSON.stringify(event.text)}}}]}`,
-          )
+          return deltaChunk({
+            tool_calls: [{ index: toolCalls - 1, function: { arguments: event.text } }],
+          })
         case 'finish': {
-          const last = `${beforeDelta}{},"logprobs":null,"finish_reason":"${finishReason(event.reason)}"}]${usageOfChunk}}\n\n`
-          const usage = includesUsage
-            ? `${untilChoices}],"usage":${usageText(event.usage)}}\n\n`
-            : ''
-          return `${last}${usage}data: [DONE]\n\n`
+          const usage = includesUsage ? chunk([], event.usage) : ''
+          return `${deltaChunk({}, finishReason(event.reason))}${usage}data: [DONE]\n\n`
         }
         default:
           return ''
       }
     },
     fail: ({ message, code }) =>
-      sseData(JSON.stringify({ error: { message, type: 'new_api_error', param: '', code } })),
+      sseFrame({ error: { message, type: 'new_api_error', param: '', code } }),
   }
 }
 
-let lastModel = ''
-let lastSecond = 0
-let textAfterId = ''
-
-/** Of a chunk: what all answers of a model share within a second. */
-function afterId({ model, createdAt }: AnswerFacts): string {
-  if (model !== lastModel || createdAt !== lastSecond) {
-    lastModel = model
-    lastSecond = createdAt
-    textAfterId = `","object":"chat.completion.chunk","created":${createdAt},"model":${JSON.stringify(model)},"choices":[`
-  }
-  return textAfterId
-}
-
-function fold(_body: JsonObject, facts: AnswerFacts, events: readonly ModelEvent[]): string {
-  let text: string | null = null
-  const toolCalls: {
-    id: string
-    type: 'function'
-    function: { name: string; arguments: string }
-  }[] = []
-  let reason: FinishReason = { type: 'stop' }
-  let usage: Usage = { inputTokens: facts.inputTokens, outputTokens: 0 }
-  for (const event of events) {
-    if (event.type === 'text-delta') text = (text ?? '') + event.text
-    else if (event.type === 'tool-call-start')
-      toolCalls.push({
-        id: event.id,
-        type: 'function',
-        function: { name: event.tool.name, arguments: '' },
-      })
-    else if (event.type === 'tool-call-delta') toolCalls.at(-1)!.function.arguments += event.text
-    else if (event.type === 'finish') {
-      reason = event.reason
-      usage = event.usage
+function fold(_body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
+  const texts: string[] = []
+  const toolCalls: object[] = []
+  for (const block of answer.blocks)
+    if (block.type === 'text') texts.push(block.text)
+    else {
+      const called = { name: block.tool.name, arguments: block.text }
+      toolCalls.push({ id: block.id, type: 'function', function: called })
     }
+
+  const message = {
+    role: 'assistant',
+    content: texts.length === 0 ? null : texts.join(''),
+    ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }),
+    refusal: null,
+    annotations: [],
   }
-  const content = text === null ? 'null' : JSON.stringify(text)
-  const calls = toolCalls.length === 0 ? '' : `,"tool_calls":${JSON.stringify(toolCalls)}`
-  const message = `{"role":"assistant","content":${content}${calls},"refusal":null,"annotations":[]}`
-  return `{"id":"chatcmpl-${facts.id}","object":"chat.completion","created":${facts.createdAt},"model":${JSON.stringify(facts.model)},"choices":[{"index":0,"message":${message},"logprobs":null,"finish_reason":"${finishReason(reason)}"}],"usage":${usageText(usage)}}`
+  return {
+    id: `chatcmpl-${facts.id}`,
+    object: 'chat.completion',
+    created: facts.createdAt,
+    model: facts.model,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason(answer.reason) }],
+    usage: usageOf(answer.usage),
+  }
 }
 
 function finishReason(reason: FinishReason): string {
@@ -187,6 +163,17 @@ function finishReason(reason: FinishReason): string {
   }
 }
 
-function usageText({ inputTokens, outputTokens }: Usage): string {
-  return `{"prompt_tokens":${inputTokens},"completion_tokens":${outputTokens},"total_tokens":${inputTokens + outputTokens},"prompt_tokens_details":{"cached_tokens":0,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}}`
+function usageOf({ inputTokens, outputTokens }: Usage) {
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+    completion_tokens_details: {
+      reasoning_tokens: 0,
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  }
 }

@@ -1,5 +1,4 @@
-import type { ModelEvent, ModelRequest } from './events.ts'
-import type { StreamPart } from './stream-parts.ts'
+import type { FinishReason, ModelEvent, ModelRequest, Tool, Usage } from './events.ts'
 import { tokensOf } from './tokens.ts'
 
 export type ProtocolName = 'chat' | 'responses' | 'messages'
@@ -19,7 +18,7 @@ export interface AnswerFacts {
 }
 
 /**
- * One protocol, as values: a body becomes a request, events become frames or one JSON document.
+ * One protocol, as values: a body becomes a request, events become frames, a whole answer a document.
  * A codec holds no socket and writes nothing.
  */
 export interface Codec {
@@ -28,16 +27,15 @@ export interface Codec {
   readRequest(body: JsonObject): ModelRequest
   /** Frames for a stream. One encoder serves one answer. */
   encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder
-  /** The JSON text of a whole answer. */
-  fold(body: JsonObject, facts: AnswerFacts, events: readonly ModelEvent[]): string
+  /** The document of a whole answer. */
+  fold(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object
 }
 
 export interface StreamEncoder {
   /** What stands before the model's first event. */
   open(): string
+  /** Empty: the protocol says nothing about this event. */
   frames(event: ModelEvent): string
-  /** What stands before and after the text, within its quotes, in the frame of a text delta. */
-  aroundText?(): readonly [before: string, after: string]
   /** What a failure in the middle of a stream looks like. The stream ends after it. */
   fail(failure: StreamFailure): string
 }
@@ -50,33 +48,63 @@ export interface StreamFailure {
 /** A body that is JSON but not a request. The message goes to the client as it stands. */
 export class InvalidRequest extends Error {}
 
-/** A whole stream: the same as all `frames` of the events, for less work. */
-export function encodeAll(
-  encoder: StreamEncoder,
-  events: readonly ModelEvent[],
-): readonly StreamPart[] {
-  const parts: StreamPart[] = []
-  let text = encoder.open()
-  for (const event of events) {
-    const around = event.type === 'text-delta' ? encoder.aroundText?.() : undefined
-    if (event.type !== 'text-delta') text += encoder.frames(event)
-    else if (around === undefined)
-      for (const delta of deltasOf(event.text)) text += encoder.frames(delta)
-    else {
-      const [before, after] = around
-      parts.push(text, { before, text: event.text, after })
-      text = ''
-    }
-  }
-  if (text !== '') parts.push(text)
-  return parts
-}
-
-/** The events of a stream that is written frame by frame. */
+/** The events of a stream: a text in as many deltas as it has tokens. */
 export function inTokens(events: readonly ModelEvent[]): readonly ModelEvent[] {
-  return events.flatMap((event) => (event.type === 'text-delta' ? deltasOf(event.text) : event))
+  return events.flatMap((event): ModelEvent | ModelEvent[] =>
+    event.type === 'text-delta'
+      ? tokensOf(event.text).map((text) => ({ type: 'text-delta', text }))
+      : event,
+  )
 }
 
-function deltasOf(text: string): readonly ModelEvent[] {
-  return tokensOf(text).map((token) => ({ type: 'text-delta', text: token }))
+/** A part of an answer, as far as it was said. */
+export type Block =
+  | { readonly type: 'text'; text: string }
+  /** `text` holds the arguments. */
+  | { readonly type: 'call'; readonly id: string; readonly tool: Tool; text: string }
+
+/** The blocks of an answer, made from its events. */
+export class Blocks {
+  readonly all: Block[] = []
+
+  /** The one that was opened last. */
+  get last(): Block {
+    return this.all.at(-1)!
+  }
+
+  take(event: ModelEvent): void {
+    if (event.type === 'text-start') this.all.push({ type: 'text', text: '' })
+    else if (event.type === 'tool-call-start')
+      this.all.push({ type: 'call', id: event.id, tool: event.tool, text: '' })
+    else if (event.type === 'text-delta' || event.type === 'tool-call-delta')
+      this.last.text += event.text
+  }
 }
+
+/** A complete answer. */
+export interface WholeAnswer {
+  readonly blocks: readonly Block[]
+  readonly reason: FinishReason
+  readonly usage: Usage
+}
+
+export function wholeOf(events: readonly ModelEvent[]): WholeAnswer {
+  const blocks = new Blocks()
+  for (const event of events) blocks.take(event)
+  const finish = events.at(-1)
+  if (finish?.type !== 'finish') throw new Error('the answer has no end')
+  return { blocks: blocks.all, reason: finish.reason, usage: finish.usage }
+}
+
+/** Text of one server-sent event; without a name, as the chat protocol sends it, if `event` is absent. */
+export function sseFrame(data: object, event?: string): string {
+  const name = event === undefined ? '' : `event: ${event}\n`
+  // JSON holds no line break.
+  return `${name}data: ${JSON.stringify(data)}\n\n`
+}
+
+export const sseHeaders = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-cache',
+  'X-Accel-Buffering': 'no',
+} as const

@@ -1,9 +1,8 @@
-import type { AnswerFacts, Codec, JsonObject, StreamEncoder } from './codec.ts'
-import { InvalidRequest } from './codec.ts'
+import type { AnswerFacts, Codec, JsonObject, StreamEncoder, WholeAnswer } from './codec.ts'
+import { InvalidRequest, sseFrame } from './codec.ts'
 import type {
   FinishReason,
   Message,
-  ModelEvent,
   ModelRequest,
   Part,
   Tool,
@@ -11,7 +10,6 @@ import type {
   Usage,
 } from './events.ts'
 import { asLimit, asList, asString, asStrings, isObject, textOf } from './read.ts'
-import { sseFrame } from './sse.ts'
 
 /** POST /v1/messages. */
 export const messages: Codec = { protocol: 'messages', readRequest, encodeStream, fold }
@@ -22,7 +20,6 @@ function readRequest(body: JsonObject): ModelRequest {
   const system = textOf(body['system'])
   return {
     model: asString(body['model']) ?? '',
-    stream: body['stream'] === true,
     messages: [
       ...(system === ''
         ? []
@@ -91,105 +88,63 @@ function readToolChoice(choice: unknown): ToolChoice {
 
 function encodeStream(_body: JsonObject, facts: AnswerFacts): StreamEncoder {
   let index = -1
-  let beforeText = ''
-  const stop = () =>
-    sseFrame('content_block_stop', `{"type":"content_block_stop","index":${index}}`)
+  // Every event is called as its data says.
+  const frame = (data: { readonly type: string; readonly [member: string]: unknown }) =>
+    sseFrame(data, data.type)
+  const startBlock = (block: object) =>
+    frame({ type: 'content_block_start', index: ++index, content_block: block })
+  const delta = (block: object) => frame({ type: 'content_block_delta', index, delta: block })
 
   return {
-    open: () =>
-      sseFrame(
-        'message_start',
-        JSON.stringify({
-          type: 'message_start',
-          message: messageOf(facts, [], null, { inputTokens: facts.inputTokens, outputTokens: 1 }),
-        }),
-      ) + sseFrame('ping', '{"type":"ping"}'),
-    aroundText: () => [`${beforeText}"`, '"}}\n\n'],
+    open() {
+      const usage = { inputTokens: facts.inputTokens, outputTokens: 1 }
+      const message = messageOf(facts, [], null, usage)
+      return frame({ type: 'message_start', message }) + frame({ type: 'ping' })
+    },
     frames(event) {
       switch (event.type) {
         case 'text-start':
-          index++
-          beforeText = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"text_delta","text":`
-          return sseFrame(
-            'content_block_start',
-            `{"type":"content_block_start","index":${index},"content_block":{"type":"text","text":""}}`,
-          )
+          return startBlock({ type: 'text', text: '' })
         case 'text-delta':
-          return `${beforeText}${JSON.stringify(event.text)}}}\n\n`
+          return delta({ type: 'text_delta', text: event.text })
         case 'tool-call-start':
-          index++
-          return sseFrame(
-            'content_block_start',
-            `{"type":"content_block_start","index":${index},"content_block":{"type":"tool_use","id":${JSON.stringify(event.id)},"name":${JSON.stringify(event.tool.name)},"input":{}}}`,
-          )
+          return startBlock({ type: 'tool_use', id: event.id, name: event.tool.name, input: {} })
         case 'tool-call-delta':
-          return sseFrame(
-            'content_block_delta',
-            `{"type":"content_block_delta","index":${index},"delta":{"type":"input_json_delta","partial_json":${JSON.stringify(event.text)}}}`,
-          )
+          return delta({ type: 'input_json_delta', partial_json: event.text })
         case 'text-end':
         case 'tool-call-end':
-          return stop()
-        case 'finish':
+          return frame({ type: 'content_block_stop', index })
+        case 'finish': {
+          const { reason, usage } = event
+          const last = { stop_reason: stopReason(reason), stop_sequence: stopSequence(reason) }
           return (
-            sseFrame(
-              'message_delta',
-              JSON.stringify({
-                type: 'message_delta',
-                delta: {
-                  stop_reason: stopReason(event.reason),
-                  stop_sequence: stopSequence(event.reason),
-                },
-                usage: tokensOf(event.usage),
-              }),
-            ) + sseFrame('message_stop', '{"type":"message_stop"}')
+            frame({ type: 'message_delta', delta: last, usage: tokenCounts(usage) }) +
+            frame({ type: 'message_stop' })
           )
+        }
       }
     },
-    fail: ({ message }) =>
-      sseFrame('error', JSON.stringify({ type: 'error', error: { type: 'api_error', message } })),
+    fail: ({ message }) => frame({ type: 'error', error: { type: 'api_error', message } }),
   }
 }
 
-type Block =
-  | { type: 'text'; text: string; citations: null }
-  | { type: 'tool_use'; id: string; name: string; input: unknown }
-
-function fold(_body: JsonObject, facts: AnswerFacts, events: readonly ModelEvent[]): string {
-  const content: Block[] = []
-  let argumentsText = ''
-  let reason: FinishReason | null = null
-  let usage: Usage = { inputTokens: facts.inputTokens, outputTokens: 0 }
-  for (const event of events) {
-    const block = content.at(-1)
-    switch (event.type) {
-      case 'text-start':
-        content.push({ type: 'text', text: '', citations: null })
-        break
-      case 'text-delta':
-        if (block?.type === 'text') block.text += event.text
-        break
-      case 'tool-call-start':
-        argumentsText = ''
-        content.push({ type: 'tool_use', id: event.id, name: event.tool.name, input: {} })
-        break
-      case 'tool-call-delta':
-        argumentsText += event.text
-        break
-      case 'tool-call-end':
-        if (block?.type === 'tool_use') block.input = JSON.parse(argumentsText || '{}')
-        break
-      case 'finish':
-        reason = event.reason
-        usage = event.usage
-    }
-  }
-  return JSON.stringify(messageOf(facts, content, reason, usage))
+function fold(_body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
+  const content = answer.blocks.map((block) =>
+    block.type === 'text'
+      ? { type: 'text', text: block.text, citations: null }
+      : {
+          type: 'tool_use',
+          id: block.id,
+          name: block.tool.name,
+          input: JSON.parse(block.text || '{}'),
+        },
+  )
+  return messageOf(facts, content, answer.reason, answer.usage)
 }
 
 function messageOf(
   facts: AnswerFacts,
-  content: readonly Block[],
+  content: readonly object[],
   reason: FinishReason | null,
   usage: Usage,
 ) {
@@ -201,7 +156,7 @@ function messageOf(
     content,
     stop_reason: reason && stopReason(reason),
     stop_sequence: reason && stopSequence(reason),
-    usage: usageOf(usage),
+    usage: { ...tokenCounts(usage), service_tier: 'standard' },
   }
 }
 
@@ -222,11 +177,7 @@ function stopSequence(reason: FinishReason): string | null {
   return reason.type === 'stop-sequence' ? reason.sequence : null
 }
 
-function usageOf(usage: Usage) {
-  return { ...tokensOf(usage), service_tier: 'standard' }
-}
-
-function tokensOf({ inputTokens, outputTokens }: Usage) {
+function tokenCounts({ inputTokens, outputTokens }: Usage) {
   return {
     input_tokens: inputTokens,
     cache_creation_input_tokens: 0,

@@ -1,30 +1,20 @@
-import type { AuthHeaders } from '../auth.ts'
-import { maskKey } from '../auth.ts'
 import type { ProtocolName } from '../codecs/codec.ts'
-import { unpack } from '../codecs/stream-parts.ts'
-import {
-  bytesAt,
-  KeptBytes,
-  lengthAt,
-  newPlace,
-  type Place,
-  slabBytes,
-  textAt,
-} from './kept-bytes.ts'
+import { hideKeys, hideKeysInEvents, maskKey } from './secrets.ts'
 
-/** One request as the log tells it. Keys are masked everywhere in it. */
-export interface LoggedRequest {
+/** Which headers carried a key. */
+export type AuthHeaders = 'bearer' | 'x-api-key' | 'both' | 'none'
+
+/** What a request and its answer are known by. */
+interface RequestFacts {
   /** What the client got as `X-Oneapi-Request-Id`. */
   readonly id: string
   /** Counts from 1 in the order of arrival. */
   readonly number: number
   readonly at: Date
   readonly method: string
-  /** With the query. */
+  /** With the query. A long one is cut. */
   readonly path: string
   readonly protocol: ProtocolName | undefined
-  /** The User-Agent header. */
-  readonly client: string
   readonly auth: AuthHeaders
   /** The key that counted, masked. */
   readonly key: string
@@ -43,168 +33,111 @@ export interface LoggedRequest {
   readonly outputTokens: number | undefined
   /** What was done to this answer on request. */
   readonly fault: string | undefined
-  readonly headers: Readonly<Record<string, string>>
-  /** Cut at `maxLoggedBodyBytes`. */
-  readonly requestBody: string
   readonly requestBytes: number
-  /** Cut at `maxLoggedBodyBytes`. */
-  readonly responseBody: string
   readonly responseBytes: number
 }
 
-/** A line of the log, without what is large. */
-export function summaryOf({
-  requestBody,
-  responseBody,
-  headers,
-  ...summary
-}: LoggedRequest): Omit<LoggedRequest, 'requestBody' | 'responseBody' | 'headers'> {
-  return summary
+/** A line of the log, without what is large. Keys are masked everywhere in it. */
+export interface RequestSummary extends RequestFacts {
+  /** The User-Agent header. */
+  readonly client: string
+}
+
+/** One request as the log tells it. Keys are masked everywhere in it. */
+export interface LoggedRequest extends RequestSummary {
+  readonly headers: Readonly<Record<string, string>>
+  /** Cut at `maxLoggedBody`. */
+  readonly requestBody: string
+  /** Cut at `maxLoggedBody`. */
+  readonly responseBody: string
 }
 
 /** What the server notes down while it answers. Raw: never leaves this folder unmasked. */
-export interface LogEntry {
-  id: string
-  number: number
-  at: number
-  method: string
-  path: string
-  protocol: ProtocolName | undefined
+export type LogEntry = { -readonly [Fact in keyof RequestFacts]: RequestFacts[Fact] } & {
   /** Names and values in turn, as they came. */
   rawHeaders: readonly string[]
-  auth: AuthHeaders
-  key: string
-  keyMatches: boolean
-  modelAsked: string | undefined
-  modelServed: string | undefined
-  stream: boolean
-  state: 'open' | 'done' | 'cut'
-  status: number | undefined
   /** On the clock of `performance.now()`. */
   startedMs: number
-  /** Not a number as long as nothing was answered. */
-  firstByteMs: number
-  totalMs: number
-  inputTokens: number | undefined
-  outputTokens: number | undefined
-  fault: string | undefined
-  requestBytes: number
-  responseBytes: number
+  requestBody: string
+  responseBody: string
 }
 
 /**
- * What is kept of a request that was answered. A record is used again for a later request: an object
- * of its own for each would be copied and collected, which took a tenth of the time of a short answer
- * (Node 20.20, 2026-11-21).
+ * A longer body is cut in the log, in characters. Holds what Claude Code sends: 75–115 kB (2.1.197,
+ * 2026-11-21).
  */
-interface LogRecord extends LogEntry, KeptBodies {
-  readonly rawHeaders: string[]
-}
+export const maxLoggedBody = 256 * 1024
 
-interface KeptBodies {
-  readonly requestBody: Place
-  readonly responseBody: Place
-  /** The answer was kept packed. */
-  isPacked: boolean
-}
-
-/** A longer body is cut in the log. Holds what Claude Code sends: 75–115 kB (2.1.197, 2026-11-21). */
-export const maxLoggedBodyBytes = slabBytes
+/** A longer path, model or client is cut in the log, in characters. */
+const maxLoggedLine = 1000
 
 /** How much the log keeps; the oldest entries go first. */
 export interface LogLimits {
   readonly entries: number
-  /** Of all bodies together. */
-  readonly bodyBytes: number
+  /** Of all headers and bodies together, in characters. */
+  readonly characters: number
 }
 
-export type LogListener = (entry: LoggedRequest) => void
+export type LogListener = (entry: LogEntry) => void
 
 /** The newest requests, bounded in number and size. */
 export class RequestLog {
   readonly #limits: LogLimits
   readonly #listeners = new Set<LogListener>()
-  readonly #secret: string
-  // Rings: a request has the place of its number in both. The first holds its entry while it is open,
-  // and then its record.
-  readonly #entries: (LogEntry | LogRecord)[] = []
-  readonly #records: LogRecord[] = []
-  readonly #bodies = new KeptBytes()
-  #bodyBytes = 0
-  /** The numbers of the oldest that is kept and of the newest. */
-  #oldest = 1
+  readonly #secrets: readonly string[]
+  /** In the order of their arrival. */
+  readonly #entries: LogEntry[] = []
+  #characters = 0
   #newest = 0
-  #lastRecord = newRecord()
 
-  constructor(secret: string, limits: LogLimits) {
-    this.#secret = secret
+  /** @param secrets the keys that nothing may show: the gateway's and that of its upstream */
+  constructor(secrets: readonly string[], limits: LogLimits) {
+    this.#secrets = secrets
     this.#limits = limits
   }
 
+  /** Takes an entry in and gives it its number. */
   add(entry: LogEntry): void {
     entry.number = ++this.#newest
-    if (this.#size > this.#limits.entries) this.#dropOldest()
-    this.#entries[this.#placeOf(entry.number)] = entry
+    entry.path = cutText(entry.path, maxLoggedLine)
+    this.#entries.push(entry)
+    this.#characters += sizeOf(entry)
+    this.#dropOldest()
     this.#tell(entry)
   }
 
-  /** Keeps the bodies and tells the listeners; called once, when the answer has ended. */
-  finish(
-    entry: LogEntry,
-    requestBody: Uint8Array,
-    responseBody: string | Uint8Array,
-    isPacked = false,
-  ): void {
+  /** To be called once, when the answer has ended. */
+  finish(entry: LogEntry): void {
     // The entry may be gone already.
-    const isKept = entry.number >= this.#oldest
-    this.#tell(isKept ? this.#record(entry, requestBody, responseBody, isPacked) : entry)
-    // Not before it was told: the oldest may be this one.
-    while (this.#bodyBytes > this.#limits.bodyBytes && this.#size > 1) this.#dropOldest()
+    const isKept = entry.number >= (this.#entries[0]?.number ?? Number.POSITIVE_INFINITY)
+    entry.modelAsked = entry.modelAsked && cutText(entry.modelAsked, maxLoggedLine)
+    entry.requestBody = cutText(entry.requestBody, maxLoggedBody)
+    entry.responseBody = cutText(entry.responseBody, maxLoggedBody)
+    if (isKept) this.#characters += entry.requestBody.length + entry.responseBody.length
+    this.#tell(entry)
+    this.#dropOldest()
   }
 
-  #record(
-    entry: LogEntry,
-    requestBody: Uint8Array,
-    responseBody: string | Uint8Array,
-    isPacked: boolean,
-  ): LogRecord {
-    const place = this.#placeOf(entry.number)
-    let record = this.#records[place]
-    if (record === undefined) {
-      record = newRecord()
-      this.#records[place] = record
-    }
-    noteDown(entry, record, this.#lastRecord)
-    this.#entries[place] = record
-    this.#lastRecord = record
-    record.isPacked = isPacked
-    this.#bodies.keep(record.requestBody, requestBody, requestBody.length)
-    // As many characters as bytes were sent: it is ASCII, and need not be measured.
-    const isAscii = responseBody.length === entry.responseBytes
-    const bytes = isAscii ? responseBody.length : Buffer.byteLength(responseBody)
-    this.#bodies.keep(record.responseBody, responseBody, bytes)
-    this.#bodyBytes += sizeOf(record)
-    return record
+  /** Newest first, at most so many, of those before the one with this number. */
+  newest(count: number, before = Number.POSITIVE_INFINITY): readonly RequestSummary[] {
+    const end = this.#entries.findLastIndex(({ number }) => number < before) + 1
+    const found = this.#entries.slice(Math.max(0, end - count), end)
+    return found.toReversed().map((entry) => this.summaryOf(entry))
   }
 
   /** Oldest first. */
   list(): readonly LoggedRequest[] {
-    const requests: LoggedRequest[] = []
-    for (let number = this.#oldest; number <= this.#newest; number++)
-      requests.push(this.#view(this.#entries[this.#placeOf(number)]!))
-    return requests
+    return this.#entries.map((entry) => this.viewOf(entry))
   }
 
   find(id: string): LoggedRequest | undefined {
-    for (let number = this.#newest; number >= this.#oldest; number--) {
-      const entry = this.#entries[this.#placeOf(number)]!
-      if (entry.id === id) return this.#view(entry)
-    }
-    return undefined
+    const entry = this.#entries.find((candidate) => candidate.id === id)
+    return entry && this.viewOf(entry)
   }
 
   clear(): void {
-    while (this.#size > 0) this.#dropOldest()
+    this.#entries.length = 0
+    this.#characters = 0
   }
 
   /** Calls back at arrival and at the end of each request. Returns the way to stop. */
@@ -213,151 +146,75 @@ export class RequestLog {
     return () => this.#listeners.delete(listener)
   }
 
-  get #size(): number {
-    return this.#newest - this.#oldest + 1
+  summaryOf(entry: LogEntry): RequestSummary {
+    const { requestBody, responseBody, rawHeaders, startedMs, ...facts } = entry
+    const hide = (text: string) => hideKeys(text, this.#keysOf(entry))
+    const client = rawHeaders.findIndex((name) => name.toLowerCase() === 'user-agent')
+    return {
+      ...facts,
+      path: hide(entry.path),
+      modelAsked: entry.modelAsked && hide(entry.modelAsked),
+      client: client === -1 ? '' : cutText(hide(rawHeaders[client + 1] ?? ''), maxLoggedLine),
+      key: maskKey(entry.key),
+    }
   }
 
-  #placeOf(number: number): number {
-    return (number - 1) % Math.max(this.#limits.entries, 1)
+  viewOf(entry: LogEntry): LoggedRequest {
+    const { responseBody } = entry
+    const keys = this.#keysOf(entry)
+    const isEvents = /^data:/m.test(responseBody)
+    return {
+      ...this.summaryOf(entry),
+      headers: shownHeaders(entry.rawHeaders, keys),
+      requestBody: hideKeys(entry.requestBody, keys),
+      responseBody: isEvents ? hideKeysInEvents(responseBody, keys) : hideKeys(responseBody, keys),
+    }
+  }
+
+  #keysOf({ key }: LogEntry): readonly string[] {
+    return [...this.#secrets, key]
   }
 
   #dropOldest(): void {
-    const entry = this.#entries[this.#placeOf(this.#oldest++)]
-    if (entry === undefined || !isRecord(entry)) return
-    this.#bodyBytes -= sizeOf(entry)
-    this.#bodies.drop(entry.requestBody)
-    this.#bodies.drop(entry.responseBody)
+    const { entries, characters } = this.#limits
+    const hasTooMany = () => this.#entries.length > entries
+    // The newest stays, however large it is.
+    while (hasTooMany() || (this.#characters > characters && this.#entries.length > 1))
+      this.#characters -= sizeOf(this.#entries.shift()!)
   }
 
   #tell(entry: LogEntry): void {
-    if (this.#listeners.size === 0) return
-    const view = this.#view(entry)
-    for (const listener of this.#listeners) listener(view)
-  }
-
-  #view(entry: LogEntry & Partial<KeptBodies>): LoggedRequest {
-    const hide = (text: string) => hideKeys(text, [this.#secret, entry.key])
-    const headers: Record<string, string> = Object.create(null)
-    for (let at = 0; at < entry.rawHeaders.length; at += 2) {
-      const name = entry.rawHeaders[at]!.toLowerCase()
-      const value = entry.rawHeaders[at + 1]!
-      const shown = isSecretHeader(name) ? maskKey(value.replace(/^bearer /i, '')) : hide(value)
-      headers[name] = name in headers ? `${headers[name]}, ${shown}` : shown
-    }
-    const { startedMs, rawHeaders, firstByteMs, totalMs, isPacked, ...rest } = entry
-    return {
-      ...rest,
-      at: new Date(entry.at),
-      path: hide(entry.path),
-      client: headers['user-agent'] ?? '',
-      key: maskKey(entry.key),
-      firstByteMs: Number.isNaN(firstByteMs) ? undefined : firstByteMs,
-      totalMs: Number.isNaN(totalMs) ? undefined : totalMs,
-      headers,
-      requestBody: hide(textAt(entry.requestBody)),
-      responseBody: bodyOf(entry.responseBody, isPacked === true, hide),
-    }
+    for (const listener of this.#listeners) listener(entry)
   }
 }
 
-/** An entry that is still open, or the record of one that is not. */
-function isRecord(entry: LogEntry | LogRecord): entry is LogRecord {
-  return 'isPacked' in entry
-}
-
-function bodyOf(
-  place: Place | undefined,
-  isPacked: boolean,
-  hide: (text: string) => string,
-): string {
-  if (place === undefined || !isPacked) return hide(textAt(place))
-  return unpack(bytesAt(place), hide).slice(0, maxLoggedBodyBytes)
-}
-
-function newRecord(): LogRecord {
-  return {
-    id: '',
-    number: 0,
-    // Never whole, so that V8 keeps these as numbers that are written over in place.
-    at: Number.NaN,
-    startedMs: Number.NaN,
-    firstByteMs: Number.NaN,
-    totalMs: Number.NaN,
-    method: '',
-    path: '',
-    protocol: undefined,
-    rawHeaders: [],
-    auth: 'none',
-    key: '',
-    keyMatches: false,
-    modelAsked: undefined,
-    modelServed: undefined,
-    stream: false,
-    state: 'open',
-    status: undefined,
-    inputTokens: undefined,
-    outputTokens: undefined,
-    fault: undefined,
-    requestBytes: 0,
-    responseBytes: 0,
-    requestBody: newPlace(),
-    responseBody: newPlace(),
-    isPacked: false,
+function shownHeaders(
+  rawHeaders: readonly string[],
+  keys: readonly string[],
+): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = Object.create(null)
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!.toLowerCase()
+    const value = rawHeaders[at + 1]!
+    const shown = isSecretHeader(name)
+      ? maskKey(value.replace(/^bearer /i, ''))
+      : hideKeys(value, keys)
+    headers[name] = name in headers ? `${headers[name]}, ${shown}` : shown
   }
+  return headers
 }
 
-/** Text that is the same as in the last record is taken from there, so that it is kept once. */
-function noteDown(entry: LogEntry, record: LogRecord, last: LogRecord): void {
-  record.id = entry.id
-  record.number = entry.number
-  record.at = entry.at
-  record.startedMs = entry.startedMs
-  record.firstByteMs = entry.firstByteMs
-  record.totalMs = entry.totalMs
-  record.method = entry.method
-  record.path = oneOf(entry.path, last.path)
-  record.protocol = entry.protocol
-  noteHeaders(entry.rawHeaders, record.rawHeaders, last.rawHeaders)
-  record.auth = entry.auth
-  record.key = oneOf(entry.key, last.key)
-  record.keyMatches = entry.keyMatches
-  record.modelAsked = entry.modelAsked && oneOf(entry.modelAsked, last.modelAsked)
-  record.modelServed = entry.modelServed
-  record.stream = entry.stream
-  record.state = entry.state
-  record.status = entry.status
-  record.inputTokens = entry.inputTokens
-  record.outputTokens = entry.outputTokens
-  record.fault = entry.fault
-  record.requestBytes = entry.requestBytes
-  record.responseBytes = entry.responseBytes
+export function isSecretHeader(name: string): boolean {
+  return /auth|api-?key|cookie|token|secret|credential|password|session-?key/.test(name)
 }
 
-function noteHeaders(from: readonly string[], to: string[], last: readonly string[]): void {
-  // Even the same length is set at some cost.
-  if (to.length !== from.length) to.length = from.length
-  for (let at = 0; at < from.length; at++) to[at] = oneOf(from[at]!, last[at])
+/** A copy if it is cut: a part of a text would keep the whole in memory. */
+function cutText(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text
+  return Buffer.from(text.slice(0, maxCharacters)).toString()
 }
 
-/** `known` if it is the same. */
-function oneOf(text: string, known: string | undefined): string {
-  return text === known ? known : text
-}
-
-function isSecretHeader(name: string): boolean {
-  return /authorization|api-key|cookie|token|secret/.test(name)
-}
-
-/** A short key would hide half of a text that only happens to hold it. */
-const shortestHiddenKey = 8
-
-function hideKeys(text: string, keys: readonly string[]): string {
-  let hidden = text
-  for (const key of keys)
-    if (key.length >= shortestHiddenKey) hidden = hidden.replaceAll(key, maskKey(key))
-  return hidden
-}
-
-function sizeOf({ requestBody, responseBody }: LogRecord): number {
-  return lengthAt(requestBody) + lengthAt(responseBody)
+function sizeOf({ path, rawHeaders, requestBody, responseBody }: LogEntry): number {
+  const headers = rawHeaders.reduce((sum, text) => sum + text.length, 0)
+  return path.length + headers + requestBody.length + responseBody.length
 }

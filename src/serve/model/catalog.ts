@@ -65,7 +65,7 @@ export function isReachable(entry: CatalogEntry, protocol: ProtocolName): boolea
 }
 
 /** A catalog made ready: lookups and the two answers of GET /v1/models. */
-export interface Catalog {
+export interface ServedModels {
   readonly entries: readonly CatalogEntry[]
   find(id: string): CatalogEntry | undefined
   /** The entry that serves: an alias leads to its target. */
@@ -74,7 +74,7 @@ export interface Catalog {
   readonly messagesList: string
 }
 
-export function openCatalog(entries: readonly CatalogEntry[]): Catalog {
+export function openCatalog(entries: readonly CatalogEntry[]): ServedModels {
   const byId = new Map(entries.map((entry) => [entry.id, entry]))
   const visible = entries.filter((entry) => !entry.isForbidden && !entry.hasNoPrice)
   return {

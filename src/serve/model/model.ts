@@ -6,12 +6,11 @@ import type {
   Part,
   Tool,
 } from '../codecs/events.ts'
-import { isObject } from '../codecs/read.ts'
-import { countInputTokens, countTokens, tokensOf } from '../codecs/tokens.ts'
-import { sampleOf } from './sample.ts'
+import { asList, asString, isObject } from '../codecs/read.ts'
+import { countInputTokens, tokensOf } from '../codecs/tokens.ts'
 
 /** What a model says, before it is cut into events. */
-export type Reply =
+export type Utterance =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'call'; readonly tool: Tool; readonly input: string }
 
@@ -30,7 +29,10 @@ const maxReportedCharacters = 4000
  *
  * @param servedAs the model by its full id
  */
-export function builtInReplies(request: ModelRequest, servedAs = request.model): readonly Reply[] {
+export function builtInAnswer(
+  request: ModelRequest,
+  servedAs = request.model,
+): readonly Utterance[] {
   const turn = lastTurn(request.messages)
   const results = resultsIn(turn)
   if (results.length > 0) {
@@ -53,10 +55,7 @@ export function builtInReplies(request: ModelRequest, servedAs = request.model):
   if (request.outputSchema !== undefined)
     return [text(JSON.stringify(sampleOf(request.outputSchema)))]
   if (/^["'\s]*ping["'\s]*$/i.test(asked)) return [text('pong')]
-  return [
-    // Joined: a template stays a tree in V8, and is slow to read character by character.
-    text([servedAs, ' on the local gateway. You said: ', shorten(asked.trim(), 200)].join('')),
-  ]
+  return [text(`${servedAs} on the local gateway. You said: ${shorten(asked.trim(), 200)}`)]
 }
 
 function resultsIn(turn: readonly Message[]) {
@@ -94,9 +93,9 @@ function toolNames(messages: readonly Message[]): ReadonlyMap<string, string> {
 }
 
 /** The calls that `#call` lines ask for, or what is wrong with them. */
-function callsIn(asked: string, tools: readonly Tool[]): readonly Reply[] {
+function callsIn(asked: string, tools: readonly Tool[]): readonly Utterance[] {
   if (!asked.includes('#call')) return []
-  const replies: Reply[] = []
+  const utterances: Utterance[] = []
   for (const match of asked.matchAll(/^[ \t]*("?)#call[ \t]+(\S+)([^\n]*)$/gm)) {
     const [, quote = '', name = '', rest = ''] = match
     const tool = tools.find((candidate) => candidate.name === name)
@@ -111,11 +110,12 @@ function callsIn(asked: string, tools: readonly Tool[]): readonly Reply[] {
     const input = tool?.kind === 'custom' ? written : jsonObjectIn(written)
     if (input === undefined)
       return [text(`The arguments of "#call ${name}" are not a JSON object: ${shorten(written)}`)]
-    if (tool !== undefined) replies.push(call(tool, input))
+    if (tool !== undefined) utterances.push(call(tool, input))
     // Codex 0.169.0 gives gpt-5.6-sol one tool that takes JavaScript and calls the others (2026-11-21).
-    else if (script !== undefined) replies.push(call(script, `text(await tools.${name}(${input}))`))
+    else if (script !== undefined)
+      utterances.push(call(script, `text(await tools.${name}(${input}))`))
   }
-  return replies
+  return utterances
 }
 
 /** opencode 1.18.33 puts a prompt with spaces in quotes and escapes those inside (2026-11-21). */
@@ -144,52 +144,60 @@ function shorten(text: string, maxCharacters = maxReportedCharacters): string {
   return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters)}…`
 }
 
-function text(content: string): Reply {
+function text(content: string): Utterance {
   return { type: 'text', text: content }
 }
 
-function call(tool: Tool, input: string): Reply {
+function call(tool: Tool, input: string): Utterance {
   return { type: 'call', tool, input }
 }
 
 /** Pieces in which the arguments of a tool call are streamed, in characters. */
 const argumentPiece = 24
 
-/** Cuts replies into events, keeping to the limits of the request. Tool calls are never cut. */
+/** Cuts utterances into events, keeping to the limits of the request. Tool calls are never cut. */
 export function eventsOf(
-  replies: readonly Reply[],
+  utterances: readonly Utterance[],
   request: ModelRequest,
   newCallId: () => string,
 ): readonly ModelEvent[] {
   const events: ModelEvent[] = []
   let reason: FinishReason = { type: 'stop' }
   let outputTokens = 0
-  for (const reply of replies) {
-    if (reply.type === 'call') {
+
+  for (const utterance of utterances) {
+    if (utterance.type === 'call') {
       reason = { type: 'tool-calls' }
-      events.push({
-        type: 'tool-call-start',
-        id: newCallId(),
-        tool: reply.tool,
-      })
-      for (let at = 0; at < reply.input.length; at += argumentPiece) {
+      events.push({ type: 'tool-call-start', id: newCallId(), tool: utterance.tool })
+      for (let at = 0; at < utterance.input.length; at += argumentPiece) {
         outputTokens++
-        events.push({ type: 'tool-call-delta', text: reply.input.slice(at, at + argumentPiece) })
+        events.push({
+          type: 'tool-call-delta',
+          text: utterance.input.slice(at, at + argumentPiece),
+        })
       }
       events.push({ type: 'tool-call-end' })
       continue
     }
-    const [kept, sequence] = upToStop(reply.text, request.stopSequences)
+
+    const [kept, sequence] = upToStop(utterance.text, request.stopSequences)
     if (sequence !== undefined) reason = { type: 'stop-sequence', sequence }
-    const left = (request.maxOutputTokens ?? Number.POSITIVE_INFINITY) - outputTokens
-    const tokens = countTokens(kept)
-    const isCut = tokens > left
-    outputTokens += isCut ? left : tokens
-    const said = isCut ? tokensOf(kept).slice(0, left).join('') : kept
-    events.push({ type: 'text-start' }, { type: 'text-delta', text: said }, { type: 'text-end' })
+
+    const left = Math.max(0, (request.maxOutputTokens ?? Number.POSITIVE_INFINITY) - outputTokens)
+    const tokens = tokensOf(kept)
+    const said = tokens.slice(0, left)
+    const isCut = said.length < tokens.length
+    outputTokens += said.length
+    events.push(
+      { type: 'text-start' },
+      { type: 'text-delta', text: said.join('') },
+      { type: 'text-end' },
+    )
+
     if (isCut) reason = { type: 'length' }
     if (reason.type === 'length' || sequence !== undefined) break
   }
+
   const usage = { inputTokens: countInputTokens(request), outputTokens }
   events.push({ type: 'finish', reason, usage })
   return events
@@ -210,4 +218,35 @@ function upToStop(
     }
   }
   return [content.slice(0, end), found]
+}
+
+/** The smallest value that fits a JSON schema, as far as its plain parts say. */
+export function sampleOf(schema: unknown, depth = 0): unknown {
+  if (!isObject(schema) || depth > 16) return {}
+  if ('const' in schema) return schema['const']
+  const choices = asList(schema['enum'])
+  if (choices.length > 0) return choices[0]
+  const alternative = asList(schema['anyOf'])[0] ?? asList(schema['oneOf'])[0]
+  if (alternative !== undefined) return sampleOf(alternative, depth + 1)
+  const type = asString(schema['type']) ?? asString(asList(schema['type'])[0])
+  switch (type) {
+    case 'string':
+      return ''
+    case 'integer':
+    case 'number':
+      return typeof schema['minimum'] === 'number' ? schema['minimum'] : 0
+    case 'boolean':
+      return false
+    case 'null':
+      return null
+    case 'array':
+      return []
+    default: {
+      const properties = isObject(schema['properties']) ? schema['properties'] : {}
+      const required = asList(schema['required']).filter((name) => typeof name === 'string')
+      return Object.fromEntries(
+        required.map((name) => [name, sampleOf(properties[name], depth + 1)]),
+      )
+    }
+  }
 }

@@ -1,76 +1,39 @@
-import type { Path } from './check.ts'
-import {
-  checkBoolean,
-  checkChoice,
-  checkNumber,
-  checkObject,
-  checkString,
-  Misfit,
-} from './check.ts'
+import * as v from 'valibot'
 import type { Fault } from './faults.ts'
 import { faultNames } from './faults.ts'
+import { accept, choice, count, flag, Misfit, mapping, text } from './schema.ts'
 
-/** A day, in ms. */
-const longestDelayMs = 86_400_000
-const many = 1_000_000_000
-
-type Check = (value: unknown, path: Path) => unknown
+const delayMs = count(0, 86_400_000)
+const times = count(1, 1_000_000_000)
+const events = count(0, 1_000_000_000)
 
 /** When a fault strikes. */
 const selection = {
-  route: (value, path) => checkChoice(value, path, ['models', 'chat', 'responses', 'messages']),
-  model: checkString,
-  every: (value, path) => checkNumber(value, path, 1, many),
-  times: (value, path) => checkNumber(value, path, 1, many),
-} satisfies Record<string, Check>
-
-/** What it does. */
-const effects = {
-  error: (value, path) => checkChoice(value, path, faultNames),
-  status: (value, path) => checkNumber(value, path, 400, 599),
-  message: checkString,
-  retryAfter: (value, path) => checkNumber(value, path, 0, 86_400),
-  webPage: checkBoolean,
-  reset: checkBoolean,
-  delayMs: (value, path) => checkNumber(value, path, 0, longestDelayMs),
-  betweenMs: (value, path) => checkNumber(value, path, 0, longestDelayMs),
-  cutAfter: (value, path) => checkNumber(value, path, 0, many),
-  errorAfter: (value, path) => checkNumber(value, path, 0, many),
-} satisfies Record<string, Check>
-
-const everything: Readonly<Record<string, Check>> = { ...selection, ...effects }
-
-const faultKeys = Object.keys(everything)
-/** The keys that an answer of a scenario may carry as well. */
-export const effectKeys = Object.keys(effects)
-
-/**
- * Reads a fault from plain data.
- *
- * @param keys which of the object's keys belong to the fault
- * @throws Misfit
- */
-export function readFault(value: unknown, path: Path, keys: readonly string[] = faultKeys): Fault {
-  const object = checkObject(value, path, keys)
-  return faultIn(object, path, keys)
+  route: v.exactOptional(choice(['models', 'chat', 'responses', 'messages'])),
+  model: v.exactOptional(text),
+  every: v.exactOptional(times),
+  times: v.exactOptional(times),
 }
 
-/** The part of an object that is a fault; its other keys are left alone. */
-export function faultIn(
-  object: Readonly<Record<string, unknown>>,
-  path: Path,
-  keys: readonly string[],
-): Fault {
-  const fault: Record<string, unknown> = {}
-  for (const key of keys) {
-    const check = everything[key]
-    if (check !== undefined && object[key] !== undefined)
-      fault[key] = check(object[key], [...path, key])
-  }
-  return fault
+/** What it does; an answer of a scenario may carry it as well. */
+export const effects = {
+  error: v.exactOptional(choice(faultNames)),
+  status: v.exactOptional(count(400, 599)),
+  message: v.exactOptional(text),
+  retryAfter: v.exactOptional(count(0, 86_400)),
+  webPage: v.exactOptional(flag),
+  reset: v.exactOptional(flag),
+  delayMs: v.exactOptional(delayMs),
+  betweenMs: v.exactOptional(delayMs),
+  cutAfter: v.exactOptional(events),
+  errorAfter: v.exactOptional(events),
 }
 
-/** The words of `--fault` for the keys of a fault. */
+const members = { ...selection, ...effects }
+
+export const faultSchema = mapping(members)
+
+/** The words of `--fault` for the members of a fault. */
 const flagWords: Readonly<Record<string, keyof Fault>> = {
   route: 'route',
   model: 'model',
@@ -85,33 +48,37 @@ const flagWords: Readonly<Record<string, keyof Fault>> = {
   'error-event': 'errorAfter',
 }
 
+const faultWords = [...faultNames, 'reset', 'web-page'] as const
+
 /**
  * Reads what `--fault` takes: words and settings with commas between, such as
  * `rate-limited,every=3` or `delay=500,route=messages`.
  *
  * @throws Misfit
  */
-export function parseFault(text: string): Fault {
-  const fault: Record<string, unknown> = {}
-  for (const part of text.split(',').map((word) => word.trim())) {
-    const equals = part.indexOf('=')
-    const word = equals === -1 ? part : part.slice(0, equals)
-    const value = part.slice(equals + 1)
-    const key = Object.hasOwn(flagWords, word) ? flagWords[word] : undefined
-    if (equals === -1 && (part === 'reset' || part === 'web-page'))
-      fault[part === 'reset' ? 'reset' : 'webPage'] = true
-    else if (equals === -1) fault['error'] = checkChoice(part, [part || 'the fault'], faultWords)
-    else if (key === undefined)
-      throw new Misfit([word], `is not known; known are ${Object.keys(flagWords).join(', ')}`)
-    else {
-      const check = everything[key]!
-      const isText = key === 'route' || key === 'model' || key === 'message'
-      fault[key] = check(isText ? value : value === '' ? undefined : Number(value), [word])
-    }
-  }
-  if (!Object.keys(fault).some((key) => effectKeys.includes(key)))
+export function parseFault(written: string): Fault {
+  const parts = written.split(',').map((part) => parsePart(part.trim()))
+  const fault = Object.assign({}, ...parts) as Fault
+  if (!Object.keys(fault).some((key) => key in effects))
     throw new Misfit(['the fault'], `says when but not what; say one of ${faultWords.join(', ')}`)
   return fault
 }
 
-const faultWords = [...faultNames, 'reset', 'web-page'] as const
+function parsePart(part: string): Fault {
+  const equals = part.indexOf('=')
+  if (equals === -1) {
+    const word = accept(choice(faultWords), part, [part || 'the fault'])
+    if (word === 'web-page') return { webPage: true }
+    return word === 'reset' ? { reset: true } : { error: word }
+  }
+
+  const word = part.slice(0, equals)
+  const key = Object.hasOwn(flagWords, word) ? flagWords[word] : undefined
+  if (key === undefined)
+    throw new Misfit([word], `is not known; known are ${Object.keys(flagWords).join(', ')}`)
+
+  const value = part.slice(equals + 1)
+  const isText = key === 'route' || key === 'model' || key === 'message'
+  const number = value === '' ? undefined : Number(value)
+  return { [key]: accept<unknown>(members[key].wrapped, isText ? value : number, [word]) }
+}

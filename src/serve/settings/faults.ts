@@ -115,17 +115,12 @@ export class Faults {
     this.#ofScenario = faults.map(atRest)
   }
 
-  get areNone(): boolean {
-    return this.#given.length + this.#ofScenario.length === 0
-  }
-
   list(): readonly Fault[] {
     return [...this.#ofScenario, ...this.#given].map(({ fault }) => fault)
   }
 
   /** What happens to this request: all faults that strike, in one; undefined: nothing. */
   strike(target: FaultTarget): Fault | undefined {
-    if (this.areNone) return undefined
     let struck: Fault | undefined
     for (const state of [...this.#ofScenario, ...this.#given]) {
       const { fault } = state

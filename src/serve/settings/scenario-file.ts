@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { UserError } from '../../errors.ts'
+import { maxDocumentBytes, readDocument } from './document.ts'
 import { readScenario, type Scenario } from './scenario.ts'
-import { maxWrittenBytes, readWritten } from './written-file.ts'
 
 /** How often the file is looked at, in ms. Looking by time also sees editors that replace it. */
 const lookEveryMs = 250
@@ -11,12 +11,12 @@ const lookEveryMs = 250
  * @throws UserError `config-invalid`, with line and column where it can be read
  */
 export async function readScenarioFile(path: string): Promise<Scenario> {
-  return readWritten(contentsOf(path), basename(path), readScenario)
+  return readDocument(contentsOf(path), basename(path), readScenario)
 }
 
 function contentsOf(path: string): string {
   try {
-    if (statSync(path).size > maxWrittenBytes) throw new Error('it is larger than 4 MiB')
+    if (statSync(path).size > maxDocumentBytes) throw new Error('it is larger than 4 MiB')
     return readFileSync(path, 'utf8')
   } catch (error) {
     throw new UserError({
@@ -59,6 +59,7 @@ export function watchScenarioFile(
       else throw error
     })
   }
+
   const timer = setInterval(look, lookEveryMs).unref()
   return () => clearInterval(timer)
 }

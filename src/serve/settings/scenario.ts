@@ -1,21 +1,140 @@
+import { RE2JS } from 're2js'
+import * as v from 'valibot'
 import type { ProtocolName } from '../codecs/codec.ts'
 import type { ModelRequest } from '../codecs/events.ts'
 import { isObject } from '../codecs/read.ts'
-import type { Played } from '../decide.ts'
-import { lastUserText, type Reply } from '../model/model.ts'
-import type { Path } from './check.ts'
-import { checkBoolean, checkChoice, checkList, checkObject, checkString, Misfit } from './check.ts'
-import { effectKeys, faultIn, readFault } from './fault-spec.ts'
+import { lastUserText, type Utterance } from '../model/model.ts'
+import { effects, faultSchema } from './fault-spec.ts'
 import type { Fault } from './faults.ts'
+import { accept, choice, flag, list, mapping, text } from './schema.ts'
+
+const call = mapping({ tool: text, with: v.exactOptional(callInput()) })
+
+function callInput() {
+  return v.pipe(
+    v.unknown(),
+    v.check(
+      (input) => typeof input === 'string' || isObject(input),
+      'must be a mapping, or text for a tool that takes text',
+    ),
+    v.check(isTree, 'must not hold itself'),
+  )
+}
+
+/** YAML's aliases can put a mapping into itself. */
+function isTree(value: unknown): boolean {
+  try {
+    JSON.stringify(value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** One answer; text alone is one too. */
+const step = v.lazy((written) =>
+  typeof written === 'string'
+    ? v.pipe(
+        text,
+        v.transform((said): Step => ({ text: said, calls: [], fault: {} })),
+      )
+    : writtenStep,
+)
+
+const writtenStep = v.pipe(
+  mapping({
+    text: v.exactOptional(text),
+    call: v.exactOptional(text),
+    with: v.exactOptional(callInput()),
+    calls: v.optional(list(call), []),
+    ...effects,
+  }),
+  v.forward(
+    v.check(
+      (written) => !('with' in written) || 'call' in written,
+      'belongs to "call", which is missing',
+    ),
+    ['with'],
+  ),
+  v.transform(({ text: said, call: tool, with: input, calls, ...fault }): Step => {
+    const single = tool === undefined ? [] : [{ tool, with: input }]
+    return {
+      ...(said === undefined ? {} : { text: said }),
+      calls: [...single, ...calls].map((one) => ({ tool: one.tool, input: one.with ?? {} })),
+      fault,
+    }
+  }),
+  v.check(
+    ({ text: said, calls, fault }) =>
+      said !== undefined || calls.length > 0 || Object.keys(fault).length > 0,
+    'says nothing: give it "text", "call" or a fault',
+  ),
+)
+
+const steps = v.lazy((reply) =>
+  Array.isArray(reply)
+    ? v.pipe(list(step), v.minLength(1, 'must have at least one answer'))
+    : v.pipe(
+        step,
+        v.transform((single) => [single]),
+      ),
+)
+
+/**
+ * A pattern in RE2's language: JavaScript's without looking around and without references back. Its
+ * time grows with the text alone, whatever is written; that of JavaScript's own may double with each
+ * character, and nothing could be answered meanwhile.
+ */
+const pattern = v.pipe(
+  text,
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    try {
+      return RE2JS.compile(RE2JS.translateRegExp(dataset.value), RE2JS.CASE_INSENSITIVE)
+    } catch (error) {
+      addIssue({ message: `is not a regular expression: ${(error as Error).message}` })
+      return NEVER
+    }
+  }),
+)
+
+const condition = v.lazy((when) => (typeof when === 'string' ? containedText : writtenCondition))
+
+const containedText = v.pipe(
+  text,
+  v.transform((contained): Condition => ({ text: contained })),
+)
+
+const writtenCondition = mapping({
+  text: v.exactOptional(text),
+  pattern: v.exactOptional(pattern),
+  model: v.exactOptional(text),
+  protocol: v.exactOptional(choice(['chat', 'responses', 'messages'])),
+  afterTool: v.exactOptional(flag),
+})
+
+const rule = v.pipe(
+  mapping({
+    when: v.optional(condition, {}),
+    reply: v.exactOptional(steps),
+    repeat: v.optional(choice(['last', 'loop', 'never']), 'last'),
+  }),
+  v.check(({ reply }) => reply !== undefined, 'must have "reply": what is answered'),
+  v.transform(({ when, reply, repeat }): Rule => ({ when, steps: reply ?? [], repeat })),
+)
+
+const scenario = mapping({
+  answers: v.optional(list(rule), []),
+  faults: v.optional(list(faultSchema), []),
+})
 
 /** What a scenario file says. */
 export interface Scenario {
-  readonly rules: readonly Rule[]
+  readonly answers: readonly Rule[]
   readonly faults: readonly Fault[]
 }
 
 /** What is answered to requests of one kind. */
-export interface Rule {
+interface Rule {
   readonly when: Condition
   /** In this order, one for each request that fits. */
   readonly steps: readonly Step[]
@@ -23,18 +142,18 @@ export interface Rule {
   readonly repeat: 'last' | 'loop' | 'never'
 }
 
-export interface Condition {
+interface Condition {
   /** The last user text holds this, whatever the case. */
-  readonly contains?: string
+  readonly text?: string
   /** The last user text matches this. */
-  readonly pattern?: RegExp
+  readonly pattern?: RE2JS
   readonly model?: string
   readonly protocol?: ProtocolName
   /** Whether the request ends with the results of tools. */
   readonly afterTool?: boolean
 }
 
-export interface Step {
+interface Step {
   readonly text?: string
   readonly calls: readonly { readonly tool: string; readonly input: unknown }[]
   readonly fault: Fault
@@ -46,169 +165,90 @@ export interface Step {
  * @throws Misfit
  */
 export function readScenario(data: unknown): Scenario {
-  const { answers, faults } = checkObject(data, [], ['answers', 'faults'])
-  return {
-    rules: list(answers, ['answers'], readRule),
-    faults: list(faults, ['faults'], (value, path) => readFault(value, path)),
-  }
+  return accept(scenario, data)
 }
 
-function list<Item>(
-  value: unknown,
-  path: Path,
-  read: (value: unknown, path: Path) => Item,
-): readonly Item[] {
-  if (value === undefined) return []
-  return checkList(value, path).map((item, index) => read(item, [...path, index]))
-}
-
-function readRule(value: unknown, path: Path): Rule {
-  const { when, reply, repeat } = checkObject(value, path, ['when', 'reply', 'repeat'])
-  const replyPath = [...path, 'reply']
-  if (reply === undefined) throw new Misfit(path, 'must have "reply": what is answered')
-  const read = Array.isArray(reply)
-    ? list(reply, replyPath, readStep)
-    : [readStep(reply, replyPath)]
-  if (read.length === 0) throw new Misfit(replyPath, 'must have at least one answer')
-  return {
-    when: readCondition(when, [...path, 'when']),
-    steps: read,
-    repeat:
-      repeat === undefined
-        ? 'last'
-        : checkChoice(repeat, [...path, 'repeat'], ['last', 'loop', 'never']),
-  }
-}
-
-function readCondition(value: unknown, path: Path): Condition {
-  if (value === undefined) return {}
-  if (typeof value === 'string') return { contains: value }
-  const { text, pattern, model, protocol, afterTool } = checkObject(value, path, [
-    'text',
-    'pattern',
-    'model',
-    'protocol',
-    'afterTool',
-  ])
-  return {
-    ...(text === undefined ? {} : { contains: checkString(text, [...path, 'text']) }),
-    ...(pattern === undefined ? {} : { pattern: readPattern(pattern, [...path, 'pattern']) }),
-    ...(model === undefined ? {} : { model: checkString(model, [...path, 'model']) }),
-    ...(protocol === undefined
-      ? {}
-      : {
-          protocol: checkChoice(protocol, [...path, 'protocol'], ['chat', 'responses', 'messages']),
-        }),
-    ...(afterTool === undefined
-      ? {}
-      : { afterTool: checkBoolean(afterTool, [...path, 'afterTool']) }),
-  }
-}
-
-function readPattern(value: unknown, path: Path): RegExp {
-  const source = checkString(value, path)
-  try {
-    return new RegExp(source, 'iu')
-  } catch (error) {
-    throw new Misfit(path, `is not a regular expression: ${(error as Error).message}`)
-  }
-}
-
-function readStep(value: unknown, path: Path): Step {
-  if (typeof value === 'string') return { text: value, calls: [], fault: {} }
-  const step = checkObject(value, path, ['text', 'call', 'with', 'calls', ...effectKeys])
-  const { text, call, with: input, calls } = step
-  if (input !== undefined && call === undefined)
-    throw new Misfit([...path, 'with'], 'belongs to "call", which is missing')
-  const single = call === undefined ? [] : [readCall({ tool: call, with: input }, path, 'call')]
-  const fault = faultIn(step, path, effectKeys)
-  const read = [
-    ...single,
-    ...list(calls, [...path, 'calls'], (item, at) => readCall(item, at, 'tool')),
-  ]
-  if (text === undefined && read.length === 0 && Object.keys(fault).length === 0)
-    throw new Misfit(path, 'says nothing: give it "text", "call" or a fault')
-  return {
-    ...(text === undefined ? {} : { text: checkString(text, [...path, 'text']) }),
-    calls: read,
-    fault,
-  }
-}
-
-function readCall(value: unknown, path: Path, toolKey: string): Step['calls'][number] {
-  const { tool, with: input } = checkObject(value, path, ['tool', 'with'])
-  const at = [...path, 'with']
-  if (input !== undefined && typeof input !== 'string' && !isObject(input))
-    throw new Misfit(at, 'must be a mapping, or text for a tool that takes text')
-  return { tool: checkString(tool, [...path, toolKey]), input: input ?? {} }
+/** One answer of a scenario. */
+export interface Played {
+  readonly utterances: readonly Utterance[]
+  readonly fault: Fault | undefined
 }
 
 /** A scenario being played: knows how far each rule has come. */
 export class Player {
-  readonly #rules: readonly { rule: Rule; at: number }[]
+  readonly #rules: readonly { readonly rule: Rule; played: number }[]
 
-  constructor(rules: readonly Rule[]) {
-    this.#rules = rules.map((rule) => ({ rule, at: 0 }))
+  constructor({ answers }: Scenario) {
+    this.#rules = answers.map((one) => ({ rule: one, played: 0 }))
   }
 
   /** The answer of the first rule that fits; undefined: none does. */
   play(request: ModelRequest, protocol: ProtocolName): Played | undefined {
-    const asked = lastUserText(request.messages)
-    const endsWithTool =
-      request.messages.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false
+    const asked: Asked = {
+      text: lastUserText(request.messages),
+      model: request.model,
+      protocol,
+      afterTool: request.messages.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false,
+    }
+
     for (const state of this.#rules) {
-      const { rule, at } = state
-      if (!fits(rule.when, asked, request.model, protocol, endsWithTool)) continue
-      const step = stepAt(rule, at)
-      if (step === undefined) continue
-      const calls = callsOf(step, request)
+      if (!fits(state.rule.when, asked)) continue
+      const played = stepAt(state.rule, state.played)
+      if (played === undefined) continue
+      const calls = callsOf(played, request)
       // A side job of the client, such as a title, repeats the question without the tools.
       if (calls === undefined) continue
-      state.at++
+
+      state.played++
+      const said: readonly Utterance[] =
+        played.text === undefined ? [] : [{ type: 'text', text: played.text }]
       return {
-        replies: [...(step.text === undefined ? [] : [textReply(step.text)]), ...calls],
-        fault: Object.keys(step.fault).length === 0 ? undefined : step.fault,
+        utterances: [...said, ...calls],
+        fault: Object.keys(played.fault).length === 0 ? undefined : played.fault,
       }
     }
     return undefined
   }
 }
 
-function textReply(text: string): Reply {
-  return { type: 'text', text }
+/** What a condition is held against. */
+interface Asked {
+  readonly text: string
+  readonly model: string
+  readonly protocol: ProtocolName
+  readonly afterTool: boolean
 }
 
-function fits(
-  when: Condition,
-  asked: string,
-  model: string,
-  protocol: ProtocolName,
-  endsWithTool: boolean,
-): boolean {
-  if (when.contains !== undefined && !asked.toLowerCase().includes(when.contains.toLowerCase()))
+function fits(when: Condition, asked: Asked): boolean {
+  const { text: contained, pattern: matching, model, protocol, afterTool } = when
+  if (contained !== undefined && !asked.text.toLowerCase().includes(contained.toLowerCase()))
     return false
-  if (when.pattern !== undefined && !when.pattern.test(asked)) return false
-  if (when.model !== undefined && when.model !== model) return false
-  if (when.protocol !== undefined && when.protocol !== protocol) return false
-  return when.afterTool === undefined || when.afterTool === endsWithTool
+  if (matching !== undefined && !matching.test(asked.text)) return false
+  if (model !== undefined && model !== asked.model) return false
+  if (protocol !== undefined && protocol !== asked.protocol) return false
+  return afterTool === undefined || afterTool === asked.afterTool
 }
 
-function stepAt({ steps, repeat }: Rule, at: number): Step | undefined {
-  if (at < steps.length) return steps[at]
+function stepAt({ steps, repeat }: Rule, played: number): Step | undefined {
+  if (played < steps.length) return steps[played]
   if (repeat === 'never') return undefined
-  return repeat === 'loop' ? steps[at % steps.length] : steps.at(-1)
+  return repeat === 'loop' ? steps[played % steps.length] : steps.at(-1)
 }
 
 /** The calls with the client's own tools; undefined: it offers one of them not. */
-function callsOf(step: Step, request: ModelRequest): readonly Reply[] | undefined {
-  const replies: Reply[] = []
-  for (const { tool: name, input } of step.calls) {
+function callsOf({ calls }: Step, request: ModelRequest): readonly Utterance[] | undefined {
+  const utterances: Utterance[] = []
+  for (const { tool: name, input } of calls) {
     const tool = request.tools.find((candidate) => candidate.name === name)
     if (tool === undefined) return undefined
     // Text is what a custom tool takes; a function takes an object, whatever the file says.
-    const text = typeof input === 'string' ? input : JSON.stringify(input)
-    const isText = tool.kind === 'custom' || typeof input !== 'string'
-    replies.push({ type: 'call', tool, input: isText ? text : JSON.stringify({ input }) })
+    const isForText = tool.kind === 'custom' && typeof input === 'string'
+    const object = typeof input === 'string' ? { input } : input
+    utterances.push({
+      type: 'call',
+      tool,
+      input: isForText ? input : JSON.stringify(object),
+    })
   }
-  return replies
+  return utterances
 }

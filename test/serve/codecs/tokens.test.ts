@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countTokens, tokensOf } from '../../../src/serve/codecs/tokens.ts'
+import { tokensOf } from '../../../src/serve/codecs/tokens.ts'
 import { fc } from '../../support/fast-check.ts'
 
 test('tokens: words with the space before them, cut where they are long', () => {
@@ -9,14 +9,13 @@ test('tokens: words with the space before them, cut where they are long', () => 
   expect(tokensOf('123456789012345\u{1f600}x')).toEqual(['123456789012345\u{1f600}', 'x'])
 })
 
-test('tokens: joined they are the text, and are as many as were counted', () => {
+test('tokens: joined they are the text', () => {
   const piece = fc.constantFrom(' ', 'a', 'bcdefgh', '\n', '\u{1f600}', '\ud83d', '\ude00', 'é')
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
       const text = pieces.join('')
       const tokens = tokensOf(text)
       expect(tokens.join('')).toBe(text)
-      expect(countTokens(text)).toBe(tokens.length)
       for (const token of tokens) expect(token.length).toBeLessThanOrEqual(18)
     }),
     { numRuns: 500 },

@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest'
-import { bytesOf, layDown, pack } from '../../../src/serve/codecs/stream-parts.ts'
-import {
-  type LogEntry,
-  maxLoggedBodyBytes,
-  RequestLog,
-} from '../../../src/serve/log/request-log.ts'
+import { type LogEntry, maxLoggedBody, RequestLog } from '../../../src/serve/log/request-log.ts'
 
 const secret = 'sk-secret-secret-secret'
 
@@ -12,7 +7,7 @@ function anEntry(more: Partial<LogEntry> = {}): LogEntry {
   return {
     id: 'a',
     number: 0,
-    at: 0,
+    at: new Date(0),
     method: 'POST',
     path: '/v1/responses',
     protocol: 'responses',
@@ -26,23 +21,28 @@ function anEntry(more: Partial<LogEntry> = {}): LogEntry {
     state: 'open',
     status: undefined,
     startedMs: 0,
-    firstByteMs: Number.NaN,
-    totalMs: Number.NaN,
+    firstByteMs: undefined,
+    totalMs: undefined,
     inputTokens: undefined,
     outputTokens: undefined,
     fault: undefined,
+    requestBody: '',
     requestBytes: 0,
+    responseBody: '',
     responseBytes: 0,
     ...more,
   }
 }
 
-const bytes = (text: string) => Buffer.from(text)
+const roomy = { entries: 100, characters: 10_000_000 }
 
-const roomy = { entries: 100, bodyBytes: 10_000_000 }
+/** Notes the bodies down and ends the entry. */
+function finish(log: RequestLog, entry: LogEntry, requestBody: string, responseBody: string): void {
+  log.finish(Object.assign(entry, { state: 'done', requestBody, responseBody }))
+}
 
 test('the log: keeps the newest', () => {
-  const log = new RequestLog(secret, { ...roomy, entries: 3 })
+  const log = new RequestLog([secret], { ...roomy, entries: 3 })
   for (let count = 1; count <= 10; count++) log.add(anEntry({ id: String(count) }))
   expect(log.list().map(({ id, number }) => [id, number])).toEqual([
     ['8', 8],
@@ -54,44 +54,44 @@ test('the log: keeps the newest', () => {
 })
 
 test('the log: keeps within its bytes, whatever the bodies are', () => {
-  const log = new RequestLog(secret, { entries: 1000, bodyBytes: 1000 })
+  const log = new RequestLog([secret], { entries: 1000, characters: 1000 })
   for (let count = 0; count < 50; count++) {
     const entry = anEntry({ id: String(count) })
     log.add(entry)
-    log.finish(entry, bytes('x'.repeat(150)), 'y'.repeat(150))
+    finish(log, entry, 'x'.repeat(150), 'y'.repeat(150))
   }
   expect(log.list().map(({ id }) => id)).toEqual(['47', '48', '49'])
 })
 
 test('the log: an entry that ends after it has left does not count', () => {
-  const log = new RequestLog(secret, { entries: 2, bodyBytes: 1000 })
+  const log = new RequestLog([secret], { entries: 2, characters: 1000 })
   const slow = anEntry({ id: 'slow' })
   log.add(slow)
   for (let count = 0; count < 5; count++) log.add(anEntry({ id: String(count) }))
-  log.finish(slow, bytes('x'.repeat(900)), 'x'.repeat(900))
+  finish(log, slow, 'x'.repeat(900), 'x'.repeat(900))
   expect(log.list().map(({ id }) => id)).toEqual(['3', '4'])
 })
 
 test('the log: after it was cleared it counts on, and an older one may still end', () => {
-  const log = new RequestLog(secret, roomy)
+  const log = new RequestLog([secret], roomy)
   const early = anEntry({ id: 'early' })
   log.add(early)
   log.clear()
-  log.finish(early, bytes('x'), 'y')
+  finish(log, early, 'x', 'y')
   log.add(anEntry({ id: 'late' }))
   expect(log.list().map(({ id, number }) => [id, number])).toEqual([['late', 2]])
 })
 
 test('the log: a long body is cut', () => {
-  const log = new RequestLog(secret, roomy)
+  const log = new RequestLog([secret], roomy)
   const entry = anEntry()
   log.add(entry)
-  log.finish(entry, bytes('x'.repeat(maxLoggedBodyBytes + 1)), '')
-  expect(log.list()[0]!.requestBody).toHaveLength(maxLoggedBodyBytes)
+  finish(log, entry, 'x'.repeat(maxLoggedBody + 1), '')
+  expect(log.list()[0]!.requestBody).toHaveLength(maxLoggedBody)
 })
 
 test('the log: no key is in what it shows, its own or a stranger’s', () => {
-  const log = new RequestLog(secret, roomy)
+  const log = new RequestLog([secret], roomy)
   const stranger = 'sk-somebody-elses-key-1234'
   const entry = anEntry({
     key: stranger,
@@ -110,68 +110,53 @@ test('the log: no key is in what it shows, its own or a stranger’s', () => {
     ],
   })
   log.add(entry)
-  log.finish(entry, bytes(`my key: ${stranger}`), `${secret}!`)
+  finish(log, entry, `my key: ${stranger}`, `${secret}!`)
   const shown = JSON.stringify(log.list())
   for (const hidden of [secret, stranger, 'abcdefghijklmnop', 'short'])
     expect(shown).not.toContain(hidden)
   expect(log.list()[0]).toMatchObject({ key: 'sk-…1234', requestBody: 'my key: sk-…1234' })
 })
 
-test('the log: a stream is shown as it went out, without a key that its tokens cut', () => {
-  const log = new RequestLog(secret, roomy)
-  const said = `my "kéy" is ${secret}`
-  const laid = layDown(['start ', { before: '<', text: said, after: '>' }, ' end'])
-  const sent = bytesOf(laid).toString()
-  const entry = anEntry({ responseBytes: Buffer.byteLength(sent) })
-  log.add(entry)
-  log.finish(entry, bytes(''), pack(laid)!, true)
-  expect(sent).toBe('start <my>< \\"kéy\\">< is>< sk-secret-secret><-secret> end')
-  expect(log.list()[0]!.responseBody).toBe('start <my>< \\"kéy\\">< is>< sk-…cret> end')
-  const other = anEntry({ key: '', path: '/v1/chat/completions' })
-  log.add(other)
-  log.finish(other, bytes(''), 'plain')
-  expect(log.list().map(({ responseBody }) => responseBody.slice(0, 5))).toEqual(['start', 'plain'])
-})
-
 test('the log: an answer that is too large to stay is told all the same', () => {
-  const log = new RequestLog(secret, { entries: 10, bodyBytes: 10 })
+  const log = new RequestLog([secret], { entries: 10, characters: 40 })
   const told: string[] = []
   log.listen(({ id, state, responseBody }) => told.push(`${id} ${state} ${responseBody}`))
   const large = anEntry({ id: 'large' })
   log.add(large)
   log.add(anEntry({ id: 'open' }))
-  const laid = layDown(['', { before: '<', text: 'one two three', after: '>' }, ''])
-  log.finish(Object.assign(large, { state: 'done' }), bytes('xxx'), pack(laid)!, true)
-  expect(told.at(-1)).toBe('large done <one>< two>< three>')
+  finish(log, large, 'xxx', 'one two three')
+  expect(told.at(-1)).toBe('large done one two three')
   expect(log.list().map(({ id }) => id)).toEqual(['open'])
 })
 
-test('the log: a record that is used again shows nothing of the request before', () => {
-  const log = new RequestLog(secret, { ...roomy, entries: 2 })
-  const shown = () => log.list().map(({ headers, requestBody }) => [headers['a'], requestBody])
-  for (const name of ['first', 'second', 'third', 'fourth']) {
-    const rawHeaders = name === 'fourth' ? [] : ['A', name, 'B', 'same']
-    const entry = anEntry({ rawHeaders })
+test('the log: nothing of a long path, header or model is kept beyond what is shown', () => {
+  const log = new RequestLog([secret], { ...roomy, characters: 100_000 })
+  const long = 'x'.repeat(60_000)
+  for (let count = 0; count < 20; count++) {
+    const entry = anEntry({ path: `/${long}`, rawHeaders: ['User-Agent', long] })
     log.add(entry)
-    log.finish(entry, bytes(name), '')
+    finish(log, Object.assign(entry, { modelAsked: long }), '', '')
   }
-  expect(shown()).toEqual([
-    ['third', 'third'],
-    [undefined, 'fourth'],
-  ])
-  log.add(anEntry({ rawHeaders: ['A', 'open'] }))
-  expect(shown()).toEqual([
-    [undefined, 'fourth'],
-    ['open', ''],
-  ])
+  expect(log.list()).toHaveLength(1)
+  const [summary] = log.newest(10)
+  expect(summary!.path).toHaveLength(1000)
+  expect(summary!.modelAsked).toHaveLength(1000)
+  expect(summary!.client).toHaveLength(1000)
+})
+
+test('the log: the newest, page by page', () => {
+  const log = new RequestLog([secret], { ...roomy, entries: 5 })
+  for (let count = 1; count <= 9; count++) log.add(anEntry())
+  const numbers = (before?: number) => log.newest(2, before).map(({ number }) => number)
+  expect([numbers(), numbers(8), numbers(6), numbers(5)]).toEqual([[9, 8], [7, 6], [5], []])
 })
 
 test('the log: what it tells of an open request and of an answered one has the same members', () => {
-  const log = new RequestLog(secret, roomy)
+  const log = new RequestLog([secret], roomy)
   const entry = anEntry({ status: 200, firstByteMs: 1, totalMs: 2 })
   log.add(entry)
   log.add(anEntry())
-  log.finish(entry, bytes('x'), 'y')
+  finish(log, entry, 'x', 'y')
   const [answered, open] = log.list()
   expect(Object.keys(answered!).toSorted()).toEqual(Object.keys(open!).toSorted())
   expect(answered).toMatchObject({ firstByteMs: 1, totalMs: 2, requestBody: 'x' })
@@ -180,8 +165,15 @@ test('the log: what it tells of an open request and of an answered one has the s
 })
 
 test('the log: what was noted of a request stays as it is when it is answered', () => {
-  const log = new RequestLog(secret, roomy)
-  const numbers = { at: 1, startedMs: 2, firstByteMs: 3, totalMs: 4, status: 5, requestBytes: 8 }
+  const log = new RequestLog([secret], roomy)
+  const numbers = {
+    at: new Date(1),
+    startedMs: 2,
+    firstByteMs: 3,
+    totalMs: 4,
+    status: 5,
+    requestBytes: 8,
+  }
   const tokens = { inputTokens: 6, outputTokens: 7, responseBytes: 9 }
   const names = { id: 'b', method: 'PUT', path: '/x', fault: 'cut', rawHeaders: ['A', 'b'] }
   const models = { modelAsked: 'm', modelServed: 'n', protocol: 'chat', auth: 'both' } as const
@@ -194,17 +186,17 @@ test('the log: what was noted of a request stays as it is when it is answered', 
   const entry: LogEntry = anEntry({ ...numbers, ...tokens, ...names, ...models, ...flags })
   log.add(entry)
   const [noted] = log.list()
-  log.finish(entry, bytes(''), '')
+  log.finish(entry)
   expect(log.list()).toEqual([noted])
 })
 
 test('the log: listeners hear of the arrival and of the end, until they stop', () => {
-  const log = new RequestLog(secret, roomy)
+  const log = new RequestLog([secret], roomy)
   const heard: string[] = []
   const stop = log.listen(({ id, state }) => heard.push(`${id} ${state}`))
   const entry = anEntry()
   log.add(entry)
-  log.finish(Object.assign(entry, { state: 'done' }), bytes(''), '')
+  finish(log, entry, '', '')
   stop()
   log.add(anEntry())
   expect(heard).toEqual(['a open', 'a done'])

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { inTokens } from '../../../src/serve/codecs/codec.ts'
 import type { Message, ModelRequest, Tool } from '../../../src/serve/codecs/events.ts'
-import { builtInReplies, eventsOf } from '../../../src/serve/model/model.ts'
+import { builtInAnswer, eventsOf } from '../../../src/serve/model/model.ts'
 
 const bash: Tool = { name: 'Bash', kind: 'function', parameters: {} }
 const patch: Tool = { name: 'apply_patch', kind: 'custom', parameters: undefined }
@@ -13,7 +13,6 @@ function user(...texts: string[]): Message {
 function request(messages: readonly Message[], more: Partial<ModelRequest> = {}): ModelRequest {
   return {
     model: 'm',
-    stream: false,
     messages,
     tools: [],
     toolChoice: 'auto',
@@ -24,7 +23,7 @@ function request(messages: readonly Message[], more: Partial<ModelRequest> = {})
 }
 
 function answer(text: string, more: Partial<ModelRequest> = {}) {
-  return builtInReplies(request([user(text)], more))
+  return builtInAnswer(request([user(text)], more))
 }
 
 test.each(['ping', ' Ping\n', '"ping"'])('the model: %j is answered with pong', (text) => {
@@ -41,7 +40,7 @@ test('the model: looks past the reminders that clients put around a prompt', () 
   const messages = [
     user('<system-reminder>x</system-reminder>', 'ping', '<system-reminder>y</system-reminder>'),
   ]
-  expect(builtInReplies(request(messages))).toEqual([{ type: 'text', text: 'pong' }])
+  expect(builtInAnswer(request(messages))).toEqual([{ type: 'text', text: 'pong' }])
 })
 
 test('the model: #call calls the client’s own tool', () => {
@@ -96,7 +95,7 @@ test('the model: reports the results of tools by name, and calls nothing again',
       ],
     },
   ]
-  expect(builtInReplies(request(messages, { tools: [bash] }))).toEqual([
+  expect(builtInAnswer(request(messages, { tools: [bash] }))).toEqual([
     { type: 'text', text: 'Bash returned: hi\nThe tool returned: ho' },
   ])
 })
@@ -143,7 +142,7 @@ test('events: a text comes in one piece, streamed or not', () => {
 
 test('events: as many tokens are counted as a stream has pieces', () => {
   const said = 'One two\n\tthree-verylongwordthatmustbecut 4️⃣ '
-  const events = eventsOf([{ type: 'text', text: said }], request([], { stream: true }), newId)
+  const events = eventsOf([{ type: 'text', text: said }], request([]), newId)
   const pieces = inTokens(events).filter(({ type }) => type === 'text-delta')
   expect(pieces.length).toBeGreaterThan(4)
   expect(events.at(-1)).toMatchObject({ usage: { outputTokens: pieces.length } })

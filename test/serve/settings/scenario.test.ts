@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../../src/errors.ts'
+import { readDocument } from '../../../src/serve/settings/document.ts'
 import { readModels } from '../../../src/serve/settings/models-file.ts'
 import { Player, readScenario } from '../../../src/serve/settings/scenario.ts'
-import { readWritten } from '../../../src/serve/settings/written-file.ts'
 import { aGateway, ask, jsonOf } from '../support/gateway.ts'
 
 async function aFile(text: string): Promise<string> {
@@ -132,9 +132,23 @@ test('a scenario: a change at the very start is seen, and so is a file that is g
   expect((await say(gateway, 'x')).content).toBe('third')
 })
 
+test('a scenario: a pattern takes no longer than its text is long', async () => {
+  const scenarioFile = await aFile(`
+answers:
+  - { when: { pattern: '^(a+)+$' }, reply: all a }
+  - { when: { pattern: '(?<word>\\w+)-\\u00e9\\d{2}' }, reply: found }
+`)
+  const gateway = await aGateway({ scenarioFile })
+  const startedAt = performance.now()
+  expect((await say(gateway, `${'a'.repeat(100_000)}!`)).content).toContain('You said')
+  expect(performance.now() - startedAt).toBeLessThan(2000)
+  expect((await say(gateway, 'AAAA')).content).toBe('all a')
+  expect((await say(gateway, 'so: x-É12')).content).toBe('found')
+})
+
 describe('a scenario that is wrong', () => {
   const read = (text: string) =>
-    readWritten(text, 'scenario.yaml', readScenario).then(
+    readDocument(text, 'scenario.yaml', readScenario).then(
       () => 'accepted',
       (error: UserError) => `${error.code}: ${error.message}`,
     )
@@ -160,6 +174,14 @@ describe('a scenario that is wrong', () => {
       'answers: [{when: {pattern: "("}, reply: x}]',
       'answers[0].when.pattern is not a regular expression: ',
     ],
+    [
+      'answers: [{when: {pattern: "(?=a)b"}, reply: x}]',
+      'answers[0].when.pattern is not a regular expression: ',
+    ],
+    [
+      'answers: [{reply: {call: f, with: &x {a: *x}}}]',
+      'answers[0].reply.with must not hold itself (line 1, column 38)',
+    ],
     ['answers: [{reply: {with: {}}}]', 'answers[0].reply.with belongs to "call", which is missing'],
     ['answers: [{reply: {}}]', 'answers[0].reply says nothing: give it "text", "call" or a fault'],
     ['answers: [{reply: x, repeat: often}]', 'answers[0].repeat must be one of last, loop, never'],
@@ -178,25 +200,24 @@ describe('a scenario that is wrong', () => {
   })
 
   test('a scenario that is wrong: text for a function is wrapped, never broken JSON', () => {
-    const { rules } = readScenario({ answers: [{ reply: { call: 'f', with: 'oops {' } }] })
+    const scenario = readScenario({ answers: [{ reply: { call: 'f', with: 'oops {' } }] })
     const tool = { name: 'f', kind: 'function', parameters: {} } as const
     const request = {
       model: 'm',
-      stream: false,
       messages: [],
       tools: [tool],
       toolChoice: 'auto',
       maxOutputTokens: undefined,
       stopSequences: [],
     } as const
-    expect(new Player(rules).play(request, 'chat')!.replies).toEqual([
+    expect(new Player(scenario).play(request, 'chat')!.utterances).toEqual([
       { type: 'call', tool, input: '{"input":"oops {"}' },
     ])
   })
 })
 
 describe('a catalog file', () => {
-  const read = (text: string) => readWritten(text, 'models.json', readModels)
+  const read = (text: string) => readDocument(text, 'models.json', readModels)
 
   test('a catalog file: ids alone, entries, or what a real gateway answered', async () => {
     expect(await read('[a, {id: b, endpointTypes: [anthropic], aliasOf: a}]')).toEqual([

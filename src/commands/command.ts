@@ -1,0 +1,66 @@
+import {
+  Command,
+  type CommandUnknownOpts,
+  InvalidArgumentError,
+  Option,
+} from '@commander-js/extra-typings'
+import type { Session } from './screen/session.ts'
+
+/** What the file of a command holds. */
+export interface CommandFile<Request> {
+  /** Its flags, arguments and help; `run` is handed what they say together. */
+  readonly define: (run: (request: Request) => Promise<void>) => CommandUnknownOpts
+  /** Does what is asked, and returns the exit status. */
+  readonly run: (session: Session, request: Request) => number | Promise<number>
+}
+
+/** A command that needs a gateway: the same flags wherever one does. */
+export function gatewayCommand(name: string) {
+  return new Command(name)
+    .option('--base-url <url>', 'address of the gateway (or REPOINT_BASE_URL)')
+    .option('--key-stdin', 'read the key from standard input')
+    .option('--key-file <path>', 'read the key from a file')
+    .option('--key-env <name>', 'read the key from this environment variable')
+    .option('--allow-http', 'allow plain http to another machine')
+    .option('--ca-file <path>', 'trust the certificate authorities in this PEM file too')
+    .addOption(timeoutOption())
+}
+
+export type GatewayFlags = ReturnType<ReturnType<typeof gatewayCommand>['opts']>
+
+const defaultTimeoutSeconds = 30
+
+/** The flags that nobody typed. */
+export const noGatewayFlags: GatewayFlags = { timeout: defaultTimeoutSeconds }
+
+export function timeoutOption() {
+  return new Option('--timeout <seconds>', 'longest wait for one answer')
+    .default(defaultTimeoutSeconds)
+    .argParser(positive('seconds'))
+}
+
+/** Below the flags of a command that only asks. */
+export const newestGateway =
+  '\nThe address and key of the newest setup, unless one of the two is named.'
+
+export function examples(lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`
+}
+
+/** The parser of a flag that takes a number of `unit`, at most a day of seconds. */
+function positive(unit: string): (text: string) => number {
+  return (text) => {
+    const value = Number(text)
+    if (!(value > 0 && value <= 86_400))
+      throw new InvalidArgumentError(`It takes a number of ${unit} above 0, up to 86400.`)
+    return value
+  }
+}
+
+export function positiveInteger(unit: string): (text: string) => number {
+  return (text) => {
+    if (!/^[1-9]\d{0,9}$/.test(text))
+      throw new InvalidArgumentError(`It takes a number of ${unit}.`)
+    return Number(text)
+  }
+}

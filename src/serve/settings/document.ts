@@ -1,0 +1,64 @@
+import { UserError } from '../../errors.ts'
+import { Misfit, type Path } from './schema.ts'
+
+/** A person writes these files; nobody writes more than this. */
+export const maxDocumentBytes = 4 * 1024 * 1024
+
+/**
+ * Reads a JSON or YAML text, which is one language here.
+ *
+ * @param name what the file is called in messages
+ * @param read makes something of the data; may throw Misfit
+ * @throws UserError `config-invalid` with line and column
+ */
+export async function readDocument<Result>(
+  text: string,
+  name: string,
+  read: (data: unknown) => Result,
+): Promise<Result> {
+  // Loaded only when there is a file to read.
+  const { LineCounter, parseDocument } = await import('yaml')
+  const lines = new LineCounter()
+
+  const { document, data } = parse()
+  try {
+    return read(data)
+  } catch (error) {
+    if (!(error instanceof Misfit)) throw error
+    throw invalid(error.message, offsetOf(document, error.path))
+  }
+
+  function parse() {
+    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+    const [broken] = document.errors
+    if (broken !== undefined) throw invalid(broken.message, broken.pos[0])
+    try {
+      return { document, data: document.toJS() as unknown }
+    } catch (error) {
+      // Its aliases would make too much of it.
+      throw invalid((error as Error).message, undefined)
+    }
+  }
+
+  function invalid(problem: string, offset: number | undefined): UserError {
+    const place = offset === undefined ? undefined : lines.linePos(offset)
+    const where = place === undefined ? '' : ` (line ${place.line}, column ${place.col})`
+    return new UserError({
+      code: 'config-invalid',
+      message: `Cannot use ${name}: ${problem}${where}`,
+      hint: 'Correct that place; docs/gateway.md describes the file.',
+    })
+  }
+}
+
+type ParsedDocument = ReturnType<typeof import('yaml').parseDocument>
+
+/** Where the deepest part of a path begins that the file has. */
+function offsetOf(document: ParsedDocument, path: Path): number | undefined {
+  for (let length = path.length; length >= 0; length--) {
+    const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true)
+    const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : null
+    if (Array.isArray(range)) return range[0]
+  }
+  return undefined
+}

@@ -1,0 +1,87 @@
+import * as v from 'valibot'
+
+/** Schemas for data that people write: scenario files, catalogs, faults. */
+
+/** What does not accept, and where: the keys from the root. */
+export class Misfit extends Error {
+  readonly path: Path
+
+  constructor(path: Path, problem: string) {
+    super(`${showPath(path)} ${problem}`)
+    this.path = path
+  }
+}
+
+export type Path = readonly PropertyKey[]
+
+/** `answers[0].then`, as one would write it. */
+function showPath(path: Path): string {
+  if (path.length === 0) return 'the document'
+  return path
+    .map((step, index) =>
+      typeof step === 'number' ? `[${step}]` : index === 0 ? String(step) : `.${String(step)}`,
+    )
+    .join('')
+}
+
+/**
+ * @param path where the data stands in its document
+ * @throws Misfit
+ */
+export function accept<Fitting>(
+  schema: v.GenericSchema<unknown, Fitting>,
+  data: unknown,
+  path: Path = [],
+): Fitting {
+  const result = v.safeParse(schema, data)
+  if (result.success) return result.output
+
+  // A key that is not known is likelier the mistake than what follows from it.
+  const issue = result.issues.find(isUnknownKey) ?? result.issues[0]
+  const place = issue.path?.map(({ key }) => key as PropertyKey) ?? []
+  throw new Misfit([...path, ...place], issue.message)
+}
+
+function isUnknownKey({ type, expected }: v.BaseIssue<unknown>): boolean {
+  return type === 'strict_object' && expected === 'never'
+}
+
+export const text = v.string(({ input }) => `must be text, not ${kindOf(input)}`)
+export const flag = v.boolean(({ input }) => `must be true or false, not ${kindOf(input)}`)
+
+/** A whole number. */
+export function count(least: number, most: number) {
+  const message = `must be a whole number from ${least} to ${most}`
+  return v.pipe(
+    v.number(message),
+    v.integer(message),
+    v.minValue(least, message),
+    v.maxValue(most, message),
+  )
+}
+
+export function choice<const Choices extends readonly string[]>(choices: Choices) {
+  return v.picklist(choices, `must be one of ${choices.join(', ')}`)
+}
+
+export function list<Item extends v.GenericSchema>(item: Item) {
+  return v.array(item, ({ input }) => `must be a list, not ${kindOf(input)}`)
+}
+
+/** An object with no other keys than these. */
+export function mapping<const Entries extends v.ObjectEntries>(entries: Entries) {
+  return v.strictObject(entries, (issue) => {
+    if (isUnknownKey(issue))
+      return `is not known here; known are ${Object.keys(entries).join(', ')}`
+    return issue.expected === 'Object'
+      ? `must be a mapping, not ${kindOf(issue.input)}`
+      : 'is missing'
+  })
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'nothing'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'a mapping'
+  return typeof value === 'string' ? 'text' : `a ${typeof value}`
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { runCli } from '../support/cli.ts'
+import { aHome } from '../support/home.ts'
+
+/** The words that the program offers, without their descriptions. */
+async function offered(...line: string[]): Promise<string[]> {
+  const home = aHome()
+  home.put('.local/state/repoint/models.txt', 'gpt-5.6-sol\nllama3:8b\n')
+  const [typed, ...words] = line.toReversed()
+  const { stdout, stderr } = await runCli(
+    home,
+    ['complete', `--typed=${typed}`, '--', ...words.toReversed()],
+    { env: { MY_GATEWAY_KEY: 'x' } },
+  )
+  expect(stderr).toBe('')
+  return stdout.split('\n').flatMap((entry) => entry.split('\t')[0] || [])
+}
+
+test.each([
+  [['ro'], ['rollback']],
+  [['--v'], ['--version']],
+  [
+    ['codex', '--key-'],
+    ['--key-stdin', '--key-file', '--key-env'],
+  ],
+  [
+    ['claude', '--slot', ''],
+    ['opus', 'sonnet', 'haiku', 'fable'],
+  ],
+  [['claude', '--slot=s'], ['--slot=sonnet']],
+  [['codex', '--model', 'll'], ['llama3:8b']],
+  [['codex', '--key-env', 'MY_'], ['MY_GATEWAY_KEY']],
+  [['codex', '--key-file', ''], [':files']],
+  [['serve', '--scenario', ''], [':files']],
+  [['codex', '--base-url', ''], []],
+  [['codex', 'x'], []],
+  [
+    ['rollback', 'cl'],
+    ['claude', 'claude-gpt'],
+  ],
+  [['help', 'he'], []],
+  [['comp'], ['completion']],
+  [['nope', ''], []],
+  [['serve', '--', 'np'], [':files']],
+])('complete %j offers %j', async (line, wanted) => {
+  expect(await offered(...line)).toEqual(wanted)
+})
+
+test('complete tells what a command and a flag are', async () => {
+  const { stdout } = await runCli(aHome(), ['complete', '--typed=rollb', '--'])
+  expect(stdout).toBe('rollback\tundo the newest run, or the newest of one client\n')
+})

@@ -1,0 +1,208 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { UserError } from '../../src/errors.ts'
+import { applyPlan } from '../../src/transaction/apply.ts'
+import type { World } from '../../src/transaction/record.ts'
+import { settle } from '../../src/transaction/restore.ts'
+import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
+import { listRuns, stateFolder } from '../../src/transaction/state.ts'
+import { aPairPlan } from '../support/a-plan.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { sourceIn, withCalls, worldIn } from '../support/world.ts'
+
+const oldAuth = '{"tokens": {"access_token": "old-login"}}\n'
+const newerLogin = '{"tokens": {"access_token": "newer-login"}}\n'
+const oldConfig = '# mine\nmodel = "gpt-5.5"\n'
+const oldPair = { '.codex/auth.json': oldAuth, '.codex/config.toml': oldConfig }
+
+class Killed extends Error {}
+
+function state(home: Home): string {
+  return stateFolder(worldIn(home).machine)
+}
+
+function failureOf(work: () => unknown): UserError {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof UserError) return error
+    throw error
+  }
+  throw new Error('it did not fail')
+}
+
+describe('recovery', () => {
+  test('finds nothing to do where nothing was cut off, and takes no lock for it', () => {
+    const home = aHome(oldPair)
+    expect(settle(worldIn(home))).toBeUndefined()
+    expect(existsSync(state(home))).toBe(false)
+    applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
+    const locking = withCalls(worldIn(home), {
+      mkdir: () => {
+        throw new Error('it took the lock')
+      },
+    })
+    expect(settle(locking)).toBeUndefined()
+  })
+
+  test('takes back a run that was switching, and says so', () => {
+    const home = aHome(oldPair)
+    const before = home.snapshot()
+    killedWhileSwitching(home)
+    expect(home.text('.codex/auth.json')).toContain('sk-canary')
+    const settled = settle(worldIn(home))
+    expect(settled).toMatchObject({ outcome: 'restored', left: [] })
+    expect(settled?.files).toHaveLength(2)
+    expect(home.snapshot()).toEqual(before)
+    expect(listRuns(worldIn(home)).runs).toEqual([])
+    expect(readdirSync(state(home), { recursive: true })).toEqual(['blobs'])
+  })
+
+  test('discards a run that had switched nothing, with all that it left', () => {
+    const home = aHome(oldPair)
+    const before = home.snapshot()
+    killedBefore(home, '/journal.json')
+    expect(home.snapshot()).not.toEqual(before)
+    expect(settle(worldIn(home))).toMatchObject({ outcome: 'discarded', left: [] })
+    expect(home.snapshot()).toEqual(before)
+    expect(readdirSync(state(home), { recursive: true })).toEqual(['blobs'])
+  })
+
+  test('a file that someone has changed before its switch stays so, and the others go back', () => {
+    const home = aHome(oldPair)
+    killedWhileSwitching(home)
+    home.put('.codex/config.toml', `${oldConfig}# changed\n`)
+    expect(settle(worldIn(home))).toMatchObject({ outcome: 'restored', left: [] })
+    expect(home.text('.codex/config.toml')).toBe(`${oldConfig}# changed\n`)
+    expect(home.text('.codex/auth.json')).toBe(oldAuth)
+    expect(readdirSync(home.at('.codex')).sort()).toEqual(['auth.json', 'config.toml'])
+  })
+
+  test('a login made since is kept, and the address goes', () => {
+    const home = aHome(oldPair)
+    killedWhileSwitching(home, { isAllSwitched: true })
+    home.put('.codex/auth.json', newerLogin)
+    expect(settle(worldIn(home))).toMatchObject({
+      outcome: 'left',
+      files: [home.at('.codex/config.toml')],
+      left: [home.at('.codex/auth.json')],
+    })
+    expect(home.text('.codex/config.toml')).toBe(oldConfig)
+    expect(home.text('.codex/auth.json')).toBe(newerLogin)
+    expect(settle(worldIn(home))).toBeUndefined()
+  })
+
+  test('an address that was rewritten since keeps the key, and a rollback undoes both', () => {
+    const home = aHome(oldPair)
+    killedWhileSwitching(home, { isAllSwitched: true })
+    home.put('.codex/config.toml', `${home.text('.codex/config.toml')}\n[notice]\nx = true\n`)
+    expect(settle(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(home.text('.codex/auth.json')).toContain('sk-canary')
+    applyRollback(worldIn(home), planRollback(worldIn(home))!)
+    expect(home.text('.codex/config.toml')).toBe(`${oldConfig}\n[notice]\nx = true\n`)
+    expect(home.text('.codex/auth.json')).toBe(oldAuth)
+  })
+
+  test('a rollback that was cut off does not bring a key back to an address changed since', () => {
+    const home = aHome(oldPair)
+    applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
+    killedBefore(home, '/auth.json', (world) => applyRollback(world, planRollback(world)!))
+    expect(home.text('.codex/config.toml')).toBe(oldConfig)
+    home.put('.codex/config.toml', `${oldConfig}# changed\n`)
+    expect(settle(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(home.text('.codex/config.toml')).toBe(`${oldConfig}# changed\n`)
+  })
+
+  test('sets a damaged journal aside and names it', () => {
+    const home = aHome(oldPair)
+    killedWhileSwitching(home)
+    const journal = `${state(home)}/journal.json`
+    writeFileSync(journal, readFileSync(journal, 'utf8').replace('.codex', '.other'))
+    const error = failureOf(() => settle(worldIn(home)))
+    expect(error.code).toBe('record-damaged')
+    expect(error.files).toBe('unknown')
+    const [aside = ''] = readdirSync(state(home)).filter((name) => name.startsWith('run-'))
+    expect(error.message).toContain(aside)
+    expect(listRuns(worldIn(home)).damaged).toEqual([`${state(home)}/${aside}`])
+    expect(settle(worldIn(home))).toBeUndefined()
+  })
+
+  test('a damaged journal stands in the way of undoing an earlier run in its place', () => {
+    const home = aHome(oldPair)
+    const { run } = applyPlan(worldIn(home), aPairPlan(sourceIn(home), 'sk-first'))
+    killedWhileSwitching(home, { isAllSwitched: true })
+    writeFileSync(`${state(home)}/journal.json`, 'broken')
+    expect(failureOf(() => settle(worldIn(home))).code).toBe('record-damaged')
+    expect(failureOf(() => planRollback(worldIn(home)))).toMatchObject({
+      code: 'record-damaged',
+      hint: expect.stringContaining(`--run ${run?.id}`),
+    })
+  })
+
+  test('sets a journal aside whose copies are gone', () => {
+    const home = aHome(oldPair)
+    killedWhileSwitching(home)
+    rmSync(`${state(home)}/blobs`, { recursive: true })
+    expect(failureOf(() => settle(worldIn(home))).code).toBe('record-damaged')
+    expect(settle(worldIn(home))).toBeUndefined()
+  })
+
+  test('follows no journal to another place than the path leads to', () => {
+    const home = aHome(oldPair)
+    killedWhileSwitching(home, { isAllSwitched: true })
+    const written = home.text('.codex/config.toml')
+    home.put('elsewhere/config.toml', written)
+    rmSync(home.at('.codex/config.toml'))
+    home.put('.codex/config.toml', { link: '../elsewhere/config.toml' })
+    expect(settle(worldIn(home))?.left).toContain(home.at('.codex/config.toml'))
+    expect(home.text('elsewhere/config.toml')).toBe(written)
+  })
+
+  test('says that it is pending when it cannot take back now, and does so later', () => {
+    const home = aHome(oldPair)
+    killedWhileSwitching(home)
+    const world = worldIn(home)
+    const readOnly = withCalls(world, {
+      rename: (from, to) => {
+        if (to.endsWith('auth.json')) throw Object.assign(new Error(), { code: 'EROFS' })
+        world.files.rename(from, to)
+      },
+    })
+    expect(failureOf(() => settle(readOnly))).toMatchObject({
+      code: 'not-permitted',
+      files: 'pending',
+    })
+    expect(settle(world)).toMatchObject({ outcome: 'restored' })
+    expect(home.text('.codex/auth.json')).toBe(oldAuth)
+  })
+})
+
+/** The first file is switched, or both are and the run is not recorded yet. */
+function killedWhileSwitching(home: Home, options: { isAllSwitched?: boolean } = {}): void {
+  killedBefore(home, options.isAllSwitched ? /run-.*\.json$/ : '.codex/config.toml')
+  expect(existsSync(`${state(home)}/journal.json`)).toBe(true)
+}
+
+/** A run that dies just before it renames something to `target`, and tidies nothing up. */
+function killedBefore(
+  home: Home,
+  target: string | RegExp,
+  work = (world: World): unknown => applyPlan(world, aPairPlan(sourceIn(home))),
+): void {
+  const world = worldIn(home)
+  let isDead = false
+  const dying = new Proxy(world.files, {
+    get: (files, name) => {
+      const call = files[name as keyof typeof files] as (...args: unknown[]) => unknown
+      return (...args: unknown[]) => {
+        const to = String(args[1])
+        const isMeant = typeof target === 'string' ? to.endsWith(target) : target.test(to)
+        if (name === 'rename' && isMeant) isDead = true
+        if (isDead) throw new Killed()
+        return call(...args)
+      }
+    },
+  })
+  expect(() => work({ ...world, files: dying })).toThrow(Killed)
+  rmSync(`${state(home)}/lock`, { recursive: true })
+}
