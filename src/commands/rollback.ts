@@ -1,13 +1,14 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings'
 import type { Client } from '../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../clients/list.ts'
+import { plainPath } from '../edits/values.ts'
 import type { Applied, RollbackPlan, RunRecord } from '../transaction/record.ts'
 import { applyRollback, planRollback } from '../transaction/rollback.ts'
-import { asPlanned, readClientFiles } from './client-files.ts'
-import { stopCodexServer } from './codex-server.ts'
 import { type CommandFile, examples } from './command.ts'
-import { runsSoFar, settleFirst } from './history.ts'
-import { isAbandoned, refuseStrangeLogin, refuseUnknownClient } from './rollback-guard.ts'
+import { asPlanned, readClientFiles } from './inventory/client-files.ts'
+import { stopCodexServer } from './inventory/codex-server.ts'
+import { runsSoFar, settleFirst } from './inventory/history.ts'
+import { isAbandoned, refuseStrangeLogin, refuseUnknownClient } from './rollback/guard.ts'
 import { changesOf } from './screen/changes.ts'
 import type { Session } from './screen/session.ts'
 
@@ -116,7 +117,7 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
     files: found.files.map(({ path, action, kept, note }) => ({
       path,
       action,
-      kept: kept.map((key) => key.join('.')),
+      kept: kept.map(plainPath),
       ...(note === undefined ? {} : { note }),
       ...(request.isDryRun ? { changes: describedChanges(session, found, path) } : {}),
     })),
@@ -136,8 +137,7 @@ function showPlan(
   for (const file of files) {
     session.say(`  ${session.showPath(file.path)} (${file.action})`)
     for (const line of describedChanges(session, { plan }, file.path)) session.say(`    ${line}`)
-    if (file.kept.length > 0)
-      session.say(`    kept: ${file.kept.map((path) => path.join('.')).join(', ')}`)
+    if (file.kept.length > 0) session.say(`    kept: ${file.kept.map(plainPath).join(', ')}`)
     if (file.note !== undefined) session.say(`    ${file.note}`)
   }
   for (const client of concernedBy(families, files)) {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
-import type { FileTexts, Obstacle } from '../clients/client.ts'
-import type { FileStatus } from '../platform/platform.ts'
-import type { Session } from './screen/session.ts'
+import type { FileTexts, Obstacle } from '../../clients/client.ts'
+import type { FileStatus } from '../../platform/platform.ts'
+import type { Session } from '../screen/session.ts'
 
 /**
  * Files that decide where the key goes, and folders on the way to them, that others may write. The
