@@ -1,10 +1,13 @@
 import { defineConfig } from 'vitest/config'
 
+// `css`: Vitest empties style sheets otherwise, and the page of `serve` has one.
+
 /** One folder of test/ that is slow or needs something installed: `npm run test:NAME`. */
 function slow(name: string, timeoutMs: number) {
   return {
     test: {
       name,
+      css: true,
       include: [`test/${name}/**/*.test.ts`],
       testTimeout: timeoutMs,
       hookTimeout: timeoutMs,
@@ -28,6 +31,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          css: true,
           testTimeout: 30_000,
           include: ['test/**/*.test.ts'],
           exclude: ['clients', 'crash', 'browser', 'pack', 'network', 'sdk', 'load'].map(

@@ -1,3 +1,4 @@
+import { isLoopback } from '../gateway/input/base-url.ts'
 import type { Obstacle, ObstacleContext } from './client.ts'
 import { isOwnAddress, shownUrl } from './texts.ts'
 
@@ -25,9 +26,9 @@ export function placeholderOf(key: string | undefined): string | undefined {
   return name !== undefined && Object.hasOwn(placeholders, name) ? placeholders[name] : undefined
 }
 
-export function isLoopback(url: string | undefined): boolean {
-  if (url === undefined || !URL.canParse(url)) return false
-  return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
+/** Whether an address leads to this machine. */
+export function isHere(url: string | undefined): boolean {
+  return url !== undefined && URL.canParse(url) && isLoopback(new URL(url).hostname)
 }
 
 /** What another tool has left in a client's settings: present state only, a setup replaces it. */
@@ -57,7 +58,7 @@ export function leftoverObstacles(
       weight: 'blocks',
     })
   }
-  if (url === undefined || !isLoopback(url) || isOwnAddress(url, context)) return found
+  if (url === undefined || !isHere(url) || isOwnAddress(url, context)) return found
   const tool = proxies[new URL(url).port]
   if (tool !== undefined) {
     found.push({

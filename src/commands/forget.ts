@@ -1,5 +1,4 @@
 import { Command, Option } from '@commander-js/extra-typings'
-import type { Notice } from '../clients/client.ts'
 import { UserError } from '../errors.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
 import { type CommandFile, examples, positiveInteger } from './command.ts'
@@ -51,7 +50,7 @@ export async function forget(session: Session, request: ForgetRequest): Promise<
       hint: 'repoint forget --older-than 90, or --all. `repoint rollback --list` shows them.',
     })
 
-  const warnings: Notice[] = settleFirst(session)
+  settleFirst(session)
   const before =
     olderThanDays === undefined
       ? undefined
@@ -72,7 +71,7 @@ export async function forget(session: Session, request: ForgetRequest): Promise<
     runs: plan.runs.map(({ id }) => id),
     damaged: plan.damaged,
     originals: plan.originals,
-    warnings,
+    warnings: session.notices,
   })
   return 0
 }

@@ -1,4 +1,3 @@
-import type { Notice } from '../clients/client.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import { type Settled, settle } from '../transaction/restore.ts'
@@ -6,12 +5,11 @@ import { listRuns } from '../transaction/state.ts'
 import type { Session } from './screen/session.ts'
 
 /** Settles a run that was cut off, and says so. Comes first in every command that reads state. */
-export function settleFirst(session: Session): Notice[] {
+export function settleFirst(session: Session): void {
   const settled = settle(session.platform)
-  if (settled === undefined) return []
-  const message = describeSettled(session, settled)
-  session.remark(`note: ${message}`)
-  return [{ code: 'run-recovered', message }]
+  if (settled === undefined) return
+  session.notice({ code: 'run-recovered', message: describeSettled(session, settled) })
+  session.showNotices('note')
 }
 
 /**
@@ -37,11 +35,11 @@ function describeSettled(session: Session, { run, outcome, files, left }: Settle
   return `Run ${run} had been cut off, and cannot be taken back as a whole, because its files were changed since${back}; left as they are: ${list(left)}. Roll back, or set the client up again`
 }
 
-/** The recorded runs, newest first. A damaged record is named in `warnings`. */
-export function runsSoFar(session: Session, warnings: Notice[]): readonly RunRecord[] {
+/** The recorded runs, newest first. A damaged record becomes a notice. */
+export function runsSoFar(session: Session): readonly RunRecord[] {
   const { runs, damaged } = listRuns(session.platform)
   for (const path of damaged)
-    warnings.push({
+    session.notice({
       code: 'record-damaged',
       message: `The record of an earlier run cannot be read: ${session.showPath(path)}`,
       hint: 'That run can no longer be undone; the others can. No copy of an old file is removed while it is there; `repoint forget --all` removes all of them.',

@@ -3,10 +3,9 @@ import type { Client, FileTexts, Settings } from '../clients/client.ts'
 import { familyIds, rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import type { RecordedFile, RollbackPlan, RunRecord } from '../transaction/record.ts'
-import { copyOf } from '../transaction/state.ts'
+import { copyOf, listRuns } from '../transaction/state.ts'
 import { asPlanned, listClientFiles, readClientFiles } from './client-files.ts'
 import { ownBaseUrls, runsOf } from './client-state.ts'
-import { runsSoFar } from './history.ts'
 import type { Session } from './screen/session.ts'
 
 /**
@@ -22,7 +21,7 @@ export function refuseStrangeLogin(
   { plan }: RollbackPlan,
   families: readonly Client[],
 ): void {
-  const runs = runsSoFar(session, [])
+  const runs = listRuns(session.platform).runs
   for (const client of families) {
     const ids = familyIds(client.id)
     const edits = plan.edits.filter((edit) => ids.includes(edit.client))
@@ -74,7 +73,7 @@ export function refuseUnknownClient(
  * that it reads, be it under another name or in another layer, names one that repoint has written.
  */
 export function isAbandoned(session: Session, path: string, families: readonly Client[]): boolean {
-  const runs = runsSoFar(session, [])
+  const runs = listRuns(session.platform).runs
   return families.some((client) => {
     try {
       const texts = readClientFiles(session, client)
@@ -188,7 +187,7 @@ export function brokenBy(
   { plan }: RollbackPlan,
   families: readonly Client[],
 ): readonly Broken[] {
-  const runs = runsSoFar(session, [])
+  const runs = listRuns(session.platform).runs
   return families.flatMap((client) => {
     const ids = familyIds(client.id)
     const edits = plan.edits.filter((edit) => ids.includes(edit.client))

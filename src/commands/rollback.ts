@@ -1,9 +1,9 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings'
-import type { Client, Notice } from '../clients/client.ts'
+import type { Client } from '../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../clients/list.ts'
-import { describeEdit } from '../edits/describe.ts'
 import type { KeyPath } from '../edits/plan.ts'
 import { exitStatus } from '../errors.ts'
+import type { Notice } from '../notice.ts'
 import { checkTargets } from '../transaction/apply.ts'
 import type { Applied, RollbackPlan, RunRecord } from '../transaction/record.ts'
 import { applyRollback, planRollback, type RollbackOptions } from '../transaction/rollback.ts'
@@ -19,6 +19,7 @@ import {
   refuseStrangeLogin,
   refuseUnknownClient,
 } from './rollback-guard.ts'
+import { changesOf } from './screen/changes.ts'
 import type { Session } from './screen/session.ts'
 
 export interface RollbackRequest {
@@ -74,20 +75,21 @@ export const command: CommandFile<RollbackRequest> = {
 
 /** Undoes a run, or lists the runs. Returns the exit status. */
 export async function rollback(session: Session, request: RollbackRequest): Promise<number> {
-  const warnings = [...rootNotice(session.platform), ...settleFirst(session)]
-  if (request.list) return listRecorded(session, request, warnings)
+  session.notice(...rootNotice(session.platform))
+  settleFirst(session)
+  if (request.list) return listRecorded(session, request)
 
   const families = await loadClients(familyRows)
   const found = findRollback(session, request, families)
-  if (found === undefined) return reportNothing(session, request, warnings)
+  if (found === undefined) return reportNothing(session, request)
   refuseUnknownClient(session, found, families)
   refuseStrangeLogin(session, found, families)
 
   const { platform } = session
-  warnings.push(...checkTargets(platform, found.plan))
-  for (const { message } of warnings) session.say(`! ${message}`)
+  session.notice(...checkTargets(platform, found.plan))
+  session.showNotices('warning')
   showPlan(session, found, families)
-  warnings.push(...(await noticesOf(session, found, families)))
+  session.notice(...(await noticesOf(session, found, families)))
 
   const applied = request.isDryRun ? undefined : applyRollback(platform, found)
   if (applied !== undefined) session.noteApplied(applied)
@@ -116,7 +118,7 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
       ...(note === undefined ? {} : { note }),
       ...(request.isDryRun ? { changes: describedChanges(session, found, path) } : {}),
     })),
-    warnings,
+    warnings: session.notices,
     next,
   })
   const isHeld = !request.isDryRun && found.files.some(isHeldBack)
@@ -222,9 +224,7 @@ function describedChanges(
 ): string[] {
   const edit = plan.edits.find((one) => one.path === path)
   if (edit === undefined) return []
-  return describeEdit(edit, { showPath: (one) => session.showPath(one) })
-    .slice(1)
-    .map((line) => line.trim())
+  return changesOf(session, edit)
 }
 
 /** What still holds the old key, and what a person has to do. */
@@ -238,21 +238,21 @@ async function whatIsNext(
   return [...toDo, ...concerned.map(({ restartAdvice }) => restartAdvice)]
 }
 
-function reportNothing(session: Session, request: RollbackRequest, warnings: Notice[]): number {
+function reportNothing(session: Session, request: RollbackRequest): number {
   session.say('There is nothing to undo.')
-  const [elsewhere] = runsSoFar(session, []).filter(
+  const [elsewhere] = runsSoFar(session).filter(
     ({ clients }) =>
       request.client === undefined || familyIds(request.client).some((id) => clients.includes(id)),
   )
   if (elsewhere !== undefined) {
     const paths = elsewhere.files.map(({ path }) => session.showPath(path)).join(', ')
-    warnings.push({
+    session.notice({
       code: 'other-installation',
       message: `Run ${elsewhere.id} changed files elsewhere: ${paths}`,
       hint: `Set HOME, CODEX_HOME and the like as they were then, or name it: repoint rollback --run ${elsewhere.id}`,
     })
   }
-  for (const { message, hint } of warnings) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
+  session.showNotices('note')
   session.document({
     command: 'rollback',
     ...(request.isDryRun ? { dryRun: true } : {}),
@@ -260,24 +260,24 @@ function reportNothing(session: Session, request: RollbackRequest, warnings: Not
     run: null,
     undoes: null,
     files: [],
-    warnings,
+    warnings: session.notices,
     next: [],
   })
   return 0
 }
 
-function listRecorded(session: Session, request: RollbackRequest, warnings: Notice[]): number {
+function listRecorded(session: Session, request: RollbackRequest): number {
   const ids = request.client === undefined ? undefined : familyIds(request.client)
-  const runs = runsSoFar(session, warnings).filter(
+  const runs = runsSoFar(session).filter(
     (run) => ids === undefined || run.clients.some((client) => ids.includes(client)),
   )
-  for (const { message } of warnings) session.remark(`warning: ${message}`)
+  session.showNotices('warning')
   if (runs.length === 0) session.say('No run is recorded.')
   else {
     const rows = runs.map((run) => [run.id, localTime(run.at), describeListed(run)])
     session.sayTable(['RUN', 'WHEN', 'WHAT'], rows)
   }
-  session.document({ command: 'rollback', runs: runs.map(asListed), warnings })
+  session.document({ command: 'rollback', runs: runs.map(asListed), warnings: session.notices })
   return 0
 }
 

@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import type { Origins, Settings } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
-import type { Notice } from '../notice.ts'
+import { compact } from '../compact.ts'
 import { maskSecret } from '../text.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import {
@@ -27,21 +27,20 @@ export const command: CommandFile<void> = {
 
 /** What each client believes now, file by file. Reads only, no network. Returns the exit status. */
 export async function status(session: Session): Promise<number> {
-  const warnings: Notice[] = []
   let runs: readonly RunRecord[] | undefined
   try {
-    warnings.push(...settleFirst(session))
-    runs = runsSoFar(session, warnings)
+    settleFirst(session)
+    runs = runsSoFar(session)
   } catch (error) {
     const { message, hint } = unreadable(error)
-    warnings.push({
+    session.notice({
       code: 'records-unreadable',
       message: `What repoint has written cannot be told. ${message}`,
-      ...(hint === undefined ? {} : { hint }),
+      ...compact({ hint }),
     })
   }
   const wsl = wslNotice(session.platform)
-  if (wsl !== undefined) warnings.push(wsl)
+  if (wsl !== undefined) session.notice(wsl)
   const clients = await loadClients(familyRows)
   const states = clients.map((client) => stateOrFailure(session, client, runs))
   for (const state of states) {
@@ -51,11 +50,12 @@ export async function status(session: Session): Promise<number> {
       showState(session, state)
     }
   }
-  for (const { message, hint } of warnings) {
-    session.remark(`warning: ${message}`)
-    if (hint !== undefined) session.remark(`         ${hint}`)
-  }
-  session.document({ command: 'status', clients: states.map(asDocument), warnings })
+  session.showNotices('warning')
+  session.document({
+    command: 'status',
+    clients: states.map(asDocument),
+    warnings: session.notices,
+  })
   return 0
 }
 

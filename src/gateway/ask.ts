@@ -10,6 +10,9 @@ import {
 import { diagnose } from './judge/http-answer.ts'
 import type { GatewayAccess } from './types.ts'
 
+/** What was asked; the rest of a question is about the gateway. */
+type OwnQuestion = Pick<Question, 'asked' | 'model' | 'catalog' | 'isBaseProven'>
+
 /**
  * One request with the key, judged.
  *
@@ -18,11 +21,11 @@ import type { GatewayAccess } from './types.ts'
 export async function ask(
   access: GatewayAccess,
   spec: RequestSpec,
-  question: Pick<Question, 'asked' | 'model' | 'catalog' | 'isBaseProven'>,
+  question: OwnQuestion,
 ): Promise<Answer> {
   const result = await tryAsk(access, spec)
   const outcome = diagnose(result, questionFor(access, question))
-  if (outcome !== undefined) throw asUserError(outcome)
+  if (outcome !== undefined) throw errorFor(outcome)
   return result as Answer
 }
 
@@ -46,10 +49,7 @@ export async function tryAsk(
   }
 }
 
-export function questionFor(
-  access: GatewayAccess,
-  question: Pick<Question, 'asked' | 'model' | 'catalog' | 'isBaseProven'>,
-): Question {
+export function questionFor(access: GatewayAccess, question: OwnQuestion): Question {
   return {
     ...question,
     baseUrl: access.baseUrl,
@@ -58,7 +58,7 @@ export function questionFor(
   }
 }
 
-export function asUserError(outcome: Outcome): UserError {
+export function errorFor(outcome: Outcome): UserError {
   const { code, message, hint, requestId } = outcome
   const id = requestId === undefined ? '' : ` (request id: ${requestId})`
   return new UserError({ code, message: message + id, hint })

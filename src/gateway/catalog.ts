@@ -1,3 +1,4 @@
+import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import { ask } from './ask.ts'
@@ -47,11 +48,11 @@ export async function readCatalog(access: GatewayAccess): Promise<Catalog> {
     ...(leftOut === 0 ? [] : [modelsLeftOut(leftOut)]),
     ...(isCut ? [catalogCut] : []),
   ]
-  return {
+  return compact({
     models: [...models.values()],
-    ...(notices.length === 0 ? {} : { notices }),
-    ...(serverTime === undefined ? {} : { serverTime }),
-  }
+    notices: notices.length === 0 ? undefined : notices,
+    serverTime,
+  })
 }
 
 /** Nobody chooses among so many: most likely something is wrong with the gateway. */

@@ -1,7 +1,7 @@
 import { dots } from '../text.ts'
 
 /** Longest piece of a gateway's own words that is shown, in characters. */
-const maxShown = 200
+const longestShown = 200
 
 /**
  * Text from outside, fit for a terminal: one line, without control, escape and direction
@@ -21,7 +21,9 @@ export function cleanForeignText(text: string, secrets: readonly string[] = []):
   // Only now: a secret with an invisible character inside would have been missed.
   for (const form of secrets.flatMap(secretForms)) clean = clean.replace(form, dots)
   const characters = [...clean]
-  return characters.length <= maxShown ? clean : `${characters.slice(0, maxShown - 1).join('')}…`
+  return characters.length <= longestShown
+    ? clean
+    : `${characters.slice(0, longestShown - 1).join('')}…`
 }
 
 /** Shortest secrets that are looked for, and that are in other forms than their own, in characters. */

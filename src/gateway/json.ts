@@ -1,4 +1,4 @@
-export function parseJson(text: string): unknown {
+export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

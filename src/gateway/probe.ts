@@ -1,9 +1,10 @@
+import { compact } from '../compact.ts'
 import type { Notice } from '../notice.ts'
-import { asUserError, questionFor, tryAsk } from './ask.ts'
+import { errorFor, questionFor, tryAsk } from './ask.ts'
 import { catalogRequest } from './catalog.ts'
 import { cleanForeignText } from './foreign-text.ts'
 import type { RequestSpec } from './http/request.ts'
-import { type Answer, maxAnswerBytes, type Outcome, type Question } from './judge/answer.ts'
+import { type Answer, maxAnswerBytes, type Outcome } from './judge/answer.ts'
 import { diagnose } from './judge/http-answer.ts'
 import { isComplete, proofIn } from './judge/proof.ts'
 import type { Catalog, GatewayAccess, ProtocolName } from './types.ts'
@@ -44,30 +45,29 @@ export async function probe(
   options: ProbeOptions = {},
 ): Promise<ProbeResult> {
   const started = performance.now()
-  const question = { asked: protocol, model, catalog: options.catalog } as const
+  const question = compact({ asked: protocol, model, catalog: options.catalog })
   let result = await tryAsk(access, requestFor(protocol, model, true))
   if ('status' in result && refusesLimit(result)) {
     result = await tryAsk(access, requestFor(protocol, model, false))
   }
 
-  let outcome = diagnose(result, questionFor(access, definedOnly(question)))
+  let outcome = diagnose(result, questionFor(access, question))
   if (outcome !== undefined && 'status' in result && isAboutAddress(outcome)) {
     const isBaseProven = options.catalog !== undefined || (await servesCatalog(access))
-    outcome = diagnose(result, questionFor(access, { ...definedOnly(question), isBaseProven }))
+    outcome = diagnose(result, questionFor(access, { ...question, isBaseProven }))
   }
-  if (outcome !== undefined) throw asUserError(outcome)
+  if (outcome !== undefined) throw errorFor(outcome)
 
   const { body } = result as Answer
   const proof = proofIn(protocol, body)
-  const servedModel =
-    'model' in proof && proof.model !== undefined ? cleanForeignText(proof.model, [access.key]) : ''
-  return {
+  const named = 'model' in proof ? cleanForeignText(proof.model ?? '', [access.key]) : ''
+  return compact({
     protocol,
     model,
-    ...(servedModel === '' ? {} : { servedModel }),
+    servedModel: named === '' ? undefined : named,
     elapsedMs: Math.round(performance.now() - started),
     notices: proof.kind === 'unstreamed' ? [notStreamed] : [],
-  }
+  })
 }
 
 const notStreamed: Notice = {
@@ -149,13 +149,4 @@ function isAboutAddress({ code }: Outcome): boolean {
 async function servesCatalog(access: GatewayAccess): Promise<boolean> {
   const result = await tryAsk(access, catalogRequest)
   return diagnose(result, questionFor(access, { asked: 'catalog' })) === undefined
-}
-
-function definedOnly(question: {
-  asked: ProtocolName
-  model: string
-  catalog: Catalog | undefined
-}): Pick<Question, 'asked' | 'model' | 'catalog'> {
-  const { catalog, ...rest } = question
-  return catalog === undefined ? rest : { ...rest, catalog }
 }

@@ -1,6 +1,6 @@
 import type { KeyChange } from '../../edits/plan.ts'
 import type { FileTexts, Obstacle, ObstacleContext, Repair } from '../client.ts'
-import { isLoopback } from '../leftovers.ts'
+import { isHere } from '../leftovers.ts'
 import {
   isOwnAddress,
   isTable,
@@ -253,7 +253,7 @@ function conflicting(
   }
   if (choice) return found
   if (!takesAuthFile) {
-    const isForeign = typeof url === 'string' && isLoopback(url) && !isOwnAddress(url, context)
+    const isForeign = typeof url === 'string' && isHere(url) && !isOwnAddress(url, context)
     if (ownAuth.length > 0 || table['http_headers'] !== undefined || isForeign) return found
     found.push({
       code: 'codex-no-auth',

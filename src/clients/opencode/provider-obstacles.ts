@@ -1,6 +1,6 @@
 import type { Machine } from '../../platform/platform.ts'
 import type { FileTexts, Obstacle, ObstacleContext } from '../client.ts'
-import { isLoopback, leftoverObstacles } from '../leftovers.ts'
+import { isHere, leftoverObstacles } from '../leftovers.ts'
 import {
   fileOf,
   isOwnAddress,
@@ -102,7 +102,7 @@ export function providerObstacles(
   }
   const read = readOpencodeKey(texts, providerId, provider.options)
   // A model server on this machine may need none.
-  const needsNone = isLoopback(url) && !isOwnAddress(url, context)
+  const needsNone = isHere(url) && !isOwnAddress(url, context)
   const isMissing = read === undefined && !isAuthIgnored(texts)
   if (isMissing && !needsNone && !hasKeyFromOutside(provider, machine)) {
     found.push({

@@ -59,13 +59,16 @@ export function newConnection(access: GatewayAccess, way: Way): Connection {
     // undici knows a socket only once it is open; one that never opens would hold the process.
     signal: opening.signal,
     autoSelectFamilyAttemptTimeout: way.addressTimeoutMs,
+    // undici would set it before there is a connection, which Wine 8 refuses (seen 2026-11-22).
+    keepAlive: false,
     timeout: 0,
   }
   const secure: ConnectOptions = {
-    ...(access.caFile === undefined ? {} : { ca: trustedAuthorities(access.caFile, access.env) }),
+    ...(access.caFile && { ca: trustedAuthorities(access.caFile, access.env) }),
     // NODE_TLS_REJECT_UNAUTHORIZED=0 counts only where nothing is said.
     rejectUnauthorized: true,
     allowH2: way.offersHttp2,
+    keepAlive: false,
     timeout: 0,
   }
 
@@ -123,7 +126,7 @@ function dispatcherFor(proxy: ForwardProxy | undefined, opening: Opening): Dispa
   return new ProxyAgent({
     ...limits,
     uri,
-    ...(username === '' && password === '' ? {} : { token: `Basic ${credentials}` }),
+    ...((username || password) && { token: `Basic ${credentials}` }),
     // A plain http address is asked of the proxy by its full address.
     proxyTunnel: false,
     proxyTls: { ...secure, ...tcp, allowH2: false },

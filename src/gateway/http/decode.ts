@@ -8,7 +8,7 @@ export async function decodeBody(
 ): Promise<{ text: string; cut?: 'limit' | 'encoding' }> {
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase()
   if (encoding === '' || encoding === 'identity' || bytes.length === 0) {
-    return { text: decodeText(bytes, headers) }
+    return { text: textOf(bytes, headers) }
   }
 
   const zlib = await import('node:zlib')
@@ -31,14 +31,14 @@ export async function decodeBody(
   try {
     let unpacked = bytes
     for (const name of encoding.split(/\s*,\s*/).reverse()) unpacked = unpack[name]!(unpacked)
-    return { text: decodeText(unpacked, headers) }
+    return { text: textOf(unpacked, headers) }
   } catch (error) {
     const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
     return { text: '', cut: isTooLarge ? 'limit' : 'encoding' }
   }
 }
 
-function decodeText(bytes: Uint8Array, headers: Answer['headers']): string {
+function textOf(bytes: Uint8Array, headers: Answer['headers']): string {
   const charset = /charset=["']?([\w-]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8'
   try {
     return new TextDecoder(charset).decode(bytes)

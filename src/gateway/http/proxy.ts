@@ -79,10 +79,10 @@ function isExempt(url: URL, noProxy: string): boolean {
     .toLowerCase()
     .split(/[\s,]+/)
     .filter((entry) => entry !== '')
-    .some((entry) => matches(entry, host, port))
+    .some((entry) => covers(entry, host, port))
 }
 
-function matches(entry: string, host: string, port: string): boolean {
+function covers(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true
   const [, network = '', bits] = /^\[?([\d.a-f:]+)\]?\/(\d+)$/.exec(entry) ?? []
   if (bits !== undefined) return isInRange(host, network, Number(bits))

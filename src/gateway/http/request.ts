@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici'
+import { compact } from '../../compact.ts'
 import { type Answer, NetworkError, type NetworkFailure } from '../judge/answer.ts'
 import type { GatewayAccess } from '../types.ts'
 import type { Connection, Way } from './connection.ts'
@@ -214,16 +215,15 @@ class Received {
   }): Promise<Answer> {
     const { spec, status, headers } = this
     const decoded = await decodeBody(Buffer.concat(this.chunks), headers, spec.maxBytes)
-    const cut = decoded.cut ?? end.cut
-    return {
+    return compact({
       method: spec.method,
       url: end.url.href,
       status,
       headers,
       body: decoded.text,
-      ...(cut === undefined ? {} : { cut }),
-      ...proxyOf(end.connection),
-    }
+      cut: decoded.cut ?? end.cut,
+      proxy: shownProxy(end.connection),
+    })
   }
 }
 
@@ -244,9 +244,10 @@ function failureOf(failed: {
     // Node, for a certificate of another host.
     cert?: { subjectaltname?: string }
   }
+
   // undici says a proxy's refusal in words only (7.30, lib/dispatcher/proxy-agent.js).
   const refusal = /^Proxy [\w ]*\((\d{3})\)/.exec(error.message)?.[1]
-  return {
+  return compact({
     method: spec.method,
     url: url.href,
     stage: refusal === undefined ? connection.stage : 'proxy',
@@ -254,15 +255,14 @@ function failureOf(failed: {
     detail: error.cert === undefined ? error.message : (error.cert.subjectaltname ?? ''),
     reason,
     waitedMs,
-    ...(typeof error.data === 'string' ? { firstBytes: error.data.slice(0, 200) } : {}),
-    ...(refusal === undefined ? {} : { proxyStatus: Number(refusal) }),
-    ...proxyOf(connection),
-  }
+    firstBytes: typeof error.data === 'string' ? error.data.slice(0, 200) : undefined,
+    proxyStatus: refusal === undefined ? undefined : Number(refusal),
+    proxy: shownProxy(connection),
+  })
 }
 
-function proxyOf({ proxy }: Connection): { proxy?: string } {
-  if (proxy === undefined) return {}
-  return { proxy: `${proxy.hostname}:${proxy.port} (from ${proxy.variable})` }
+function shownProxy({ proxy }: Connection): string | undefined {
+  return proxy && `${proxy.hostname}:${proxy.port} (from ${proxy.variable})`
 }
 
 /** Where a redirect leads, if it stays in the origin and keeps the method. */

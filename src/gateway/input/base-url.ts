@@ -1,7 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
-import { isKeyShaped } from './key-shape.ts'
 
 /** Routes of the three protocols and their neighbours, as people copy them out of documentation. */
 const routeAtEnd =
@@ -32,12 +31,11 @@ export function normaliseBaseUrl(
   const url = parse(input, changes)
 
   if (url.username !== '' || url.password !== '') {
-    throw new UserError({
-      code: 'usage',
-      message: `The base URL holds a user name or a password before ${url.host}`,
-      hint: 'Give the address without them, and the key apart: --key-stdin, --key-file or --key-env.',
-      hintAtPrompt: 'Type the address without them; the key is asked for apart.',
-    })
+    throw refusal(
+      `The base URL holds a user name or a password before ${url.host}`,
+      'Give the address without them, and the key apart: --key-stdin, --key-file or --key-env.',
+      'Type the address without them; the key is asked for apart.',
+    )
   }
   if (url.search !== '' || url.hash !== '') {
     changes.push(url.search === '' ? 'the part after # removed' : 'the query removed')
@@ -47,12 +45,11 @@ export function normaliseBaseUrl(
   const path = apiPrefix(url, hostname, changes)
   const isLocal = isLoopback(hostname)
   if (url.protocol === 'http:' && !isLocal && !options.allowHttp) {
-    throw new UserError({
-      code: 'usage',
-      message: `http://${url.host} would send the key over the network for everyone to read`,
-      hint: `Use https://${url.host}${path}, or add --allow-http if you trust the network.`,
-      hintAtPrompt: `Type https://${url.host}${path}; or, if you trust the network, leave with Ctrl-C and begin with, say, repoint codex --allow-http.`,
-    })
+    throw refusal(
+      `http://${url.host} would send the key over the network for everyone to read`,
+      `Use https://${url.host}${path}, or add --allow-http if you trust the network.`,
+      `Type https://${url.host}${path}; or, if you trust the network, leave with Ctrl-C and begin with, say, repoint codex --allow-http.`,
+    )
   }
 
   const port = url.port === '' ? '' : `:${url.port}`
@@ -62,6 +59,11 @@ export function normaliseBaseUrl(
       ? []
       : [{ code: 'url-cleaned', message: `Base URL read as ${baseUrl}: ${changes.join(', ')}` }]
   return { baseUrl, notices }
+}
+
+/** What is no usable address, and what to do about it; at a prompt, where flags are of no use, too. */
+function refusal(message: string, hint: string, hintAtPrompt = typeAddress): UserError {
+  return new UserError({ code: 'usage', message, hint, hintAtPrompt })
 }
 
 const typeAddress = 'Type the address of your gateway alone, like this: https://gateway.example.'
@@ -83,32 +85,24 @@ export function isLoopback(host: string): boolean {
 }
 
 function parse(input: string, changes: string[]): URL {
-  const text = unwrap(input, changes)
+  const text = addressIn(input, changes)
   if (text === '') {
-    throw new UserError({
-      code: 'usage',
-      message: 'The base URL is empty',
-      hint: 'Give it as --base-url https://gateway.example.',
-      hintAtPrompt: typeAddress,
-    })
+    throw refusal('The base URL is empty', 'Give it as --base-url https://gateway.example.')
   }
   if (placeholder.test(text)) {
-    throw new UserError({
-      code: 'usage',
-      message: 'The base URL is still a placeholder from the instructions',
-      hint: 'Give the address of your gateway: --base-url https://gateway.example.',
-      hintAtPrompt: typeAddress,
-    })
+    throw refusal(
+      'The base URL is still a placeholder from the instructions',
+      'Give the address of your gateway: --base-url https://gateway.example.',
+    )
   }
 
   // Before all else: a key must neither be repeated nor be looked up as a name.
   if (isKeyShaped(text)) {
-    throw new UserError({
-      code: 'usage',
-      message: 'This looks like a key, not an address',
-      hint: 'Give the address as --base-url https://gateway.example, and the key apart: --key-stdin, --key-file or --key-env.',
-      hintAtPrompt: `${typeAddress} The key is asked for apart.`,
-    })
+    throw refusal(
+      'This looks like a key, not an address',
+      'Give the address as --base-url https://gateway.example, and the key apart: --key-stdin, --key-file or --key-env.',
+      `${typeAddress} The key is asked for apart.`,
+    )
   }
 
   const url = tryUrl(withScheme(text, changes))
@@ -123,7 +117,7 @@ function parse(input: string, changes: string[]): URL {
 }
 
 /** Takes the address out of quotes, assignments, Markdown and shell lines. */
-function unwrap(input: string, changes: string[]): string {
+function addressIn(input: string, changes: string[]): string {
   // Zero-width characters and marks come along when people copy from chats and web pages.
   const visible = input.replace(/\p{Cf}/gu, '')
   const bare = visible.trim()
@@ -141,12 +135,10 @@ function unwrap(input: string, changes: string[]): string {
     .trim()
   if (text !== bare) changes.push('what stood around the address removed')
   if (/\s/.test(text)) {
-    throw new UserError({
-      code: 'usage',
-      message: 'The base URL has spaces inside',
-      hint: 'Give one address only: --base-url https://gateway.example.',
-      hintAtPrompt: typeAddress,
-    })
+    throw refusal(
+      'The base URL has spaces inside',
+      'Give one address only: --base-url https://gateway.example.',
+    )
   }
   return text
 }
@@ -155,12 +147,10 @@ function withScheme(text: string, changes: string[]): string {
   if (/^https?:/i.test(text)) return text
   const other = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]
   if (other !== undefined) {
-    throw new UserError({
-      code: 'usage',
-      message: `The base URL begins with ${other}://, but a gateway is reached over https://`,
-      hint: 'Give it like this: --base-url https://gateway.example.',
-      hintAtPrompt: typeAddress,
-    })
+    throw refusal(
+      `The base URL begins with ${other}://, but a gateway is reached over https://`,
+      'Give it like this: --base-url https://gateway.example.',
+    )
   }
 
   const rest = text.replace(/^\/\//, '')
@@ -187,12 +177,10 @@ function isPlainlyHost(address: string): boolean {
 
 /** Does not repeat it: what is no address may be a secret. */
 function notAnAddress(): UserError {
-  return new UserError({
-    code: 'usage',
-    message: 'The base URL is not a web address',
-    hint: 'Give it like this: --base-url https://gateway.example.',
-    hintAtPrompt: typeAddress,
-  })
+  return refusal(
+    'The base URL is not a web address',
+    'Give it like this: --base-url https://gateway.example.',
+  )
 }
 
 function cleanHostname(url: URL, changes: string[]): string {
@@ -255,4 +243,21 @@ function tryUrl(text: string): URL | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Beginnings of well-known keys, too long or too odd for a host name, whose parts end at 63. */
+const wellKnown =
+  /^(?:(?:sk|pk|rk)-[\w-]{40,}|(?:sk|pk|rk)-[\w-]{16,}$|eyJ[\w-]{16,}\.|gh[pousr]_\w{16,}|xox[abps]-[\w-]{10,})/
+const shortKey = /^(?:sk|pk|rk)-[^.:/]*$/
+
+/** Letters with digits; a name without a dot is seldom so long, and a key seldom shorter. */
+const longWord = /^(?=.*\d)(?=.*[a-z])[\w+=~-]{24,}$/i
+
+/** Whether a text is a key to all appearances, and not the address of a host. */
+function isKeyShaped(text: string): boolean {
+  if (/^https?:/i.test(text)) return wellKnown.test(text.replace(/^https?:\/*/i, ''))
+  const value = text.replace(/^\w+\s*[=:]\s*["']?/, '')
+  return [text, value].some(
+    (part) => wellKnown.test(part) || shortKey.test(part) || longWord.test(part),
+  )
 }

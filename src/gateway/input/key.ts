@@ -2,7 +2,7 @@ import { UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
 
 /** The ways in which instructions leave a gap for the key. */
-const placeholders: readonly RegExp[] = [
+const gaps: readonly RegExp[] = [
   /^[<{[(].*[>}\])]$/s,
   /^\$\{?\w+\}?$/,
   /^\$env:\w+$/i,
@@ -35,7 +35,7 @@ export function cleanKey(input: string): { key: string; notices: Notice[] } {
   // A single line break at the end is how files and pipes end: nothing to talk about.
   const given = input.replace(/\r?\n$/, '')
   const withoutComments = given.replace(/^\s*#.*(?:[\r\n]+|$)/gm, '')
-  const { text, removed } = unwrap(withoutComments)
+  const { text, removed } = bareKey(withoutComments)
   if (withoutComments !== given) removed.push('comment lines')
   refuseControlCharacters(text)
 
@@ -45,7 +45,7 @@ export function cleanKey(input: string): { key: string; notices: Notice[] } {
     refuseSeveralLines(lines, key, removed.includes(assignmentLabel))
     removed.push('line breaks')
   }
-  refusePlaceholders(key)
+  refuseGaps(key)
   refuseWhatIsNoKey(key)
 
   const notices =
@@ -57,35 +57,29 @@ export function cleanKey(input: string): { key: string; notices: Notice[] } {
 
 function refuseSeveralLines(lines: readonly string[], key: string, isAssigned: boolean): void {
   if (lines.slice(1).some((line) => line.startsWith('sk-'))) {
-    throw new UserError({
-      code: 'usage',
-      message: 'This is more than one key',
-      hint: 'Give one key.',
-    })
+    throw refusal('This is more than one key', 'Give one key.')
   }
   const isWrapped =
-    !isAssigned && lines.every((line) => keyPiece.test(line)) && unwrap(key).text === key
+    !isAssigned && lines.every((line) => keyPiece.test(line)) && bareKey(key).text === key
   if (isWrapped) return
-  throw new UserError({
-    code: 'usage',
-    message: `The key is followed by other text: these are ${lines.length} lines, and a key is one`,
-    hint: `Give the line with the key alone. ${howToGive}`,
-    hintAtPrompt: pasteKey,
-  })
+  throw refusal(
+    `The key is followed by other text: these are ${lines.length} lines, and a key is one`,
+    `Give the line with the key alone. ${howToGive}`,
+    pasteKey,
+  )
 }
 
 /** Cleaning them away would make a key of what is none. */
 function refuseControlCharacters(text: string): void {
   if (!/(?![\t\r\n])\p{Cc}/u.test(text)) return
-  throw new UserError({
-    code: 'usage',
-    message: 'The key holds control characters',
-    hint: 'Copy the key again; a file with it must be plain text (UTF-8, not UTF-16).',
-  })
+  throw refusal(
+    'The key holds control characters',
+    'Copy the key again; a file with it must be plain text (UTF-8, not UTF-16).',
+  )
 }
 
 /** What stands around a key, taken away layer by layer; and the names of what was taken. */
-function unwrap(given: string): { text: string; removed: string[] } {
+function bareKey(given: string): { text: string; removed: string[] } {
   const removed: string[] = []
   let text = given
   for (let previous: string | undefined; previous !== text; ) {
@@ -114,7 +108,7 @@ const wrappings: readonly (readonly [name: string, take: (text: string) => strin
   ],
 ]
 
-function refusePlaceholders(text: string): void {
+function refuseGaps(text: string): void {
   // What begins like a comment was one, inside of quotes or behind a name.
   if (text === '' || text.startsWith('#')) {
     throw new UserError({
@@ -124,7 +118,7 @@ function refusePlaceholders(text: string): void {
       hintAtPrompt: pasteKey,
     })
   }
-  if (placeholders.some((pattern) => pattern.test(text))) {
+  if (gaps.some((pattern) => pattern.test(text))) {
     throw new UserError({
       code: 'key-placeholder',
       message: 'The key is still a placeholder from the instructions',
@@ -141,6 +135,10 @@ function refusePlaceholders(text: string): void {
   }
 }
 
+function refusal(message: string, hint: string, hintAtPrompt?: string): UserError {
+  return new UserError({ code: 'usage', message, hint, hintAtPrompt })
+}
+
 const howToGive = 'Give it with --key-stdin, --key-file PATH or --key-env NAME.'
 const pasteKey = 'Paste your own key alone.'
 
@@ -154,33 +152,26 @@ function withoutAssignment(text: string): string {
 
 function refuseWhatIsNoKey(text: string): void {
   if (/^https?:\/\//i.test(text)) {
-    throw new UserError({
-      code: 'usage',
-      message: 'The key is a web address',
-      hint: `The address belongs to --base-url. ${howToGive}`,
-      hintAtPrompt: pasteKey,
-    })
+    throw refusal(
+      'The key is a web address',
+      `The address belongs to --base-url. ${howToGive}`,
+      pasteKey,
+    )
   }
   if (/\s/.test(text)) {
-    throw new UserError({
-      code: 'usage',
-      message: 'The key has spaces inside',
-      hint: 'Copy the key alone, without the text around it.',
-    })
+    throw refusal('The key has spaces inside', 'Copy the key alone, without the text around it.')
   }
   if (/[,;&]\s*["'{]*\w+["']?\s*[:=]/.test(text)) {
-    throw new UserError({
-      code: 'usage',
-      message: 'The key is followed by another setting',
-      hint: `Copy the key alone. ${howToGive}`,
-      hintAtPrompt: pasteKey,
-    })
+    throw refusal(
+      'The key is followed by another setting',
+      `Copy the key alone. ${howToGive}`,
+      pasteKey,
+    )
   }
   if (/[^!-~]/.test(text)) {
-    throw new UserError({
-      code: 'usage',
-      message: 'The key holds characters that no key has (outside of ASCII)',
-      hint: 'Copy the key again from the web page; a chat or a word processor may have changed it.',
-    })
+    throw refusal(
+      'The key holds characters that no key has (outside of ASCII)',
+      'Copy the key again from the web page; a chat or a word processor may have changed it.',
+    )
   }
 }

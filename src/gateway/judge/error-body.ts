@@ -1,4 +1,4 @@
-import { asObject, parseJson } from '../json.ts'
+import { asObject, jsonIn } from '../json.ts'
 import type { Answer } from './answer.ts'
 
 /** What the body of an answer says about a failure, whoever wrote it. */
@@ -26,14 +26,14 @@ export function readErrorBody(answer: Pick<Answer, 'headers' | 'body'>): ErrorBo
   if (body === '') return { ...nothing, kind: 'empty' }
   if (isPage(answer.headers, body))
     return { ...nothing, kind: 'page', words: titleOf(body.slice(0, maxPageStart)) }
-  const value = parseJson(body)
+  const value = jsonIn(body)
   if (value === undefined) return { ...nothing, kind: 'text', words: body.slice(0, maxWords) }
   return errorFrom(value)
 }
 
 /** The same for an error that came as JSON inside a stream. */
 export function errorFrom(value: unknown): ErrorBody {
-  const layers = layersOf(value)
+  const layers = errorLayers(value)
   const root = layers.at(-1)
   if (root === undefined) return { ...nothing, kind: 'json' }
 
@@ -69,12 +69,12 @@ type Layer = Readonly<Record<string, unknown>>
 const wordFields = ['message', 'msg', 'error_description', 'detail', 'error', 'reason']
 
 /** The objects of an error from the innermost to the root: gateways wrap what they pass on. */
-function layersOf(value: unknown): readonly Layer[] {
+function errorLayers(value: unknown): readonly Layer[] {
   const layers: Layer[] = []
   let next: unknown = value
   while (layers.length < 5) {
     // Some pass the error on as text, or as a list of one.
-    const unpacked = typeof next === 'string' ? parseJson(next) : next
+    const unpacked = typeof next === 'string' ? jsonIn(next) : next
     const layer = asObject(Array.isArray(unpacked) ? unpacked[0] : unpacked)
     if (layer === undefined) break
     layers.unshift(layer)
@@ -90,7 +90,7 @@ function holdsLayer(value: unknown): boolean {
 const nothing: ErrorBody = { kind: 'text', isApiError: false, codes: [], param: '', words: '' }
 
 function isPage(headers: Answer['headers'], body: string): boolean {
-  if (/^\s*[[{]/.test(body) && parseJson(body) !== undefined) return false
+  if (/^\s*[[{]/.test(body) && jsonIn(body) !== undefined) return false
   return (
     /\b(?:text\/html|application\/xhtml)/i.test(headers['content-type'] ?? '') ||
     /^(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype|html|head|body|center|h1|title|script|meta)\b/is.test(

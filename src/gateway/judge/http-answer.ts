@@ -111,37 +111,34 @@ function diagnoseRoad(found: Case): Outcome | undefined {
     return fault(found, 'says "not modified" to a first question, as a cache in front of it may')
   }
   if (answer.status >= 300 && answer.status <= 399) return redirected(found)
+
   if (isCloudflareBlock(found)) {
-    return outcome(
-      found,
-      'gateway-fault',
-      `A bot check of Cloudflare stands before ${hostOf(answer)} and lets no program through${says(found)}`,
-      'Ask whoever runs the gateway to exempt its API paths from the check.',
-    )
+    return outcome(found, {
+      code: 'gateway-fault',
+      message: `A bot check of Cloudflare stands before ${hostOf(answer)} and lets no program through${says(found)}`,
+      hint: 'Ask whoever runs the gateway to exempt its API paths from the check.',
+    })
   }
   if (status === 407) {
-    return outcome(
-      found,
-      'proxy',
-      `The proxy ${answer.proxy ?? 'on the way'} wants a user name and a password, or refuses those it got (HTTP 407)`,
-      'Set them in its variable, as http://user:password@host:port.',
-    )
+    return outcome(found, {
+      code: 'proxy',
+      message: `The proxy ${answer.proxy ?? 'on the way'} wants a user name and a password, or refuses those it got (HTTP 407)`,
+      hint: 'Set them in its variable, as http://user:password@host:port.',
+    })
   }
   if (status === 511) {
-    return outcome(
-      found,
-      'proxy',
-      'The network wants a login before it lets anything through (HTTP 511)',
-      'Open any web page in a browser, log in to the network, then run the command again.',
-    )
+    return outcome(found, {
+      code: 'proxy',
+      message: 'The network wants a login before it lets anything through (HTTP 511)',
+      hint: 'Open any web page in a browser, log in to the network, then run the command again.',
+    })
   }
   if (status >= 400 && isProxysOwn(answer)) {
-    return outcome(
-      found,
-      'proxy',
-      `The proxy ${answer.proxy ?? 'on the way'} answered in the gateway's place${says(found)}`,
-      'Ask whoever runs the proxy to allow the host, or except the host with NO_PROXY.',
-    )
+    return outcome(found, {
+      code: 'proxy',
+      message: `The proxy ${answer.proxy ?? 'on the way'} answered in the gateway's place${says(found)}`,
+      hint: 'Ask whoever runs the proxy to allow the host, or except the host with NO_PROXY.',
+    })
   }
   if (status === 400 && answer.url.startsWith('http:') && plainOnTls.test(answer.body)) {
     return httpsWanted(new URL(answer.url))
@@ -165,10 +162,12 @@ function diagnoseByCode(found: Case): Outcome | undefined {
   const { error, question, status } = found
   const has = (codes: readonly string[]): boolean =>
     error.codes.some((code) => codes.includes(code))
+
   if (status === 402 || has(codesOf.quota) || isCreditError(found)) return quota(found)
   // A gateway's own upstream refused the gateway's own key: ours is not at fault.
   if (has(['upstream_error']) && status === 401)
     return fault(found, 'is refused by the service behind it')
+
   if (question.asked !== 'catalog') {
     if (has(codesOf.modelNotAllowed)) return modelNotAllowed(found)
     if (has(codesOf.modelUnknown)) return modelUnknown(found)
@@ -212,6 +211,7 @@ function diagnoseByStatus(found: Case): Outcome {
   const { answer, question, error, status } = found
   const asksModel = question.asked !== 'catalog'
   const namesModel = asksModel && mentionsModel(found)
+
   switch (true) {
     case status === 401:
       return asksForLogin(answer) && !error.isApiError ? notAnApi(found) : keyRejected(found)

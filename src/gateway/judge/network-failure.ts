@@ -1,4 +1,3 @@
-import type { ErrorCode } from '../../errors.ts'
 import { cleanForeignText } from '../foreign-text.ts'
 import { isLoopback } from '../input/base-url.ts'
 import type { NetworkFailure, Outcome, Question } from './answer.ts'
@@ -8,7 +7,11 @@ export function diagnoseFailure(failure: NetworkFailure, question: Question): Ou
   const url = new URL(failure.url)
   const { errorCode: code, detail, reason, stage } = failure
   if (reason === 'cancelled') {
-    return outcome('cancelled', 'Cancelled while waiting for the gateway', 'Run the command again.')
+    return {
+      code: 'cancelled',
+      message: 'Cancelled while waiting for the gateway',
+      hint: 'Run the command again.',
+    }
   }
 
   const isTls = stage === 'tls' || isTlsError(code, detail)
@@ -22,19 +25,20 @@ export function diagnoseFailure(failure: NetworkFailure, question: Question): Ou
 
   if (failure.firstBytes !== undefined || code === 'UND_ERR_HEADERS_OVERFLOW') {
     const shown = cleanForeignText((failure.firstBytes ?? '').slice(0, 40), question.secrets)
-    return outcome(
-      'not-an-api',
-      `What answers at ${url.host} does not speak HTTP${shown === '' ? '' : `: "${shown}"`}`,
-      'Check the port in --base-url.',
-    )
+    return {
+      code: 'not-an-api',
+      message: `What answers at ${url.host} does not speak HTTP${shown === '' ? '' : `: "${shown}"`}`,
+      hint: 'Check the port in --base-url.',
+    }
   }
-  return outcome(
-    'refused',
-    `${url.host} closed the connection without an answer${inBrackets(code)}${through(failure)}`,
-    url.protocol === 'http:'
-      ? `If the gateway uses TLS, give --base-url ${question.baseUrl.replace(/^http:/, 'https:')}.`
-      : 'A firewall may be in the way; check the network, then run the command again.',
-  )
+  return {
+    code: 'refused',
+    message: `${url.host} closed the connection without an answer${inBrackets(code)}${through(failure)}`,
+    hint:
+      url.protocol === 'http:'
+        ? `If the gateway uses TLS, give --base-url ${question.baseUrl.replace(/^http:/, 'https:')}.`
+        : 'A firewall may be in the way; check the network, then run the command again.',
+  }
 }
 
 /** Where no connection came about, by the system's own codes. */
@@ -46,21 +50,22 @@ function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined
     case 'EAI_NODATA':
     case 'EAI_NONAME':
     case 'EAI_AGAIN':
-      return outcome(
-        'dns',
-        `The name ${url.hostname} cannot be resolved (${code})`,
-        code === 'EAI_AGAIN'
-          ? 'The name server did not answer: check the network, then run the command again.'
-          : 'Check the spelling in --base-url, the network and the VPN.',
-      )
+      return {
+        code: 'dns',
+        message: `The name ${url.hostname} cannot be resolved (${code})`,
+        hint:
+          code === 'EAI_AGAIN'
+            ? 'The name server did not answer: check the network, then run the command again.'
+            : 'Check the spelling in --base-url, the network and the VPN.',
+      }
     case 'ECONNREFUSED':
-      return outcome(
-        'refused',
-        `Nothing listens at ${url.host}${through(failure)}`,
-        isLoopback(url.hostname)
+      return {
+        code: 'refused',
+        message: `Nothing listens at ${url.host}${through(failure)}`,
+        hint: isLoopback(url.hostname)
           ? 'Start the gateway there (for a try: repoint serve), or check the port in --base-url.'
           : 'Check host and port in --base-url, and whether the gateway is running.',
-      )
+      }
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
     case 'EADDRNOTAVAIL':
@@ -68,28 +73,28 @@ function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined
     case 'EHOSTDOWN':
     // Linux, for a route of the kind "blackhole".
     case 'EINVAL':
-      return outcome(
-        'refused',
-        `There is no way from here to ${url.host} (${code})`,
-        'Check the network and the VPN; where a proxy is needed, set HTTPS_PROXY.',
-      )
+      return {
+        code: 'refused',
+        message: `There is no way from here to ${url.host} (${code})`,
+        hint: 'Check the network and the VPN; where a proxy is needed, set HTTPS_PROXY.',
+      }
     // Linux, for a route of the kind "prohibit", and for what its firewall rejects.
     case 'EACCES':
     case 'EPERM':
-      return outcome(
-        'refused',
-        `This machine lets no connection out to ${url.host} (${code})`,
-        'Check its firewall, its routes and the VPN; where a proxy is needed, set HTTPS_PROXY.',
-      )
+      return {
+        code: 'refused',
+        message: `This machine lets no connection out to ${url.host} (${code})`,
+        hint: 'Check its firewall, its routes and the VPN; where a proxy is needed, set HTTPS_PROXY.',
+      }
     case 'ETIMEDOUT':
     case 'UND_ERR_CONNECT_TIMEOUT':
       return diagnoseDeadline(failure, url)
     case 'ERR_NOT_LOOPBACK':
-      return outcome(
-        'usage',
-        `${url.hostname} is not this machine but ${failure.detail}: http://${url.host} would send the key over the network for everyone to read`,
-        `Use https, or, if you trust the network, its own address: --base-url http://${failure.detail} --allow-http.`,
-      )
+      return {
+        code: 'usage',
+        message: `${url.hostname} is not this machine but ${failure.detail}: http://${url.host} would send the key over the network for everyone to read`,
+        hint: 'Use https, or, if you trust the network, the address itself in place of the name, with --allow-http.',
+      }
     default:
       return undefined
   }
@@ -97,39 +102,40 @@ function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined
 
 /** For a plain request that met a TLS port, however that showed. */
 export function httpsWanted(url: URL): Outcome {
-  return outcome(
-    'tls',
-    `${url.host} speaks TLS on this port, but ${url.origin}${url.pathname} asks in plain http`,
-    'Give the base URL with https:// in front.',
-  )
+  return {
+    code: 'tls',
+    message: `${url.host} speaks TLS on this port, but ${url.origin}${url.pathname} asks in plain http`,
+    hint: 'Give the base URL with https:// in front.',
+  }
 }
 
 function diagnoseProxy(failure: NetworkFailure): Outcome {
   const { proxy = '', proxyStatus: status, errorCode } = failure
   const named = `The proxy ${proxy}`
   if (status === 407) {
-    return outcome(
-      'proxy',
-      `${named} wants a user name and a password, or refuses those it got (407)`,
-      'Set them in that variable, as http://user:password@host:port.',
-    )
+    return {
+      code: 'proxy',
+      message: `${named} wants a user name and a password, or refuses those it got (407)`,
+      hint: 'Set them in that variable, as http://user:password@host:port.',
+    }
   }
   if (status !== undefined) {
-    return outcome(
-      'proxy',
-      `${named} refuses to connect to ${new URL(failure.url).host} (HTTP ${status})`,
-      'Ask whoever runs it to allow the host, or except the host with NO_PROXY.',
-    )
+    return {
+      code: 'proxy',
+      message: `${named} refuses to connect to ${new URL(failure.url).host} (HTTP ${status})`,
+      hint: 'Ask whoever runs it to allow the host, or except the host with NO_PROXY.',
+    }
   }
+
   const why =
     failure.reason === 'deadline'
       ? `brought no connection to ${new URL(failure.url).host} within ${seconds(failure.waitedMs)}`
       : `cannot be used${inBrackets(errorCode)}: ${cleanForeignText(failure.detail)}`
-  return outcome(
-    'proxy',
-    `${named} ${why}`,
-    'Check that variable, or unset it; NO_PROXY names hosts that need no proxy.',
-  )
+  return {
+    code: 'proxy',
+    message: `${named} ${why}`,
+    hint: 'Check that variable, or unset it; NO_PROXY names hosts that need no proxy.',
+  }
 }
 
 function diagnoseDeadline(failure: NetworkFailure, url: URL): Outcome {
@@ -142,33 +148,29 @@ function diagnoseDeadline(failure: NetworkFailure, url: URL): Outcome {
     'first-byte': `${url.host} took the request but sent nothing within ${waited}`,
     body: `${url.host} began to answer but did not finish within ${waited}`,
   }
+
   const isModelSlow = failure.stage === 'first-byte' || failure.stage === 'body'
-  return outcome(
-    'timeout',
-    messages[failure.stage] + through(failure),
-    isModelSlow
+  return {
+    code: 'timeout',
+    message: messages[failure.stage] + through(failure),
+    hint: isModelSlow
       ? 'A model may need time to load: run the command again, or wait longer with --timeout SECONDS.'
       : 'Check host and port in --base-url, the network and the VPN; a firewall may drop the packets.',
-  )
+  }
 }
 
 function diagnoseTls(failure: NetworkFailure, question: Question): Outcome {
   const { errorCode: code, detail } = failure
   const url = new URL(failure.url)
-  const text = `${code} ${detail}`
-  if (
-    /WRONG_VERSION_NUMBER|wrong version number|PACKET_LENGTH_TOO_LONG|packet length too long|HTTP_REQUEST|http request/.test(
-      text,
-    )
-  ) {
+  if (plainInstead.test(`${code} ${detail}`)) {
     const plain = `http://${url.host}`
-    return outcome(
-      'tls',
-      `${url.host} does not speak TLS on this port; it looks like plain http`,
-      isLoopback(url.hostname)
+    return {
+      code: 'tls',
+      message: `${url.host} does not speak TLS on this port; it looks like plain http`,
+      hint: isLoopback(url.hostname)
         ? `Give --base-url ${plain}.`
         : `Find the https address of the gateway; --base-url ${plain} --allow-http sends the key readable for everyone on the way.`,
-    )
+    }
   }
 
   const certificate = certificateCauses.find(({ codes }) => codes.includes(code))
@@ -176,26 +178,32 @@ function diagnoseTls(failure: NetworkFailure, question: Question): Outcome {
     const unheeded = question.isCheckRefused
       ? ' NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing here: the key goes to nobody unproven.'
       : ''
-    return outcome(
-      'tls',
-      `The certificate of ${url.host} ${certificate.says} (${code})`,
-      certificate.hint + unheeded,
-    )
+    return {
+      code: 'tls',
+      message: `The certificate of ${url.host} ${certificate.says} (${code})`,
+      hint: certificate.hint + unheeded,
+    }
   }
+
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' || code === 'HOSTNAME_MISMATCH') {
     const hosts = cleanForeignText(detail.replace(/\b(?:DNS|IP Address):/g, ''))
-    return outcome(
-      'tls',
-      `The certificate of ${url.host} is for other hosts${hosts === '' ? '' : `: ${hosts}`} (${code})`,
-      'Use the name that the certificate is for in --base-url; if you did, something else answers in its place.',
-    )
+    return {
+      code: 'tls',
+      message: `The certificate of ${url.host} is for other hosts${hosts === '' ? '' : `: ${hosts}`} (${code})`,
+      hint: 'Use the name that the certificate is for in --base-url; if you did, something else answers in its place.',
+    }
   }
-  return outcome(
-    'tls',
-    `The TLS handshake with ${url.host} failed${inBrackets(code)}${through(failure)}`,
-    'Check host and port in --base-url; an old server, a proxy or a firewall may break TLS.',
-  )
+
+  return {
+    code: 'tls',
+    message: `The TLS handshake with ${url.host} failed${inBrackets(code)}${through(failure)}`,
+    hint: 'Check host and port in --base-url; an old server, a proxy or a firewall may break TLS.',
+  }
 }
+
+/** OpenSSL about bytes that are no TLS, as Node 20 to 26 hand it on. */
+const plainInstead =
+  /WRONG_VERSION_NUMBER|wrong version number|PACKET_LENGTH_TOO_LONG|packet length too long|HTTP_REQUEST|http request/
 
 /** OpenSSL's verification results as Node names them (doc/api/tls.md, X509 certificate error codes). */
 const certificateCauses: readonly { codes: readonly string[]; says: string; hint: string }[] = [
@@ -258,8 +266,4 @@ function inBrackets(code: string): string {
 
 function seconds(ms: number): string {
   return `${Math.max(0.1, Math.round(ms / 100) / 10)} s`
-}
-
-function outcome(code: ErrorCode, message: string, hint: string): Outcome {
-  return { code, message, hint }
 }

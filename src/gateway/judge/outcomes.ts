@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../errors.ts'
+import { compact } from '../../compact.ts'
 import { cleanForeignText } from '../foreign-text.ts'
 import { nearestModels } from '../models/nearest.ts'
 import type { Answer, Outcome, Question } from './answer.ts'
@@ -19,12 +19,11 @@ export function redirected(found: Case): Outcome {
   const from = new URL(answer.url)
   const to = URL.canParse(location, from.href) ? new URL(location, from.href) : undefined
   if (location === '' || to === undefined || !/^https?:$/.test(to.protocol)) {
-    return outcome(
-      found,
-      'redirected',
-      `${hostOf(answer)} redirects without naming a web address (HTTP ${answer.status})`,
-      `${checkAddress} If it is, whoever runs the gateway must mend the redirect.`,
-    )
+    return outcome(found, {
+      code: 'redirected',
+      message: `${hostOf(answer)} redirects without naming a web address (HTTP ${answer.status})`,
+      hint: `${checkAddress} If it is, whoever runs the gateway must mend the redirect.`,
+    })
   }
 
   const prefix = new URL(question.baseUrl).pathname.replace(/\/$/, '')
@@ -36,46 +35,43 @@ export function redirected(found: Case): Outcome {
       ? to.origin + to.pathname.slice(0, -route.length)
       : undefined
   if (to.href === from.href || root === question.baseUrl) {
-    return outcome(
-      found,
-      'redirected',
-      `${hostOf(answer)} redirects in a circle: ${shownUrl(from, question)} leads back to itself (HTTP ${answer.status})`,
-      `No other base URL is to be learned from that: ask whoever runs the gateway. ${checkAddress}`,
-    )
+    return outcome(found, {
+      code: 'redirected',
+      message: `${hostOf(answer)} redirects in a circle: ${withoutQuery(from, question)} leads back to itself (HTTP ${answer.status})`,
+      hint: `No other base URL is to be learned from that: ask whoever runs the gateway. ${checkAddress}`,
+    })
   }
   const isElsewhere = to.origin !== from.origin
-  return outcome(
-    found,
-    'redirected',
-    `${hostOf(answer)} redirects to ${shownUrl(to, question)} (HTTP ${answer.status})${isElsewhere ? '; the key was not sent there' : ''}`,
-    root === undefined
-      ? 'A login page or the network may be in the way: open the address in a browser, and check --base-url.'
-      : `If you trust that address, give --base-url ${cleanForeignText(root, question.secrets)}.`,
-  )
+  return outcome(found, {
+    code: 'redirected',
+    message: `${hostOf(answer)} redirects to ${withoutQuery(to, question)} (HTTP ${answer.status})${isElsewhere ? '; the key was not sent there' : ''}`,
+    hint:
+      root === undefined
+        ? 'A login page or the network may be in the way: open the address in a browser, and check --base-url.'
+        : `If you trust that address, give --base-url ${cleanForeignText(root, question.secrets)}.`,
+  })
 }
 
 /** Without its query: who knows what a redirect puts there. */
-function shownUrl(url: URL, { secrets }: Question): string {
+function withoutQuery(url: URL, { secrets }: Question): string {
   return cleanForeignText(url.origin + url.pathname, secrets)
 }
 
 export function keyRejected(found: Case): Outcome {
-  return outcome(
-    found,
-    'key-rejected',
-    `The gateway refuses the key${says(found)}`,
-    "Look the key up on the gateway's web page (it may be mistyped, disabled, expired or used up), then run the command again with the right one.",
-  )
+  return outcome(found, {
+    code: 'key-rejected',
+    message: `The gateway refuses the key${says(found)}`,
+    hint: "Look the key up on the gateway's web page (it may be mistyped, disabled, expired or used up), then run the command again with the right one.",
+  })
 }
 
 /** Some gateways admit only requests that look like a certain client's (seen 2026-11-21). */
 export function clientRefused(found: Case): Outcome {
-  return outcome(
-    found,
-    'gateway-fault',
-    `The gateway admits certain clients only, and not this check${says(found)}`,
-    'Set the client up with --no-verify, then let it prove itself with --try-client.',
-  )
+  return outcome(found, {
+    code: 'gateway-fault',
+    message: `The gateway admits certain clients only, and not this check${says(found)}`,
+    hint: 'Set the client up with --no-verify, then let it prove itself with --try-client.',
+  })
 }
 
 export function modelUnknown(found: Case): Outcome {
@@ -83,55 +79,56 @@ export function modelUnknown(found: Case): Outcome {
   const near =
     catalog === undefined ? [] : nearestModels(model, catalog).filter((id) => id !== model)
   const isListed = catalog?.models.some(({ id }) => id === model) === true
-  return outcome(
-    found,
-    'model-unknown',
-    `The gateway cannot serve the model ${cleanForeignText(model)}${isListed ? ', although its catalog lists it' : ''}${says(found)}`,
-    near.length === 0
-      ? 'Choose one of the list: repoint models, then --model ID.'
-      : `Choose another with --model ID; nearest: ${near.map((id) => cleanForeignText(id)).join(', ')}. All: repoint models.`,
-  )
+  return outcome(found, {
+    code: 'model-unknown',
+    message: `The gateway cannot serve the model ${cleanForeignText(model)}${isListed ? ', although its catalog lists it' : ''}${says(found)}`,
+    hint:
+      near.length === 0
+        ? 'Choose one of the list: repoint models, then --model ID.'
+        : `Choose another with --model ID; nearest: ${near.map((id) => cleanForeignText(id)).join(', ')}. All: repoint models.`,
+  })
 }
 
 export function modelNotAllowed(found: Case): Outcome {
-  return outcome(
-    found,
-    'model-not-allowed',
-    `This key may not use the model ${cleanForeignText(found.question.model ?? '')}${says(found)}`,
-    "Choose another with --model ID, or have the model allowed for this key on the gateway's web page.",
-  )
+  return outcome(found, {
+    code: 'model-not-allowed',
+    message: `This key may not use the model ${cleanForeignText(found.question.model ?? '')}${says(found)}`,
+    hint: "Choose another with --model ID, or have the model allowed for this key on the gateway's web page.",
+  })
 }
 
 export function protocolUnsupported(found: Case): Outcome {
   const { question } = found
-  return outcome(
-    found,
-    'protocol-unsupported',
-    `The gateway does not serve the ${protocolLabel(question)}${question.model === undefined ? '' : ` for ${cleanForeignText(question.model)}`}${says(found)}`,
-    'Choose a model that speaks it (repoint models), or ask whoever runs the gateway.',
-  )
+  return outcome(found, {
+    code: 'protocol-unsupported',
+    message: `The gateway does not serve the ${protocolLabel(question)}${question.model === undefined ? '' : ` for ${cleanForeignText(question.model)}`}${says(found)}`,
+    hint: 'Choose a model that speaks it (repoint models), or ask whoever runs the gateway.',
+  })
 }
 
 export function wrongRoute(found: Case): Outcome {
   const { question } = found
   if (question.isBaseProven) return protocolUnsupported(found)
-  return outcome(
-    found,
-    'wrong-route',
-    `An API answers at ${hostOf(found.answer)}, but not at ${cleanForeignText(new URL(found.answer.url).pathname, question.secrets)}${says(found)}`,
-    `Check --base-url: it must be the root before /v1 (now ${question.baseUrl}).${withoutCatalog(found)}`,
-  )
+  return outcome(found, {
+    code: 'wrong-route',
+    message: `An API answers at ${hostOf(found.answer)}, but not at ${cleanForeignText(new URL(found.answer.url).pathname, question.secrets)}${says(found)}`,
+    hint: `Check --base-url: it must be the root before /v1 (now ${question.baseUrl}).${withoutCatalog(found)}`,
+  })
 }
 
 export function notAnApi(found: Case): Outcome {
   const { answer, question, error } = found
-  const url = shownUrl(new URL(answer.url), question)
+  const url = withoutQuery(new URL(answer.url), question)
   const what = asksForLogin(answer)
     ? `The web server at ${hostOf(answer)} wants a login of its own before the API`
     : error.kind === 'page'
       ? `A web page answers at ${url}, not the API`
       : `What answers at ${url} is not the API`
-  return outcome(found, 'not-an-api', what + says(found), checkAddress + withoutCatalog(found))
+  return outcome(found, {
+    code: 'not-an-api',
+    message: what + says(found),
+    hint: checkAddress + withoutCatalog(found),
+  })
 }
 
 /** The way out where the address is right and there merely is no list. */
@@ -142,32 +139,29 @@ function withoutCatalog({ question, status }: Case): string {
 }
 
 export function quota(found: Case): Outcome {
-  return outcome(
-    found,
-    'quota',
-    `The account behind the key has nothing left to spend${says(found)}`,
-    "Top it up on the gateway's web page, or use another key; the configuration is not at fault.",
-  )
+  return outcome(found, {
+    code: 'quota',
+    message: `The account behind the key has nothing left to spend${says(found)}`,
+    hint: "Top it up on the gateway's web page, or use another key; the configuration is not at fault.",
+  })
 }
 
 export function rateLimited(found: Case): Outcome {
   const wait = found.answer.headers['retry-after'] ?? ''
   const when = /^\d{1,6}$/.test(wait) ? `in ${wait} s` : 'in a minute'
-  return outcome(
-    found,
-    'rate-limited',
-    `The gateway takes no more requests for now${says(found)}`,
-    `Run the command again ${when}.`,
-  )
+  return outcome(found, {
+    code: 'rate-limited',
+    message: `The gateway takes no more requests for now${says(found)}`,
+    hint: `Run the command again ${when}.`,
+  })
 }
 
 export function fault(found: Case, what: string): Outcome {
-  return outcome(
-    found,
-    'gateway-fault',
-    `The gateway at ${hostOf(found.answer)} ${what}${says(found)}`,
-    'Run the command again in a while; if it stays so, ask whoever runs the gateway.',
-  )
+  return outcome(found, {
+    code: 'gateway-fault',
+    message: `The gateway at ${hostOf(found.answer)} ${what}${says(found)}`,
+    hint: 'Run the command again in a while; if it stays so, ask whoever runs the gateway.',
+  })
 }
 
 const checkAddress =
@@ -198,9 +192,8 @@ export function says({ answer, question, error }: Case): string {
   return ` (HTTP ${answer.status}${words === '' ? '' : `: "${words}"`})`
 }
 
-export function outcome(found: Case, code: ErrorCode, message: string, hint: string): Outcome {
-  const requestId = requestIdOf(found)
-  return { code, message, hint, ...(requestId === undefined ? {} : { requestId }) }
+export function outcome(found: Case, parts: Omit<Outcome, 'requestId'>): Outcome {
+  return compact({ ...parts, requestId: requestIdOf(found) })
 }
 
 const requestIdHeaders = [

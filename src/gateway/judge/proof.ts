@@ -1,4 +1,4 @@
-import { asObject, parseJson } from '../json.ts'
+import { asObject, jsonIn } from '../json.ts'
 import type { ProtocolName } from '../types.ts'
 
 /**
@@ -8,14 +8,14 @@ import type { ProtocolName } from '../types.ts'
  * although a stream was asked for. `failed`: an error inside a stream. `unfinished`: a stream of
  * this protocol that stops before its end. `foreign`: something else.
  */
-export type Proof =
+export type BodyProof =
   | { readonly kind: 'served' | 'unstreamed'; readonly model?: string }
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'unfinished' | 'foreign' }
 
 /** Judges a body by the shape of its protocol; the status proves nothing. */
-export function proofIn(protocol: ProtocolName, body: string): Proof {
-  const whole = asObject(parseJson(body))
+export function proofIn(protocol: ProtocolName, body: string): BodyProof {
+  const whole = asObject(jsonIn(body))
   if (whole !== undefined) {
     if (!isWhole[protocol](whole)) return { kind: 'foreign' }
     return { kind: 'unstreamed', ...modelOf(whole) }
@@ -53,7 +53,7 @@ const isWhole: Readonly<Record<ProtocolName, (body: Event) => boolean>> = {
   messages: (body) => body['type'] === 'message' && Array.isArray(body['content']),
 }
 
-const proofInEvents: Readonly<Record<ProtocolName, (events: readonly Event[]) => Proof>> = {
+const proofInEvents: Readonly<Record<ProtocolName, (events: readonly Event[]) => BodyProof>> = {
   chat(events) {
     const failure = events.find((event) => (event['error'] ?? '') !== '')
     if (failure !== undefined) return { kind: 'failed', error: failure }
@@ -92,7 +92,7 @@ const proofInEvents: Readonly<Record<ProtocolName, (events: readonly Event[]) =>
 /** The JSON objects on the `data:` lines of a stream. */
 function dataOf(body: string): readonly Event[] {
   return body.split(/\r?\n/).flatMap((line) => {
-    const event = line.startsWith('data:') ? asObject(parseJson(line.slice(5))) : undefined
+    const event = line.startsWith('data:') ? asObject(jsonIn(line.slice(5))) : undefined
     return event === undefined ? [] : [event]
   })
 }

@@ -1,12 +1,13 @@
+import { compact } from '../../compact.ts'
 import { secretForms } from '../foreign-text.ts'
-import { asObject, parseJson } from '../json.ts'
+import { asObject, jsonIn } from '../json.ts'
 import type { CatalogModel } from '../types.ts'
 
 type Entry = Readonly<Record<string, unknown>>
 
 /** Whether a body is a catalog of any of the known shapes. */
 export function isCatalogBody(body: string): boolean {
-  return entriesIn(parseJson(body)) !== undefined
+  return entriesIn(jsonIn(body)) !== undefined
 }
 
 /** A page of a catalog; most have only one. */
@@ -27,7 +28,7 @@ export interface CatalogPage {
  * files and onto screens.
  */
 export function readPage(body: string, key: string, limit: number): CatalogPage {
-  const value = parseJson(body)
+  const value = jsonIn(body)
   const isSafe = safetyCheck(key)
   const models = new Map<string, CatalogModel>()
   let leftOut = 0
@@ -45,12 +46,12 @@ export function readPage(body: string, key: string, limit: number): CatalogPage 
 
   const root = asObject(value)
   const next = root?.['has_more'] === true ? root['last_id'] : undefined
-  return {
+  return compact({
     models: [...models.values()],
     leftOut,
     isCut,
-    ...(typeof next === 'string' && next !== '' ? { next } : {}),
-  }
+    next: typeof next === 'string' && next !== '' ? next : undefined,
+  })
 }
 
 function entriesIn(value: unknown): readonly unknown[] | undefined {
@@ -83,21 +84,20 @@ function readModel(id: string, entry: Entry, isSafe: (text: string) => boolean):
   const textOf = (value: unknown): string | undefined =>
     typeof value === 'string' && isSafe(value) ? value : undefined
   const types = entry['supported_endpoint_types']
-  const displayName =
-    textOf(entry['display_name']) ?? (entry['id'] === undefined ? undefined : textOf(entry['name']))
-  const ownedBy = textOf(entry['owned_by'])
-  const contextWindow = numberAt(entry, contextPlaces)
-  const maxOutputTokens = numberAt(entry, outputPlaces)
-  return {
+  const hasTypes = Array.isArray(types) && types.length > 0
+
+  return compact({
     id,
-    ...(Array.isArray(types) && types.length > 0
-      ? { endpointTypes: types.slice(0, maxTypes).filter((type) => textOf(type) !== undefined) }
-      : {}),
-    ...(contextWindow === undefined ? {} : { contextWindow }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(displayName === undefined ? {} : { displayName }),
-    ...(ownedBy === undefined ? {} : { ownedBy }),
-  }
+    endpointTypes: hasTypes
+      ? types.slice(0, maxTypes).filter((type) => textOf(type) !== undefined)
+      : undefined,
+    contextWindow: numberAt(entry, contextPlaces),
+    maxOutputTokens: numberAt(entry, outputPlaces),
+    displayName:
+      textOf(entry['display_name']) ??
+      (entry['id'] === undefined ? undefined : textOf(entry['name'])),
+    ownedBy: textOf(entry['owned_by']),
+  })
 }
 
 /** Where gateways say the context window: OpenRouter, vLLM, LiteLLM, Groq, Mistral, llama.cpp. */
