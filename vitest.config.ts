@@ -34,7 +34,7 @@ export default defineConfig({
           css: true,
           testTimeout: 30_000,
           include: ['test/**/*.test.ts'],
-          exclude: ['clients', 'crash', 'browser', 'pack', 'network', 'sdk', 'load'].map(
+          exclude: ['clients', 'crash', 'browser', 'pack', 'network', 'sdk', 'load', 'windows'].map(
             (folder) => `test/${folder}/**`,
           ),
         },
@@ -44,6 +44,7 @@ export default defineConfig({
       alone('browser', 60_000),
       alone('network', 20_000),
       alone('load', 120_000),
+      alone('windows', 120_000),
       slow('pack', 120_000),
       slow('sdk', 30_000),
     ],

@@ -2,7 +2,7 @@ import { Command, Option } from '@commander-js/extra-typings'
 import { UserError } from '../errors.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
 import { type CommandFile, examples, positiveInteger } from './command.ts'
-import { settleFirst } from './history.ts'
+import { settleFirst } from './inventory/history.ts'
 import type { Session } from './screen/session.ts'
 
 export interface ForgetRequest {

@@ -1,24 +1,24 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings'
 import type { Client } from '../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../clients/list.ts'
-import type { KeyPath } from '../edits/plan.ts'
+import { plainPath } from '../edits/values.ts'
 import { exitStatus } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import { checkTargets } from '../transaction/apply.ts'
 import type { Applied, RollbackPlan, RunRecord } from '../transaction/record.ts'
 import { applyRollback, planRollback, type RollbackOptions } from '../transaction/rollback.ts'
 import { rootNotice } from '../transaction/target.ts'
-import { asPlanned, readClientFiles } from './client-files.ts'
-import { stopCodexServer } from './codex-server.ts'
 import { type CommandFile, examples } from './command.ts'
-import { runsSoFar, settleFirst } from './history.ts'
+import { asPlanned, readClientFiles } from './inventory/client-files.ts'
+import { stopCodexServer } from './inventory/codex-server.ts'
+import { runsSoFar, settleFirst } from './inventory/history.ts'
 import {
   brokenBy,
   isAbandoned,
   isHere,
   refuseStrangeLogin,
   refuseUnknownClient,
-} from './rollback-guard.ts'
+} from './rollback/guard.ts'
 import { changesOf } from './screen/changes.ts'
 import type { Session } from './screen/session.ts'
 
@@ -114,7 +114,7 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
     files: found.files.map(({ path, action, kept, note }) => ({
       path,
       action,
-      kept: kept.map(shownKey),
+      kept: kept.map(plainPath),
       ...(note === undefined ? {} : { note }),
       ...(request.isDryRun ? { changes: describedChanges(session, found, path) } : {}),
     })),
@@ -159,7 +159,7 @@ async function noticesOf(
   const held = found.files.filter(isHeldBack).map(
     ({ path, kept, note }): Notice => ({
       code: 'rollback-held',
-      message: `${path}: ${note ?? `changed since, so it stays: ${kept.map(shownKey).join(', ')}`}`,
+      message: `${path}: ${note ?? `changed since, so it stays: ${kept.map(plainPath).join(', ')}`}`,
       hint: 'repoint rollback --force',
     }),
   )
@@ -184,10 +184,6 @@ function isHeldBack({ kept, note }: RollbackPlan['files'][number]): boolean {
   return kept.length > 0 || note !== undefined
 }
 
-function shownKey(key: KeyPath): string {
-  return key.join('.')
-}
-
 function showPlan(
   session: Session,
   { undoes, passes, files, plan }: RollbackPlan,
@@ -198,7 +194,7 @@ function showPlan(
   for (const file of files) {
     session.say(`  ${session.showPath(file.path)} (${file.action})`)
     for (const line of describedChanges(session, { plan }, file.path)) session.say(`    ${line}`)
-    if (file.kept.length > 0) session.say(`    kept: ${file.kept.map(shownKey).join(', ')}`)
+    if (file.kept.length > 0) session.say(`    kept: ${file.kept.map(plainPath).join(', ')}`)
     if (file.note !== undefined) session.say(`    ${file.note}`)
   }
   for (const client of concernedBy(families, files)) {

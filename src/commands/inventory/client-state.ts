@@ -7,16 +7,16 @@ import type {
   Obstacle,
   Origins,
   Settings,
-} from '../clients/client.ts'
-import { familyIds } from '../clients/list.ts'
-import { formatOf } from '../edits/format.ts'
-import type { KeyPath } from '../edits/plan.ts'
-import { UserError } from '../errors.ts'
-import { sha256Of } from '../transaction/files.ts'
-import type { RecordedFile, RunRecord } from '../transaction/record.ts'
-import { readBlob } from '../transaction/state.ts'
+} from '../../clients/client.ts'
+import { familyIds } from '../../clients/list.ts'
+import { formatOf } from '../../edits/format.ts'
+import type { KeyPath } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import { sha256Of } from '../../transaction/files.ts'
+import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
+import { readBlob } from '../../transaction/state.ts'
+import type { Session } from '../screen/session.ts'
 import { readClientFiles, readShellProfiles } from './client-files.ts'
-import type { Session } from './screen/session.ts'
 
 /** What is known about one client without asking it or the network. */
 export interface ClientState {

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import type { Catalog } from '../gateway/types.ts'
-import type { Platform } from '../platform/platform.ts'
-import { stateFolder } from '../transaction/state.ts'
-import type { Session } from './screen/session.ts'
+import type { Catalog } from '../../gateway/types.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { stateFolder } from '../../transaction/state.ts'
+import type { Session } from '../screen/session.ts'
 
 /** Ids of the last catalog, one a line: what the shell completes after --model. */
 const fileName = 'models.txt'

@@ -1,12 +1,12 @@
 import { posix, win32 } from 'node:path'
-import type { Client, FileTexts, Settings } from '../clients/client.ts'
-import { familyIds, rows } from '../clients/list.ts'
-import { UserError } from '../errors.ts'
-import type { RecordedFile, RollbackPlan, RunRecord } from '../transaction/record.ts'
-import { copyOf, listRuns } from '../transaction/state.ts'
-import { asPlanned, listClientFiles, readClientFiles } from './client-files.ts'
-import { ownBaseUrls, runsOf } from './client-state.ts'
-import type { Session } from './screen/session.ts'
+import type { Client, FileTexts, Settings } from '../../clients/client.ts'
+import { familyIds, rows } from '../../clients/list.ts'
+import { UserError } from '../../errors.ts'
+import type { RecordedFile, RollbackPlan, RunRecord } from '../../transaction/record.ts'
+import { copyOf, listRuns } from '../../transaction/state.ts'
+import { asPlanned, listClientFiles, readClientFiles } from '../inventory/client-files.ts'
+import { ownBaseUrls, runsOf } from '../inventory/client-state.ts'
+import type { Session } from '../screen/session.ts'
 
 /**
  * Refuses a rollback (most likely one that goes forward again) after which a client would send a

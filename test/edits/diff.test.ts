@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { expect, test } from 'vitest'
-import { diffLines } from '../../src/edits/lines.ts'
-import { unifiedDiff } from '../../src/edits/unified-diff.ts'
+import { unifiedDiff } from '../../src/edits/diff.ts'
 import { fc } from '../support/fast-check.ts'
 import { bytesOf, show } from './helpers.ts'
 
@@ -74,27 +73,6 @@ test('unified diff: gives up on finding the smallest difference of files that ha
   expect(diff(lines('a'), lines('b'))[2]).toBe('@@ -1,3000 +1,3000 @@')
 })
 
-test('line diff: the hunks turn one file into the other, with no line too many', () => {
-  const lines = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 })
-  fc.assert(
-    fc.property(lines, lines, (before, after) => {
-      const hunks = diffLines(before, after, 100) ?? []
-      const result = before.slice()
-      for (const hunk of hunks.toReversed()) {
-        const added = after.slice(hunk.newStart, hunk.newEnd)
-        result.splice(hunk.oldStart, hunk.oldEnd - hunk.oldStart, ...added)
-      }
-      expect(result).toEqual(after)
-      const changed = hunks.reduce(
-        (sum, hunk) => sum + hunk.oldEnd - hunk.oldStart + hunk.newEnd - hunk.newStart,
-        0,
-      )
-      expect(changed).toBe(before.length + after.length - 2 * longestCommon(before, after))
-    }),
-    { numRuns: 500 },
-  )
-})
-
 test('unified diff: patch(1) turns one file into the other with it', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'repoint-diff-'))
   try {
@@ -119,20 +97,3 @@ test('unified diff: patch(1) turns one file into the other with it', async (cont
     rmSync(folder, { recursive: true })
   }
 })
-
-function longestCommon(a: readonly string[], b: readonly string[]): number {
-  const [first, ...rest] = a
-  if (first === undefined || b.length === 0) return 0
-  const table = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0))
-  for (let i = 1; i <= rest.length + 1; i++) {
-    for (let j = 1; j <= b.length; j++) {
-      const row = table[i] as number[]
-      const above = table[i - 1] as number[]
-      row[j] =
-        a[i - 1] === b[j - 1]
-          ? (above[j - 1] as number) + 1
-          : Math.max(above[j] as number, row[j - 1] as number)
-    }
-  }
-  return table.at(-1)?.at(-1) ?? 0
-}

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import type { Files, Platform } from '../platform/platform.ts'
+import type { Files, Platform } from '../../platform/platform.ts'
 
 /** Configurations as people write them, so that a diff shows what is left alone. */
 const handWritten: Readonly<Record<string, string>> = {
@@ -54,14 +54,4 @@ function makeFolders(files: Files, folder: string, stop: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
-}
-
-/** Removes a folder with all that is in it; symlinks are removed, not followed. */
-export function removeFolder(files: Files, folder: string): void {
-  for (const name of files.readdir(folder)) {
-    const path = join(folder, name)
-    if (files.lstat(path).kind === 'folder') removeFolder(files, path)
-    else files.unlink(path)
-  }
-  files.rmdir(folder)
 }

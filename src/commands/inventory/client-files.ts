@@ -1,9 +1,9 @@
-import type { Client, ConfigFile, FileText, FileTexts, Settings } from '../clients/client.ts'
-import { shellProfilePaths } from '../clients/shell-profiles.ts'
-import type { Bytes, FileEdit } from '../edits/plan.ts'
-import { maxConfigBytes } from '../edits/text.ts'
-import { UserError } from '../errors.ts'
-import type { Session } from './screen/session.ts'
+import type { Client, ConfigFile, FileText, FileTexts, Settings } from '../../clients/client.ts'
+import { shellProfilePaths } from '../../clients/shell-profiles.ts'
+import type { Bytes, FileEdit } from '../../edits/plan.ts'
+import { maxConfigBytes } from '../../edits/text.ts'
+import { UserError } from '../../errors.ts'
+import type { Session } from '../screen/session.ts'
 
 /**
  * Reads all that a client reads. A layer that cannot be read counts as absent: it is only looked at.
