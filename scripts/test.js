@@ -11,6 +11,7 @@ const needs = {
   crash: { tools: { strace: 'strace' } },
   clients: { packages: 'clients', isOffline: true },
   network: { tools: { nginx: 'nginx', tinyproxy: 'tinyproxy', ip: 'iproute2' } },
+  windows: { packages: 'windows', tools: { wine: 'wine wine64' } },
   browser: { tools: { chromium: 'chromium' } },
   // The newest SDKs need Node 22.
   sdk: { packages: 'sdk', node: 22 },

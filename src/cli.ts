@@ -109,7 +109,8 @@ async function runCommandLine(
 
   // One that is named is loaded alone; help, completion and a misspelt name need all.
   const isAlone = named.length > 0 && !named.some(({ isHidden }) => isHidden)
-  for (const { load, isHidden = false } of isAlone ? named : commands)
+  const needed = isAlone ? named : /^(?:-V|--version)$/.test(args[0] ?? '') ? [] : commands
+  for (const { load, isHidden = false } of needed)
     await load(({ define, run }) => {
       const command = define(async (request) => {
         status = await run(session, request)

@@ -7,7 +7,10 @@ const gateway = await startGateway({
 })
 
 const answers = {
-  cpu: () => process.cpuUsage(),
+  cpu: () => {
+    const { user, system } = process.cpuUsage()
+    return user + system
+  },
   memory: () => {
     // What is only waiting to be collected is no growth.
     globalThis.gc?.()

@@ -1,18 +1,21 @@
 import { Argument, Command } from '@commander-js/extra-typings'
-import type { Notice, Repair } from '../clients/client.ts'
+import type { Repair } from '../clients/client.ts'
 import { familyRows, loadClients, rowOf, rows } from '../clients/list.ts'
 import { planRepairs } from '../clients/repairs.ts'
+import { compact } from '../compact.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
 import { exitStatus } from '../errors.ts'
 import type { Catalog } from '../gateway/types.ts'
+import type { Notice } from '../notice.ts'
 import { applyPlan } from '../transaction/apply.ts'
 import type { RunRecord } from '../transaction/record.ts'
-import { type ClientState, ownBaseUrls, stateOrFailure } from './client-state.ts'
 import { type CommandFile, examples, timeoutOption } from './command.ts'
-import { type Check, checkClient, checkGateway, failedCheck, keyFile } from './doctor-checks.ts'
-import { runsSoFar, settleFirst, unreadable } from './history.ts'
+import { type Check, checkClient, checkGateway, failedCheck, keyFile } from './doctor/checks.ts'
+import { type ClientState, ownBaseUrls, stateOrFailure } from './inventory/client-state.ts'
+import { runsSoFar, settleFirst, unreadable } from './inventory/history.ts'
+import { wslNotice } from './inventory/wsl.ts'
+import { fileDocument } from './screen/changes.ts'
 import type { Session } from './screen/session.ts'
-import { wslNotice } from './wsl.ts'
 
 export interface DoctorRequest {
   readonly client?: string | undefined
@@ -52,38 +55,28 @@ export const command: CommandFile<DoctorRequest> = {
 
 /** Status plus live checks, each a line with its cure. Returns the highest status of a problem. */
 export async function doctor(session: Session, request: DoctorRequest): Promise<number> {
-  const recovered: Notice[] = []
-  const warnings: Notice[] = []
   const unknown: Check[] = []
   let runs: readonly RunRecord[] | undefined
   try {
-    recovered.push(...settleFirst(session))
-    runs = runsSoFar(session, warnings)
+    settleFirst(session)
+    runs = runsSoFar(session)
   } catch (error) {
     // A repair that could not be recorded could not be undone.
     if (request.fix) throw error
     unknown.push(failedCheck('machine', unreadable(error)))
   }
   const wsl = wslNotice(session.platform)
-  if (wsl !== undefined) warnings.push(wsl)
+  if (wsl !== undefined) session.notice(wsl)
   const examined = await loadClients(
     familyRows.filter(({ family }) => request.client === undefined || family === request.client),
   )
   const examine = () => examined.map((client) => stateOrFailure(session, client, runs))
-  const run = request.fix
-    ? await fix(
-        session,
-        examine().filter((state) => 'settings' in state),
-        runs ?? [],
-        request,
-      )
-    : undefined
+  const known = () => examine().filter((state) => 'settings' in state)
+  const { run, edits } = request.fix
+    ? await fix(session, known(), runs ?? [], request)
+    : { run: undefined, edits: [] }
 
-  const checks: Check[] = [
-    ...recovered.map((notice) => asCheck(notice, 'ok')),
-    ...warnings.map((notice) => asCheck(notice, 'warning')),
-    ...unknown,
-  ]
+  const checks: Check[] = [...session.notices.map(asCheck), ...unknown]
   const catalogs = new Map<string, Promise<Catalog>>()
   for (const state of examine()) {
     if ('failure' in state) {
@@ -99,32 +92,29 @@ export async function doctor(session: Session, request: DoctorRequest): Promise<
     command: 'doctor',
     changed: run !== undefined,
     run: run ?? null,
+    files: edits.map((edit) => fileDocument(session, edit)),
     checks: checks.map(({ code: _, ...check }) => check),
   })
   return Math.max(0, ...checks.map(({ code }) => (code === undefined ? 0 : exitStatus[code])))
 }
 
-function asCheck({ code, message, hint }: Notice, result: Check['result']): Check {
-  return {
-    about: 'machine',
-    id: code,
-    result,
-    message,
-    ...(hint === undefined ? {} : { cure: hint }),
-  }
+function asCheck({ code, message, hint }: Notice): Check {
+  const result = code === 'run-recovered' ? 'ok' : 'warning'
+  return { about: 'machine', id: code, result, message, ...compact({ cure: hint }) }
 }
 
 /**
  * Carries out the repairs as one run: the safe ones, and those that need consent where it is given.
  *
- * @returns the run, or undefined where there was nothing to repair
+ * @returns the run, or none where there was nothing to repair
  */
 async function fix(
   session: Session,
   states: readonly ClientState[],
   runs: readonly RunRecord[],
   request: DoctorRequest,
-): Promise<string | undefined> {
+): Promise<{ readonly run: string | undefined; readonly edits: readonly FileEdit[] }> {
+  const consent = session.consent(request.yes)
   const edits: FileEdit[] = []
   for (const state of states) {
     const { client, texts, obstacles } = state
@@ -133,8 +123,8 @@ async function fix(
       if (repair === undefined) continue
       const isAccepted =
         needsConsent === undefined ||
-        request.yes ||
-        (session.canAsk &&
+        consent === 'given' ||
+        (consent === 'ask' &&
           (await session.platform.ask.confirm({
             message: `${needsConsent} Repair it?`,
             default: false,
@@ -143,7 +133,8 @@ async function fix(
     }
     edits.push(...closed(session, state, planRepairs(client.id, texts, repairs)))
   }
-  if (edits.length === 0) return undefined
+  if (edits.length === 0) return { run: undefined, edits }
+
   // A record names addresses of ours: a rollback takes them to be so.
   const configured = states.find(
     ({ client, settings: { baseUrl } }) =>
@@ -157,7 +148,7 @@ async function fix(
   }
   const applied = applyPlan(session.platform, plan)
   session.noteApplied(applied)
-  return applied.run?.id
+  return { run: applied.run?.id, edits }
 }
 
 /** The edits, and with them the mode that closes the file with the key to others. */

@@ -5,7 +5,6 @@ import { messagesTiers } from '../gateway/models/rules.ts'
 import { probe } from '../gateway/probe.ts'
 import type { Catalog } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'
-import { askCatalog } from './ask-catalog.ts'
 import {
   type CommandFile,
   examples,
@@ -13,6 +12,7 @@ import {
   gatewayCommand,
   newestGateway,
 } from './command.ts'
+import { askCatalog } from './find-gateway.ts'
 import type { Session } from './screen/session.ts'
 
 /** What Cursor cannot do with a gateway, from the service's description. */
@@ -40,7 +40,7 @@ export const command: CommandFile<EditorRequest> = {
 
 /** Checks the key for Cursor and prints what to paste. Returns the exit status. */
 async function editor(session: Session, request: EditorRequest): Promise<number> {
-  const { access, catalog, warnings } = await askCatalog(session, request)
+  const { access, catalog } = await askCatalog(session, request)
   const model = pickModel(catalog, request.model, 'chat')
   if (isMessagesFamily(catalog, model))
     throw new UserError({
@@ -55,7 +55,7 @@ async function editor(session: Session, request: EditorRequest): Promise<number>
     { field: 'Settings > Models > Override OpenAI Base URL', value: `${access.baseUrl}/v1` },
     { field: 'Settings > Models > Add custom model', value: model },
   ]
-  for (const { message } of warnings) session.remark(`warning: ${message}`)
+  session.showNotices('warning')
   session.say('The key, the address and the model work. Enter in Cursor:')
   const width = Math.max(...fields.map(({ field }) => field.length))
   for (const { field, value } of fields) session.say(`  ${field.padEnd(width)}  ${value}`)
@@ -69,7 +69,7 @@ async function editor(session: Session, request: EditorRequest): Promise<number>
     fields,
     limits,
     verified: { before: true, after: false },
-    warnings,
+    warnings: session.notices,
   })
   return 0
 }

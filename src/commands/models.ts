@@ -9,7 +9,6 @@ import {
   speaks,
 } from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
-import { askCatalog } from './ask-catalog.ts'
 import {
   type CommandFile,
   examples,
@@ -17,6 +16,7 @@ import {
   gatewayCommand,
   newestGateway,
 } from './command.ts'
+import { askCatalog } from './find-gateway.ts'
 import type { Session } from './screen/session.ts'
 
 const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
@@ -34,10 +34,10 @@ export const command: CommandFile<GatewayFlags> = {
 
 /** Lists the catalog with what each model speaks and would be chosen for. Returns the exit status. */
 async function models(session: Session, flags: GatewayFlags): Promise<number> {
-  const { access, catalog, warnings } = await askCatalog(session, flags)
+  const { access, catalog } = await askCatalog(session, flags)
   const uses = usesByModel(catalog)
 
-  for (const { message } of warnings) session.remark(`warning: ${message}`)
+  session.showNotices('warning')
   sayModels(session, catalog, uses)
   session.remark('')
   session.remark('`?`: the gateway does not say; `-`: it says no.')
@@ -52,7 +52,7 @@ async function models(session: Session, flags: GatewayFlags): Promise<number> {
       contextWindow: model.contextWindow ?? null,
       chosenFor: uses.get(model.id) ?? [],
     })),
-    warnings,
+    warnings: session.notices,
   })
   return 0
 }

@@ -1,14 +1,15 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings'
-import type { Client, Notice } from '../clients/client.ts'
+import type { Client } from '../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../clients/list.ts'
-import { describeEdit } from '../edits/describe.ts'
+import { plainPath } from '../edits/values.ts'
 import type { Applied, RollbackPlan, RunRecord } from '../transaction/record.ts'
 import { applyRollback, planRollback } from '../transaction/rollback.ts'
-import { asPlanned, readClientFiles } from './client-files.ts'
-import { stopCodexServer } from './codex-server.ts'
 import { type CommandFile, examples } from './command.ts'
-import { runsSoFar, settleFirst } from './history.ts'
-import { isAbandoned, refuseStrangeLogin, refuseUnknownClient } from './rollback-guard.ts'
+import { asPlanned, readClientFiles } from './inventory/client-files.ts'
+import { stopCodexServer } from './inventory/codex-server.ts'
+import { runsSoFar, settleFirst } from './inventory/history.ts'
+import { isAbandoned, refuseStrangeLogin, refuseUnknownClient } from './rollback/guard.ts'
+import { changesOf } from './screen/changes.ts'
 import type { Session } from './screen/session.ts'
 
 export interface RollbackRequest {
@@ -64,8 +65,8 @@ export const command: CommandFile<RollbackRequest> = {
 
 /** Undoes a run, or lists the runs. Returns the exit status. */
 export async function rollback(session: Session, request: RollbackRequest): Promise<number> {
-  const warnings = settleFirst(session)
-  if (request.list) return listRecorded(session, request, warnings)
+  settleFirst(session)
+  if (request.list) return listRecorded(session, request)
 
   const ids = request.client === undefined ? undefined : familyIds(request.client)
   const families = await loadClients(familyRows)
@@ -76,7 +77,7 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
     force: request.force,
     isAbandoned: (path) => isAbandoned(session, path, families),
   })
-  if (found === undefined) return reportNothing(session, request, warnings)
+  if (found === undefined) return reportNothing(session, request)
   refuseUnknownClient(session, found, families)
   refuseStrangeLogin(session, found, families)
   showPlan(session, found, families)
@@ -85,11 +86,11 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
     const after = asPlanned(before, found.plan.edits)
     const notices = (await client.aboutConversations?.(session.platform, { before, after })) ?? []
     for (const { message, hint } of notices) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
-    warnings.push(...notices)
+    session.notice(...notices)
   }
   const held = found.files.filter(({ kept, note }) => kept.length > 0 && note !== undefined)
   for (const { path, note } of held)
-    warnings.push({
+    session.notice({
       code: 'rollback-held',
       message: `${path}: ${note}`,
       hint: 'repoint rollback --force',
@@ -116,11 +117,11 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
     files: found.files.map(({ path, action, kept, note }) => ({
       path,
       action,
-      kept: kept.map((key) => key.join('.')),
+      kept: kept.map(plainPath),
       ...(note === undefined ? {} : { note }),
       ...(request.isDryRun ? { changes: describedChanges(session, found, path) } : {}),
     })),
-    warnings,
+    warnings: session.notices,
     next,
   })
   return 0
@@ -136,8 +137,7 @@ function showPlan(
   for (const file of files) {
     session.say(`  ${session.showPath(file.path)} (${file.action})`)
     for (const line of describedChanges(session, { plan }, file.path)) session.say(`    ${line}`)
-    if (file.kept.length > 0)
-      session.say(`    kept: ${file.kept.map((path) => path.join('.')).join(', ')}`)
+    if (file.kept.length > 0) session.say(`    kept: ${file.kept.map(plainPath).join(', ')}`)
     if (file.note !== undefined) session.say(`    ${file.note}`)
   }
   for (const client of concernedBy(families, files)) {
@@ -163,9 +163,7 @@ function describedChanges(
 ): string[] {
   const edit = plan.edits.find((one) => one.path === path)
   if (edit === undefined) return []
-  return describeEdit(edit, { showPath: (one) => session.showPath(one) })
-    .slice(1)
-    .map((line) => line.trim())
+  return changesOf(session, edit)
 }
 
 /** What still holds the old key, and what a person has to do. */
@@ -179,7 +177,7 @@ async function whatIsNext(
   return [...toDo, ...concerned.map(({ restartAdvice }) => restartAdvice)]
 }
 
-function reportNothing(session: Session, request: RollbackRequest, warnings: Notice[]): number {
+function reportNothing(session: Session, request: RollbackRequest): number {
   session.say('There is nothing to undo.')
   session.document({
     command: 'rollback',
@@ -188,24 +186,24 @@ function reportNothing(session: Session, request: RollbackRequest, warnings: Not
     run: null,
     undoes: null,
     files: [],
-    warnings,
+    warnings: session.notices,
     next: [],
   })
   return 0
 }
 
-function listRecorded(session: Session, request: RollbackRequest, warnings: Notice[]): number {
+function listRecorded(session: Session, request: RollbackRequest): number {
   const ids = request.client === undefined ? undefined : familyIds(request.client)
-  const runs = runsSoFar(session, warnings).filter(
+  const runs = runsSoFar(session).filter(
     (run) => ids === undefined || run.clients.some((client) => ids.includes(client)),
   )
-  for (const { message } of warnings) session.remark(`warning: ${message}`)
+  session.showNotices('warning')
   if (runs.length === 0) session.say('No run is recorded.')
   else {
     const rows = runs.map((run) => [run.id, localTime(run.at), describeListed(run)])
     session.sayTable(['RUN', 'WHEN', 'WHAT'], rows)
   }
-  session.document({ command: 'rollback', runs: runs.map(asListed), warnings })
+  session.document({ command: 'rollback', runs: runs.map(asListed), warnings: session.notices })
   return 0
 }
 

@@ -1,44 +1,24 @@
 import { Option } from '@commander-js/extra-typings'
-import type { Client, ClientFlag, Notice, SetupOptions } from '../clients/client.ts'
+import type { ClientFlag, SetupOptions } from '../clients/client.ts'
 import { type ClientRow, loadClients, rowOf } from '../clients/list.ts'
 import { windowNotices } from '../clients/models.ts'
 import { actionOf, type Plan } from '../edits/plan.ts'
-import { exitStatus, UserError } from '../errors.ts'
-import type { GatewayAccess } from '../gateway/types.ts'
+import { UserError } from '../errors.ts'
+import type { Notice } from '../notice.ts'
 import { applyPlan, checkTargets } from '../transaction/apply.ts'
 import type { Applied } from '../transaction/record.ts'
-import { readClientFiles } from './client-files.ts'
-import { expectInstalled, type Tried, tryClient } from './client-program.ts'
-import { stopCodexServer } from './codex-server.ts'
-import {
-  type CommandFile,
-  examples,
-  type GatewayFlags,
-  gatewayCommand,
-  positiveInteger,
-} from './command.ts'
-import { configuredGateways } from './configured-gateway.ts'
-import { type FoundGateway, findGateway, type Known } from './credentials.ts'
-import { runsSoFar, settleFirst } from './history.ts'
-import { rememberModels } from './model-cache.ts'
+import { rootNotice } from '../transaction/target.ts'
+import { type CommandFile, examples, gatewayCommand, positiveInteger } from './command.ts'
+import { readClientFiles } from './inventory/client-files.ts'
+import { expectInstalled, type Tried, tryClient } from './inventory/client-program.ts'
+import { stopCodexServer } from './inventory/codex-server.ts'
+import { runsSoFar, settleFirst } from './inventory/history.ts'
+import { rememberModels } from './inventory/model-cache.ts'
 import type { Session } from './screen/session.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
-import { type Chooser, type Proof, prove, proveModels } from './setup/prove.ts'
+import { findProvenGateway, proveModels } from './setup/prove.ts'
 import { reportDryRun, reportSetup, showPlan } from './setup/report.ts'
-
-export interface SetupRequest {
-  /** The word of the command line; `setup` when several clients are set up in one run. */
-  readonly command: string
-  readonly clients: readonly string[]
-  readonly gateway: GatewayFlags
-  readonly options: SetupOptions
-  readonly isDryRun: boolean
-  /** Everything that would be asked is accepted. */
-  readonly yes: boolean
-  /** False: the network is left alone. */
-  readonly verify: boolean
-  readonly tryClient: boolean
-}
+import type { RunWithGateway, SetupRequest, SetupRun } from './setup/run.ts'
 
 export function commandFor(row: ClientRow): CommandFile<SetupRequest> {
   return {
@@ -92,41 +72,38 @@ function setupOptions(
 
 /** Carries out a setup from the first question to the last proof. Returns the exit status. */
 export async function setup(session: Session, request: SetupRequest): Promise<number> {
-  const warnings: Notice[] = settleFirst(session)
+  session.notice(...rootNotice(session.platform))
+  session.showNotices('note')
+  settleFirst(session)
   const clients = await loadClients(request.clients.map(rowOf))
-  for (const client of clients) client.checkOptions?.(request.options)
-  if (request.tryClient) for (const client of clients) expectInstalled(session, client)
-  const runs = runsSoFar(session, warnings)
-  const { access, proof } = await findProvenGateway(session, request, clients, {
-    lastBaseUrl: runs[0]?.baseUrl,
-    configured: session.canAsk ? await configuredGateways(session, runs) : [],
-  })
-  warnings.push(...proof.notices)
-
-  const drafts: Draft[] = []
   for (const client of clients) {
-    const models = proof.models.get(client)!
-    drafts.push(await draftSetup(session, access, client, models, request.options, runs))
+    client.checkOptions?.(request.options)
+    if (request.tryClient) expectInstalled(session, client)
   }
-  warnings.push(...drafts.flatMap(({ notices }) => notices))
-  warnings.push(...windowNotices(drafts.flatMap(({ unknownWindows }) => unknownWindows)))
-  const plan: Plan = {
-    command: request.command,
-    baseUrl: access.baseUrl,
-    model: drafts[0]!.models.model,
-    edits: drafts.flatMap((one) => one.edits),
-  }
-  showPlan(session, access, drafts, warnings)
+  const consent = session.consent(request.yes)
+  const asked: SetupRun = { session, request, consent, clients, runs: runsSoFar(session) }
+
+  const { access, proof } = await findProvenGateway(asked)
+  const run: RunWithGateway = { ...asked, access }
+  const drafts: Draft[] = []
+  for (const client of clients)
+    drafts.push(await draftSetup(run, client, proof.models.get(client)!))
+  const plan = planOf(run, drafts)
+
+  session.notice(...drafts.flatMap(({ notices }) => notices))
+  session.notice(...windowNotices(drafts.flatMap(({ unknownWindows }) => unknownWindows)))
+  showPlan(run, drafts)
   const consents = consentsOf(drafts)
   for (const { message } of consents) session.say(`  ! ${message}`)
-  warnings.push(...consents)
-  checkTargets(session.platform, plan)
+  session.notice(...checkTargets(session.platform, plan))
+  session.showNotices('note')
+  session.notice(...consents)
   if (request.isDryRun) {
-    reportDryRun(session, plan, warnings, request.verify)
+    reportDryRun(run, plan)
     return 0
   }
-  if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged'))
-    await confirm(session, request, consents)
+
+  if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged')) await confirm(run, consents)
   session.platform.ask.release()
   if (session.platform.interrupt.aborted)
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
@@ -134,96 +111,23 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
   const applied = applyPlan(session.platform, plan)
   session.noteApplied(applied)
   if (proof.catalog !== undefined) rememberModels(session, proof.catalog)
-  await proveWritten(session, request, access, drafts)
+  await proveWritten(run, drafts)
+
   const toDo = isCodexChanged(applied) ? await stopCodexServer(session, request) : []
   const tried: Tried[] = []
   if (request.tryClient) for (const client of clients) tried.push(await tryClient(session, client))
-  reportSetup(session, {
-    plan,
-    applied,
-    isVerified: request.verify,
-    warnings,
-    tried,
-    next: applied.run
-      ? [...toDo, ...clients.map(({ restartAdvice }) => restartAdvice), 'Undo: repoint rollback']
-      : [],
-  })
+  const advice = clients.map(({ restartAdvice }) => restartAdvice)
+  const next = applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : []
+  reportSetup(run, { plan, applied, tried, next })
   return 0
 }
 
-/** How often a person may type an address or a key that does not work. */
-const maxTries = 3
-
-/**
- * Finds the gateway and proves it. What a person typed and the gateway refuses is asked again; what
- * came from a flag or the environment is an error at once.
- */
-async function findProvenGateway(
-  session: Session,
-  request: SetupRequest,
-  clients: readonly Client[],
-  start: Known,
-): Promise<{ access: GatewayAccess; proof: Proof }> {
-  let known = start
-  for (let tries = 1; ; tries++) {
-    const found = await findGateway(session, request.gateway, known)
-    try {
-      const proof = await proofOf(session, request, found.access, clients)
-      return {
-        access: found.access,
-        proof: { ...proof, notices: [...found.notices, ...proof.notices] },
-      }
-    } catch (error) {
-      const next = tries < maxTries ? knownAfter(error, found) : undefined
-      if (next === undefined) throw error
-      session.remark(`That did not work: ${(error as UserError).message}`)
-      known = { ...known, ...next }
-    }
-  }
-}
-
-/** What stays known when something is asked again; undefined: nothing that was typed is at fault. */
-function knownAfter(
-  error: unknown,
-  { access, asked, isKeyInUse }: FoundGateway,
-): Known | undefined {
-  if (!(error instanceof UserError)) return undefined
-  const status = exitStatus[error.code]
-  if (status === exitStatus['key-rejected'] && asked.key)
-    return { baseUrl: access.baseUrl, configured: [] }
-  const isAddress = status === exitStatus['not-an-api'] || status === exitStatus.refused
-  if (isAddress && asked.baseUrl)
-    return { key: isKeyInUse ? undefined : access.key, lastBaseUrl: access.baseUrl }
-  return undefined
-}
-
-async function proofOf(
-  session: Session,
-  request: SetupRequest,
-  access: GatewayAccess,
-  clients: readonly Client[],
-): Promise<Proof> {
-  if (request.verify) return prove(session, access, clients, request.options, chooserFor(session))
-  const models = new Map(
-    clients.map((client) => [client, client.choose(undefined, request.options)] as const),
-  )
-  return { models, catalog: undefined, notices: [] }
-}
-
-/** By the rules; on a terminal a person chooses where no rule fits. */
-function chooserFor(session: Session): Chooser {
-  return async (client, catalog, options) => {
-    try {
-      return client.choose(catalog, options)
-    } catch (error) {
-      const canAsk = session.canAsk && catalog !== undefined
-      if (!(error instanceof UserError) || error.code !== 'usage' || !canAsk) throw error
-      const model = await session.platform.ask.search({
-        message: `${error.message}. Which model should ${client.label} use?`,
-        choices: catalog.models.map(({ id }) => ({ value: id, name: id })),
-      })
-      return client.choose(catalog, { ...options, model })
-    }
+function planOf({ request, access }: RunWithGateway, drafts: readonly Draft[]): Plan {
+  return {
+    command: request.command,
+    baseUrl: access.baseUrl,
+    model: drafts[0]!.models.model,
+    edits: drafts.flatMap(({ edits }) => edits),
   }
 }
 
@@ -241,13 +145,9 @@ function consentsOf(drafts: readonly Draft[]): readonly Notice[] {
  *
  * @throws UserError `confirmation-needed` where nobody can be asked, `cancelled` on a no
  */
-async function confirm(
-  session: Session,
-  request: SetupRequest,
-  consents: readonly Notice[],
-): Promise<void> {
-  if (request.yes) return
-  if (!session.canAsk)
+async function confirm({ session, consent }: SetupRun, consents: readonly Notice[]): Promise<void> {
+  if (consent === 'given') return
+  if (consent === 'none')
     throw new UserError({
       code: 'confirmation-needed',
       message: [
@@ -256,6 +156,7 @@ async function confirm(
       ].join('; '),
       hint: 'Add --yes to accept the plan, or --dry-run to see it.',
     })
+
   const isAccepted = await session.platform.ask.confirm({
     message: consents.length > 0 ? 'Apply this, with what is marked "!"?' : 'Apply this?',
     default: consents.length === 0,
@@ -265,13 +166,12 @@ async function confirm(
 
 /** Reads the files back as the clients will, and proves what they say. */
 async function proveWritten(
-  session: Session,
-  request: SetupRequest,
-  access: GatewayAccess,
+  { session, request, access }: RunWithGateway,
   drafts: readonly Draft[],
 ): Promise<void> {
   for (const { client } of drafts) expectReadBack(client, readClientFiles(session, client), access)
   if (!request.verify) return
+
   try {
     await proveModels(session, access, new Map(drafts.map((one) => [one.client, one.models])))
   } catch (error) {

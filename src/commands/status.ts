@@ -1,19 +1,20 @@
 import { Command } from '@commander-js/extra-typings'
 import type { Origins, Settings } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
-import type { Notice } from '../notice.ts'
+import { compact } from '../compact.ts'
+import { plainPath } from '../edits/values.ts'
 import { maskSecret } from '../text.ts'
 import type { RunRecord } from '../transaction/record.ts'
+import { type CommandFile, examples } from './command.ts'
 import {
   type ClientState,
   type FileState,
   stateOrFailure,
   type Unreadable,
-} from './client-state.ts'
-import { type CommandFile, examples } from './command.ts'
-import { runsSoFar, settleFirst, unreadable } from './history.ts'
+} from './inventory/client-state.ts'
+import { runsSoFar, settleFirst, unreadable } from './inventory/history.ts'
+import { wslNotice } from './inventory/wsl.ts'
 import type { Session } from './screen/session.ts'
-import { wslNotice } from './wsl.ts'
 
 export const command: CommandFile<void> = {
   run: status,
@@ -27,21 +28,20 @@ export const command: CommandFile<void> = {
 
 /** What each client believes now, file by file. Reads only, no network. Returns the exit status. */
 export async function status(session: Session): Promise<number> {
-  const warnings: Notice[] = []
   let runs: readonly RunRecord[] | undefined
   try {
-    warnings.push(...settleFirst(session))
-    runs = runsSoFar(session, warnings)
+    settleFirst(session)
+    runs = runsSoFar(session)
   } catch (error) {
     const { message, hint } = unreadable(error)
-    warnings.push({
+    session.notice({
       code: 'records-unreadable',
       message: `What repoint has written cannot be told. ${message}`,
-      ...(hint === undefined ? {} : { hint }),
+      ...compact({ hint }),
     })
   }
   const wsl = wslNotice(session.platform)
-  if (wsl !== undefined) warnings.push(wsl)
+  if (wsl !== undefined) session.notice(wsl)
   const clients = await loadClients(familyRows)
   const states = clients.map((client) => stateOrFailure(session, client, runs))
   for (const state of states) {
@@ -51,11 +51,12 @@ export async function status(session: Session): Promise<number> {
       showState(session, state)
     }
   }
-  for (const { message, hint } of warnings) {
-    session.remark(`warning: ${message}`)
-    if (hint !== undefined) session.remark(`         ${hint}`)
-  }
-  session.document({ command: 'status', clients: states.map(asDocument), warnings })
+  session.showNotices('warning')
+  session.document({
+    command: 'status',
+    clients: states.map(asDocument),
+    warnings: session.notices,
+  })
   return 0
 }
 
@@ -116,7 +117,7 @@ const stateWords: Readonly<Record<FileState['state'], string>> = {
 
 function describeFile({ state, run, changedKeys }: FileState): string {
   const which = run === undefined ? '' : ` (run ${run})`
-  const keys = changedKeys.map((key) => key.join('.')).join(', ')
+  const keys = changedKeys.map(plainPath).join(', ')
   return `${stateWords[state]}${which}${keys && `; of our keys changed: ${keys}`}`
 }
 
@@ -136,7 +137,7 @@ function asDocument(state: ClientState | Unreadable) {
     key: key === undefined ? null : maskSecret(key),
     files: files.map((file) => ({
       ...file,
-      changedKeys: file.changedKeys.map((path) => path.join('.')),
+      changedKeys: file.changedKeys.map(plainPath),
     })),
     obstacles: obstacles.map(({ code, message, place, cure, weight }) => ({
       code,

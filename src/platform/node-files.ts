@@ -30,7 +30,7 @@ export function nodeFiles(os: Machine['os'], fs: NodeFs = nodeFs): Files {
   return {
     lstat: (path) => asStatus(fs.lstatSync(path)),
     stat: (path) => asStatus(fs.statSync(path)),
-    realpath: (path) => fs.realpathSync.native(path),
+    realpath: (path) => fs.realpathSync(path),
     isWritable: (path) => isWritable(fs, path),
     readlink: (path) => fs.readlinkSync(path),
     read: (path, maxBytes) => {

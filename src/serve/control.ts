@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts'
 import { watchLog } from './log/live.ts'
 import type { RequestLog } from './log/request-log.ts'
 import type { Page } from './page/page.ts'
-import { controlPrefix, targetOf } from './routes.ts'
+import { controlPrefix, pathOf } from './routes.ts'
 import { faultSchema } from './settings/fault-spec.ts'
 import type { Faults } from './settings/faults.ts'
 import { accept, Misfit } from './settings/schema.ts'
@@ -47,8 +47,7 @@ export function createControl({ host, key, log, faults, page }: ControlParts) {
     response: ServerResponse,
     connection: Connection,
   ): void | Promise<void> {
-    const { path, query } = targetOf(request)
-    const line = `${request.method} ${path.slice(controlPrefix.length)}`
+    const line = `${request.method} ${pathOf(request).slice(controlPrefix.length)}`
     const send = (status: number, value: unknown) => {
       const text = JSON.stringify(value)
       const headers = { ...jsonHeaders, 'Content-Length': Buffer.byteLength(text) }
@@ -67,7 +66,7 @@ export function createControl({ host, key, log, faults, page }: ControlParts) {
     }
     switch (line) {
       case 'GET requests':
-        return send(200, log.newest(listedAtOnce, Number(query.get('before') ?? Infinity)))
+        return send(200, log.newest(listedAtOnce, beforeOf(request)))
       case 'DELETE requests':
         log.clear()
         return send(200, [])
@@ -119,6 +118,12 @@ const jsonHeaders = {
   'Cache-Control': 'no-store',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
+}
+
+/** The number behind `?before=`. */
+function beforeOf({ url = '' }: IncomingMessage): number {
+  const { before } = Object.fromEntries(new URLSearchParams(url.split('?')[1]))
+  return Number(before ?? Number.POSITIVE_INFINITY)
 }
 
 /**

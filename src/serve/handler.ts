@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { keyChecker, readKey } from './auth.ts'
 import { readBody } from './body.ts'
-import { inTokens, type ProtocolName, type StreamEncoder } from './codecs/codec.ts'
+import { inTokens, type ProtocolName, type StreamEncoder, wholeOf } from './codecs/codec.ts'
 import type { ModelEvent } from './codecs/events.ts'
 import { failures } from './codecs/failure.ts'
 import { Connections } from './connection.ts'
@@ -15,7 +15,7 @@ import { messagesModelOf, modelOf, type ServedModels } from './model/catalog.ts'
 import type { Limits, Upstream } from './options.ts'
 import { createPage } from './page/page.ts'
 import { Reply } from './reply.ts'
-import { type Route, readsApiKey, routeOf, targetOf } from './routes.ts'
+import { pathOf, type Route, readsApiKey, routeOf } from './routes.ts'
 import { describeFault, type Fault, type Faults, failureOf } from './settings/faults.ts'
 import { passOn } from './upstream.ts'
 
@@ -65,7 +65,7 @@ export function createHandler(parts: HandlerParts): Handler {
     const connection = connections.of(request.socket)
     if (!connection.begin(response)) return
 
-    const { path } = targetOf(request)
+    const path = pathOf(request)
     const route = routeOf(request.method ?? 'GET', path)
     if (route.kind === 'control') {
       await control(request, response, connection)
@@ -88,8 +88,7 @@ export function createHandler(parts: HandlerParts): Handler {
 
   function newEntry(request: IncomingMessage, route: Route): LogEntry {
     const at = new Date()
-    const { path } = targetOf(request)
-    const { auth, key } = readKey(request, readsApiKey(path))
+    const { auth, key } = readKey(request, readsApiKey(pathOf(request)))
     return {
       id: newRequestId(at.getTime()),
       number: 0,
@@ -213,7 +212,7 @@ export function createHandler(parts: HandlerParts): Handler {
 
   function sendWhole(reply: Reply, answer: ModelAnswer, fault: Fault | undefined): void {
     const { codec, body, events } = answer
-    const text = codec.fold(body, factsOf(reply, answer), events)
+    const text = JSON.stringify(codec.fold(body, factsOf(reply, answer), wholeOf(events)))
     if (fault?.errorAfter !== undefined) reply.fail(failures.upstream(500))
     else if (fault?.cutAfter !== undefined) reply.sendHalf(text)
     else reply.json(text)

@@ -43,14 +43,11 @@ const notImplementedRoutes: readonly RegExp[] = [
 
 export const controlPrefix = '/_repoint/'
 
-/** Path and query of a request target, which may be a whole address too. */
-export function targetOf({ url = '/' }: IncomingMessage): {
-  readonly path: string
-  readonly query: URLSearchParams
-} {
-  const [target = '', query] = url.split('?', 2)
-  const path = target.startsWith('/') ? target : /^https?:\/\/[^/]*(\/.*)?$/i.exec(target)?.[1]
-  return { path: path ?? '/', query: new URLSearchParams(query) }
+/** The path of a request target, without the query; a target may be a whole address too. */
+export function pathOf({ url = '/' }: IncomingMessage): string {
+  const path = url.split('?', 1)[0]!
+  if (path.startsWith('/')) return path
+  return /^https?:\/\/[^/]*(\/.*)?$/i.exec(path)?.[1] ?? '/'
 }
 
 export function routeOf(method: string, path: string): Route {

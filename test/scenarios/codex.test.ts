@@ -54,8 +54,19 @@ describe('repoint codex', () => {
       baseUrl: gateway.url,
       model: 'gpt-5.6-sol',
       files: [
-        { path: home.at('.codex/auth.json'), action: 'created' },
-        { path: home.at('.codex/config.toml'), action: 'created' },
+        {
+          path: home.at('.codex/auth.json'),
+          action: 'created',
+          changes: [`+ OPENAI_API_KEY = ....${canary.slice(-4)}`],
+        },
+        {
+          path: home.at('.codex/config.toml'),
+          action: 'created',
+          changes: expect.arrayContaining([
+            '+ model = "gpt-5.6-sol"',
+            '+ model_providers.gateway.wire_api = "responses"',
+          ]),
+        },
       ],
       verified: { before: true, after: true },
       warnings: expect.any(Array),

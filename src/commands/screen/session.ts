@@ -1,4 +1,5 @@
 import type { FilesState } from '../../errors.ts'
+import type { Notice } from '../../notice.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { dots, maskTellTale, printable, shortPath } from '../../text.ts'
 import { isUtf8, looksOf, paint } from './paint.ts'
@@ -8,11 +9,16 @@ import { wrapLine } from './wrap.ts'
 /** Members of our documents that are never text from elsewhere: masking would only damage them. */
 const plainMembers = new Set(['path', 'run', 'undoes', 'command', 'action', 'code', 'place'])
 
+/** Whether a person agrees to what a plan takes from them: said by flag, to be asked, or nobody there. */
+export type Consent = 'given' | 'ask' | 'none'
+
 /** One command's conversation with its user: what is said where, and what is never said. */
 export class Session {
   readonly platform: Platform
   readonly isJson: boolean
   readonly #secrets = new Set<string>()
+  readonly #notices: Notice[] = []
+  readonly #shown = new Set<string>()
   #files: FilesState = 'unchanged'
 
   constructor(platform: Platform, options: { isJson: boolean }) {
@@ -23,6 +29,31 @@ export class Session {
   /** Whether a question may be asked: never without a terminal, and never with `--json`. */
   get canAsk(): boolean {
     return this.platform.terminal.canAsk && !this.isJson
+  }
+
+  /** @param yes `--yes` was given */
+  consent(yes: boolean): Consent {
+    return yes ? 'given' : this.canAsk ? 'ask' : 'none'
+  }
+
+  /** Puts something beside the result. */
+  notice(...notices: readonly Notice[]): void {
+    this.#notices.push(...notices)
+  }
+
+  /** What stands beside the result, in the order in which it came up. */
+  get notices(): readonly Notice[] {
+    return this.#notices
+  }
+
+  /** Tells a person the notices that are not told yet. */
+  showNotices(label: 'note' | 'warning'): void {
+    for (const { message, hint } of this.#notices) {
+      if (this.#shown.has(message)) continue
+      this.#shown.add(message)
+      this.remark(`${label}: ${message}`)
+      if (hint !== undefined) this.remark(`${' '.repeat(label.length + 2)}${hint}`)
+    }
   }
 
   /** What this command has done to the files so far: every error tells it. */

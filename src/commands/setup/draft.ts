@@ -6,17 +6,16 @@ import {
   type ModelChoice,
   type Notice,
   type Obstacle,
-  type SetupOptions,
 } from '../../clients/client.ts'
 import { fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
-import type { RunRecord } from '../../transaction/record.ts'
 import { earlierVersions } from '../../transaction/rollback.ts'
-import { asPlanned, readClientFiles, readShellProfiles } from '../client-files.ts'
-import { ownBaseUrls } from '../client-state.ts'
+import { asPlanned, readClientFiles, readShellProfiles } from '../inventory/client-files.ts'
+import { ownBaseUrls } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
+import type { RunWithGateway } from './run.ts'
 
 /** One client's part of a setup, before anything is written. */
 export interface Draft {
@@ -37,13 +36,12 @@ export interface Draft {
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
 export async function draftSetup(
-  session: Session,
-  access: GatewayAccess,
+  { session, access, request, runs }: RunWithGateway,
   client: Client,
   models: ModelChoice,
-  options: SetupOptions,
-  runs: readonly RunRecord[],
 ): Promise<Draft> {
+  const { platform } = session
+  const { options } = request
   const texts = readClientFiles(session, client)
   const choice: Choice = {
     baseUrl: access.baseUrl,
@@ -51,19 +49,22 @@ export async function draftSetup(
     providerId: options.providerId ?? 'gateway',
     models,
     options,
-    earlier: (role) => earlierVersions(session.platform, fileOf(texts, role).path),
+    earlier: (role) => earlierVersions(platform, fileOf(texts, role).path),
   }
-  const obstacles = client.obstacles(texts, session.platform.machine, {
+  const obstacles = client.obstacles(texts, platform.machine, {
     providerId: choice.providerId,
     choice,
     ownBaseUrls: ownBaseUrls(client, runs),
     shellProfiles: readShellProfiles(session),
   })
+
   const repairs = obstacles.flatMap((one) => (one.repair ? [one.repair] : []))
   const edits = client.plan(texts, { ...choice, repairs })
   const after = asPlanned(texts, edits)
   expectReadBack(client, after, access)
+
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
+  const hasUnknownWindows = isChanged && !isCovered('context-window-unknown', obstacles)
   return {
     client,
     models,
@@ -78,13 +79,10 @@ export async function draftSetup(
           message: `${message} (${place})`,
           hint: cure,
         })),
-      ...((await client.aboutConversations?.(session.platform, { before: texts, after })) ?? []),
+      ...((await client.aboutConversations?.(platform, { before: texts, after })) ?? []),
       ...(isChanged ? models.notes : []),
     ],
-    unknownWindows:
-      isChanged && !isCovered('context-window-unknown', obstacles)
-        ? (models.unknownWindows ?? [])
-        : [],
+    unknownWindows: (hasUnknownWindows && models.unknownWindows) || [],
   }
 }
 

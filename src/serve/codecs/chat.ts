@@ -1,16 +1,15 @@
-import type { AnswerFacts, Codec, JsonObject, StreamEncoder } from './codec.ts'
+import type { AnswerFacts, Codec, JsonObject, StreamEncoder, WholeAnswer } from './codec.ts'
 import { InvalidRequest, sseFrame } from './codec.ts'
 import type {
   FinishReason,
   Message,
-  ModelEvent,
   ModelRequest,
   Part,
   Tool,
   ToolChoice,
   Usage,
 } from './events.ts'
-import { asLimit, asList, asString, asStrings, isObject, textOf } from './read.ts'
+import { asLimit, asList, asString, asStrings, isObject, readContent, textOf } from './read.ts'
 
 /** POST /v1/chat/completions. */
 export const chat: Codec = { protocol: 'chat', readRequest, encodeStream, fold }
@@ -20,7 +19,6 @@ function readRequest(body: JsonObject): ModelRequest {
   if (messages.length === 0) throw new InvalidRequest('field messages is required')
   return {
     model: asString(body['model']) ?? '',
-    stream: body['stream'] === true,
     messages: messages.filter(isObject).map(readMessage),
     tools: asList(body['tools']).flatMap(readTool),
     toolChoice: readToolChoice(body['tool_choice']),
@@ -49,16 +47,6 @@ function readMessage(message: JsonObject): Message {
     default:
       return { role: 'user', parts: readContent(content) }
   }
-}
-
-function readContent(content: unknown): readonly Part[] {
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return asList(content)
-    .filter(isObject)
-    .map((block) => {
-      const text = asString(block['text'])
-      return text === undefined ? { type: 'media' } : { type: 'text', text }
-    })
 }
 
 function readToolCall(call: unknown): Part[] {
@@ -137,47 +125,31 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
   }
 }
 
-interface ToolCall {
-  readonly id: string
-  readonly type: 'function'
-  readonly function: { readonly name: string; arguments: string }
-}
-
-function fold(_body: JsonObject, facts: AnswerFacts, events: readonly ModelEvent[]): string {
-  let content: string | null = null
-  const toolCalls: ToolCall[] = []
-  let reason: FinishReason = { type: 'stop' }
-  let usage: Usage = { inputTokens: facts.inputTokens, outputTokens: 0 }
-  for (const event of events) {
-    if (event.type === 'text-delta') content = (content ?? '') + event.text
-    else if (event.type === 'tool-call-start')
-      toolCalls.push({
-        id: event.id,
-        type: 'function',
-        function: { name: event.tool.name, arguments: '' },
-      })
-    else if (event.type === 'tool-call-delta') toolCalls.at(-1)!.function.arguments += event.text
-    else if (event.type === 'finish') {
-      reason = event.reason
-      usage = event.usage
+function fold(_body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
+  const texts: string[] = []
+  const toolCalls: object[] = []
+  for (const block of answer.blocks)
+    if (block.type === 'text') texts.push(block.text)
+    else {
+      const called = { name: block.tool.name, arguments: block.text }
+      toolCalls.push({ id: block.id, type: 'function', function: called })
     }
-  }
 
   const message = {
     role: 'assistant',
-    content,
+    content: texts.length === 0 ? null : texts.join(''),
     ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }),
     refusal: null,
     annotations: [],
   }
-  return JSON.stringify({
+  return {
     id: `chatcmpl-${facts.id}`,
     object: 'chat.completion',
     created: facts.createdAt,
     model: facts.model,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason(reason) }],
-    usage: usageOf(usage),
-  })
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason(answer.reason) }],
+    usage: usageOf(answer.usage),
+  }
 }
 
 function finishReason(reason: FinishReason): string {

@@ -1,4 +1,4 @@
-import type { ModelEvent, ModelRequest } from './events.ts'
+import type { FinishReason, ModelEvent, ModelRequest, Tool, Usage } from './events.ts'
 import { tokensOf } from './tokens.ts'
 
 export type ProtocolName = 'chat' | 'responses' | 'messages'
@@ -18,7 +18,7 @@ export interface AnswerFacts {
 }
 
 /**
- * One protocol, as values: a body becomes a request, events become frames or one JSON document.
+ * One protocol, as values: a body becomes a request, events become frames, a whole answer a document.
  * A codec holds no socket and writes nothing.
  */
 export interface Codec {
@@ -27,8 +27,8 @@ export interface Codec {
   readRequest(body: JsonObject): ModelRequest
   /** Frames for a stream. One encoder serves one answer. */
   encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder
-  /** The JSON text of a whole answer. */
-  fold(body: JsonObject, facts: AnswerFacts, events: readonly ModelEvent[]): string
+  /** The document of a whole answer. */
+  fold(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object
 }
 
 export interface StreamEncoder {
@@ -55,6 +55,45 @@ export function inTokens(events: readonly ModelEvent[]): readonly ModelEvent[] {
       ? tokensOf(event.text).map((text) => ({ type: 'text-delta', text }))
       : event,
   )
+}
+
+/** A part of an answer, as far as it was said. */
+export type Block =
+  | { readonly type: 'text'; text: string }
+  /** `text` holds the arguments. */
+  | { readonly type: 'call'; readonly id: string; readonly tool: Tool; text: string }
+
+/** The blocks of an answer, made from its events. */
+export class Blocks {
+  readonly all: Block[] = []
+
+  /** The one that was opened last. */
+  get last(): Block {
+    return this.all.at(-1)!
+  }
+
+  take(event: ModelEvent): void {
+    if (event.type === 'text-start') this.all.push({ type: 'text', text: '' })
+    else if (event.type === 'tool-call-start')
+      this.all.push({ type: 'call', id: event.id, tool: event.tool, text: '' })
+    else if (event.type === 'text-delta' || event.type === 'tool-call-delta')
+      this.last.text += event.text
+  }
+}
+
+/** A complete answer. */
+export interface WholeAnswer {
+  readonly blocks: readonly Block[]
+  readonly reason: FinishReason
+  readonly usage: Usage
+}
+
+export function wholeOf(events: readonly ModelEvent[]): WholeAnswer {
+  const blocks = new Blocks()
+  for (const event of events) blocks.take(event)
+  const finish = events.at(-1)
+  if (finish?.type !== 'finish') throw new Error('the answer has no end')
+  return { blocks: blocks.all, reason: finish.reason, usage: finish.usage }
 }
 
 /** Text of one server-sent event; without a name, as the chat protocol sends it, if `event` is absent. */

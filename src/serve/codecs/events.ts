@@ -7,7 +7,6 @@
 export interface ModelRequest {
   /** As the client named it; may be an alias. */
   readonly model: string
-  readonly stream: boolean
   /** The conversation in order, system and developer prompts included. */
   readonly messages: readonly Message[]
   readonly tools: readonly Tool[]

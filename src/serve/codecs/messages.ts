@@ -1,9 +1,8 @@
-import type { AnswerFacts, Codec, JsonObject, StreamEncoder } from './codec.ts'
+import type { AnswerFacts, Codec, JsonObject, StreamEncoder, WholeAnswer } from './codec.ts'
 import { InvalidRequest, sseFrame } from './codec.ts'
 import type {
   FinishReason,
   Message,
-  ModelEvent,
   ModelRequest,
   Part,
   Tool,
@@ -21,7 +20,6 @@ function readRequest(body: JsonObject): ModelRequest {
   const system = textOf(body['system'])
   return {
     model: asString(body['model']) ?? '',
-    stream: body['stream'] === true,
     messages: [
       ...(system === ''
         ? []
@@ -130,45 +128,23 @@ function encodeStream(_body: JsonObject, facts: AnswerFacts): StreamEncoder {
   }
 }
 
-type Block =
-  | { type: 'text'; text: string; citations: null }
-  | { type: 'tool_use'; id: string; name: string; input: unknown }
-
-function fold(_body: JsonObject, facts: AnswerFacts, events: readonly ModelEvent[]): string {
-  const content: Block[] = []
-  let argumentsText = ''
-  let reason: FinishReason | null = null
-  let usage: Usage = { inputTokens: facts.inputTokens, outputTokens: 0 }
-  for (const event of events) {
-    const block = content.at(-1)
-    switch (event.type) {
-      case 'text-start':
-        content.push({ type: 'text', text: '', citations: null })
-        break
-      case 'text-delta':
-        if (block?.type === 'text') block.text += event.text
-        break
-      case 'tool-call-start':
-        argumentsText = ''
-        content.push({ type: 'tool_use', id: event.id, name: event.tool.name, input: {} })
-        break
-      case 'tool-call-delta':
-        argumentsText += event.text
-        break
-      case 'tool-call-end':
-        if (block?.type === 'tool_use') block.input = JSON.parse(argumentsText || '{}')
-        break
-      case 'finish':
-        reason = event.reason
-        usage = event.usage
-    }
-  }
-  return JSON.stringify(messageOf(facts, content, reason, usage))
+function fold(_body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
+  const content = answer.blocks.map((block) =>
+    block.type === 'text'
+      ? { type: 'text', text: block.text, citations: null }
+      : {
+          type: 'tool_use',
+          id: block.id,
+          name: block.tool.name,
+          input: JSON.parse(block.text || '{}'),
+        },
+  )
+  return messageOf(facts, content, answer.reason, answer.usage)
 }
 
 function messageOf(
   facts: AnswerFacts,
-  content: readonly Block[],
+  content: readonly object[],
   reason: FinishReason | null,
   usage: Usage,
 ) {

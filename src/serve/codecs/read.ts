@@ -1,4 +1,5 @@
 import type { JsonObject } from './codec.ts'
+import type { Part } from './events.ts'
 
 /** Reads members of a body without trusting their types: what does not fit is absent. */
 
@@ -31,4 +32,15 @@ export function textOf(content: unknown): string {
     .map((block) => (isObject(block) ? (asString(block['text']) ?? '') : ''))
     .filter((text) => text !== '')
     .join('\n')
+}
+
+/** The parts of content that is a string or a list of blocks: what has no text is a picture or a file. */
+export function readContent(content: unknown): readonly Part[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  return asList(content)
+    .filter(isObject)
+    .map((block) => {
+      const text = asString(block['text'])
+      return text === undefined ? { type: 'media' } : { type: 'text', text }
+    })
 }

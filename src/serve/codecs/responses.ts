@@ -1,16 +1,7 @@
-import type { AnswerFacts, Codec, JsonObject, StreamEncoder } from './codec.ts'
-import { InvalidRequest, sseFrame } from './codec.ts'
-import type {
-  FinishReason,
-  Message,
-  ModelEvent,
-  ModelRequest,
-  Part,
-  Tool,
-  ToolChoice,
-  Usage,
-} from './events.ts'
-import { asLimit, asList, asString, isObject, textOf } from './read.ts'
+import type { AnswerFacts, Block, Codec, JsonObject, StreamEncoder, WholeAnswer } from './codec.ts'
+import { Blocks, InvalidRequest, sseFrame } from './codec.ts'
+import type { FinishReason, Message, ModelRequest, Tool, ToolChoice, Usage } from './events.ts'
+import { asLimit, asList, asString, isObject, readContent, textOf } from './read.ts'
 
 /** POST /v1/responses. */
 export const responses: Codec = { protocol: 'responses', readRequest, encodeStream, fold }
@@ -22,7 +13,6 @@ function readRequest(body: JsonObject): ModelRequest {
   const system: Message = { role: 'system', parts: [{ type: 'text', text: instructions }] }
   return {
     model: asString(body['model']) ?? '',
-    stream: body['stream'] === true,
     messages: [...(instructions === '' ? [] : [system]), ...readInput(input)],
     tools: [...asList(body['tools']), ...additionalTools(input)].flatMap((tool) => readTool(tool)),
     toolChoice: readToolChoice(body['tool_choice']),
@@ -62,16 +52,6 @@ function readItem(item: JsonObject): Message[] {
     ]
   // Reasoning items and whatever else a client hands back belong to the assistant and say nothing.
   return []
-}
-
-function readContent(content: unknown): readonly Part[] {
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return asList(content)
-    .filter(isObject)
-    .map((block) => {
-      const text = asString(block['text'])
-      return text === undefined ? { type: 'media' } : { type: 'text', text }
-    })
 }
 
 /**
@@ -121,125 +101,112 @@ function readToolChoice(choice: unknown): ToolChoice {
   return name === undefined ? 'auto' : { name }
 }
 
-/** What one output item is while it is being built. */
-type Item =
-  | { kind: 'text'; id: string; text: string }
-  | { kind: 'function' | 'custom'; id: string; callId: string; tool: Tool; text: string }
-
 type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
-/** Builds the output items from the events; the stream and the folded answer share it. */
-class Output {
-  readonly items: Item[] = []
-  readonly #id: string
-
-  constructor(id: string) {
-    this.#id = id
-  }
-
-  /** The item that was opened last: blocks do not overlap. */
-  get last(): Item {
-    return this.items.at(-1)!
-  }
-
-  take(event: ModelEvent): void {
-    const place = this.items.length
-    if (event.type === 'text-start')
-      this.items.push({ kind: 'text', id: `msg_${this.#id}${place}`, text: '' })
-    else if (event.type === 'tool-call-start') {
-      const { tool } = event
-      const prefix = tool.kind === 'function' ? 'fc' : 'ctc'
-      const id = `${prefix}_${this.#id}${place}`
-      this.items.push({ kind: tool.kind, id, callId: event.id, tool, text: '' })
-    } else if (event.type === 'text-delta' || event.type === 'tool-call-delta')
-      this.last.text += event.text
-  }
-}
-
 function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
-  const output = new Output(facts.id)
+  const output = new Blocks()
   const document = documentOf(body, facts)
+  const index = () => output.all.length - 1
+  const itemId = () => itemIdOf(facts, output.last, index())
   let sequence = 0
-
-  const frame = (type: string, members: object) => {
-    const event = `response.${type}`
-    return sseFrame({ type: event, sequence_number: sequence++, ...members }, event)
-  }
+  // Every event is called as its data says.
+  const frame = (data: { readonly type: string; readonly [member: string]: unknown }) =>
+    sseFrame(data, data.type)
 
   return {
     open() {
       const response = document('in_progress', [], null)
-      return frame('created', { response }) + frame('in_progress', { response })
+      return (
+        frame({ type: 'response.created', sequence_number: sequence++, response }) +
+        frame({ type: 'response.in_progress', sequence_number: sequence++, response })
+      )
     },
     frames(event) {
       output.take(event)
       switch (event.type) {
         case 'text-start':
-          return opened() + frame('content_part.added', { ...partPlace(), part: textPart('') })
+          return itemFrame('added') + partFrame('added')
         case 'text-delta':
-          return frame('output_text.delta', { ...partPlace(), delta: event.text, logprobs: [] })
+          return frame({
+            type: 'response.output_text.delta',
+            sequence_number: sequence++,
+            item_id: itemId(),
+            output_index: index(),
+            content_index: 0,
+            delta: event.text,
+            logprobs: [],
+          })
         case 'text-end': {
-          const { text } = output.last
-          return (
-            frame('output_text.done', { ...partPlace(), text, logprobs: [] }) +
-            frame('content_part.done', { ...partPlace(), part: textPart(text) }) +
-            closed()
-          )
+          const done = frame({
+            type: 'response.output_text.done',
+            sequence_number: sequence++,
+            item_id: itemId(),
+            output_index: index(),
+            content_index: 0,
+            text: output.last.text,
+            logprobs: [],
+          })
+          return done + partFrame('done') + itemFrame('done')
         }
         case 'tool-call-start':
-          return opened()
+          return itemFrame('added')
         case 'tool-call-delta':
-          return frame(`${callEvent()}.delta`, { ...place(), delta: event.text })
+          return frame({
+            type: `response.${callEvent()}.delta`,
+            sequence_number: sequence++,
+            item_id: itemId(),
+            output_index: index(),
+            delta: event.text,
+          })
         case 'tool-call-end': {
-          const { kind, text } = output.last
-          const said = kind === 'function' ? { arguments: text } : { input: text }
-          return frame(`${callEvent()}.done`, { ...place(), ...said }) + closed()
+          const { last } = output
+          const done = frame({
+            type: `response.${callEvent()}.done`,
+            sequence_number: sequence++,
+            item_id: itemId(),
+            output_index: index(),
+            ...argumentsOf(last),
+          })
+          return done + itemFrame('done')
         }
         case 'finish': {
           const status = statusOf(event.reason)
-          return frame(status, { response: document(status, output.items, event.usage) })
+          const response = document(status, output.all, event.usage)
+          return frame({ type: `response.${status}`, sequence_number: sequence++, response })
         }
       }
     },
     fail: ({ message, code }) =>
-      sseFrame({ type: 'error', sequence_number: sequence++, code, message, param: null }, 'error'),
-  }
-
-  function place() {
-    return { item_id: output.last.id, output_index: output.items.length - 1 }
-  }
-
-  function partPlace() {
-    return { ...place(), content_index: 0 }
+      frame({ type: 'error', sequence_number: sequence++, code, message, param: null }),
   }
 
   function callEvent(): string {
-    return output.last.kind === 'function' ? 'function_call_arguments' : 'custom_tool_call_input'
+    return isFunction(output.last) ? 'function_call_arguments' : 'custom_tool_call_input'
   }
 
-  function opened(): string {
-    const item = itemOf(output.last, 'in_progress')
-    return frame('output_item.added', { output_index: output.items.length - 1, item })
+  function itemFrame(stage: 'added' | 'done'): string {
+    return frame({
+      type: `response.output_item.${stage}`,
+      sequence_number: sequence++,
+      output_index: index(),
+      item: itemOf(facts, output.last, index(), stage === 'added' ? 'in_progress' : 'completed'),
+    })
   }
 
-  function closed(): string {
-    const item = itemOf(output.last, 'completed')
-    return frame('output_item.done', { output_index: output.items.length - 1, item })
+  function partFrame(stage: 'added' | 'done'): string {
+    return frame({
+      type: `response.content_part.${stage}`,
+      sequence_number: sequence++,
+      item_id: itemId(),
+      output_index: index(),
+      content_index: 0,
+      part: textPart(output.last.text),
+    })
   }
 }
 
-function fold(body: JsonObject, facts: AnswerFacts, events: readonly ModelEvent[]): string {
-  const output = new Output(facts.id)
-  let reason: FinishReason = { type: 'stop' }
-  let usage: Usage = { inputTokens: facts.inputTokens, outputTokens: 0 }
-  for (const event of events) {
-    output.take(event)
-    if (event.type === 'finish') {
-      reason = event.reason
-      usage = event.usage
-    }
-  }
-  return JSON.stringify(documentOf(body, facts)(statusOf(reason), output.items, usage))
+function fold(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
+  return documentOf(body, facts)(statusOf(answer.reason), answer.blocks, answer.usage)
 }
 
 function statusOf(reason: FinishReason): 'completed' | 'incomplete' {
@@ -250,42 +217,45 @@ function textPart(text: string) {
   return { type: 'output_text', annotations: [], logprobs: [], text }
 }
 
-function itemOf(item: Item, status: ItemStatus) {
-  switch (item.kind) {
-    case 'text': {
-      const content = status === 'in_progress' ? [] : [textPart(item.text)]
-      return { id: item.id, type: 'message', status, content, role: 'assistant' }
-    }
-    case 'function':
-      return {
-        id: item.id,
-        type: 'function_call',
-        status,
-        arguments: item.text,
-        call_id: item.callId,
-        ...nameOf(item.tool),
-      }
-    case 'custom':
-      return {
-        id: item.id,
-        type: 'custom_tool_call',
-        status,
-        call_id: item.callId,
-        input: item.text,
-        ...nameOf(item.tool),
-      }
+function isFunction(block: Block): boolean {
+  return block.type === 'call' && block.tool.kind === 'function'
+}
+
+/** The id of an output item, which tells its kind and its place. */
+function itemIdOf({ id }: AnswerFacts, block: Block, index: number): string {
+  if (block.type === 'text') return `msg_${id}${index}`
+  return `${isFunction(block) ? 'fc' : 'ctc'}_${id}${index}`
+}
+
+function itemOf(facts: AnswerFacts, block: Block, index: number, status: ItemStatus) {
+  const id = itemIdOf(facts, block, index)
+  if (block.type === 'text') {
+    const content = status === 'in_progress' ? [] : [textPart(block.text)]
+    return { id, type: 'message', status, content, role: 'assistant' }
+  }
+  const { name, namespace } = block.tool
+  const said = isFunction(block)
+    ? { arguments: block.text, call_id: block.id }
+    : { call_id: block.id, input: block.text }
+  return {
+    id,
+    type: isFunction(block) ? 'function_call' : 'custom_tool_call',
+    status,
+    ...said,
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
   }
 }
 
-function nameOf({ name, namespace }: Tool) {
-  return namespace === undefined ? { name } : { name, namespace }
+function argumentsOf(block: Block) {
+  return isFunction(block) ? { arguments: block.text } : { input: block.text }
 }
 
 /** Makes the document of an answer, which repeats what the request said. */
 function documentOf(body: JsonObject, facts: AnswerFacts) {
   const echo = echoOf(body)
 
-  return (status: ItemStatus, items: readonly Item[], usage: Usage | null) => ({
+  return (status: ItemStatus, blocks: readonly Block[], usage: Usage | null) => ({
     id: `resp_${facts.id}`,
     object: 'response',
     created_at: facts.createdAt,
@@ -295,7 +265,7 @@ function documentOf(body: JsonObject, facts: AnswerFacts) {
     error: null,
     incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
     model: facts.model,
-    output: items.map((item) => itemOf(item, 'completed')),
+    output: blocks.map((block, index) => itemOf(facts, block, index, 'completed')),
     usage: usage && {
       input_tokens: usage.inputTokens,
       input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },

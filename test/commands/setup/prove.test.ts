@@ -11,9 +11,13 @@ const session = { step: <T>(_what: string, work: Promise<T>) => work } as Sessio
 async function proofOfClaude(access: GatewayAccess, model?: string) {
   const client = await loadClient(rowOf('claude'))
   const options = model === undefined ? {} : { model }
-  return prove(session, access, [client], options, async (_client, catalog) =>
-    client.choose(catalog, options),
-  )
+  return prove({
+    session,
+    access,
+    clients: [client],
+    options,
+    choose: async (_client, catalog) => client.choose(catalog, options),
+  })
 }
 
 const models = [{ id: 'claude-sonnet-4-8' }, { id: 'claude-opus-4-8' }, { id: 'claude-haiku-4-8' }]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { chat } from '../../../src/serve/codecs/chat.ts'
-import type { Codec, JsonObject } from '../../../src/serve/codecs/codec.ts'
+import { type Codec, type JsonObject, wholeOf } from '../../../src/serve/codecs/codec.ts'
 import type { FinishReason, ModelEvent, Tool } from '../../../src/serve/codecs/events.ts'
 import { messages } from '../../../src/serve/codecs/messages.ts'
 import { responses } from '../../../src/serve/codecs/responses.ts'
@@ -42,7 +42,7 @@ function stream(codec: Codec, events: readonly ModelEvent[], body: JsonObject = 
 }
 
 function folded(codec: Codec, events: readonly ModelEvent[], body: JsonObject = {}) {
-  return JSON.parse(codec.fold(body, facts, events))
+  return JSON.parse(JSON.stringify(codec.fold(body, facts, wholeOf(events))))
 }
 
 describe('chat', () => {

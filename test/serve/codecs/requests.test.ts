@@ -100,7 +100,6 @@ describe.each(bodies.map(([codec, body]) => [codec.protocol, codec, body] as con
     test('requests: the three protocols mean the same by the same conversation', () => {
       expect(codec.readRequest(body)).toMatchObject({
         model: 'm',
-        stream: true,
         maxOutputTokens: 7,
         stopSequences: protocol === 'responses' ? [] : ['END'],
         toolChoice: { name: 'weather' },
@@ -136,7 +135,6 @@ describe.each(bodies.map(([codec, body]) => [codec.protocol, codec, body] as con
       }
       expect(codec.readRequest(odd)).toMatchObject({
         model: '',
-        stream: false,
         tools: [],
         toolChoice: 'auto',
         maxOutputTokens: undefined,

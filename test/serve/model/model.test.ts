@@ -13,7 +13,6 @@ function user(...texts: string[]): Message {
 function request(messages: readonly Message[], more: Partial<ModelRequest> = {}): ModelRequest {
   return {
     model: 'm',
-    stream: false,
     messages,
     tools: [],
     toolChoice: 'auto',
@@ -143,7 +142,7 @@ test('events: a text comes in one piece, streamed or not', () => {
 
 test('events: as many tokens are counted as a stream has pieces', () => {
   const said = 'One two\n\tthree-verylongwordthatmustbecut 4️⃣ '
-  const events = eventsOf([{ type: 'text', text: said }], request([], { stream: true }), newId)
+  const events = eventsOf([{ type: 'text', text: said }], request([]), newId)
   const pieces = inTokens(events).filter(({ type }) => type === 'text-delta')
   expect(pieces.length).toBeGreaterThan(4)
   expect(events.at(-1)).toMatchObject({ usage: { outputTokens: pieces.length } })

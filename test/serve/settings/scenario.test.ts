@@ -204,7 +204,6 @@ describe('a scenario that is wrong', () => {
     const tool = { name: 'f', kind: 'function', parameters: {} } as const
     const request = {
       model: 'm',
-      stream: false,
       messages: [],
       tools: [tool],
       toolChoice: 'auto',

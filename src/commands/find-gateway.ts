@@ -1,0 +1,260 @@
+import type { ClientName } from '../clients/client.ts'
+import { familyRows, loadClients } from '../clients/list.ts'
+import { compact } from '../compact.ts'
+import { UserError } from '../errors.ts'
+import { readCatalog } from '../gateway/catalog.ts'
+import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
+import { cleanKey } from '../gateway/input/key.ts'
+import type { Catalog, GatewayAccess } from '../gateway/types.ts'
+import type { Notice } from '../notice.ts'
+import type { RunRecord } from '../transaction/record.ts'
+import type { GatewayFlags } from './command.ts'
+import { settingsNow } from './inventory/client-files.ts'
+import { ownBaseUrls, runsOf } from './inventory/client-state.ts'
+import { runsSoFar, settleFirst } from './inventory/history.ts'
+import { rememberModels } from './inventory/model-cache.ts'
+import type { Session } from './screen/session.ts'
+
+/** A key is a line; whatever is larger is not one. */
+const maxKeyBytes = 64 * 1024
+
+/** What is known before anything is looked for: from an earlier run, or from a first try. */
+export interface Known {
+  /** Offered as the default answer. */
+  readonly lastBaseUrl?: string | undefined
+  readonly baseUrl?: string | undefined
+  readonly key?: string | undefined
+  /** Setups in force. Who is asked for a key need not type again the one for the same address. */
+  readonly configured?: readonly ConfiguredGateway[]
+}
+
+export interface ConfiguredGateway {
+  /** The client that uses it. */
+  readonly label: string
+  readonly baseUrl: string
+  readonly key: string
+}
+
+export interface FoundGateway {
+  readonly access: GatewayAccess
+  readonly notices: readonly Notice[]
+  /** What a person has typed, and could type again. */
+  readonly asked: { readonly baseUrl: boolean; readonly key: boolean }
+  /** The key is that of a client, for this address: it must not go to another. */
+  readonly isKeyInUse: boolean
+}
+
+interface Found {
+  readonly value: string
+  readonly notices: readonly Notice[]
+  readonly isAsked: boolean
+  readonly isInUse?: boolean
+}
+
+/**
+ * The gateway of this command: from flags, then the environment, then a person.
+ *
+ * @throws UserError `usage` or `key-missing` naming the flags where nobody can be asked
+ */
+export async function findGateway(
+  session: Session,
+  flags: GatewayFlags,
+  known: Known = {},
+): Promise<FoundGateway> {
+  const address = await findBaseUrl(session, flags, known)
+  const key = await findKey(session, flags, known, address.value)
+  session.hide(key.value)
+
+  return {
+    access: {
+      baseUrl: address.value,
+      key: key.value,
+      timeoutMs: flags.timeout * 1000,
+      caFile: flags.caFile,
+      env: session.platform.machine.env,
+      signal: session.platform.interrupt,
+    },
+    notices: [...address.notices, ...key.notices],
+    asked: { baseUrl: address.isAsked, key: key.isAsked },
+    isKeyInUse: key.isInUse === true,
+  }
+}
+
+/**
+ * Finds the gateway and asks it for its models: the beginning of every command that only asks. The
+ * newest setup that is in force will do, unless the user names an address or a key: the two go
+ * together.
+ */
+export async function askCatalog(
+  session: Session,
+  flags: GatewayFlags,
+): Promise<{ access: GatewayAccess; catalog: Catalog }> {
+  settleFirst(session)
+  const runs = runsSoFar(session)
+  const { baseUrl, keyStdin, keyFile, keyEnv } = flags
+  const { REPOINT_BASE_URL, REPOINT_API_KEY } = session.platform.machine.env
+  const named = [baseUrl, keyStdin, keyFile, keyEnv, REPOINT_BASE_URL, REPOINT_API_KEY]
+  const [configured] = named.some(Boolean) ? [] : await configuredGateways(session, runs)
+  if (configured)
+    session.remark(
+      `note: The address and key are those of ${configured.label}; --base-url and a key flag name others.`,
+    )
+
+  const known = configured ?? { lastBaseUrl: runs[0]?.baseUrl }
+  const { access, notices } = await findGateway(session, flags, known)
+  session.platform.ask.release()
+  const catalog = await session.step('Asking the gateway for its models', readCatalog(access))
+  rememberModels(session, catalog)
+  session.notice(...notices, ...(catalog.notices ?? []))
+  return { access, catalog }
+}
+
+/** The gateways of all setups that are still in force, the newest first. */
+export async function configuredGateways(
+  session: Session,
+  runs: readonly RunRecord[],
+): Promise<readonly ConfiguredGateway[]> {
+  const age = (name: ClientName) => runs.findIndex((run) => runsOf(name, [run]).length > 0)
+  const configured = familyRows
+    .filter((row) => age(row) !== -1)
+    .toSorted((one, other) => age(one) - age(other))
+
+  return (await loadClients(configured)).flatMap((client) => {
+    const { baseUrl, key } = settingsNow(session, client) ?? {}
+    const isOurs = baseUrl !== undefined && ownBaseUrls(client, runs).includes(baseUrl)
+    return isOurs && key ? [{ label: client.label, baseUrl, key }] : []
+  })
+}
+
+async function findBaseUrl(session: Session, flags: GatewayFlags, known: Known): Promise<Found> {
+  const { ask, machine } = session.platform
+  const clean = (text: string, isAsked = false): Found => {
+    const { baseUrl, notices } = normaliseBaseUrl(text, { allowHttp: flags.allowHttp === true })
+    return { value: baseUrl, notices, isAsked }
+  }
+  if (known.baseUrl !== undefined) return { value: known.baseUrl, notices: [], isAsked: false }
+  if (flags.baseUrl !== undefined) return clean(flags.baseUrl)
+
+  const preset = machine.env['REPOINT_BASE_URL']
+  if (!session.canAsk) {
+    if (preset) return clean(preset)
+    throw new UserError({
+      code: 'usage',
+      message: 'No base URL was given',
+      hint: 'Add --base-url URL, or set REPOINT_BASE_URL.',
+    })
+  }
+
+  const answer = await ask.input({
+    message: 'Base URL of the gateway:',
+    default: preset || known.lastBaseUrl,
+    validate: (text) => problemOf(session, () => clean(text)),
+  })
+  return clean(answer, true)
+}
+
+async function findKey(
+  session: Session,
+  flags: GatewayFlags,
+  known: Known,
+  baseUrl: string,
+): Promise<Found> {
+  const clean = (text: string, isAsked = false): Found => {
+    const { key, notices } = cleanKey(text)
+    return { value: key, notices, isAsked }
+  }
+  if (known.key !== undefined) return { value: known.key, notices: [], isAsked: false }
+  const given = await givenKey(session, flags)
+  if (given !== undefined) return clean(given)
+  if (!session.canAsk)
+    throw new UserError({
+      code: 'key-missing',
+      message: 'No key was given, and there is no terminal to ask on',
+      hint: 'Give it with --key-stdin, --key-file PATH or --key-env NAME, or set REPOINT_API_KEY.',
+    })
+
+  const isSound = (text: string) => problemOf(session, () => clean(text))
+  const inUse = known.configured?.find(
+    (one) => one.baseUrl === baseUrl && isSound(one.key) === true,
+  )
+  const answer = await session.platform.ask.secret({
+    message: inUse === undefined ? 'API key:' : `API key (Enter: the one that ${inUse.label} has):`,
+    validate: (text) => (text === '' && inUse !== undefined) || isSound(text),
+  })
+  if (answer === '' && inUse !== undefined) return { ...clean(inUse.key, true), isInUse: true }
+  return clean(answer, true)
+}
+
+/** The key as a flag or the environment gives it; undefined: neither does. */
+async function givenKey(session: Session, flags: GatewayFlags): Promise<string | undefined> {
+  const { env } = session.platform.machine
+  const { keyStdin, keyFile, keyEnv } = flags
+  if (Object.keys(compact({ keyStdin, keyFile, keyEnv })).length > 1)
+    throw new UserError({
+      code: 'usage',
+      message: 'The key is given more than once',
+      hint: 'Keep one of --key-stdin, --key-file and --key-env.',
+    })
+
+  if (keyStdin) return decode(await readStdin(session))
+  if (keyFile !== undefined) return readKeyFile(session, keyFile)
+  if (keyEnv === undefined) return env['REPOINT_API_KEY'] || undefined
+  if (!/^[A-Za-z_]\w{0,63}$/.test(keyEnv))
+    throw new UserError({
+      code: 'usage',
+      message: '--key-env takes the name of an environment variable, and this is none',
+      hint: 'For a key itself use --key-stdin or --key-file.',
+    })
+  const value = env[keyEnv]
+  if (value === undefined)
+    throw new UserError({
+      code: 'key-missing',
+      message: `The environment variable ${keyEnv} (--key-env) is not set`,
+      hint: 'Set it, or give the key with --key-stdin or --key-file.',
+    })
+  return value
+}
+
+async function readStdin({ platform }: Session): Promise<Uint8Array> {
+  // What is typed there is the key itself.
+  platform.ask.release()
+  try {
+    return await platform.terminal.readStdin(maxKeyBytes)
+  } catch (error) {
+    throw new UserError({
+      code: 'key-missing',
+      message: 'The key could not be read from standard input',
+      hint: 'Pipe one line, for example: repoint codex --key-stdin < key.txt',
+      cause: error,
+    })
+  }
+}
+
+function readKeyFile(session: Session, path: string): string {
+  try {
+    return decode(session.platform.files.read(path, maxKeyBytes))
+  } catch (error) {
+    throw new UserError({
+      code: 'key-missing',
+      message: `The key file ${session.showPath(path)} cannot be read`,
+      hint: 'Check the path of --key-file and its permissions.',
+      cause: error,
+    })
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8').decode(bytes)
+}
+
+/** What a question says of an answer; the answer itself may hold a secret. */
+function problemOf(session: Session, check: () => unknown): true | string {
+  try {
+    check()
+    return true
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+    const { message, hintAtPrompt } = error
+    return session.forPeople(hintAtPrompt === undefined ? message : `${message}. ${hintAtPrompt}`)
+  }
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome } from '../support/home.ts'
+import { runOnTerminal } from '../support/terminal.ts'
+
+const isRoot = process.getuid?.() === 0
+
+test.runIf(isRoot)(
+  'sudo that leads to root’s own home is said before anything is asked',
+  async () => {
+    const run = runOnTerminal(aHome(), ['codex'], { env: { SUDO_UID: '1000' }, columns: 200 })
+    await run.shows('note: repoint runs as root by sudo')
+    await run.shows('For your own clients run it without sudo.')
+    await run.shows('Base URL')
+    run.type('\x03')
+    expect(await run.ended).toBe(130)
+  },
+)
+
+test.runIf(isRoot)('and stands in the document; without sudo there is nothing to say', async () => {
+  const gateway = await startGateway({ port: 0 })
+  const env = { REPOINT_BASE_URL: gateway.url, REPOINT_API_KEY: gateway.key }
+  const warnings = async (more: Record<string, string>) => {
+    const { json } = await runCli(aHome(), ['codex', '--yes', '--json'], {
+      env: { ...env, ...more },
+    })
+    return (json as { warnings: { code: string }[] }).warnings.map(({ code }) => code)
+  }
+  expect(await warnings({ SUDO_UID: '1000' })).toContain('runs-as-root')
+  expect(await warnings({})).not.toContain('runs-as-root')
+  await gateway.close()
+})

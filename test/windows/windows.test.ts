@@ -1,0 +1,163 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import {
+  inWindows,
+  nodeExe,
+  repoint,
+  startWindows,
+  stopWindows,
+  WindowsHome,
+  type WindowsNode,
+} from './wine.ts'
+
+/** Windows' own Node under Wine runs the packed package. No PowerShell: there is none to be had. */
+
+const key = 'sk-canary-windows-6a1e9f0c4d2b8357'
+
+const codexConfig =
+  '# mine\r\nmodel = "o3" # the slow one\r\n\r\n[tui]\r\nnotifications = false\r\n'
+const claudeSettings = '{\r\n  "model": "opus",\r\n  "env": { "MINE": "1" }\r\n}\r\n'
+
+let gateway: Gateway
+beforeAll(async () => {
+  await startWindows()
+  gateway = await startGateway({ key })
+})
+afterAll(async () => {
+  await gateway?.close()
+  await stopWindows()
+})
+
+function access() {
+  return { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
+}
+
+async function expectDone(home: WindowsHome, args: readonly string[], node?: WindowsNode) {
+  const ended = await repoint(home, args, { env: access(), ...(node ? { node } : {}) })
+  expect(ended.status, `${args.join(' ')}\n${ended.stdout}${ended.stderr}`).toBe(0)
+  expect(ended.stdout + ended.stderr).not.toContain(key)
+  return ended
+}
+
+describe.each(['node20', 'node22'] as const)('Windows under Wine, %s', (node) => {
+  test('all four setups, status, doctor and rollback, in a home with blanks and umlauts', async () => {
+    const given = { '.codex/config.toml': codexConfig, '.claude/settings.json': claudeSettings }
+    const home = new WindowsHome(`Zoë Müller ${node}`, given)
+
+    for (const client of ['codex', 'claude', 'claude-gpt', 'opencode'])
+      await expectDone(home, [client, '--yes', '--json'], node)
+    const config = home.text('.codex/config.toml')!
+    expect(config.replaceAll('\r\n', '')).not.toContain('\n')
+    expect(config).toContain('# mine\r\n')
+    expect(JSON.parse(home.text('.codex/auth.json')!)).toEqual({ OPENAI_API_KEY: key })
+    expect(JSON.parse(home.text('.claude/settings.json')!)).toMatchObject({
+      env: { MINE: '1', ANTHROPIC_AUTH_TOKEN: key },
+    })
+    expect(home.text('.config/opencode/opencode.json')).toContain(`${gateway.url}/v1`)
+
+    const { stdout } = await expectDone(home, ['status'], node)
+    expect(stdout).toContain('~\\.codex\\config.toml  as repoint wrote it')
+    await expectDone(home, ['doctor', '--json'], node)
+
+    await expectDone(home, ['rollback', '--original', '--yes', '--json'], node)
+    for (const [path, text] of Object.entries(given)) expect(home.text(path)).toBe(text)
+    expect(home.text('.codex/auth.json')).toBeNull()
+    expect(home.text('.config/opencode/opencode.json')).toBeNull()
+  })
+
+  test('demo', async () => {
+    const { stdout } = await expectDone(new WindowsHome(`Demo ${node}`), ['demo'], node)
+    expect(stdout).toContain('every file is what it was, to the byte')
+  })
+})
+
+test('a second run changes nothing, and a rollback keeps what was written since', async () => {
+  const home = new WindowsHome('Three Ways', { '.codex/config.toml': codexConfig })
+  await expectDone(home, ['codex', '--yes', '--json'])
+  const again = await expectDone(home, ['codex', '--yes', '--json'])
+  expect(JSON.parse(again.stdout)).toMatchObject({ changed: false })
+
+  home.put('.codex/config.toml', `${home.text('.codex/config.toml')}\r\n[mine]\r\nadded = true\r\n`)
+  await expectDone(home, ['rollback', '--yes', '--json'])
+  expect(home.text('.codex/config.toml')).toBe(`${codexConfig}\r\n[mine]\r\nadded = true\r\n`)
+})
+
+test('a file that another program holds open for a moment is switched after it', async () => {
+  const home = new WindowsHome('Held', { '.codex/config.toml': codexConfig })
+  const holder = holdOpen(home, '.codex/config.toml', 700)
+  await holder.isHeld
+  await expectDone(home, ['codex', '--yes', '--json'])
+  await holder.ended
+  expect(home.text('.codex/config.toml')).toContain('model_providers.gateway')
+})
+
+test('a file that stays held open is told, and nothing has changed', async () => {
+  const home = new WindowsHome('Kept', { '.codex/config.toml': codexConfig })
+  const holder = holdOpen(home, '.codex/config.toml', 8_000)
+  await holder.isHeld
+  const { status, stdout } = await repoint(home, ['codex', '--yes', '--json'], { env: access() })
+  expect({ status, error: JSON.parse(stdout).error }).toMatchObject({
+    status: 8,
+    error: { filesChanged: false },
+  })
+  expect(home.text('.codex/config.toml')).toBe(codexConfig)
+  expect(home.text('.codex/auth.json')).toBeNull()
+  await holder.ended
+})
+
+test('a setup that is killed leaves all or nothing after the next start', async () => {
+  const seen = new Set<boolean>()
+  for (const killAfterMs of [500, 800, 1_100, 1_400, 1_700, 2_000]) {
+    const home = new WindowsHome(`Killed ${killAfterMs}`, { '.codex/config.toml': codexConfig })
+    await repoint(home, ['codex', '--yes', '--json'], { env: access(), killAfterMs })
+    await repoint(home, ['status', '--json'], { env: access() })
+
+    const config = home.text('.codex/config.toml')
+    const isNew = config !== codexConfig
+    seen.add(isNew)
+    expect([killAfterMs, home.text('.codex/auth.json') !== null]).toEqual([killAfterMs, isNew])
+    if (isNew) expect(config).toContain('model_provider = "gateway"')
+    const left = readdirSync(home.at('.codex')).filter((name) => /repoint/.test(name))
+    expect(left).toEqual([])
+  }
+  expect([...seen].sort()).toEqual([false, true])
+})
+
+test('a client is found as a .cmd on PATH, and not in the working folder', async () => {
+  const home = new WindowsHome('Shims', {
+    'npm/codex.cmd': '@echo codex-cli 0.169.0\r\n',
+    'claude.cmd': '@echo 2.1.330 (Claude Code)\r\n',
+  })
+  const env = { ...access(), WINEPATH: home.windowsPath('npm') }
+  const { stdout } = await repoint(home, ['doctor', '--no-verify', '--json'], { env })
+  expect(stdout).toContain('0.169.0')
+  expect(stdout).not.toContain('2.1.330')
+})
+
+test('a home whose path is longer than 260 characters', async () => {
+  const deep = `deep/${'a-folder-with-a-long-name/'.repeat(10)}`
+  const home = new WindowsHome('Long', { [`${deep}config.toml`]: codexConfig })
+  const env = { ...access(), CODEX_HOME: home.windowsPath(deep).replace(/\\$/, '') }
+  const { status, stdout } = await repoint(home, ['codex', '--yes', '--json'], { env })
+  expect(status, stdout).toBe(0)
+  expect(home.text(`${deep}config.toml`)).toContain('model_providers.gateway')
+  await repoint(home, ['rollback', '--yes', '--json'], { env })
+  expect(home.text(`${deep}config.toml`)).toBe(codexConfig)
+})
+
+/** A program that holds a file open without letting others rename or delete it. */
+function holdOpen(home: WindowsHome, path: string, ms: number) {
+  const marker = home.at('held')
+  const hold = `require('fs').writeFileSync('held', ''); setTimeout(() => {}, ${ms})`
+  // cmd.exe opens what it redirects to without FILE_SHARE_DELETE; the child inherits it.
+  home.put('hold.cmd', `@"${nodeExe()}" -e "${hold}" >> "${home.windowsPath(path)}"\r\n`)
+  const ended = inWindows(home, ['cmd', '/c', 'hold.cmd'])
+  const isHeld = (async () => {
+    for (let tries = 0; !existsSync(marker); tries++) {
+      if (tries > 200) throw new Error('The file was never held')
+      await new Promise((settle) => setTimeout(settle, 50))
+    }
+  })()
+  return { isHeld, ended }
+}
