@@ -65,6 +65,10 @@ const commands: readonly Listed[] = [
     load: async (add) => add((await import('./commands/rollback.ts')).command),
   },
   {
+    name: 'forget',
+    load: async (add) => add((await import('./commands/forget.ts')).command),
+  },
+  {
     name: 'models',
     asks: true,
     load: async (add) => add((await import('./commands/models.ts')).command),

@@ -11,8 +11,15 @@ import type { Session } from '../screen/session.ts'
  * @throws UserError `not-permitted`, `config-invalid` (too large), `config-conflict` (not a file)
  */
 export function readClientFiles(session: Session, client: Client): FileTexts {
+  return listClientFiles(session, client).map(
+    (file): FileText => ({ ...file, bytes: readConfig(session, file) }),
+  )
+}
+
+/** All that a client reads, as far as its place goes. */
+export function listClientFiles(session: Session, client: Client): readonly ConfigFile[] {
   const { files, machine } = session.platform
-  const listed = client.files(machine, {
+  return client.files(machine, {
     exists: (path) => {
       try {
         files.stat(path)
@@ -29,7 +36,6 @@ export function readClientFiles(session: Session, client: Client): FileTexts {
       }
     },
   })
-  return listed.map((file): FileText => ({ ...file, bytes: readConfig(session, file) }))
 }
 
 /** What a client believes now; undefined where its files cannot be read. */

@@ -1,9 +1,10 @@
+import { posix, win32 } from 'node:path'
 import type { Client, FileTexts, Settings } from '../../clients/client.ts'
 import { familyIds, rows } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
 import type { RecordedFile, RollbackPlan, RunRecord } from '../../transaction/record.ts'
 import { copyOf, listRuns } from '../../transaction/state.ts'
-import { asPlanned, readClientFiles } from '../inventory/client-files.ts'
+import { asPlanned, listClientFiles, readClientFiles } from '../inventory/client-files.ts'
 import { ownBaseUrls, runsOf } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
 
@@ -32,10 +33,10 @@ export function refuseStrangeLogin(
     const present = client.readBack(now)
     // What is so already is no work of this rollback.
     if (isSameWay(present, future)) continue
-    const past = pastOf(session, client, now, runs)
+    const own = runsOf(client, runs)
     const isOurs = login === undefined && key !== undefined
-    if (isOurs && past.writtenKeys.has(key)) continue
-    if (past.ownWays.some((own) => isSameWay(own, future))) continue
+    if (isOurs && hasWritten(session, client, now, { runs: own, key })) continue
+    if (waysBefore(session, client, now, own).some((way) => isSameWay(way, future))) continue
     throw new UserError({
       code: 'config-conflict',
       message: `${client.label} would be pointed at ${baseUrl} again, beside ${login ?? (key === undefined ? 'no key' : 'a key that repoint did not write')}`,
@@ -99,51 +100,121 @@ function isPointed(client: Client, texts: FileTexts, runs: readonly RunRecord[])
   })
 }
 
-interface Past {
-  /** The keys that setups left behind, as the client reads them. */
-  readonly writtenKeys: ReadonlySet<string>
-  /** What runs found there, at addresses that no run before them had written: the user's own ways. */
-  readonly ownWays: readonly Settings[]
+/** Whether a setup left this key behind, as the client reads it. @param one.runs newest first */
+function hasWritten(
+  session: Session,
+  client: Client,
+  texts: FileTexts,
+  { runs, key }: { readonly runs: readonly RunRecord[]; readonly key: string },
+): boolean {
+  return runs.some(({ undoes }, index) => {
+    if (undoes !== undefined) return false
+    // Nothing of what lies there now: only what runs have written, one upon the other.
+    const files = runs.slice(index).flatMap((run) => run.files)
+    const blank = texts.map((text) => ({ ...text, bytes: null }))
+    return client.readBack(withVersions(session, blank, files, 'after')).key === key
+  })
 }
 
-function pastOf(
+/**
+ * What runs found there, at addresses that no run before them had written: the user's own ways.
+ *
+ * @param runs newest first
+ */
+function waysBefore(
   session: Session,
   client: Client,
   texts: FileTexts,
   runs: readonly RunRecord[],
-): Past {
-  const oldestFirst = runsOf(client, runs).toReversed()
-  const withVersions = (state: FileTexts, files: readonly RecordedFile[], when: When): FileTexts =>
-    state.map((text) => {
-      const file = files.find(({ path }) => path === text.path)
-      return file ? { ...text, bytes: copyOf(session.platform, file[when]) } : text
-    })
-  const writtenKeys = new Set<string>()
-  const ownWays: Settings[] = []
+): readonly Settings[] {
+  const oldestFirst = runs.toReversed()
+  const ways: Settings[] = []
   const addresses = new Set<string>()
-  // Nothing of what lies there now: only what runs have written, one upon the other.
-  let written: FileTexts = texts.map((text) => ({ ...text, bytes: null }))
   // What no run has written lay there as it does now.
-  let found = withVersions(
-    texts,
-    oldestFirst.flatMap(({ files }) => files),
-    'before',
-  )
-  for (const { files, baseUrl, undoes } of oldestFirst) {
-    found = withVersions(found, files, 'before')
+  const all = oldestFirst.flatMap(({ files }) => files)
+  let found = withVersions(session, texts, all, 'before')
+  for (const { files, baseUrl } of oldestFirst) {
+    found = withVersions(session, found, files, 'before')
     const way = client.readBack(found)
-    if (way.baseUrl !== undefined && !addresses.has(way.baseUrl)) ownWays.push(way)
+    if (way.baseUrl !== undefined && !addresses.has(way.baseUrl)) ways.push(way)
     addresses.add(baseUrl)
-    found = withVersions(found, files, 'after')
-    written = withVersions(written, files, 'after')
-    const { key } = client.readBack(written)
-    if (key !== undefined && undoes === undefined) writtenKeys.add(key)
+    found = withVersions(session, found, files, 'after')
   }
-  return { writtenKeys, ownWays }
+  return ways
+}
+
+/** The texts with what a run recorded of each: the first one that is listed. */
+function withVersions(
+  session: Session,
+  texts: FileTexts,
+  files: readonly RecordedFile[],
+  when: When,
+): FileTexts {
+  return texts.map((text) => {
+    const file = files.find(({ path }) => path === text.path)
+    return file ? { ...text, bytes: copyOf(session.platform, file[when]) } : text
+  })
 }
 
 type When = 'before' | 'after'
 
 function isSameWay(one: Settings, other: Settings): boolean {
   return one.baseUrl === other.baseUrl && one.key === other.key && one.login === other.login
+}
+
+/** Whether a recorded file belongs to a client as it is installed here, or to one that nobody knows. */
+export function isHere(
+  session: Session,
+  families: readonly Client[],
+): (file: RecordedFile) => boolean {
+  const path = session.platform.machine.os === 'win32' ? win32 : posix
+  const targets = families
+    .flatMap((client) => listClientFiles(session, client))
+    .filter(({ use }) => use === 'target')
+  const folders = new Set(targets.map((target) => path.dirname(target.path)))
+  return (file) =>
+    rows.every(({ id }) => id !== file.client) || folders.has(path.dirname(file.path))
+}
+
+/** A client that could not start with what a rollback would leave, and can now. */
+export interface Broken {
+  readonly client: Client
+  readonly problems: readonly string[]
+}
+
+export function brokenBy(
+  session: Session,
+  { plan }: RollbackPlan,
+  families: readonly Client[],
+): readonly Broken[] {
+  const runs = listRuns(session.platform).runs
+  return families.flatMap((client) => {
+    const ids = familyIds(client.id)
+    const edits = plan.edits.filter((edit) => ids.includes(edit.client))
+    if (edits.length === 0) return []
+    const now = readClientFiles(session, client)
+    const before = problemsIn(session, client, now, runs)
+    const after = problemsIn(session, client, asPlanned(now, edits), runs)
+    const problems = after.filter((problem) => !before.includes(problem))
+    return problems.length === 0 ? [] : [{ client, problems }]
+  })
+}
+
+function problemsIn(
+  session: Session,
+  client: Client,
+  texts: FileTexts,
+  runs: readonly RunRecord[],
+): readonly string[] {
+  const { broken, providerId = 'gateway' } = client.readBack(texts)
+  const obstacles = client.obstacles(texts, session.platform.machine, {
+    providerId,
+    ownBaseUrls: ownBaseUrls(client, runs),
+    shellProfiles: [],
+  })
+  const blocking = obstacles.filter(({ weight }) => weight === 'blocks')
+  return [
+    ...(broken === undefined ? [] : [broken]),
+    ...blocking.map(({ message, cure }) => `${message}. ${cure}`),
+  ]
 }
