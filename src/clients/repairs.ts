@@ -1,6 +1,7 @@
 import { formatOf } from '../edits/format.ts'
 import type { FileEdit, KeyChange, KeyPath } from '../edits/plan.ts'
 import { repairToStrictJson } from '../edits/strict-json.ts'
+import { samePath, startsWith } from '../edits/values.ts'
 import type { FileText, FileTexts, Repair } from './client.ts'
 import { fileOf } from './texts.ts'
 
@@ -20,7 +21,7 @@ export function editKeys(
   const others = ofFile
     .flatMap((repair) => repair.changes)
     .filter(({ path }) => !own.some((change) => overlap(change.path, path)))
-    .filter(({ path }, index, all) => all.findIndex((one) => isSamePath(one.path, path)) === index)
+    .filter(({ path }, index, all) => all.findIndex((one) => samePath(one.path, path)) === index)
   const changes = [...others, ...own]
   const toStrictJson = ofFile.some((repair) => repair.toStrictJson)
   const start =
@@ -51,11 +52,7 @@ export function planRepairs(
   return roles.map((role) => editKeys(client, fileOf(texts, role), [], repairs))
 }
 
-function isSamePath(a: KeyPath, b: KeyPath): boolean {
-  return a.length === b.length && overlap(a, b)
-}
-
 /** Whether one path is the other or leads to it. */
 function overlap(a: KeyPath, b: KeyPath): boolean {
-  return a.slice(0, b.length).every((key, index) => key === b[index])
+  return startsWith(a, b) || startsWith(b, a)
 }

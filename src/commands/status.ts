@@ -2,18 +2,19 @@ import { Command } from '@commander-js/extra-typings'
 import type { Origins, Settings } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
+import { plainPath } from '../edits/values.ts'
 import { maskSecret } from '../text.ts'
 import type { RunRecord } from '../transaction/record.ts'
+import { type CommandFile, examples } from './command.ts'
 import {
   type ClientState,
   type FileState,
   stateOrFailure,
   type Unreadable,
-} from './client-state.ts'
-import { type CommandFile, examples } from './command.ts'
-import { runsSoFar, settleFirst, unreadable } from './history.ts'
+} from './inventory/client-state.ts'
+import { runsSoFar, settleFirst, unreadable } from './inventory/history.ts'
+import { wslNotice } from './inventory/wsl.ts'
 import type { Session } from './screen/session.ts'
-import { wslNotice } from './wsl.ts'
 
 export const command: CommandFile<void> = {
   run: status,
@@ -116,7 +117,7 @@ const stateWords: Readonly<Record<FileState['state'], string>> = {
 
 function describeFile({ state, run, changedKeys }: FileState): string {
   const which = run === undefined ? '' : ` (run ${run})`
-  const keys = changedKeys.map((key) => key.join('.')).join(', ')
+  const keys = changedKeys.map(plainPath).join(', ')
   return `${stateWords[state]}${which}${keys && `; of our keys changed: ${keys}`}`
 }
 
@@ -136,7 +137,7 @@ function asDocument(state: ClientState | Unreadable) {
     key: key === undefined ? null : maskSecret(key),
     files: files.map((file) => ({
       ...file,
-      changedKeys: file.changedKeys.map((path) => path.join('.')),
+      changedKeys: file.changedKeys.map(plainPath),
     })),
     obstacles: obstacles.map(({ code, message, place, cure, weight }) => ({
       code,

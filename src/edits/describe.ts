@@ -71,7 +71,8 @@ function gathered(told: readonly Told[]): string[] {
 function describeChange(change: KeyChange, before: ConfigDocument | undefined): string | undefined {
   const key = showKey(change.path)
   const found = before?.get(change.path)
-  const isSecret = change.isSecret || change.path.some(isSecretName)
+  const isSecret =
+    change.isSecret || change.path.some((key) => typeof key === 'string' && isSecretName(key))
   // Codex writes `"OPENAI_API_KEY": null` beside a login: that is no key.
   const asFound = (value: ConfigValue | undefined) =>
     isSecret && value === null ? undefined : value

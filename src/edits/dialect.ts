@@ -1,72 +1,95 @@
-import type { KeyChange, KeyPath } from './plan.ts'
+import type { ConfigValue, KeyPath } from './plan.ts'
 import type { Value, ValueTable } from './values.ts'
 
-/** A parsed text: `root` comes from the independent parser, the places from the span parser. */
+/** A parsed text: `root` comes from the independent parser, the holders from the one that has places. */
 export interface ParsedText {
   readonly text: string
   readonly root: ValueTable
-}
-
-/** A value to write: decoded, or as another version of the same file spells it. */
-export type Content = { readonly value: Value } | { readonly source: string }
-
-/** Where a key stood in an older version of the file. */
-export interface OldPlace {
-  /** The key before it in the same table; absent: it was the first. */
-  readonly after?: KeyPath
-  /** What stood between the two: a comma and blanks. */
-  readonly gap?: string
-  /** What stood between it and the next key: a comma and blanks. */
-  readonly nextGap?: string
-  /** Inside the braces around it and its siblings: blanks, and a trailing comma behind the last. */
-  readonly padding?: { readonly before: string; readonly behind: string }
-  /** Blanks and comment behind it on its line. */
-  readonly trail: string
-}
-
-/**
- * What TOML and JSON each know; `edit.ts` and `undo.ts` are the same for both.
- * A text is never changed by halves: every function returns a whole new text, or throws `Conflict`.
- */
-export interface Dialect<Parsed extends ParsedText = ParsedText> {
-  /** @throws UserError `config-invalid` with line and column */
-  parse(text: string, place: string): Parsed
-  /** For reading only: as `parse`, but what only places need may wait until one is asked for. */
-  read(text: string, place: string): Parsed
   /**
-   * A smaller text in which what lies below `paths` stands as in the whole, if that is TOML or JSON.
-   * Undefined, or absent: not known, or not worth it.
+   * The root's first.
+   *
+   * @throws UserError `config-invalid` where only the parser with places refuses the text
    */
-  focus?(text: string, paths: readonly KeyPath[]): Focus | undefined
-  /** One change as changes that can each be made at one place. */
-  expand(parsed: Parsed, path: KeyPath, value: Value | undefined): readonly ValueChange[]
-  /** A change's value as `parse` would give it back. */
-  toValue(value: NonNullable<KeyChange['value']> | null): Value
-  /** Sets a key. `old`: where a key that comes back belongs, as far as its surroundings are there. */
-  set(parsed: Parsed, path: KeyPath, content: Content, old?: OldPlace): string
-  remove(parsed: Parsed, path: KeyPath): string
-  /** Removes a table that holds nothing, with the blank line above it if `withBlankLine`. */
-  removeEmptyTable(parsed: Parsed, path: KeyPath, withBlankLine: boolean): string
-  /** How the value at `path` is spelled, or undefined where it is no single piece of text. */
-  sourceAt(parsed: Parsed, path: KeyPath): string | undefined
-  /** Where the key at `path` begins: an offset; of a table, its header or its first key. */
-  startOf(parsed: Parsed, path: KeyPath): number | undefined
-  placeOf(parsed: Parsed, path: KeyPath): OldPlace | undefined
-  /** Whether nothing is left of the file but blanks. */
-  isBlank(parsed: Parsed): boolean
-  /** The lines that a person would add for `changes`. */
-  byHand(changes: readonly KeyChange[]): string
+  readonly holders: readonly Holder[]
 }
 
-export interface Focus {
-  readonly text: string
-  /** What was left out, back in the changed text; undefined where it has lost its place. */
-  restore(edited: string): string | undefined
+/** A place in the text. An element of a list has its index for a key. */
+export type Place = readonly (string | number)[]
+
+/** What holds members. Offsets are in UTF-16 units, ends exclusive. */
+export interface Holder {
+  /**
+   * `lines`: the keys below a header, or above all headers. `object`: braces of JSON, written on one
+   * line or on several. `inline`: braces of TOML, which stay on their line. `list`: brackets.
+   */
+  readonly kind: 'lines' | 'object' | 'inline' | 'list'
+  readonly path: Place
+  /** Of the header, or of the braces or brackets with all that they hold. */
+  readonly start: number
+  readonly end: number
+  readonly members: readonly Member[]
+  /** Whose value these braces or brackets are. */
+  readonly owner: Member | undefined
 }
 
-export interface ValueChange {
+/** `key = value`, `"key": value` or an element of a list. */
+export interface Member {
+  readonly path: Place
+  readonly holder: Holder
+  readonly start: number
+  readonly valueStart: number
+  readonly end: number
+  /** Its value, where that holds members. */
+  readonly inside: Holder | undefined
+}
+
+/** What to write: a value, one as another version of the file spells it, or members one by one. */
+export type Content =
+  | { readonly value: Value }
+  | { readonly source: string }
+  | { readonly members: ReadonlyMap<string, Content> }
+
+/** How a holder writes its members. */
+export interface Layout {
+  readonly isMultiLine: boolean
+  /** The line break of the neighbouring line. */
+  readonly eol: string
+  /** One level of indentation. */
+  readonly unit: string
+  /** What stands before each member on its line. */
+  readonly indent: string
+  /** What stands between key and value: `: `. */
+  readonly colon: string
+}
+
+/** A key that is to have a value. */
+export interface Setting {
   readonly path: KeyPath
-  readonly value: Value | undefined
+  readonly content: Content
+}
+
+/** What TOML and JSON each know: parsing and spelling. Finding, setting and removing know neither. */
+export interface Dialect {
+  /** @throws UserError `config-invalid` with line and column */
+  parse(text: string, place: string): ParsedText
+  /** A change's value as `parse` would give it back. */
+  toValue(value: ConfigValue): Value
+  /** A value at its place. @throws Conflict where it cannot be written at all */
+  spell(content: Content, layout: Layout): string
+  /** A member with a value that is spelled already. `keys` are several only for a dotted key. */
+  spellMember(keys: readonly string[], value: string, layout: Layout): string
+  /** What follows at the end of `text` for keys whose tables have no place in it yet. */
+  spellAtEnd(text: string, settings: readonly Setting[]): string
+  /** The lines that a person would add for `settings`. */
+  spellByHand(settings: readonly Setting[]): string
+  /** Matches a comment at `lastIndex`. */
+  readonly comment: RegExp
+  /** What a value that is no table is called: `a list`. */
+  nameOf(value: Value): string
+  /** What holds keys is called: `a table`. */
+  readonly table: string
+  /** Whether nothing is left of the file but blanks. */
+  isBlank(text: string): boolean
 }
 
 /** An edit that cannot be made at this place. Becomes a UserError `config-conflict`. */
@@ -78,4 +101,21 @@ export class Conflict extends Error {
     this.name = 'Conflict'
     this.offset = offset
   }
+}
+
+/** Members one by one, in the order in which they are first named. */
+export function membersOf(
+  settings: readonly { readonly path: readonly string[]; readonly content: Content }[],
+): ReadonlyMap<string, Content> {
+  const groups = new Map<string, { path: readonly string[]; content: Content }[]>()
+  for (const { path, content } of settings) {
+    const [key = '', ...rest] = path
+    groups.set(key, [...(groups.get(key) ?? []), { path: rest, content }])
+  }
+  return new Map(
+    [...groups].map(([key, group]) => {
+      const whole = group.find(({ path }) => path.length === 0)
+      return [key, whole?.content ?? { members: membersOf(group) }]
+    }),
+  )
 }

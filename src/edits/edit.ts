@@ -1,8 +1,22 @@
 import { UserError } from '../errors.ts'
-import { Conflict, type Dialect, type ParsedText } from './dialect.ts'
+import { Conflict, type Dialect, type ParsedText, type Setting } from './dialect.ts'
 import type { Bytes, ConfigValue, KeyChange, KeyPath } from './plan.ts'
+import { memberAt, removeAll, setAll, startOf } from './splice.ts'
 import { decodeText, encodeText, lineAt, position } from './text.ts'
-import { matches, sameValue, showPath, toConfigValue, valueAt, withValue } from './values.ts'
+import {
+  isTable,
+  leafPaths,
+  matches,
+  samePath,
+  sameValue,
+  showPath,
+  startsWith,
+  toConfigValue,
+  type Value,
+  type ValueTable,
+  valueAt,
+  withValue,
+} from './values.ts'
 
 /** A parsed configuration file, for reading only. */
 export interface ConfigDocument {
@@ -15,31 +29,22 @@ export interface ConfigDocument {
 }
 
 export function readWith(dialect: Dialect, bytes: Bytes, place: string): ConfigDocument {
-  const parsed = dialect.read(decodeText(bytes, place).text, place)
-  const { root } = parsed
-  let decoded: ConfigDocument['root'] | undefined
+  const parsed = dialect.parse(decodeText(bytes, place).text, place)
   return {
-    get root() {
-      decoded ??= toConfigValue(root) as ConfigDocument['root']
-      return decoded
-    },
+    root: toConfigValue(parsed.root) as ConfigDocument['root'],
     get(path) {
-      const value = valueAt(root, path)
+      const value = valueAt(parsed.root, path)
       return value === undefined ? undefined : toConfigValue(value)
     },
     lineOf(path) {
-      const start = startOf(dialect, parsed, path)
-      return start === undefined ? undefined : lineAt(parsed.text, start)
+      try {
+        const start = startOf(parsed, path)
+        return start === undefined ? undefined : lineAt(parsed.text, start)
+      } catch (cause) {
+        if (cause instanceof Conflict || cause instanceof UserError) return undefined
+        throw cause
+      }
     },
-  }
-}
-
-function startOf(dialect: Dialect, parsed: ParsedText, path: KeyPath): number | undefined {
-  try {
-    return dialect.startOf(parsed, path)
-  } catch (cause) {
-    if (cause instanceof Conflict || cause instanceof UserError) return undefined
-    throw cause
   }
 }
 
@@ -50,127 +55,125 @@ export function editWith(
   place: string,
 ): Bytes {
   const decoded = bytes === null ? { text: '', hasBom: false } : decodeText(bytes, place)
-  const text =
-    editFocused(dialect, decoded.text, changes, place) ??
-    editWhole(dialect, dialect.parse(decoded.text, place), changes, place)
-  if (bytes !== null && text === decoded.text) return bytes
-  return encodeText({ ...decoded, text })
+  const parsed = dialect.parse(decoded.text, place)
+  const { text } = editText(dialect, parsed, changes, place)
+  return bytes !== null && text === decoded.text ? bytes : encodeText({ ...decoded, text })
+}
+
+/** A key that is to have another value, or none. */
+interface Step {
+  readonly path: KeyPath
+  readonly value: Value | undefined
+}
+
+function editText(
+  dialect: Dialect,
+  parsed: ParsedText,
+  changes: readonly KeyChange[],
+  place: string,
+): ParsedText {
+  const wanted = changes.reduce(
+    (root, { path, value }) =>
+      withValue(root, path, value === undefined ? undefined : dialect.toValue(value)),
+    parsed.root,
+  )
+  try {
+    const steps = stepsTo(parsed, wanted, changes)
+    if (steps.length === 0) return parsed
+    const settings = steps.flatMap(({ path, value }): Setting[] =>
+      value === undefined ? [] : [{ path, content: { value } }],
+    )
+    const removed = steps.filter(({ value }) => value === undefined).map(({ path }) => path)
+    return carryOut(dialect, parsed, { settings, removed }, place, (root) =>
+      matches(
+        root,
+        wanted,
+        [...changes, ...steps].map(({ path }) => path),
+      ),
+    )
+  } catch (cause) {
+    if (!(cause instanceof Conflict)) throw cause
+    throw conflict(dialect, cause, parsed.text, changes, place)
+  }
+}
+
+/** What of the changes is still to be done, each at one place of the text. */
+function stepsTo(
+  parsed: ParsedText,
+  wanted: ValueTable,
+  changes: readonly KeyChange[],
+): readonly Step[] {
+  const paths = changes.map(({ path }) => {
+    const list = path.slice(0, -1)
+    const isInNewList = typeof path.at(-1) === 'object' && valueAt(parsed.root, list) === undefined
+    return isInNewList ? list : path
+  })
+  const outermost = paths.filter(
+    (path, index) =>
+      !paths.some((other, at) => (samePath(path, other) ? at < index : startsWith(path, other))),
+  )
+  return outermost
+    .flatMap((path) => expanded(parsed, path, valueAt(wanted, path)))
+    .filter(({ path, value }) => !sameValue(valueAt(parsed.root, path), value))
+}
+
+/** A table is set and removed key by key, unless it stands in one piece. */
+function expanded(parsed: ParsedText, path: KeyPath, value: Value | undefined): readonly Step[] {
+  const isInOnePiece = memberAt(parsed, path) !== undefined
+  if (isInOnePiece || !isTable(value)) return [{ path, value }]
+  const wanted = leafPaths(value, path)
+  const there = valueAt(parsed.root, path)
+  const gone = isTable(there)
+    ? leafPaths(there, path).filter((old) => !wanted.some((leaf) => samePath(leaf, old)))
+    : []
+  return [
+    ...gone
+      .filter((old) => old.length > path.length)
+      .map((old) => ({ path: old, value: undefined })),
+    ...wanted.map((leaf) => ({ path: leaf, value: valueAt(value, leaf.slice(path.length)) })),
+  ]
+}
+
+/** What is to be written and what is to go. */
+export interface Work {
+  readonly settings: readonly Setting[]
+  readonly removed: readonly KeyPath[]
+  /** The blank line above a table's header goes with it. */
+  readonly withBlankLine?: boolean
 }
 
 /**
- * Makes the changes in what they concern of a large text. The independent parser judges the whole of
- * it before and after. Where it does not agree, or a change cannot be made, the whole text is edited
- * instead.
+ * Writes what is to be written, then takes out what is to go.
  *
- * @throws UserError `config-invalid` if the independent parser refuses the text
+ * @param isRight the verdict on what the independent parser sees in the result
+ * @throws Conflict
  */
-function editFocused(
-  dialect: Dialect,
-  original: string,
-  changes: readonly KeyChange[],
-  place: string,
-): string | undefined {
-  const focus = dialect.focus?.(
-    original,
-    changes.map(({ path }) => path),
-  )
-  if (focus === undefined) return undefined
-  const { root } = dialect.read(original, place)
-  try {
-    let parsed = dialect.parse(focus.text, place)
-    let expected = root
-    for (const change of changes) {
-      parsed = makeChange(dialect, parsed, change, place)
-      const value = change.value === undefined ? undefined : dialect.toValue(change.value)
-      expected = withValue(expected, change.path, value)
-    }
-    const text = focus.restore(parsed.text)
-    if (text === undefined) return undefined
-    const removed = changes.filter(({ value }) => value === undefined).map(({ path }) => path)
-    return matches(dialect.read(text, place).root, expected, removed) ? text : undefined
-  } catch (cause) {
-    if (cause instanceof Conflict || cause instanceof UserError) return undefined
-    throw cause
-  }
-}
-
-function editWhole(
-  dialect: Dialect,
-  original: ParsedText,
-  changes: readonly KeyChange[],
-  place: string,
-): string {
-  let parsed = original
-  for (const change of changes) {
-    try {
-      parsed = makeChange(dialect, parsed, change, place)
-    } catch (cause) {
-      if (!(cause instanceof Conflict)) throw cause
-      const first = conflictIn(dialect, original, change, place) ?? cause
-      throw conflict(dialect, first, original.text, changes, place)
-    }
-  }
-  return parsed.text
-}
-
-/** The same conflict with its place in the user's own text, which earlier changes have shifted. */
-function conflictIn(
-  dialect: Dialect,
-  original: ParsedText,
-  change: KeyChange,
-  place: string,
-): Conflict | undefined {
-  try {
-    makeChange(dialect, original, change, place)
-    return undefined
-  } catch (cause) {
-    if (cause instanceof Conflict) return cause
-    throw cause
-  }
-}
-
-function makeChange(
+export function carryOut(
   dialect: Dialect,
   start: ParsedText,
-  change: KeyChange,
+  { settings, removed, withBlankLine }: Work,
   place: string,
+  isRight: (root: ValueTable) => boolean,
 ): ParsedText {
-  const { path } = change
-  const value = change.value === undefined ? undefined : dialect.toValue(change.value)
-  if (sameValue(valueAt(start.root, path), value)) return start
-  let parsed = start
-  for (const step of dialect.expand(parsed, path, value)) {
-    if (sameValue(valueAt(parsed.root, step.path), step.value)) continue
-    const text =
-      step.value === undefined
-        ? dialect.remove(parsed, step.path)
-        : dialect.set(parsed, step.path, { value: step.value })
-    parsed = reparse(dialect, text, parsed, step.path, place)
+  const names = [...settings.map(({ path }) => path), ...removed].map(showPath).join(', ')
+  const reparse = (text: string) => {
+    try {
+      const parsed = dialect.parse(text, place)
+      // The other parser must accept it as well.
+      void parsed.holders
+      return parsed
+    } catch (cause) {
+      if (!(cause instanceof UserError)) throw cause
+      throw new Conflict(`${names} cannot be changed in place`, 0)
+    }
   }
-  const expected = withValue(start.root, path, value)
-  if (!matches(parsed.root, expected, value === undefined ? [path] : [])) {
-    throw new Conflict(`${showPath(path)} cannot be changed without changing something else`, 0)
+  let parsed = start
+  if (settings.length > 0) parsed = reparse(setAll(dialect, parsed, settings, removed))
+  if (removed.length > 0) parsed = reparse(removeAll(dialect, parsed, removed, withBlankLine))
+  if (!isRight(parsed.root)) {
+    throw new Conflict(`${names} cannot be changed without changing something else`, 0)
   }
   return parsed
-}
-
-/** Parses what we made. A text that no longer parses is our failure, not the user's. */
-export function reparse(
-  dialect: Dialect,
-  text: string,
-  before: ParsedText,
-  path: KeyPath,
-  place: string,
-): ParsedText {
-  if (text === before.text) {
-    throw new Conflict(`${showPath(path)} cannot be changed in place`, 0)
-  }
-  try {
-    return dialect.parse(text, place)
-  } catch (cause) {
-    if (!(cause instanceof UserError)) throw cause
-    throw new Conflict(`${showPath(path)} cannot be changed in place`, 0)
-  }
 }
 
 /** The refusal, with the lines to add by hand. Secrets in them are left for the user to fill in. */
@@ -181,15 +184,12 @@ export function conflict(
   changes: readonly KeyChange[],
   place: string,
 ): UserError {
-  const added = changes
-    .filter((change) => change.value !== undefined)
-    .map((change) => (change.isSecret ? { ...change, value: secretPlaceholder } : change))
-  const removed = changes.filter((change) => change.value === undefined)
+  const removed = changes.filter(({ value }) => value === undefined)
   const steps = [
     ...(removed.length > 0
       ? [`Remove by hand: ${removed.map((change) => showPath(change.path)).join(', ')}`]
       : []),
-    ...linesByHand(dialect, added),
+    ...linesByHand(dialect, changes),
   ]
   return new UserError({
     code: 'config-conflict',
@@ -200,13 +200,21 @@ export function conflict(
 }
 
 /** None where a value cannot be written in this format at all. */
-function linesByHand(dialect: Dialect, added: readonly KeyChange[]): string[] {
+function linesByHand(dialect: Dialect, changes: readonly KeyChange[]): string[] {
+  const settings = changes.flatMap(({ path, value, isSecret }): Setting[] => {
+    if (value === undefined) return []
+    const shown = isSecret ? secretPlaceholder : dialect.toValue(value)
+    const isElement = typeof path.at(-1) === 'object'
+    return isElement
+      ? [{ path: path.slice(0, -1), content: { value: [shown] } }]
+      : [{ path, content: { value: shown } }]
+  })
   try {
-    return added.length > 0 ? [`Add by hand:\n${dialect.byHand(added)}`] : []
+    return settings.length > 0 ? [`Add by hand:\n${dialect.spellByHand(settings)}`] : []
   } catch (cause) {
     if (cause instanceof Conflict) return []
     throw cause
   }
 }
 
-const secretPlaceholder: ConfigValue = '<your key>'
+const secretPlaceholder = '<your key>'

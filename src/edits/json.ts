@@ -1,23 +1,175 @@
-import type { Dialect } from './dialect.ts'
-import { memberPlace, memberSource, memberStart } from './json-find.ts'
-import { focusJson } from './json-focus.ts'
-import { type JsonText, parseJson, readJson } from './json-parse.ts'
-import { removeEmptyObject, removeMember } from './json-remove.ts'
-import { renderByHand, toJsonValue } from './json-render.ts'
-import { setMember } from './json-set.ts'
+import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import {
+  Conflict,
+  type Content,
+  type Dialect,
+  type Holder,
+  type Layout,
+  type Member,
+  membersOf,
+  type Place,
+  type Setting,
+} from './dialect.ts'
+import { judgeJson } from './json-judge.ts'
+import { eolAt, invalid } from './text.ts'
+import { emptyTable, isTable, Literal, toValue, type Value, type ValueTable } from './values.ts'
 
-export const jsonDialect: Dialect<JsonText> = {
-  parse: parseJson,
-  read: readJson,
-  focus: focusJson,
-  expand: (_parsed, path, value) => [{ path, value }],
-  toValue: toJsonValue,
-  set: setMember,
-  remove: removeMember,
-  removeEmptyTable: removeEmptyObject,
-  sourceAt: memberSource,
-  startOf: memberStart,
-  placeOf: memberPlace,
-  isBlank: ({ text }) => /^\s*(\{\s*\}\s*)?$/.test(text),
-  byHand: renderByHand,
+/**
+ * JSON and JSONC. Two parsers that share no code must both accept a text: the engine's own says what
+ * it means, jsonc-parser where it stands. Whether a client bears comments and trailing commas is its
+ * module's to say: `strictJsonProblem`.
+ */
+export const jsonDialect: Dialect = {
+  parse(text, place) {
+    const root = judge(text, place)
+    const tree = parsePlaces(text, place)
+    return { text, root, holders: tree ? holdersOf(tree) : [] }
+  },
+  toValue: (value) => toValue(value, toLiteral),
+  spell,
+  spellMember: ([key], value, { colon }) => JSON.stringify(key) + colon + value,
+  spellAtEnd,
+  spellByHand: (settings) => spellRoot(settings, '\n'),
+  comment: /\/\/[^\r\n]*|\/\*[\s\S]*?\*\//y,
+  nameOf,
+  table: 'an object',
+  isBlank: (text) => /^\s*(\{\s*\}\s*)?$/.test(text),
+}
+
+function judge(text: string, place: string): ValueTable {
+  let root: Value | undefined
+  try {
+    root = judgeJson(text, place) ?? emptyTable()
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause
+    parsePlaces(text, place)
+    throw invalid(place, 'it is not valid JSON', text, 0)
+  }
+  if (!isTable(root)) {
+    throw invalid(place, 'its root is not an object', text, parsePlaces(text, place)?.offset ?? 0)
+  }
+  return root
+}
+
+/**
+ * The root object; undefined in a file that holds nothing but blanks and comments. The parser
+ * recurses: only a text that passed the depth limit may reach it.
+ *
+ * @throws UserError `config-invalid` with line and column
+ */
+function parsePlaces(text: string, place: string): Node | undefined {
+  const errors: ParseError[] = []
+  const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true })
+  const [error] = errors
+  if (error === undefined) return tree
+  const reason = printParseErrorCode(error.error).replace(/\B[A-Z]/g, (letter) => ` ${letter}`)
+  throw invalid(place, reason.toLowerCase(), text, error.offset)
+}
+
+function holdersOf(tree: Node): readonly Holder[] {
+  const holders: Holder[] = []
+  addHolder(holders, tree, [], undefined)
+  return holders
+}
+
+function addHolder(
+  holders: Holder[],
+  node: Node,
+  path: Place,
+  owner: Member | undefined,
+): Holder | undefined {
+  if (node.type !== 'object' && node.type !== 'array') return undefined
+  const members: Member[] = []
+  const kind = node.type === 'array' ? 'list' : 'object'
+  const [start, end] = [node.offset, node.offset + node.length]
+  const holder: Holder = { kind, path, start, end, members, owner }
+  holders.push(holder)
+  for (const [index, child] of (node.children ?? []).entries()) {
+    const [key, value] = kind === 'list' ? [undefined, child] : (child.children ?? [])
+    if (value === undefined) continue
+    const member = {
+      path: [...path, key ? String(key.value) : index],
+      holder,
+      start: child.offset,
+      valueStart: value.offset,
+      end: value.offset + value.length,
+      inside: undefined as Holder | undefined,
+    }
+    members.push(member)
+    member.inside = addHolder(holders, value, member.path, member)
+  }
+  return holder
+}
+
+/** A number as `judgeJson` gives it: as it is written. */
+function toLiteral(number: number | bigint): Value {
+  if (typeof number === 'number' && !Number.isFinite(number)) return number
+  return new Literal(Object.is(number, -0) ? '-0' : String(number))
+}
+
+function nameOf(value: Value): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  return `a ${value instanceof Literal ? 'number' : typeof value}`
+}
+
+function spell(content: Content, layout: Layout): string {
+  if ('source' in content) return content.source.replace(/\r?\n/g, layout.eol)
+  return 'value' in content
+    ? spellValue(content.value, layout)
+    : spellBraces(content.members, layout, spell)
+}
+
+function spellValue(value: Value, layout: Layout): string {
+  if (value instanceof Literal) return value.source
+  if (typeof value === 'number') throw new Conflict('JSON has only finite numbers', 0)
+  if (Array.isArray(value)) {
+    const items = value.map((item) => spellValue(item, deeper(layout)))
+    return enclose('[', items, ']', layout)
+  }
+  if (!isTable(value)) return JSON.stringify(value)
+  return spellBraces(new Map(Object.entries(value)), layout, spellValue)
+}
+
+function spellBraces<Child>(
+  members: ReadonlyMap<string, Child>,
+  layout: Layout,
+  spellChild: (child: Child, layout: Layout) => string,
+): string {
+  const all = [...members].map(
+    ([key, child]) => JSON.stringify(key) + layout.colon + spellChild(child, deeper(layout)),
+  )
+  return enclose('{', all, '}', layout)
+}
+
+function deeper(layout: Layout): Layout {
+  return { ...layout, indent: layout.indent + layout.unit }
+}
+
+function enclose(open: string, parts: readonly string[], close: string, layout: Layout): string {
+  const { isMultiLine, eol, unit, indent, colon } = layout
+  if (parts.length === 0) return open + close
+  if (!isMultiLine) {
+    const space = colon.endsWith(' ') ? ' ' : ''
+    const pad = open === '{' ? space : ''
+    return open + pad + parts.join(`,${space}`) + pad + close
+  }
+  const lines = parts.map((part) => indent + unit + part).join(`,${eol}`)
+  return open + eol + lines + eol + indent + close
+}
+
+/** The root object, which is not there yet. */
+function spellAtEnd(text: string, settings: readonly Setting[]): string {
+  const eol = eolAt(text, text.length)
+  const root = spellRoot(settings, eol)
+  return text === '' || text.endsWith('\n') ? root + eol : eol + root
+}
+
+function spellRoot(settings: readonly Setting[], eol: string): string {
+  const members = settings.map(({ path, content }) => ({
+    path: path.filter((key) => typeof key === 'string'),
+    content,
+  }))
+  const layout = { isMultiLine: true, eol, unit: '  ', indent: '', colon: ': ' }
+  return spell({ members: membersOf(members) }, layout)
 }

@@ -6,8 +6,16 @@ export function sameBytes(a: Bytes | null, b: Bytes | null): boolean {
   return Buffer.compare(a, b) === 0
 }
 
-/** A place in a TOML or JSON document: the keys from the root. */
-export type KeyPath = readonly string[]
+/**
+ * A place in a TOML or JSON document: the keys from the root, and last, where a list is meant to
+ * hold something or not, its element.
+ */
+export type KeyPath = readonly (string | ListElement)[]
+
+/** A text in a list. It is known by what it says, since others may have moved it by now. */
+export interface ListElement {
+  readonly element: string
+}
 
 /** A value as it can stand in a configuration file. */
 export type ConfigValue =
@@ -19,7 +27,7 @@ export type ConfigValue =
   | readonly ConfigValue[]
   | { readonly [key: string]: ConfigValue }
 
-/** One key's change. `value: undefined` removes the key. */
+/** One key's change. `value: undefined` removes the key; the value of an element is the element. */
 export interface KeyChange {
   readonly path: KeyPath
   readonly value: ConfigValue | undefined
@@ -30,6 +38,14 @@ export interface KeyChange {
    * of its files, or none: an address without our key would get the user's own.
    */
   readonly isBound?: boolean
+}
+
+export function listHolds(list: readonly string[], element: string): KeyChange {
+  return { path: [...list, { element }], value: element }
+}
+
+export function listLacks(list: readonly string[], element: string): KeyChange {
+  return { path: [...list, { element }], value: undefined }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { UserError } from '../errors.ts'
-import { type Leniency, scanJson } from './json-judge.ts'
-import { readJson } from './json-parse.ts'
+import { jsonDialect } from './json.ts'
+import { type Leniency, lenienciesOf } from './json-judge.ts'
 import type { Bytes } from './plan.ts'
 import { applySplices, decodeText, encodeText, position, type Splice } from './text.ts'
 
@@ -16,9 +16,9 @@ export function strictJsonProblem(
     const { text, hasBom } = decodeText(bytes, 'it')
     if (hasBom && options.allowsBom !== true) return 'a byte order mark (line 1, column 1)'
     if (text.trim() === '') return 'an empty file'
-    const [first] = scanJson(text, 'it').leniencies
+    const [first] = lenienciesOf(text, 'it')
     if (first) return `a ${first.kind} (${position(text, first.start)})`
-    readJson(text, 'it')
+    jsonDialect.parse(text, 'it')
     return undefined
   } catch (cause) {
     if (!(cause instanceof UserError)) throw cause
@@ -38,8 +38,8 @@ export function repairToStrictJson(
   options: { readonly removesBom?: boolean } = {},
 ): Bytes {
   const { text, hasBom } = decodeText(bytes, place)
-  readJson(text, place)
-  const splices = scanJson(text, place).leniencies.map((leniency) => repair(text, leniency))
+  jsonDialect.parse(text, place)
+  const splices = lenienciesOf(text, place).map((leniency) => repair(text, leniency))
   return encodeText({
     text: applySplices(text, splices),
     hasBom: hasBom && options.removesBom !== true,

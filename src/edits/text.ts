@@ -72,13 +72,15 @@ export function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length
 }
 
-/** Applies splices that do not overlap, given in any order. */
+/** Applies splices that do not overlap, given in any order; two at one place in theirs. */
 export function applySplices(text: string, splices: readonly Splice[]): string {
-  let result = text
-  for (const splice of splices.toSorted((a, b) => b.start - a.start || b.end - a.end)) {
-    result = result.slice(0, splice.start) + splice.text + result.slice(splice.end)
+  const parts: string[] = []
+  let copied = 0
+  for (const splice of splices.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
+    parts.push(text.slice(copied, splice.start), splice.text)
+    copied = splice.end
   }
-  return result
+  return parts.join('') + text.slice(copied)
 }
 
 /** The start of the line that holds `offset`. */

@@ -1,23 +1,204 @@
-import type { Dialect } from './dialect.ts'
-import { placeOf, sourceAt, startOf } from './toml-find.ts'
-import { focusToml } from './toml-focus.ts'
-import { parseToml, readToml, type TomlText } from './toml-parse.ts'
-import { removeEmptyTable, removeKey } from './toml-remove.ts'
-import { renderBlock, toTomlValue } from './toml-render.ts'
-import { expandChange, setKey } from './toml-set.ts'
+import { stringify } from '@iarna/toml'
+import { parse, TomlDate, TomlError } from 'smol-toml'
+import { type AST, ParseError, parseTOML } from 'toml-eslint-parser'
+import {
+  Conflict,
+  type Content,
+  type Dialect,
+  type Holder,
+  type Member,
+  type Place,
+  type Setting,
+} from './dialect.ts'
+import { endsWithBlankLine, eolAt, invalid } from './text.ts'
+import { isTable, Literal, maxDepth, toValue, type Value, type ValueTable } from './values.ts'
 
-export const tomlDialect: Dialect<TomlText> = {
-  parse: parseToml,
-  read: readToml,
-  focus: focusToml,
-  expand: expandChange,
-  toValue: toTomlValue,
-  set: setKey,
-  remove: removeKey,
-  removeEmptyTable,
-  sourceAt,
-  startOf,
-  placeOf,
-  isBlank: (parsed) => parsed.text.trim() === '',
-  byHand: (changes) => renderBlock(changes, toTomlValue),
+/**
+ * TOML. Two parsers that share no code must both accept a text: smol-toml says what it means,
+ * toml-eslint-parser where it stands. @iarna/toml spells values.
+ */
+export const tomlDialect: Dialect = {
+  parse(text, place) {
+    const root = judge(text, place)
+    let holders: readonly Holder[] | undefined
+    return {
+      text,
+      root,
+      get holders() {
+        holders ??= holdersOf(parsePlaces(text, place))
+        return holders
+      },
+    }
+  },
+  toValue: (value) =>
+    toValue(value, (number) =>
+      Number.isInteger(number) && !Object.is(number, -0) ? BigInt(number) : number,
+    ),
+  spell,
+  spellMember: (keys, value) => `${spellKey(keys)} = ${value}`,
+  spellAtEnd,
+  spellByHand: (settings) => blocksOf(settings, '\n').toSorted(rootFirst).join('\n\n'),
+  comment: /#[^\n]*/y,
+  nameOf: (value) => (Array.isArray(value) ? 'a list' : 'a single value'),
+  table: 'a table',
+  isBlank: (text) => text.trim() === '',
+}
+
+function judge(text: string, place: string): ValueTable {
+  try {
+    return withLiterals(parse(text, { integersAsBigInt: true }), 0) as ValueTable
+  } catch (cause) {
+    if (cause instanceof RangeError) throw invalid(place, cause.message, text, 0, cause)
+    if (!(cause instanceof TomlError)) throw cause
+    const offset = offsetOf(text, cause.line, cause.column - 1)
+    // The rest of the message quotes the file, which may hold secrets.
+    const reason = cause.message.split('\n')[0]?.replace('Invalid TOML document: ', '') ?? ''
+    const key = /redefine/.test(reason) && /^[^=\]\r\n]*/.exec(text.slice(offset))?.[0].trim()
+    throw invalid(place, key ? `${key} is set twice` : reason, text, offset)
+  }
+}
+
+/** What smol-toml gives is ours alone: its tables, which have no prototype, and lists are kept. */
+function withLiterals(value: unknown, depth: number): Value {
+  if (typeof value !== 'object' || value === null) return value as Value
+  if (depth > maxDepth) throw new RangeError(`it is nested more than ${maxDepth} levels deep`)
+  if (value instanceof TomlDate) return new Literal(value.toISOString())
+  const members = value as Record<string, unknown>
+  for (const key in members) members[key] = withLiterals(members[key], depth + 1)
+  return members as ValueTable
+}
+
+function parsePlaces(text: string, place: string): AST.TOMLTopLevelTable {
+  try {
+    return parseTOML(text, { tomlVersion: 'latest' }).body[0]
+  } catch (cause) {
+    // Seen in toml-eslint-parser 1.0.3 with strings of more than some 125,000 characters (2026-11-21).
+    if (cause instanceof RangeError)
+      throw invalid(place, 'it holds too long a text', text, 0, cause)
+    if (!(cause instanceof ParseError)) throw cause
+    throw invalid(place, cause.message, text, offsetOf(text, cause.lineNumber, cause.column))
+  }
+}
+
+function offsetOf(text: string, line: number, column: number): number {
+  let start = 0
+  for (let n = 1; n < line; n++) start = text.indexOf('\n', start) + 1
+  return Math.min(start + column, text.length)
+}
+
+function holdersOf(top: AST.TOMLTopLevelTable): readonly Holder[] {
+  const root: OpenHolder = { ...noOwner, kind: 'lines', path: [], start: 0, end: 0, members: [] }
+  const holders = [root]
+  for (const node of top.body) {
+    if (node.type === 'TOMLKeyValue') {
+      addMember(holders, root, node)
+      continue
+    }
+    const [start, end] = [node.range[0], node.key.range[1]]
+    const path = node.resolvedKey
+    const header: OpenHolder = { ...noOwner, kind: 'lines', path, start, end, members: [] }
+    holders.push(header)
+    for (const child of node.body) addMember(holders, header, child)
+  }
+  return holders
+}
+
+const noOwner = { owner: undefined }
+
+interface OpenHolder extends Holder {
+  readonly members: Member[]
+}
+
+function addMember(holders: Holder[], holder: OpenHolder, node: AST.TOMLKeyValue): void {
+  const keys = node.key.keys.map((part) => (part.type === 'TOMLBare' ? part.name : part.value))
+  addValue(holders, holder, [...holder.path, ...keys], node.key.range[0], node.value)
+}
+
+function addValue(
+  holders: Holder[],
+  holder: OpenHolder,
+  path: Place,
+  start: number,
+  value: AST.TOMLContentNode,
+): void {
+  const [valueStart, end] = value.range
+  const member = { path, holder, start, valueStart, end, inside: undefined as Holder | undefined }
+  holder.members.push(member)
+  if (value.type !== 'TOMLInlineTable' && value.type !== 'TOMLArray') return
+
+  const kind = value.type === 'TOMLArray' ? 'list' : 'inline'
+  const inside: OpenHolder = { kind, path, start: valueStart, end, members: [], owner: member }
+  member.inside = inside
+  holders.push(inside)
+  if (value.type === 'TOMLInlineTable') {
+    for (const child of value.body) addMember(holders, inside, child)
+  } else {
+    for (const [index, item] of value.elements.entries())
+      addValue(holders, inside, [...path, index], item.range[0], item)
+  }
+}
+
+/** On one line. */
+function spell(content: Content): string {
+  if ('source' in content) return content.source
+  return 'value' in content ? spellValue(content.value) : spellBraces(content.members, spell)
+}
+
+function spellValue(value: Value): string {
+  if (value === null) throw new Conflict('TOML has no null', 0)
+  if (value instanceof Literal) return value.source
+  if (Array.isArray(value)) return `[${value.map(spellValue).join(', ')}]`
+  if (isTable(value)) return spellBraces(new Map(Object.entries(value)), spellValue)
+  if (typeof value === 'string') return spellString(value)
+  // Its types leave out bigint, which it renders (seen in 3.0.0).
+  return stringify.value(value as number | boolean)
+}
+
+function spellBraces<Child>(
+  members: ReadonlyMap<string, Child>,
+  spellChild: (child: Child) => string,
+): string {
+  const all = [...members].map(([key, child]) => `${spellKey([key])} = ${spellChild(child)}`)
+  return all.length === 0 ? '{}' : `{ ${all.join(', ')} }`
+}
+
+function spellKey(keys: readonly string[]): string {
+  return keys.map((key) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : spellString(key))).join('.')
+}
+
+function spellString(text: string): string {
+  if (/\p{Surrogate}/u.test(text))
+    throw new Conflict('half a character cannot stand in a TOML file', 0)
+  // @iarna/toml escapes only the first control character (seen in 3.0.0).
+  return stringify.value(text).replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must be escaped
+    /[\u0000-\u001f\u007f]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** A new `[table]` for each parent. */
+function spellAtEnd(text: string, settings: readonly Setting[]): string {
+  const eol = eolAt(text, text.length)
+  const blocks = blocksOf(settings, eol).join(eol + eol)
+  if (text === '') return blocks + eol
+  if (!text.endsWith('\n')) return eol + eol + blocks
+  return (endsWithBlankLine(text) ? '' : eol) + blocks + eol
+}
+
+/** Keys of the same table, below its header; keys of the root have none. */
+function blocksOf(settings: readonly Setting[], eol: string): string[] {
+  const blocks = new Map<string, string[]>()
+  for (const { path, content } of settings) {
+    const keys = path.filter((key) => typeof key === 'string')
+    const table = spellKey(keys.slice(0, -1))
+    const header = table === '' ? [] : [`[${table}]`]
+    const line = `${spellKey(keys.slice(-1))} = ${spell(content)}`
+    blocks.set(table, [...(blocks.get(table) ?? header), line])
+  }
+  return [...blocks.values()].map((lines) => lines.join(eol))
+}
+
+function rootFirst(a: string, b: string): number {
+  return Number(a.startsWith('[')) - Number(b.startsWith('['))
 }

@@ -1,9 +1,12 @@
+import { UserError } from '../errors.ts'
 import { Conflict, type Dialect, type ParsedText } from './dialect.ts'
-import { conflict, reparse } from './edit.ts'
+import { carryOut, conflict } from './edit.ts'
 import { type Bytes, type KeyPath, sameBytes } from './plan.ts'
+import { revertText, type Versions } from './revert.ts'
+import { sourceAt } from './splice.ts'
 import { decodeText, encodeText, endsWithBlankLine } from './text.ts'
-import { revertLines } from './undo-lines.ts'
 import {
+  isEmpty,
   isTable,
   leafPaths,
   matches,
@@ -15,11 +18,7 @@ import {
   withValue,
 } from './values.ts'
 
-export interface UndoVersions {
-  readonly before: Bytes | null
-  readonly written: Bytes | null
-  readonly current: Bytes | null
-}
+export type UndoVersions = Versions<Bytes | null>
 
 export interface Undone {
   readonly bytes: Bytes | null
@@ -35,9 +34,9 @@ interface Target {
 /**
  * The undo of both formats.
  *
- * First whole lines: where the lines that we changed are still as we wrote them, the old lines come
- * back as they were, with their blanks and comments. Then key by key, for files that were written
- * anew. Each step is judged by what the independent parser sees.
+ * First what we changed comes back as it was, blanks and comments too, where it still stands as we
+ * wrote it: whole lines, then words. What is left, in a file that was written anew, comes back key by
+ * key. Each step is judged by what the independent parser sees.
  */
 export function undoWith(
   dialect: Dialect,
@@ -46,21 +45,26 @@ export function undoWith(
   place: string,
 ): Undone {
   if (sameBytes(versions.current, versions.written)) return { bytes: versions.before, kept: [] }
-  const before = parseVersion(dialect, versions.before, place)
-  const written = parseVersion(dialect, versions.written, place)
+  const decoded = decodeText(versions.current ?? new Uint8Array(), place)
+  const parse = (text: string) => dialect.parse(text, place)
+  const [oldText, writtenText] = inLineBreaksOf(
+    decoded.text,
+    ...[versions.before, versions.written].map((bytes) =>
+      bytes ? decodeText(bytes, place).text : '',
+    ),
+  )
+  const [before, written] = [parse(oldText), parse(writtenText)]
   if (versions.current === null) {
-    const changed = paths.filter(
-      (path) => !sameValue(valueAt(before.root, path), valueAt(written.root, path)),
-    )
-    return { bytes: null, kept: changed }
+    const isChanged = (path: KeyPath) =>
+      !sameValue(valueAt(before.root, path), valueAt(written.root, path))
+    return { bytes: null, kept: paths.filter(isChanged) }
   }
-  const decoded = decodeText(versions.current, place)
-  const current = dialect.parse(decoded.text, place)
+
+  const current = parse(decoded.text)
   const { targets, kept } = judge(before.root, written.root, current.root, paths)
   try {
-    const text = restore(dialect, { before, written, current }, targets, place)
-    const isGone = versions.before === null && dialect.isBlank(dialect.parse(text, place))
-    if (isGone) return { bytes: null, kept }
+    const { text } = restore(dialect, { before, written, current }, targets, place)
+    if (versions.before === null && dialect.isBlank(text)) return { bytes: null, kept }
     const bytes = text === decoded.text ? versions.current : encodeText({ ...decoded, text })
     return { bytes, kept }
   } catch (cause) {
@@ -69,8 +73,15 @@ export function undoWith(
   }
 }
 
-function parseVersion(dialect: Dialect, bytes: Bytes | null, place: string): ParsedText {
-  return dialect.parse(bytes === null ? '' : decodeText(bytes, place).text, place)
+/** Two versions in the line breaks of a third, where somebody has changed all of them since. */
+function inLineBreaksOf(current: string, before = '', written = ''): [string, string] {
+  const [now, then] = [current, written].map((text) => new Set(text.match(/\r?\n/g)))
+  const [eol, other] = [...(now ?? [])]
+  const isAnew =
+    eol !== undefined && other === undefined && [...(then ?? [])].some((one) => one !== eol)
+  return isAnew
+    ? [before.replace(/\r?\n/g, eol), written.replace(/\r?\n/g, eol)]
+    : [before, written]
 }
 
 /** Which keys are still ours. Tables are looked at value by value, so that additions to them stay. */
@@ -92,54 +103,40 @@ function judge(
   return { targets, kept }
 }
 
+/** `path`, or, where tables stand there, the paths of their values. */
 function singlePaths(before: ValueTable, written: ValueTable, path: KeyPath): KeyPath[] {
-  const leaves = [before, written].flatMap((root) => {
-    const value = valueAt(root, path)
-    return isTable(value) && Object.keys(value).length > 0 ? leafPaths(value, path) : []
-  })
-  if (leaves.length === 0) return [path]
-  const isOneTable = [before, written].every((root) => {
-    const value = valueAt(root, path)
-    return value === undefined || isTable(value)
-  })
-  if (!isOneTable) return [path]
+  const values = [before, written].map((root) => valueAt(root, path))
+  if (!values.every((value) => value === undefined || isTable(value))) return [path]
+  const leaves = values.flatMap((value) => (isEmpty(value) ? [] : leafPaths(value, path)))
   const unique = new Map(leaves.map((leaf) => [JSON.stringify(leaf), leaf]))
-  return [...unique.values()].filter(
-    (leaf) => ![...unique.values()].some((other) => other !== leaf && startsWith(other, leaf)),
-  )
+  const all = [...unique.values()]
+  return all.filter((leaf) => !all.some((other) => other !== leaf && startsWith(other, leaf)))
 }
 
 function restore(
   dialect: Dialect,
-  versions: { before: ParsedText; written: ParsedText; current: ParsedText },
+  texts: Versions<ParsedText>,
   targets: readonly Target[],
   place: string,
-): string {
-  const { before, current } = versions
-  const isAllowed = (parsed: ParsedText) => isPartlyUndone(parsed.root, current.root, targets)
-  let parsed = revertLines(dialect, versions, isAllowed, place)
-  for (const { path, old } of targets) {
-    if (sameValue(valueAt(parsed.root, path), old)) continue
-    const text =
-      old === undefined ? dialect.remove(parsed, path) : putBack(dialect, before, parsed, path, old)
-    parsed = reparse(dialect, text, parsed, path, place)
-  }
-  parsed = removeEmptied(dialect, before, parsed, targets, place)
-  const isDone = targets.every(({ path, old }) => sameValue(valueAt(parsed.root, path), old))
-  if (!isDone || !isAllowed(parsed)) throw new Conflict('the old values cannot be put back', 0)
-  return parsed.text
-}
+): ParsedText {
+  const { before, current } = texts
+  const isAllowed = (root: ValueTable) => isPartlyUndone(root, current.root, targets)
+  const isDone = (root: ValueTable) =>
+    targets.every(({ path, old }) => sameValue(valueAt(root, path), old)) && isAllowed(root)
+  const tryText = (text: string) => tryParse(dialect, text, place, isAllowed)
 
-function putBack(
-  dialect: Dialect,
-  before: ParsedText,
-  parsed: ParsedText,
-  path: KeyPath,
-  old: Value,
-): string {
-  const source = dialect.sourceAt(before, path)
-  const content = source === undefined ? { value: old } : { source }
-  return dialect.set(parsed, path, content, dialect.placeOf(before, path))
+  let parsed = revertText(texts, tryText) ?? current
+  const left = targets.filter(({ path, old }) => !sameValue(valueAt(parsed.root, path), old))
+  if (left.length > 0) {
+    const settings = left.flatMap(({ path, old: value }) => {
+      if (value === undefined) return []
+      const source = sourceAt(before, path)
+      return [{ path, content: source === undefined ? { value } : { source } }]
+    })
+    const removed = left.filter(({ old }) => old === undefined).map(({ path }) => path)
+    parsed = carryOut(dialect, parsed, { settings, removed }, place, isDone)
+  }
+  return withoutEmptied(dialect, before, parsed, targets, place)
 }
 
 /** Whether `root` is `current` with some of the targets back at their old values, and nothing else. */
@@ -148,53 +145,52 @@ function isPartlyUndone(
   current: ValueTable,
   targets: readonly Target[],
 ): boolean {
-  let expected = current
-  const removed: KeyPath[] = []
-  for (const { path, old } of targets) {
-    if (!sameValue(valueAt(root, path), old)) continue
-    expected = withValue(expected, path, old)
-    if (old === undefined) removed.push(path)
-  }
-  return matches(root, expected, removed)
+  const undone = targets.filter(({ path, old }) => sameValue(valueAt(root, path), old))
+  const expected = undone.reduce((so, { path, old }) => withValue(so, path, old), current)
+  return matches(
+    root,
+    expected,
+    undone.map(({ path }) => path),
+  )
 }
 
-/** A table that was there and empty before gets its old spelling back: `{}`. */
-function emptyAgain(
+function tryParse(
   dialect: Dialect,
-  before: ParsedText,
-  parsed: ParsedText,
-  path: KeyPath,
-): string {
-  const old = dialect.sourceAt(before, path)
-  const now = dialect.sourceAt(parsed, path)
-  const isBraces = (source?: string) => source !== undefined && /^\{\s*\}$/.test(source)
-  return old !== undefined && isBraces(old) && isBraces(now)
-    ? dialect.set(parsed, path, { source: old })
-    : parsed.text
+  text: string,
+  place: string,
+  isAllowed: (root: ValueTable) => boolean,
+): ParsedText | undefined {
+  try {
+    const parsed = dialect.parse(text, place)
+    return isAllowed(parsed.root) ? parsed : undefined
+  } catch (cause) {
+    if (cause instanceof UserError) return undefined
+    throw cause
+  }
 }
 
-/** Takes out the tables that we opened and that hold nothing any more. */
-function removeEmptied(
+/** Takes out the tables and lists that we opened and that hold nothing any more, comments neither. */
+function withoutEmptied(
   dialect: Dialect,
   before: ParsedText,
   start: ParsedText,
   targets: readonly Target[],
   place: string,
 ): ParsedText {
-  let parsed = start
   const withBlankLine = !endsWithBlankLine(before.text)
+  let parsed = start
   for (const { path, old } of targets) {
     if (old !== undefined) continue
     for (let length = path.length - 1; length > 0; length--) {
       const table = path.slice(0, length)
       const value = valueAt(parsed.root, table)
-      if (!isTable(value)) continue
-      if (Object.keys(value).length > 0) break
-      const text =
-        valueAt(before.root, table) === undefined
-          ? dialect.removeEmptyTable(parsed, table, withBlankLine)
-          : emptyAgain(dialect, before, parsed, table)
-      if (text !== parsed.text) parsed = dialect.parse(text, place)
+      if (value === undefined) continue
+      const source = sourceAt(parsed, table)
+      const isBare = source === undefined || /^.\s*.$/.test(source)
+      if (!isEmpty(value) || !isBare || valueAt(before.root, table) !== undefined) break
+      const expected = withValue(parsed.root, table, undefined)
+      const work = { settings: [], removed: [table], withBlankLine }
+      parsed = carryOut(dialect, parsed, work, place, (root) => matches(root, expected, [table]))
     }
   }
   return parsed

@@ -40,11 +40,25 @@ export function emptyTable(): Record<string, Value> {
   return Object.create(null) as Record<string, Value>
 }
 
-export function valueAt(root: ValueTable, path: KeyPath): Value | undefined {
-  let value: Value | undefined = root
+/** A change's value as a parser gives it back; `toScalar` says how it gives a number. */
+export function toValue(value: ConfigValue, toScalar: (scalar: number | bigint) => Value): Value {
+  if (typeof value === 'number' || typeof value === 'bigint') return toScalar(value)
+  if (Array.isArray(value)) return value.map((item) => toValue(item, toScalar))
+  if (typeof value !== 'object' || value === null) return value as Value
+  const table = emptyTable()
+  for (const [key, child] of Object.entries(value)) table[key] = toValue(child, toScalar)
+  return table
+}
+
+/** What stands at `path`; of an element that its list holds, the element. */
+export function valueAt(root: Value | undefined, path: KeyPath): Value | undefined {
+  let value = root
   for (const key of path) {
-    if (!isTable(value) || !Object.hasOwn(value, key)) return undefined
-    value = value[key]
+    if (typeof key === 'object') {
+      value = Array.isArray(value) && value.includes(key.element) ? key.element : undefined
+    } else {
+      value = isTable(value) && Object.hasOwn(value, key) ? value[key] : undefined
+    }
   }
   return value
 }
@@ -60,68 +74,92 @@ export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
     )
   }
   if (!isTable(a) || !isTable(b)) return false
-  let more = 0
-  for (const key in a) {
-    if (!Object.hasOwn(b, key) || !sameValue(a[key], b[key])) return false
-    more++
-  }
-  for (const _ in b) more--
-  return more === 0
+
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameValue(a[key], b[key]))
+  )
 }
 
 /** A copy of `root` with `value` at `path`, or without it. Other parts are shared. */
 export function withValue(root: ValueTable, path: KeyPath, value: Value | undefined): ValueTable {
+  return (changed(root, path, value) ?? emptyTable()) as ValueTable
+}
+
+function changed(
+  there: Value | undefined,
+  path: KeyPath,
+  value: Value | undefined,
+): Value | undefined {
   const [key, ...rest] = path
-  if (key === undefined) return root
-  const copy = Object.assign(emptyTable(), root)
-  if (rest.length > 0) {
-    const child = Object.hasOwn(root, key) ? root[key] : undefined
-    if (value === undefined && !isTable(child)) return root
-    copy[key] = withValue(isTable(child) ? child : emptyTable(), rest, value)
-  } else if (value === undefined) {
-    delete copy[key]
-  } else {
-    copy[key] = value
+  if (key === undefined) return value
+  if (value === undefined && valueAt(there, path) === undefined) return there
+  if (typeof key === 'object') {
+    const others = (Array.isArray(there) ? there : []).filter((item) => item !== key.element)
+    return value === undefined ? others : [...others, value]
   }
+
+  const copy = Object.assign(emptyTable(), isTable(there) ? there : undefined)
+  const child = changed(valueAt(copy, [key]), rest, value)
+  if (child === undefined) delete copy[key]
+  else copy[key] = child
   return copy
 }
 
 /**
- * Whether `actual` is `expected`. A table on one of the `removed` paths that has become empty may
- * be gone: tables that exist only through dotted keys go with their last key.
+ * Whether `actual` is `expected` after changes at `paths`. A table that has become empty with a key
+ * that was removed may be gone: tables that exist only through dotted keys go with their last key.
+ * Where in its list an element stands does not matter.
  */
 export function matches(
   actual: ValueTable,
   expected: ValueTable,
-  removed: readonly KeyPath[],
+  paths: readonly KeyPath[],
 ): boolean {
-  let pruned = expected
-  for (const path of removed) {
+  let [found, wanted] = [actual, expected]
+  for (const path of paths) {
+    const value = valueAt(expected, path)
+    if (typeof path.at(-1) === 'object' && value !== undefined) {
+      if (valueAt(found, path) === undefined) return false
+      found = withValue(found, path, value)
+      wanted = withValue(wanted, path, value)
+    }
+    if (value !== undefined) continue
     for (let length = path.length - 1; length > 0; length--) {
       const parent = path.slice(0, length)
-      const value = valueAt(pruned, parent)
-      if (!isTable(value) || Object.keys(value).length > 0) break
-      if (valueAt(actual, parent) !== undefined) break
-      pruned = withValue(pruned, parent, undefined)
+      if (!isEmpty(valueAt(wanted, parent)) || valueAt(found, parent) !== undefined) break
+      wanted = withValue(wanted, parent, undefined)
     }
   }
-  return sameValue(actual, pruned)
+  return sameValue(found, wanted)
+}
+
+/** Whether it is a table or a list that holds nothing. */
+export function isEmpty(value: Value | undefined): boolean {
+  if (Array.isArray(value)) return value.length === 0
+  return isTable(value) && Object.keys(value).length === 0
 }
 
 /** The paths of all values below `path` that are not tables, and of all empty tables. */
-export function leafPaths(value: Value, path: KeyPath): KeyPath[] {
-  if (!isTable(value)) return [path]
-  const keys = Object.keys(value)
-  if (keys.length === 0) return [path]
-  return keys.flatMap((key) => leafPaths(value[key] as Value, [...path, key]))
+export function leafPaths(value: Value | undefined, path: KeyPath): KeyPath[] {
+  if (!isTable(value) || isEmpty(value)) return [path]
+  return Object.keys(value).flatMap((key) => leafPaths(value[key], [...path, key]))
 }
 
-export function startsWith(path: KeyPath, prefix: KeyPath): boolean {
-  return path.length >= prefix.length && prefix.every((key, index) => path[index] === key)
+type AnyPath = readonly (KeyPath[number] | number)[]
+
+export function startsWith(path: AnyPath, prefix: AnyPath): boolean {
+  return path.length >= prefix.length && prefix.every((key, index) => sameStep(path[index], key))
 }
 
-export function samePath(a: KeyPath, b: KeyPath): boolean {
+export function samePath(a: AnyPath, b: AnyPath): boolean {
   return a.length === b.length && startsWith(a, b)
+}
+
+function sameStep(a: AnyPath[number] | undefined, b: AnyPath[number]): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object') return a === b
+  return a.element === b.element
 }
 
 /**
@@ -148,7 +186,18 @@ function exactInteger(value: bigint): number | bigint {
   return Number.isSafeInteger(Number(value)) ? Number(value) : value
 }
 
-/** `model_providers.gateway.name`, for people. Keys that are not plain words are quoted. */
-export function showPath(path: KeyPath): string {
-  return path.map((key) => (/^[\w$-]+$/.test(key) ? key : JSON.stringify(key))).join('.')
+/**
+ * `model_providers.gateway.name`, for people; of an element `enabled_providers: "gateway"`. Keys that
+ * are not plain words are quoted.
+ */
+export function showPath(path: AnyPath): string {
+  const last = path.at(-1)
+  if (typeof last === 'object')
+    return `${showPath(path.slice(0, -1))}: ${JSON.stringify(last.element)}`
+  return path.map((key) => (/^[\w$-]+$/.test(String(key)) ? key : JSON.stringify(key))).join('.')
+}
+
+/** The same for programs: nothing is quoted. */
+export function plainPath(path: KeyPath): string {
+  return path.map((key) => (typeof key === 'object' ? key.element : key)).join('.')
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ConfigDocument } from '../edits/edit.ts'
 import { formatOf } from '../edits/format.ts'
 import { type Bytes, type FileEdit, type KeyPath, sameBytes } from '../edits/plan.ts'
-import { samePath, startsWith } from '../edits/values.ts'
+import { plainPath, samePath, startsWith } from '../edits/values.ts'
 import { UserError } from '../errors.ts'
 import { fileFailure, sha256Of, shownPath } from './files.ts'
 import type { RecordedFile, World } from './record.ts'
@@ -65,7 +65,7 @@ export function whyHeld(
   isAbandoned: (path: string) => boolean = () => false,
 ): string | undefined {
   const named = ({ edit }: UndoneFile, keys: readonly KeyPath[]) =>
-    `${keys.map(shownKey).join(', ')} in ${shownPath(machine, edit.path)}`
+    `${keys.map(plainPath).join(', ')} in ${shownPath(machine, edit.path)}`
   const together = 'Address and key belong together, so all of them stay.'
   const hasLogin = files.some(({ isKeyGone }) => isKeyGone)
   const own = files.filter(({ ownAddresses }) => ownAddresses.length > 0)
@@ -90,10 +90,6 @@ export function whyHeld(
   const [returning] = files.filter(({ addresses }) => addresses.length > 0)
   if (!hasLogin || returning === undefined) return undefined
   return `The key of this run was taken out since, and an older address would come back: ${named(returning, returning.addresses)}. ${together} ${ways}`
-}
-
-function shownKey(path: KeyPath): string {
-  return path.join('.')
 }
 
 export function leftAsItIs(undone: UndoneFile, why: string): UndoneFile {
@@ -321,7 +317,7 @@ function undoStep(
   const now = sha256OrNull(current)
   if (now === (file.after?.sha256 ?? null))
     return { after: file.before && readBlob(world, file.before.sha256), kept: [] }
-  if (current === null) return deletedSince
+  if (current === null) return file.before ? deletedSince : { after: null, kept: [] }
   // A run that was cut off came no further than to here.
   if (now === file.before?.sha256) return { after: current, kept: [] }
 

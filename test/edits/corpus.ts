@@ -130,7 +130,7 @@ function isOurs(
     ...path.slice(-2),
     ...Object.keys(Object(document.get(path)) as object),
   ])
-  return keys.some((key) => line.includes(key))
+  return keys.some((key) => line.includes(String(key)))
 }
 
 function isSame(a: unknown, b: unknown): boolean {

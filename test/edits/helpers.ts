@@ -1,5 +1,5 @@
+import { diffArrays } from 'diff'
 import { parse as parseTomlIndependently } from 'smol-toml'
-import { diffLines } from '../../src/edits/lines.ts'
 import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
 
@@ -33,9 +33,9 @@ export function linesLost(name: string, before: Bytes, after: Bytes): string[] {
   ]
   const core = (line: string) =>
     name === 'toml' ? line.replace(/\r?\n$/, '') : line.replace(/[\s,{}[\]]/g, '')
-  const hunks = diffLines(old, fresh, 10_000) ?? []
-  const lost = hunks.flatMap((hunk) => old.slice(hunk.oldStart, hunk.oldEnd))
-  const added = hunks.flatMap((hunk) => fresh.slice(hunk.newStart, hunk.newEnd)).map(core)
+  const parts = diffArrays(old, fresh)
+  const lost = parts.flatMap((part) => (part.removed ? part.value : []))
+  const added = parts.flatMap((part) => (part.added ? part.value : [])).map(core)
   return lost.filter(
     (line) =>
       line !== '' &&
@@ -61,13 +61,14 @@ export function decodeJson(bytes: Bytes, keepsDigits = true): Plain {
 }
 
 export function withChanges(root: Plain, changes: readonly KeyChange[]): Plain {
-  for (const { path, value } of changes) {
+  for (const { path: keys, value } of changes) {
+    const path = keys.map(String)
     let table = root
     for (const key of path.slice(0, -1)) {
       if (value !== undefined) table[key] ??= {}
       table = (table[key] ?? {}) as Plain
     }
-    const last = path.at(-1) as string
+    const last = path.at(-1) ?? ''
     if (value === undefined) delete table[last]
     else table[last] = value
   }

@@ -17,7 +17,7 @@ test.each([
   ['"x"', 'its root is not an object (line 1, column 1)'],
   ['{"a" 1}', 'colon expected (line 1, column 6)'],
   ['{"a": 01}', 'comma expected (line 1, column 8)'],
-  ['{"a": "x', 'a string does not end (line 1, column 7)'],
+  ['{"a": "x', 'unexpected end of string (line 1, column 7)'],
   ['{"a": 1} {}', 'end of file expected (line 1, column 10)'],
 ])('strict json: %j is refused by a strict reader because of %j', (text, problem) => {
   expect(strictJsonProblem(bytesOf(text))).toBe(problem)

@@ -1,3 +1,4 @@
+import type { KeyPath } from '../../edits/plan.ts'
 import type { Machine } from '../../platform/platform.ts'
 import { type FileTexts, type Obstacle, type ObstacleContext, slots } from '../client.ts'
 import { leftoverObstacles } from '../leftovers.ts'
@@ -27,7 +28,7 @@ export function claudeObstacles(
   const current = readSettings(file)
   // A setup brings a skipped file into force, with all that stands in it.
   const settings = context.choice ? readRepairedSettings(file) : current
-  const place = (path: readonly string[]) => placeOf(readFile(file), path)
+  const place = (path: KeyPath) => placeOf(readFile(file), path)
   const scene: Scene = { settings, machine, context, place }
   // With its own service Claude Code may be set up as its owner likes.
   const isPointed = context.choice !== undefined || Boolean(settings.env[names.baseUrl])

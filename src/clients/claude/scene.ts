@@ -1,3 +1,4 @@
+import type { KeyPath } from '../../edits/plan.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ObstacleContext, Repair } from '../client.ts'
 import { inEnv } from './keys.ts'
@@ -9,7 +10,7 @@ export interface Scene {
   readonly machine: Machine
   readonly context: ObstacleContext
   /** `file:line` of a key. */
-  readonly place: (path: readonly string[]) => string
+  readonly place: (path: KeyPath) => string
 }
 
 export function setEnv(name: string, value: string | undefined): Repair {

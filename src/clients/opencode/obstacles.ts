@@ -1,6 +1,6 @@
-import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
+import { type ConfigValue, type KeyPath, listHolds, listLacks } from '../../edits/plan.ts'
 import type { Machine } from '../../platform/platform.ts'
-import type { FileTexts, Obstacle, ObstacleContext, Repair } from '../client.ts'
+import type { FileTexts, Obstacle, ObstacleContext } from '../client.ts'
 import { placeholderOf } from '../leftovers.ts'
 import { relativePlaceObstacles } from '../paths.ts'
 import { variableObstacles } from '../shell-variables.ts'
@@ -132,8 +132,6 @@ function listObstacles(texts: FileTexts, context: ObstacleContext): readonly Obs
   const { providerId, choice } = context
   const target = readFile(fileOf(texts, 'config'))
   const { value } = mergedConfig(texts)
-  const providers = isTable(value['provider']) ? value['provider'][providerId] : undefined
-  const provider = isTable(providers) ? providers : {}
   const inUse = choice
     ? [choice.models.model, choice.models.smallModel ?? choice.models.model]
     : [value['model'], value['small_model']].flatMap((model) =>
@@ -141,60 +139,43 @@ function listObstacles(texts: FileTexts, context: ObstacleContext): readonly Obs
           ? [model.slice(providerId.length + 1)]
           : [],
       )
-  const lists: readonly {
-    readonly path: KeyPath
-    readonly list: ConfigValue | undefined
-    readonly kind: 'must-hold' | 'must-not-hold'
-    readonly wanted: readonly string[]
-  }[] = [
-    {
-      path: ['enabled_providers'],
-      list: value['enabled_providers'],
-      kind: 'must-hold',
-      wanted: [providerId],
-    },
-    {
-      path: ['disabled_providers'],
-      list: value['disabled_providers'],
-      kind: 'must-not-hold',
-      wanted: [providerId],
-    },
-    {
-      path: ['provider', providerId, 'whitelist'],
-      list: provider['whitelist'],
-      kind: 'must-hold',
-      wanted: inUse,
-    },
-    {
-      path: ['provider', providerId, 'blacklist'],
-      list: provider['blacklist'],
-      kind: 'must-not-hold',
-      wanted: inUse,
-    },
+  const lists = [
+    { path: ['enabled_providers'], mustHold: true, ids: [providerId] },
+    { path: ['disabled_providers'], mustHold: false, ids: [providerId] },
+    { path: ['provider', providerId, 'whitelist'], mustHold: true, ids: inUse },
+    { path: ['provider', providerId, 'blacklist'], mustHold: false, ids: inUse },
   ]
-  return lists.flatMap(({ path, list, kind, wanted }): Obstacle[] => {
-    if (!Array.isArray(list)) return []
-    const held: readonly ConfigValue[] = list
-    const missing = [...new Set(wanted)].filter((id) => !held.includes(id))
-    const hidden = kind === 'must-hold' ? missing : wanted.filter((id) => held.includes(id))
+  return lists.flatMap(({ path, mustHold, ids }): Obstacle[] => {
+    const held = valueIn(value, path)
+    if (!Array.isArray(held)) return []
+    const hidden = [...new Set(ids)].filter((id) => held.includes(id) !== mustHold)
     if (hidden.length === 0) return []
-    const mended =
-      kind === 'must-hold'
-        ? [...held, ...missing]
-        : held.filter((id) => typeof id !== 'string' || !wanted.includes(id))
-    const name = path.at(-1)!
+
+    const name = path.at(-1)
     const file = ownFiles(texts).findLast((one) => one.document?.get(path) !== undefined)
+    const mended = mustHold ? [...held, ...hidden] : held.filter((id) => !hidden.includes(id))
+    const changes =
+      file?.path === target.path
+        ? hidden.map((id) => (mustHold ? listHolds : listLacks)(path, id))
+        : [{ path, value: mended }]
     return [
       {
         code: 'opencode-hidden',
-        message: `${name} hides ${[...new Set(hidden)].join(', ')} from opencode`,
+        message: `${name} hides ${hidden.join(', ')} from opencode`,
         place: file ? placeOf(file, path) : target.path,
-        cure: kind === 'must-hold' ? `Add it to ${name}.` : `Take it out of ${name}.`,
-        repair: repair(path, mended),
+        cure: mustHold ? `Add it to ${name}.` : `Take it out of ${name}.`,
+        repair: { role: 'config', changes },
         weight: 'blocks',
       },
     ]
   })
+}
+
+function valueIn(table: ConfigValue | undefined, path: readonly string[]): ConfigValue | undefined {
+  return path.reduce<ConfigValue | undefined>(
+    (value, key) => (isTable(value) ? value[key] : undefined),
+    table,
+  )
 }
 
 /** An agent with a model of its own does not use the default model. */
@@ -249,8 +230,4 @@ function layerObstacles(texts: FileTexts, context: ObstacleContext): readonly Ob
       ]
     }),
   )
-}
-
-function repair(path: KeyPath, value: ConfigValue | undefined): Repair {
-  return { role: 'config', changes: [{ path, value }] }
 }

@@ -1,0 +1,103 @@
+import type { Client, ConfigFile, FileText, FileTexts, Settings } from '../../clients/client.ts'
+import { shellProfilePaths } from '../../clients/shell-profiles.ts'
+import type { Bytes, FileEdit } from '../../edits/plan.ts'
+import { maxConfigBytes } from '../../edits/text.ts'
+import { UserError } from '../../errors.ts'
+import type { Session } from '../screen/session.ts'
+
+/**
+ * Reads all that a client reads. A layer that cannot be read counts as absent: it is only looked at.
+ *
+ * @throws UserError `not-permitted`, `config-invalid` (too large), `config-conflict` (not a file)
+ */
+export function readClientFiles(session: Session, client: Client): FileTexts {
+  return listClientFiles(session, client).map(
+    (file): FileText => ({ ...file, bytes: readConfig(session, file) }),
+  )
+}
+
+/** All that a client reads, as far as its place goes. */
+export function listClientFiles(session: Session, client: Client): readonly ConfigFile[] {
+  const { files, machine } = session.platform
+  return client.files(machine, {
+    exists: (path) => {
+      try {
+        files.stat(path)
+        return true
+      } catch {
+        return false
+      }
+    },
+    entries: (folder) => {
+      try {
+        return files.readdir(folder).sort()
+      } catch {
+        return []
+      }
+    },
+  })
+}
+
+/** What a client believes now; undefined where its files cannot be read. */
+export function settingsNow(session: Session, client: Client): Settings | undefined {
+  try {
+    return client.readBack(readClientFiles(session, client))
+  } catch (error) {
+    if (error instanceof UserError) return undefined
+    throw error
+  }
+}
+
+function readConfig(session: Session, file: ConfigFile): Bytes | null {
+  try {
+    return session.platform.files.read(file.path, maxConfigBytes)
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === 'ENOENT' || code === 'ENOTDIR' || file.use === 'layer') return null
+    throw readFailure(session.showPath(file.path), error)
+  }
+}
+
+function readFailure(place: string, error: unknown): UserError {
+  const code = (error as NodeJS.ErrnoException).code
+  if (error instanceof RangeError)
+    return new UserError({
+      code: 'config-invalid',
+      message: `${place} is larger than ${maxConfigBytes} bytes, which no client's configuration is`,
+      hint: 'Look at what stands in it.',
+      cause: error,
+    })
+  if (code === 'EACCES' || code === 'EPERM')
+    return new UserError({
+      code: 'not-permitted',
+      message: `${place} cannot be read: permission denied`,
+      hint: `Check its owner and mode with: ls -l ${place}`,
+      cause: error,
+    })
+  return new UserError({
+    code: 'config-conflict',
+    message: `${place} cannot be read as a file (${code ?? String(error)})`,
+    hint: 'Move away what stands in its place, then try again.',
+    cause: error,
+  })
+}
+
+/** What the user's shells read at their start, where it exists and is not absurdly large. */
+export function readShellProfiles(session: Session): readonly { path: string; text: string }[] {
+  const { files, machine } = session.platform
+  return shellProfilePaths(machine).flatMap((path) => {
+    try {
+      return [{ path, text: new TextDecoder().decode(files.read(path, maxConfigBytes)) }]
+    } catch {
+      return []
+    }
+  })
+}
+
+/** The files as they are, with what the edits make of theirs. */
+export function asPlanned(texts: FileTexts, edits: readonly FileEdit[]): FileTexts {
+  return texts.map((text) => {
+    const edit = edits.find(({ path }) => path === text.path)
+    return edit === undefined ? text : { ...text, bytes: edit.after }
+  })
+}

@@ -1,0 +1,48 @@
+import { exitStatus, UserError } from '../../errors.ts'
+import type { RunRecord } from '../../transaction/record.ts'
+import { type Settled, settle } from '../../transaction/restore.ts'
+import { listRuns } from '../../transaction/state.ts'
+import type { Session } from '../screen/session.ts'
+
+/** Settles a run that was cut off, and says so. Comes first in every command that reads state. */
+export function settleFirst(session: Session): void {
+  const settled = settle(session.platform)
+  if (settled === undefined) return
+  session.notice({ code: 'run-recovered', message: describeSettled(session, settled) })
+  session.showNotices('note')
+}
+
+/**
+ * Why the records cannot be read, for a command that only looks and goes on without them. Any other
+ * error is thrown on.
+ */
+export function unreadable(error: unknown): UserError {
+  const isUnreadable =
+    error instanceof UserError &&
+    exitStatus[error.code] === exitStatus['not-permitted'] &&
+    error.files === 'unchanged'
+  if (isUnreadable) return error
+  throw error
+}
+
+function describeSettled(session: Session, { run, outcome, files, left }: Settled): string {
+  const list = (paths: readonly string[]) => paths.map((path) => session.showPath(path)).join(', ')
+  if (outcome === 'discarded')
+    return `Run ${run} had been cut off before it changed anything, and is discarded`
+  if (outcome === 'restored')
+    return `Run ${run} had been cut off and is taken back; as they were before it: ${list(files)}`
+  const back = files.length === 0 ? '' : `; as they were before it: ${list(files)}`
+  return `Run ${run} had been cut off, and cannot be taken back as a whole, because its files were changed since${back}; left as they are: ${list(left)}. Roll back, or set the client up again`
+}
+
+/** The recorded runs, newest first. A damaged record becomes a notice. */
+export function runsSoFar(session: Session): readonly RunRecord[] {
+  const { runs, damaged } = listRuns(session.platform)
+  for (const path of damaged)
+    session.notice({
+      code: 'record-damaged',
+      message: `The record of an earlier run cannot be read: ${session.showPath(path)}`,
+      hint: 'That run can no longer be undone; the others can. No copy of an old file is removed while it is there; `repoint forget --all` removes all of them.',
+    })
+  return runs
+}

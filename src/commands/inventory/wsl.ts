@@ -1,0 +1,38 @@
+import type { Notice } from '../../clients/client.ts'
+import type { Platform } from '../../platform/platform.ts'
+
+/** Where WSL mounts the users' folders of Windows, unless told otherwise in /etc/wsl.conf. */
+const windowsUsers = '/mnt/c/Users'
+
+/** Folders there that are nobody's home. */
+const notHomes = new Set(['All Users', 'Default', 'Default User', 'Public', 'desktop.ini'])
+
+/**
+ * Under WSL there are two homes, and a client that runs on Windows reads the other one: said, because
+ * a setup on this side does not reach it. Undefined elsewhere.
+ */
+export function wslNotice({
+  machine,
+  files,
+}: Pick<Platform, 'machine' | 'files'>): Notice | undefined {
+  const { env, home, os } = machine
+  if (os !== 'linux' || (!env['WSL_DISTRO_NAME'] && !env['WSL_INTEROP'])) return undefined
+  const homes = windowsHomes(files)
+  const other = homes.length === 1 ? homes[0]! : `${windowsUsers}/<you>`
+  return {
+    code: 'wsl',
+    message: `This is WSL: clients started here read ${home}, clients started on Windows read ${other}`,
+    hint: 'For those, run repoint in a Windows terminal too.',
+  }
+}
+
+function windowsHomes(files: Platform['files']): string[] {
+  try {
+    return files
+      .readdir(windowsUsers)
+      .filter((name) => !notHomes.has(name))
+      .map((name) => `${windowsUsers}/${name}`)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,202 @@
+import { diffArrays } from 'diff'
+import { applySplices, type Splice } from './text.ts'
+
+/** A file before our run, as the run left it, and as it is now. */
+export interface Versions<Version> {
+  readonly before: Version
+  readonly written: Version
+  readonly current: Version
+}
+
+interface Text {
+  readonly text: string
+}
+
+/**
+ * Puts back what we changed where it still stands as we wrote it: whole lines, else words of them.
+ *
+ * @param tryText gives the parsed text if a change may be taken back so
+ * @returns undefined where nothing can be put back
+ */
+export function revertText<Parsed extends Text>(
+  versions: Versions<Text>,
+  tryText: (text: string) => Parsed | undefined,
+): Parsed | undefined {
+  const { before, written, current } = versions
+  const byOthers = changesBetween(written.text, current.text)
+  const inLines = byOthers.map(({ lines }) => lines)
+  const inWords = byOthers.flatMap(({ words }) => words)
+  const toLines = reverter(linesOf, versions, inLines)
+  const toWords = reverter(wordsOf, versions, inWords)
+  const changes = changesBetween(before.text, written.text).map(({ lines, words }) => ({
+    whole: toLines(lines),
+    parts: words.flatMap(toWords),
+  }))
+  const all = changes.flatMap(({ whole, parts }) => (whole.length > 0 ? whole : parts))
+  const atOnce = tryText(applySplices(current.text, all))
+  if (atOnce) return atOnce
+
+  let reverted: Parsed | undefined
+  let taken: readonly Splice[] = []
+  const isTaken = (splice: Splice) => {
+    const tried = tryText(applySplices(current.text, [...taken, splice]))
+    if (tried === undefined) return false
+    taken = [...taken, splice]
+    reverted = tried
+    return true
+  }
+  for (const { whole, parts } of changes) {
+    if (!whole.some(isTaken)) parts.forEach(isTaken)
+  }
+  return reverted
+}
+
+/** What takes a change of ours back in the current text; nothing where ours does not stand together. */
+function reverter(
+  piecesOf: (text: string) => readonly string[],
+  { before, written, current }: Versions<Text>,
+  byOthers: readonly Stretch[],
+): (change: Stretch) => readonly Splice[] {
+  const old = piecesOf(before.text)
+  const places = placesIn(byOthers, piecesOf(written.text).length)
+  const offsets = totals(piecesOf(current.text).map((piece) => piece.length))
+  return (change) => {
+    const [start, end] = (spanOf(change, places) ?? []).map((place) => offsets[place])
+    if (start === undefined || end === undefined) return []
+    return [{ start, end, text: old.slice(change.oldStart, change.oldEnd).join('') }]
+  }
+}
+
+/** For each piece that we wrote, which one it is by now; undefined where it is gone. */
+function placesIn(byOthers: readonly Stretch[], length: number): (number | undefined)[] {
+  const places: (number | undefined)[] = []
+  let shift = 0
+  for (const { oldStart, oldEnd, newEnd } of byOthers) {
+    while (places.length < oldStart) places.push(places.length + shift)
+    while (places.length < oldEnd) places.push(undefined)
+    shift = newEnd - oldEnd
+  }
+  while (places.length < length) places.push(places.length + shift)
+  return places
+}
+
+/** From which to which piece of the current text our pieces stand, one behind the other. */
+function spanOf(
+  { newStart, newEnd }: Stretch,
+  places: readonly (number | undefined)[],
+): readonly [number, number] | undefined {
+  const start = places[newStart]
+  if (newStart === newEnd) {
+    const previous = places[newStart - 1]
+    const at = previous === undefined ? (places.length === 0 ? 0 : start) : previous + 1
+    return at === undefined ? undefined : [at, at]
+  }
+  const isTogether = places
+    .slice(newStart, newEnd)
+    .every((place, index) => start !== undefined && place === start + index)
+  return start !== undefined && isTogether ? [start, start + newEnd - newStart] : undefined
+}
+
+/** Pieces `oldStart..oldEnd` became pieces `newStart..newEnd`, from 0, ends exclusive. */
+interface Stretch {
+  readonly oldStart: number
+  readonly oldEnd: number
+  readonly newStart: number
+  readonly newEnd: number
+}
+
+/** Beyond this many changed pieces a text counts as written anew. */
+const maxEditLength = 1_000
+
+export function linesOf(text: string): readonly string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+}
+
+/** Strings, words, blanks, line breaks, and any other character. None goes beyond its line. */
+function wordsOf(text: string): readonly string[] {
+  return text.match(/"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[\w.-]+|[ \t]+|\r?\n|[\s\S]/g) ?? []
+}
+
+/** A changed stretch of lines, and in words what differs inside of it. */
+interface TextChange {
+  readonly lines: Stretch
+  readonly words: readonly Stretch[]
+}
+
+function changesBetween(old: string, fresh: string): readonly TextChange[] {
+  const [oldLines, newLines] = [linesOf(old), linesOf(fresh)]
+  const [oldWords, newWords] = [wordsOf(old), wordsOf(fresh)]
+  const [oldAt, newAt] = [oldLines, newLines].map((lines) =>
+    totals(lines.map((line) => wordsOf(line).length)),
+  ) as [number[], number[]]
+  return changedPieces(oldLines, newLines, () => true).map((lines) => {
+    const [oldFrom, newFrom] = [oldAt[lines.oldStart] ?? 0, newAt[lines.newStart] ?? 0]
+    const words = changedPieces(
+      oldWords.slice(oldFrom, oldAt[lines.oldEnd]),
+      newWords.slice(newFrom, newAt[lines.newEnd]),
+      // Commas and braces stand everywhere: what is alike in them tells nothing.
+      (word) => /[\w"']/.test(word),
+    ).map(({ oldStart, oldEnd, newStart, newEnd }) => ({
+      oldStart: oldStart + oldFrom,
+      oldEnd: oldEnd + oldFrom,
+      newStart: newStart + newFrom,
+      newEnd: newEnd + newFrom,
+    }))
+    return { lines, words }
+  })
+}
+
+/** The sum of all numbers before each, and of all of them at the end. */
+function totals(numbers: readonly number[]): number[] {
+  let sum = 0
+  return [0, ...numbers.map((number) => (sum += number))]
+}
+
+/** What differs between pieces that are the same in both; only those that tell are compared. */
+function changedPieces(
+  old: readonly string[],
+  fresh: readonly string[],
+  tells: (piece: string) => boolean,
+): readonly Stretch[] {
+  const stretches: Stretch[] = []
+  let [oldStart, newStart] = [0, 0]
+  for (const [oldAt, newAt] of [
+    ...sameIn(old, fresh, tells),
+    [old.length, fresh.length] as const,
+  ]) {
+    let [oldEnd, newEnd] = [oldAt, newAt]
+    const isSame = (oldIndex: number, newIndex: number) =>
+      oldStart < oldEnd && newStart < newEnd && old[oldIndex] === fresh[newIndex]
+    while (isSame(oldStart, newStart)) [oldStart, newStart] = [oldStart + 1, newStart + 1]
+    while (isSame(oldEnd - 1, newEnd - 1)) [oldEnd, newEnd] = [oldEnd - 1, newEnd - 1]
+    if (oldEnd > oldStart || newEnd > newStart)
+      stretches.push({ oldStart, oldEnd, newStart, newEnd })
+    ;[oldStart, newStart] = [oldAt + 1, newAt + 1]
+  }
+  return stretches
+}
+
+/** Which piece of the one is which of the other; none where they have too little in common. */
+function sameIn(
+  old: readonly string[],
+  fresh: readonly string[],
+  tells: (piece: string) => boolean,
+): (readonly [number, number])[] {
+  const [oldTelling, newTelling] = [old, fresh].map((pieces) =>
+    [...pieces.keys()].filter((index) => tells(pieces[index] ?? '')),
+  ) as [number[], number[]]
+  const parts = diffArrays(
+    oldTelling.map((index) => old[index]),
+    newTelling.map((index) => fresh[index]),
+    { maxEditLength },
+  )
+  let [oldAt, newAt] = [0, 0]
+  return (parts ?? []).flatMap(({ count, added, removed }) => {
+    const same = Array.from({ length: added || removed ? 0 : count }, (_, index) => {
+      return [oldTelling[oldAt + index] ?? 0, newTelling[newAt + index] ?? 0] as const
+    })
+    if (!added) oldAt += count
+    if (!removed) newAt += count
+    return same
+  })
+}

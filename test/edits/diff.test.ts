@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { expect, test } from 'vitest'
+import { unifiedDiff } from '../../src/edits/diff.ts'
+import { fc } from '../support/fast-check.ts'
+import { bytesOf, show } from './helpers.ts'
+
+const diff = (before: string | null, after: string | null, secrets: string[] = []) =>
+  unifiedDiff(
+    before === null ? null : bytesOf(before),
+    after === null ? null : bytesOf(after),
+    secrets,
+    'f',
+  )
+
+test('unified diff: nothing for equal files', () => {
+  expect(diff('a\n', 'a\n')).toEqual([])
+  expect(diff(null, null)).toEqual([])
+})
+
+test('unified diff: three lines of context, far changes in hunks of their own', () => {
+  const old = Array.from({ length: 20 }, (_, line) => `line ${line + 1}\n`)
+  const fresh = old.with(1, 'two\n').with(4, 'five\n').with(18, 'nineteen\n')
+  expect(diff(old.join(''), fresh.join(''))).toEqual([
+    '--- f',
+    '+++ f',
+    '@@ -1,8 +1,8 @@',
+    ' line 1',
+    '-line 2',
+    '+two',
+    ' line 3',
+    ' line 4',
+    '-line 5',
+    '+five',
+    ' line 6',
+    ' line 7',
+    ' line 8',
+    '@@ -16,5 +16,5 @@',
+    ' line 16',
+    ' line 17',
+    ' line 18',
+    '-line 19',
+    '+nineteen',
+    ' line 20',
+  ])
+})
+
+test('unified diff: a file that is created or deleted, and a missing final line break', () => {
+  expect(diff(null, 'a\nb')).toEqual([
+    '--- /dev/null',
+    '+++ f',
+    '@@ -0,0 +1,2 @@',
+    '+a',
+    '+b',
+    '\\ No newline at end of file',
+  ])
+  expect(diff('a\n', null)).toEqual(['--- f', '+++ /dev/null', '@@ -1 +0,0 @@', '-a'])
+})
+
+test('unified diff: a line that differs only in its line break or its secret is shown', () => {
+  expect(diff('a\r\n', 'a\n').slice(3)).toEqual(['-a', '+a'])
+  expect(diff('key: aaaaaa\n', 'key: bbbbbb\n', ['aaaaaa', 'bbbbbb']).slice(3)).toEqual([
+    '-key: ....',
+    '+key: ....',
+  ])
+})
+
+test('unified diff: gives up on finding the smallest difference of files that have little in common', () => {
+  const lines = (word: string) =>
+    Array.from({ length: 3_000 }, (_, line) => `${word}${line}\n`).join('')
+  expect(diff(lines('a'), lines('b'))[2]).toBe('@@ -1,3000 +1,3000 @@')
+})
+
+test('unified diff: patch(1) turns one file into the other with it', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'repoint-diff-'))
+  try {
+    const probe = await execa('patch', ['--version'], { reject: false })
+    if (probe.failed) return context.skip()
+    const text = fc.array(fc.constantFrom('a\n', 'b\n', '\n', '  c\n'), {
+      minLength: 1,
+      maxLength: 20,
+    })
+    for (const [before, after] of fc.sample(fc.tuple(text, text), 10)) {
+      const [old, fresh] = [before.join(''), after.join('').replace(/\n$/, '')]
+      writeFileSync(join(folder, 'f'), old)
+      const input = `${diff(old, fresh).join('\n')}\n`
+      const { stdout } = await execa('patch', ['-s', '-o', '-', 'f'], {
+        cwd: folder,
+        input,
+        stripFinalNewline: false,
+      })
+      expect(stdout).toBe(show(bytesOf(fresh)))
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})

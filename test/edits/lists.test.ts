@@ -1,0 +1,239 @@
+import { describe, expect, test } from 'vitest'
+import { formatOf } from '../../src/edits/format.ts'
+import { type KeyChange, listHolds, listLacks } from '../../src/edits/plan.ts'
+import { bytesOf, caught, show } from './helpers.ts'
+
+const json = formatOf('json')
+const toml = formatOf('toml')
+const list = ['enabled']
+const formats = { json, toml }
+
+type Row = readonly [name: string, format: 'json' | 'toml', before: string, after: string]
+
+function lines(...all: string[]): string {
+  return `${all.join('\n')}\n`
+}
+
+const added: readonly Row[] = [
+  ['one line', 'json', '{ "enabled": ["a", "b"] }\n', '{ "enabled": ["a", "b", "x"] }\n'],
+  ['no blanks', 'json', '{"enabled":["a","b"]}', '{"enabled":["a","b","x"]}'],
+  ['empty', 'json', '{ "enabled": [] }', '{ "enabled": ["x"] }'],
+  [
+    'a line each, with comments',
+    'json',
+    lines('{', '  "enabled": [', '    // work', '    "a", // by us', '    "b" // mine', '  ]', '}'),
+    lines(
+      '{',
+      '  "enabled": [',
+      '    // work',
+      '    "a", // by us',
+      '    "b", // mine',
+      '    "x"',
+      '  ]',
+      '}',
+    ),
+  ],
+  [
+    'a trailing comma',
+    'json',
+    lines('{', '  "enabled": [', '    "a",', '  ],', '}'),
+    lines('{', '  "enabled": [', '    "a",', '    "x",', '  ],', '}'),
+  ],
+  [
+    'only a comment',
+    'json',
+    lines('{', '  "enabled": [', '    // none', '  ]', '}'),
+    lines('{', '  "enabled": [', '    // none', '    "x"', '  ]', '}'),
+  ],
+  [
+    'no list yet',
+    'json',
+    '{\n  "a": 1\n}\n',
+    lines('{', '  "a": 1,', '  "enabled": [', '    "x"', '  ]', '}'),
+  ],
+  ['one line', 'toml', 'enabled = ["a", "b"] # why\n', 'enabled = ["a", "b", "x"] # why\n'],
+  ['empty', 'toml', 'enabled = []\n', 'enabled = ["x"]\n'],
+  [
+    'a line each, with comments',
+    'toml',
+    lines('enabled = [', '  "a", # by us', '  "b", # mine', '  # end', ']'),
+    lines('enabled = [', '  "a", # by us', '  "b", # mine', '  "x",', '  # end', ']'),
+  ],
+  ['no list yet', 'toml', 'a = 1\n', 'a = 1\nenabled = ["x"]\n'],
+]
+
+const removed: readonly Row[] = [
+  ['one line', 'json', '{ "enabled": ["x", "a"] }', '{ "enabled": ["a"] }'],
+  ['last', 'json', '{ "enabled": ["a", "x"] }', '{ "enabled": ["a"] }'],
+  ['alone', 'json', '{ "enabled": ["x"] }', '{ "enabled": [] }'],
+  ['twice', 'json', '{ "enabled": ["x", "a", "x"] }', '{ "enabled": ["a"] }'],
+  ['twice at the end', 'json', '{ "enabled": ["a", "x", "x"] }', '{ "enabled": ["a"] }'],
+  [
+    'with a comment behind it',
+    'json',
+    lines(
+      '{',
+      '  "enabled": [',
+      '    "a", // one',
+      '    "x", // two',
+      '    "b" // three',
+      '  ]',
+      '}',
+    ),
+    lines('{', '  "enabled": [', '    "a", // one', '    // two', '    "b" // three', '  ]', '}'),
+  ],
+  [
+    'last, with a comment behind it',
+    'json',
+    lines('{', '  "enabled": [', '    "a", // one', '    "x" // two', '  ]', '}'),
+    lines('{', '  "enabled": [', '    "a" // one', '    // two', '  ]', '}'),
+  ],
+  [
+    'a line each',
+    'json',
+    lines('{', '  "enabled": [', '    // one', '    "a",', '    // two', '    "x"', '  ]', '}'),
+    lines('{', '  "enabled": [', '    // one', '    "a"', '    // two', '  ]', '}'),
+  ],
+  [
+    'several on a line',
+    'json',
+    lines('{', '  "enabled": [', '    "a", "x",', '    "b"', '  ]', '}'),
+    lines('{', '  "enabled": [', '    "a",', '    "b"', '  ]', '}'),
+  ],
+  [
+    'with a comment behind it',
+    'toml',
+    lines('enabled = [', '  "x", # one', '  "b", # two', ']'),
+    lines('enabled = [', '  # one', '  "b", # two', ']'),
+  ],
+  ['spelled in another way', 'toml', 'enabled = [\'x\', "a"]\n', 'enabled = ["a"]\n'],
+]
+
+describe.each([
+  ['holds', added, listHolds],
+  ['lacks', removed, listLacks],
+] as const)('a list %s an element', (_, rows, change) => {
+  test.each(rows)('%s (%s)', (_, name, before, after) => {
+    const format = formats[name]
+    const changes = [change(list, 'x')]
+    const written = format.edit(bytesOf(before), changes, 'FILE')
+    expect(show(written)).toBe(after)
+    expect(format.edit(written, changes, 'FILE')).toBe(written)
+
+    const onTop = name === 'toml' ? '# on top\n' : '// on top\n'
+    const current = bytesOf(onTop + after)
+    const paths = changes.map(({ path }) => path)
+    const undone = format.undo({ before: bytesOf(before), written, current }, paths, 'FILE')
+    expect(show(undone.bytes)).toBe(onTop + before)
+    expect(undone.kept).toEqual([])
+  })
+})
+
+describe('an undo of an element', () => {
+  function undo(
+    format: 'json' | 'toml',
+    before: string,
+    change: KeyChange,
+    byOthers: (text: string) => string,
+  ) {
+    const written = formats[format].edit(bytesOf(before), [change], 'FILE')
+    const current = bytesOf(byOthers(show(written) as string))
+    const versions = { before: bytesOf(before), written, current }
+    const { bytes, kept } = formats[format].undo(versions, [change.path], 'FILE')
+    return { text: show(bytes), kept }
+  }
+
+  test('leaves what others have added since, and nothing of ours', () => {
+    const before = '{ "enabled": ["a"] }'
+    const undone = undo('json', before, listHolds(list, 'x'), (text) =>
+      text.replace('"x"', '"x", "theirs"'),
+    )
+    expect(undone).toEqual({ text: '{ "enabled": ["a", "theirs"] }', kept: [] })
+  })
+
+  test.each([
+    [
+      'json',
+      '{ "enabled": ["a"] }',
+      '{"enabled":["theirs","x","a"]}',
+      '{"enabled":["theirs","a"]}',
+    ],
+    [
+      'toml',
+      'enabled = ["a"]\n',
+      "enabled = [\n 'theirs',\n 'x',\n]\n",
+      "enabled = [\n 'theirs',\n]\n",
+    ],
+  ] as const)(
+    'finds ours in a list that was written anew (%s)',
+    (format, before, current, after) => {
+      expect(undo(format, before, listHolds(list, 'x'), () => current)).toEqual({
+        text: after,
+        kept: [],
+      })
+    },
+  )
+
+  test('puts back what we took out, in a list that was written anew', () => {
+    const before = '{ "enabled": ["x", "a"] }'
+    const undone = undo('json', before, listLacks(list, 'x'), () => '{"enabled":["a","theirs"]}')
+    expect(undone).toEqual({ text: '{"enabled":["x", "a","theirs"]}', kept: [] })
+  })
+
+  test('has nothing to do where somebody has done it, and opens no list for that', () => {
+    const change = listHolds(list, 'x')
+    expect(undo('json', '{ "enabled": ["a"] }', change, () => '{"enabled":["a"]}').text).toBe(
+      '{"enabled":["a"]}',
+    )
+    expect(undo('json', '{ "enabled": ["a"] }', change, () => '{}').text).toBe('{}')
+  })
+
+  test('takes a list that we opened along, but not with what others put into it', () => {
+    const change = listHolds(list, 'x')
+    const anew = (more: string) => () => `{"b":1,"enabled":["x"${more}]}`
+    expect(undo('json', '{"b":1}', change, anew('')).text).toBe('{"b":1}')
+    expect(undo('json', '{"b":1}', change, anew(',"y"')).text).toBe('{"b":1,"enabled":["y"]}')
+  })
+})
+
+test('several elements of one list, and of one that is not there, come and go together', () => {
+  const before = '{ "enabled": ["a", "b", "c"] }'
+  const changes = [
+    listLacks(list, 'b'),
+    listLacks(list, 'c'),
+    listHolds(list, 'x'),
+    listHolds(list, 'y'),
+    listHolds(['other', 'list'], 'p'),
+    listHolds(['other', 'list'], 'q'),
+  ]
+  const written = json.edit(bytesOf(before), changes, 'FILE')
+  expect(JSON.parse(show(written) as string)).toEqual({
+    enabled: ['a', 'x', 'y'],
+    other: { list: ['p', 'q'] },
+  })
+  const versions = { before: bytesOf(before), written, current: bytesOf(`\n${show(written)}`) }
+  const paths = changes.map(({ path }) => path)
+  expect(show(json.undo(versions, paths, 'FILE').bytes)).toBe(`\n${before}`)
+})
+
+test('what is no list of texts is not taken for one', () => {
+  const refused = (format: 'json' | 'toml', text: string) => {
+    const error = caught(() => formats[format].edit(bytesOf(text), [listHolds(list, 'x')], 'FILE'))
+    return `${error.code}: ${error.message}\n${error.hint}`
+  }
+  expect(refused('json', '{ "enabled": "x" }')).toBe(
+    'config-conflict: Cannot edit FILE: enabled is a string, not a list (line 1, column 14)\nAdd by hand:\n{\n  "enabled": [\n    "x"\n  ]\n}',
+  )
+  expect(refused('toml', '[[enabled]]\na = 1\n')).toBe(
+    'config-conflict: Cannot edit FILE: enabled is a list, not a single value (line 1, column 1)\nAdd by hand:\nenabled = ["x"]',
+  )
+  expect(refused('toml', 'enabled = true\n')).toContain('enabled is a single value, not a list')
+})
+
+test('reading: an element is there or not, and its line is known', () => {
+  const document = json.read(bytesOf('{\n "enabled": [\n  "a",\n  "x"]}'), 'FILE')
+  expect(document.get([...list, { element: 'x' }])).toBe('x')
+  expect(document.get([...list, { element: 'y' }])).toBeUndefined()
+  expect(document.lineOf([...list, { element: 'x' }])).toBe(4)
+  expect(document.lineOf([...list, { element: 'y' }])).toBeUndefined()
+})

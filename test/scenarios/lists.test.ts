@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome } from '../support/home.ts'
+
+const canary = 'sk-canary-7d1c0b9a8f7e6d5c4b3a2910'
+const config = '.config/opencode/opencode.json'
+const given = `{
+  // who may be asked
+  "enabled_providers": [
+    "anthropic", // at work
+    "google" // at home
+  ],
+  "disabled_providers": [
+    "gateway", // until it is paid
+    "mistral"
+  ]
+}
+`
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ port: 0, key: canary })
+})
+afterAll(() => gateway.close())
+
+async function afterSetup() {
+  const home = aHome({ [config]: given })
+  const env = { REPOINT_API_KEY: canary }
+  const { status } = await runCli(home, ['opencode', '--base-url', gateway.url, '--yes'], { env })
+  expect(status).toBe(0)
+  return home
+}
+
+test("opencode's lists keep their comments when they are mended, and are undone to the byte", async () => {
+  const home = await afterSetup()
+  expect(home.text(config)).toContain(`  // who may be asked
+  "enabled_providers": [
+    "anthropic", // at work
+    "google", // at home
+    "gateway"
+  ],
+  "disabled_providers": [
+    // until it is paid
+    "mistral"
+  ],
+`)
+  await runCli(home, ['rollback', '--yes'])
+  expect(home.text(config)).toBe(given)
+})
+
+test('an undo takes our id out of a list that its owner has added to since', async () => {
+  const home = await afterSetup()
+  home.put(config, home.text(config).replace('"gateway"\n', '"gateway",\n    "groq" // mine\n'))
+  const { json } = await runCli(home, ['rollback', '--yes', '--json'])
+  expect(json).toMatchObject({ files: [{ kept: [] }, { kept: [] }] })
+  expect(home.text(config)).toBe(
+    given.replace('"google" // at home\n', '"google", // at home\n    "groq" // mine\n'),
+  )
+})
