@@ -1,6 +1,6 @@
 import { Command, type CommandUnknownOpts, type Option } from '@commander-js/extra-typings'
 import type { CommandFile } from './command.ts'
-import { rememberedModels } from './model-cache.ts'
+import { rememberedModels } from './inventory/model-cache.ts'
 import type { Session } from './screen/session.ts'
 
 /** What can stand in the place of a word. */

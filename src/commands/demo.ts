@@ -6,12 +6,13 @@ import { type Bytes, sameBytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { startGateway } from '../serve/index.ts'
-import { readClientFiles } from './client-files.ts'
 import { type CommandFile, examples } from './command.ts'
+import { makeThrowawayHome } from './demo/throwaway-home.ts'
+import { readClientFiles } from './inventory/client-files.ts'
+import { removeFolder } from './inventory/own-folder.ts'
 import { rollback } from './rollback.ts'
 import { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
-import { makeThrowawayHome, removeFolder } from './throwaway-home.ts'
 
 const demoClients: readonly string[] = ['codex', 'claude-gpt', 'opencode']
 

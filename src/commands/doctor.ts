@@ -9,13 +9,13 @@ import type { Catalog } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan } from '../transaction/apply.ts'
 import type { RunRecord } from '../transaction/record.ts'
-import { type ClientState, ownBaseUrls, stateOrFailure } from './client-state.ts'
 import { type CommandFile, examples, timeoutOption } from './command.ts'
-import { type Check, checkClient, checkGateway, failedCheck, keyFile } from './doctor-checks.ts'
-import { runsSoFar, settleFirst, unreadable } from './history.ts'
+import { type Check, checkClient, checkGateway, failedCheck, keyFile } from './doctor/checks.ts'
+import { type ClientState, ownBaseUrls, stateOrFailure } from './inventory/client-state.ts'
+import { runsSoFar, settleFirst, unreadable } from './inventory/history.ts'
+import { wslNotice } from './inventory/wsl.ts'
 import { fileDocument } from './screen/changes.ts'
 import type { Session } from './screen/session.ts'
-import { wslNotice } from './wsl.ts'
 
 export interface DoctorRequest {
   readonly client?: string | undefined

@@ -1,9 +1,9 @@
 import { type Client, slots } from '../clients/client.ts'
 import { loadClients, rowOf, rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
-import { settingsNow } from './client-files.ts'
-import { findInstalled, type Installed } from './client-program.ts'
 import { noGatewayFlags } from './command.ts'
+import { settingsNow } from './inventory/client-files.ts'
+import { findInstalled, type Installed } from './inventory/client-program.ts'
 import type { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
 

@@ -2,13 +2,23 @@ import { Argument, Command, Option } from '@commander-js/extra-typings'
 import type { Client } from '../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../clients/list.ts'
 import { plainPath } from '../edits/values.ts'
+import { exitStatus } from '../errors.ts'
+import type { Notice } from '../notice.ts'
+import { checkTargets } from '../transaction/apply.ts'
 import type { Applied, RollbackPlan, RunRecord } from '../transaction/record.ts'
-import { applyRollback, planRollback } from '../transaction/rollback.ts'
-import { asPlanned, readClientFiles } from './client-files.ts'
-import { stopCodexServer } from './codex-server.ts'
+import { applyRollback, planRollback, type RollbackOptions } from '../transaction/rollback.ts'
+import { rootNotice } from '../transaction/target.ts'
 import { type CommandFile, examples } from './command.ts'
-import { runsSoFar, settleFirst } from './history.ts'
-import { isAbandoned, refuseStrangeLogin, refuseUnknownClient } from './rollback-guard.ts'
+import { asPlanned, readClientFiles } from './inventory/client-files.ts'
+import { stopCodexServer } from './inventory/codex-server.ts'
+import { runsSoFar, settleFirst } from './inventory/history.ts'
+import {
+  brokenBy,
+  isAbandoned,
+  isHere,
+  refuseStrangeLogin,
+  refuseUnknownClient,
+} from './rollback/guard.ts'
 import { changesOf } from './screen/changes.ts'
 import type { Session } from './screen/session.ts'
 
@@ -65,37 +75,23 @@ export const command: CommandFile<RollbackRequest> = {
 
 /** Undoes a run, or lists the runs. Returns the exit status. */
 export async function rollback(session: Session, request: RollbackRequest): Promise<number> {
+  session.notice(...rootNotice(session.platform))
   settleFirst(session)
   if (request.list) return listRecorded(session, request)
 
-  const ids = request.client === undefined ? undefined : familyIds(request.client)
   const families = await loadClients(familyRows)
-  const found = planRollback(session.platform, {
-    ...(ids === undefined ? {} : { clients: ids }),
-    ...(request.run === undefined ? {} : { run: request.run }),
-    original: request.original,
-    force: request.force,
-    isAbandoned: (path) => isAbandoned(session, path, families),
-  })
+  const found = findRollback(session, request, families)
   if (found === undefined) return reportNothing(session, request)
   refuseUnknownClient(session, found, families)
   refuseStrangeLogin(session, found, families)
+
+  const { platform } = session
+  session.notice(...checkTargets(platform, found.plan))
+  session.showNotices('warning')
   showPlan(session, found, families)
-  for (const client of concernedBy(families, found.files)) {
-    const before = readClientFiles(session, client)
-    const after = asPlanned(before, found.plan.edits)
-    const notices = (await client.aboutConversations?.(session.platform, { before, after })) ?? []
-    for (const { message, hint } of notices) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
-    session.notice(...notices)
-  }
-  const held = found.files.filter(({ kept, note }) => kept.length > 0 && note !== undefined)
-  for (const { path, note } of held)
-    session.notice({
-      code: 'rollback-held',
-      message: `${path}: ${note}`,
-      hint: 'repoint rollback --force',
-    })
-  const applied = request.isDryRun ? undefined : applyRollback(session.platform, found)
+  session.notice(...noticesOf(session, found, families))
+
+  const applied = request.isDryRun ? undefined : applyRollback(platform, found)
   if (applied !== undefined) session.noteApplied(applied)
   const isChanged = request.isDryRun
     ? found.files.some(({ action }) => action !== 'unchanged')
@@ -103,6 +99,7 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
   const next = applied?.run
     ? await whatIsNext(session, request, concernedBy(families, applied.files))
     : []
+
   if (request.isDryRun) session.say('Dry run: nothing was changed.')
   else if (isChanged)
     session.say(`Done in run ${applied?.run?.id}; \`repoint rollback\` undoes it.`)
@@ -124,7 +121,63 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
     warnings: session.notices,
     next,
   })
-  return 0
+  const isHeld = !request.isDryRun && found.files.some(isHeldBack)
+  return isHeld ? exitStatus['held-back'] : 0
+}
+
+function findRollback(
+  session: Session,
+  request: RollbackRequest,
+  families: readonly Client[],
+): RollbackPlan | undefined {
+  const ids = request.client === undefined ? undefined : familyIds(request.client)
+  const options: RollbackOptions = {
+    ...(ids === undefined ? {} : { clients: ids }),
+    ...(request.run === undefined ? {} : { run: request.run }),
+    original: request.original,
+    force: request.force,
+    isHere: isHere(session, families),
+    isAbandoned: (path) => isAbandoned(session, path, families),
+  }
+  const found = planRollback(session.platform, options)
+  const broken = found ? brokenBy(session, found, families) : []
+  if (broken.length === 0) return found
+
+  // A table of ours that holds something of its user's by now must stay whole enough to be read.
+  const keepsTablesOf = broken.flatMap(({ client }) => familyIds(client.id))
+  const other = planRollback(session.platform, { ...options, keepsTablesOf })
+  const isBetter = other && brokenBy(session, other, families).length < broken.length
+  return isBetter ? other : found
+}
+
+/** What stays since others have changed it, what of it a client cannot read, and what else to know. */
+function noticesOf(session: Session, found: RollbackPlan, families: readonly Client[]): Notice[] {
+  const held = found.files.filter(isHeldBack).map(
+    ({ path, kept, note }): Notice => ({
+      code: 'rollback-held',
+      message: `${path}: ${note ?? `changed since, so it stays: ${kept.map(plainPath).join(', ')}`}`,
+      hint: 'repoint rollback --force',
+    }),
+  )
+  const said: Notice[] = []
+  for (const client of concernedBy(families, found.files)) {
+    const before = readClientFiles(session, client)
+    const after = asPlanned(before, found.plan.edits)
+    said.push(...(client.aboutConversations?.(session.platform, { before, after }) ?? []))
+    const { broken } = client.readBack(after)
+    if (broken !== undefined && client.readBack(before).broken === undefined)
+      said.push({
+        code: 'client-broken',
+        message: `${client.label} will not read its files: ${broken}`,
+        hint: 'Correct the file by hand afterwards.',
+      })
+  }
+  for (const { message, hint } of said) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
+  return [...said, ...held]
+}
+
+function isHeldBack({ kept, note }: RollbackPlan['files'][number]): boolean {
+  return kept.length > 0 || note !== undefined
 }
 
 function showPlan(
@@ -179,6 +232,19 @@ async function whatIsNext(
 
 function reportNothing(session: Session, request: RollbackRequest): number {
   session.say('There is nothing to undo.')
+  const [elsewhere] = runsSoFar(session).filter(
+    ({ clients }) =>
+      request.client === undefined || familyIds(request.client).some((id) => clients.includes(id)),
+  )
+  if (elsewhere !== undefined) {
+    const paths = elsewhere.files.map(({ path }) => session.showPath(path)).join(', ')
+    session.notice({
+      code: 'other-installation',
+      message: `Run ${elsewhere.id} changed files elsewhere: ${paths}`,
+      hint: `Set HOME, CODEX_HOME and the like as they were then, or name it: repoint rollback --run ${elsewhere.id}`,
+    })
+  }
+  session.showNotices('note')
   session.document({
     command: 'rollback',
     ...(request.isDryRun ? { dryRun: true } : {}),

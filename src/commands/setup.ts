@@ -8,12 +8,12 @@ import type { Notice } from '../notice.ts'
 import { applyPlan, checkTargets } from '../transaction/apply.ts'
 import type { Applied } from '../transaction/record.ts'
 import { rootNotice } from '../transaction/target.ts'
-import { readClientFiles } from './client-files.ts'
-import { expectInstalled, type Tried, tryClient } from './client-program.ts'
-import { stopCodexServer } from './codex-server.ts'
 import { type CommandFile, examples, gatewayCommand, positiveInteger } from './command.ts'
-import { runsSoFar, settleFirst } from './history.ts'
-import { rememberModels } from './model-cache.ts'
+import { readClientFiles } from './inventory/client-files.ts'
+import { expectInstalled, type Tried, tryClient } from './inventory/client-program.ts'
+import { stopCodexServer } from './inventory/codex-server.ts'
+import { runsSoFar, settleFirst } from './inventory/history.ts'
+import { rememberModels } from './inventory/model-cache.ts'
 import type { Session } from './screen/session.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
 import { findProvenGateway, proveModels } from './setup/prove.ts'
@@ -85,9 +85,7 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
 
   const { access, proof } = await findProvenGateway(asked)
   const run: RunWithGateway = { ...asked, access }
-  const drafts: Draft[] = []
-  for (const client of clients)
-    drafts.push(await draftSetup(run, client, proof.models.get(client)!))
+  const drafts = clients.map((client) => draftSetup(run, client, proof.models.get(client)!))
   const plan = planOf(run, drafts)
 
   session.notice(...drafts.flatMap(({ notices }) => notices))

@@ -5,16 +5,16 @@ import { compact } from '../compact.ts'
 import { plainPath } from '../edits/values.ts'
 import { maskSecret } from '../text.ts'
 import type { RunRecord } from '../transaction/record.ts'
+import { type CommandFile, examples } from './command.ts'
 import {
   type ClientState,
   type FileState,
   stateOrFailure,
   type Unreadable,
-} from './client-state.ts'
-import { type CommandFile, examples } from './command.ts'
-import { runsSoFar, settleFirst, unreadable } from './history.ts'
+} from './inventory/client-state.ts'
+import { runsSoFar, settleFirst, unreadable } from './inventory/history.ts'
+import { wslNotice } from './inventory/wsl.ts'
 import type { Session } from './screen/session.ts'
-import { wslNotice } from './wsl.ts'
 
 export const command: CommandFile<void> = {
   run: status,

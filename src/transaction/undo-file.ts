@@ -317,7 +317,7 @@ function undoStep(
   const now = sha256OrNull(current)
   if (now === (file.after?.sha256 ?? null))
     return { after: file.before && readBlob(world, file.before.sha256), kept: [] }
-  if (current === null) return deletedSince
+  if (current === null) return file.before ? deletedSince : { after: null, kept: [] }
   // A run that was cut off came no further than to here.
   if (now === file.before?.sha256) return { after: current, kept: [] }
 

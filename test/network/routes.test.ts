@@ -47,6 +47,15 @@ const models = (baseUrl: string, args = ''): string =>
 const besideGateway = (command: string): string =>
   `${repoint} serve --host 10.9.9.9 --port 8080 -- ${command}`
 
+/** Frames to a neighbour that is not there vanish, until the address is given to this machine. */
+const losePackets = `
+  ip link add va type veth peer name vb
+  ip link set va up
+  ip link set vb up
+  ip addr add 10.9.8.1/24 dev va
+  ip route add 10.9.9.9/32 dev va
+  ip neigh add 10.9.9.9 lladdr 02:00:00:00:00:01 dev va`
+
 const bothFamilies = '10.9.9.9 gw.test\n2001:db8::1 gw.test'
 
 describe.skipIf(!hasNetwork)(
@@ -65,12 +74,7 @@ describe.skipIf(!hasNetwork)(
     test('is reached although the first packets are lost', () => {
       // Frames to a neighbour that is not there vanish, until the address is here.
       const { json, stderr } = run(
-        `ip link add va type veth peer name vb
-       ip link set va up
-       ip link set vb up
-       ip addr add 10.9.8.1/24 dev va
-       ip route add 10.9.9.9/32 dev va
-       ip neigh add 10.9.9.9 lladdr 02:00:00:00:00:01 dev va
+        `${losePackets}
        sysctl -qw net.ipv4.ip_nonlocal_bind=1
        echo "(sleep 2; ip addr add 10.9.9.9/32 dev lo) & exec ${models('http://gw.test:8080', '--allow-http')}" > ask
        ${besideGateway('sh ask')}`,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { loadClients } from '../../src/clients/list.ts'
+import { wslNotice } from '../../src/commands/inventory/wsl.ts'
 import { Session } from '../../src/commands/screen/session.ts'
-import { wslNotice } from '../../src/commands/wsl.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
 import { nodeFiles } from '../../src/platform/node-files.ts'
 import { which } from '../../src/platform/node-processes.ts'

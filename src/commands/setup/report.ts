@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import { actionOf, type Plan } from '../../edits/plan.ts'
 import type { Applied } from '../../transaction/record.ts'
-import type { Tried } from '../client-program.ts'
+import type { Tried } from '../inventory/client-program.ts'
 import { changesOf, describe, fileDocument } from '../screen/changes.ts'
 import type { Draft } from './draft.ts'
 import type { RunWithGateway } from './run.ts'

@@ -46,7 +46,7 @@ interface Sending {
   readonly access: GatewayAccess
   readonly spec: RequestSpec
   readonly url: URL
-  /** In the time of `performance.now()`. */
+  /** In the time of `performance.now()`, as `timeoutMs` has it from the first address on. */
   readonly deadline: number
 }
 
@@ -92,7 +92,7 @@ function wantsHttp2({ url, errorCode, detail, firstBytes = '' }: NetworkFailure)
 async function sendOn(connection: Connection, sending: Sending): Promise<Answer> {
   const { access, spec, url } = sending
   const { keepConnection } = await import('./connection.ts')
-  const started = performance.now()
+  const started = sending.deadline - access.timeoutMs
 
   return new Promise((resolve, reject) => {
     const received = new Received(spec)
@@ -125,7 +125,7 @@ async function sendOn(connection: Connection, sending: Sending): Promise<Answer>
     const onCancel = (): void => fail('cancelled', new Error('Cancelled'))
 
     connection.onBroken = (error) => fail('error', error)
-    const total = setTimeout(onDeadline, Math.max(1, sending.deadline - started))
+    const total = setTimeout(onDeadline, Math.max(1, sending.deadline - performance.now()))
     if (access.signal?.aborted === true) return onCancel()
     access.signal?.addEventListener('abort', onCancel, { once: true })
 

@@ -80,6 +80,20 @@ describe('the built program', () => {
     expect(server.seen).toHaveLength(0)
   })
 
+  test('doctor calls no certificate trusted that is not, whatever that variable says', async () => {
+    const server = await aServer(goodGateway, { certificate: 'self-signed.pem' })
+    const { baseUrl } = accessTo(server, { scheme: 'https' })
+    const home = aHome({})
+    const env = { REPOINT_API_KEY: key, NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+    const setup = ['codex', '--base-url', baseUrl, '--model', 'gpt-5.6-sol', '--no-verify', '--yes']
+    await runCli(home, setup, { env })
+    const { status, stdout } = await runCli(home, ['doctor', 'codex', '--json'], { env })
+    expect(status).toBe(6)
+    expect(stdout).toContain('is signed by itself')
+    expect(stdout).not.toContain('trusted')
+    expect(server.seen).toHaveLength(0)
+  })
+
   test('goes through the proxy that the environment names', async () => {
     const { status, json } = await models('https://gw.test', {
       env: { HTTPS_PROXY: 'http://us:hunter2@127.0.0.1:1' },

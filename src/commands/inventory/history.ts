@@ -1,8 +1,8 @@
-import { exitStatus, UserError } from '../errors.ts'
-import type { RunRecord } from '../transaction/record.ts'
-import { type Settled, settle } from '../transaction/restore.ts'
-import { listRuns } from '../transaction/state.ts'
-import type { Session } from './screen/session.ts'
+import { exitStatus, UserError } from '../../errors.ts'
+import type { RunRecord } from '../../transaction/record.ts'
+import { type Settled, settle } from '../../transaction/restore.ts'
+import { listRuns } from '../../transaction/state.ts'
+import type { Session } from '../screen/session.ts'
 
 /** Settles a run that was cut off, and says so. Comes first in every command that reads state. */
 export function settleFirst(session: Session): void {

@@ -1,14 +1,14 @@
-import { isCovered } from '../clients/client.ts'
-import { findCodexDaemon, stopDaemonCommand } from '../clients/codex/daemon.ts'
-import { type ErrorCode, exitStatus, UserError } from '../errors.ts'
-import { readCatalog } from '../gateway/catalog.ts'
-import { proxyFor } from '../gateway/http/proxy.ts'
-import { probe } from '../gateway/probe.ts'
-import type { Catalog, GatewayAccess } from '../gateway/types.ts'
-import { findInstalled } from './client-program.ts'
-import type { ClientState } from './client-state.ts'
-import type { DoctorRequest } from './doctor.ts'
-import type { Session } from './screen/session.ts'
+import { isCovered } from '../../clients/client.ts'
+import { findCodexDaemon, stopDaemonCommand } from '../../clients/codex/daemon.ts'
+import { type ErrorCode, exitStatus, UserError } from '../../errors.ts'
+import { readCatalog } from '../../gateway/catalog.ts'
+import { proxyFor } from '../../gateway/http/proxy.ts'
+import { probe } from '../../gateway/probe.ts'
+import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import type { DoctorRequest } from '../doctor.ts'
+import { findInstalled } from '../inventory/client-program.ts'
+import type { ClientState } from '../inventory/client-state.ts'
+import type { Session } from '../screen/session.ts'
 
 /** One finding. */
 export interface Check {
@@ -33,7 +33,7 @@ export async function checkClient(
   const about = client.family
   return [
     await checkInstalled(session, state),
-    ...(settings.broken === undefined
+    ...(settings.broken === undefined || isCovered('broken', state.obstacles)
       ? []
       : [brokenCheck(session, state, settings.broken, request)]),
     ...(about === 'codex' ? checkServer(session) : []),

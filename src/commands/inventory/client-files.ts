@@ -1,9 +1,9 @@
-import type { Client, ConfigFile, FileText, FileTexts, Settings } from '../clients/client.ts'
-import { shellProfilePaths } from '../clients/shell-profiles.ts'
-import type { Bytes, FileEdit } from '../edits/plan.ts'
-import { maxConfigBytes } from '../edits/text.ts'
-import { UserError } from '../errors.ts'
-import type { Session } from './screen/session.ts'
+import type { Client, ConfigFile, FileText, FileTexts, Settings } from '../../clients/client.ts'
+import { shellProfilePaths } from '../../clients/shell.ts'
+import type { Bytes, FileEdit } from '../../edits/plan.ts'
+import { maxConfigBytes } from '../../edits/text.ts'
+import { UserError } from '../../errors.ts'
+import type { Session } from '../screen/session.ts'
 
 /**
  * Reads all that a client reads. A layer that cannot be read counts as absent: it is only looked at.
@@ -11,8 +11,15 @@ import type { Session } from './screen/session.ts'
  * @throws UserError `not-permitted`, `config-invalid` (too large), `config-conflict` (not a file)
  */
 export function readClientFiles(session: Session, client: Client): FileTexts {
+  return listClientFiles(session, client).map(
+    (file): FileText => ({ ...file, bytes: readConfig(session, file) }),
+  )
+}
+
+/** All that a client reads, as far as its place goes. */
+export function listClientFiles(session: Session, client: Client): readonly ConfigFile[] {
   const { files, machine } = session.platform
-  const listed = client.files(machine, {
+  return client.files(machine, {
     exists: (path) => {
       try {
         files.stat(path)
@@ -29,7 +36,6 @@ export function readClientFiles(session: Session, client: Client): FileTexts {
       }
     },
   })
-  return listed.map((file): FileText => ({ ...file, bytes: readConfig(session, file) }))
 }
 
 /** What a client believes now; undefined where its files cannot be read. */

@@ -1,5 +1,5 @@
-import { findCodexDaemon, stopCodexDaemon, stopDaemonCommand } from '../clients/codex/daemon.ts'
-import type { Session } from './screen/session.ts'
+import { findCodexDaemon, stopCodexDaemon, stopDaemonCommand } from '../../clients/codex/daemon.ts'
+import type { Session } from '../screen/session.ts'
 
 /**
  * Stops the server that Codex's terminal UI leaves running, because it still holds the key from

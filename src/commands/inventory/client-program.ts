@@ -1,13 +1,10 @@
-import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
-import type { Client } from '../clients/client.ts'
-import { compact } from '../compact.ts'
-import { UserError } from '../errors.ts'
-import type { Files, Platform } from '../platform/platform.ts'
-import { printable } from '../text.ts'
-import { openState } from '../transaction/state.ts'
-import type { Session } from './screen/session.ts'
-import { removeFolder } from './throwaway-home.ts'
+import type { Client } from '../../clients/client.ts'
+import { compact } from '../../compact.ts'
+import { UserError } from '../../errors.ts'
+import { printable } from '../../text.ts'
+import { attempt } from '../../transaction/files.ts'
+import type { Session } from '../screen/session.ts'
+import { makeEmptyFolder, removeFolder } from './own-folder.ts'
 
 /** A client's program on this machine. */
 export interface Installed {
@@ -84,7 +81,10 @@ export async function tryClient(session: Session, client: Client): Promise<Tried
         env: { ...machine.env, PWD: folder, OLDPWD: undefined, ...pingEnv },
       }),
     )
-    .finally(() => removeIfPossible(files, folder))
+    .finally(() => {
+      // What the client has left running may still write there; only we may enter it.
+      attempt(() => removeFolder(files, folder))
+    })
   if (interrupt.aborted)
     throw new UserError({
       code: 'cancelled',
@@ -120,25 +120,5 @@ function answerIn(stdout: string): string | undefined {
     return typeof result === 'string' ? result : undefined
   } catch {
     return undefined
-  }
-}
-
-/**
- * Makes a folder that only we may enter. It lies beside our records: above it are the user's own
- * folders alone, in which clients look for projects too.
- */
-function makeEmptyFolder(platform: Platform): string {
-  const name = `.try-${randomBytes(6).toString('hex')}`
-  const folder = join(openState(platform).folder, name)
-  platform.files.mkdir(folder, 0o700)
-  return folder
-}
-
-/** What a client has left running there may still hold it open. */
-function removeIfPossible(files: Files, folder: string): void {
-  try {
-    removeFolder(files, folder)
-  } catch {
-    // It is empty but for what the client writes, and only we may enter it.
   }
 }

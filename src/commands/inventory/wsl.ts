@@ -1,5 +1,5 @@
-import type { Notice } from '../clients/client.ts'
-import type { Platform } from '../platform/platform.ts'
+import type { Notice } from '../../clients/client.ts'
+import type { Platform } from '../../platform/platform.ts'
 
 /** Where WSL mounts the users' folders of Windows, unless told otherwise in /etc/wsl.conf. */
 const windowsUsers = '/mnt/c/Users'

@@ -1,0 +1,216 @@
+import { posix, win32 } from 'node:path'
+import { type Client, type FileTexts, isCovered, type Settings } from '../../clients/client.ts'
+import { familyIds, rows } from '../../clients/list.ts'
+import { UserError } from '../../errors.ts'
+import type { RecordedFile, RollbackPlan, RunRecord } from '../../transaction/record.ts'
+import { copyOf, listRuns } from '../../transaction/state.ts'
+import { asPlanned, listClientFiles, readClientFiles } from '../inventory/client-files.ts'
+import { ownBaseUrls, runsOf, sceneOf } from '../inventory/client-state.ts'
+import type { Session } from '../screen/session.ts'
+
+/**
+ * Refuses a rollback (most likely one that goes forward again) after which a client would send a
+ * login or a key that repoint did not write to a gateway that repoint did, unless its user had them
+ * together before. The transaction sees only the files of its runs; this looks at all that the client
+ * would believe.
+ *
+ * @throws UserError `config-conflict`
+ */
+export function refuseStrangeLogin(
+  session: Session,
+  { plan }: RollbackPlan,
+  families: readonly Client[],
+): void {
+  const runs = listRuns(session.platform).runs
+  for (const client of families) {
+    const ids = familyIds(client.id)
+    const edits = plan.edits.filter((edit) => ids.includes(edit.client))
+    if (edits.length === 0) continue
+    const now = readClientFiles(session, client)
+    const future = client.readBack(asPlanned(now, edits))
+    const { baseUrl, key, login } = future
+    if (baseUrl === undefined || !ownBaseUrls(client, runs).includes(baseUrl)) continue
+    const present = client.readBack(now)
+    // What is so already is no work of this rollback.
+    if (isSameWay(present, future)) continue
+    const own = runsOf(client, runs)
+    const isOurs = login === undefined && key !== undefined
+    if (isOurs && hasWritten(session, client, now, { runs: own, key })) continue
+    if (waysBefore(session, client, now, own).some((way) => isSameWay(way, future))) continue
+    throw new UserError({
+      code: 'config-conflict',
+      message: `${client.label} would be pointed at ${baseUrl} again, beside ${login ?? (key === undefined ? 'no key' : 'a key that repoint did not write')}`,
+      hint: `Set it up anew: repoint ${client.id} --base-url ${baseUrl}`,
+    })
+  }
+}
+
+/**
+ * Refuses to roll back what another version wrote, for a client that this one does not know, in a file
+ * of a client that it does know: what that means for the latter only the other version can tell.
+ *
+ * @throws UserError `config-conflict`
+ */
+export function refuseUnknownClient(
+  session: Session,
+  { plan }: RollbackPlan,
+  families: readonly Client[],
+): void {
+  const unknown = plan.edits.filter((edit) => rows.every(({ id }) => id !== edit.client))
+  if (unknown.length === 0) return
+  const paths = families.flatMap((one) => readClientFiles(session, one)).map(({ path }) => path)
+  const edit = unknown.find(({ path }) => paths.includes(path))
+  if (edit === undefined) return
+  throw new UserError({
+    code: 'config-conflict',
+    message: `${session.showPath(edit.path)} was written for a client that this version does not know: ${edit.client}`,
+    hint: 'Roll back with the version of repoint that wrote it, or a newer one.',
+  })
+}
+
+/**
+ * Whether a file that is gone belongs to a client that nothing points at a gateway any more: no file
+ * that it reads, be it under another name or in another layer, names one that repoint has written.
+ */
+export function isAbandoned(session: Session, path: string, families: readonly Client[]): boolean {
+  const runs = listRuns(session.platform).runs
+  return families.some((client) => {
+    try {
+      const texts = readClientFiles(session, client)
+      const isGone = texts.some(
+        (text) => text.path === path && text.use === 'target' && text.bytes === null,
+      )
+      return isGone && !isPointed(client, texts, runs)
+    } catch (error) {
+      if (error instanceof UserError) return false
+      throw error
+    }
+  })
+}
+
+function isPointed(client: Client, texts: FileTexts, runs: readonly RunRecord[]): boolean {
+  const { baseUrl, broken } = client.readBack(texts)
+  if (baseUrl !== undefined || broken !== undefined) return true
+  const hosts = ownBaseUrls(client, runs).flatMap((url) =>
+    URL.canParse(url) ? [new URL(url).host] : [],
+  )
+  return texts.some(({ bytes }) => {
+    const text = bytes === null ? '' : new TextDecoder().decode(bytes)
+    return hosts.some((host) => text.includes(host))
+  })
+}
+
+/** Whether a setup left this key behind, as the client reads it. @param one.runs newest first */
+function hasWritten(
+  session: Session,
+  client: Client,
+  texts: FileTexts,
+  { runs, key }: { readonly runs: readonly RunRecord[]; readonly key: string },
+): boolean {
+  return runs.some(({ undoes }, index) => {
+    if (undoes !== undefined) return false
+    // Nothing of what lies there now: only what runs have written, one upon the other.
+    const files = runs.slice(index).flatMap((run) => run.files)
+    const blank = texts.map((text) => ({ ...text, bytes: null }))
+    return client.readBack(withVersions(session, blank, files, 'after')).key === key
+  })
+}
+
+/**
+ * What runs found there, at addresses that no run before them had written: the user's own ways.
+ *
+ * @param runs newest first
+ */
+function waysBefore(
+  session: Session,
+  client: Client,
+  texts: FileTexts,
+  runs: readonly RunRecord[],
+): readonly Settings[] {
+  const oldestFirst = runs.toReversed()
+  const ways: Settings[] = []
+  const addresses = new Set<string>()
+  // What no run has written lay there as it does now.
+  const all = oldestFirst.flatMap(({ files }) => files)
+  let found = withVersions(session, texts, all, 'before')
+  for (const { files, baseUrl } of oldestFirst) {
+    found = withVersions(session, found, files, 'before')
+    const way = client.readBack(found)
+    if (way.baseUrl !== undefined && !addresses.has(way.baseUrl)) ways.push(way)
+    addresses.add(baseUrl)
+    found = withVersions(session, found, files, 'after')
+  }
+  return ways
+}
+
+/** The texts with what a run recorded of each: the first one that is listed. */
+function withVersions(
+  session: Session,
+  texts: FileTexts,
+  files: readonly RecordedFile[],
+  when: When,
+): FileTexts {
+  return texts.map((text) => {
+    const file = files.find(({ path }) => path === text.path)
+    return file ? { ...text, bytes: copyOf(session.platform, file[when]) } : text
+  })
+}
+
+type When = 'before' | 'after'
+
+function isSameWay(one: Settings, other: Settings): boolean {
+  return one.baseUrl === other.baseUrl && one.key === other.key && one.login === other.login
+}
+
+/** Whether a recorded file belongs to a client as it is installed here, or to one that nobody knows. */
+export function isHere(
+  session: Session,
+  families: readonly Client[],
+): (file: RecordedFile) => boolean {
+  const path = session.platform.machine.os === 'win32' ? win32 : posix
+  const targets = families
+    .flatMap((client) => listClientFiles(session, client))
+    .filter(({ use }) => use === 'target')
+  const folders = new Set(targets.map((target) => path.dirname(target.path)))
+  return (file) =>
+    rows.every(({ id }) => id !== file.client) || folders.has(path.dirname(file.path))
+}
+
+/** A client that could not start with what a rollback would leave, and can now. */
+export interface Broken {
+  readonly client: Client
+  readonly problems: readonly string[]
+}
+
+export function brokenBy(
+  session: Session,
+  { plan }: RollbackPlan,
+  families: readonly Client[],
+): readonly Broken[] {
+  const runs = listRuns(session.platform).runs
+  return families.flatMap((client) => {
+    const ids = familyIds(client.id)
+    const edits = plan.edits.filter((edit) => ids.includes(edit.client))
+    if (edits.length === 0) return []
+    const now = readClientFiles(session, client)
+    const before = problemsIn(session, client, now, runs)
+    const after = problemsIn(session, client, asPlanned(now, edits), runs)
+    const problems = after.filter((problem) => !before.includes(problem))
+    return problems.length === 0 ? [] : [{ client, problems }]
+  })
+}
+
+function problemsIn(
+  session: Session,
+  client: Client,
+  texts: FileTexts,
+  runs: readonly RunRecord[],
+): readonly string[] {
+  const { broken } = client.readBack(texts)
+  const obstacles = client.wrongNow(sceneOf(session, client, texts, runs))
+  const blocking = obstacles.filter(({ weight }) => weight === 'blocks')
+  return [
+    ...(broken === undefined || isCovered('broken', obstacles) ? [] : [broken]),
+    ...blocking.map(({ message, cure }) => `${message}. ${cure}`),
+  ]
+}

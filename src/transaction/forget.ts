@@ -1,0 +1,50 @@
+import { withLock } from './lock.ts'
+import type { RunRecord, World } from './record.ts'
+import { restore } from './restore.ts'
+import { findState, listRuns, removeRecords } from './state.ts'
+
+/** What would be forgotten, and with it could not be undone any more. */
+export interface ForgetPlan {
+  /** Newest first. */
+  readonly runs: readonly RunRecord[]
+  /** Records that cannot be read. */
+  readonly damaged: readonly string[]
+  /** Files of which the copy from before repoint goes too. */
+  readonly originals: readonly string[]
+}
+
+/** @param before runs from before then; absent: all */
+export function planForget(world: World, before?: Date): ForgetPlan {
+  const { runs, damaged } = listRuns(world)
+  const isMeant = (at: number) => before === undefined || at < before.getTime()
+  const forgotten = runs.filter(({ at }) => isMeant(Date.parse(at)))
+  const files = forgotten.flatMap((run) => run.files)
+  return {
+    runs: forgotten,
+    damaged: damaged.filter((path) => isMeant(timeOf(path))),
+    // The oldest run of a file is forgotten before any newer one.
+    originals: [...new Set(files.map(({ path }) => path))],
+  }
+}
+
+/** When the run of a record was, by its name alone. NaN, which is before nothing: it does not say. */
+function timeOf(path: string): number {
+  const stamp = /run-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]+\.json$/.exec(path)
+  const [, year, month, day, hours, minutes, seconds] = stamp ?? []
+  return Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`)
+}
+
+/**
+ * Removes the records, and the copies that no other record names; none while one is left that cannot
+ * be read.
+ *
+ * @throws UserError `locked`, `not-permitted`, `io-failed`
+ */
+export function applyForget(world: World, { runs, damaged }: ForgetPlan): void {
+  const paths = findState(world)
+  if (paths === undefined) return
+  withLock(world, paths, () => {
+    restore(world, paths)
+    removeRecords(world, paths, [...runs.map(({ id }) => paths.record(id)), ...damaged])
+  })
+}

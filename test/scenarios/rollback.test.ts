@@ -1,0 +1,180 @@
+import { spawnSync } from 'node:child_process'
+import { closeSync, openSync, renameSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+
+const login = '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}'
+const newerLogin = login.replace('"x"', '"newer"')
+const pair = { '.codex/auth.json': login, '.codex/config.toml': '# mine\nmodel = "gpt-5.5"\n' }
+const key = 'sk-canary-9f1c7ad20b6e4553'
+let url = ''
+
+beforeAll(async () => {
+  const gateway = await startGateway({ port: 0, key })
+  url = gateway.url
+  return () => gateway.close()
+})
+
+async function setUp(home: Home, env: Record<string, string> = {}): Promise<void> {
+  const args = ['codex', '--yes', '--base-url', url]
+  const { status, stderr } = await runCli(home, args, { env: { REPOINT_API_KEY: key, ...env } })
+  expect({ status, stderr }).toMatchObject({ status: 0 })
+}
+
+function replace(home: Home, name: string, old: RegExp, text: string): void {
+  const changed = home.text(name).replace(old, text)
+  expect(changed).not.toBe(home.text(name))
+  home.put(name, changed)
+}
+
+describe('what others have changed since', () => {
+  test('a name that was edited is kept and named, and all else goes back: status 10', async () => {
+    const home = aHome(pair)
+    await setUp(home)
+    replace(home, '.codex/config.toml', /^name = .*/m, 'name = "Work"')
+    const { status, json } = await runCli(home, ['rollback', '--json'])
+    expect(status).toBe(10)
+    expect(json).toMatchObject({
+      changed: true,
+      files: [{ kept: ['model_providers.gateway.name'] }, { kept: [] }],
+      warnings: [{ code: 'rollback-held', message: expect.stringContaining('gateway.name') }],
+    })
+    expect(home.text('.codex/auth.json')).toBe(login)
+    expect(home.text('.codex/config.toml')).not.toContain(url)
+  })
+
+  test("a key of the user's in our table leaves a table that the client can read", async () => {
+    const home = aHome(pair)
+    await setUp(home)
+    replace(home, '.codex/config.toml', /^base_url = .*/m, '$&\nrequest_max_retries = 9')
+    const { status, json } = await runCli(home, ['rollback', '--json'])
+    expect(status).toBe(10)
+    expect(json).toMatchObject({
+      files: [{ kept: expect.arrayContaining(['model_providers.gateway.name']) }, {}],
+    })
+    const config = home.text('.codex/config.toml')
+    expect(config).toContain('request_max_retries = 9')
+    expect(config).toMatch(/^name = /m)
+    expect(config).not.toContain(url)
+    expect(home.text('.codex/auth.json')).toBe(login)
+    const { stdout } = await runCli(home, ['doctor', 'codex', '--no-verify', '--json'])
+    expect(stdout).not.toContain('nameless')
+  })
+
+  test('after a login made since, what is held back is named, and the way that keeps the login', async () => {
+    const home = aHome(pair)
+    await setUp(home)
+    home.put('.codex/auth.json', newerLogin)
+    replace(home, '.codex/config.toml', /^base_url = .*/m, 'base_url = "https://mine.example/v1"')
+    const before = home.snapshot()
+    const { status, stdout } = await runCli(home, ['rollback'])
+    expect(status).toBe(10)
+    expect(stdout).toContain('Changed since: model_providers.gateway.base_url')
+    expect(stdout).toMatch(/To keep that login, take out by hand .*: model_provider, /)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('an undo that holds nothing back has status 0', async () => {
+    const home = aHome(pair)
+    await setUp(home)
+    expect((await runCli(home, ['rollback'])).status).toBe(0)
+  })
+})
+
+describe('another place', () => {
+  test('a home that has moved is undone where it is now, to the byte', async () => {
+    const home = aHome(pair)
+    const before = home.snapshot()
+    await setUp(home)
+    const moved = aHome()
+    renameSync(home.path, moved.path)
+    const { status, stdout } = await runCli(moved, ['rollback'])
+    expect({ status, stdout }).toMatchObject({ status: 0 })
+    expect(moved.snapshot()).toEqual(before)
+  })
+
+  test('of two installations each undoes its own run, whichever is newer', async () => {
+    const home = aHome({ ...pair, 'b/config.toml': '# B\n' })
+    const before = home.snapshot()
+    const inB = { CODEX_HOME: home.at('b') }
+    await setUp(home, inB)
+    await setUp(home)
+    expect((await runCli(home, ['rollback', 'codex'], { env: inB })).status).toBe(0)
+    expect(home.text('b/config.toml')).toBe('# B\n')
+    expect(home.text('.codex/config.toml')).toContain(url)
+    expect((await runCli(home, ['rollback'], { env: inB })).status).toBe(0)
+    expect(home.text('b/config.toml')).toContain(url)
+    expect((await runCli(home, ['rollback'])).status).toBe(0)
+    expect((await runCli(home, ['rollback', 'codex'], { env: inB })).status).toBe(0)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('where there is nothing to undo here, the run elsewhere is named', async () => {
+    const home = aHome()
+    await setUp(home, { CODEX_HOME: home.at('b') })
+    const { status, json } = await runCli(home, ['rollback', '--json'])
+    expect(status).toBe(0)
+    expect(json).toMatchObject({
+      changed: false,
+      warnings: [{ code: 'other-installation', message: expect.stringContaining('b/config.toml') }],
+    })
+  })
+})
+
+test('where the result cannot be printed, the error says that the files were changed', async () => {
+  const home = aHome(pair)
+  await setUp(home)
+  const full = openSync('/dev/full', 'w')
+  const { status, stderr } = spawnSync(process.execPath, [resolve('bin/repoint.js'), 'rollback'], {
+    env: { PATH: process.env['PATH'], HOME: home.path },
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+  })
+  closeSync(full)
+  expect(home.text('.codex/auth.json')).toBe(login)
+  expect(status).not.toBe(0)
+  expect(stderr).toContain('The files were changed')
+  expect(stderr).not.toContain('Nothing was changed')
+})
+
+describe('repoint forget', () => {
+  test('says what undo goes, asks, and removes records and copies', async () => {
+    const home = aHome(pair)
+    await setUp(home)
+    const after = home.snapshot()
+    const unasked = await runCli(home, ['forget', '--all', '--json'])
+    expect(unasked).toMatchObject({ status: 2, json: { error: { code: 'confirmation-needed' } } })
+    const dry = await runCli(home, ['forget', '--all', '--dry-run'])
+    expect(dry.stdout).toMatch(/Run \S+ can no longer be undone: codex/)
+    expect(dry.stdout).toContain('~/.codex/auth.json as it was before these runs')
+    expect(dry.stdout).not.toContain(key)
+    const done = await runCli(home, ['forget', '--all', '--yes', '--json'])
+    expect(done.json).toMatchObject({ changed: true, runs: [expect.any(String)], damaged: [] })
+    expect(home.snapshot()).toEqual(after)
+    expect((await runCli(home, ['rollback', '--list', '--json'])).json).toMatchObject({ runs: [] })
+    const left = spawnSync('find', [home.at('.local/state/repoint'), '-type', 'f'])
+    expect(left.stdout.toString()).not.toMatch(/run-|blobs/)
+  })
+
+  test('by age, leaves the newer ones; a damaged record goes with its time', async () => {
+    const home = aHome(pair)
+    await setUp(home)
+    home.put('.local/state/repoint/run-20200101T000000Z-0000.json', 'broken')
+    const { json } = await runCli(home, ['forget', '--older-than', '30', '--yes', '--json'])
+    expect(json).toMatchObject({ changed: true, runs: [], damaged: [expect.any(String)] })
+    expect((await runCli(home, ['rollback'])).status).toBe(0)
+    expect(home.text('.codex/auth.json')).toBe(login)
+    const again = await runCli(home, ['forget', '--older-than', '30', '--json'])
+    expect(again.json).toMatchObject({ changed: false, runs: [] })
+  })
+
+  test('wants to be told what', async () => {
+    expect(await runCli(aHome(), ['forget', '--json'])).toMatchObject({
+      status: 2,
+      json: { error: { code: 'usage', hint: expect.stringContaining('--older-than') } },
+    })
+  })
+})

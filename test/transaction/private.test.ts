@@ -1,0 +1,278 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { chmodSync, lstatSync, readdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { UserError } from '../../src/errors.ts'
+import { applyPlan, checkTargets } from '../../src/transaction/apply.ts'
+import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
+import { aPairPlan, aPlan, canaryKey, configEdit, settingsEdit } from '../support/a-plan.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { notAsRoot, sourceIn, withCalls, worldIn } from '../support/world.ts'
+
+const isRoot = process.getuid?.() === 0
+const settings = '.claude/settings.json'
+
+/** Looks at everything in a folder as fast as it can, as another user, and may put links in our place. */
+const thief = `
+const fs = require('node:fs')
+const [folder, victim] = process.argv.slice(1)
+const seen = { looks: 0, folders: 0, swapped: 0, texts: [] }
+const handles = []
+const attempt = (work) => { try { return work() } catch {} }
+function look() {
+  for (let round = 0; round < 50; round++) {
+    seen.looks++
+    for (const name of attempt(() => fs.readdirSync(folder)) ?? []) {
+      const path = folder + '/' + name
+      if (name.includes('.repoint-')) {
+        seen.folders++
+        if (victim && attempt(() => (fs.renameSync(path, path + '.aside'), true))) {
+          attempt(() => fs.symlinkSync(victim, path))
+          seen.swapped++
+        }
+      }
+      for (const one of [path, ...(attempt(() => fs.readdirSync(path)) ?? []).map((inner) => path + '/' + inner)]) {
+        const handle = attempt(() => fs.openSync(one))
+        if (handle !== undefined) handles.push(handle)
+      }
+    }
+    // Whoever has a file open sees what is written into it later, whatever its mode is by then.
+    for (const handle of handles) {
+      const text = attempt(() => fs.readFileSync(handle, { encoding: 'utf8' }))
+      if (text && !seen.texts.includes(text)) seen.texts.push(text)
+    }
+    while (handles.length > 60) attempt(() => fs.closeSync(handles.shift()))
+  }
+  setImmediate(look)
+}
+process.on('SIGTERM', () => { process.stdout.write(JSON.stringify(seen)); process.exit() })
+process.stdout.write('\\n')
+look()
+`
+
+interface Seen {
+  readonly looks: number
+  /** How often a folder of a run was seen. */
+  readonly folders: number
+  readonly swapped: number
+  readonly texts: readonly string[]
+}
+
+/** Another user at work until what it has seen is asked for. */
+async function startThief(
+  home: Home,
+  folder: string,
+  victim?: string,
+): Promise<() => Promise<Seen>> {
+  chmodSync(home.path, 0o755)
+  const args = ['-e', thief, home.at(folder), ...(victim === undefined ? [] : [victim])]
+  const child: ChildProcess = spawn(process.execPath, args, {
+    uid: 65534,
+    gid: 65534,
+    cwd: '/',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let said = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  await new Promise((ready) => child.stdout?.once('data', ready))
+  return () =>
+    new Promise((tell) => {
+      child.once('close', () => tell(JSON.parse(said) as Seen))
+      child.kill('SIGTERM')
+    })
+}
+
+describe.runIf(isRoot)('another user who watches', () => {
+  test('never reads the key while a file that all may read gets it', async () => {
+    const home = aHome({ [settings]: '{"model": "opus"}\n' })
+    chmodSync(home.at('.claude'), 0o755)
+    const stop = await startThief(home, '.claude')
+    for (let round = 0; round < 40; round++) {
+      chmodSync(home.at(settings), 0o644)
+      applyPlan(worldIn(home), aPlan([settingsEdit(sourceIn(home))]))
+      await new Promise((next) => setTimeout(next, 2))
+      applyRollback(worldIn(home), planRollback(worldIn(home))!)
+    }
+    const { looks, folders, texts } = await stop()
+    expect(looks).toBeGreaterThan(100)
+    expect(folders).toBeGreaterThan(0)
+    expect(texts).toContain('{"model": "opus"}\n')
+    expect(texts.filter((text) => text.includes(canaryKey))).toEqual([])
+  }, 30_000)
+
+  test('in a folder that all may write: links in our place lead nothing of ours elsewhere', async () => {
+    const victim = aHome({ 'theirs.json': '{"private": true}\n' })
+    chmodSync(victim.at('theirs.json'), 0o600)
+    const home = aHome({ [settings]: '{"model": "opus"}\n' })
+    chmodSync(home.at('.claude'), 0o777)
+    const before = statSync(victim.at('theirs.json'))
+    const stop = await startThief(home, '.claude', victim.path)
+    for (let round = 0; round < 40; round++) {
+      try {
+        applyPlan(
+          worldIn(home),
+          aPlan([settingsEdit(sourceIn(home), 'https://a.example', `${canaryKey}${round}`)]),
+        )
+      } catch (error) {
+        expect(error).toBeInstanceOf(UserError)
+      }
+    }
+    const { texts, swapped } = await stop()
+    expect(swapped).toBeGreaterThan(0)
+    expect(texts.filter((text) => text.includes(canaryKey))).toEqual([])
+    expect(readdirSync(victim.path)).toEqual(['theirs.json'])
+    expect(victim.text('theirs.json')).toBe('{"private": true}\n')
+    const { mode, uid, ctimeMs } = statSync(victim.at('theirs.json'))
+    expect({ mode, uid, ctimeMs }).toEqual({
+      mode: before.mode,
+      uid: before.uid,
+      ctimeMs: before.ctimeMs,
+    })
+  }, 30_000)
+})
+
+function hasTool(tool: string): boolean {
+  return spawnSync(tool, ['--version']).error === undefined
+}
+
+function run(command: string, ...args: string[]): string {
+  return execFileSync(command, args, { encoding: 'utf8' })
+}
+
+describe.runIf(hasTool('setfacl'))('access lists', () => {
+  const pair = { '.codex/config.toml': 'model = "x"\n' }
+
+  test('stay, also where the mode has no room for them', () => {
+    const home = aHome(pair)
+    const path = home.at('.codex/config.toml')
+    run('setfacl', '-m', 'u:65534:r,g::-', path)
+    const before = run('getfacl', '-n', path)
+    applyPlan(worldIn(home), aPlan([configEdit(sourceIn(home))]))
+    expect(run('getfacl', '-n', path)).toBe(before)
+    applyRollback(worldIn(home), planRollback(worldIn(home))!)
+    expect(run('getfacl', '-n', path)).toBe(before)
+  })
+
+  test('let nobody read a key that comes in', () => {
+    const home = aHome({ [settings]: '{}\n' })
+    run('setfacl', '-m', 'u:65534:r', home.at(settings))
+    run('setfacl', '-d', '-m', 'u:65534:rwx', home.at('.claude'))
+    applyPlan(worldIn(home), aPlan([settingsEdit(sourceIn(home))]))
+    const entries = run('getfacl', '-n', home.at(settings))
+    expect(entries).toMatch(/user:65534:r--\s+#effective:---/)
+    expect(entries).toContain('mask::---')
+  })
+
+  test('that cannot be kept are told before the question; a mask never becomes rights of the group', () => {
+    const home = aHome(pair)
+    const path = home.at('.codex/config.toml')
+    const world = withCalls(worldIn(home), {
+      canCopyAttributes: () => false,
+      copyAttributes: () => false,
+    })
+    const plan = aPairPlan(sourceIn(home))
+    expect(checkTargets(world, plan)).toMatchObject([
+      { code: 'attributes-lost', message: expect.stringContaining('config.toml') },
+    ])
+    run('setfacl', '-m', 'u:65534:r,o::-', path)
+    for (const work of [checkTargets, applyPlan])
+      expect(() => work(world, plan)).toThrow(expect.objectContaining({ code: 'not-permitted' }))
+    expect(home.text('.codex/config.toml')).toBe('model = "x"\n')
+  })
+
+  test('that could not be copied although there is a tool stop the run', () => {
+    const home = aHome(pair)
+    const before = home.snapshot()
+    const world = withCalls(worldIn(home), { copyAttributes: () => false })
+    expect(() => applyPlan(world, aPairPlan(sourceIn(home)))).toThrow(
+      expect.objectContaining({ code: 'not-permitted', files: 'unchanged' }),
+    )
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test.runIf(hasTool('busybox'))('busybox’s cp is known to keep nothing', () => {
+    const home = aHome({ ...pair, 'bin/.keep': '' })
+    run('sh', '-c', `ln -s "$(command -v busybox)" ${home.at('bin/cp')}`)
+    const path = process.env['PATH']
+    onTestFinished(() => {
+      process.env['PATH'] = path
+    })
+    process.env['PATH'] = home.at('bin')
+    const notices = checkTargets(worldIn(home), aPlan([configEdit(sourceIn(home))]))
+    expect(notices).toMatchObject([
+      { code: 'attributes-lost', hint: expect.stringContaining('coreutils') },
+    ])
+  })
+})
+
+describe.runIf(isRoot)('a file that cannot be replaced', () => {
+  function failureOf(work: () => unknown): UserError {
+    try {
+      work()
+    } catch (error) {
+      if (error instanceof UserError) return error
+      throw error
+    }
+    throw new Error('it did not fail')
+  }
+
+  test('since it is mounted by itself: the cause and the cure are named', ({ skip }) => {
+    const home = aHome({ '.codex/config.toml': 'model = "x"\n', 'source.toml': 'model = "x"\n' })
+    const path = home.at('.codex/config.toml')
+    if (spawnSync('mount', ['--bind', home.at('source.toml'), path]).status !== 0) skip('no mount')
+    onTestFinished(() => void spawnSync('umount', [path]))
+    const error = failureOf(() => applyPlan(worldIn(home), aPairPlan(sourceIn(home))))
+    expect(error).toMatchObject({ code: 'config-conflict', files: 'unchanged' })
+    expect(error.message).toContain('~/.codex/config.toml is mounted by itself')
+    expect(error.hint).toContain('Mount its folder')
+    expect(readdirSync(home.at('.codex'))).toEqual(['config.toml'])
+  })
+
+  test('since it is immutable: the cause and the cure are named', ({ skip }) => {
+    const home = aHome({ '.codex/config.toml': 'model = "x"\n' })
+    const path = home.at('.codex/config.toml')
+    if (spawnSync('chattr', ['+i', path]).status !== 0) skip('no chattr here')
+    onTestFinished(() => void spawnSync('chattr', ['-i', path]))
+    const error = failureOf(() => applyPlan(worldIn(home), aPairPlan(sourceIn(home))))
+    spawnSync('chattr', ['-i', path])
+    expect(error).toMatchObject({ code: 'not-permitted', files: 'unchanged' })
+    expect(error.message).toContain('immutable')
+    expect(error.hint).toContain(`chattr -ia ${path}`)
+    expect(readdirSync(home.at('.codex'))).toEqual(['config.toml'])
+  })
+})
+
+test('the folder that a new version is made in is closed to others from its birth', () => {
+  const home = aHome({ [settings]: '{}\n' })
+  const world = worldIn(home)
+  const modes: number[] = []
+  const umask = process.umask(0)
+  const watching = withCalls(world, {
+    createNew: (path, mode) => {
+      if (path.includes('.repoint-')) modes.push(lstatSync(dirname(path)).mode & 0o777)
+      return world.files.createNew(path, mode)
+    },
+  })
+  try {
+    applyPlan(watching, aPlan([settingsEdit(sourceIn(home))]))
+  } finally {
+    process.umask(umask)
+  }
+  expect(modes).toEqual([0o700])
+})
+
+test('a home elsewhere with the same state folder: another home’s files are never touched', () => {
+  const one = aHome({ '.codex/config.toml': '# one\n' })
+  const two = aHome({ '.codex/config.toml': '# two\n' })
+  const state = { REPOINT_STATE_DIR: aHome().at('state') }
+  const worldOf = (home: Home) => notAsRoot(worldIn(home, state))
+  applyPlan(worldOf(one), aPairPlan(sourceIn(one)))
+  const written = one.snapshot()
+  for (const options of [{}, { original: true }, { force: true }, { original: true, force: true }])
+    expect(planRollback(worldOf(two), options)).toBeUndefined()
+  expect(one.snapshot()).toEqual(written)
+  expect(two.text('.codex/config.toml')).toBe('# two\n')
+})
