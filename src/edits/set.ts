@@ -9,7 +9,15 @@ import {
   type ParsedText,
   type Setting,
 } from './dialect.ts'
-import { linesOf, memberAt, membersWhere, placeOf, refuseBlocked, startOf, tailOf } from './find.ts'
+import {
+  lineHolders,
+  memberAt,
+  membersWhere,
+  refuseBlocked,
+  startOf,
+  tailOf,
+  toPlace,
+} from './find.ts'
 import type { KeyPath } from './plan.ts'
 import { applySplices, eolAt, indentAt, lineEnd, lineStart, type Splice } from './text.ts'
 import { isTable, samePath, showPath, startsWith, valueAt } from './values.ts'
@@ -91,7 +99,7 @@ function siteOf(
 ): Site | undefined {
   const lastStaying = ({ members }: Holder) =>
     members.findLast(
-      (one) => !removed.some((gone) => startsWith(one.path, placeOf(parsed, gone))),
+      (one) => !removed.some((gone) => startsWith(one.path, toPlace(parsed, gone))),
     ) ?? members.at(-1)
   if (typeof path.at(-1) === 'object') {
     const holder = memberAt(parsed, path.slice(0, -1))?.inside
@@ -172,7 +180,7 @@ function newLines(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
 function firstRootLines(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
   const { text } = parsed
   const lines = spelled(dialect, site, oneLine)
-  const header = linesOf(parsed)[1]
+  const header = lineHolders(parsed)[1]
   if (header === undefined) {
     const end = text.length
     const eol = eolAt(text, end)
