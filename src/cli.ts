@@ -53,21 +53,21 @@ type Add = <Request>(file: CommandFile<Request>) => void
 const commands: readonly Listed[] = [
   ...rows.map((row) => {
     const load = async () => ({ command: (await import('./commands/setup.ts')).commandFor(row) })
-    return listed(row.id, load, { asks: true })
+    return lazily(row.id, load, { asks: true })
   }),
-  listed('editor', () => import('./commands/editor.ts'), { asks: true }),
-  listed('rollback', () => import('./commands/rollback.ts')),
-  listed('forget', () => import('./commands/forget.ts')),
-  listed('models', () => import('./commands/models.ts'), { asks: true }),
-  listed('status', () => import('./commands/status.ts')),
-  listed('doctor', () => import('./commands/doctor.ts')),
-  listed('serve', () => import('./commands/serve.ts')),
-  listed('demo', () => import('./commands/demo.ts')),
-  listed('completion', () => import('./commands/completion.ts')),
-  listed('complete', () => import('./commands/complete.ts'), { isHidden: true }),
+  lazily('editor', () => import('./commands/editor.ts'), { asks: true }),
+  lazily('rollback', () => import('./commands/rollback.ts')),
+  lazily('forget', () => import('./commands/forget.ts')),
+  lazily('models', () => import('./commands/models.ts'), { asks: true }),
+  lazily('status', () => import('./commands/status.ts')),
+  lazily('doctor', () => import('./commands/doctor.ts')),
+  lazily('serve', () => import('./commands/serve.ts')),
+  lazily('demo', () => import('./commands/demo.ts')),
+  lazily('completion', () => import('./commands/completion.ts')),
+  lazily('complete', () => import('./commands/complete.ts'), { isHidden: true }),
 ]
 
-function listed<Request>(
+function lazily<Request>(
   name: string,
   load: () => Promise<{ readonly command: CommandFile<Request> }>,
   kind: Kind = {},

@@ -164,7 +164,7 @@ async function findKey(
     return { value: key, notices, isAsked }
   }
   if (known.key !== undefined) return { value: known.key, notices: [], isAsked: false }
-  const given = await givenKey(session, flags)
+  const given = await keyByFlag(session, flags)
   if (given !== undefined) return clean(given)
   if (!session.canAsk)
     throw new UserError({
@@ -186,7 +186,7 @@ async function findKey(
 }
 
 /** The key as a flag or the environment gives it; undefined: neither does. */
-async function givenKey(session: Session, flags: GatewayFlags): Promise<string | undefined> {
+async function keyByFlag(session: Session, flags: GatewayFlags): Promise<string | undefined> {
   const { env } = session.platform.machine
   const { keyStdin, keyFile, keyEnv } = flags
   if (Object.keys(compact({ keyStdin, keyFile, keyEnv })).length > 1)
