@@ -108,13 +108,10 @@ async function runCommandLine(
   let status = 0
   const program = programFor(session)
   const isBare = ownArgs.every((arg) => arg === '--json')
-  const named = commands.filter(({ name }) => name === args[0])
-  if (session.canAsk && (isBare || named.some(({ asks }) => asks))) session.platform.ask.hold()
+  const named = commands.find(({ name }) => name === args[0])
+  if (session.canAsk && (isBare || named?.asks)) session.platform.ask.hold()
 
-  // One that is named is loaded alone; help, completion and a misspelt name need all.
-  const isAlone = named.length > 0 && !named.some(({ isHidden }) => isHidden)
-  const needed = isAlone ? named : /^(?:-V|--version)$/.test(args[0] ?? '') ? [] : commands
-  for (const { load, isHidden = false } of needed)
+  for (const { load, isHidden = false } of neededFor(args))
     await load(({ define, run }) => {
       const command = define(async (request) => {
         status = await run(session, request)
@@ -129,6 +126,16 @@ async function runCommandLine(
   }
   await program.parseAsync([...args], { from: 'user' })
   return status
+}
+
+/** One that is named is loaded alone; help and a misspelt name need all. */
+function neededFor(args: readonly string[]): readonly Listed[] {
+  const [first = ''] = args
+  if (first === '-V' || first === '--version') return []
+  // Of the words that are completed one may be a command.
+  const words = first === 'complete' ? args : [first]
+  const named = commands.filter(({ name }) => words.includes(name))
+  return named.some(({ isHidden }) => !isHidden) ? named : commands
 }
 
 function programFor(session: Session): CommandUnknownOpts {

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings'
+import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import { isLoopback } from '../gateway/input/base-url.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -7,14 +8,15 @@ import {
   type CatalogEntry,
   type Fault,
   type Gateway,
+  type GatewayOptions,
   type LoggedRequest,
   startGateway,
   type Upstream,
 } from '../serve/index.ts'
-import { maxDocumentBytes, readDocument } from '../serve/settings/document.ts'
 import { parseFault } from '../serve/settings/fault-spec.ts'
 import { readModels } from '../serve/settings/models-file.ts'
 import { Misfit } from '../serve/settings/schema.ts'
+import { maxYamlBytes, readYaml } from '../serve/settings/yaml.ts'
 import { printable } from '../text.ts'
 import { type CommandFile, examples } from './command.ts'
 
@@ -108,76 +110,101 @@ function portNumber(text: string): number {
  */
 export async function serveCommand(platform: Platform, options: ServeOptions): Promise<number> {
   // Looking at it starts listening for signals: none may be lost once the first line is printed.
-  const { terminal, machine, interrupt } = platform
+  const { terminal, interrupt } = platform
   const given = givenKey(platform, options)
-  const faults = options.faults.map(readFaultFlag)
-  const models = await readModelsFile(platform, options.models)
   const upstream = upstreamOf(platform, options)
-  const gateway = await listen(options, {
-    port: options.port,
-    host: options.host,
-    faults,
-    ...(given === undefined ? {} : { key: given }),
-    ...(models === undefined ? {} : { models }),
-    ...(options.scenario === undefined ? {} : { scenarioFile: options.scenario }),
-    ...(upstream === undefined ? {} : { upstream }),
-    ...(options.log
-      ? { onRequest: (request: LoggedRequest) => terminal.err(`${logLine(request)}\n`) }
-      : {}),
-    onScenario: (failure: string | undefined) => {
-      if (!options.isJson) terminal.err(`${printable(failure ?? 'The scenario was read again.')}\n`)
-    },
-  })
+  const logRequest = (request: LoggedRequest) => terminal.err(`${logLine(request)}\n`)
+
+  const gateway = await listen(
+    compact({
+      port: options.port,
+      host: options.host,
+      key: given,
+      faults: options.faults.map(readFaultFlag),
+      models: await readModelsFile(platform, options.models),
+      scenarioFile: options.scenario,
+      upstream,
+      onRequest: options.log ? logRequest : undefined,
+      onScenario: (failure: string | undefined) => {
+        const said = printable(failure ?? 'The scenario was read again.')
+        if (!options.isJson) terminal.err(`${said}\n`)
+      },
+    }),
+  )
+
   try {
-    if (options.isJson) terminal.out(`${JSON.stringify({ url: gateway.url, key: gateway.key })}\n`)
-    else if (options.command.length === 0) terminal.out(greeting(gateway, given === undefined))
+    const { url, key } = gateway
+    if (options.isJson) terminal.out(`${JSON.stringify({ url, key })}\n`)
+    else if (options.command.length === 0)
+      terminal.out(
+        greeting({
+          url,
+          newKey: given === undefined ? key : undefined,
+          upstream,
+          host: options.host,
+        }),
+      )
+
     if (options.command.length > 0) return await runBeside(platform, gateway, options.command)
     await untilAborted(interrupt)
     return 0
   } finally {
     await gateway.close()
   }
-
-  function greeting({ url, key }: Gateway, isNewKey: boolean): string {
-    const lines = [
-      `The local gateway listens at ${url} (chat and responses clients: ${url}/v1).`,
-      isNewKey ? `Its key, printed this once: ${key}` : 'It accepts the key that you gave it.',
-      `What is asked shows at ${url}/ as it happens. Ctrl-C ends it.`,
-    ]
-    if (!isLoopback(options.host))
-      lines.push(`Careful: ${options.host} lets other machines in, and the log is theirs to read.`)
-    if (upstream !== undefined) lines.push(`Requests are passed on to ${upstream.url}.`)
-    return `${lines.join('\n')}\n`
-  }
-
-  function givenKey({ files }: Platform, { keyFile, keyEnv }: ServeOptions): string | undefined {
-    if (keyFile !== undefined && keyEnv !== undefined)
-      throw new UserError({
-        code: 'usage',
-        message: 'The key is given more than once',
-        hint: 'Keep one of --key-file and --key-env.',
-      })
-    const name = keyEnv ?? 'REPOINT_API_KEY'
-    const text =
-      keyFile === undefined
-        ? machine.env[name]
-        : readText(() => files.read(keyFile, maxKeyBytes), `the key file ${keyFile}`)
-    const key = text?.trim()
-    if (!key && keyFile === undefined && keyEnv === undefined) return undefined
-    if (!key || !isUsableKey(key))
-      throw new UserError({
-        code: 'key-missing',
-        message: `There is no usable key in ${keyFile ?? name}`,
-        hint: 'A key is one word of visible ASCII characters, at least 8 after `sk-`.',
-      })
-    return key
-  }
 }
 
-async function listen(
-  { host, port }: ServeOptions,
-  options: Parameters<typeof startGateway>[0],
-): Promise<Gateway> {
+interface Greeting {
+  readonly url: string
+  /** Undefined: it was given. */
+  readonly newKey: string | undefined
+  readonly upstream: Upstream | undefined
+  readonly host: string
+}
+
+function greeting({ url, newKey, upstream, host }: Greeting): string {
+  const lines = [
+    `The local gateway listens at ${url} (chat and responses clients: ${url}/v1).`,
+    newKey === undefined
+      ? 'It accepts the key that you gave it.'
+      : `Its key, printed this once: ${newKey}`,
+    `What is asked shows at ${url}/ as it happens. Ctrl-C ends it.`,
+  ]
+  if (!isLoopback(host))
+    lines.push(`Careful: ${host} lets other machines in, and the log is theirs to read.`)
+  if (upstream !== undefined) lines.push(`Requests are passed on to ${upstream.url}.`)
+  return `${lines.join('\n')}\n`
+}
+
+function givenKey(
+  { files, machine }: Platform,
+  { keyFile, keyEnv }: ServeOptions,
+): string | undefined {
+  if (keyFile !== undefined && keyEnv !== undefined)
+    throw new UserError({
+      code: 'usage',
+      message: 'The key is given more than once',
+      hint: 'Keep one of --key-file and --key-env.',
+    })
+
+  const name = keyEnv ?? 'REPOINT_API_KEY'
+  const text =
+    keyFile === undefined
+      ? machine.env[name]
+      : readText(() => files.read(keyFile, maxKeyBytes), `the key file ${keyFile}`)
+  const key = text?.trim()
+  if (!key && keyFile === undefined && keyEnv === undefined) return undefined
+  if (!key || !isUsableKey(key))
+    throw new UserError({
+      code: 'key-missing',
+      message: `There is no usable key in ${keyFile ?? name}`,
+      hint: keyHint,
+    })
+  return key
+}
+
+const keyHint = 'A key is one word of visible ASCII characters, at least 8 after `sk-`.'
+
+async function listen(options: GatewayOptions): Promise<Gateway> {
   try {
     return await startGateway(options)
   } catch (error) {
@@ -185,7 +212,7 @@ async function listen(
     if (syscall !== 'listen' && syscall !== 'getaddrinfo') throw error
     throw new UserError({
       code: 'usage',
-      message: `Cannot listen on ${host}, port ${port}: ${message}`,
+      message: `Cannot listen on ${options.host}, port ${options.port}: ${message}`,
       hint:
         code === 'EADDRINUSE'
           ? 'Something listens there already: choose another --port, or 0 for any free one.'
@@ -214,8 +241,8 @@ async function readModelsFile(
   path: string | undefined,
 ): Promise<readonly CatalogEntry[] | undefined> {
   if (path === undefined) return undefined
-  const text = readText(() => files.read(path, maxDocumentBytes), `the catalog ${path}`)
-  return readDocument(text, path, readModels)
+  const text = readText(() => files.read(path, maxYamlBytes), `the catalog ${path}`)
+  return readYaml(text, path, readModels)
 }
 
 function readText(read: () => Uint8Array, what: string): string {
@@ -240,6 +267,7 @@ function upstreamOf({ machine }: Platform, options: ServeOptions): Upstream | un
       message: 'REPOINT_UPSTREAM_KEY is not set: --upstream needs the key of that gateway',
       hint: 'Set it in the environment of this command.',
     })
+
   const url = URL.canParse(options.upstream) ? new URL(options.upstream) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '')
     throw new UserError({
@@ -257,8 +285,9 @@ function upstreamOf({ machine }: Platform, options: ServeOptions): Upstream | un
     throw new UserError({
       code: 'key-missing',
       message: 'REPOINT_UPSTREAM_KEY is no usable key',
-      hint: 'A key is one word of visible ASCII characters, at least 8 after `sk-`.',
+      hint: keyHint,
     })
+
   return { url: (url.origin + url.pathname).replace(/\/+$/, '').replace(/\/v1$/, ''), key }
 }
 
@@ -289,6 +318,7 @@ async function runBeside(
       no_proxy: noProxy.join(','),
     },
   })
+
   switch (result.reason) {
     case 'exited':
       return result.exitStatus
@@ -320,6 +350,7 @@ export function logLine(request: LoggedRequest): string {
     request.firstByteMs === undefined ? '-' : `${request.firstByteMs.toFixed(1)} ms`,
     request.inputTokens === undefined ? '-' : `${request.inputTokens}+${request.outputTokens}`,
   ]
+
   if (request.state === 'cut') parts.push('cut')
   if (fault !== undefined) parts.push(`fault: ${fault}`)
   return printable(parts.join('  ')).replaceAll('\n', ' ')

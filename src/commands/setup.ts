@@ -85,9 +85,7 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
 
   const { access, proof } = await findProvenGateway(asked)
   const run: RunWithGateway = { ...asked, access }
-  const drafts: Draft[] = []
-  for (const client of clients)
-    drafts.push(await draftSetup(run, client, proof.models.get(client)!))
+  const drafts = clients.map((client) => draftSetup(run, client, proof.models.get(client)!))
   const plan = planOf(run, drafts)
 
   session.notice(...drafts.flatMap(({ notices }) => notices))

@@ -1,9 +1,8 @@
 import { homedir, hostname } from 'node:os'
 import { resolve } from 'node:path'
-import { terminalAsk } from './node-ask.ts'
 import { nodeFiles } from './node-files.ts'
 import { nodeProcesses } from './node-processes.ts'
-import { nodeTerminal } from './node-terminal.ts'
+import { nodeTerminal, terminalAsk } from './node-terminal.ts'
 import type { Machine, Platform } from './platform.ts'
 
 /** The outside world for real. Only bin and tests build it. */

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { AuthHeaders } from './log/request-log.ts'
-import { shortestKey } from './log/secrets.ts'
+import { shortestUsableKey } from './log/secrets.ts'
 
 export interface SeenKey {
   readonly auth: AuthHeaders
@@ -33,7 +33,7 @@ function withoutBearer(authorization: string): string {
  * one.
  */
 export function isUsableKey(key: string): boolean {
-  return withoutPrefix(key).length >= shortestKey && /^[\x21-\x7e]+$/.test(key)
+  return withoutPrefix(key).length >= shortestUsableKey && /^[\x21-\x7e]+$/.test(key)
 }
 
 /** Compares keys without telling by its time how much of a guess was right. */

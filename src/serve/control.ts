@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
 import { keyChecker, readKey } from './auth.ts'
 import { readBody } from './body.ts'
-import type { Connection } from './connection.ts'
 import { watchLog } from './log/live.ts'
 import type { RequestLog } from './log/request-log.ts'
 import type { Page } from './page/page.ts'
+import type { Pipeline } from './pipeline.ts'
 import { controlPrefix, pathOf } from './routes.ts'
 import { faultSchema } from './settings/fault-spec.ts'
 import type { Faults } from './settings/faults.ts'
@@ -42,16 +42,16 @@ export function createControl({ host, key, log, faults, page }: ControlParts) {
 
   return answer
 
-  function answer(
+  async function answer(
     request: IncomingMessage,
     response: ServerResponse,
-    connection: Connection,
-  ): void | Promise<void> {
+    pipeline: Pipeline,
+  ): Promise<void> {
     const line = `${request.method} ${pathOf(request).slice(controlPrefix.length)}`
     const send = (status: number, value: unknown) => {
       const text = JSON.stringify(value)
       const headers = { ...jsonHeaders, 'Content-Length': Buffer.byteLength(text) }
-      connection.send(response, status, headers, text)
+      pipeline.send(response, status, headers, text)
     }
 
     if (!isOwnHost(request.headers.host, host) || isForeignPage(request))
@@ -71,7 +71,7 @@ export function createControl({ host, key, log, faults, page }: ControlParts) {
         log.clear()
         return send(200, [])
       case 'GET events':
-        return live.add(response)
+        return pipeline.onEnd(response, live.add(response))
       case 'GET faults':
         return send(200, faults.list())
       case 'DELETE faults':
@@ -93,22 +93,21 @@ export function createControl({ host, key, log, faults, page }: ControlParts) {
     request: IncomingMessage,
     send: (status: number, value: unknown) => void,
   ): Promise<void> {
+    const body = await readBody(request, maxControlBodyBytes).catch(() => undefined)
+    if (body === undefined) {
+      // The rest of it may come, or the client has gone.
+      request.resume()
+      send(413, { error: 'The body is too large.' })
+      return
+    }
     try {
-      const body = await readBody(request, maxControlBodyBytes)
-      if (body === undefined) {
-        send(413, { error: 'The body is too large.' })
-        request.resume()
-        return
-      }
       const data: unknown = JSON.parse(body.toString())
       const list = Array.isArray(data) ? data : [data]
       faults.setGiven(list.map((fault, index) => accept(faultSchema, fault, ['faults', index])))
       send(200, faults.list())
     } catch (error) {
-      if (error instanceof Misfit || error instanceof SyntaxError)
-        send(400, { error: error.message })
-      // Otherwise the client has gone.
-      else request.socket.destroy()
+      if (!(error instanceof Misfit || error instanceof SyntaxError)) throw error
+      send(400, { error: error.message })
     }
   }
 }

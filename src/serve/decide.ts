@@ -5,17 +5,17 @@ import type { ModelEvent, ModelRequest } from './codecs/events.ts'
 import type { GatewayFailure } from './codecs/failure.ts'
 import { failures } from './codecs/failure.ts'
 import { messages } from './codecs/messages.ts'
-import { isObject } from './codecs/read.ts'
+import { isObject, isTooDeep } from './codecs/read.ts'
 import { responses } from './codecs/responses.ts'
 import { isReachable, type ServedModels } from './model/catalog.ts'
 import { builtInAnswer, eventsOf } from './model/model.ts'
-import { type Fault, type FaultName, type FaultTarget, failureOf } from './settings/faults.ts'
+import { type Fault, type FaultName, type FaultTarget, faultFailure } from './settings/faults.ts'
 import type { Played } from './settings/scenario.ts'
 
 const codecs: Readonly<Record<ProtocolName, Codec>> = { chat, responses, messages }
 
 /** What the decision depends on beside the request. */
-export interface World {
+export interface Circumstances {
   readonly catalog: ServedModels
   /** The group that the key belongs to; appears in messages. */
   readonly group: string
@@ -26,7 +26,7 @@ export interface World {
 }
 
 /** An inference request as it came. */
-export interface Question {
+export interface InferenceRequest {
   readonly protocol: ProtocolName
   readonly body: string
   /** Whether its Content-Type says so. */
@@ -55,11 +55,11 @@ export function isModelAnswer(result: Decision['result']): result is ModelAnswer
 }
 
 /** Decides in the service's order: rate limit, model, body, price, quota, upstream. Does no I/O. */
-export function decide(world: World, question: Question): Decision {
-  const { body, failure } = parse(question)
+export function decide(circumstances: Circumstances, inference: InferenceRequest): Decision {
+  const { body, failure } = parseBody(inference)
   const model = body['model']
   const modelAsked = typeof model === 'string' ? model : undefined
-  const fault = world.strike({ route: question.protocol, model: modelAsked })
+  const fault = circumstances.strike({ route: inference.protocol, model: modelAsked })
   const decision: Undecided = {
     modelAsked,
     modelServed: undefined,
@@ -67,16 +67,16 @@ export function decide(world: World, question: Question): Decision {
     fault,
   }
   const result =
-    forced(world, decision, 'before-model') ??
+    forced(circumstances, decision, 'before-model') ??
     failure ??
-    resultOf(world, question.protocol, body, decision)
+    resultOf(circumstances, inference.protocol, body, decision)
   return { ...decision, result }
 }
 
 type Undecided = { -readonly [Member in Exclude<keyof Decision, 'result'>]: Decision[Member] }
 
 function resultOf(
-  world: World,
+  circumstances: Circumstances,
   protocol: ProtocolName,
   body: JsonObject,
   decision: Undecided,
@@ -86,46 +86,47 @@ function resultOf(
     return failures.modelNotAString()
   if (!modelAsked) return failures.noModelNamed()
 
-  const entry = world.catalog.resolve(modelAsked)
-  if (world.catalog.find(modelAsked)?.isForbidden) return failures.modelForbidden(modelAsked)
-  if (entry === undefined) return failures.unknownModel(modelAsked, world.group)
-  const atModel = forced(world, decision, 'at-model')
+  const entry = circumstances.catalog.resolve(modelAsked)
+  if (circumstances.catalog.find(modelAsked)?.isForbidden)
+    return failures.modelForbidden(modelAsked)
+  if (entry === undefined) return failures.unknownModel(modelAsked, circumstances.group)
+  const atModel = forced(circumstances, decision, 'at-model')
   if (atModel !== undefined) return atModel
 
   decision.modelServed = entry.id
   const codec = codecs[protocol]
-  const request = read(codec, body)
+  const request = requestIn(codec, body)
   if (!('messages' in request)) return request
   if (entry.hasNoPrice) return failures.noPrice(modelAsked)
-  const late = forced(world, decision, 'after-body')
+  const late = forced(circumstances, decision, 'after-body')
   if (late !== undefined) return late
   if (!isReachable(entry, protocol)) return failures.protocolUnsupported()
   if (entry.isNotForChat) return failures.notAChatModel()
 
-  const played = world.play(request, protocol)
+  const played = circumstances.play(request, protocol)
   if (played?.fault !== undefined) {
     decision.fault = { ...decision.fault, ...played.fault }
-    const asked = failureOf(played.fault, modelAsked, world.group)
+    const asked = faultFailure(played.fault, modelAsked, circumstances.group)
     if (asked !== undefined) return asked
   }
   const utterances = played?.utterances ?? builtInAnswer(request, entry.id)
-  const events = eventsOf(utterances, request, () => world.newCallId(protocol))
+  const events = eventsOf(utterances, request, () => circumstances.newCallId(protocol))
   return { codec, body, model: entry.id, events }
 }
 
 /** The failure that a fault asks for, if this is the check at which it comes up. */
 function forced(
-  world: World,
+  circumstances: Circumstances,
   { fault, modelAsked }: Undecided,
-  check: Check,
+  check: FailurePoint,
 ): GatewayFailure | undefined {
-  if (fault === undefined || checkOf(fault.error) !== check) return undefined
-  return failureOf(fault, modelAsked ?? '', world.group)
+  if (fault === undefined || failurePointOf(fault.error) !== check) return undefined
+  return faultFailure(fault, modelAsked ?? '', circumstances.group)
 }
 
-type Check = 'before-model' | 'at-model' | 'after-body'
+type FailurePoint = 'before-model' | 'at-model' | 'after-body'
 
-function checkOf(name: FaultName | undefined): Check {
+function failurePointOf(name: FaultName | undefined): FailurePoint {
   switch (name) {
     case 'invalid-token':
     case 'rate-limited':
@@ -144,7 +145,7 @@ interface Parsed {
 }
 
 // The service leaves a body of another type unread and then misses the model.
-function parse({ body, isJson }: Question): Parsed {
+function parseBody({ body, isJson }: InferenceRequest): Parsed {
   if (!isJson) return { body: {} }
   try {
     const value: unknown = JSON.parse(body)
@@ -155,18 +156,7 @@ function parse({ body, isJson }: Question): Parsed {
   }
 }
 
-/**
- * Deeper than this no client nests, and writing it again would run out of stack. Go's decoder, which
- * the service uses, stops at 10,000.
- */
-const maxDepth = 1000
-
-function isTooDeep(value: unknown, depth = 0): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return depth >= maxDepth || Object.values(value).some((inner) => isTooDeep(inner, depth + 1))
-}
-
-function read(codec: Codec, body: JsonObject): ModelRequest | GatewayFailure {
+function requestIn(codec: Codec, body: JsonObject): ModelRequest | GatewayFailure {
   try {
     return codec.readRequest(body)
   } catch (error) {

@@ -5,18 +5,18 @@ import { readBody } from './body.ts'
 import { inTokens, type ProtocolName, type StreamEncoder, wholeOf } from './codecs/codec.ts'
 import type { ModelEvent } from './codecs/events.ts'
 import { failures } from './codecs/failure.ts'
-import { Connections } from './connection.ts'
 import { createControl, isOwnHost } from './control.ts'
-import type { ModelAnswer, World } from './decide.ts'
+import type { Circumstances, ModelAnswer } from './decide.ts'
 import { decide, isModelAnswer } from './decide.ts'
 import { answerIds, requestIds } from './ids.ts'
-import type { LogEntry, RequestLog } from './log/request-log.ts'
-import { messagesModelOf, modelOf, type ServedModels } from './model/catalog.ts'
+import { type LogEntry, openEntry, type RequestLog } from './log/request-log.ts'
+import { messagesModel, plainModel, type ServedModels } from './model/catalog.ts'
 import type { Limits, Upstream } from './options.ts'
 import { createPage } from './page/page.ts'
+import { Pipelines } from './pipeline.ts'
 import { Reply } from './reply.ts'
 import { pathOf, type Route, readsApiKey, routeOf } from './routes.ts'
-import { describeFault, type Fault, type Faults, failureOf } from './settings/faults.ts'
+import { describeFault, type Fault, type Faults, faultFailure } from './settings/faults.ts'
 import { passOn } from './upstream.ts'
 
 /** What the handler works with. */
@@ -28,11 +28,11 @@ export interface HandlerParts {
   readonly faults: Faults
   readonly log: RequestLog
   readonly upstream: Upstream | undefined
-  readonly play: World['play']
+  readonly play: Circumstances['play']
 }
 
 export interface Handler {
-  readonly connections: Connections
+  readonly pipelines: Pipelines
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>
   openStreams(): number
 }
@@ -46,12 +46,12 @@ export function createHandler(parts: HandlerParts): Handler {
   const checkKey = keyChecker(parts.key)
   const page = createPage()
   const control = createControl({ ...parts, page })
-  const connections = new Connections()
+  const pipelines = new Pipelines()
   const newRequestId = requestIds()
   const newAnswerId = answerIds()
   let openStreams = 0
 
-  const world: World = {
+  const circumstances: Circumstances = {
     catalog,
     group,
     strike: (target) => faults.strike(target),
@@ -59,39 +59,36 @@ export function createHandler(parts: HandlerParts): Handler {
     newCallId: (protocol) => `${protocol === 'messages' ? 'toolu_' : 'call_'}${newAnswerId()}`,
   }
 
-  return { connections, handle, openStreams: () => openStreams }
+  return { pipelines, handle, openStreams: () => openStreams }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const connection = connections.of(request.socket)
-    if (!connection.begin(response)) return
+    const pipeline = pipelines.of(request.socket)
+    if (!pipeline.begin(response)) return
 
-    const path = pathOf(request)
-    const route = routeOf(request.method ?? 'GET', path)
+    const route = routeOf(request.method ?? 'GET', pathOf(request))
     if (route.kind === 'control') {
-      await control(request, response, connection)
+      await control(request, response, pipeline).catch(() => request.socket.destroy())
       return
     }
 
-    const entry = newEntry(request, route)
-    const isLogged = !isPageLoad(request)
+    const entry = entryOf(request, route)
     const onEnd = () => {
-      if (isLogged) log.finish(entry)
+      if (entry.number > 0) log.finish(entry)
     }
-    const reply = new Reply({ request, response, connection, entry, limits, onEnd })
-    if (isLogged) log.add(entry)
+    const reply = new Reply({ request, response, pipeline, entry, limits, onEnd })
+    if (!isPageLoad(request)) log.add(entry)
     try {
-      await answer(reply, route, path)
+      await answer(reply, route)
     } catch (error) {
       reply.crash(error)
     }
   }
 
-  function newEntry(request: IncomingMessage, route: Route): LogEntry {
+  function entryOf(request: IncomingMessage, route: Route): LogEntry {
     const at = new Date()
     const { auth, key } = readKey(request, readsApiKey(pathOf(request)))
-    return {
+    return openEntry({
       id: newRequestId(at.getTime()),
-      number: 0,
       at,
       method: request.method ?? 'GET',
       path: request.url ?? '/',
@@ -100,26 +97,13 @@ export function createHandler(parts: HandlerParts): Handler {
       auth,
       key,
       keyMatches: checkKey(key),
-      modelAsked: undefined,
-      modelServed: undefined,
-      stream: false,
-      state: 'open',
-      status: undefined,
       startedMs: performance.now(),
-      firstByteMs: undefined,
-      totalMs: undefined,
-      inputTokens: undefined,
-      outputTokens: undefined,
-      fault: undefined,
-      requestBody: '',
-      requestBytes: 0,
-      responseBody: '',
-      responseBytes: 0,
-    }
+    })
   }
 
-  async function answer(reply: Reply, route: Route, path: string): Promise<void> {
+  async function answer(reply: Reply, route: Route): Promise<void> {
     const { request, entry } = reply
+    const path = pathOf(request)
     if (route.kind === 'web') return answerWeb(reply, path)
     if (entry.method === 'OPTIONS' && request.headers.origin !== undefined)
       return reply.send(204, 'text/plain; charset=utf-8', '', preflightHeaders)
@@ -171,20 +155,20 @@ export function createHandler(parts: HandlerParts): Handler {
     // Claude Code asks with a Bearer key and gets the plain shape all the same.
     const { 'x-api-key': apiKey, 'anthropic-version': version } = reply.request.headers
     const isMessagesShape = Boolean(apiKey && version)
-    const failure = fault && failureOf(fault, '', group)
+    const failure = fault && faultFailure(fault, '', group)
     if (failure !== undefined) return reply.fail(failure)
     if (route.kind !== 'model')
       return reply.json(isMessagesShape ? catalog.messagesList : catalog.list)
 
     const model = catalog.find(route.id)
     if (model === undefined) return reply.fail(failures.noSuchModel(route.id))
-    return reply.json(JSON.stringify(isMessagesShape ? messagesModelOf(model) : modelOf(model)))
+    return reply.json(JSON.stringify(isMessagesShape ? messagesModel(model) : plainModel(model)))
   }
 
   async function answerInference(reply: Reply, protocol: ProtocolName): Promise<void> {
     const { request, entry } = reply
     const isJson = request.headers['content-type']?.startsWith('application/json') ?? false
-    const decision = decide(world, { protocol, body: entry.requestBody, isJson })
+    const decision = decide(circumstances, { protocol, body: entry.requestBody, isJson })
     const { result, fault, isStream } = decision
     entry.modelAsked = decision.modelAsked
     entry.modelServed = decision.modelServed

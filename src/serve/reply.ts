@@ -4,9 +4,9 @@ import { StringDecoder } from 'node:string_decoder'
 import { sseHeaders } from './codecs/codec.ts'
 import type { GatewayFailure } from './codecs/failure.ts'
 import { failures, failureText } from './codecs/failure.ts'
-import type { Connection } from './connection.ts'
 import { type LogEntry, maxLoggedBody } from './log/request-log.ts'
 import type { Limits } from './options.ts'
+import type { Pipeline } from './pipeline.ts'
 
 /** How long an upload that nobody wants may go on after its answer, in ms. */
 const lingerMs = 1000
@@ -17,7 +17,7 @@ export type StreamEnding = 'end' | 'cut'
 interface ReplyParts {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  readonly connection: Connection
+  readonly pipeline: Pipeline
   readonly entry: LogEntry
   readonly limits: Limits
   /** Called once, when nothing more will be noted in the entry. */
@@ -32,19 +32,19 @@ export class Reply {
   readonly request: IncomingMessage
   readonly entry: LogEntry
   readonly #response: ServerResponse
-  readonly #connection: Connection
+  readonly #pipeline: Pipeline
   readonly #limits: Limits
   readonly #onEnd: (entry: LogEntry) => void
   #hasEnded = false
 
-  constructor({ request, response, connection, entry, limits, onEnd }: ReplyParts) {
+  constructor({ request, response, pipeline, entry, limits, onEnd }: ReplyParts) {
     this.request = request
     this.entry = entry
     this.#response = response
-    this.#connection = connection
+    this.#pipeline = pipeline
     this.#limits = limits
     this.#onEnd = onEnd
-    connection.onEnd(response, () => this.abandon())
+    pipeline.onEnd(response, () => this.abandon())
   }
 
   /** Answers with a whole text at once. */
@@ -53,9 +53,9 @@ export class Reply {
       'Content-Length': Buffer.byteLength(text),
       ...more,
     })
-    this.#connection.send(this.#response, status, headers, text)
+    const isSent = this.#pipeline.send(this.#response, status, headers, text)
     this.#dropUpload()
-    this.#end('done', text)
+    this.#end(isSent ? 'done' : 'cut', isSent ? text : '')
   }
 
   json(text: string, status = 200, more: OutgoingHttpHeaders = {}): void {
@@ -76,7 +76,7 @@ export class Reply {
     else this.#response.destroy()
   }
 
-  /** Announces a whole answer, sends half of it and tears the connection down. */
+  /** Announces a whole answer, sends half of it and tears the pipeline down. */
   sendHalf(text: string): void {
     const length = Buffer.byteLength(text)
     const headers = this.#head(200, 'application/json', { 'Content-Length': length })
@@ -101,7 +101,7 @@ export class Reply {
 
   /** Calls back once, when the answer has ended or the client has gone. */
   onEnd(callBack: () => void): void {
-    this.#connection.onEnd(this.#response, callBack)
+    this.#pipeline.onEnd(this.#response, callBack)
   }
 
   /** Waits, unless the client goes away first. Returns whether it is still there. */
@@ -121,12 +121,14 @@ export class Reply {
   streamAtOnce(frames: readonly string[], ending: StreamEnding): void {
     const headers = this.#head(200, sseHeaders['Content-Type'], sseHeaders)
     const text = frames.join('')
-    if (ending === 'end') this.#connection.send(this.#response, 200, headers, text)
-    else {
-      this.#response.writeHead(200, headers)
-      this.#tearDownAfter(text)
+    if (ending === 'end') {
+      const isSent = this.#pipeline.send(this.#response, 200, headers, text)
+      this.#end(isSent ? 'done' : 'cut', isSent ? text : '')
+      return
     }
-    this.#end(ending === 'end' ? 'done' : 'cut', text)
+    this.#response.writeHead(200, headers)
+    this.#tearDownAfter(text)
+    this.#end('cut', text)
   }
 
   /** Writes a stream frame by frame. `onEnd` runs once, when nothing more will be written. */
@@ -212,7 +214,7 @@ export class Reply {
 
   /**
    * After an answer that did not wait for the body: lets the client finish sending for a moment, so
-   * that it reads the answer instead of a reset, then drops the connection.
+   * that it reads the answer instead of a reset, then drops the pipeline.
    */
   #dropUpload(): void {
     const { request } = this

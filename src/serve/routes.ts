@@ -18,12 +18,6 @@ const inference: ReadonlyMap<string, Route> = new Map([
   ['/v1/messages', { kind: 'inference', protocol: 'messages' }],
 ])
 
-const models: Route = { kind: 'models' }
-const notImplemented: Route = { kind: 'not-implemented' }
-const unknown: Route = { kind: 'unknown' }
-const web: Route = { kind: 'web' }
-const control: Route = { kind: 'control' }
-
 /** Routes that the service has and that we leave out, or that it does not implement itself. */
 const notImplementedRoutes: readonly RegExp[] = [
   /^POST \/v1\/(completions|edits|embeddings|rerank|moderations|responses\/compact)$/,
@@ -55,14 +49,16 @@ export function routeOf(method: string, path: string): Route {
     const route = inference.get(path)
     if (route !== undefined) return route
   }
-  if (path.startsWith(controlPrefix)) return control
+  if (path.startsWith(controlPrefix)) return { kind: 'control' }
   // The service looks at the beginning only: /v1beta and /apifox are not pages either.
-  if (!/^\/(v1|api|assets)/.test(path)) return web
-  if (method === 'GET' && path === '/v1/models') return models
+  if (!/^\/(v1|api|assets)/.test(path)) return { kind: 'web' }
+  if (method === 'GET' && path === '/v1/models') return { kind: 'models' }
   const model = method === 'GET' ? /^\/v1\/models\/([^/]+)$/.exec(path)?.[1] : undefined
-  if (model !== undefined) return { kind: 'model', id: decode(model) }
+  if (model !== undefined) return { kind: 'model', id: decodedId(model) }
   const key = `${method} ${path}`
-  return notImplementedRoutes.some((pattern) => pattern.test(key)) ? notImplemented : unknown
+  return notImplementedRoutes.some((pattern) => pattern.test(key))
+    ? { kind: 'not-implemented' }
+    : { kind: 'unknown' }
 }
 
 /** Whether `x-api-key` counts here. */
@@ -70,7 +66,7 @@ export function readsApiKey(path: string): boolean {
   return path.includes('/v1/messages') || path.includes('/v1/models')
 }
 
-function decode(text: string): string {
+function decodedId(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

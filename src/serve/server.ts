@@ -84,7 +84,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   )
   server.on('clientError', (error, stream) => {
     const socket = stream as Socket
-    handler.connections.of(socket).afterAnswers(() => answerBrokenRequest(error, socket))
+    handler.pipelines.of(socket).afterAnswers(() => answerBrokenRequest(error, socket))
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
@@ -119,7 +119,7 @@ async function playScenario(
 ): Promise<{ player(): Player | undefined; stop(): void }> {
   if (scenarioFile === undefined) return { player: () => undefined, stop() {} }
   // Loaded only when there is one.
-  const { readScenarioFile, stateOf, watchScenarioFile } = await import(
+  const { readScenarioFile, fingerprintOf, watchScenarioFile } = await import(
     './settings/scenario-file.ts'
   )
   const { Player } = await import('./settings/scenario.ts')
@@ -129,7 +129,7 @@ async function playScenario(
     faults.setOfScenario(scenario.faults)
   }
 
-  const state = stateOf(scenarioFile)
+  const state = fingerprintOf(scenarioFile)
   play(await readScenarioFile(scenarioFile))
   const stop = watchScenarioFile(scenarioFile, state, (result) => {
     // A file that is wrong for a moment leaves the last good one in force.

@@ -98,3 +98,14 @@ test('pipelined: a page that wants to hear of requests may come behind a slow an
   expect(statuses).toEqual([200, 200])
   expect(text).toContain(': the requests of this gateway\n\n')
 })
+
+test('pipelined: pages that go while they wait behind an answer are forgotten', async () => {
+  const gateway = await aGateway({ faults: [{ betweenMs: 60_000 }] })
+  const page = 'GET /_repoint/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'
+  const sockets = Array.from({ length: 40 }, () => open(gateway, pipelined(gateway, 1) + page))
+  await expect.poll(() => gateway.openStreams()).toBe(40)
+  for (const socket of sockets) socket.destroy()
+  await expect.poll(() => gateway.openStreams()).toBe(0)
+  const { statuses } = await sendRaw(gateway.port, [page])
+  expect(statuses).toEqual([200])
+})

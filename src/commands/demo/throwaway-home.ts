@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import type { Files, Platform } from '../../platform/platform.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { createDurably, makeFolders, missingFolders, randomName } from '../../transaction/files.ts'
 
 /** Configurations as people write them, so that a diff shows what is left alone. */
 const handWritten: Readonly<Record<string, string>> = {
@@ -33,25 +33,12 @@ trust_level = "trusted"
 export function makeThrowawayHome({ files, machine }: Pick<Platform, 'files' | 'machine'>): string {
   const parent =
     machine.env['TMPDIR'] ?? machine.env['TEMP'] ?? (machine.os === 'win32' ? machine.home : '/tmp')
-  const home = join(parent, `repoint-demo-${randomBytes(6).toString('hex')}`)
+  const home = join(parent, `repoint-demo-${randomName()}`)
   files.mkdir(home, 0o700)
   for (const [name, text] of Object.entries(handWritten)) {
     const path = join(home, name)
-    makeFolders(files, dirname(path), home)
-    const handle = files.createNew(path, 0o644)
-    const bytes = new TextEncoder().encode(text)
-    for (let done = 0; done < bytes.length; ) done += files.write(handle, bytes, done)
-    files.close(handle)
+    makeFolders(files, missingFolders(files, dirname(path), dirname), dirname)
+    createDurably(files, path, new TextEncoder().encode(text), { mode: 0o644 })
   }
   return home
-}
-
-function makeFolders(files: Files, folder: string, stop: string): void {
-  if (folder === stop) return
-  makeFolders(files, dirname(folder), stop)
-  try {
-    files.mkdir(folder, 0o755)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
 }

@@ -2,8 +2,9 @@ import type { Client } from '../../clients/client.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { printable } from '../../text.ts'
+import { attempt } from '../../transaction/files.ts'
 import type { Session } from '../screen/session.ts'
-import { makeEmptyFolder, removeIfPossible } from './own-folder.ts'
+import { makeEmptyFolder, removeFolder } from './own-folder.ts'
 
 /** A client's program on this machine. */
 export interface Installed {
@@ -80,7 +81,10 @@ export async function tryClient(session: Session, client: Client): Promise<Tried
         env: { ...machine.env, PWD: folder, OLDPWD: undefined, ...pingEnv },
       }),
     )
-    .finally(() => removeIfPossible(files, folder))
+    .finally(() => {
+      // What the client has left running may still write there; only we may enter it.
+      attempt(() => removeFolder(files, folder))
+    })
   if (interrupt.aborted)
     throw new UserError({
       code: 'cancelled',

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Platform } from '../../platform/platform.ts'
+import { attempt, createDurably } from '../../transaction/files.ts'
 import { stateFolder } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 
@@ -17,22 +18,12 @@ export function rememberModels({ platform }: Session, catalog: Catalog): void {
   const ids = catalog.models.map(({ id }) => id).filter((id) => /^[\w./:@+-]+$/.test(id))
   const bytes = new TextEncoder().encode(`${ids.join('\n')}\n`)
   if (bytes.length > maxBytes) return
+
   const temporary = `${path}.${platform.processes.pid}`
-  try {
-    const handle = files.createNew(temporary, 0o600)
-    try {
-      for (let done = 0; done < bytes.length; ) done += files.write(handle, bytes, done)
-    } finally {
-      files.close(handle)
-    }
+  attempt(() => {
+    createDurably(files, temporary, bytes, { mode: 0o600 })
     files.rename(temporary, path)
-  } catch {
-    try {
-      files.unlink(temporary)
-    } catch {
-      // It was never made.
-    }
-  }
+  })
 }
 
 /** The ids of the last catalog that a command has read; none where there is no such list. */

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Files, Platform } from '../../platform/platform.ts'
+import { randomName } from '../../transaction/files.ts'
 import { openState } from '../../transaction/state.ts'
 
 /**
@@ -8,7 +8,7 @@ import { openState } from '../../transaction/state.ts'
  * folders alone, in which clients look for projects too.
  */
 export function makeEmptyFolder(platform: Platform): string {
-  const name = `.try-${randomBytes(6).toString('hex')}`
+  const name = `.try-${randomName()}`
   const folder = join(openState(platform).folder, name)
   platform.files.mkdir(folder, 0o700)
   return folder
@@ -22,13 +22,4 @@ export function removeFolder(files: Files, folder: string): void {
     else files.unlink(path)
   }
   files.rmdir(folder)
-}
-
-/** What a client has left running there may still hold it open. */
-export function removeIfPossible(files: Files, folder: string): void {
-  try {
-    removeFolder(files, folder)
-  } catch {
-    // It is empty but for what the client writes, and only we may enter it.
-  }
 }

@@ -2,9 +2,8 @@ import type { FilesState } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { dots, maskTellTale, printable, shortPath } from '../../text.ts'
+import { table, wrapLine } from './columns.ts'
 import { isUtf8, looksOf, paint } from './paint.ts'
-import { table } from './table.ts'
-import { wrapLine } from './wrap.ts'
 
 /** Members of our documents that are never text from elsewhere: masking would only damage them. */
 const plainMembers = new Set(['path', 'run', 'undoes', 'command', 'action', 'code', 'place'])
@@ -97,19 +96,21 @@ export class Session {
 
   /** Clean text on standard output, in the colours and signs that it can show. */
   print(text: string): void {
-    const { terminal, machine } = this.platform
-    const { stdoutIsTerminal } = terminal
-    terminal.out(paint(this.#fit(text, stdoutIsTerminal), looksOf(machine.env, stdoutIsTerminal)))
+    const { terminal } = this.platform
+    terminal.out(this.#drawn(text, terminal.stdoutIsTerminal))
   }
 
-  /** Breaks lines between words on a terminal; what reads a pipe gets them whole. */
-  #fit(text: string, isTerminal: boolean): string {
-    if (!isTerminal) return text
-    const { columns } = this.platform.terminal
-    return text
-      .split('\n')
-      .map((line) => wrapLine(line, columns))
-      .join('\n')
+  /** The same on standard error. */
+  printBeside(text: string): void {
+    const { terminal } = this.platform
+    terminal.err(this.#drawn(text, terminal.stderrIsTerminal))
+  }
+
+  /** Lines are broken between words on a terminal; what reads a pipe gets them whole. */
+  #drawn(text: string, isTerminal: boolean): string {
+    const { terminal, machine } = this.platform
+    const fit = (line: string) => (isTerminal ? wrapLine(line, terminal.columns) : line)
+    return paint(text.split('\n').map(fit).join('\n'), looksOf(machine.env, isTerminal))
   }
 
   /** Help: without colours, since its flags begin like a removed line. */
@@ -117,13 +118,6 @@ export class Session {
     const { terminal, machine } = this.platform
     const looks = looksOf(machine.env, terminal.stdoutIsTerminal)
     terminal.out(paint(text, { ...looks, hasColour: false }))
-  }
-
-  /** The same as `print` on standard error. */
-  printBeside(text: string): void {
-    const { terminal, machine } = this.platform
-    const { stderrIsTerminal } = terminal
-    terminal.err(paint(this.#fit(text, stderrIsTerminal), looksOf(machine.env, stderrIsTerminal)))
   }
 
   /** The one document of `--json`. */

@@ -9,7 +9,7 @@ import type {
   ToolChoice,
   Usage,
 } from './events.ts'
-import { asLimit, asList, asString, asStrings, isObject, readContent, textOf } from './read.ts'
+import { asLimit, asList, asString, asStrings, contentText, isObject, readContent } from './read.ts'
 
 /** POST /v1/chat/completions. */
 export const chat: Codec = { protocol: 'chat', readRequest, encodeStream, fold }
@@ -33,11 +33,11 @@ function readMessage(message: JsonObject): Message {
   switch (message['role']) {
     case 'system':
     case 'developer':
-      return { role: 'system', parts: [{ type: 'text', text: textOf(content) }] }
+      return { role: 'system', parts: [{ type: 'text', text: contentText(content) }] }
     case 'tool':
     case 'function': {
       const id = asString(message['tool_call_id']) ?? ''
-      return { role: 'tool', parts: [{ type: 'tool-result', id, text: textOf(content) }] }
+      return { role: 'tool', parts: [{ type: 'tool-result', id, text: contentText(content) }] }
     }
     case 'assistant':
       return {

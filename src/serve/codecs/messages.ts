@@ -9,7 +9,7 @@ import type {
   ToolChoice,
   Usage,
 } from './events.ts'
-import { asLimit, asList, asString, asStrings, isObject, textOf } from './read.ts'
+import { asLimit, asList, asString, asStrings, contentText, isObject } from './read.ts'
 
 /** POST /v1/messages. */
 export const messages: Codec = { protocol: 'messages', readRequest, encodeStream, fold }
@@ -17,7 +17,7 @@ export const messages: Codec = { protocol: 'messages', readRequest, encodeStream
 function readRequest(body: JsonObject): ModelRequest {
   const list = asList(body['messages'])
   if (list.length === 0) throw new InvalidRequest('field messages is required')
-  const system = textOf(body['system'])
+  const system = contentText(body['system'])
   return {
     model: asString(body['model']) ?? '',
     messages: [
@@ -60,7 +60,7 @@ function readBlock(block: JsonObject): Part {
       return {
         type: 'tool-result',
         id: asString(block['tool_use_id']) ?? '',
-        text: textOf(block['content']),
+        text: contentText(block['content']),
       }
     default:
       return { type: 'media' }

@@ -26,7 +26,7 @@ export function asStrings(value: unknown): readonly string[] {
 }
 
 /** The text of content that is a string or a list of blocks with `text`. */
-export function textOf(content: unknown): string {
+export function contentText(content: unknown): string {
   if (typeof content === 'string') return content
   return asList(content)
     .map((block) => (isObject(block) ? (asString(block['text']) ?? '') : ''))
@@ -43,4 +43,16 @@ export function readContent(content: unknown): readonly Part[] {
       const text = asString(block['text'])
       return text === undefined ? { type: 'media' } : { type: 'text', text }
     })
+}
+
+/**
+ * Deeper than this no client nests, and writing it again would run out of stack. Go's decoder, which
+ * the service uses, stops at 10,000.
+ */
+const maxDepth = 1000
+
+/** Whether data that was parsed nests so deeply that it must be left alone. */
+export function isTooDeep(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return depth >= maxDepth || Object.values(value).some((inner) => isTooDeep(inner, depth + 1))
 }

@@ -1,7 +1,7 @@
 import type { AnswerFacts, Block, Codec, JsonObject, StreamEncoder, WholeAnswer } from './codec.ts'
 import { Blocks, InvalidRequest, sseFrame } from './codec.ts'
 import type { FinishReason, Message, ModelRequest, Tool, ToolChoice, Usage } from './events.ts'
-import { asLimit, asList, asString, isObject, readContent, textOf } from './read.ts'
+import { asLimit, asList, asString, contentText, isObject, readContent } from './read.ts'
 
 /** POST /v1/responses. */
 export const responses: Codec = { protocol: 'responses', readRequest, encodeStream, fold }
@@ -40,7 +40,7 @@ function readItem(item: JsonObject): Message[] {
   const id = asString(item['call_id']) ?? ''
   if (type.endsWith('_call_output')) {
     const output = item['output']
-    const text = typeof output === 'string' ? output : textOf(output)
+    const text = typeof output === 'string' ? output : contentText(output)
     return [{ role: 'tool', parts: [{ type: 'tool-result', id, text }] }]
   }
   if (type.endsWith('_call'))

@@ -3,7 +3,7 @@ import { sseFrame, sseHeaders } from '../codecs/codec.ts'
 import type { LogEntry, RequestLog } from './request-log.ts'
 
 /** Pages that can look at the same time. */
-const maxPages = 32
+const maxOpenPages = 32
 /** Changes are gathered for so long, in ms: a page cannot draw ten thousand requests a second. */
 const gatherMs = 100
 /** More than this in one go is left out but for the newest. */
@@ -11,10 +11,16 @@ const maxRequestsAtOnce = 200
 /** A page that does not read for so long is let go, in bytes. */
 const maxUnreadBytes = 4 * 1024 * 1024
 /** A line now and then keeps proxies and browsers from hanging up, in ms. */
-const keepAliveMs = 15_000
+const beatMs = 15_000
 
-/** Sends the log to pages as it happens. Does nothing as long as nobody looks. */
-export function watchLog(log: RequestLog): { add(response: ServerResponse): void } {
+/** The pages that look at the log. */
+interface LiveLog {
+  /** Sends a page the log as it happens. Returns what to call when the page has gone. */
+  add(response: ServerResponse): () => void
+}
+
+/** Does nothing as long as nobody looks. */
+export function watchLog(log: RequestLog): LiveLog {
   const pages = new Set<ServerResponse>()
   const changed = new Map<string, LogEntry>()
   let timer: NodeJS.Timeout | undefined
@@ -22,22 +28,23 @@ export function watchLog(log: RequestLog): { add(response: ServerResponse): void
 
   return { add }
 
-  function add(response: ServerResponse): void {
-    if (pages.size >= maxPages) {
+  function add(response: ServerResponse): () => void {
+    if (pages.size >= maxOpenPages) {
       response.writeHead(503).end()
-      return
+      return () => {}
     }
+
     response.writeHead(200, { ...sseHeaders, 'Cross-Origin-Resource-Policy': 'same-origin' })
     response.write(': the requests of this gateway\n\n')
     pages.add(response)
     stopListening ??= log.listen(note)
 
-    const beat = setInterval(() => response.write(': still here\n\n'), keepAliveMs)
-    response.once('close', () => {
+    const beat = setInterval(() => response.write(': still here\n\n'), beatMs)
+    return () => {
       clearInterval(beat)
       pages.delete(response)
       if (pages.size === 0) stop()
-    })
+    }
   }
 
   function stop(): void {

@@ -62,6 +62,42 @@ export type LogEntry = { -readonly [Fact in keyof RequestFacts]: RequestFacts[Fa
   responseBody: string
 }
 
+/** What is known of a request at its arrival. */
+type Arrival = Pick<
+  LogEntry,
+  | 'id'
+  | 'at'
+  | 'method'
+  | 'path'
+  | 'protocol'
+  | 'rawHeaders'
+  | 'auth'
+  | 'key'
+  | 'keyMatches'
+  | 'startedMs'
+>
+
+export function openEntry(arrival: Arrival): LogEntry {
+  return {
+    ...arrival,
+    number: 0,
+    modelAsked: undefined,
+    modelServed: undefined,
+    stream: false,
+    state: 'open',
+    status: undefined,
+    firstByteMs: undefined,
+    totalMs: undefined,
+    inputTokens: undefined,
+    outputTokens: undefined,
+    fault: undefined,
+    requestBody: '',
+    requestBytes: 0,
+    responseBody: '',
+    responseBytes: 0,
+  }
+}
+
 /**
  * A longer body is cut in the log, in characters. Holds what Claude Code sends: 75–115 kB (2.1.197,
  * 2026-11-21).

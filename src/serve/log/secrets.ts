@@ -1,5 +1,7 @@
+import { isTooDeep } from '../codecs/read.ts'
+
 /** Shortest key that a gateway takes. The log hides no shorter one: it would hide half of a text. */
-export const shortestKey = 8
+export const shortestUsableKey = 8
 
 /** Enough of a key to tell two apart, not enough to use one. */
 export function maskKey(key: string): string {
@@ -27,7 +29,7 @@ interface FoundKey {
 function findKeys(text: string, keys: readonly string[]): readonly FoundKey[] {
   const found: FoundKey[] = []
   for (const key of keys) {
-    if (key.length < shortestKey) continue
+    if (key.length < shortestUsableKey) continue
     for (const form of formsOf(key)) {
       for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + form.length))
         found.push({ key, start: at, end: at + form.length })
@@ -59,7 +61,7 @@ function inJson(text: string): string {
 /** Where a text begins with a key that it does not end; -1: nowhere. */
 function startOfCut(text: string, key: string): number {
   const longest = Math.min(key.length - 1, text.length)
-  for (let length = longest; length >= shortestKey; length--)
+  for (let length = longest; length >= shortestUsableKey; length--)
     if (text.endsWith(key.slice(0, length))) return text.length - length
   return -1
 }
@@ -118,7 +120,8 @@ export function hideKeysInEvents(stream: string, keys: readonly string[]): strin
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    return isTooDeep(value) ? undefined : value
   } catch {
     return undefined
   }
@@ -127,21 +130,17 @@ function parsed(text: string): unknown {
 /** What tells parts of an answer that are sent by turns. */
 const partNames = ['index', 'output_index', 'content_index', 'item_id']
 
-/** No protocol nests deeper. */
-const maxDepth = 100
-
 function visitTexts(
   value: unknown,
   place: string,
   take: (place: string, holder: Record<string, unknown>, member: string, text: string) => void,
-  depth = 0,
 ): void {
-  if (typeof value !== 'object' || value === null || depth > maxDepth) return
+  if (typeof value !== 'object' || value === null) return
   const holder = value as Record<string, unknown>
   const part = partNames.map((name) => holder[name] ?? '').join(',')
   for (const [member, inner] of Object.entries(holder)) {
     const innerPlace = `${place}/${part}/${Array.isArray(value) ? '' : member}`
     if (typeof inner === 'string') take(innerPlace, holder, member, inner)
-    else visitTexts(inner, innerPlace, take, depth + 1)
+    else visitTexts(inner, innerPlace, take)
   }
 }

@@ -16,14 +16,14 @@ export interface CatalogEntry {
   readonly isNotForChat?: boolean
 }
 
-const everyProtocol = ['openai', 'openai-response', 'anthropic'] as const
+export const everyProtocol: readonly string[] = ['openai', 'openai-response', 'anthropic']
 const messagesFamily = ['anthropic', 'openai'] as const
 
-function gpt(id: string, more: Partial<CatalogEntry> = {}): CatalogEntry {
+function gptEntry(id: string, more: Partial<CatalogEntry> = {}): CatalogEntry {
   return { id, ownedBy: 'openai', endpointTypes: everyProtocol, ...more }
 }
 
-function claude(id: string): CatalogEntry {
+function claudeEntry(id: string): CatalogEntry {
   return { id, ownedBy: 'anthropic', endpointTypes: messagesFamily }
 }
 
@@ -33,24 +33,24 @@ function claude(id: string): CatalogEntry {
  * first (run on Linux, 2026-11-21).
  */
 export const builtInCatalog: readonly CatalogEntry[] = [
-  gpt('gpt-5.6-sol'),
-  gpt('gpt-5.6-terra'),
-  gpt('gpt-5.6-luna'),
-  gpt('gpt-5.6', { aliasOf: 'gpt-5.6-sol' }),
-  gpt('gpt-5.6-pro', { endpointTypes: ['openai-response'] }),
-  gpt('gpt-5.4'),
-  gpt('gpt-5.4-mini'),
-  claude('claude-fable-5-2'),
-  claude('claude-fable-5'),
-  claude('claude-opus-5-5'),
-  claude('claude-opus-4-8'),
-  claude('claude-sonnet-5-5'),
-  claude('claude-sonnet-5'),
-  claude('claude-haiku-5-5'),
-  claude('claude-haiku-4-5-20251001'),
-  gpt('gpt-image-2', { endpointTypes: ['image-generation', 'openai'], isNotForChat: true }),
-  gpt('gpt-audio', { endpointTypes: ['openai'] }),
-  gpt('gpt-realtime', { endpointTypes: ['openai'], isNotForChat: true }),
+  gptEntry('gpt-5.6-sol'),
+  gptEntry('gpt-5.6-terra'),
+  gptEntry('gpt-5.6-luna'),
+  gptEntry('gpt-5.6', { aliasOf: 'gpt-5.6-sol' }),
+  gptEntry('gpt-5.6-pro', { endpointTypes: ['openai-response'] }),
+  gptEntry('gpt-5.4'),
+  gptEntry('gpt-5.4-mini'),
+  claudeEntry('claude-fable-5-2'),
+  claudeEntry('claude-fable-5'),
+  claudeEntry('claude-opus-5-5'),
+  claudeEntry('claude-opus-4-8'),
+  claudeEntry('claude-sonnet-5-5'),
+  claudeEntry('claude-sonnet-5'),
+  claudeEntry('claude-haiku-5-5'),
+  claudeEntry('claude-haiku-4-5-20251001'),
+  gptEntry('gpt-image-2', { endpointTypes: ['image-generation', 'openai'], isNotForChat: true }),
+  gptEntry('gpt-audio', { endpointTypes: ['openai'] }),
+  gptEntry('gpt-realtime', { endpointTypes: ['openai'], isNotForChat: true }),
 ]
 
 /** The endpoint type that a model needs so that a protocol reaches it. */
@@ -66,7 +66,6 @@ export function isReachable(entry: CatalogEntry, protocol: ProtocolName): boolea
 
 /** A catalog made ready: lookups and the two answers of GET /v1/models. */
 export interface ServedModels {
-  readonly entries: readonly CatalogEntry[]
   find(id: string): CatalogEntry | undefined
   /** The entry that serves: an alias leads to its target. */
   resolve(id: string): CatalogEntry | undefined
@@ -78,16 +77,15 @@ export function openCatalog(entries: readonly CatalogEntry[]): ServedModels {
   const byId = new Map(entries.map((entry) => [entry.id, entry]))
   const visible = entries.filter((entry) => !entry.isForbidden && !entry.hasNoPrice)
   return {
-    entries,
     find: (id) => byId.get(id),
     resolve(id) {
       const entry = byId.get(id)
       return entry?.aliasOf === undefined ? entry : byId.get(entry.aliasOf)
     },
     // The service writes maps with sorted keys, hence this order.
-    list: JSON.stringify({ data: visible.map(modelOf), object: 'list', success: true }),
+    list: JSON.stringify({ data: visible.map(plainModel), object: 'list', success: true }),
     messagesList: JSON.stringify({
-      data: visible.map(messagesModelOf),
+      data: visible.map(messagesModel),
       first_id: visible[0]?.id ?? '',
       has_more: false,
       last_id: visible.at(-1)?.id ?? '',
@@ -98,7 +96,7 @@ export function openCatalog(entries: readonly CatalogEntry[]): ServedModels {
 /** 2021-07-20T10:40:00Z: the service gives every model this time. In seconds. */
 const createdAt = 1_626_777_600
 
-export function modelOf(entry: CatalogEntry) {
+export function plainModel(entry: CatalogEntry) {
   return {
     id: entry.id,
     object: 'model',
@@ -108,7 +106,7 @@ export function modelOf(entry: CatalogEntry) {
   }
 }
 
-export function messagesModelOf(entry: CatalogEntry) {
+export function messagesModel(entry: CatalogEntry) {
   return {
     id: entry.id,
     created_at: new Date(createdAt * 1000).toISOString().replace('.000Z', 'Z'),

@@ -38,7 +38,7 @@ export function builtInAnswer(
   if (results.length > 0) {
     const names = toolNames(request.messages)
     return [
-      text(
+      say(
         results
           .map(({ id, text }) => `${names.get(id) || 'The tool'} returned: ${shorten(text)}`)
           .join('\n'),
@@ -50,12 +50,12 @@ export function builtInAnswer(
     const calls = callsIn(asked, request.tools)
     if (calls.length > 0) return calls
     const forced = forcedTool(request)
-    if (forced !== undefined) return [call(forced, JSON.stringify(sampleOf(forced.parameters)))]
+    if (forced !== undefined) return [callTool(forced, JSON.stringify(sampleOf(forced.parameters)))]
   }
   if (request.outputSchema !== undefined)
-    return [text(JSON.stringify(sampleOf(request.outputSchema)))]
-  if (/^["'\s]*ping["'\s]*$/i.test(asked)) return [text('pong')]
-  return [text(`${servedAs} on the local gateway. You said: ${shorten(asked.trim(), 200)}`)]
+    return [say(JSON.stringify(sampleOf(request.outputSchema)))]
+  if (/^["'\s]*ping["'\s]*$/i.test(asked)) return [say('pong')]
+  return [say(`${servedAs} on the local gateway. You said: ${shorten(asked.trim(), 200)}`)]
 }
 
 function resultsIn(turn: readonly Message[]) {
@@ -104,16 +104,16 @@ function callsIn(asked: string, tools: readonly Tool[]): readonly Utterance[] {
       // A request without tools is a side job of the client, such as a title.
       if (tools.length === 0) return []
       const offered = tools.map((candidate) => candidate.name).join(', ')
-      return [text(`This request offers no tool "${name}". It offers: ${offered}.`)]
+      return [say(`This request offers no tool "${name}". It offers: ${offered}.`)]
     }
     const written = quote === '' ? rest.trim() : unquote(rest.trim())
     const input = tool?.kind === 'custom' ? written : jsonObjectIn(written)
     if (input === undefined)
-      return [text(`The arguments of "#call ${name}" are not a JSON object: ${shorten(written)}`)]
-    if (tool !== undefined) utterances.push(call(tool, input))
+      return [say(`The arguments of "#call ${name}" are not a JSON object: ${shorten(written)}`)]
+    if (tool !== undefined) utterances.push(callTool(tool, input))
     // Codex 0.169.0 gives gpt-5.6-sol one tool that takes JavaScript and calls the others (2026-11-21).
     else if (script !== undefined)
-      utterances.push(call(script, `text(await tools.${name}(${input}))`))
+      utterances.push(callTool(script, `text(await tools.${name}(${input}))`))
   }
   return utterances
 }
@@ -144,11 +144,11 @@ function shorten(text: string, maxCharacters = maxReportedCharacters): string {
   return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters)}…`
 }
 
-function text(content: string): Utterance {
+function say(content: string): Utterance {
   return { type: 'text', text: content }
 }
 
-function call(tool: Tool, input: string): Utterance {
+function callTool(tool: Tool, input: string): Utterance {
   return { type: 'call', tool, input }
 }
 

@@ -49,8 +49,12 @@ export const faultNames = [
 
 export type FaultName = (typeof faultNames)[number]
 
-export function failureOf(fault: Fault, model: string, group: string): GatewayFailure | undefined {
-  const failure = plainFailureOf(fault, model, group)
+export function faultFailure(
+  fault: Fault,
+  model: string,
+  group: string,
+): GatewayFailure | undefined {
+  const failure = plainFailure(fault, model, group)
   if (failure === undefined) return undefined
   return {
     ...failure,
@@ -59,7 +63,7 @@ export function failureOf(fault: Fault, model: string, group: string): GatewayFa
   }
 }
 
-function plainFailureOf(fault: Fault, model: string, group: string): GatewayFailure | undefined {
+function plainFailure(fault: Fault, model: string, group: string): GatewayFailure | undefined {
   switch (fault.error) {
     case 'invalid-token':
       return failures.invalidToken()

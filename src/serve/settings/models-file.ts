@@ -1,9 +1,7 @@
 import * as v from 'valibot'
 import { isObject } from '../codecs/read.ts'
-import type { CatalogEntry } from '../model/catalog.ts'
+import { type CatalogEntry, everyProtocol } from '../model/catalog.ts'
 import { accept, flag, list, Misfit, mapping, text } from './schema.ts'
-
-const everyProtocol = ['openai', 'openai-response', 'anthropic']
 
 const written = mapping({
   id: text,

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { UserError } from '../../errors.ts'
-import { maxDocumentBytes, readDocument } from './document.ts'
 import { readScenario, type Scenario } from './scenario.ts'
+import { maxYamlBytes, readYaml } from './yaml.ts'
 
 /** How often the file is looked at, in ms. Looking by time also sees editors that replace it. */
 const lookEveryMs = 250
@@ -11,12 +11,12 @@ const lookEveryMs = 250
  * @throws UserError `config-invalid`, with line and column where it can be read
  */
 export async function readScenarioFile(path: string): Promise<Scenario> {
-  return readDocument(contentsOf(path), basename(path), readScenario)
+  return readYaml(scenarioText(path), basename(path), readScenario)
 }
 
-function contentsOf(path: string): string {
+function scenarioText(path: string): string {
   try {
-    if (statSync(path).size > maxDocumentBytes) throw new Error('it is larger than 4 MiB')
+    if (statSync(path).size > maxYamlBytes) throw new Error('it is larger than 4 MiB')
     return readFileSync(path, 'utf8')
   } catch (error) {
     throw new UserError({
@@ -29,7 +29,7 @@ function contentsOf(path: string): string {
 }
 
 /** What tells one state of a file from the next; that of a file that is gone is a state too. */
-export function stateOf(path: string): string {
+export function fingerprintOf(path: string): string {
   try {
     const { mtimeMs, size, ino } = statSync(path)
     return `${mtimeMs} ${size} ${ino}`
@@ -51,7 +51,7 @@ export function watchScenarioFile(
 ): () => void {
   let seen = known
   const look = () => {
-    const state = stateOf(path)
+    const state = fingerprintOf(path)
     if (state === seen) return
     seen = state
     readScenarioFile(path).then(onChange, (error) => {

@@ -8,7 +8,7 @@ import { effects, faultSchema } from './fault-spec.ts'
 import type { Fault } from './faults.ts'
 import { accept, choice, flag, list, mapping, text } from './schema.ts'
 
-const call = mapping({ tool: text, with: v.exactOptional(callInput()) })
+const writtenCall = mapping({ tool: text, with: v.exactOptional(callInput()) })
 
 function callInput() {
   return v.pipe(
@@ -36,7 +36,7 @@ const step = v.lazy((written) =>
   typeof written === 'string'
     ? v.pipe(
         text,
-        v.transform((said): Step => ({ text: said, calls: [], fault: {} })),
+        v.transform((said): ScenarioStep => ({ text: said, calls: [], fault: {} })),
       )
     : writtenStep,
 )
@@ -46,7 +46,7 @@ const writtenStep = v.pipe(
     text: v.exactOptional(text),
     call: v.exactOptional(text),
     with: v.exactOptional(callInput()),
-    calls: v.optional(list(call), []),
+    calls: v.optional(list(writtenCall), []),
     ...effects,
   }),
   v.forward(
@@ -56,7 +56,7 @@ const writtenStep = v.pipe(
     ),
     ['with'],
   ),
-  v.transform(({ text: said, call: tool, with: input, calls, ...fault }): Step => {
+  v.transform(({ text: said, call: tool, with: input, calls, ...fault }): ScenarioStep => {
     const single = tool === undefined ? [] : [{ tool, with: input }]
     return {
       ...(said === undefined ? {} : { text: said }),
@@ -137,7 +137,7 @@ export interface Scenario {
 interface Rule {
   readonly when: Condition
   /** In this order, one for each request that fits. */
-  readonly steps: readonly Step[]
+  readonly steps: readonly ScenarioStep[]
   /** After the last step: stay at it, begin again, or fit no more. */
   readonly repeat: 'last' | 'loop' | 'never'
 }
@@ -153,7 +153,7 @@ interface Condition {
   readonly afterTool?: boolean
 }
 
-interface Step {
+interface ScenarioStep {
   readonly text?: string
   readonly calls: readonly { readonly tool: string; readonly input: unknown }[]
   readonly fault: Fault
@@ -229,14 +229,14 @@ function fits(when: Condition, asked: Asked): boolean {
   return afterTool === undefined || afterTool === asked.afterTool
 }
 
-function stepAt({ steps, repeat }: Rule, played: number): Step | undefined {
+function stepAt({ steps, repeat }: Rule, played: number): ScenarioStep | undefined {
   if (played < steps.length) return steps[played]
   if (repeat === 'never') return undefined
   return repeat === 'loop' ? steps[played % steps.length] : steps.at(-1)
 }
 
 /** The calls with the client's own tools; undefined: it offers one of them not. */
-function callsOf({ calls }: Step, request: ModelRequest): readonly Utterance[] | undefined {
+function callsOf({ calls }: ScenarioStep, request: ModelRequest): readonly Utterance[] | undefined {
   const utterances: Utterance[] = []
   for (const { tool: name, input } of calls) {
     const tool = request.tools.find((candidate) => candidate.name === name)

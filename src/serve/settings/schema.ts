@@ -7,7 +7,7 @@ export class Misfit extends Error {
   readonly path: Path
 
   constructor(path: Path, problem: string) {
-    super(`${showPath(path)} ${problem}`)
+    super(`${writtenPath(path)} ${problem}`)
     this.path = path
   }
 }
@@ -15,7 +15,7 @@ export class Misfit extends Error {
 export type Path = readonly PropertyKey[]
 
 /** `answers[0].then`, as one would write it. */
-function showPath(path: Path): string {
+function writtenPath(path: Path): string {
   if (path.length === 0) return 'the document'
   return path
     .map((step, index) =>

@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest'
-import { type LogEntry, maxLoggedBody, RequestLog } from '../../../src/serve/log/request-log.ts'
+import {
+  type LogEntry,
+  maxLoggedBody,
+  openEntry,
+  RequestLog,
+} from '../../../src/serve/log/request-log.ts'
 
 const secret = 'sk-secret-secret-secret'
 
 function anEntry(more: Partial<LogEntry> = {}): LogEntry {
-  return {
+  const entry = openEntry({
     id: 'a',
-    number: 0,
     at: new Date(0),
     method: 'POST',
     path: '/v1/responses',
@@ -15,23 +19,9 @@ function anEntry(more: Partial<LogEntry> = {}): LogEntry {
     auth: 'bearer',
     key: secret,
     keyMatches: true,
-    modelAsked: undefined,
-    modelServed: undefined,
-    stream: false,
-    state: 'open',
-    status: undefined,
     startedMs: 0,
-    firstByteMs: undefined,
-    totalMs: undefined,
-    inputTokens: undefined,
-    outputTokens: undefined,
-    fault: undefined,
-    requestBody: '',
-    requestBytes: 0,
-    responseBody: '',
-    responseBytes: 0,
-    ...more,
-  }
+  })
+  return Object.assign(entry, more)
 }
 
 const roomy = { entries: 100, characters: 10_000_000 }

@@ -119,7 +119,8 @@ describe('a key in pieces', () => {
   })
 
   test('a key in pieces: events that cannot be read hide what they hold as a whole', () => {
-    const deep = `data: ${'{"a":'.repeat(50_000)}"${key}"${'}'.repeat(50_000)}\n\ndata: {oops ${key}\n\n`
+    const nested = `${'{"a":'.repeat(50_000)}"${key}"${'}'.repeat(50_000)}`
+    const deep = `data: {"delta":"x","a":${nested}}\n\ndata: {oops ${key}\n\n`
     const shown = hideKeysInEvents(deep, [key])
     expect(shown).not.toContain(key)
     expect(shown.split(masked)).toHaveLength(3)

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../../src/errors.ts'
-import { readDocument } from '../../../src/serve/settings/document.ts'
 import { readModels } from '../../../src/serve/settings/models-file.ts'
 import { Player, readScenario } from '../../../src/serve/settings/scenario.ts'
+import { readYaml } from '../../../src/serve/settings/yaml.ts'
 import { aGateway, ask, jsonOf } from '../support/gateway.ts'
 
 async function aFile(text: string): Promise<string> {
@@ -148,7 +148,7 @@ answers:
 
 describe('a scenario that is wrong', () => {
   const read = (text: string) =>
-    readDocument(text, 'scenario.yaml', readScenario).then(
+    readYaml(text, 'scenario.yaml', readScenario).then(
       () => 'accepted',
       (error: UserError) => `${error.code}: ${error.message}`,
     )
@@ -217,7 +217,7 @@ describe('a scenario that is wrong', () => {
 })
 
 describe('a catalog file', () => {
-  const read = (text: string) => readDocument(text, 'models.json', readModels)
+  const read = (text: string) => readYaml(text, 'models.json', readModels)
 
   test('a catalog file: ids alone, entries, or what a real gateway answered', async () => {
     expect(await read('[a, {id: b, endpointTypes: [anthropic], aliasOf: a}]')).toEqual([

@@ -2,7 +2,7 @@ import { UserError } from '../../errors.ts'
 import { Misfit, type Path } from './schema.ts'
 
 /** A person writes these files; nobody writes more than this. */
-export const maxDocumentBytes = 4 * 1024 * 1024
+export const maxYamlBytes = 4 * 1024 * 1024
 
 /**
  * Reads a JSON or YAML text, which is one language here.
@@ -11,7 +11,7 @@ export const maxDocumentBytes = 4 * 1024 * 1024
  * @param read makes something of the data; may throw Misfit
  * @throws UserError `config-invalid` with line and column
  */
-export async function readDocument<Result>(
+export async function readYaml<Result>(
   text: string,
   name: string,
   read: (data: unknown) => Result,
@@ -25,7 +25,7 @@ export async function readDocument<Result>(
     return read(data)
   } catch (error) {
     if (!(error instanceof Misfit)) throw error
-    throw invalid(error.message, offsetOf(document, error.path))
+    throw invalid(error.message, placeOfPath(document, error.path))
   }
 
   function parse() {
@@ -54,7 +54,7 @@ export async function readDocument<Result>(
 type ParsedDocument = ReturnType<typeof import('yaml').parseDocument>
 
 /** Where the deepest part of a path begins that the file has. */
-function offsetOf(document: ParsedDocument, path: Path): number | undefined {
+function placeOfPath(document: ParsedDocument, path: Path): number | undefined {
   for (let length = path.length; length >= 0; length--) {
     const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true)
     const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : null

@@ -14,17 +14,17 @@ interface OpenAnswer {
 }
 
 /** All connections of a gateway. */
-export class Connections {
-  readonly #bySocket = new WeakMap<Socket, Connection>()
+export class Pipelines {
+  readonly #bySocket = new WeakMap<Socket, Pipeline>()
   readonly #inAll = { waitingBytes: 0 }
 
-  of(socket: Socket): Connection {
-    let connection = this.#bySocket.get(socket)
-    if (connection === undefined) {
-      connection = new Connection(socket, this.#inAll)
-      this.#bySocket.set(socket, connection)
+  of(socket: Socket): Pipeline {
+    let pipeline = this.#bySocket.get(socket)
+    if (pipeline === undefined) {
+      pipeline = new Pipeline(socket, this.#inAll)
+      this.#bySocket.set(socket, pipeline)
     }
-    return connection
+    return pipeline
   }
 }
 
@@ -32,7 +32,7 @@ export class Connections {
  * One connection and the answers under way on it, which Node sends in the order of their requests. A
  * client that asks on and on and does not read is cut off.
  */
-export class Connection {
+export class Pipeline {
   readonly #socket: Socket
   readonly #inAll: { waitingBytes: number }
   readonly #open = new Map<ServerResponse, OpenAnswer>()
@@ -69,15 +69,25 @@ export class Connection {
     this.#open.get(response)?.onEnd.push(callBack)
   }
 
-  /** Writes a whole answer. */
-  send(response: ServerResponse, status: number, headers: OutgoingHttpHeaders, body: string): void {
+  /**
+   * Writes a whole answer.
+   *
+   * @returns false: too much waits already, and the connection was cut
+   */
+  send(
+    response: ServerResponse,
+    status: number,
+    headers: OutgoingHttpHeaders,
+    body: string,
+  ): boolean {
     const isWaiting = response.socket === null
     if (isWaiting && !this.#mayWait(response, Buffer.byteLength(body))) {
       this.#socket.destroy()
-      return
+      return false
     }
     response.writeHead(status, headers)
     response.end(body)
+    return true
   }
 
   /** Calls back when no request that came whole is left to be answered; at once if none is. */
