@@ -56,7 +56,7 @@ export interface ClientModule {
 
   /**
    * What the client will now believe, read from its targets (and what lies beneath them) as it reads
-   * them. What lies above them (project, managed, environment) is told by `obstacles`. Never throws.
+   * them. What lies above them (project, managed, environment) is told by `inTheWay` and `wrongNow`. Never throws.
    * Pure.
    */
   readBack(texts: FileTexts): Settings
@@ -74,10 +74,13 @@ export interface ClientModule {
   aboutConversations?(
     world: World,
     change: { readonly before: FileTexts; readonly after: FileTexts },
-  ): Promise<readonly Notice[]>
+  ): readonly Notice[]
 
-  /** Settings and variables that would defeat the setup. Pure. */
-  obstacles(texts: FileTexts, machine: Machine, settings: ObstacleContext): readonly Obstacle[]
+  /** What would defeat the setup that is about to be made. Pure. */
+  inTheWay(scene: Scene, choice: Choice): readonly Obstacle[]
+
+  /** What is wrong with what the client believes now. Pure. */
+  wrongNow(scene: Scene): readonly Obstacle[]
 }
 
 /** A flag of a client's own command. */
@@ -230,11 +233,10 @@ export interface Origins {
   readonly smallModel?: string
 }
 
-export interface ObstacleContext {
-  /** The provider that is about to be written or is in force. */
-  readonly providerId: string
-  /** The setup about to be made; absent where only the present state is judged. */
-  readonly choice?: Choice
+/** A client's files, and what around them decides what becomes of a setup. */
+export interface Scene {
+  readonly texts: FileTexts
+  readonly machine: Machine
   /** Roots that repoint has written for this client before, from its records. */
   readonly ownBaseUrls: readonly string[]
   /** Files that a shell reads at its start, where they exist: see `shellProfilePaths`. */
@@ -259,7 +261,7 @@ export interface Obstacle {
   /** `blocks`: the client will not work or will use another key. `may-block`: under conditions. */
   readonly weight: 'blocks' | 'may-block'
   /** What would otherwise be told of the same cause once more. */
-  readonly covers?: 'key-missing' | 'context-window-unknown'
+  readonly covers?: 'broken' | 'key-missing' | 'context-window-unknown'
 }
 
 /** Whether an obstacle tells the same already. */

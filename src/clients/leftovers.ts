@@ -1,6 +1,5 @@
-import { isLoopback } from '../gateway/input/base-url.ts'
-import type { Obstacle, ObstacleContext } from './client.ts'
-import { isOwnAddress, shownUrl } from './texts.ts'
+import type { Obstacle, Scene } from './client.ts'
+import { isLoopbackUrl, isOwnAddress, shownUrl } from './texts.ts'
 
 /**
  * What stands in the place of a key while another tool's proxy holds the real one. Seen in what
@@ -26,11 +25,6 @@ export function placeholderOf(key: string | undefined): string | undefined {
   return name !== undefined && Object.hasOwn(placeholders, name) ? placeholders[name] : undefined
 }
 
-/** Whether an address leads to this machine. */
-export function isHere(url: string | undefined): boolean {
-  return url !== undefined && URL.canParse(url) && isLoopback(new URL(url).hostname)
-}
-
 /** What another tool has left in a client's settings: present state only, a setup replaces it. */
 export function leftoverObstacles(
   left: {
@@ -43,9 +37,8 @@ export function leftoverObstacles(
     readonly key: string | undefined
     readonly keyPlace: () => string
   },
-  context: ObstacleContext,
+  scene: Scene,
 ): readonly Obstacle[] {
-  if (context.choice) return []
   const { family, label, url } = left
   const found: Obstacle[] = []
   const holder = placeholderOf(left.key)
@@ -58,7 +51,7 @@ export function leftoverObstacles(
       weight: 'blocks',
     })
   }
-  if (url === undefined || !isHere(url) || isOwnAddress(url, context)) return found
+  if (url === undefined || !isLoopbackUrl(url) || isOwnAddress(url, scene)) return found
   const tool = proxies[new URL(url).port]
   if (tool !== undefined) {
     found.push({

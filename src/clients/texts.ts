@@ -2,7 +2,8 @@ import type { ConfigDocument } from '../edits/edit.ts'
 import { formatOf } from '../edits/format.ts'
 import type { Bytes, ConfigValue, KeyPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
-import type { FileText, FileTexts, ObstacleContext } from './client.ts'
+import { isLoopback } from '../gateway/input/base-url.ts'
+import type { Choice, FileText, FileTexts, Scene } from './client.ts'
 
 /** The file of a role. A client lists each of its targets exactly once. */
 export function fileOf(texts: FileTexts, role: string): FileText {
@@ -78,11 +79,20 @@ export function rootOf(url: string): string {
   return url.replace(/\/+$/, '').replace(/\/v1$/, '')
 }
 
-/** Whether an address is the one about to be set up, or one that repoint has written before. */
-export function isOwnAddress(url: string | undefined, context: ObstacleContext): boolean {
+/** Whether an address leads to this machine. */
+export function isLoopbackUrl(url: string | undefined): boolean {
+  return url !== undefined && URL.canParse(url) && isLoopback(new URL(url).hostname)
+}
+
+/** Whether an address is one that repoint has written before, or the one about to be set up. */
+export function isOwnAddress(
+  url: string | undefined,
+  { ownBaseUrls }: Scene,
+  choice?: Choice,
+): boolean {
   if (url === undefined) return false
   const root = rootOf(url)
-  return root === context.choice?.baseUrl || context.ownBaseUrls.includes(root)
+  return root === choice?.baseUrl || ownBaseUrls.includes(root)
 }
 
 /** An address without what may be secret in it: user and password, query and fragment. */
@@ -106,11 +116,4 @@ export function brokenText(path: string, why: string): string {
 /** The strongest of `files` (the weaker come first) in which something stands at `path`. */
 export function originOf(files: readonly ReadFile[], path: KeyPath): string | undefined {
   return files.findLast((file) => file.document?.get(path) !== undefined)?.path
-}
-
-/** The same without the members that are undefined. */
-export function compact<T extends object>(given: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }
 }

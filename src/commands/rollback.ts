@@ -89,7 +89,7 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
   session.notice(...checkTargets(platform, found.plan))
   session.showNotices('warning')
   showPlan(session, found, families)
-  session.notice(...(await noticesOf(session, found, families)))
+  session.notice(...noticesOf(session, found, families))
 
   const applied = request.isDryRun ? undefined : applyRollback(platform, found)
   if (applied !== undefined) session.noteApplied(applied)
@@ -151,11 +151,7 @@ function findRollback(
 }
 
 /** What stays since others have changed it, what of it a client cannot read, and what else to know. */
-async function noticesOf(
-  session: Session,
-  found: RollbackPlan,
-  families: readonly Client[],
-): Promise<Notice[]> {
+function noticesOf(session: Session, found: RollbackPlan, families: readonly Client[]): Notice[] {
   const held = found.files.filter(isHeldBack).map(
     ({ path, kept, note }): Notice => ({
       code: 'rollback-held',
@@ -167,7 +163,7 @@ async function noticesOf(
   for (const client of concernedBy(families, found.files)) {
     const before = readClientFiles(session, client)
     const after = asPlanned(before, found.plan.edits)
-    said.push(...((await client.aboutConversations?.(session.platform, { before, after })) ?? []))
+    said.push(...(client.aboutConversations?.(session.platform, { before, after }) ?? []))
     const { broken } = client.readBack(after)
     if (broken !== undefined && client.readBack(before).broken === undefined)
       said.push({

@@ -4,8 +4,8 @@ import { aMachine, byId, type Disk, planOn, textsOf, written } from './support.t
 
 const codex = byId('codex')
 
-/** Recorded conversations, one of each provider, and what Codex says to `--version`. */
-function aWorld(providers: readonly string[], version = 'codex-cli 0.169.0') {
+/** Recorded conversations, one of each provider. */
+function aWorld(providers: readonly string[]) {
   const sessions = '/home/ada/.codex/sessions'
   const recorded = new Map(
     providers.map((provider, index) => [
@@ -29,15 +29,11 @@ function aWorld(providers: readonly string[], version = 'codex-cli 0.169.0') {
       },
       readStart: (path: string) => new TextEncoder().encode(recorded.get(path)),
     },
-    processes: {
-      which: () => '/usr/bin/codex',
-      run: async () => ({ exitStatus: 0, reason: 'exited', stdout: version, stderr: '' }),
-    },
   } as unknown as Pick<Platform, 'files' | 'processes' | 'machine'>
 }
 
-async function said(world: ReturnType<typeof aWorld>, disks: { before: Disk; after: Disk }) {
-  const notices = await codex.aboutConversations?.(world, {
+function said(world: ReturnType<typeof aWorld>, disks: { before: Disk; after: Disk }) {
+  const notices = codex.aboutConversations?.(world, {
     before: textsOf(codex, world.machine, disks.before),
     after: textsOf(codex, world.machine, disks.after),
   })
@@ -51,31 +47,25 @@ function setUp(disk: Disk, providerId = 'gateway'): Disk {
 }
 
 describe('codex: what becomes of recorded conversations is said before', () => {
-  test('those of its own service go to the gateway, and it takes a while', async () => {
+  test('those of its own service go to the gateway, and it takes a while', () => {
     const disks = { before: {}, after: setUp({}) }
-    expect(await said(aWorld(['openai', 'openai']), disks)).toEqual([
+    expect(said(aWorld(['openai', 'openai']), disks)).toEqual([
       expect.stringMatching(/^codex-conversations-move: 2 .*go to https:\/\/gw\.example .*7 s/),
     ])
-    expect(await said(aWorld([]), disks)).toEqual([])
-    expect(await said(aWorld(['openai']), { before: disks.after, after: disks.after })).toEqual([])
+    expect(said(aWorld([]), disks)).toEqual([])
+    expect(said(aWorld(['openai']), { before: disks.after, after: disks.after })).toEqual([])
   })
 
-  test('a Codex that does not know the address for them is told of', async () => {
-    const disks = { before: {}, after: setUp({}) }
-    const [, stray] = await said(aWorld(['openai'], 'codex-cli 0.98.0'), disks)
-    expect(stray).toMatch(/^codex-conversations-stray: Codex 0\.98\.0 .*Update Codex/)
-  })
-
-  test('after a rollback those of the gateway are closed, and there is a way', async () => {
+  test('after a rollback those of the gateway are closed, and there is a way', () => {
     const disks = { before: setUp({}), after: {} }
-    const [closed, ...others] = await said(aWorld(['gateway', 'openai']), disks)
+    const [closed, ...others] = said(aWorld(['gateway', 'openai']), disks)
     expect(closed).toMatch(/^codex-conversations-closed: One .*"gateway".*codex fork SESSION_ID/)
     expect(others).toEqual([])
   })
 
-  test('so are those of the id before, when a setup takes another', async () => {
+  test('so are those of the id before, when a setup takes another', () => {
     const before = setUp({})
-    const [closed] = await said(aWorld(['gateway']), { before, after: setUp(before, 'work') })
+    const [closed] = said(aWorld(['gateway']), { before, after: setUp(before, 'work') })
     expect(closed).toMatch(/^codex-conversations-closed: One .*"gateway"/)
   })
 })

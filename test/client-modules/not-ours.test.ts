@@ -41,7 +41,6 @@ test.each<readonly [client: string, what: string, disk: Disk]>([
   ],
 ])('doctor repairs nothing away: %s on %s', (id, _, disk) => {
   const client = byId(id)
-  const providerId = id === 'claude' ? 'gateway' : 'azure'
-  const found = obstaclesOn(client, disk, aMachine({ env }), { ownBaseUrls: [], providerId })
+  const found = obstaclesOn(client, disk, aMachine({ env }))
   expect(found.filter(({ repair }) => repair !== undefined)).toEqual([])
 })

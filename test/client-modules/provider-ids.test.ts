@@ -11,9 +11,7 @@ describe.each(['codex', 'opencode'] as const)('%s', (family) => {
     const client = byId(family)
     expect(() => client.checkOptions?.({ providerId: id })).not.toThrow()
     const { machine, edits, choice } = planOn(client, {}, { options: { providerId: id } })
-    expect(obstaclesOn(client, written({}, machine, edits), machine, { providerId: id })).toEqual(
-      [],
-    )
+    expect(obstaclesOn(client, written({}, machine, edits), machine)).toEqual([])
     expect(choice.providerId).toBe(id)
   })
 

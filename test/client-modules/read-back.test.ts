@@ -7,7 +7,7 @@ function readBack(id: string, disk: Disk): Settings {
   return client.readBack(textsOf(client, aMachine(), disk))
 }
 
-const provider = '[model_providers.gw]\nbase_url = "https://gw.example/v1/"\n'
+const provider = '[model_providers.gw]\nname = "Gw"\nbase_url = "https://gw.example/v1/"\n'
 const withAuth = `model_provider = "gw"\nmodel = "m"\n${provider}requires_openai_auth = true\n`
 const auth = (text: string) => ({ '.codex/auth.json': text })
 
@@ -70,6 +70,17 @@ test.each<readonly [string, string, Disk, Settings]>([
       providerId: 'gw',
     },
   ],
+  ...[
+    ['without a name', '[model_providers.old]\nstream_max_retries = 3\n', /old\] has no name/],
+    ['of the old kind', '[model_providers.x]\nname = "X"\nwire_api = "chat"\n', /"chat"/],
+    ['of an id that is reserved', '[model_providers.openai]\nname = "X"\n', /belongs to Codex/],
+    ['that is not there', 'model_provider = "gone"\n', /"gone" names no table/],
+  ].map(([what, config, why]): readonly [string, string, Disk, Settings] => [
+    'codex',
+    `a provider ${what}, with which it does not start`,
+    { '.codex/config.toml': config as string },
+    expect.objectContaining({ broken: expect.stringMatching(why!) }) as unknown as Settings,
+  ]),
   ['codex', 'an empty key', auth('{"OPENAI_API_KEY":""}'), {}],
   ['codex', 'a login', auth('{"tokens":{}}'), { login: 'a ChatGPT login' }],
   [

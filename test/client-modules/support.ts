@@ -1,10 +1,4 @@
-import type {
-  Choice,
-  Client,
-  FileTexts,
-  ObstacleContext,
-  SetupOptions,
-} from '../../src/clients/client.ts'
+import type { Choice, Client, FileTexts, Scene, SetupOptions } from '../../src/clients/client.ts'
 import { loadClients } from '../../src/clients/list.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
@@ -68,7 +62,7 @@ export interface Setup {
   readonly catalog?: Catalog | undefined
   readonly machine?: Machine
   readonly choice?: Partial<Choice>
-  readonly context?: Partial<ObstacleContext>
+  readonly context?: Partial<Scene>
 }
 
 function aChoice(client: Client, setup: Setup = {}): Choice {
@@ -88,17 +82,11 @@ export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
   const machine = setup.machine ?? aMachine()
   const texts = textsOf(client, machine, disk)
   const choice = aChoice(client, setup)
-  const context: ObstacleContext = {
-    providerId: choice.providerId,
-    choice,
-    ownBaseUrls: [],
-    shellProfiles: [],
-    ...setup.context,
-  }
-  const obstacles = client.obstacles(texts, machine, context)
+  const scene: Scene = { texts, machine, ownBaseUrls: [], shellProfiles: [], ...setup.context }
+  const obstacles = client.inTheWay(scene, choice)
   const repairs = obstacles.flatMap(({ repair }) => (repair ? [repair] : []))
   const edits = client.plan(texts, { ...choice, repairs })
-  return { machine, texts, choice, context, obstacles, edits }
+  return { machine, texts, choice, obstacles, edits }
 }
 
 /** The disk after a plan. */
@@ -118,14 +106,10 @@ export function obstaclesOn(
   client: Client,
   disk: Disk,
   machine: Machine = aMachine(),
-  context: Partial<ObstacleContext> = {},
+  context: Partial<Scene> = {},
 ) {
-  return client.obstacles(textsOf(client, machine, disk), machine, {
-    providerId: 'gateway',
-    ownBaseUrls: [],
-    shellProfiles: [],
-    ...context,
-  })
+  const texts = textsOf(client, machine, disk)
+  return client.wrongNow({ texts, machine, ownBaseUrls: [], shellProfiles: [], ...context })
 }
 
 export function text(bytes: Uint8Array | null | undefined): string {

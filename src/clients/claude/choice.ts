@@ -1,14 +1,15 @@
 import type { ConfigValue, KeyChange } from '../../edits/plan.ts'
 import { type Choice, type Slot, slots } from '../client.ts'
 import {
+  type ClaudeSettings,
   inEnv,
   names,
   quietButDiscovering,
+  readSettings,
   slotLabelVariable,
   slotVariable,
   slotVariables,
-} from './keys.ts'
-import { type ClaudeSettings, readSettings } from './settings.ts'
+} from './settings.ts'
 
 /** What a choice makes of the settings: every key that it sets, and every one that it takes away. */
 export function ourKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange[] {

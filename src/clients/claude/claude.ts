@@ -1,3 +1,4 @@
+import { compact } from '../../compact.ts'
 import type { FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import type { Machine } from '../../platform/platform.ts'
@@ -14,12 +15,11 @@ import {
 } from '../client.ts'
 import { pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
-import { brokenText, compact, fileOf, layersOf, originOf, readFile, rootOf } from '../texts.ts'
+import { brokenText, fileOf, layersOf, originOf, readFile, rootOf } from '../texts.ts'
 import { ourKeys } from './choice.ts'
-import { inEnv, names, slotVariable } from './keys.ts'
 import { chooseMapped, chooseSlots } from './models.ts'
-import { claudeObstacles } from './obstacles.ts'
-import { readRepairedSettings, readSettings } from './settings.ts'
+import { inTheWay, wrongNow } from './obstacles.ts'
+import { inEnv, names, readRepairedSettings, readSettings, slotVariable } from './settings.ts'
 
 /** The messages client. Facts: run against Claude Code 2.1.197 and 2.1.329, 2026-11-21. */
 const shared = {
@@ -44,7 +44,8 @@ const shared = {
   readBack: readBackClaude,
   origins: originsOfClaude,
   asConfigured: optionsOf,
-  obstacles: claudeObstacles,
+  inTheWay,
+  wrongNow,
 } as const
 
 /** With its own models: the slots keep their meaning. */

@@ -1,60 +1,87 @@
 import type { KeyPath } from '../../edits/plan.ts'
-import type { Machine } from '../../platform/platform.ts'
-import { type FileTexts, type Obstacle, type ObstacleContext, slots } from '../client.ts'
+import {
+  type Choice,
+  type FileText,
+  type FileTexts,
+  type Obstacle,
+  type Repair,
+  type Scene,
+  slots,
+} from '../client.ts'
 import { leftoverObstacles } from '../leftovers.ts'
 import { relativePlaceObstacles } from '../paths.ts'
-import { unsetCommand } from '../shell-variables.ts'
-import { fileOf, layersOf, placeOf, readFile } from '../texts.ts'
-import { credentials, managedKey } from './credential-obstacles.ts'
+import { type DefeatingVariable, isExported, unsetCommand, variableObstacles } from '../shell.ts'
+import { fileOf, isLoopbackUrl, layersOf, placeOf, readFile, shownUrl, textAt } from '../texts.ts'
 import {
+  type ClaudeSettings,
   inEnv,
   names,
   quietButDiscovering,
+  readRepairedSettings,
+  readSettings,
   serviceSwitches,
   slotVariable,
   slotVariables,
-} from './keys.ts'
-import { type Scene, setEnv } from './scene.ts'
-import { type ClaudeSettings, readRepairedSettings, readSettings } from './settings.ts'
-import { proxy, shell } from './shell-obstacles.ts'
+} from './settings.ts'
 
-/** What would defeat the settings, as run against Claude Code 2.1.197 and 2.1.329 (2026-11-21). */
-export function claudeObstacles(
-  texts: FileTexts,
-  machine: Machine,
-  context: ObstacleContext,
-): readonly Obstacle[] {
-  const file = fileOf(texts, 'settings')
-  const current = readSettings(file)
+/** What would defeat the settings about to be written, as run against 2.1.197 and 2.1.329 (2026-11-21). */
+export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
+  const file = fileOf(scene.texts, 'settings')
+  const now = readSettings(file)
   // A setup brings a skipped file into force, with all that stands in it.
-  const settings = context.choice ? readRepairedSettings(file) : current
-  const place = (path: KeyPath) => placeOf(readFile(file), path)
-  const scene: Scene = { settings, machine, context, place }
-  // With its own service Claude Code may be set up as its owner likes.
-  const isPointed = context.choice !== undefined || Boolean(settings.env[names.baseUrl])
+  const view = viewOf(file, readRepairedSettings(file))
   return [
-    ...skipped(current, context),
-    ...folder(machine),
-    ...leftovers(scene),
-    ...(isPointed
-      ? [
-          ...credentials(scene),
-          ...managedKey(texts),
-          ...models(scene),
-          ...address(scene, texts),
-          ...shell(scene),
-          ...proxy(scene),
-          ...layers(texts),
-        ]
-      : []),
+    // What else may be wrong with a skipped file, the plan rights or refuses.
+    ...(now.isRepairable ? skipped(now) : []),
+    ...folder(scene),
+    ...apiKey(scene, view),
+    ...otherCredentials(scene, view),
+    ...loginKey(scene.texts),
+    ...models(view),
+    ...oldPins(view, choice),
+    ...shell(scene, view, choice),
+    ...proxy(scene, view, choice.baseUrl),
+    ...layers(scene.texts),
   ]
 }
 
-function skipped(settings: ClaudeSettings, context: ObstacleContext): readonly Obstacle[] {
+/** What is wrong with what Claude Code believes now. */
+export function wrongNow(scene: Scene): readonly Obstacle[] {
+  const file = fileOf(scene.texts, 'settings')
+  const view = viewOf(file, readSettings(file))
+  const { env } = view.settings
+  const url = env[names.baseUrl]
+  const found = [...skipped(view.settings), ...folder(scene), ...leftovers(scene, view)]
+  // With its own service Claude Code may be set up as its owner likes.
+  if (!url) return found
+  return [
+    ...found,
+    ...(env[names.token] ? apiKey(scene, view) : []),
+    ...otherCredentials(scene, view),
+    ...loginKey(scene.texts),
+    ...models(view),
+    ...defaultModel(view),
+    ...address(view, scene.texts, url),
+    ...shell(scene, view),
+    ...proxy(scene, view, url),
+    ...layers(scene.texts),
+  ]
+}
+
+/** The settings as far as they are read, and where their keys stand. */
+interface View {
+  readonly settings: ClaudeSettings
+  /** `file:line` of a key. */
+  readonly place: (path: KeyPath) => string
+}
+
+function viewOf(file: FileText, settings: ClaudeSettings): View {
+  return { settings, place: (path) => placeOf(readFile(file), path) }
+}
+
+function skipped(settings: ClaudeSettings): readonly Obstacle[] {
   const { isRepairable } = settings
   if (settings.skipped === undefined) return []
-  // What else may be wrong, the plan rights or refuses.
-  if (context.choice && !isRepairable) return []
   return [
     {
       code: 'claude-settings-skipped',
@@ -75,7 +102,7 @@ function skipped(settings: ClaudeSettings, context: ObstacleContext): readonly O
 }
 
 /** Where the settings lie: from an empty name Claude Code makes the folder that it is started in. */
-function folder(machine: Machine): readonly Obstacle[] {
+function folder({ machine }: Scene): readonly Obstacle[] {
   if (machine.env[names.folder] !== '')
     return relativePlaceObstacles(machine, 'claude-relative-folder', 'Claude Code', [names.folder])
   return [
@@ -89,7 +116,8 @@ function folder(machine: Machine): readonly Obstacle[] {
   ]
 }
 
-function leftovers({ settings, machine, context, place }: Scene): readonly Obstacle[] {
+function leftovers(scene: Scene, { settings, place }: View): readonly Obstacle[] {
+  const { machine } = scene
   const own = settings.env[names.baseUrl]
   const [key, keyName] = [settings.env[names.token], names.token]
   return leftoverObstacles(
@@ -101,11 +129,94 @@ function leftovers({ settings, machine, context, place }: Scene): readonly Obsta
       key: key ?? machine.env[keyName],
       keyPlace: () => (key === undefined ? 'environment' : place(inEnv(keyName))),
     },
-    context,
+    scene,
   )
 }
 
-function models({ settings, context, place }: Scene): readonly Obstacle[] {
+function apiKey(scene: Scene, { settings, place }: View): readonly Obstacle[] {
+  if (!settings.env[names.apiKey]) return []
+  const returns = isExported(scene, names.apiKey)
+  return [
+    {
+      code: 'claude-api-key',
+      message: `${names.apiKey} stands beside the token: Claude Code sends both, and gateways of this family read the API key first`,
+      place: place(inEnv(names.apiKey)),
+      cure: 'Remove it.',
+      repair: dropCredential(inEnv(names.apiKey), returns ? '' : undefined),
+      needsConsent: `${names.apiKey} is removed from ${settings.path}.`,
+      weight: 'blocks',
+    },
+  ]
+}
+
+/** Credentials beside the token, and services in its place. */
+function otherCredentials(scene: Scene, { settings, place }: View): readonly Obstacle[] {
+  const found: Obstacle[] = []
+  if (settings.root['apiKeyHelper'] !== undefined) {
+    found.push({
+      code: 'claude-api-key-helper',
+      message: 'apiKeyHelper: what it prints goes out as an API key beside the token',
+      place: place(['apiKeyHelper']),
+      cure: 'Remove it.',
+      repair: dropCredential(['apiKeyHelper']),
+      needsConsent: `apiKeyHelper is removed from ${settings.path}.`,
+      weight: 'blocks',
+    })
+  }
+  if (carriesCredential(settings.env[names.headers])) {
+    found.push({
+      code: 'claude-custom-headers',
+      message: `${names.headers} carries a credential, which goes out beside the token`,
+      place: place(inEnv(names.headers)),
+      cure: 'Remove it.',
+      repair: dropCredential(inEnv(names.headers)),
+      needsConsent: `${names.headers} is removed from ${settings.path}.`,
+      weight: 'blocks',
+    })
+  }
+  for (const name of serviceSwitches) {
+    if (!settings.env[name]) continue
+    found.push({
+      code: 'claude-service-switch',
+      message: `${name} makes Claude Code use another service than the gateway`,
+      place: place(inEnv(name)),
+      cure: 'Remove it.',
+      repair: setEnv(name, isExported(scene, name) ? '' : undefined),
+      needsConsent: `${name} is removed from ${settings.path}.`,
+      weight: 'blocks',
+    })
+  }
+  return found
+}
+
+/**
+ * The key that a login of the vendor's console leaves in the client's own state. An empty
+ * ANTHROPIC_API_KEY in the settings does not take its effect away. Not with `--bare`. Run against
+ * 2.1.197 and 2.1.329, 2026-11-21.
+ */
+function loginKey(texts: FileTexts): readonly Obstacle[] {
+  return layersOf(texts, 'state').flatMap((layer): Obstacle[] => {
+    const state = readFile(layer)
+    if (!textAt(state, ['primaryApiKey'])) return []
+    return [
+      {
+        code: 'claude-login-key',
+        message:
+          'primaryApiKey, which a login has left: Claude Code sends it beside the token, and gateways of this family read it first',
+        place: placeOf(state, ['primaryApiKey']),
+        cure: 'Log out with `claude auth logout`.',
+        weight: 'blocks',
+      },
+    ]
+  })
+}
+
+/** It is undone together with address and token: alone it would go to the gateway. */
+function dropCredential(path: KeyPath, value?: ''): Repair {
+  return { role: 'settings', changes: [{ path, value, isSecret: true, isBound: true }] }
+}
+
+function models({ settings, place }: View): readonly Obstacle[] {
   const found: Obstacle[] = []
   if (settings.env[names.model]) {
     found.push({
@@ -129,37 +240,43 @@ function models({ settings, context, place }: Scene): readonly Obstacle[] {
       weight: 'may-block',
     })
   }
-  if (settings.root['model'] === 'default' && !context.choice) {
-    found.push({
+  return found
+}
+
+function defaultModel({ settings, place }: View): readonly Obstacle[] {
+  if (settings.root['model'] !== 'default') return []
+  return [
+    {
       code: 'claude-model-default',
       message: '"model": "default" is sent to the gateway as it stands',
       place: place(['model']),
       cure: 'Name a slot, such as "sonnet".',
       repair: { role: 'settings', changes: [{ path: ['model'], value: 'sonnet' }] },
       weight: 'blocks',
-    })
-  }
-  // Beside a base URL they belong to its setup, and the plan renews them.
-  if (settings.env[names.baseUrl] !== undefined || !context.choice) return found
-  for (const slot of slots) {
-    const name = slotVariable(slot)
-    if (!settings.env[name] || context.choice.models.slotModels?.[slot]) continue
-    found.push({
-      code: 'claude-old-pin',
-      message: `${name} = ${JSON.stringify(settings.env[name])}: the slot ${slot} asks the gateway for that model`,
-      place: place(inEnv(name)),
-      cure: 'Remove it, unless the gateway has that model.',
-      repair: setEnv(name, undefined),
-      needsConsent: `${name} is removed from ${settings.path}.`,
-      weight: 'may-block',
-    })
-  }
-  return found
+    },
+  ]
 }
 
-function address({ settings, context, place }: Scene, texts: FileTexts): readonly Obstacle[] {
-  const url = settings.env[names.baseUrl]
-  if (!url || context.choice) return []
+/** Slots that someone pinned for another service. Beside a base URL they belong to its setup. */
+function oldPins({ settings, place }: View, { models }: Choice): readonly Obstacle[] {
+  if (settings.env[names.baseUrl] !== undefined) return []
+  return slots
+    .filter((slot) => settings.env[slotVariable(slot)] && !models.slotModels?.[slot])
+    .map((slot) => {
+      const name = slotVariable(slot)
+      return {
+        code: 'claude-old-pin',
+        message: `${name} = ${JSON.stringify(settings.env[name])}: the slot ${slot} asks the gateway for that model`,
+        place: place(inEnv(name)),
+        cure: 'Remove it, unless the gateway has that model.',
+        repair: setEnv(name, undefined),
+        needsConsent: `${name} is removed from ${settings.path}.`,
+        weight: 'may-block',
+      }
+    })
+}
+
+function address({ settings, place }: View, texts: FileTexts, url: string): readonly Obstacle[] {
   const found: Obstacle[] = []
   if (/\/v1\/*$/.test(url)) {
     found.push({
@@ -200,47 +317,150 @@ function address({ settings, context, place }: Scene, texts: FileTexts): readonl
   return found
 }
 
-function layers(texts: FileTexts): readonly Obstacle[] {
-  return texts
-    .filter(({ role }) => role === 'project' || role === 'managed')
-    .flatMap((file): Obstacle[] => {
-      const settings = readSettings(file)
-      const document = readFile(file)
-      const watched = [
-        names.baseUrl,
-        names.token,
-        names.apiKey,
-        names.model,
-        ...serviceSwitches,
-        ...slotVariables,
-      ].filter((name) => settings.env[name])
-      const paths = [
-        ...watched.map(inEnv),
-        ...['model', 'apiKeyHelper']
-          .filter((key) => settings.root[key] !== undefined)
-          .map((key) => [key]),
-      ]
-      const first = paths[0]
-      if (first === undefined) return []
-      const keys = paths.map((path) => path.at(-1)).join(', ')
-      return [
-        file.role === 'project'
-          ? {
-              code: 'claude-project-settings',
-              message: `this folder's own settings set ${keys}, which wins over yours while Claude Code runs here`,
-              place: placeOf(document, first),
-              cure: 'Remove them there, or start Claude Code in another folder.',
-              weight: 'may-block',
-            }
-          : {
-              code: 'claude-managed-settings',
-              message: `the administrator's settings set ${keys}, which wins over yours`,
-              place: placeOf(document, first),
-              cure: 'Ask the administrator of this machine.',
-              weight: 'blocks',
+/** The settings' `env` beats the shell's, and an empty value there takes a variable's effect away. */
+function shell(scene: Scene, { settings }: View, choice?: Choice): readonly Obstacle[] {
+  const { machine } = scene
+  const filled = choice?.models.slotModels ?? {}
+  const effects: readonly (readonly [name: string, effect: string])[] = [
+    [names.apiKey, 'Claude Code sends it beside the token, and gateways read it first'],
+    ...serviceSwitches.map(
+      (name) => [name, 'Claude Code uses another service than the gateway'] as const,
+    ),
+    [names.model, 'it beats "model" in the settings'],
+    [names.smallFast, 'it beats the model of the haiku slot for background work'],
+    ...slots
+      .filter((slot) => !filled[slot])
+      .map((slot) => [slotVariable(slot), `it changes what the slot ${slot} asks for`] as const),
+    ...(carriesCredential(machine.env[names.headers])
+      ? [[names.headers, 'it carries a credential, which goes out beside the token'] as const]
+      : []),
+  ]
+  return variableObstacles(
+    scene,
+    effects
+      .filter(([name]) => settings.env[name] === undefined)
+      .map(
+        ([name, effect]): DefeatingVariable => ({
+          name,
+          code: 'claude-shell-variable',
+          effect,
+          weight: name === names.smallFast ? 'may-block' : 'blocks',
+          repair: {
+            role: 'settings',
+            change: {
+              path: inEnv(name),
+              value: '',
+              ...(isCredential(name) ? { isSecret: true, isBound: true } : {}),
             },
-      ]
-    })
+          },
+        }),
+      ),
+  )
+}
+
+/** A proxy is asked for loopback addresses too, unless NO_PROXY says otherwise. */
+function proxy({ machine }: Scene, { settings }: View, url: string): readonly Obstacle[] {
+  if (!isLoopbackUrl(url)) return []
+  const { hostname, protocol } = new URL(url)
+  const env = { ...machine.env, ...settings.env }
+  const proxyNames = protocol === 'https:' ? ['HTTPS_PROXY'] : ['HTTP_PROXY']
+  const set = [...proxyNames, ...proxyNames.map((name) => name.toLowerCase())].find(
+    (name) => env[name],
+  )
+  if (set === undefined) return []
+  const exempt = `${env['NO_PROXY'] || env['no_proxy'] || ''}`.split(',').map((host) => host.trim())
+  const bare = hostname.replace(/^\[|\]$/g, '')
+  if (exempt.some((host) => host === '*' || host === bare || host === hostname)) return []
+  const others = exempt.filter((host) => host !== '')
+  return [
+    {
+      code: 'claude-proxy',
+      message: `${set} is set: Claude Code asks that proxy for ${hostname} too`,
+      place: settings.env[set] === undefined ? 'environment' : settings.path,
+      cure: `Add ${bare} to NO_PROXY.`,
+      repair: {
+        role: 'settings',
+        changes: ['NO_PROXY', 'no_proxy'].map((name) => ({
+          path: inEnv(name),
+          value: [...others, bare].join(','),
+        })),
+      },
+      weight: 'blocks',
+    },
+  ]
+}
+
+function isCredential(name: string): boolean {
+  return name === names.apiKey || name === names.headers
+}
+
+/** Files that win over the settings: of the project in this folder, and of the administrator. */
+function layers(texts: FileTexts): readonly Obstacle[] {
+  return [...layersOf(texts, 'project'), ...layersOf(texts, 'managed')].flatMap((file) => {
+    const { env, root } = readSettings(file)
+    const takingAway = [names.baseUrl, names.token, names.apiKey, ...serviceSwitches].filter(
+      (name) => env[name],
+    )
+    const ofModels = [names.model, ...slotVariables].filter((name) => env[name])
+    const atRoot = ['apiKeyHelper', 'model'].filter((key) => root[key] !== undefined)
+    const [first, ...others] = [
+      ...[...takingAway, ...ofModels].map(inEnv),
+      ...atRoot.map((key) => [key]),
+    ]
+    if (first === undefined) return []
+    const keys = [first, ...others].map((path) => path.at(-1)).join(', ')
+    const place = placeOf(readFile(file), first)
+    if (file.role === 'managed') return [administrators(keys, place)]
+    const isTaken = takingAway.length > 0 || atRoot.includes('apiKeyHelper')
+    const url = env[names.baseUrl]
+    return [isTaken ? takenByProject(file, keys, place, url) : ofProject(keys, place)]
+  })
+}
+
+function administrators(keys: string, place: string): Obstacle {
+  return {
+    code: 'claude-managed-settings',
+    message: `the administrator's settings set ${keys}, which wins over yours`,
+    place,
+    cure: 'Ask the administrator of this machine.',
+    weight: 'blocks',
+  }
+}
+
+function ofProject(keys: string, place: string): Obstacle {
+  return {
+    code: 'claude-project-settings',
+    message: `this folder's own settings set ${keys}, which wins over yours while Claude Code runs here`,
+    place,
+    cure: 'Remove them there, or start Claude Code in another folder.',
+    weight: 'may-block',
+  }
+}
+
+/** Whoever wrote this folder decides where the key goes, or what is run to get one. */
+function takenByProject(
+  file: FileText,
+  keys: string,
+  place: string,
+  url: string | undefined,
+): Obstacle {
+  const where = url === undefined ? 'another place or another key' : shownUrl(url)
+  return {
+    code: 'claude-project-redirect',
+    message: `this folder's own settings set ${keys}: Claude Code, started here, takes your key to ${where}`,
+    place,
+    cure: 'Do not start Claude Code in this folder, unless you trust whoever wrote it.',
+    needsConsent: `Claude Code, started in this folder, takes your key to ${where}: ${file.path} says so.`,
+    weight: 'blocks',
+  }
+}
+
+function setEnv(name: string, value: string | undefined): Repair {
+  return { role: 'settings', changes: [{ path: inEnv(name), value }] }
+}
+
+function carriesCredential(headers: string | undefined): boolean {
+  return headers !== undefined && /^\s*(?:x-api-key|authorization)\s*:/im.test(headers)
 }
 
 function isSet(value: string | undefined): boolean {

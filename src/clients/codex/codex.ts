@@ -1,15 +1,17 @@
+import { compact } from '../../compact.ts'
 import type { Bytes, FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import type { Choice, ClientModule, FileText, FileTexts, Origins, Settings } from '../client.ts'
 import { chooseOneModel } from '../models.ts'
 import { checkProviderId } from '../provider-ids.ts'
 import { editKeys } from '../repairs.ts'
-import { compact, fileOf, originOf, readFile, rootOf, textAt } from '../texts.ts'
+import { fileOf, originOf, type ReadFile, readFile, rootOf, textAt } from '../texts.ts'
 import { isOpencodeAuth, readCodexAuth } from './auth.ts'
 import { aboutConversations } from './conversations.ts'
 import { codexFiles } from './files.ts'
-import { codexObstacles } from './obstacles.ts'
+import { inTheWay, wrongNow } from './obstacles.ts'
 import { addressInUse, reservedIds, strayAddress, takesAuthFile } from './provider.ts'
+import { startObstacles } from './provider-obstacles.ts'
 
 /** The responses agent. Facts: run against Codex 0.169.0, 2026-11-21. */
 export const codex: ClientModule = {
@@ -36,7 +38,8 @@ export const codex: ClientModule = {
   origins: originsOfCodex,
   asConfigured: ({ model }) => ({ model }),
   aboutConversations,
-  obstacles: codexObstacles,
+  inTheWay,
+  wrongNow,
 }
 
 function planCodex(texts: FileTexts, choice: Choice): readonly FileEdit[] {
@@ -103,6 +106,11 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   ]
 }
 
+function whyNotStarting(config: ReadFile): string | undefined {
+  const [first] = startObstacles(config)
+  return first && `${first.place}: ${first.message}`
+}
+
 function originsOfCodex(texts: FileTexts): Origins {
   const config = readFile(fileOf(texts, 'config'))
   return compact({
@@ -127,6 +135,6 @@ function readBackCodex(texts: FileTexts): Settings {
     alsoSendsTo: isKeyUsed ? strayAddress(config) : undefined,
     providerId,
     login: auth.login,
-    broken: config.problem,
+    broken: config.problem ?? whyNotStarting(config),
   })
 }

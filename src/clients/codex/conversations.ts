@@ -47,13 +47,13 @@ function providerOf({ files }: World, path: string): string | undefined {
 }
 
 /**
- * A conversation goes on with the provider that it was recorded with (0.146.0 to 0.169.0; up to 0.142.5
- * with the one of config.toml; 2026-11-22).
+ * A conversation goes on with the provider that it was recorded with (0.146.0 to 0.169.0), or with the
+ * one of config.toml (0.105.0 to 0.142.5; 2026-11-22).
  */
-export async function aboutConversations(
+export function aboutConversations(
   world: World,
   { before, after }: { readonly before: FileTexts; readonly after: FileTexts },
-): Promise<readonly Notice[]> {
+): readonly Notice[] {
   const [from, to] = [before, after].map((texts) => readFile(fileOf(texts, 'config')))
   if (from === undefined || to === undefined) return []
   const recorded = recordedProviders(world)
@@ -66,7 +66,6 @@ export async function aboutConversations(
       code: 'codex-conversations-move',
       message: `${conversations(moving)} of before, once resumed, ${moving === 1 ? 'goes' : 'go'} to ${shownUrl(rootOf(newUrl))} too, with all that was said in ${moving === 1 ? 'it' : 'them'}. The first prompt of each then takes about 7 s: Codex tries a WebSocket first`,
     })
-    notices.push(...(await tooOld(world)))
   }
   for (const id of new Set(recorded)) {
     const path = ['model_providers', id]
@@ -83,23 +82,4 @@ export async function aboutConversations(
 
 function conversations(count: number): string {
   return count === 1 ? 'One recorded conversation' : `${count} recorded conversations`
-}
-
-/** Asking takes Codex less than a second. */
-const versionTimeoutMs = 10_000
-
-/** A Codex that takes `openai_base_url` for an unknown key. */
-async function tooOld({ processes }: World): Promise<readonly Notice[]> {
-  const program = processes.which('codex')
-  if (program === undefined) return []
-  const { stdout } = await processes.run(program, ['--version'], { timeoutMs: versionTimeoutMs })
-  const [version, minor] = /\b0\.(\d+)\.\d+/.exec(stdout) ?? []
-  if (version === undefined || Number(minor) >= 115) return []
-  return [
-    {
-      code: 'codex-conversations-stray',
-      message: `Codex ${version} does not read openai_base_url: a conversation of before may take the key to ${vendorUrl}`,
-      hint: 'Update Codex to 0.115.0 or newer before you resume one.',
-    },
-  ]
 }

@@ -1,74 +1,174 @@
-import type { Machine } from '../../platform/platform.ts'
-import type { FileTexts, Obstacle, ObstacleContext } from '../client.ts'
-import { leftoverObstacles } from '../leftovers.ts'
+import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
+import { leftoverObstacles, placeholderOf } from '../leftovers.ts'
 import { relativePlaceObstacles } from '../paths.ts'
-import { variableObstacles } from '../shell-variables.ts'
-import { fileOf, placeOf, type ReadFile, readFile, tableAt, textAt } from '../texts.ts'
+import { variableObstacles } from '../shell.ts'
+import {
+  fileOf,
+  isOwnAddress,
+  isTable,
+  layersOf,
+  placeOf,
+  type ReadFile,
+  readFile,
+  tableAt,
+  textAt,
+} from '../texts.ts'
 import { readCodexAuth } from './auth.ts'
-import { authObstacles } from './auth-obstacles.ts'
-import { layerObstacles } from './layer-obstacles.ts'
-import { providerInUse } from './provider.ts'
-import { configRepair, providerObstacles } from './provider-obstacles.ts'
+import { addressInUse, providerInUse } from './provider.ts'
+import {
+  configRepair,
+  providersInTheWay,
+  providersWrongNow,
+  startObstacles,
+} from './provider-obstacles.ts'
 
-/** What would defeat the pair, as run against Codex 0.169.0 (2026-11-21). */
-export function codexObstacles(
-  texts: FileTexts,
-  machine: Machine,
-  context: ObstacleContext,
-): readonly Obstacle[] {
-  const config = readFile(fileOf(texts, 'config'))
-  // With its own service, or a key from elsewhere, Codex may be set up as its owner likes.
-  const isPointed =
-    context.choice !== undefined || providerInUse(config)?.table?.['requires_openai_auth'] === true
+/** What would defeat the pair about to be written, as run against Codex 0.169.0 (2026-11-21). */
+export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
+  const config = readFile(fileOf(scene.texts, 'config'))
   return [
-    ...unreadable(config),
-    ...brokenRoot(config),
-    ...relativePlaceObstacles(machine, 'codex-relative-home', 'Codex', ['CODEX_HOME']),
-    ...authObstacles(texts, config, context),
-    ...providerObstacles(texts, config, context),
-    ...(isPointed
-      ? [
-          ...variableObstacles(machine, context, [
-            {
-              name: 'CODEX_API_KEY',
-              code: 'codex-environment-key',
-              effect: 'Codex sends its value in the place of the key in auth.json',
-              weight: 'blocks',
-            },
-          ]),
-          ...loginSettings(config),
-          ...windowObstacle(config, context),
-        ]
-      : []),
-    ...leftovers(texts, config, context),
-    ...layerObstacles(texts, config, context, isPointed),
+    ...startObstacles(config, choice.providerId),
+    ...relativeHome(scene),
+    ...lostWithAuth(scene, config, choice),
+    ...providersInTheWay(scene, config, choice),
+    ...environmentKey(scene),
+    ...loginSettings(config),
+    ...windowOfAnother(config, choice),
+    ...layers(scene.texts, config, choice.providerId),
   ]
 }
 
-function unreadable(config: ReadFile): readonly Obstacle[] {
-  if (config.problem === undefined) return []
+/** What is wrong with what Codex believes now. */
+export function wrongNow(scene: Scene): readonly Obstacle[] {
+  const config = readFile(fileOf(scene.texts, 'config'))
+  const inUse = providerInUse(config)
+  // With its own service, or a key from elsewhere, Codex may be set up as its owner likes.
+  const isPointed = inUse?.table?.['requires_openai_auth'] === true
+  return [
+    ...startObstacles(config),
+    ...relativeHome(scene),
+    ...uselessAuth(scene.texts, isPointed),
+    ...providersWrongNow(scene, config),
+    ...(isPointed ? [...environmentKey(scene), ...loginSettings(config)] : []),
+    ...leftovers(scene, config),
+    ...(isPointed
+      ? layers(scene.texts, config, inUse.id)
+      : systemLayers(scene.texts, config, false)),
+  ]
+}
+
+function relativeHome({ machine }: Scene): readonly Obstacle[] {
+  return relativePlaceObstacles(machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
+}
+
+function environmentKey(scene: Scene): readonly Obstacle[] {
+  return variableObstacles(scene, [
+    {
+      name: 'CODEX_API_KEY',
+      code: 'codex-environment-key',
+      effect: 'Codex sends its value in the place of the key in auth.json',
+      weight: 'blocks',
+    },
+  ])
+}
+
+/** The setup replaces the file as a whole. */
+function lostWithAuth(scene: Scene, config: ReadFile, choice: Choice): readonly Obstacle[] {
+  const file = fileOf(scene.texts, 'auth')
+  const { path: place } = file
+  const auth = readCodexAuth(file)
+  if (auth.login !== undefined) {
+    return [
+      {
+        code: 'codex-login',
+        message: `Codex prefers ${auth.login} to any key, and would send its token to the gateway`,
+        place,
+        cure: 'To keep the login in use as well, give this setup a folder of its own in CODEX_HOME.',
+        needsConsent: `Your ${auth.login.replace(/^an? /, '')} in auth.json will be replaced by the key; rollback brings it back.`,
+        weight: 'blocks',
+      },
+    ]
+  }
+  if (auth.unreadKeys !== undefined) {
+    return [
+      {
+        code: 'codex-unread-key',
+        message: `${auth.unreadKeys.join(', ')} in auth.json: Codex reads no key of that name`,
+        place,
+        cure: 'Keep a copy of it if you need it elsewhere.',
+        needsConsent: `${auth.unreadKeys.join(', ')} in auth.json will be dropped; rollback brings it back.`,
+        weight: 'may-block',
+      },
+    ]
+  }
+  const key = auth.usableKey ?? auth.shadowedKey
+  const isOurs = isOwnAddress(addressInUse(config).url, scene, choice)
+  if (key === undefined || key === choice.key || isOurs || placeholderOf(key)) return []
   return [
     {
-      code: 'codex-config-invalid',
-      message: `Codex does not start: ${config.problem}`,
-      place: config.path,
-      cure: 'Correct the file by hand: it cannot be edited safely as it is.',
-      weight: 'blocks',
+      code: 'codex-other-key',
+      message: 'auth.json holds an API key that no setup of repoint has put there',
+      place,
+      cure: 'Keep a copy of that key if you need it elsewhere.',
+      needsConsent: 'The API key in auth.json will be replaced; rollback brings it back.',
+      weight: 'may-block',
     },
   ]
 }
 
-/** Root keys with which Codex does not start, whatever it is pointed at. */
-function brokenRoot(config: ReadFile): readonly Obstacle[] {
-  if (config.document?.get(['profile']) === undefined) return []
+/** What Codex cannot use of auth.json, while a provider takes its key from there. */
+function uselessAuth(texts: FileTexts, isPointed: boolean): readonly Obstacle[] {
+  const file = fileOf(texts, 'auth')
+  const { path: place } = file
+  const auth = readCodexAuth(file)
+  if (auth.ignored !== undefined) {
+    return [
+      {
+        code: 'codex-auth-unreadable',
+        message: `Codex ignores auth.json without a word, and sends no key: ${auth.ignored}`,
+        place,
+        cure: 'Run `repoint codex`: it replaces the file.',
+        weight: 'blocks',
+        covers: 'key-missing',
+      },
+    ]
+  }
+  if (!isPointed) return []
+  if (auth.login !== undefined) {
+    return [
+      {
+        code: 'codex-login',
+        message: `${auth.login} is in auth.json: Codex uses it, and sends its token to the gateway`,
+        place,
+        cure: 'Replace the login by the key: `repoint codex`. Rollback brings the login back.',
+        needsConsent: `Your ${auth.login.replace(/^an? /, '')} in auth.json will be removed; rollback brings it back.`,
+        ...(auth.shadowedKey === undefined
+          ? {}
+          : {
+              repair: {
+                role: 'auth',
+                changes: [
+                  { path: ['tokens'], value: undefined, isSecret: true, isBound: true },
+                  { path: ['auth_mode'], value: undefined },
+                  { path: ['last_refresh'], value: undefined },
+                ],
+              },
+            }),
+        weight: 'blocks',
+        covers: 'key-missing',
+      },
+    ]
+  }
+  if (auth.usableKey !== undefined) return []
   return [
     {
-      code: 'codex-legacy-profile',
-      message: 'profile at the root: Codex refuses to start with it',
-      place: placeOf(config, ['profile']),
-      cure: 'Remove the line; choose a profile with `codex --profile` instead.',
-      repair: configRepair({ path: ['profile'], value: undefined }),
+      code: 'codex-no-key',
+      message: auth.unreadKeys
+        ? `auth.json holds ${auth.unreadKeys.join(', ')} but no OPENAI_API_KEY, which alone Codex reads: it sends no key`
+        : 'no key is in auth.json: Codex sends none, or asks to sign in',
+      place,
+      cure: 'Run `repoint codex`.',
       weight: 'blocks',
+      covers: 'key-missing',
     },
   ]
 }
@@ -110,10 +210,9 @@ function loginSettings(config: ReadFile): readonly Obstacle[] {
 }
 
 /** A window that was set for another model makes Codex compact too late or too early. */
-function windowObstacle(config: ReadFile, context: ObstacleContext): readonly Obstacle[] {
-  const { choice } = context
+function windowOfAnother(config: ReadFile, choice: Choice): readonly Obstacle[] {
   const window = config.document?.get(['model_context_window'])
-  if (!choice || window === undefined || choice.models.contextWindow !== undefined) return []
+  if (window === undefined || choice.models.contextWindow !== undefined) return []
   if (textAt(config, ['model']) === choice.models.model) return []
   return [
     {
@@ -127,23 +226,114 @@ function windowObstacle(config: ReadFile, context: ObstacleContext): readonly Ob
   ]
 }
 
-function leftovers(
-  texts: FileTexts,
-  config: ReadFile,
-  context: ObstacleContext,
-): readonly Obstacle[] {
-  const inUse = providerInUse(config)
-  const url = inUse?.table?.['base_url']
-  const auth = fileOf(texts, 'auth')
+function leftovers(scene: Scene, config: ReadFile): readonly Obstacle[] {
+  const { path, url } = addressInUse(config)
+  const auth = fileOf(scene.texts, 'auth')
   return leftoverObstacles(
     {
       family: 'codex',
       label: 'Codex',
-      url: typeof url === 'string' ? url : undefined,
-      urlPlace: () => placeOf(config, ['model_providers', inUse?.id ?? '', 'base_url']),
+      url,
+      urlPlace: () => placeOf(config, path),
       key: readCodexAuth(auth).usableKey,
       keyPlace: () => auth.path,
     },
-    context,
+    scene,
   )
+}
+
+/** The root keys by which another layer redirects Codex. */
+const redirecting = [
+  'model',
+  'model_provider',
+  'openai_base_url',
+  'cli_auth_credentials_store',
+  'forced_login_method',
+]
+
+/** What lies above and beneath config.toml. */
+function layers(texts: FileTexts, config: ReadFile, providerId: string): readonly Obstacle[] {
+  return [...systemLayers(texts, config, true), ...redirections(texts, providerId)]
+}
+
+function systemLayers(texts: FileTexts, config: ReadFile, isPointed: boolean): readonly Obstacle[] {
+  return layersOf(texts, 'system')
+    .map(readFile)
+    .flatMap((layer): Obstacle[] => {
+      const hidden = ['cli_auth_credentials_store', 'forced_login_method'].filter(
+        (key) =>
+          isPointed &&
+          layer.document?.get([key]) !== undefined &&
+          config.document?.get([key]) === undefined,
+      )
+      const chatWire = Object.entries(tableAt(layer, ['model_providers']) ?? {}).find(
+        ([, provider]) => isTable(provider) && provider['wire_api'] === 'chat',
+      )
+      const keys = [...hidden, ...(chatWire ? [`model_providers.${chatWire[0]}.wire_api`] : [])]
+      if (keys.length === 0) return []
+      return [
+        {
+          code: 'codex-system-config',
+          message: `this file, which lies beneath config.toml, sets ${keys.join(', ')}`,
+          place: layer.path,
+          cure: 'Ask the administrator of this machine, or set the key in config.toml.',
+          weight: 'blocks',
+        },
+      ]
+    })
+}
+
+function redirections(texts: FileTexts, providerId: string): readonly Obstacle[] {
+  const found: Obstacle[] = []
+  for (const layer of layersOf(texts, 'managed').map(readFile)) {
+    const keys = redirectingKeys(layer, providerId)
+    if (keys.length === 0) continue
+    found.push({
+      code: 'codex-managed-config',
+      message: `the administrator's file sets ${keys.join(', ')}, which wins over config.toml`,
+      place: layer.path,
+      cure: 'Ask the administrator of this machine.',
+      weight: 'blocks',
+    })
+  }
+  for (const layer of layersOf(texts, 'project').map(readFile)) {
+    const tried = redirectingKeys(layer, providerId).filter((key) => key !== 'model')
+    if (tried.length > 0) {
+      found.push({
+        code: 'codex-project-redirect',
+        message: `this project sets ${tried.join(', ')}, which would take your key elsewhere; Codex 0.169.0 leaves that unread in a project`,
+        place: layer.path,
+        cure: 'Look at what the project wants before you start Codex in it.',
+        needsConsent: `${layer.path} of this project tries to take Codex, and your key, to another place: do you trust this folder?`,
+        weight: 'may-block',
+      })
+    }
+    if (layer.document?.get(['model']) === undefined) continue
+    found.push({
+      code: 'codex-project-config',
+      message:
+        'this project sets model, which wins over yours while Codex runs here, if it is trusted',
+      place: placeOf(layer, ['model']),
+      cure: 'Remove it there, or start Codex in another folder.',
+      weight: 'may-block',
+    })
+  }
+  for (const layer of layersOf(texts, 'profile').map(readFile)) {
+    const keys = redirectingKeys(layer, providerId)
+    if (keys.length === 0) continue
+    found.push({
+      code: 'codex-profile',
+      message: `this profile sets ${keys.join(', ')}: \`codex --profile\` with its name does not use the gateway's settings`,
+      place: layer.path,
+      cure: 'Nothing to do unless you use that profile.',
+      weight: 'may-block',
+    })
+  }
+  return found
+}
+
+function redirectingKeys(layer: ReadFile, providerId: string): readonly string[] {
+  const keys = redirecting.filter((key) => layer.document?.get([key]) !== undefined)
+  const provider = ['model_providers', providerId]
+  return tableAt(layer, provider) ? [...keys, provider.join('.')] : keys
 }

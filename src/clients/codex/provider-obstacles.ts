@@ -1,7 +1,7 @@
 import type { KeyChange } from '../../edits/plan.ts'
-import type { FileTexts, Obstacle, ObstacleContext, Repair } from '../client.ts'
-import { isHere } from '../leftovers.ts'
+import type { Choice, Obstacle, Repair, Scene } from '../client.ts'
 import {
+  isLoopbackUrl,
   isOwnAddress,
   isTable,
   layersOf,
@@ -19,103 +19,107 @@ export function configRepair(...changes: readonly KeyChange[]): Repair {
   return { role: 'config', changes }
 }
 
-/** What in the provider tables would defeat the pair (Codex 0.169.0, 2026-11-21). */
-export function providerObstacles(
-  texts: FileTexts,
-  config: ReadFile,
-  context: ObstacleContext,
-): readonly Obstacle[] {
-  const providers = Object.entries(tableAt(config, ['model_providers']) ?? {}).flatMap(
-    ([id, table]) => (isTable(table) ? [{ id, table }] : []),
-  )
-  return [
-    ...missing(config, context),
-    ...withoutVersion(config, context),
-    ...ownProvider(config, context),
-    ...providers.flatMap((provider) =>
-      reservedIds.includes(provider.id)
-        ? reserved(config, provider)
-        : [
-            ...unstartable(config, context, provider),
-            ...former(texts, config, context, provider),
-            ...conflicting(config, context, provider),
-          ],
-    ),
-  ]
-}
-
 interface Provider {
   readonly id: string
   readonly table: Table
 }
 
-function missing(config: ReadFile, context: ObstacleContext): readonly Obstacle[] {
+function providersOf(config: ReadFile): readonly Provider[] {
+  return Object.entries(tableAt(config, ['model_providers']) ?? {}).flatMap(([id, table]) =>
+    isTable(table) ? [{ id, table }] : [],
+  )
+}
+
+/**
+ * What keeps Codex from starting, whichever provider is in use (0.169.0, 2026-11-21).
+ *
+ * @param planned the provider whose table a setup is about to write; its faults go with that
+ */
+export function startObstacles(config: ReadFile, planned?: string): readonly Obstacle[] {
+  const found = [
+    ...unreadable(config),
+    ...oldProfile(config),
+    ...(planned === undefined ? missing(config) : []),
+    ...providersOf(config).flatMap((provider) =>
+      reservedIds.includes(provider.id)
+        ? reserved(config, provider)
+        : provider.id === planned
+          ? []
+          : unstartable(config, provider),
+    ),
+  ]
+  return found.map((one): Obstacle => ({ ...one, covers: 'broken' }))
+}
+
+/** What in the provider tables would defeat the pair about to be written. */
+export function providersInTheWay(
+  scene: Scene,
+  config: ReadFile,
+  choice: Choice,
+): readonly Obstacle[] {
+  return [
+    ...otherOwnAddress(scene, config, choice),
+    ...providersOf(config)
+      .filter(({ id }) => !reservedIds.includes(id))
+      .flatMap((provider) =>
+        provider.id === choice.providerId
+          ? [...conflict(scene, config, choice, provider), ...ownAuth(config, provider)]
+          : former(scene, config, choice, provider),
+      ),
+  ]
+}
+
+/** What is wrong with the provider in use. */
+export function providersWrongNow(scene: Scene, config: ReadFile): readonly Obstacle[] {
+  const { id, table } = providerInUse(config) ?? {}
+  if (id === undefined || table === undefined || reservedIds.includes(id)) return []
+  const provider = { id, table }
+  const url = textAt(config, ['model_providers', id, 'base_url'])
+  return [
+    ...withoutVersion(scene, config, provider),
+    ...strayConversations(scene, config, url),
+    ...(table['requires_openai_auth'] === true
+      ? [...ownAuth(config, provider), ...withoutAddress(config, provider, url)]
+      : withoutAuth(scene, config, provider, url)),
+  ]
+}
+
+function unreadable(config: ReadFile): readonly Obstacle[] {
+  if (config.problem === undefined) return []
+  return [
+    {
+      code: 'codex-config-invalid',
+      message: `Codex does not start: ${config.problem}`,
+      place: config.path,
+      cure: 'Correct the file by hand: it cannot be edited safely as it is.',
+      weight: 'blocks',
+    },
+  ]
+}
+
+function oldProfile(config: ReadFile): readonly Obstacle[] {
+  if (config.document?.get(['profile']) === undefined) return []
+  return [
+    {
+      code: 'codex-legacy-profile',
+      message: 'profile at the root: Codex refuses to start with it',
+      place: placeOf(config, ['profile']),
+      cure: 'Remove the line; choose a profile with `codex --profile` instead.',
+      repair: configRepair({ path: ['profile'], value: undefined }),
+      weight: 'blocks',
+    },
+  ]
+}
+
+function missing(config: ReadFile): readonly Obstacle[] {
   const inUse = providerInUse(config)
-  if (context.choice || !inUse || inUse.table) return []
-  if (reservedIds.includes(inUse.id)) return []
+  if (!inUse || inUse.table || reservedIds.includes(inUse.id)) return []
   return [
     {
       code: 'codex-provider-missing',
       message: `model_provider = ${JSON.stringify(inUse.id)} names no table of model_providers: Codex does not start`,
       place: placeOf(config, ['model_provider']),
       cure: 'Run `repoint codex`, or remove the line.',
-      weight: 'blocks',
-    },
-  ]
-}
-
-/** Codex appends `/responses` to the address as it stands (0.169.0): without `/v1` a web page answers. */
-function withoutVersion(config: ReadFile, context: ObstacleContext): readonly Obstacle[] {
-  const inUse = providerInUse(config)
-  if (context.choice || !inUse?.table) return []
-  const paths = [['model_providers', inUse.id, 'base_url'], ownAddressPath]
-  return paths.flatMap((path): Obstacle[] => {
-    const url = textAt(config, path)
-    if (url === undefined || !isOwnAddress(url, context) || /\/v1\/*$/.test(url)) return []
-    const name = path === ownAddressPath ? path.join() : `base_url of ${inUse.id}`
-    return [
-      {
-        code: 'codex-base-url-version',
-        message: `${name} does not end in /v1: every request misses`,
-        place: placeOf(config, path),
-        cure: 'Add /v1.',
-        repair: configRepair({ path, value: `${rootOf(url)}/v1`, isBound: true }),
-        weight: 'blocks',
-      },
-    ]
-  })
-}
-
-/**
- * A conversation goes on with the provider that it was recorded with, also where that is Codex's own,
- * and sends it the key of auth.json (0.146.0 to 0.169.0, 2026-11-22).
- */
-function ownProvider(config: ReadFile, context: ObstacleContext): readonly Obstacle[] {
-  const path = ownAddressPath
-  const set = textAt(config, path)
-  if (context.choice) {
-    if (set === undefined || isOwnAddress(set, context)) return []
-    return [
-      {
-        code: 'codex-openai-base-url',
-        message: `openai_base_url already stands for another address, ${shownUrl(set)}`,
-        place: placeOf(config, path),
-        cure: 'To keep it, give this setup a folder of its own in CODEX_HOME.',
-        needsConsent: `openai_base_url will be the gateway's address, else conversations of before would send the key to ${shownUrl(set)}; rollback brings it back.`,
-        weight: 'may-block',
-      },
-    ]
-  }
-  const url = textAt(config, ['model_providers', providerInUse(config)?.id ?? '', 'base_url'])
-  const stray = strayAddress(config)
-  if (url === undefined || stray === undefined || !isOwnAddress(url, context)) return []
-  return [
-    {
-      code: 'codex-old-conversations',
-      message: `a conversation from before, when it is resumed, sends the key of auth.json to ${shownUrl(stray)}`,
-      place: set === undefined ? config.path : placeOf(config, path),
-      cure: `Set openai_base_url = ${JSON.stringify(url)}.`,
-      repair: configRepair({ path, value: url, isBound: true }),
       weight: 'blocks',
     },
   ]
@@ -142,13 +146,7 @@ function reserved(config: ReadFile, { id, table }: Provider): readonly Obstacle[
   ]
 }
 
-/** What keeps Codex from starting, whichever provider is in use. */
-function unstartable(
-  config: ReadFile,
-  context: ObstacleContext,
-  { id, table }: Provider,
-): readonly Obstacle[] {
-  if (context.choice && id === context.providerId) return []
+function unstartable(config: ReadFile, { id, table }: Provider): readonly Obstacle[] {
   const path = ['model_providers', id]
   const found: Obstacle[] = []
   const wire = table['wire_api']
@@ -181,9 +179,9 @@ function unstartable(
  * the command line, the table would send the new key to the old address.
  */
 function former(
-  texts: FileTexts,
+  scene: Scene,
   config: ReadFile,
-  context: ObstacleContext,
+  choice: Choice,
   { id, table }: Provider,
 ): readonly Obstacle[] {
   const url = table['base_url']
@@ -192,9 +190,9 @@ function former(
     table['supports_websockets'] === false &&
     table['wire_api'] === 'responses' &&
     typeof url === 'string' &&
-    isOwnAddress(url, context)
-  if (!context.choice || id === context.providerId || !isAsWeWrite) return []
-  const isChosenByProfile = layersOf(texts, 'profile').some(
+    isOwnAddress(url, scene, choice)
+  if (id === choice.providerId || !isAsWeWrite) return []
+  const isChosenByProfile = layersOf(scene.texts, 'profile').some(
     (layer) => textAt(readFile(layer), ['model_provider']) === id,
   )
   if (isChosenByProfile) return []
@@ -212,31 +210,38 @@ function former(
   ]
 }
 
-function conflicting(
+function conflict(
+  scene: Scene,
   config: ReadFile,
-  context: ObstacleContext,
+  choice: Choice,
   { id, table }: Provider,
 ): readonly Obstacle[] {
-  const { choice, providerId } = context
-  const isInUse = choice ? id === providerId : id === providerInUse(config)?.id
-  if (!isInUse) return []
-  const path = ['model_providers', id]
-  const found: Obstacle[] = []
   const url = table['base_url']
-  if (choice && typeof url === 'string' && !isOwnAddress(url, context)) {
-    found.push({
+  if (typeof url !== 'string' || isOwnAddress(url, scene, choice)) return []
+  return [
+    {
       code: 'codex-provider-conflict',
       message: `[model_providers.${id}] already stands for another address, ${shownUrl(url)}`,
-      place: placeOf(config, [...path, 'base_url']),
+      place: placeOf(config, ['model_providers', id, 'base_url']),
       cure: 'To keep it, choose another id with --provider-id.',
       needsConsent: `[model_providers.${id}] will be overwritten; rollback brings it back.`,
       weight: 'may-block',
-    })
-  }
-  const takesAuthFile = choice !== undefined || table['requires_openai_auth'] === true
-  const ownAuth = providerAuthKeys(table)
-  for (const key of takesAuthFile ? ownAuth : []) {
-    found.push({
+    },
+  ]
+}
+
+/**
+ * The keys of a provider table that carry a credential of their own, which wins over auth.json. An
+ * Authorization in `http_headers` does not: beside requires_openai_auth it is not sent. Run against
+ * 0.169.0, 2026-11-21.
+ */
+const authKeys = ['env_key', 'experimental_bearer_token', 'auth']
+
+function ownAuth(config: ReadFile, { id, table }: Provider): readonly Obstacle[] {
+  const path = ['model_providers', id]
+  return authKeys
+    .filter((key) => table[key] !== undefined)
+    .map((key) => ({
       code: 'codex-provider-auth',
       message: `${key} in [model_providers.${id}] wins over auth.json`,
       place: placeOf(config, [...path, key]),
@@ -245,17 +250,42 @@ function conflicting(
         path: [...path, key],
         value: undefined,
         isBound: true,
-        ...(key === 'experimental_bearer_token' ? { isSecret: true } : {}),
+        isSecret: key === 'experimental_bearer_token',
       }),
       needsConsent: `${key} is removed from [model_providers.${id}].`,
       weight: 'blocks',
-    })
-  }
-  if (choice) return found
-  if (!takesAuthFile) {
-    const isForeign = typeof url === 'string' && isHere(url) && !isOwnAddress(url, context)
-    if (ownAuth.length > 0 || table['http_headers'] !== undefined || isForeign) return found
-    found.push({
+    }))
+}
+
+function withoutAddress(
+  config: ReadFile,
+  { id }: Provider,
+  url: string | undefined,
+): readonly Obstacle[] {
+  if (url) return []
+  return [
+    {
+      code: 'codex-no-address',
+      message: `[model_providers.${id}] has no base_url: Codex sends the key of auth.json to OpenAI`,
+      place: placeOf(config, ['model_providers', id]),
+      cure: 'Run `repoint codex`, or remove the table and model_provider.',
+      weight: 'blocks',
+    },
+  ]
+}
+
+function withoutAuth(
+  scene: Scene,
+  config: ReadFile,
+  { id, table }: Provider,
+  url: string | undefined,
+): readonly Obstacle[] {
+  const hasItsOwn = [...authKeys, 'http_headers'].some((key) => table[key] !== undefined)
+  // A model server on this machine may need none.
+  if (hasItsOwn || (isLoopbackUrl(url) && !isOwnAddress(url, scene))) return []
+  const path = ['model_providers', id]
+  return [
+    {
       code: 'codex-no-auth',
       message: `[model_providers.${id}] has no requires_openai_auth = true: Codex sends no key`,
       place: placeOf(config, path),
@@ -263,26 +293,65 @@ function conflicting(
       repair: configRepair({ path: [...path, 'requires_openai_auth'], value: true, isBound: true }),
       weight: 'blocks',
       covers: 'key-missing',
-    })
-  } else if (typeof url !== 'string' || url === '') {
-    found.push({
-      code: 'codex-no-address',
-      message: `[model_providers.${id}] has no base_url: Codex sends the key of auth.json to OpenAI`,
-      place: placeOf(config, path),
-      cure: 'Run `repoint codex`, or remove the table and model_provider.',
-      weight: 'blocks',
-    })
-  }
-  return found
+    },
+  ]
+}
+
+/** Codex appends `/responses` to the address as it stands (0.169.0): without `/v1` a web page answers. */
+function withoutVersion(scene: Scene, config: ReadFile, { id }: Provider): readonly Obstacle[] {
+  const paths = [['model_providers', id, 'base_url'], ownAddressPath]
+  return paths.flatMap((path): Obstacle[] => {
+    const url = textAt(config, path)
+    if (url === undefined || !isOwnAddress(url, scene) || /\/v1\/*$/.test(url)) return []
+    const name = path === ownAddressPath ? path.join() : `base_url of ${id}`
+    return [
+      {
+        code: 'codex-base-url-version',
+        message: `${name} does not end in /v1: every request misses`,
+        place: placeOf(config, path),
+        cure: 'Add /v1.',
+        repair: configRepair({ path, value: `${rootOf(url)}/v1`, isBound: true }),
+        weight: 'blocks',
+      },
+    ]
+  })
+}
+
+function otherOwnAddress(scene: Scene, config: ReadFile, choice: Choice): readonly Obstacle[] {
+  const url = textAt(config, ownAddressPath)
+  if (url === undefined || isOwnAddress(url, scene, choice)) return []
+  return [
+    {
+      code: 'codex-openai-base-url',
+      message: `openai_base_url already stands for another address, ${shownUrl(url)}`,
+      place: placeOf(config, ownAddressPath),
+      cure: 'To keep it, give this setup a folder of its own in CODEX_HOME.',
+      needsConsent: `openai_base_url will be the gateway's address, else conversations of before would send the key to ${shownUrl(url)}; rollback brings it back.`,
+      weight: 'may-block',
+    },
+  ]
 }
 
 /**
- * The keys of a provider table that carry a credential of their own, which wins over auth.json. An
- * Authorization in `http_headers` does not: beside requires_openai_auth it is not sent. Run against
- * 0.169.0, 2026-11-21.
+ * A conversation goes on with the provider that it was recorded with, also where that is Codex's own,
+ * and sends it the key of auth.json (0.146.0 to 0.169.0, 2026-11-22).
  */
-function providerAuthKeys(provider: Table): readonly string[] {
-  return ['env_key', 'experimental_bearer_token', 'auth'].filter(
-    (key) => provider[key] !== undefined,
-  )
+function strayConversations(
+  scene: Scene,
+  config: ReadFile,
+  url: string | undefined,
+): readonly Obstacle[] {
+  const stray = strayAddress(config)
+  if (url === undefined || stray === undefined || !isOwnAddress(url, scene)) return []
+  const isSet = textAt(config, ownAddressPath) !== undefined
+  return [
+    {
+      code: 'codex-old-conversations',
+      message: `a conversation from before, when it is resumed, sends the key of auth.json to ${shownUrl(stray)}`,
+      place: isSet ? placeOf(config, ownAddressPath) : config.path,
+      cure: `Set openai_base_url = ${JSON.stringify(url)}.`,
+      repair: configRepair({ path: ownAddressPath, value: url, isBound: true }),
+      weight: 'blocks',
+    },
+  ]
 }

@@ -35,6 +35,13 @@ function merge(below: Table, above: Table): Table {
   return Object.fromEntries(merged)
 }
 
+/** The provider of the default model: what stands before its first slash. */
+export function chosenProvider(texts: FileTexts): string | undefined {
+  const { model } = mergedConfig(texts).value
+  const slash = typeof model === 'string' ? model.indexOf('/') : -1
+  return slash > 0 ? (model as string).slice(0, slash) : undefined
+}
+
 /** The key that a provider would send, and where it stands, as far as files tell. */
 export function readOpencodeKey(
   texts: FileTexts,

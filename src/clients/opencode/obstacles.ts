@@ -1,61 +1,79 @@
 import { type ConfigValue, type KeyPath, listHolds, listLacks } from '../../edits/plan.ts'
-import type { Machine } from '../../platform/platform.ts'
-import type { FileTexts, Obstacle, ObstacleContext } from '../client.ts'
+import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
 import { placeholderOf } from '../leftovers.ts'
 import { relativePlaceObstacles } from '../paths.ts'
-import { variableObstacles } from '../shell-variables.ts'
+import { variableObstacles } from '../shell.ts'
 import { readStrictJson } from '../strict-json.ts'
-import { fileOf, isOwnAddress, isTable, layersOf, placeOf, readFile, tableAt } from '../texts.ts'
-import { configuredProvider, mergedConfig, ownFiles } from './config.ts'
-import { formerObstacles, providerObstacles } from './provider-obstacles.ts'
+import {
+  fileOf,
+  isOwnAddress,
+  isTable,
+  layersOf,
+  placeOf,
+  readFile,
+  shownUrl,
+  tableAt,
+  textAt,
+} from '../texts.ts'
+import { chosenProvider, configuredProvider, mergedConfig, ownFiles } from './config.ts'
+import { formerProviders, providerInTheWay, providerWrongNow } from './provider-obstacles.ts'
 
-/** What would defeat the pair, as run against opencode 1.18.33 (2026-11-21). */
-export function opencodeObstacles(
-  texts: FileTexts,
-  machine: Machine,
-  context: ObstacleContext,
-): readonly Obstacle[] {
-  // With a provider that it ships opencode may be set up as its owner likes.
-  const isPointed =
-    context.choice !== undefined || configuredProvider(texts, context.providerId).isCustom
+/** What would defeat the pair about to be written, as run against opencode 1.18.33 (2026-11-21). */
+export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
+  const { texts } = scene
   return [
     ...unreadable(texts),
-    ...relativePlaceObstacles(machine, 'opencode-relative-folder', 'opencode', [
-      'XDG_CONFIG_HOME',
-      'XDG_DATA_HOME',
-      'OPENCODE_CONFIG',
-    ]),
-    ...authObstacles(texts, context),
-    ...(isPointed || isChosen(texts, context.providerId) ? listObstacles(texts, context) : []),
-    ...(isPointed
-      ? [
-          ...providerObstacles(texts, machine, context),
-          ...formerObstacles(texts, context),
-          ...agentObstacles(texts, context),
-          ...variableObstacles(machine, context, [
-            {
-              name: 'OPENCODE_AUTH_CONTENT',
-              code: 'opencode-environment-auth',
-              effect: 'opencode reads it in the place of auth.json',
-              weight: 'blocks',
-            },
-            {
-              name: 'OPENCODE_CONFIG_CONTENT',
-              code: 'opencode-environment-config',
-              effect: 'what it sets wins over every file',
-              weight: 'may-block',
-            },
-          ]),
-          ...layerObstacles(texts, context),
-        ]
-      : []),
+    ...relativeFolders(scene),
+    ...unreadableAuth(texts),
+    ...otherKey(scene, choice),
+    ...listObstacles(texts, choice.providerId, choice),
+    ...providerInTheWay(scene, choice),
+    ...formerProviders(scene, choice),
+    ...overridden(scene, choice.providerId),
   ]
 }
 
-/** Whether the default model is one of the provider's. */
-function isChosen(texts: FileTexts, providerId: string): boolean {
-  const { model } = mergedConfig(texts).value
-  return typeof model === 'string' && model.startsWith(`${providerId}/`)
+/** What is wrong with what opencode believes now. */
+export function wrongNow(scene: Scene): readonly Obstacle[] {
+  const { texts } = scene
+  const chosen = chosenProvider(texts)
+  const providerId = chosen ?? 'gateway'
+  const found = [...unreadable(texts), ...relativeFolders(scene), ...unreadableAuth(texts)]
+  // With a provider that it ships opencode may be set up as its owner likes.
+  const isCustom = configuredProvider(texts, providerId).isCustom
+  if (isCustom || chosen !== undefined) found.push(...listObstacles(texts, providerId))
+  if (!isCustom) return found
+  return [...found, ...providerWrongNow(scene, providerId), ...overridden(scene, providerId)]
+}
+
+function relativeFolders({ machine }: Scene): readonly Obstacle[] {
+  return relativePlaceObstacles(machine, 'opencode-relative-folder', 'opencode', [
+    'XDG_CONFIG_HOME',
+    'XDG_DATA_HOME',
+    'OPENCODE_CONFIG',
+  ])
+}
+
+/** What wins over the files, or does not use them. */
+function overridden(scene: Scene, providerId: string): readonly Obstacle[] {
+  return [
+    ...agentObstacles(scene.texts, providerId),
+    ...variableObstacles(scene, [
+      {
+        name: 'OPENCODE_AUTH_CONTENT',
+        code: 'opencode-environment-auth',
+        effect: 'opencode reads it in the place of auth.json',
+        weight: 'blocks',
+      },
+      {
+        name: 'OPENCODE_CONFIG_CONTENT',
+        code: 'opencode-environment-config',
+        effect: 'what it sets wins over every file',
+        weight: 'may-block',
+      },
+    ]),
+    ...layerObstacles(scene.texts, providerId),
+  ]
 }
 
 function unreadable(texts: FileTexts): readonly Obstacle[] {
@@ -83,37 +101,41 @@ function unreadable(texts: FileTexts): readonly Obstacle[] {
   return found
 }
 
-function authObstacles(texts: FileTexts, context: ObstacleContext): readonly Obstacle[] {
+function unreadableAuth(texts: FileTexts): readonly Obstacle[] {
   const file = fileOf(texts, 'auth')
-  if (file.bytes === null) return []
-  const read = readStrictJson(file.bytes, { allowsBom: true })
-  if (read.kind === 'refused') {
-    return [
-      {
-        code: 'opencode-auth-unreadable',
-        message: `opencode ignores auth.json without a word, every login in it included: ${read.why}`,
-        place: file.path,
-        cure: read.isRepairable
-          ? 'Take comments and trailing commas out of it.'
-          : 'Correct the file by hand.',
-        ...(read.isRepairable
-          ? {
-              repair: { role: 'auth', changes: [], toStrictJson: true } as const,
-              needsConsent: `Comments and trailing commas are taken out of ${file.path}, which comes into force as a whole.`,
-            }
-          : {}),
-        weight: 'blocks',
-        covers: 'key-missing',
-      },
-    ]
-  }
-  const { choice, providerId } = context
-  const entry = read.root[providerId] as ConfigValue | undefined
-  if (!choice || !isTable(entry) || entry['key'] === choice.key) return []
+  const read = file.bytes && readStrictJson(file.bytes, { allowsBom: true })
+  if (read?.kind !== 'refused') return []
+  return [
+    {
+      code: 'opencode-auth-unreadable',
+      message: `opencode ignores auth.json without a word, every login in it included: ${read.why}`,
+      place: file.path,
+      cure: read.isRepairable
+        ? 'Take comments and trailing commas out of it.'
+        : 'Correct the file by hand.',
+      ...(read.isRepairable
+        ? {
+            repair: { role: 'auth', changes: [], toStrictJson: true } as const,
+            needsConsent: `Comments and trailing commas are taken out of ${file.path}, which comes into force as a whole.`,
+          }
+        : {}),
+      weight: 'blocks',
+      covers: 'key-missing',
+    },
+  ]
+}
+
+function otherKey(scene: Scene, choice: Choice): readonly Obstacle[] {
+  const { texts } = scene
+  const { key, providerId } = choice
+  const file = fileOf(texts, 'auth')
+  const read = file.bytes && readStrictJson(file.bytes, { allowsBom: true })
+  const entry = read?.kind === 'object' ? (read.root[providerId] as ConfigValue) : undefined
+  if (!isTable(entry) || entry['key'] === key) return []
   const { url } = configuredProvider(texts, providerId)
   const isKey = entry['type'] === 'api'
   const isPlaceholder = typeof entry['key'] === 'string' && placeholderOf(entry['key'])
-  if (isKey && (isOwnAddress(url, context) || isPlaceholder)) return []
+  if (isKey && (isOwnAddress(url, scene, choice) || isPlaceholder)) return []
   const kind = isKey ? 'API key' : 'login'
   return [
     {
@@ -128,8 +150,7 @@ function authObstacles(texts: FileTexts, context: ObstacleContext): readonly Obs
 }
 
 /** Lists by which a provider or a model is hidden. In each, the stronger file's list replaces the weaker's. */
-function listObstacles(texts: FileTexts, context: ObstacleContext): readonly Obstacle[] {
-  const { providerId, choice } = context
+function listObstacles(texts: FileTexts, providerId: string, choice?: Choice): readonly Obstacle[] {
   const target = readFile(fileOf(texts, 'config'))
   const { value } = mergedConfig(texts)
   const inUse = choice
@@ -179,12 +200,12 @@ function valueIn(table: ConfigValue | undefined, path: readonly string[]): Confi
 }
 
 /** An agent with a model of its own does not use the default model. */
-function agentObstacles(texts: FileTexts, context: ObstacleContext): readonly Obstacle[] {
+function agentObstacles(texts: FileTexts, providerId: string): readonly Obstacle[] {
   return ownFiles(texts).flatMap((file) =>
     ['agent', 'mode'].flatMap((kind) =>
       Object.entries(tableAt(file, [kind]) ?? {}).flatMap(([name, agent]): Obstacle[] => {
         const model = isTable(agent) ? agent['model'] : undefined
-        if (typeof model !== 'string' || model.startsWith(`${context.providerId}/`)) return []
+        if (typeof model !== 'string' || model.startsWith(`${providerId}/`)) return []
         return [
           {
             code: 'opencode-agent-model',
@@ -199,35 +220,67 @@ function agentObstacles(texts: FileTexts, context: ObstacleContext): readonly Ob
   )
 }
 
-function layerObstacles(texts: FileTexts, context: ObstacleContext): readonly Obstacle[] {
-  const provider = ['provider', context.providerId]
+/** Files that win over the user's own. */
+function layerObstacles(texts: FileTexts, providerId: string): readonly Obstacle[] {
+  const provider = ['provider', providerId]
   const watched: readonly KeyPath[] = [
+    provider,
+    ['plugin'],
     ['model'],
     ['small_model'],
     ['enabled_providers'],
     ['disabled_providers'],
-    provider,
   ]
-  return ['project', 'upper', 'managed'].flatMap((role) =>
-    layersOf(texts, role).flatMap((text): Obstacle[] => {
-      const file = readFile(text)
-      const paths = watched.filter((path) => file.document?.get(path) !== undefined)
-      const first = paths[0]
-      if (first === undefined) return []
-      const keys = paths.map((path) => path.join('.')).join(', ')
-      return [
-        {
-          code: `opencode-${role}-config`,
-          message:
-            role === 'project'
-              ? `this folder's own configuration sets ${keys}, which wins over yours while opencode runs here`
-              : `this file sets ${keys}, which wins over ${fileOf(texts, 'config').path}`,
-          place: placeOf(file, first),
-          cure:
-            role === 'managed' ? 'Ask the administrator of this machine.' : 'Remove them there.',
-          weight: role === 'project' ? 'may-block' : 'blocks',
-        },
-      ]
-    }),
-  )
+  const layers = ['project', 'upper', 'managed'].flatMap((role) => layersOf(texts, role))
+  return layers.flatMap((text): Obstacle[] => {
+    const file = readFile(text)
+    const paths = watched.filter((path) => file.document?.get(path) !== undefined)
+    const [first] = paths
+    if (first === undefined) return []
+    const keys = paths.map((path) => path.join('.')).join(', ')
+    const place = placeOf(file, first)
+    if (text.role === 'project') {
+      const isTaken = first === provider || paths.some(([key]) => key === 'plugin')
+      const url = textAt(file, [...provider, 'options', 'baseURL'])
+      return [isTaken ? takenByProject(text.path, keys, place, url) : ofProject(keys, place)]
+    }
+    return [
+      {
+        code: `opencode-${text.role}-config`,
+        message: `this file sets ${keys}, which wins over ${fileOf(texts, 'config').path}`,
+        place,
+        cure:
+          text.role === 'managed' ? 'Ask the administrator of this machine.' : 'Remove them there.',
+        weight: 'blocks',
+      },
+    ]
+  })
+}
+
+function ofProject(keys: string, place: string): Obstacle {
+  return {
+    code: 'opencode-project-config',
+    message: `this folder's own configuration sets ${keys}, which wins over yours while opencode runs here`,
+    place,
+    cure: 'Remove them there.',
+    weight: 'may-block',
+  }
+}
+
+/** Whoever wrote this folder decides where the key goes, or what runs beside it. */
+function takenByProject(
+  path: string,
+  keys: string,
+  place: string,
+  url: string | undefined,
+): Obstacle {
+  const what = url === undefined ? 'obeys it with your key' : `takes your key to ${shownUrl(url)}`
+  return {
+    code: 'opencode-project-redirect',
+    message: `this folder's own configuration sets ${keys}: opencode, started here, ${what}`,
+    place,
+    cure: 'Do not start opencode in this folder, unless you trust whoever wrote it.',
+    needsConsent: `opencode, started in this folder, ${what}: ${path} says so.`,
+    weight: 'blocks',
+  }
 }

@@ -1,3 +1,4 @@
+import { compact } from '../../compact.ts'
 import type { ConfigValue, FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { smallModel, speaks } from '../../gateway/models/rules.ts'
@@ -23,7 +24,6 @@ import { editKeys } from '../repairs.ts'
 import { readStrictJson } from '../strict-json.ts'
 import {
   brokenText,
-  compact,
   fileOf,
   isTable,
   originOf,
@@ -33,7 +33,7 @@ import {
   textAt,
 } from '../texts.ts'
 import { mergedConfig, ownFiles, readOpencodeKey } from './config.ts'
-import { opencodeObstacles } from './obstacles.ts'
+import { inTheWay, wrongNow } from './obstacles.ts'
 import { reservedIds } from './reserved-ids.ts'
 
 /** The provider-config tool. Facts: run against opencode 1.18.33, 2026-11-21. */
@@ -54,7 +54,8 @@ export const opencode: ClientModule = {
   readBack: readBackOpencode,
   origins: originsOfOpencode,
   asConfigured: ({ model }) => ({ model }),
-  obstacles: opencodeObstacles,
+  inTheWay,
+  wrongNow,
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { Machine } from '../../platform/platform.ts'
-import type { FileTexts, Obstacle, ObstacleContext } from '../client.ts'
-import { isHere, leftoverObstacles } from '../leftovers.ts'
+import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
+import { leftoverObstacles } from '../leftovers.ts'
 import {
   fileOf,
+  isLoopbackUrl,
   isOwnAddress,
   isTable,
   placeOf,
@@ -14,6 +15,7 @@ import {
 } from '../texts.ts'
 import {
   type ConfiguredProvider,
+  chosenProvider,
   configuredProvider,
   hasLogin,
   isAuthIgnored,
@@ -22,110 +24,132 @@ import {
   readOpencodeKey,
 } from './config.ts'
 
-/** What is wrong with the provider itself: its address, its key, its models. */
-export function providerObstacles(
-  texts: FileTexts,
-  machine: Machine,
-  context: ObstacleContext,
-): readonly Obstacle[] {
-  const found: Obstacle[] = []
-  const { providerId, choice } = context
-  const path = ['provider', providerId]
-  const target = readFile(fileOf(texts, 'config'))
-  const provider = configuredProvider(texts, providerId)
-  const { url } = provider
-  if (choice && url !== undefined && !isOwnAddress(url, context)) {
-    found.push({
+/** What stands in the place of the provider about to be written, or beats it. */
+export function providerInTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
+  const { providerId } = choice
+  const { url } = configuredProvider(scene.texts, providerId)
+  const keys = inlineKeys(scene.texts, providerId)
+  if (url === undefined || isOwnAddress(url, scene, choice)) return keys
+  const target = readFile(fileOf(scene.texts, 'config'))
+  return [
+    {
       code: 'opencode-provider-conflict',
       message: `the provider ${providerId} already stands for another address, ${shownUrl(url)}`,
-      place: placeOf(target, [...path, 'options', 'baseURL']),
+      place: placeOf(target, ['provider', providerId, 'options', 'baseURL']),
       cure: 'To keep it, choose another id with --provider-id.',
       needsConsent: `The provider ${providerId} will be overwritten; rollback brings it back.`,
       weight: 'may-block',
-    })
-  }
-  for (const file of choice || hasLogin(texts, providerId) ? ownFiles(texts) : []) {
-    const key = [...path, 'options', 'apiKey']
-    const value = file.document?.get(key)
-    if (value !== undefined) {
-      found.push({
+    },
+    ...keys,
+  ]
+}
+
+/** What is wrong with the provider in use: its address, its key, its models. */
+export function providerWrongNow(scene: Scene, providerId: string): readonly Obstacle[] {
+  const { texts } = scene
+  const found = [
+    ...(hasLogin(texts, providerId) ? inlineKeys(texts, providerId) : []),
+    ...withoutVersion(scene, providerId),
+  ]
+  if (chosenProvider(texts) !== providerId) return found
+  return [
+    ...found,
+    ...unlistedModel(texts, providerId),
+    ...withoutKey(scene, providerId),
+    ...leftovers(scene, providerId),
+  ]
+}
+
+function inlineKeys(texts: FileTexts, providerId: string): readonly Obstacle[] {
+  const target = fileOf(texts, 'config')
+  const path = ['provider', providerId, 'options', 'apiKey']
+  return ownFiles(texts).flatMap((file): Obstacle[] => {
+    const value = file.document?.get(path)
+    if (value === undefined) return []
+    const changes = [{ path, value: undefined, isSecret: true, isBound: true }]
+    return [
+      {
         code: 'opencode-api-key',
         message: `options.apiKey of ${providerId} wins over auth.json${value === '' ? ', even though it is empty' : ''}`,
-        place: placeOf(file, key),
+        place: placeOf(file, path),
         cure: 'Remove it.',
-        ...(file.path === target.path
-          ? {
-              repair: {
-                role: 'config',
-                changes: [{ path: key, value: undefined, isSecret: true, isBound: true }],
-              },
-            }
-          : {}),
+        ...(file.path === target.path ? { repair: { role: 'config', changes } } : {}),
         needsConsent: `options.apiKey of ${providerId} is removed from ${file.path}.`,
         weight: 'blocks',
-      })
-    }
-  }
-  if (choice) return found
-  const urlPath = [...path, 'options', 'baseURL']
-  const isVersionMissing = url !== undefined && isOwnAddress(url, context) && !/\/v1\/*$/.test(url)
-  if (isVersionMissing) {
-    found.push({
+      },
+    ]
+  })
+}
+
+function withoutVersion(scene: Scene, providerId: string): readonly Obstacle[] {
+  const { url } = configuredProvider(scene.texts, providerId)
+  if (url === undefined || !isOwnAddress(url, scene) || /\/v1\/*$/.test(url)) return []
+  const target = readFile(fileOf(scene.texts, 'config'))
+  const path = ['provider', providerId, 'options', 'baseURL']
+  const changes = [{ path, value: `${rootOf(url)}/v1`, isBound: true }]
+  return [
+    {
       code: 'opencode-base-url-version',
       message: `baseURL of ${providerId} does not end in /v1: every request misses, and opencode tries again without end`,
-      place: placeOf(target, urlPath),
+      place: placeOf(target, path),
       cure: 'Add /v1.',
-      ...(textAt(target, urlPath) === url
-        ? {
-            repair: {
-              role: 'config',
-              changes: [{ path: urlPath, value: `${rootOf(url)}/v1`, isBound: true }],
-            },
-          }
-        : {}),
+      ...(textAt(target, path) === url ? { repair: { role: 'config', changes } } : {}),
       weight: 'blocks',
-    })
-  }
-  const { value } = mergedConfig(texts)
-  const model = typeof value['model'] === 'string' ? value['model'] : undefined
-  const id = model?.startsWith(`${providerId}/`) ? model.slice(providerId.length + 1) : undefined
-  if (id === undefined) return found
-  if (!ownFiles(texts).some((file) => tableAt(file, [...path, 'models', id]))) {
-    found.push({
+    },
+  ]
+}
+
+function unlistedModel(texts: FileTexts, providerId: string): readonly Obstacle[] {
+  const { model } = mergedConfig(texts).value
+  const id = String(model).slice(providerId.length + 1)
+  const path = ['provider', providerId, 'models', id]
+  if (ownFiles(texts).some((file) => tableAt(file, path))) return []
+  return [
+    {
       code: 'opencode-model-unlisted',
       message: `the model ${id} is not among the models of ${providerId}: opencode does not find it`,
-      place: placeOf(target, ['model']),
+      place: placeOf(readFile(fileOf(texts, 'config')), ['model']),
       // Only the gateway could tell whether listing it would help.
       cure: 'Run `repoint opencode`, which lists the models of the gateway.',
       weight: 'blocks',
-    })
-  }
-  const read = readOpencodeKey(texts, providerId, provider.options)
+    },
+  ]
+}
+
+function withoutKey(scene: Scene, providerId: string): readonly Obstacle[] {
+  const { texts, machine } = scene
+  const provider = configuredProvider(texts, providerId)
   // A model server on this machine may need none.
-  const needsNone = isHere(url) && !isOwnAddress(url, context)
-  const isMissing = read === undefined && !isAuthIgnored(texts)
-  if (isMissing && !needsNone && !hasKeyFromOutside(provider, machine)) {
-    found.push({
+  const needsNone = isLoopbackUrl(provider.url) && !isOwnAddress(provider.url, scene)
+  const isElsewhere = hasKeyFromOutside(provider, machine) || isAuthIgnored(texts)
+  if (needsNone || isElsewhere || readOpencodeKey(texts, providerId, provider.options)) return []
+  return [
+    {
       code: 'opencode-no-key',
       message: `no key for ${providerId} is in auth.json: opencode sends none`,
       place: fileOf(texts, 'auth').path,
       cure: 'Run `repoint opencode`.',
       weight: 'blocks',
       covers: 'key-missing',
-    })
-  }
-  const leftovers = leftoverObstacles(
+    },
+  ]
+}
+
+function leftovers(scene: Scene, providerId: string): readonly Obstacle[] {
+  const { options, url } = configuredProvider(scene.texts, providerId)
+  const read = readOpencodeKey(scene.texts, providerId, options)
+  const target = readFile(fileOf(scene.texts, 'config'))
+  return leftoverObstacles(
     {
       family: 'opencode',
       label: 'opencode',
       url,
-      urlPlace: () => placeOf(target, [...path, 'options', 'baseURL']),
+      urlPlace: () => placeOf(target, ['provider', providerId, 'options', 'baseURL']),
       key: read?.key,
       keyPlace: () => read?.keyPath ?? '',
     },
-    context,
+    scene,
   )
-  return [...found, ...leftovers]
 }
 
 /** Whether a key comes from a variable that is set, from another file or from a header. */
@@ -144,9 +168,10 @@ function hasKeyFromOutside(provider: ConfiguredProvider, machine: Machine): bool
  * The provider of an earlier setup under another id. For the same address it is the same one under
  * an old name, and goes; one for another address may be wanted beside the new one.
  */
-export function formerObstacles(texts: FileTexts, context: ObstacleContext): readonly Obstacle[] {
-  const { choice, providerId } = context
-  if (!choice) return []
+export function formerProviders(
+  { texts, ownBaseUrls }: Scene,
+  { baseUrl, providerId }: Choice,
+): readonly Obstacle[] {
   const target = readFile(fileOf(texts, 'config'))
   const auth = readFile(fileOf(texts, 'auth'))
   return Object.entries(tableAt(target, ['provider']) ?? {}).flatMap(([id, table]): Obstacle[] => {
@@ -156,9 +181,9 @@ export function formerObstacles(texts: FileTexts, context: ObstacleContext): rea
       isTable(table) &&
       table['npm'] === '@ai-sdk/openai-compatible' &&
       typeof url === 'string' &&
-      context.ownBaseUrls.includes(rootOf(url))
+      ownBaseUrls.includes(rootOf(url))
     if (id === providerId || !isAsWeWrite) return []
-    const isRenamed = rootOf(url) === choice.baseUrl
+    const isRenamed = rootOf(url) === baseUrl
     const hasKey = textAt(auth, [id, 'type']) === 'api'
     const provider: Obstacle = {
       code: 'opencode-former-provider',

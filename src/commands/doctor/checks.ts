@@ -33,7 +33,7 @@ export async function checkClient(
   const about = client.family
   return [
     await checkInstalled(session, state),
-    ...(settings.broken === undefined
+    ...(settings.broken === undefined || isCovered('broken', state.obstacles)
       ? []
       : [brokenCheck(session, state, settings.broken, request)]),
     ...(about === 'codex' ? checkServer(session) : []),

@@ -1,5 +1,5 @@
 import type { Client, ConfigFile, FileText, FileTexts, Settings } from '../../clients/client.ts'
-import { shellProfilePaths } from '../../clients/shell-profiles.ts'
+import { shellProfilePaths } from '../../clients/shell.ts'
 import type { Bytes, FileEdit } from '../../edits/plan.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import { UserError } from '../../errors.ts'

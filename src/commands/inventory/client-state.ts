@@ -6,6 +6,7 @@ import type {
   FileTexts,
   Obstacle,
   Origins,
+  Scene,
   Settings,
 } from '../../clients/client.ts'
 import { familyIds } from '../../clients/list.ts'
@@ -17,6 +18,7 @@ import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
 import { readBlob } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 import { readClientFiles, readShellProfiles } from './client-files.ts'
+import { openPlaces } from './open-places.ts'
 
 /** What is known about one client without asking it or the network. */
 export interface ClientState {
@@ -86,14 +88,27 @@ function stateOf(
     texts,
     settings,
     origins: client.origins(texts),
-    obstacles: client.obstacles(texts, session.platform.machine, {
-      providerId: settings.providerId ?? 'gateway',
-      ownBaseUrls: ownBaseUrls(client, runs ?? []),
-      shellProfiles: readShellProfiles(session),
-    }),
+    obstacles: [
+      ...client.wrongNow(sceneOf(session, client, texts, runs ?? [])),
+      ...openPlaces(session, texts),
+    ],
     files: texts
       .filter(({ use }) => use === 'target')
       .map((file) => fileState(session, file, runs)),
+  }
+}
+
+export function sceneOf(
+  session: Session,
+  client: ClientName,
+  texts: FileTexts,
+  runs: readonly RunRecord[],
+): Scene {
+  return {
+    texts,
+    machine: session.platform.machine,
+    ownBaseUrls: ownBaseUrls(client, runs),
+    shellProfiles: readShellProfiles(session),
   }
 }
 

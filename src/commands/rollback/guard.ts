@@ -1,11 +1,11 @@
 import { posix, win32 } from 'node:path'
-import type { Client, FileTexts, Settings } from '../../clients/client.ts'
+import { type Client, type FileTexts, isCovered, type Settings } from '../../clients/client.ts'
 import { familyIds, rows } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
 import type { RecordedFile, RollbackPlan, RunRecord } from '../../transaction/record.ts'
 import { copyOf, listRuns } from '../../transaction/state.ts'
 import { asPlanned, listClientFiles, readClientFiles } from '../inventory/client-files.ts'
-import { ownBaseUrls, runsOf } from '../inventory/client-state.ts'
+import { ownBaseUrls, runsOf, sceneOf } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
@@ -206,15 +206,11 @@ function problemsIn(
   texts: FileTexts,
   runs: readonly RunRecord[],
 ): readonly string[] {
-  const { broken, providerId = 'gateway' } = client.readBack(texts)
-  const obstacles = client.obstacles(texts, session.platform.machine, {
-    providerId,
-    ownBaseUrls: ownBaseUrls(client, runs),
-    shellProfiles: [],
-  })
+  const { broken } = client.readBack(texts)
+  const obstacles = client.wrongNow(sceneOf(session, client, texts, runs))
   const blocking = obstacles.filter(({ weight }) => weight === 'blocks')
   return [
-    ...(broken === undefined ? [] : [broken]),
+    ...(broken === undefined || isCovered('broken', obstacles) ? [] : [broken]),
     ...blocking.map(({ message, cure }) => `${message}. ${cure}`),
   ]
 }

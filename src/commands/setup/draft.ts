@@ -12,8 +12,9 @@ import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { earlierVersions } from '../../transaction/rollback.ts'
-import { asPlanned, readClientFiles, readShellProfiles } from '../inventory/client-files.ts'
-import { ownBaseUrls } from '../inventory/client-state.ts'
+import { asPlanned, readClientFiles } from '../inventory/client-files.ts'
+import { sceneOf } from '../inventory/client-state.ts'
+import { openPlaces } from '../inventory/open-places.ts'
 import type { Session } from '../screen/session.ts'
 import type { RunWithGateway } from './run.ts'
 
@@ -35,11 +36,11 @@ export interface Draft {
  *
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
-export async function draftSetup(
+export function draftSetup(
   { session, access, request, runs }: RunWithGateway,
   client: Client,
   models: ModelChoice,
-): Promise<Draft> {
+): Draft {
   const { platform } = session
   const { options } = request
   const texts = readClientFiles(session, client)
@@ -51,13 +52,10 @@ export async function draftSetup(
     options,
     earlier: (role) => earlierVersions(platform, fileOf(texts, role).path),
   }
-  const obstacles = client.obstacles(texts, platform.machine, {
-    providerId: choice.providerId,
-    choice,
-    ownBaseUrls: ownBaseUrls(client, runs),
-    shellProfiles: readShellProfiles(session),
-  })
-
+  const obstacles = [
+    ...client.inTheWay(sceneOf(session, client, texts, runs), choice),
+    ...openPlaces(session, texts),
+  ]
   const repairs = obstacles.flatMap((one) => (one.repair ? [one.repair] : []))
   const edits = client.plan(texts, { ...choice, repairs })
   const after = asPlanned(texts, edits)
@@ -79,7 +77,7 @@ export async function draftSetup(
           message: `${message} (${place})`,
           hint: cure,
         })),
-      ...((await client.aboutConversations?.(platform, { before: texts, after })) ?? []),
+      ...(client.aboutConversations?.(platform, { before: texts, after }) ?? []),
       ...(isChanged ? models.notes : []),
     ],
     unknownWindows: (hasUnknownWindows && models.unknownWindows) || [],
