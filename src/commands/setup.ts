@@ -17,7 +17,7 @@ import { rememberModels } from './inventory/model-cache.ts'
 import type { Session } from './screen/session.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
 import { findProvenGateway, proveModels } from './setup/prove.ts'
-import { reportDryRun, reportSetup, showPlan } from './setup/report.ts'
+import { reportDryRun, reportSetup, showDrafts } from './setup/report.ts'
 import type { RunWithGateway, SetupRequest, SetupRun } from './setup/run.ts'
 
 export function commandFor(row: ClientRow): CommandFile<SetupRequest> {
@@ -90,7 +90,7 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
 
   session.notice(...drafts.flatMap(({ notices }) => notices))
   session.notice(...windowNotices(drafts.flatMap(({ unknownWindows }) => unknownWindows)))
-  showPlan(run, drafts)
+  showDrafts(run, drafts)
   const consents = consentsOf(drafts)
   for (const { message } of consents) session.say(`  ! ${message}`)
   session.notice(...checkTargets(session.platform, plan))
