@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import type { Client } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
-import { unifiedDiff } from '../edits/diff.ts'
+import { unifiedDiff } from '../edits/describe.ts'
 import { type Bytes, sameBytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { Platform } from '../platform/platform.ts'

@@ -1,7 +1,9 @@
 import { UserError } from '../errors.ts'
 import { Conflict, type Dialect, type ParsedText, type Setting } from './dialect.ts'
+import { memberAt, startOf } from './find.ts'
 import type { Bytes, ConfigValue, KeyChange, KeyPath } from './plan.ts'
-import { memberAt, removeAll, setAll, startOf } from './splice.ts'
+import { removeAll } from './remove.ts'
+import { setAll } from './set.ts'
 import { decodeText, encodeText, lineAt, position } from './text.ts'
 import {
   isTable,

@@ -13,7 +13,7 @@ interface Text {
 }
 
 /**
- * Puts back what we changed where it still stands as we wrote it: whole lines, else words of them.
+ * Puts back what we changed, where it still stands as we wrote it.
  *
  * @param tryText gives the parsed text if a change may be taken back so
  * @returns undefined where nothing can be put back
@@ -22,49 +22,36 @@ export function revertText<Parsed extends Text>(
   versions: Versions<Text>,
   tryText: (text: string) => Parsed | undefined,
 ): Parsed | undefined {
-  const { before, written, current } = versions
-  const byOthers = changesBetween(written.text, current.text)
-  const inLines = byOthers.map(({ lines }) => lines)
-  const inWords = byOthers.flatMap(({ words }) => words)
-  const toLines = reverter(linesOf, versions, inLines)
-  const toWords = reverter(wordsOf, versions, inWords)
-  const changes = changesBetween(before.text, written.text).map(({ lines, words }) => ({
-    whole: toLines(lines),
-    parts: words.flatMap(toWords),
-  }))
-  const all = changes.flatMap(({ whole, parts }) => (whole.length > 0 ? whole : parts))
-  const atOnce = tryText(applySplices(current.text, all))
+  const { text } = versions.current
+  const splices = reversals(versions)
+  const atOnce = tryText(applySplices(text, splices))
   if (atOnce) return atOnce
 
   let reverted: Parsed | undefined
   let taken: readonly Splice[] = []
-  const isTaken = (splice: Splice) => {
-    const tried = tryText(applySplices(current.text, [...taken, splice]))
-    if (tried === undefined) return false
+  for (const splice of splices) {
+    const tried = tryText(applySplices(text, [...taken, splice]))
+    if (tried === undefined) continue
     taken = [...taken, splice]
     reverted = tried
-    return true
-  }
-  for (const { whole, parts } of changes) {
-    if (!whole.some(isTaken)) parts.forEach(isTaken)
   }
   return reverted
 }
 
-/** What takes a change of ours back in the current text; nothing where ours does not stand together. */
-function reverter(
-  piecesOf: (text: string) => readonly string[],
-  { before, written, current }: Versions<Text>,
-  byOthers: readonly Stretch[],
-): (change: Stretch) => readonly Splice[] {
-  const old = piecesOf(before.text)
-  const places = placesIn(byOthers, piecesOf(written.text).length)
-  const offsets = totals(piecesOf(current.text).map((piece) => piece.length))
-  return (change) => {
+/** What takes each change of ours back in the current text, where its words stand together. */
+function reversals({ before, written, current }: Versions<Text>): readonly Splice[] {
+  const [old, ours, now] = [before, written, current].map(({ text }) => wordsOf(text)) as [
+    string[],
+    string[],
+    string[],
+  ]
+  const places = placesIn(changedWords(ours, now), ours.length)
+  const offsets = totals(now.map((word) => word.length))
+  return changedWords(old, ours).flatMap((change) => {
     const [start, end] = (spanOf(change, places) ?? []).map((place) => offsets[place])
     if (start === undefined || end === undefined) return []
     return [{ start, end, text: old.slice(change.oldStart, change.oldEnd).join('') }]
-  }
+  })
 }
 
 /** For each piece that we wrote, which one it is by now; undefined where it is gone. */
@@ -117,53 +104,17 @@ function wordsOf(text: string): readonly string[] {
   return text.match(/"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[\w.-]+|[ \t]+|\r?\n|[\s\S]/g) ?? []
 }
 
-/** A changed stretch of lines, and in words what differs inside of it. */
-interface TextChange {
-  readonly lines: Stretch
-  readonly words: readonly Stretch[]
-}
-
-function changesBetween(old: string, fresh: string): readonly TextChange[] {
-  const [oldLines, newLines] = [linesOf(old), linesOf(fresh)]
-  const [oldWords, newWords] = [wordsOf(old), wordsOf(fresh)]
-  const [oldAt, newAt] = [oldLines, newLines].map((lines) =>
-    totals(lines.map((line) => wordsOf(line).length)),
-  ) as [number[], number[]]
-  return changedPieces(oldLines, newLines, () => true).map((lines) => {
-    const [oldFrom, newFrom] = [oldAt[lines.oldStart] ?? 0, newAt[lines.newStart] ?? 0]
-    const words = changedPieces(
-      oldWords.slice(oldFrom, oldAt[lines.oldEnd]),
-      newWords.slice(newFrom, newAt[lines.newEnd]),
-      // Commas and braces stand everywhere: what is alike in them tells nothing.
-      (word) => /[\w"']/.test(word),
-    ).map(({ oldStart, oldEnd, newStart, newEnd }) => ({
-      oldStart: oldStart + oldFrom,
-      oldEnd: oldEnd + oldFrom,
-      newStart: newStart + newFrom,
-      newEnd: newEnd + newFrom,
-    }))
-    return { lines, words }
-  })
-}
-
 /** The sum of all numbers before each, and of all of them at the end. */
 function totals(numbers: readonly number[]): number[] {
   let sum = 0
   return [0, ...numbers.map((number) => (sum += number))]
 }
 
-/** What differs between pieces that are the same in both; only those that tell are compared. */
-function changedPieces(
-  old: readonly string[],
-  fresh: readonly string[],
-  tells: (piece: string) => boolean,
-): readonly Stretch[] {
+/** What differs between two texts, in words. */
+function changedWords(old: readonly string[], fresh: readonly string[]): readonly Stretch[] {
   const stretches: Stretch[] = []
   let [oldStart, newStart] = [0, 0]
-  for (const [oldAt, newAt] of [
-    ...sameIn(old, fresh, tells),
-    [old.length, fresh.length] as const,
-  ]) {
+  for (const [oldAt, newAt] of [...sameIn(old, fresh), [old.length, fresh.length] as const]) {
     let [oldEnd, newEnd] = [oldAt, newAt]
     const isSame = (oldIndex: number, newIndex: number) =>
       oldStart < oldEnd && newStart < newEnd && old[oldIndex] === fresh[newIndex]
@@ -177,13 +128,9 @@ function changedPieces(
 }
 
 /** Which piece of the one is which of the other; none where they have too little in common. */
-function sameIn(
-  old: readonly string[],
-  fresh: readonly string[],
-  tells: (piece: string) => boolean,
-): (readonly [number, number])[] {
+function sameIn(old: readonly string[], fresh: readonly string[]): (readonly [number, number])[] {
   const [oldTelling, newTelling] = [old, fresh].map((pieces) =>
-    [...pieces.keys()].filter((index) => tells(pieces[index] ?? '')),
+    [...pieces.keys()].filter((index) => /[\w"']/.test(pieces[index] ?? '')),
   ) as [number[], number[]]
   const parts = diffArrays(
     oldTelling.map((index) => old[index]),

@@ -1,6 +1,5 @@
 import { UserError } from '../errors.ts'
-import { jsonDialect } from './json.ts'
-import { type Leniency, lenienciesOf } from './json-judge.ts'
+import { jsonDialect, type Leniency, lenienciesOf } from './json.ts'
 import type { Bytes } from './plan.ts'
 import { applySplices, decodeText, encodeText, position, type Splice } from './text.ts'
 

@@ -1,9 +1,9 @@
 import { UserError } from '../errors.ts'
 import { Conflict, type Dialect, type ParsedText } from './dialect.ts'
 import { carryOut, conflict } from './edit.ts'
+import { sourceAt } from './find.ts'
 import { type Bytes, type KeyPath, sameBytes } from './plan.ts'
 import { revertText, type Versions } from './revert.ts'
-import { sourceAt } from './splice.ts'
 import { decodeText, encodeText, endsWithBlankLine } from './text.ts'
 import {
   isEmpty,

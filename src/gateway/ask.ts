@@ -41,6 +41,7 @@ export async function tryAsk(
     'user-agent': 'repoint',
     ...spec.headers,
   }
+
   try {
     return await request(access, { ...spec, headers })
   } catch (error) {

@@ -32,7 +32,7 @@ export async function readCatalog(access: GatewayAccess): Promise<Catalog> {
 
   for (let page = 0; page < maxPages && !isCut; page++) {
     const answer = await ask(access, { ...catalogRequest, path }, { asked: 'catalog' })
-    serverTime ??= timeOf(answer)
+    serverTime ??= clockOf(answer)
 
     const before = models.size
     const found = readPage(answer.body, access.key, maxModels - before)
@@ -84,7 +84,7 @@ function modelsLeftOut(count: number): Notice {
 }
 
 /** A cache on the way keeps the date of its copy, and says how old that is (RFC 9111, 5.1). */
-function timeOf({ headers }: Answer): Date | undefined {
+function clockOf({ headers }: Answer): Date | undefined {
   const sent = Date.parse(headers['date'] ?? '')
   if (Number.isNaN(sent)) return undefined
   const age = /^\d{1,9}$/.exec(headers['age'] ?? '')?.[0] ?? '0'

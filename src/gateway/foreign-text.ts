@@ -18,8 +18,10 @@ export function cleanForeignText(text: string, secrets: readonly string[] = []):
     .replace(/[\p{Cf}\p{Co}\p{Cs}]/gu, '')
     .replace(/\s+/g, ' ')
     .trim()
+
   // Only now: a secret with an invisible character inside would have been missed.
   for (const form of secrets.flatMap(secretForms)) clean = clean.replace(form, dots)
+
   const characters = [...clean]
   return characters.length <= longestShown
     ? clean

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { expect, test } from 'vitest'
-import { unifiedDiff } from '../../src/edits/diff.ts'
+import { unifiedDiff } from '../../src/edits/describe.ts'
 import { fc } from '../support/fast-check.ts'
 import { bytesOf, show } from './helpers.ts'
 

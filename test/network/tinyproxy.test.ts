@@ -28,31 +28,21 @@ describe('tinyproxy: with a name and a password', () => {
     expect(server.connections()).toBe(1)
   })
 
-  test('a gateway over plain http', async () => {
+  test('a gateway over plain http is not asked through it', async () => {
     const proxy = await startTinyproxy(withPassword)
-    const server = await aServer(goodGateway)
-    const access = accessTo(server, through(proxy))
-    await readCatalog(access)
-    for (const protocol of ['chat', 'responses', 'messages'] as const)
-      await probe(access, protocol, model)
-    expect(server.seen.every(({ headers }) => /tinyproxy/i.test(String(headers['via'])))).toBe(true)
-    expect(server.seen.every(({ headers }) => headers['proxy-authorization'] === undefined)).toBe(
-      true,
-    )
+    const error = await failure(readCatalog(accessTo({ port: 80 }, through(proxy))))
+    expect(error.code).toBe('proxy')
+    expect(error.message).toContain('would see the key')
   })
 
   test.each([
-    ['https', 'wrong', 'us:wrongpass@'],
-    ['https', 'missing', ''],
-    ['http', 'wrong', 'us:wrongpass@'],
-    ['http', 'missing', ''],
-  ])('%s: a password that is %s is a matter of the proxy', async (scheme, _what, user) => {
+    ['wrong', 'us:wrongpass@'],
+    ['missing', ''],
+  ])('a password that is %s is a matter of the proxy', async (_what, user) => {
     const proxy = await startTinyproxy(withPassword)
-    const server = await aServer(goodGateway, scheme === 'https' ? { certificate: 'good.pem' } : {})
+    const server = await aServer(goodGateway, { certificate: 'good.pem' })
     const error = await failure(
-      readCatalog(
-        accessTo(server, { ...(scheme === 'https' ? secure : {}), ...through(proxy, user) }),
-      ),
+      readCatalog(accessTo(server, { ...secure, ...through(proxy, user) })),
     )
     expect(error.code).toBe('proxy')
     // tinyproxy 1.11.1 answers a wrong password with 401 in the place of 407.
@@ -73,14 +63,12 @@ describe('tinyproxy: what it cannot or may not do', () => {
     expect(error.message).toContain('403')
   })
 
-  test('a host that it cannot reach, by tunnel and by address', async () => {
+  test('a host that it cannot reach', async () => {
     const proxy = await startTinyproxy('')
-    for (const more of [secure, {}]) {
-      const error = await failure(
-        readCatalog(accessTo({ port: 1 }, { ...more, ...through(proxy, '') })),
-      )
-      expect(error.code).toBe('proxy')
-    }
+    const error = await failure(
+      readCatalog(accessTo({ port: 1 }, { ...secure, ...through(proxy, '') })),
+    )
+    expect(error.code).toBe('proxy')
   })
 
   test('an expired certificate behind it is a matter of TLS', async () => {
@@ -94,8 +82,11 @@ describe('tinyproxy: what it cannot or may not do', () => {
   test('a page of nginx behind it is not the proxy’s', async () => {
     const proxy = await startTinyproxy('')
     const port = await freePort()
-    await startNginx(`server { listen 127.0.0.1:${port}; }`, {}, port)
-    const error = await failure(readCatalog(accessTo({ port }, through(proxy, ''))))
+    const certificate = `ssl_certificate ${tlsFile('good.pem')}; ssl_certificate_key ${tlsFile('server.key')};`
+    await startNginx(`server { listen 127.0.0.1:${port} ssl; ${certificate} }`, {}, port)
+    const error = await failure(
+      readCatalog(accessTo({ port }, { ...secure, ...through(proxy, '') })),
+    )
     expect(error.code).toBe('not-an-api')
     expect(error.message).toContain('404 Not Found')
   })

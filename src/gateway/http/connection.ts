@@ -10,7 +10,8 @@ import { type ForwardProxy, proxyFor } from './proxy.ts'
 /** One connection to a gateway, kept open between requests; it carries one at a time. */
 export interface Connection {
   readonly dispatcher: Dispatcher
-  readonly proxy: ForwardProxy | undefined
+  /** The proxy in use, for people, without its password. */
+  readonly shownProxy: string | undefined
   readonly way: Way
   /** How far opening has come; read by whoever reports a failure. */
   stage: RequestStage
@@ -18,6 +19,8 @@ export interface Connection {
   isUsed: boolean
   /** Told of what undici would try again without end; set by whoever waits. */
   onBroken: ((error: Error) => void) | undefined
+  /** For the next request. An idle connection does not keep the process alive. */
+  readonly keep: () => void
   /** Ends it, also while it is being opened. */
   readonly close: () => void
 }
@@ -38,13 +41,6 @@ export function takeIdle(access: GatewayAccess): Connection | undefined {
   return idle.get(access)?.pop()
 }
 
-/** Keeps a connection for the next request. An idle one does not keep the process alive. */
-export function keepConnection(access: GatewayAccess, connection: Connection): void {
-  connection.isUsed = true
-  connection.stage = 'first-byte'
-  idle.set(access, [...(idle.get(access) ?? []), connection])
-}
-
 /**
  * A connection that opens itself with its first request.
  *
@@ -53,6 +49,8 @@ export function keepConnection(access: GatewayAccess, connection: Connection): v
 export function newConnection(access: GatewayAccess, way: Way): Connection {
   const target = new URL(access.baseUrl)
   const proxy = proxyFor(target, access.env)
+  if (proxy !== undefined && target.protocol === 'http:') throw wouldSeeKey(proxy, target)
+
   const opening = new AbortController()
 
   const tcp: ConnectOptions = {
@@ -83,17 +81,35 @@ export function newConnection(access: GatewayAccess, way: Way): Connection {
         connection.onBroken?.(error)
       },
     }),
-    proxy,
+    shownProxy: proxy && shownProxy(proxy),
     way,
     stage: proxy === undefined ? 'connect' : 'proxy',
     isUsed: false,
     onBroken: undefined,
+    keep() {
+      connection.isUsed = true
+      connection.stage = 'first-byte'
+      idle.set(access, [...(idle.get(access) ?? []), connection])
+    },
     close() {
       void connection.dispatcher.destroy()
       opening.abort()
     },
   }
   return connection
+}
+
+/** Who allows plain http trusts a network, and not whoever runs a proxy in it. */
+function wouldSeeKey(proxy: ForwardProxy, target: URL): UserError {
+  return new UserError({
+    code: 'proxy',
+    message: `The proxy ${shownProxy(proxy)} would see the key, since ${target.origin} is asked in plain http`,
+    hint: `Use https, or go around the proxy: NO_PROXY=${target.hostname}.`,
+  })
+}
+
+function shownProxy({ hostname, port, variable }: ForwardProxy): string {
+  return `${hostname}:${port} (from ${variable})`
 }
 
 interface Opening {
@@ -127,8 +143,6 @@ function dispatcherFor(proxy: ForwardProxy | undefined, opening: Opening): Dispa
     ...limits,
     uri,
     ...((username || password) && { token: `Basic ${credentials}` }),
-    // A plain http address is asked of the proxy by its full address.
-    proxyTunnel: false,
     proxyTls: { ...secure, ...tcp, allowH2: false },
     requestTls: secure,
     clientFactory: (origin, options) =>
@@ -207,6 +221,7 @@ function readPem(path: string): string {
       cause,
     })
   }
+
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text
   throw new UserError({
     code: 'usage',

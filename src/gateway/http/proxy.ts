@@ -52,6 +52,7 @@ function parseProxy(text: string, variable: string): ForwardProxy {
       hint: `Set it like ${variable}=http://host:port (http, https or socks5), or unset it.`,
     })
   }
+
   return {
     kind,
     hostname: url.hostname.replace(/^\[|\]$/g, ''),

@@ -89,9 +89,8 @@ function wantsHttp2({ url, errorCode, detail, firstBytes = '' }: NetworkFailure)
 }
 
 /** @throws NetworkError where no answer came */
-async function sendOn(connection: Connection, sending: Sending): Promise<Answer> {
+function sendOn(connection: Connection, sending: Sending): Promise<Answer> {
   const { access, spec, url } = sending
-  const { keepConnection } = await import('./connection.ts')
   const started = sending.deadline - access.timeoutMs
 
   return new Promise((resolve, reject) => {
@@ -116,7 +115,7 @@ async function sendOn(connection: Connection, sending: Sending): Promise<Answer>
     }
     const finish = (end: 'whole' | 'enough' | 'limit' | 'connection'): void => {
       if (!settle()) return
-      if (end === 'whole') keepConnection(access, connection)
+      if (end === 'whole') connection.keep()
       else connection.close()
       const cut = end === 'limit' || end === 'connection' ? end : undefined
       received.answer({ url, connection, cut }).then(resolve, reject)
@@ -222,7 +221,7 @@ class Received {
       headers,
       body: decoded.text,
       cut: decoded.cut ?? end.cut,
-      proxy: shownProxy(end.connection),
+      proxy: end.connection.shownProxy,
     })
   }
 }
@@ -246,7 +245,7 @@ function failureOf(failed: {
   }
 
   // undici says a proxy's refusal in words only (7.30, lib/dispatcher/proxy-agent.js).
-  const refusal = /^Proxy [\w ]*\((\d{3})\)/.exec(error.message)?.[1]
+  const refusal = /^Proxy response \((\d{3})\)/.exec(error.message)?.[1]
   return compact({
     method: spec.method,
     url: url.href,
@@ -257,12 +256,8 @@ function failureOf(failed: {
     waitedMs,
     firstBytes: typeof error.data === 'string' ? error.data.slice(0, 200) : undefined,
     proxyStatus: refusal === undefined ? undefined : Number(refusal),
-    proxy: shownProxy(connection),
+    proxy: connection.shownProxy,
   })
-}
-
-function shownProxy({ proxy }: Connection): string | undefined {
-  return proxy && `${proxy.hostname}:${proxy.port} (from ${proxy.variable})`
 }
 
 /** Where a redirect leads, if it stays in the origin and keeps the method. */

@@ -31,7 +31,7 @@ export function normaliseBaseUrl(
   const url = parse(input, changes)
 
   if (url.username !== '' || url.password !== '') {
-    throw refusal(
+    throw badAddress(
       `The base URL holds a user name or a password before ${url.host}`,
       'Give the address without them, and the key apart: --key-stdin, --key-file or --key-env.',
       'Type the address without them; the key is asked for apart.',
@@ -45,7 +45,7 @@ export function normaliseBaseUrl(
   const path = apiPrefix(url, hostname, changes)
   const isLocal = isLoopback(hostname)
   if (url.protocol === 'http:' && !isLocal && !options.allowHttp) {
-    throw refusal(
+    throw badAddress(
       `http://${url.host} would send the key over the network for everyone to read`,
       `Use https://${url.host}${path}, or add --allow-http if you trust the network.`,
       `Type https://${url.host}${path}; or, if you trust the network, leave with Ctrl-C and begin with, say, repoint codex --allow-http.`,
@@ -62,7 +62,7 @@ export function normaliseBaseUrl(
 }
 
 /** What is no usable address, and what to do about it; at a prompt, where flags are of no use, too. */
-function refusal(message: string, hint: string, hintAtPrompt = typeAddress): UserError {
+function badAddress(message: string, hint: string, hintAtPrompt = typeAddress): UserError {
   return new UserError({ code: 'usage', message, hint, hintAtPrompt })
 }
 
@@ -87,10 +87,10 @@ export function isLoopback(host: string): boolean {
 function parse(input: string, changes: string[]): URL {
   const text = addressIn(input, changes)
   if (text === '') {
-    throw refusal('The base URL is empty', 'Give it as --base-url https://gateway.example.')
+    throw badAddress('The base URL is empty', 'Give it as --base-url https://gateway.example.')
   }
   if (placeholder.test(text)) {
-    throw refusal(
+    throw badAddress(
       'The base URL is still a placeholder from the instructions',
       'Give the address of your gateway: --base-url https://gateway.example.',
     )
@@ -98,7 +98,7 @@ function parse(input: string, changes: string[]): URL {
 
   // Before all else: a key must neither be repeated nor be looked up as a name.
   if (isKeyShaped(text)) {
-    throw refusal(
+    throw badAddress(
       'This looks like a key, not an address',
       'Give the address as --base-url https://gateway.example, and the key apart: --key-stdin, --key-file or --key-env.',
       `${typeAddress} The key is asked for apart.`,
@@ -135,7 +135,7 @@ function addressIn(input: string, changes: string[]): string {
     .trim()
   if (text !== bare) changes.push('what stood around the address removed')
   if (/\s/.test(text)) {
-    throw refusal(
+    throw badAddress(
       'The base URL has spaces inside',
       'Give one address only: --base-url https://gateway.example.',
     )
@@ -147,7 +147,7 @@ function withScheme(text: string, changes: string[]): string {
   if (/^https?:/i.test(text)) return text
   const other = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]
   if (other !== undefined) {
-    throw refusal(
+    throw badAddress(
       `The base URL begins with ${other}://, but a gateway is reached over https://`,
       'Give it like this: --base-url https://gateway.example.',
     )
@@ -177,7 +177,7 @@ function isPlainlyHost(address: string): boolean {
 
 /** Does not repeat it: what is no address may be a secret. */
 function notAnAddress(): UserError {
-  return refusal(
+  return badAddress(
     'The base URL is not a web address',
     'Give it like this: --base-url https://gateway.example.',
   )
@@ -192,11 +192,13 @@ function cleanHostname(url: URL, changes: string[]): string {
       hintAtPrompt: 'Type the base URL that the documentation names.',
     })
   }
+
   if (url.hostname === '0.0.0.0') {
     // Servers print it as the address they listen on; as a destination it is only sometimes valid.
     changes.push('0.0.0.0 replaced by 127.0.0.1')
     return '127.0.0.1'
   }
+
   if (!url.hostname.endsWith('.')) return url.hostname
   changes.push('the dot behind the host removed')
   return url.hostname.replace(/\.+$/, '')

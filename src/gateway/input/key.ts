@@ -57,12 +57,12 @@ export function cleanKey(input: string): { key: string; notices: Notice[] } {
 
 function refuseSeveralLines(lines: readonly string[], key: string, isAssigned: boolean): void {
   if (lines.slice(1).some((line) => line.startsWith('sk-'))) {
-    throw refusal('This is more than one key', 'Give one key.')
+    throw badKey('This is more than one key', 'Give one key.')
   }
   const isWrapped =
     !isAssigned && lines.every((line) => keyPiece.test(line)) && bareKey(key).text === key
   if (isWrapped) return
-  throw refusal(
+  throw badKey(
     `The key is followed by other text: these are ${lines.length} lines, and a key is one`,
     `Give the line with the key alone. ${howToGive}`,
     pasteKey,
@@ -72,7 +72,7 @@ function refuseSeveralLines(lines: readonly string[], key: string, isAssigned: b
 /** Cleaning them away would make a key of what is none. */
 function refuseControlCharacters(text: string): void {
   if (!/(?![\t\r\n])\p{Cc}/u.test(text)) return
-  throw refusal(
+  throw badKey(
     'The key holds control characters',
     'Copy the key again; a file with it must be plain text (UTF-8, not UTF-16).',
   )
@@ -118,6 +118,7 @@ function refuseGaps(text: string): void {
       hintAtPrompt: pasteKey,
     })
   }
+
   if (gaps.some((pattern) => pattern.test(text))) {
     throw new UserError({
       code: 'key-placeholder',
@@ -135,7 +136,7 @@ function refuseGaps(text: string): void {
   }
 }
 
-function refusal(message: string, hint: string, hintAtPrompt?: string): UserError {
+function badKey(message: string, hint: string, hintAtPrompt?: string): UserError {
   return new UserError({ code: 'usage', message, hint, hintAtPrompt })
 }
 
@@ -152,24 +153,25 @@ function withoutAssignment(text: string): string {
 
 function refuseWhatIsNoKey(text: string): void {
   if (/^https?:\/\//i.test(text)) {
-    throw refusal(
+    throw badKey(
       'The key is a web address',
       `The address belongs to --base-url. ${howToGive}`,
       pasteKey,
     )
   }
+
   if (/\s/.test(text)) {
-    throw refusal('The key has spaces inside', 'Copy the key alone, without the text around it.')
+    throw badKey('The key has spaces inside', 'Copy the key alone, without the text around it.')
   }
   if (/[,;&]\s*["'{]*\w+["']?\s*[:=]/.test(text)) {
-    throw refusal(
+    throw badKey(
       'The key is followed by another setting',
       `Copy the key alone. ${howToGive}`,
       pasteKey,
     )
   }
   if (/[^!-~]/.test(text)) {
-    throw refusal(
+    throw badKey(
       'The key holds characters that no key has (outside of ASCII)',
       'Copy the key again from the web page; a chat or a word processor may have changed it.',
     )

@@ -25,6 +25,7 @@ export function nearestModels(asked: string, catalog: Catalog, count = 3): reado
 function distance(a: string, b: string): number {
   let above: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)
+
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     for (let j = 1; j <= b.length; j++) {
@@ -36,6 +37,7 @@ function distance(a: string, b: string): number {
     above = row
     row = next
   }
+
   const isPrefix = a !== '' && (b.startsWith(a) || a.startsWith(b))
   return isPrefix ? row[b.length]! / 2 : row[b.length]!
 }

@@ -134,6 +134,7 @@ export function messagesTiers<Word extends string>(
     Word,
     string[]
   >
+
   for (const model of catalog.models) {
     const parts = withoutVendor(model.id)
       .toLowerCase()

@@ -7,67 +7,12 @@ import {
   type Member,
   membersOf,
   type ParsedText,
-  type Place,
   type Setting,
 } from './dialect.ts'
+import { linesOf, memberAt, membersWhere, placeOf, refuseBlocked, startOf, tailOf } from './find.ts'
 import type { KeyPath } from './plan.ts'
-import {
-  applySplices,
-  eolAt,
-  indentAt,
-  lineEnd,
-  lineRemoval,
-  lineStart,
-  type Splice,
-} from './text.ts'
+import { applySplices, eolAt, indentAt, lineEnd, lineStart, type Splice } from './text.ts'
 import { isTable, samePath, showPath, startsWith, valueAt } from './values.ts'
-
-/** @throws Conflict where a key on the way stands twice */
-export function memberAt(parsed: ParsedText, path: KeyPath): Member | undefined {
-  const place = placeOf(parsed, path)
-  let member: Member | undefined
-  for (let length = 1; length <= place.length; length++) {
-    const same = membersWhere(parsed, (one) => samePath(one.path, place.slice(0, length)))
-    const second = same[1]
-    if (second) throw new Conflict(`${showPath(second.path)} is set twice`, second.start)
-    member = same[0]
-  }
-  return member
-}
-
-/** How the value at `path` is spelled, or undefined where it is no single piece of text. */
-export function sourceAt(parsed: ParsedText, path: KeyPath): string | undefined {
-  const member = memberAt(parsed, path)
-  return member && parsed.text.slice(member.valueStart, member.end)
-}
-
-/** Where the key at `path` begins; of a table, its header or its first key. */
-export function startOf(parsed: ParsedText, path: KeyPath): number | undefined {
-  const member = memberAt(parsed, path)
-  if (member) return member.start
-  const place = placeOf(parsed, path)
-  const below = [...linesOf(parsed), ...membersWhere(parsed, () => true)]
-    .filter((one) => startsWith(one.path, place))
-    .map((one) => one.start)
-  return below.length === 0 ? undefined : Math.min(...below)
-}
-
-/** An element has an index in the text; one that its list does not hold has none that is there. */
-function placeOf({ root }: ParsedText, path: KeyPath): Place {
-  return path.map((key, index) => {
-    if (typeof key !== 'object') return key
-    const list = valueAt(root, path.slice(0, index))
-    return Array.isArray(list) ? list.indexOf(key.element) : -1
-  })
-}
-
-function membersWhere({ holders }: ParsedText, isMeant: (member: Member) => boolean): Member[] {
-  return holders.flatMap((holder) => holder.members.filter(isMeant))
-}
-
-function linesOf({ holders }: ParsedText): Holder[] {
-  return holders.filter(({ kind }) => kind === 'lines')
-}
 
 /** What stands at a place where a key has to go, and how it is called there. */
 interface Site {
@@ -124,23 +69,6 @@ export function setAll(
 
 function isSameSite(a: Site, b: Site): boolean {
   return a.holder === b.holder && a.after === b.after && a.isBeside === b.isBeside
-}
-
-/** @throws Conflict where `path` leads through something that is no table, or is one itself */
-export function refuseBlocked(dialect: Dialect, parsed: ParsedText, path: KeyPath): void {
-  for (let length = 1; length < path.length; length++) {
-    const table = path.slice(0, length)
-    const value = valueAt(parsed.root, table)
-    const isList = typeof path[length] === 'object'
-    if (value === undefined) return
-    if (isList ? Array.isArray(value) : isTable(value)) continue
-    const member = memberAt(parsed, table)
-    const isOnItsLine = member === undefined || member.holder.kind === 'lines'
-    throw new Conflict(
-      `${showPath(table)} is ${dialect.nameOf(value)}, not ${isList ? 'a list' : dialect.table}`,
-      (isOnItsLine ? startOf(parsed, table) : member.valueStart) ?? 0,
-    )
-  }
 }
 
 /** A table or a list that is written in several places cannot be replaced by one value. */
@@ -275,10 +203,9 @@ function firstMembers(dialect: Dialect, parsed: ParsedText, site: Site): Splice 
   const close = holder.end - 1
   const inner = text.slice(open, close)
   const isBlank = inner.trim() === ''
-  const outer =
-    owner && holder.kind !== 'inline'
-      ? layoutOf(parsed, owner)
-      : { ...oneLine, isMultiLine: holder.kind === 'object', eol: eolAt(text, close) }
+  const outer = owner
+    ? layoutOf(parsed, owner)
+    : { ...oneLine, isMultiLine: true, eol: eolAt(text, close) }
   const isMultiLine = /[\r\n]/.test(inner) || (outer.isMultiLine && holder.kind === 'object')
   const closing = owner ? outer.indent : indentAt(text, holder.start)
   const blanks = /(\r\n|\r|\n)[ \t]*$/.exec(inner)
@@ -366,176 +293,4 @@ function separatorBefore(text: string, member: Member): { isCommaFirst: boolean;
   }
   const isTight = text.slice(start + 1, member.start) === '' && !text.includes('": ')
   return { isCommaFirst: false, text: isTight ? '' : ' ' }
-}
-
-/**
- * The text without what stands at `paths`.
- *
- * @param withBlankLine the blank line above a header goes with it
- */
-export function removeAll(
-  dialect: Dialect,
-  parsed: ParsedText,
-  paths: readonly KeyPath[],
-  withBlankLine = false,
-): string {
-  const { text } = parsed
-  const removed = new Set<Member>()
-  const headers = new Set<Holder>()
-  for (const path of paths) {
-    const member = memberAt(parsed, path)
-    if (member) {
-      for (const one of twinsOf(parsed, path, member)) removed.add(one)
-      continue
-    }
-    refuseBlocked(dialect, parsed, path)
-    const value = valueAt(parsed.root, path)
-    if (Array.isArray(value)) {
-      const reason = `${showPath(path)} is ${dialect.nameOf(value)}, not ${dialect.table}`
-      throw new Conflict(reason, startOf(parsed, path) ?? 0)
-    }
-    const place = placeOf(parsed, path)
-    const isBelow = (one: Holder | Member) => startsWith(one.path, place)
-    const isMeant = (one: Member) =>
-      isBelow(one) && (one.holder.kind === 'lines' || !isBelow(one.holder))
-    for (const one of membersWhere(parsed, isMeant)) removed.add(one)
-    for (const one of linesOf(parsed).filter(isBelow)) headers.add(one)
-  }
-
-  return applySplices(
-    text,
-    joined([
-      ...[...headers].map((header) => headerRemoval(text, header, withBlankLine)),
-      ...[...removed].flatMap((member) => memberRemoval(dialect, text, member, removed)),
-    ]),
-  )
-}
-
-/** An element goes as often as it stands in its list. */
-function twinsOf({ root }: ParsedText, path: KeyPath, member: Member): readonly Member[] {
-  const key = path.at(-1)
-  const list = valueAt(root, path.slice(0, -1))
-  if (typeof key !== 'object' || !Array.isArray(list)) return [member]
-  return member.holder.members.filter((_, index) => list[index] === key.element)
-}
-
-function headerRemoval(text: string, { start, end }: Holder, withBlankLine: boolean): Splice {
-  const own = lineRemoval(text, start, end)
-  const line = lineStart(text, start)
-  const above = lineStart(text, line - 1)
-  const isBlankAbove = line > 0 && text.slice(above, line).trim() === ''
-  if (!withBlankLine || !isBlankAbove) return own
-  return { ...own, start: Math.min(own.start, lineRemoval(text, above, above).start) }
-}
-
-function memberRemoval(
-  dialect: Dialect,
-  text: string,
-  member: Member,
-  removed: ReadonlySet<Member>,
-): Splice[] {
-  const { holder, start, end } = member
-  if (holder.kind === 'lines') return [lineRemoval(text, start, end)]
-
-  const { members } = holder
-  const position = members.indexOf(member)
-  const next = members[position + 1]
-  const staying = members.findLastIndex((one, index) => index < position && !removed.has(one))
-  const previous = members[staying]
-  const behindPrevious = members[staying + 1] ?? member
-  const tail = tailOf(dialect, text, end)
-  const before = text.slice(lineStart(text, start), start)
-  const commaBefore = previous && commaIn(dialect, text, previous.end, behindPrevious.start)
-
-  // What is said behind a key goes with it; behind an element it may be about the whole list.
-  const isWholeLine = tail.endsLine && (holder.kind === 'object' || !tail.hasComment)
-  if (isWholeLine && before.trim() === '' && (tail.comma !== undefined || !next)) {
-    const line = lineRemoval(text, start, tail.end)
-    return tail.comma === undefined && commaBefore ? [line, commaBefore] : [line]
-  }
-  if (isWholeLine && commaBefore && /^[ \t]*,[ \t]*$/.test(before)) {
-    return [lineRemoval(text, start, tail.end)]
-  }
-
-  const gap = previous && { start: previous.end, end: behindPrevious.start, text: '' }
-  const isGapPlain = gap && isPlainComma(text.slice(gap.start, gap.end))
-  const isNextBelow = tail.endsLine && next && !removed.has(next)
-  if (next && isPlainComma(text.slice(end, next.start)) && !(isGapPlain && isNextBelow)) {
-    return [{ start, end: next.start, text: '' }]
-  }
-  const own = { start, end, text: '' }
-  const commaAfter = commaIn(dialect, text, end, next?.start ?? holder.end)
-  if (isGapPlain && (isNextBelow || !commaAfter)) return [own, gap]
-  const rest = withBlanks(text, own)
-  if (commaAfter) return [rest, withBlanks(text, commaAfter)]
-  return commaBefore ? [rest, commaBefore] : [rest]
-}
-
-function isPlainComma(gap: string): boolean {
-  return /^\s*,\s*$/.test(gap)
-}
-
-function withBlanks(text: string, splice: Splice): Splice {
-  const blanks = /^[ \t]*/.exec(text.slice(splice.end))?.[0] ?? ''
-  return { ...splice, end: splice.end + blanks.length }
-}
-
-/** What belongs to a member behind its end, up to the end of its line: comma and comments. */
-interface Tail {
-  readonly end: number
-  readonly comma: number | undefined
-  readonly hasComment: boolean
-  readonly endsLine: boolean
-}
-
-function tailOf(dialect: Dialect, text: string, offset: number): Tail {
-  let end = offset
-  let comma: number | undefined
-  let hasComment = false
-  for (;;) {
-    const at = end + (/^[ \t]*/.exec(text.slice(end))?.[0].length ?? 0)
-    const comment = commentAt(dialect, text, at)
-    if (text[at] === ',' && comma === undefined) {
-      comma = at
-      end = at + 1
-    } else if (comment > at) {
-      hasComment = true
-      end = comment
-    } else {
-      const endsLine = /[\r\n]/.test(text.charAt(at))
-      return { end: endsLine ? at : end, comma, hasComment, endsLine }
-    }
-  }
-}
-
-/** Behind the comment that begins at `offset`; `offset` itself where none does. */
-function commentAt({ comment }: Dialect, text: string, offset: number): number {
-  comment.lastIndex = offset
-  return comment.test(text) ? comment.lastIndex : offset
-}
-
-/** The first comma from an offset on, if only blanks and comments stand before it. */
-function commaIn(dialect: Dialect, text: string, from: number, to: number): Splice | undefined {
-  let offset = from
-  while (offset < to) {
-    if (text[offset] === ',') return { start: offset, end: offset + 1, text: '' }
-    const comment = commentAt(dialect, text, offset)
-    if (comment === offset && !/\s/.test(text.charAt(offset))) return undefined
-    offset = Math.max(comment, offset + 1)
-  }
-  return undefined
-}
-
-/** Removals may overlap: two keys on one line, or the last lines of a file without a final break. */
-function joined(removals: readonly Splice[]): Splice[] {
-  const result: Splice[] = []
-  for (const removal of removals.toSorted((a, b) => a.start - b.start)) {
-    const last = result.at(-1)
-    if (last && removal.start <= last.end) {
-      result[result.length - 1] = { ...last, end: Math.max(last.end, removal.end) }
-    } else {
-      result.push(removal)
-    }
-  }
-  return result
 }

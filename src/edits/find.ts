@@ -1,0 +1,129 @@
+import {
+  Conflict,
+  type Dialect,
+  type Holder,
+  type Member,
+  type ParsedText,
+  type Place,
+} from './dialect.ts'
+import type { KeyPath } from './plan.ts'
+import type { Splice } from './text.ts'
+import { isTable, samePath, showPath, startsWith, valueAt } from './values.ts'
+
+/** @throws Conflict where a key on the way stands twice */
+export function memberAt(parsed: ParsedText, path: KeyPath): Member | undefined {
+  const place = placeOf(parsed, path)
+  let member: Member | undefined
+  for (let length = 1; length <= place.length; length++) {
+    const same = membersWhere(parsed, (one) => samePath(one.path, place.slice(0, length)))
+    const second = same[1]
+    if (second) throw new Conflict(`${showPath(second.path)} is set twice`, second.start)
+    member = same[0]
+  }
+  return member
+}
+
+/** How the value at `path` is spelled, or undefined where it is no single piece of text. */
+export function sourceAt(parsed: ParsedText, path: KeyPath): string | undefined {
+  const member = memberAt(parsed, path)
+  return member && parsed.text.slice(member.valueStart, member.end)
+}
+
+/** Where the key at `path` begins; of a table, its header or its first key. */
+export function startOf(parsed: ParsedText, path: KeyPath): number | undefined {
+  const member = memberAt(parsed, path)
+  if (member) return member.start
+  const place = placeOf(parsed, path)
+  const below = [...linesOf(parsed), ...membersWhere(parsed, () => true)]
+    .filter((one) => startsWith(one.path, place))
+    .map((one) => one.start)
+  return below.length === 0 ? undefined : Math.min(...below)
+}
+
+/** An element has an index in the text; one that its list does not hold has none that is there. */
+export function placeOf({ root }: ParsedText, path: KeyPath): Place {
+  return path.map((key, index) => {
+    if (typeof key !== 'object') return key
+    const list = valueAt(root, path.slice(0, index))
+    return Array.isArray(list) ? list.indexOf(key.element) : -1
+  })
+}
+
+export function membersWhere(
+  { holders }: ParsedText,
+  isMeant: (member: Member) => boolean,
+): Member[] {
+  return holders.flatMap((holder) => holder.members.filter(isMeant))
+}
+
+export function linesOf({ holders }: ParsedText): Holder[] {
+  return holders.filter(({ kind }) => kind === 'lines')
+}
+
+/** @throws Conflict where `path` leads through something that is no table, or is one itself */
+export function refuseBlocked(dialect: Dialect, parsed: ParsedText, path: KeyPath): void {
+  for (let length = 1; length < path.length; length++) {
+    const table = path.slice(0, length)
+    const value = valueAt(parsed.root, table)
+    const isList = typeof path[length] === 'object'
+    if (value === undefined) return
+    if (isList ? Array.isArray(value) : isTable(value)) continue
+    const member = memberAt(parsed, table)
+    const isOnItsLine = member === undefined || member.holder.kind === 'lines'
+    throw new Conflict(
+      `${showPath(table)} is ${dialect.nameOf(value)}, not ${isList ? 'a list' : dialect.table}`,
+      (isOnItsLine ? startOf(parsed, table) : member.valueStart) ?? 0,
+    )
+  }
+}
+
+/** What belongs to a member behind its end, up to the end of its line: comma and comments. */
+interface Tail {
+  readonly end: number
+  readonly comma: number | undefined
+  readonly hasComment: boolean
+  readonly endsLine: boolean
+}
+
+export function tailOf(dialect: Dialect, text: string, offset: number): Tail {
+  let end = offset
+  let comma: number | undefined
+  let hasComment = false
+  for (;;) {
+    const at = end + (/^[ \t]*/.exec(text.slice(end))?.[0].length ?? 0)
+    const comment = commentAt(dialect, text, at)
+    if (text[at] === ',' && comma === undefined) {
+      comma = at
+      end = at + 1
+    } else if (comment > at) {
+      hasComment = true
+      end = comment
+    } else {
+      const endsLine = /[\r\n]/.test(text.charAt(at))
+      return { end: endsLine ? at : end, comma, hasComment, endsLine }
+    }
+  }
+}
+
+/** Behind the comment that begins at `offset`; `offset` itself where none does. */
+function commentAt({ comment }: Dialect, text: string, offset: number): number {
+  comment.lastIndex = offset
+  return comment.test(text) ? comment.lastIndex : offset
+}
+
+/** The first comma from an offset on, if only blanks and comments stand before it. */
+export function commaIn(
+  dialect: Dialect,
+  text: string,
+  from: number,
+  to: number,
+): Splice | undefined {
+  let offset = from
+  while (offset < to) {
+    if (text[offset] === ',') return { start: offset, end: offset + 1, text: '' }
+    const comment = commentAt(dialect, text, offset)
+    if (comment === offset && !/\s/.test(text.charAt(offset))) return undefined
+    offset = Math.max(comment, offset + 1)
+  }
+  return undefined
+}

@@ -1,0 +1,140 @@
+import { Conflict, type Dialect, type Holder, type Member, type ParsedText } from './dialect.ts'
+import {
+  commaIn,
+  linesOf,
+  memberAt,
+  membersWhere,
+  placeOf,
+  refuseBlocked,
+  startOf,
+  tailOf,
+} from './find.ts'
+import type { KeyPath } from './plan.ts'
+import { applySplices, lineRemoval, lineStart, type Splice } from './text.ts'
+import { showPath, startsWith, valueAt } from './values.ts'
+
+/**
+ * The text without what stands at `paths`.
+ *
+ * @param withBlankLine the blank line above a header goes with it
+ */
+export function removeAll(
+  dialect: Dialect,
+  parsed: ParsedText,
+  paths: readonly KeyPath[],
+  withBlankLine = false,
+): string {
+  const { text } = parsed
+  const removed = new Set<Member>()
+  const headers = new Set<Holder>()
+  for (const path of paths) {
+    const member = memberAt(parsed, path)
+    if (member) {
+      for (const one of twinsOf(parsed, path, member)) removed.add(one)
+      continue
+    }
+    refuseBlocked(dialect, parsed, path)
+    const value = valueAt(parsed.root, path)
+    if (Array.isArray(value)) {
+      const reason = `${showPath(path)} is ${dialect.nameOf(value)}, not ${dialect.table}`
+      throw new Conflict(reason, startOf(parsed, path) ?? 0)
+    }
+    const place = placeOf(parsed, path)
+    const isBelow = (one: Holder | Member) => startsWith(one.path, place)
+    const isMeant = (one: Member) =>
+      isBelow(one) && (one.holder.kind === 'lines' || !isBelow(one.holder))
+    for (const one of membersWhere(parsed, isMeant)) removed.add(one)
+    for (const one of linesOf(parsed).filter(isBelow)) headers.add(one)
+  }
+
+  return applySplices(
+    text,
+    joined([
+      ...[...headers].map((header) => headerRemoval(text, header, withBlankLine)),
+      ...[...removed].flatMap((member) => memberRemoval(dialect, text, member, removed)),
+    ]),
+  )
+}
+
+/** An element goes as often as it stands in its list. */
+function twinsOf({ root }: ParsedText, path: KeyPath, member: Member): readonly Member[] {
+  const key = path.at(-1)
+  const list = valueAt(root, path.slice(0, -1))
+  if (typeof key !== 'object' || !Array.isArray(list)) return [member]
+  return member.holder.members.filter((_, index) => list[index] === key.element)
+}
+
+function headerRemoval(text: string, { start, end }: Holder, withBlankLine: boolean): Splice {
+  const own = lineRemoval(text, start, end)
+  const line = lineStart(text, start)
+  const above = lineStart(text, line - 1)
+  const isBlankAbove = line > 0 && text.slice(above, line).trim() === ''
+  if (!withBlankLine || !isBlankAbove) return own
+  return { ...own, start: Math.min(own.start, lineRemoval(text, above, above).start) }
+}
+
+function memberRemoval(
+  dialect: Dialect,
+  text: string,
+  member: Member,
+  removed: ReadonlySet<Member>,
+): Splice[] {
+  const { holder, start, end } = member
+  if (holder.kind === 'lines') return [lineRemoval(text, start, end)]
+
+  const { members } = holder
+  const position = members.indexOf(member)
+  const next = members[position + 1]
+  const staying = members.findLastIndex((one, index) => index < position && !removed.has(one))
+  const previous = members[staying]
+  const behindPrevious = members[staying + 1] ?? member
+  const tail = tailOf(dialect, text, end)
+  const before = text.slice(lineStart(text, start), start)
+  const commaBefore = previous && commaIn(dialect, text, previous.end, behindPrevious.start)
+
+  // What is said behind a key goes with it; behind an element it may be about the whole list.
+  const isWholeLine = tail.endsLine && (holder.kind === 'object' || !tail.hasComment)
+  if (isWholeLine && before.trim() === '' && (tail.comma !== undefined || !next)) {
+    const line = lineRemoval(text, start, tail.end)
+    return tail.comma === undefined && commaBefore ? [line, commaBefore] : [line]
+  }
+  if (isWholeLine && commaBefore && /^[ \t]*,[ \t]*$/.test(before)) {
+    return [lineRemoval(text, start, tail.end)]
+  }
+
+  const gap = previous && { start: previous.end, end: behindPrevious.start, text: '' }
+  const isGapPlain = gap && isPlainComma(text.slice(gap.start, gap.end))
+  const isNextBelow = tail.endsLine && next && !removed.has(next)
+  if (next && isPlainComma(text.slice(end, next.start)) && !(isGapPlain && isNextBelow)) {
+    return [{ start, end: next.start, text: '' }]
+  }
+  const own = { start, end, text: '' }
+  const commaAfter = commaIn(dialect, text, end, next?.start ?? holder.end)
+  if (isGapPlain && (isNextBelow || !commaAfter)) return [own, gap]
+  const rest = withBlanks(text, own)
+  if (commaAfter) return [rest, withBlanks(text, commaAfter)]
+  return commaBefore ? [rest, commaBefore] : [rest]
+}
+
+function isPlainComma(gap: string): boolean {
+  return /^\s*,\s*$/.test(gap)
+}
+
+function withBlanks(text: string, splice: Splice): Splice {
+  const blanks = /^[ \t]*/.exec(text.slice(splice.end))?.[0] ?? ''
+  return { ...splice, end: splice.end + blanks.length }
+}
+
+/** Removals may overlap: two keys on one line, or the last lines of a file without a final break. */
+function joined(removals: readonly Splice[]): Splice[] {
+  const result: Splice[] = []
+  for (const removal of removals.toSorted((a, b) => a.start - b.start)) {
+    const last = result.at(-1)
+    if (last && removal.start <= last.end) {
+      result[result.length - 1] = { ...last, end: Math.max(last.end, removal.end) }
+    } else {
+      result.push(removal)
+    }
+  }
+  return result
+}
