@@ -35,70 +35,45 @@ export async function main(platform: Platform, args: readonly string[]): Promise
 }
 
 /** A command of the command line, before its file is loaded. */
-interface Listed {
+interface Listed extends Kind {
   readonly name: string
+  readonly load: (add: Add) => Promise<void>
+}
+
+interface Kind {
   /** It may ask for an address or a key. */
   readonly asks?: true
   /** It is for scripts alone. */
   readonly isHidden?: true
-  readonly load: (add: Add) => Promise<void>
 }
 
 type Add = <Request>(file: CommandFile<Request>) => void
 
 /** In the order of the help. */
 const commands: readonly Listed[] = [
-  ...rows.map(
-    (row): Listed => ({
-      name: row.id,
-      asks: true,
-      load: async (add) => add((await import('./commands/setup.ts')).commandFor(row)),
-    }),
-  ),
-  {
-    name: 'editor',
-    asks: true,
-    load: async (add) => add((await import('./commands/editor.ts')).command),
-  },
-  {
-    name: 'rollback',
-    load: async (add) => add((await import('./commands/rollback.ts')).command),
-  },
-  {
-    name: 'forget',
-    load: async (add) => add((await import('./commands/forget.ts')).command),
-  },
-  {
-    name: 'models',
-    asks: true,
-    load: async (add) => add((await import('./commands/models.ts')).command),
-  },
-  {
-    name: 'status',
-    load: async (add) => add((await import('./commands/status.ts')).command),
-  },
-  {
-    name: 'doctor',
-    load: async (add) => add((await import('./commands/doctor.ts')).command),
-  },
-  {
-    name: 'serve',
-    load: async (add) => add((await import('./commands/serve.ts')).command),
-  },
-  {
-    name: 'demo',
-    load: async (add) => add((await import('./commands/demo.ts')).command),
-  },
-  {
-    name: 'completion',
-    load: async (add) => add((await import('./commands/completion.ts')).command),
-  },
-  {
-    name: 'complete',
-    isHidden: true,
-    load: async (add) => add((await import('./commands/complete.ts')).command),
-  },
+  ...rows.map((row) => {
+    const load = async () => ({ command: (await import('./commands/setup.ts')).commandFor(row) })
+    return lazily(row.id, load, { asks: true })
+  }),
+  lazily('editor', () => import('./commands/editor.ts'), { asks: true }),
+  lazily('rollback', () => import('./commands/rollback.ts')),
+  lazily('forget', () => import('./commands/forget.ts')),
+  lazily('models', () => import('./commands/models.ts'), { asks: true }),
+  lazily('status', () => import('./commands/status.ts')),
+  lazily('doctor', () => import('./commands/doctor.ts')),
+  lazily('serve', () => import('./commands/serve.ts')),
+  lazily('demo', () => import('./commands/demo.ts')),
+  lazily('completion', () => import('./commands/completion.ts')),
+  lazily('complete', () => import('./commands/complete.ts'), { isHidden: true }),
 ]
+
+function lazily<Request>(
+  name: string,
+  load: () => Promise<{ readonly command: CommandFile<Request> }>,
+  kind: Kind = {},
+): Listed {
+  return { name, ...kind, load: async (add) => add((await load()).command) }
+}
 
 async function runCommandLine(
   session: Session,
@@ -107,23 +82,29 @@ async function runCommandLine(
 ): Promise<number> {
   let status = 0
   const program = programFor(session)
+  const addAll = async (needed: readonly Listed[]) => {
+    for (const { load, isHidden = false } of needed)
+      await load(({ define, run }) => {
+        const command = define(async (request) => {
+          status = await run(session, request)
+        })
+        const settled = withCommonFlags(command.copyInheritedSettings(program))
+        program.addCommand(settled, { hidden: isHidden })
+      })
+  }
+
   const isBare = ownArgs.every((arg) => arg === '--json')
   const named = commands.find(({ name }) => name === args[0])
   if (session.canAsk && (isBare || named?.asks)) session.platform.ask.hold()
 
-  for (const { load, isHidden = false } of neededFor(args))
-    await load(({ define, run }) => {
-      const command = define(async (request) => {
-        status = await run(session, request)
-      })
-      const settled = withCommonFlags(command.copyInheritedSettings(program))
-      program.addCommand(settled, { hidden: isHidden })
-    })
-
   if (isBare) {
     const { guided } = await import('./commands/guided.ts')
-    return guided(session, () => program.outputHelp())
+    return guided(session, async () => {
+      await addAll(commands)
+      program.outputHelp()
+    })
   }
+  await addAll(neededFor(args))
   await program.parseAsync([...args], { from: 'user' })
   return status
 }

@@ -46,7 +46,7 @@ function complete({ platform }: Session, { program, words, typed }: CompleteRequ
 }
 
 /** Words that are not in the program. */
-interface Known {
+interface OtherWords {
   /** Of the last catalog. */
   readonly models: () => readonly string[]
   readonly variables: () => readonly string[]
@@ -56,7 +56,7 @@ export function completionOf(
   program: CommandUnknownOpts,
   words: readonly string[],
   typed: string,
-  known: Known,
+  known: OtherWords,
 ): Completion {
   // Behind it stands somebody else's command.
   if (words.includes('--')) return 'files'
@@ -103,7 +103,10 @@ function beginning(typed: string, words: readonly (string | Candidate)[]): Candi
 }
 
 /** What a flag takes, as far as it can be told; its placeholder says where it is a file. */
-function valuesOf({ argChoices, flags, long }: Option, known: Known): readonly string[] | 'files' {
+function valuesOf(
+  { argChoices, flags, long }: Option,
+  known: OtherWords,
+): readonly string[] | 'files' {
   if (argChoices !== undefined) return argChoices
   if (/[<[](?:path|file)[>\]]/.test(flags)) return 'files'
   if (/env$/.test(long ?? '')) return known.variables()

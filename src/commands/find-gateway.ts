@@ -44,7 +44,7 @@ export interface FoundGateway {
   readonly isKeyInUse: boolean
 }
 
-interface Found {
+interface Sourced {
   readonly value: string
   readonly notices: readonly Notice[]
   readonly isAsked: boolean
@@ -126,9 +126,9 @@ export async function configuredGateways(
   })
 }
 
-async function findBaseUrl(session: Session, flags: GatewayFlags, known: Known): Promise<Found> {
+async function findBaseUrl(session: Session, flags: GatewayFlags, known: Known): Promise<Sourced> {
   const { ask, machine } = session.platform
-  const clean = (text: string, isAsked = false): Found => {
+  const clean = (text: string, isAsked = false): Sourced => {
     const { baseUrl, notices } = normaliseBaseUrl(text, { allowHttp: flags.allowHttp === true })
     return { value: baseUrl, notices, isAsked }
   }
@@ -158,13 +158,13 @@ async function findKey(
   flags: GatewayFlags,
   known: Known,
   baseUrl: string,
-): Promise<Found> {
-  const clean = (text: string, isAsked = false): Found => {
+): Promise<Sourced> {
+  const clean = (text: string, isAsked = false): Sourced => {
     const { key, notices } = cleanKey(text)
     return { value: key, notices, isAsked }
   }
   if (known.key !== undefined) return { value: known.key, notices: [], isAsked: false }
-  const given = await givenKey(session, flags)
+  const given = await keyByFlag(session, flags)
   if (given !== undefined) return clean(given)
   if (!session.canAsk)
     throw new UserError({
@@ -186,7 +186,7 @@ async function findKey(
 }
 
 /** The key as a flag or the environment gives it; undefined: neither does. */
-async function givenKey(session: Session, flags: GatewayFlags): Promise<string | undefined> {
+async function keyByFlag(session: Session, flags: GatewayFlags): Promise<string | undefined> {
   const { env } = session.platform.machine
   const { keyStdin, keyFile, keyEnv } = flags
   if (Object.keys(compact({ keyStdin, keyFile, keyEnv })).length > 1)
@@ -196,8 +196,8 @@ async function givenKey(session: Session, flags: GatewayFlags): Promise<string |
       hint: 'Keep one of --key-stdin, --key-file and --key-env.',
     })
 
-  if (keyStdin) return decode(await readStdin(session))
-  if (keyFile !== undefined) return readKeyFile(session, keyFile)
+  if (keyStdin) return asText(await keyFromStdin(session))
+  if (keyFile !== undefined) return keyFromFile(session, keyFile)
   if (keyEnv === undefined) return env['REPOINT_API_KEY'] || undefined
   if (!/^[A-Za-z_]\w{0,63}$/.test(keyEnv))
     throw new UserError({
@@ -215,7 +215,7 @@ async function givenKey(session: Session, flags: GatewayFlags): Promise<string |
   return value
 }
 
-async function readStdin({ platform }: Session): Promise<Uint8Array> {
+async function keyFromStdin({ platform }: Session): Promise<Uint8Array> {
   // What is typed there is the key itself.
   platform.ask.release()
   try {
@@ -230,9 +230,9 @@ async function readStdin({ platform }: Session): Promise<Uint8Array> {
   }
 }
 
-function readKeyFile(session: Session, path: string): string {
+function keyFromFile(session: Session, path: string): string {
   try {
-    return decode(session.platform.files.read(path, maxKeyBytes))
+    return asText(session.platform.files.read(path, maxKeyBytes))
   } catch (error) {
     throw new UserError({
       code: 'key-missing',
@@ -243,7 +243,7 @@ function readKeyFile(session: Session, path: string): string {
   }
 }
 
-function decode(bytes: Uint8Array): string {
+function asText(bytes: Uint8Array): string {
   return new TextDecoder('utf-8').decode(bytes)
 }
 

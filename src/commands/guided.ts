@@ -11,7 +11,7 @@ import { setup } from './setup.ts'
  * `repoint` without a command: shows the clients with what they point at, asks which to set up, and
  * sets them up in one run. Without a terminal: help, status 2.
  */
-export async function guided(session: Session, showHelp: () => void): Promise<number> {
+export async function guided(session: Session, showHelp: () => Promise<void>): Promise<number> {
   if (session.isJson)
     throw new UserError({
       code: 'usage',
@@ -19,9 +19,10 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
       hint: 'Name one, for example: repoint codex --json. `repoint --help` lists them.',
     })
   if (!session.canAsk) {
-    showHelp()
+    await showHelp()
     return 2
   }
+
   const found = await session.step(
     'Looking for clients',
     Promise.all(
@@ -31,6 +32,7 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
       })),
     ),
   )
+
   const chosen = await session.platform.ask.checkbox({
     message: 'Which clients should use the gateway?',
     choices: found.map(({ client, installed }) => ({
@@ -41,6 +43,7 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
     })),
     validate: problemOfChoice,
   })
+
   const ids = rows.map(({ id }) => id).filter((id) => chosen.includes(id))
   return setup(session, {
     command: ids.length === 1 ? ids[0]! : 'setup',

@@ -22,7 +22,7 @@ import type { Session } from './screen/session.ts'
 const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
 
 export const command: CommandFile<GatewayFlags> = {
-  run: models,
+  run: listModels,
   define: (run) =>
     gatewayCommand('models')
       .description('list the gateway’s models, and what repoint would choose them for')
@@ -33,7 +33,7 @@ export const command: CommandFile<GatewayFlags> = {
 }
 
 /** Lists the catalog with what each model speaks and would be chosen for. Returns the exit status. */
-async function models(session: Session, flags: GatewayFlags): Promise<number> {
+async function listModels(session: Session, flags: GatewayFlags): Promise<number> {
   const { access, catalog } = await askCatalog(session, flags)
   const uses = usesByModel(catalog)
 

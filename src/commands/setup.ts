@@ -17,7 +17,7 @@ import { rememberModels } from './inventory/model-cache.ts'
 import type { Session } from './screen/session.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
 import { findProvenGateway, proveModels } from './setup/prove.ts'
-import { reportDryRun, reportSetup, showPlan } from './setup/report.ts'
+import { reportDryRun, reportSetup, showDrafts } from './setup/report.ts'
 import type { RunWithGateway, SetupRequest, SetupRun } from './setup/run.ts'
 
 export function commandFor(row: ClientRow): CommandFile<SetupRequest> {
@@ -90,7 +90,7 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
 
   session.notice(...drafts.flatMap(({ notices }) => notices))
   session.notice(...windowNotices(drafts.flatMap(({ unknownWindows }) => unknownWindows)))
-  showPlan(run, drafts)
+  showDrafts(run, drafts)
   const consents = consentsOf(drafts)
   for (const { message } of consents) session.say(`  ! ${message}`)
   session.notice(...checkTargets(session.platform, plan))
@@ -101,7 +101,7 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
     return 0
   }
 
-  if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged')) await confirm(run, consents)
+  if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged')) await askToApply(run, consents)
   session.platform.ask.release()
   if (session.platform.interrupt.aborted)
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
@@ -138,28 +138,22 @@ function consentsOf(drafts: readonly Draft[]): readonly Notice[] {
   )
 }
 
-/**
- * One question for the whole run.
- *
- * @throws UserError `confirmation-needed` where nobody can be asked, `cancelled` on a no
- */
-async function confirm({ session, consent }: SetupRun, consents: readonly Notice[]): Promise<void> {
-  if (consent === 'given') return
-  if (consent === 'none')
-    throw new UserError({
-      code: 'confirmation-needed',
-      message: [
-        'There is no terminal to ask whether to apply the plan',
-        ...consents.map(({ message }) => `it needs your consent: ${message.replace(/\.$/, '')}`),
-      ].join('; '),
+/** One question for the whole run. */
+function askToApply({ session, consent }: SetupRun, consents: readonly Notice[]): Promise<void> {
+  const needed = consents.map(
+    ({ message }) => `it needs your consent: ${message.replace(/\.$/, '')}`,
+  )
+  return session.agree(
+    consent,
+    {
+      message: consents.length > 0 ? 'Apply this, with what is marked "!"?' : 'Apply this?',
+      default: consents.length === 0,
+    },
+    {
+      message: ['There is no terminal to ask whether to apply the plan', ...needed].join('; '),
       hint: 'Add --yes to accept the plan, or --dry-run to see it.',
-    })
-
-  const isAccepted = await session.platform.ask.confirm({
-    message: consents.length > 0 ? 'Apply this, with what is marked "!"?' : 'Apply this?',
-    default: consents.length === 0,
-  })
-  if (!isAccepted) throw new UserError({ code: 'cancelled', message: 'Cancelled' })
+    },
+  )
 }
 
 /** Reads the files back as the clients will, and proves what they say. */

@@ -51,7 +51,7 @@ export function createControl({ host, key, log, faults, page }: ControlParts) {
     const send = (status: number, value: unknown) => {
       const text = JSON.stringify(value)
       const headers = { ...jsonHeaders, 'Content-Length': Buffer.byteLength(text) }
-      pipeline.send(response, status, headers, text)
+      pipeline.send(response, { status, headers, body: text })
     }
 
     if (!isOwnHost(request.headers.host, host) || isForeignPage(request))

@@ -87,18 +87,17 @@ export function createHandler(parts: HandlerParts): Handler {
   function entryOf(request: IncomingMessage, route: Route): LogEntry {
     const at = new Date()
     const { auth, key } = readKey(request, readsApiKey(pathOf(request)))
-    return openEntry({
-      id: newRequestId(at.getTime()),
+    const arrival = {
+      id: newRequestId(at),
       at,
       method: request.method ?? 'GET',
       path: request.url ?? '/',
       protocol: route.kind === 'inference' ? route.protocol : undefined,
-      rawHeaders: request.rawHeaders,
       auth,
       key,
       keyMatches: checkKey(key),
-      startedMs: performance.now(),
-    })
+    }
+    return openEntry(arrival, request.rawHeaders, performance.now())
   }
 
   async function answer(reply: Reply, route: Route): Promise<void> {
@@ -106,7 +105,7 @@ export function createHandler(parts: HandlerParts): Handler {
     const path = pathOf(request)
     if (route.kind === 'web') return answerWeb(reply, path)
     if (entry.method === 'OPTIONS' && request.headers.origin !== undefined)
-      return reply.send(204, 'text/plain; charset=utf-8', '', preflightHeaders)
+      return reply.send({ status: 204, type: plainType, text: '', more: preflightHeaders })
     if (route.kind === 'unknown') return reply.fail(failures.wrongRoute(entry.method, path))
     if (!entry.keyMatches) return reply.fail(failures.invalidToken())
     if (upstream === undefined && route.kind === 'not-implemented')
@@ -137,15 +136,17 @@ export function createHandler(parts: HandlerParts): Handler {
   function answerWeb(reply: Reply, path: string): void {
     const isRoot = path === '/'
     if (isRoot && !isOwnHost(reply.request.headers.host, parts.host))
-      reply.send(403, 'text/plain; charset=utf-8', 'This page is for this machine only.\n')
+      reply.send({
+        status: 403,
+        type: plainType,
+        text: 'This page is for this machine only.\n',
+      })
     else sendPage(reply, isRoot ? page.htmlWithToken : page.html)
   }
 
   function sendPage(reply: Reply, html: string): void {
-    reply.send(200, 'text/html; charset=utf-8', html, {
-      'Cache-Control': 'no-cache',
-      'Content-Security-Policy': page.policy,
-    })
+    const more = { 'Cache-Control': 'no-cache', 'Content-Security-Policy': page.policy }
+    reply.send({ type: 'text/html; charset=utf-8', text: html, more })
   }
 
   async function answerCatalog(reply: Reply, route: Route): Promise<void> {
@@ -218,7 +219,7 @@ export function createHandler(parts: HandlerParts): Handler {
       return
     }
     openStreams++
-    reply.streamSlowly(frames, betweenMs, ending, () => openStreams--)
+    reply.streamSlowly({ frames, betweenMs, ending, onEnd: () => openStreams-- })
   }
 
   /** Carries out the parts of a fault that come before any answer. Returns whether one is to be given. */
@@ -250,6 +251,8 @@ function framesOf(
     frames.push(encoder.fail({ message: 'upstream error', code: 'bad_response' }))
   return frames
 }
+
+const plainType = 'text/plain; charset=utf-8'
 
 const preflightHeaders = {
   'Access-Control-Allow-Methods': 'GET,POST,PUT,DELETE,OPTIONS',

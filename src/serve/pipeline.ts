@@ -8,6 +8,12 @@ const maxWaitingBytes = 16 * 1024 * 1024
 /** The same of all connections together. */
 const maxWaitingBytesInAll = 64 * 1024 * 1024
 
+export interface WholeResponse {
+  readonly status: number
+  readonly headers: OutgoingHttpHeaders
+  readonly body: string
+}
+
 interface OpenAnswer {
   waitingBytes: number
   readonly onEnd: (() => void)[]
@@ -74,12 +80,7 @@ export class Pipeline {
    *
    * @returns false: too much waits already, and the connection was cut
    */
-  send(
-    response: ServerResponse,
-    status: number,
-    headers: OutgoingHttpHeaders,
-    body: string,
-  ): boolean {
+  send(response: ServerResponse, { status, headers, body }: WholeResponse): boolean {
     const isWaiting = response.socket === null
     if (isWaiting && !this.#mayWait(response, Buffer.byteLength(body))) {
       this.#socket.destroy()

@@ -6,13 +6,33 @@ import type { GatewayFailure } from './codecs/failure.ts'
 import { failures, failureText } from './codecs/failure.ts'
 import { type LogEntry, maxLoggedBody } from './log/request-log.ts'
 import type { Limits } from './options.ts'
-import type { Pipeline } from './pipeline.ts'
+import type { Pipeline, WholeResponse } from './pipeline.ts'
 
 /** How long an upload that nobody wants may go on after its answer, in ms. */
 const lingerMs = 1000
 
 /** `cut`: the connection is torn down instead of ended. */
 export type StreamEnding = 'end' | 'cut'
+
+const jsonType = 'application/json; charset=utf-8'
+
+interface WholeText {
+  /** 200 if absent. */
+  readonly status?: number
+  /** Content-Type. */
+  readonly type: string
+  readonly text: string
+  /** Further headers. */
+  readonly more?: OutgoingHttpHeaders
+}
+
+interface SlowStream {
+  readonly frames: readonly string[]
+  readonly betweenMs: number
+  readonly ending: StreamEnding
+  /** Called once, when nothing more will be written. */
+  readonly onEnd: () => void
+}
 
 interface ReplyParts {
   readonly request: IncomingMessage
@@ -48,25 +68,22 @@ export class Reply {
   }
 
   /** Answers with a whole text at once. */
-  send(status: number, contentType: string, text: string, more: OutgoingHttpHeaders = {}): void {
-    const headers = this.#head(status, contentType, {
-      'Content-Length': Buffer.byteLength(text),
-      ...more,
-    })
-    const isSent = this.#pipeline.send(this.#response, status, headers, text)
+  send({ status = 200, type, text, more = {} }: WholeText): void {
+    const length = { 'Content-Length': Buffer.byteLength(text) }
+    const headers = this.#head(status, type, { ...length, ...more })
+    this.#sendWhole({ status, headers, body: text })
     this.#dropUpload()
-    this.#end(isSent ? 'done' : 'cut', isSent ? text : '')
   }
 
-  json(text: string, status = 200, more: OutgoingHttpHeaders = {}): void {
-    this.send(status, 'application/json; charset=utf-8', text, more)
+  json(text: string): void {
+    this.send({ type: jsonType, text })
   }
 
   fail(failure: GatewayFailure): void {
     const { protocol, id } = this.entry
     const { status, retryAfter } = failure
     const more = retryAfter === undefined ? {} : { 'Retry-After': retryAfter }
-    this.json(failureText(failure, id, protocol), status, more)
+    this.send({ status, type: jsonType, text: failureText(failure, id, protocol), more })
   }
 
   /** Our own fault: a 500, or the end of an answer that has begun. */
@@ -76,7 +93,7 @@ export class Reply {
     else this.#response.destroy()
   }
 
-  /** Announces a whole answer, sends half of it and tears the pipeline down. */
+  /** Announces a whole answer, sends half of it and tears the connection down. */
   sendHalf(text: string): void {
     const length = Buffer.byteLength(text)
     const headers = this.#head(200, 'application/json', { 'Content-Length': length })
@@ -107,8 +124,7 @@ export class Reply {
   /** Waits, unless the client goes away first. Returns whether it is still there. */
   wait(delayMs: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const proceed = () => resolve(true)
-      const timer = setTimeout(proceed, delayMs)
+      const timer = setTimeout(resolve, delayMs, true)
       this.onEnd(() => {
         clearTimeout(timer)
         this.abandon()
@@ -122,8 +138,7 @@ export class Reply {
     const headers = this.#head(200, sseHeaders['Content-Type'], sseHeaders)
     const text = frames.join('')
     if (ending === 'end') {
-      const isSent = this.#pipeline.send(this.#response, 200, headers, text)
-      this.#end(isSent ? 'done' : 'cut', isSent ? text : '')
+      this.#sendWhole({ status: 200, headers, body: text })
       return
     }
     this.#response.writeHead(200, headers)
@@ -131,13 +146,8 @@ export class Reply {
     this.#end('cut', text)
   }
 
-  /** Writes a stream frame by frame. `onEnd` runs once, when nothing more will be written. */
-  streamSlowly(
-    frames: readonly string[],
-    betweenMs: number,
-    ending: StreamEnding,
-    onEnd: () => void,
-  ): void {
+  /** Writes a stream frame by frame. */
+  streamSlowly({ frames, betweenMs, ending, onEnd }: SlowStream): void {
     const response = this.#response
     const sent = new SentText(this.entry)
     let next = 0
@@ -188,6 +198,11 @@ export class Reply {
     }
   }
 
+  #sendWhole(whole: WholeResponse): void {
+    const isSent = this.#pipeline.send(this.#response, whole)
+    this.#end(isSent ? 'done' : 'cut', isSent ? whole.body : '')
+  }
+
   #begin(status: number): void {
     this.entry.status = status
     this.entry.firstByteMs = performance.now() - this.entry.startedMs
@@ -214,7 +229,7 @@ export class Reply {
 
   /**
    * After an answer that did not wait for the body: lets the client finish sending for a moment, so
-   * that it reads the answer instead of a reset, then drops the pipeline.
+   * that it reads the answer instead of a reset, then drops the connection.
    */
   #dropUpload(): void {
     const { request } = this

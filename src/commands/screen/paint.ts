@@ -36,7 +36,7 @@ const yellow = 33
 const cyan = 36
 
 /** What a line begins with, and the colours of that beginning. */
-const words: readonly (readonly [RegExp, ...number[]])[] = [
+const beginnings: readonly (readonly [RegExp, ...number[]])[] = [
   [/^error:/, bold, red],
   [/^(warning:|warning(?= ))/, bold, yellow],
   [/^(hint|note):/, bold, cyan],
@@ -55,7 +55,7 @@ export function paint(text: string, looks: Looks): string {
 }
 
 function paintLine(line: string): string {
-  for (const [start, ...codes] of words) {
+  for (const [start, ...codes] of beginnings) {
     const painted = line.replace(start, (found) => `\x1b[${codes.join(';')}m${found}\x1b[0m`)
     if (painted !== line) return painted
   }

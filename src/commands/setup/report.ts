@@ -2,15 +2,16 @@ import { compact } from '../../compact.ts'
 import { actionOf, type Plan } from '../../edits/plan.ts'
 import type { Applied } from '../../transaction/record.ts'
 import type { Tried } from '../inventory/client-program.ts'
-import { changesOf, describe, fileDocument } from '../screen/changes.ts'
+import { changesOf, describedEdit, fileDocument } from '../screen/changes.ts'
 import type { Draft } from './draft.ts'
 import type { RunWithGateway } from './run.ts'
 
 /** The plan as a person reads it, and beside it what else there is to know. */
-export function showPlan({ session, access }: RunWithGateway, drafts: readonly Draft[]): void {
+export function showDrafts({ session, access }: RunWithGateway, drafts: readonly Draft[]): void {
   for (const { client, models, obstacles, edits } of drafts) {
     session.say(`${client.label}: ${access.baseUrl}, model ${models.model}`)
-    for (const edit of edits) for (const line of describe(session, edit)) session.say(`  ${line}`)
+    for (const edit of edits)
+      for (const line of describedEdit(session, edit)) session.say(`  ${line}`)
     for (const { repair, message, place } of obstacles)
       if (repair) session.say(`  repairs: ${message} (${place})`)
   }

@@ -4,12 +4,10 @@ import { hideKeys, hideKeysInEvents, maskKey } from './secrets.ts'
 /** Which headers carried a key. */
 export type AuthHeaders = 'bearer' | 'x-api-key' | 'both' | 'none'
 
-/** What a request and its answer are known by. */
-interface RequestFacts {
+/** What is known of a request at its arrival. */
+interface Arrival {
   /** What the client got as `X-Oneapi-Request-Id`. */
   readonly id: string
-  /** Counts from 1 in the order of arrival. */
-  readonly number: number
   readonly at: Date
   readonly method: string
   /** With the query. A long one is cut. */
@@ -19,6 +17,12 @@ interface RequestFacts {
   /** The key that counted, masked. */
   readonly key: string
   readonly keyMatches: boolean
+}
+
+/** What a request and its answer are known by. */
+interface RequestFacts extends Arrival {
+  /** Counts from 1 in the order of arrival. */
+  readonly number: number
   readonly modelAsked: string | undefined
   /** An alias resolved; undefined: no model was reached. */
   readonly modelServed: string | undefined
@@ -62,24 +66,16 @@ export type LogEntry = { -readonly [Fact in keyof RequestFacts]: RequestFacts[Fa
   responseBody: string
 }
 
-/** What is known of a request at its arrival. */
-type Arrival = Pick<
-  LogEntry,
-  | 'id'
-  | 'at'
-  | 'method'
-  | 'path'
-  | 'protocol'
-  | 'rawHeaders'
-  | 'auth'
-  | 'key'
-  | 'keyMatches'
-  | 'startedMs'
->
-
-export function openEntry(arrival: Arrival): LogEntry {
+/** @param startedMs on the clock of `performance.now()` */
+export function openEntry(
+  arrival: Arrival,
+  rawHeaders: readonly string[],
+  startedMs: number,
+): LogEntry {
   return {
     ...arrival,
+    rawHeaders,
+    startedMs,
     number: 0,
     modelAsked: undefined,
     modelServed: undefined,

@@ -99,11 +99,11 @@ export function hideKeysInEvents(stream: string, keys: readonly string[]): strin
   const data = lines.map((line) => (line.startsWith('data:') ? parsed(line.slice(5)) : undefined))
   const places = new Map<string, Piece[]>()
   for (const [line, value] of data.entries())
-    visitTexts(value, '', (place, holder, member, text) => {
-      const pieces = places.get(place)
-      if (pieces === undefined) places.set(place, [{ line, holder, member, text }])
-      else pieces.push({ line, holder, member, text })
-    })
+    for (const { place, ...piece } of textsIn(value)) {
+      const pieces = places.get(place) ?? []
+      places.set(place, pieces)
+      pieces.push({ line, ...piece })
+    }
 
   for (const pieces of places.values()) {
     const found = findKeys(pieces.map(({ text }) => text).join(''), keys)
@@ -130,17 +130,13 @@ function parsed(text: string): unknown {
 /** What tells parts of an answer that are sent by turns. */
 const partNames = ['index', 'output_index', 'content_index', 'item_id']
 
-function visitTexts(
-  value: unknown,
-  place: string,
-  take: (place: string, holder: Record<string, unknown>, member: string, text: string) => void,
-): void {
+function* textsIn(value: unknown, place = ''): Generator<Omit<Piece, 'line'> & { place: string }> {
   if (typeof value !== 'object' || value === null) return
   const holder = value as Record<string, unknown>
   const part = partNames.map((name) => holder[name] ?? '').join(',')
   for (const [member, inner] of Object.entries(holder)) {
     const innerPlace = `${place}/${part}/${Array.isArray(value) ? '' : member}`
-    if (typeof inner === 'string') take(innerPlace, holder, member, inner)
-    else visitTexts(inner, innerPlace, take)
+    if (typeof inner === 'string') yield { place: innerPlace, holder, member, text: inner }
+    else yield* textsIn(inner, innerPlace)
   }
 }

@@ -1,3 +1,4 @@
+import { compact } from '../../compact.ts'
 import type { ProtocolName } from '../codecs/codec.ts'
 import type { GatewayFailure } from '../codecs/failure.ts'
 import { failures } from '../codecs/failure.ts'
@@ -49,43 +50,29 @@ export const faultNames = [
 
 export type FaultName = (typeof faultNames)[number]
 
+const failureByName: Readonly<Record<FaultName, (model: string, group: string) => GatewayFailure>> =
+  {
+    'invalid-token': () => failures.invalidToken(),
+    'rate-limited': () => failures.rateLimited(),
+    'model-forbidden': (model) => failures.modelForbidden(model),
+    'model-unknown': (model, group) => failures.unknownModel(model, group),
+    'invalid-request': () => failures.invalidRequest('field messages is required'),
+    'no-price': (model) => failures.noPrice(model),
+    quota: () => failures.outOfQuota(),
+    overloaded: () => failures.upstream(529),
+    upstream: () => failures.upstream(502),
+  }
+
+/** The failure that a fault asks for; undefined: it does something else. */
 export function faultFailure(
-  fault: Fault,
+  { error, status, message, retryAfter }: Fault,
   model: string,
   group: string,
 ): GatewayFailure | undefined {
-  const failure = plainFailure(fault, model, group)
-  if (failure === undefined) return undefined
-  return {
-    ...failure,
-    ...(fault.message === undefined ? {} : { message: fault.message }),
-    ...(fault.retryAfter === undefined ? {} : { retryAfter: fault.retryAfter }),
-  }
-}
-
-function plainFailure(fault: Fault, model: string, group: string): GatewayFailure | undefined {
-  switch (fault.error) {
-    case 'invalid-token':
-      return failures.invalidToken()
-    case 'rate-limited':
-      return failures.rateLimited()
-    case 'model-forbidden':
-      return failures.modelForbidden(model)
-    case 'model-unknown':
-      return failures.unknownModel(model, group)
-    case 'invalid-request':
-      return failures.invalidRequest('field messages is required')
-    case 'no-price':
-      return failures.noPrice(model)
-    case 'quota':
-      return failures.outOfQuota()
-    case 'overloaded':
-      return failures.upstream(529)
-    case 'upstream':
-      return failures.upstream(502)
-    default:
-      return fault.status === undefined ? undefined : failures.upstream(fault.status)
-  }
+  if (error === undefined && status === undefined) return undefined
+  const failure =
+    error === undefined ? failures.upstream(status!) : failureByName[error](model, group)
+  return { ...failure, ...compact({ message, retryAfter }) }
 }
 
 /** What a fault is matched against. */
@@ -142,14 +129,16 @@ export class Faults {
 
 /** A short name for the log. */
 export function describeFault(fault: Fault): string {
-  const parts: string[] = []
-  if (fault.error !== undefined) parts.push(fault.error)
-  if (fault.status !== undefined) parts.push(`status ${fault.status}`)
-  if (fault.webPage) parts.push('web page')
-  if (fault.reset) parts.push('reset')
-  if (fault.delayMs !== undefined) parts.push(`delay ${fault.delayMs} ms`)
-  if (fault.betweenMs !== undefined) parts.push(`between ${fault.betweenMs} ms`)
-  if (fault.cutAfter !== undefined) parts.push(`cut after ${fault.cutAfter}`)
-  if (fault.errorAfter !== undefined) parts.push(`error after ${fault.errorAfter}`)
-  return parts.join(', ')
+  const { error, status, delayMs, betweenMs, cutAfter, errorAfter } = fault
+  const parts = [
+    error,
+    status && `status ${status}`,
+    fault.webPage && 'web page',
+    fault.reset && 'reset',
+    delayMs !== undefined && `delay ${delayMs} ms`,
+    betweenMs !== undefined && `between ${betweenMs} ms`,
+    cutAfter !== undefined && `cut after ${cutAfter}`,
+    errorAfter !== undefined && `error after ${errorAfter}`,
+  ]
+  return parts.filter(Boolean).join(', ')
 }

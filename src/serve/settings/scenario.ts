@@ -101,25 +101,30 @@ const condition = v.lazy((when) => (typeof when === 'string' ? containedText : w
 
 const containedText = v.pipe(
   text,
-  v.transform((contained): Condition => ({ text: contained })),
+  v.transform((contained): v.InferOutput<typeof writtenCondition> => ({ text: contained })),
 )
 
 const writtenCondition = mapping({
+  /** The last user text holds this, whatever the case. */
   text: v.exactOptional(text),
+  /** The last user text matches this. */
   pattern: v.exactOptional(pattern),
   model: v.exactOptional(text),
   protocol: v.exactOptional(choice(['chat', 'responses', 'messages'])),
+  /** Whether the request ends with the results of tools. */
   afterTool: v.exactOptional(flag),
 })
 
 const rule = v.pipe(
   mapping({
     when: v.optional(condition, {}),
+    /** In this order, one for each request that fits. */
     reply: v.exactOptional(steps),
+    /** After the last step: stay at it, begin again, or fit no more. */
     repeat: v.optional(choice(['last', 'loop', 'never']), 'last'),
   }),
   v.check(({ reply }) => reply !== undefined, 'must have "reply": what is answered'),
-  v.transform(({ when, reply, repeat }): Rule => ({ when, steps: reply ?? [], repeat })),
+  v.transform(({ when, reply, repeat }) => ({ when, steps: reply ?? [], repeat })),
 )
 
 const scenario = mapping({
@@ -128,30 +133,13 @@ const scenario = mapping({
 })
 
 /** What a scenario file says. */
-export interface Scenario {
-  readonly answers: readonly Rule[]
-  readonly faults: readonly Fault[]
-}
+export type Scenario = v.InferOutput<typeof scenario>
 
 /** What is answered to requests of one kind. */
-interface Rule {
-  readonly when: Condition
-  /** In this order, one for each request that fits. */
-  readonly steps: readonly ScenarioStep[]
-  /** After the last step: stay at it, begin again, or fit no more. */
-  readonly repeat: 'last' | 'loop' | 'never'
-}
+type Rule = Scenario['answers'][number]
 
-interface Condition {
-  /** The last user text holds this, whatever the case. */
-  readonly text?: string
-  /** The last user text matches this. */
-  readonly pattern?: RE2JS
-  readonly model?: string
-  readonly protocol?: ProtocolName
-  /** Whether the request ends with the results of tools. */
-  readonly afterTool?: boolean
-}
+/** All of it must fit. */
+type Condition = Rule['when']
 
 interface ScenarioStep {
   readonly text?: string

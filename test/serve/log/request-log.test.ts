@@ -9,18 +9,17 @@ import {
 const secret = 'sk-secret-secret-secret'
 
 function anEntry(more: Partial<LogEntry> = {}): LogEntry {
-  const entry = openEntry({
+  const arrival = {
     id: 'a',
     at: new Date(0),
     method: 'POST',
     path: '/v1/responses',
     protocol: 'responses',
-    rawHeaders: [],
     auth: 'bearer',
     key: secret,
     keyMatches: true,
-    startedMs: 0,
-  })
+  } as const
+  const entry = openEntry(arrival, [], 0)
   return Object.assign(entry, more)
 }
 
