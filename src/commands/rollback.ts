@@ -10,12 +10,12 @@ import { applyRollback, planRollback, type RollbackOptions } from '../transactio
 import { rootNotice } from '../transaction/target.ts'
 import { type CommandFile, examples } from './command.ts'
 import { asPlanned, readClientFiles } from './inventory/client-files.ts'
-import { stopCodexServer } from './inventory/codex-server.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
+import { stopLeftRunning } from './inventory/left-running.ts'
 import {
   brokenBy,
   isAbandoned,
-  isHere,
+  isInstalledHere,
   refuseStrangeLogin,
   refuseUnknownClient,
 } from './rollback/guard.ts'
@@ -136,7 +136,7 @@ function findRollback(
     ...(request.run === undefined ? {} : { run: request.run }),
     original: request.original,
     force: request.force,
-    isHere: isHere(session, families),
+    isHere: isInstalledHere(session, families),
     isAbandoned: (path) => isAbandoned(session, path, families),
   }
   const found = planRollback(session.platform, options)
@@ -164,14 +164,13 @@ function noticesOf(session: Session, found: RollbackPlan, families: readonly Cli
     const before = readClientFiles(session, client)
     const after = asPlanned(before, found.plan.edits)
     said.push(...(client.aboutConversations?.(session.platform, { before, after }) ?? []))
-    const { broken } = client.readBack(after)
-    if (broken !== undefined && client.readBack(before).broken === undefined)
-      said.push({
-        code: 'client-broken',
-        message: `${client.label} will not read its files: ${broken}`,
-        hint: 'Correct the file by hand afterwards.',
-      })
   }
+  for (const { client, broken } of brokenBy(session, found, families))
+    said.push({
+      code: 'client-broken',
+      message: `${client.label} will not start after this: ${broken}`,
+      hint: 'Correct the file by hand afterwards.',
+    })
   for (const { message, hint } of said) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
   return [...said, ...held]
 }
@@ -225,8 +224,7 @@ async function whatIsNext(
   request: RollbackRequest,
   concerned: readonly Client[],
 ): Promise<string[]> {
-  const isCodexChanged = concerned.some(({ family }) => family === 'codex')
-  const toDo = isCodexChanged ? await stopCodexServer(session, request) : []
+  const toDo = await stopLeftRunning(session, concerned, request)
   return [...toDo, ...concerned.map(({ restartAdvice }) => restartAdvice)]
 }
 

@@ -163,7 +163,7 @@ export function secretProblems(home: Home): string[] {
   return everyFile(home).flatMap(({ name, mode }) => {
     if (!readFileSync(home.at(name)).includes(canary)) return []
     if (mode & 0o077) return [`${name} holds the key and has mode ${mode.toString(8)}`]
-    const isMeant = /(^|\/)(\.?auth(\.json)?|\.?settings\.json)(\.repoint-\w+)?$/.test(name)
+    const isMeant = /(^|\/)(auth(\.json)?|settings\.json|\.repoint-\w+\/\w+)$/.test(name)
     const isCopy = /^\.local\/state\/repoint\/blobs\/(new-)?[0-9a-f]+$/.test(name)
     return isMeant || isCopy ? [] : [`${name} holds the key`]
   })

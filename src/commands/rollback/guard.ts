@@ -1,11 +1,11 @@
 import { posix, win32 } from 'node:path'
-import { type Client, type FileTexts, isCovered, type Settings } from '../../clients/client.ts'
+import type { Client, FileTexts, Settings } from '../../clients/client.ts'
 import { familyIds, rows } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
 import type { RecordedFile, RollbackPlan, RunRecord } from '../../transaction/record.ts'
 import { copyOf, listRuns } from '../../transaction/state.ts'
 import { asPlanned, listClientFiles, readClientFiles } from '../inventory/client-files.ts'
-import { ownBaseUrls, runsOf, sceneOf } from '../inventory/client-state.ts'
+import { ownBaseUrls, runsOf } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
@@ -163,7 +163,7 @@ function isSameWay(one: Settings, other: Settings): boolean {
 }
 
 /** Whether a recorded file belongs to a client as it is installed here, or to one that nobody knows. */
-export function isHere(
+export function isInstalledHere(
   session: Session,
   families: readonly Client[],
 ): (file: RecordedFile) => boolean {
@@ -176,41 +176,25 @@ export function isHere(
     rows.every(({ id }) => id !== file.client) || folders.has(path.dirname(file.path))
 }
 
-/** A client that could not start with what a rollback would leave, and can now. */
-export interface Broken {
+/** A client that would not read what a rollback leaves, and reads its files now. */
+export interface BrokenClient {
   readonly client: Client
-  readonly problems: readonly string[]
+  /** Why, in words. */
+  readonly broken: string
 }
 
 export function brokenBy(
   session: Session,
   { plan }: RollbackPlan,
   families: readonly Client[],
-): readonly Broken[] {
-  const runs = listRuns(session.platform).runs
+): readonly BrokenClient[] {
   return families.flatMap((client) => {
     const ids = familyIds(client.id)
     const edits = plan.edits.filter((edit) => ids.includes(edit.client))
     if (edits.length === 0) return []
     const now = readClientFiles(session, client)
-    const before = problemsIn(session, client, now, runs)
-    const after = problemsIn(session, client, asPlanned(now, edits), runs)
-    const problems = after.filter((problem) => !before.includes(problem))
-    return problems.length === 0 ? [] : [{ client, problems }]
+    const { broken } = client.readBack(asPlanned(now, edits))
+    const isNew = broken !== undefined && client.readBack(now).broken === undefined
+    return isNew ? [{ client, broken }] : []
   })
-}
-
-function problemsIn(
-  session: Session,
-  client: Client,
-  texts: FileTexts,
-  runs: readonly RunRecord[],
-): readonly string[] {
-  const { broken } = client.readBack(texts)
-  const obstacles = client.wrongNow(sceneOf(session, client, texts, runs))
-  const blocking = obstacles.filter(({ weight }) => weight === 'blocks')
-  return [
-    ...(broken === undefined || isCovered('broken', obstacles) ? [] : [broken]),
-    ...blocking.map(({ message, cure }) => `${message}. ${cure}`),
-  ]
 }
