@@ -70,22 +70,23 @@ test('diagnose: what is wrong with the address is never reported as the key', ()
 })
 
 describe('diagnose: every outcome', () => {
-  const outcomes = rows
-    .map((row) => [row[0], outcomeOf(row)] as const)
-    .filter(([, it]) => it !== undefined)
+  const bad = rows.filter(([, , , , expected]) => expected !== 'fine')
 
-  test.each(outcomes)('%s: is one line without the key and names a next step', (_name, outcome) => {
-    const { code, message, hint } = outcome!
-    expect(exitStatus[code]).toBeGreaterThan(1)
-    for (const line of [message, hint]) {
-      expect(line).not.toMatch(/\p{Cc}/u)
-      expect(line).not.toContain(key)
-      expect(line.length).toBeGreaterThan(10)
-      expect(line.length).toBeLessThan(500)
-    }
-    expect(message).not.toMatch(/\.$/)
-    expect(hint).toMatch(/[^.]\.$/)
-  })
+  test.each(bad.map((row) => [row[0], row] as const))(
+    '%s: is one line without the key and names a next step',
+    (_name, row) => {
+      const { code, message, hint } = outcomeOf(row)!
+      expect(exitStatus[code]).toBeGreaterThan(1)
+      for (const line of [message, hint]) {
+        expect(line).not.toMatch(/\p{Cc}/u)
+        expect(line).not.toContain(key)
+        expect(line.length).toBeGreaterThan(10)
+        expect(line.length).toBeLessThan(500)
+      }
+      expect(message).not.toMatch(/\.$/)
+      expect(hint).toMatch(/[^.]\.$/)
+    },
+  )
 })
 
 test('diagnose: shows the request id once and takes it out of the words', () => {
