@@ -145,6 +145,7 @@ async function findBaseUrl(session: Session, flags: GatewayFlags, known: Known):
     })
   }
 
+  ask.hold()
   const answer = await ask.input({
     message: 'Base URL of the gateway:',
     default: preset || known.lastBaseUrl,
@@ -173,6 +174,7 @@ async function findKey(
       hint: 'Give it with --key-stdin, --key-file PATH or --key-env NAME, or set REPOINT_API_KEY.',
     })
 
+  session.platform.ask.hold()
   const isSound = (text: string) => problemOf(session, () => clean(text))
   const inUse = known.configured?.find(
     (one) => one.baseUrl === baseUrl && isSound(one.key) === true,

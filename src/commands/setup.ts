@@ -11,8 +11,8 @@ import { rootNotice } from '../transaction/target.ts'
 import { type CommandFile, examples, gatewayCommand, positiveInteger } from './command.ts'
 import { readClientFiles } from './inventory/client-files.ts'
 import { expectInstalled, type Tried, tryClient } from './inventory/client-program.ts'
-import { stopCodexServer } from './inventory/codex-server.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
+import { stopLeftRunning } from './inventory/left-running.ts'
 import { rememberModels } from './inventory/model-cache.ts'
 import type { Session } from './screen/session.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
@@ -111,7 +111,8 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
   if (proof.catalog !== undefined) rememberModels(session, proof.catalog)
   await proveWritten(run, drafts)
 
-  const toDo = isCodexChanged(applied) ? await stopCodexServer(session, request) : []
+  const changed = clients.filter(({ id }) => isChanged(applied, id))
+  const toDo = await stopLeftRunning(session, changed, consent)
   const tried: Tried[] = []
   if (request.tryClient) for (const client of clients) tried.push(await tryClient(session, client))
   const advice = clients.map(({ restartAdvice }) => restartAdvice)
@@ -180,6 +181,6 @@ async function proveWritten(
   }
 }
 
-function isCodexChanged({ files }: Applied): boolean {
-  return files.some(({ client, action }) => client === 'codex' && action !== 'unchanged')
+function isChanged({ files }: Applied, id: string): boolean {
+  return files.some(({ client, action }) => client === id && action !== 'unchanged')
 }

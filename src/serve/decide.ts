@@ -66,11 +66,12 @@ export function decide(circumstances: Circumstances, inference: InferenceRequest
     isStream: body['stream'] === true,
     fault,
   }
+
   const result =
     forced(circumstances, decision, 'before-model') ??
     failure ??
     resultOf(circumstances, inference.protocol, body, decision)
-  return { ...decision, result }
+  return { result, ...decision }
 }
 
 type Undecided = { -readonly [Member in Exclude<keyof Decision, 'result'>]: Decision[Member] }

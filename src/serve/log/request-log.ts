@@ -73,7 +73,6 @@ export function openEntry(
   startedMs: number,
 ): LogEntry {
   return {
-    ...arrival,
     rawHeaders,
     startedMs,
     number: 0,
@@ -91,6 +90,8 @@ export function openEntry(
     requestBytes: 0,
     responseBody: '',
     responseBytes: 0,
+    // Last: V8 takes a hundred times longer for the members behind a spread (Node 20.20, 2026-11-22).
+    ...arrival,
   }
 }
 
@@ -100,7 +101,7 @@ export function openEntry(
  */
 export const maxLoggedBody = 256 * 1024
 
-/** A longer path, model or client is cut in the log, in characters. */
+/** A longer path, key, model or client is cut in the log, in characters. */
 const maxLoggedLine = 1000
 
 /** How much the log keeps; the oldest entries go first. */
@@ -132,6 +133,7 @@ export class RequestLog {
   add(entry: LogEntry): void {
     entry.number = ++this.#newest
     entry.path = cutText(entry.path, maxLoggedLine)
+    entry.key = cutText(entry.key, maxLoggedLine)
     this.#entries.push(entry)
     this.#characters += sizeOf(entry)
     this.#dropOldest()
