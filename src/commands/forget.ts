@@ -57,10 +57,10 @@ export async function forget(session: Session, request: ForgetRequest): Promise<
       : new Date(platform.clock.now().getTime() - olderThanDays * dayMs)
   const plan = planForget(platform, before)
   const isNothing = plan.runs.length === 0 && plan.damaged.length === 0
-  showPlan(session, plan)
+  showForgotten(session, plan)
 
   if (!isNothing && !isDryRun) {
-    await confirm(session, request)
+    await confirmForgetting(session, request)
     applyForget(platform, plan)
     session.say('Forgotten.')
   } else session.say(isNothing ? 'There is nothing to forget.' : 'Dry run: nothing was changed.')
@@ -76,7 +76,7 @@ export async function forget(session: Session, request: ForgetRequest): Promise<
   return 0
 }
 
-function showPlan(session: Session, { runs, damaged, originals }: ForgetPlan): void {
+function showForgotten(session: Session, { runs, damaged, originals }: ForgetPlan): void {
   for (const { id, command: word, clients, baseUrl } of runs)
     session.say(`Run ${id} can no longer be undone: ${word} (${clients.join(', ')}), ${baseUrl}`)
   for (const path of damaged)
@@ -86,7 +86,7 @@ function showPlan(session: Session, { runs, damaged, originals }: ForgetPlan): v
 }
 
 /** @throws UserError `confirmation-needed` where nobody can be asked, `cancelled` on a no */
-async function confirm(session: Session, { yes }: ForgetRequest): Promise<void> {
+async function confirmForgetting(session: Session, { yes }: ForgetRequest): Promise<void> {
   if (yes) return
   if (!session.canAsk)
     throw new UserError({
