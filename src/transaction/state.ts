@@ -61,6 +61,7 @@ export type StatePaths = ReturnType<typeof statePaths>
 export function findState(world: World): StatePaths | undefined {
   const paths = statePaths(world.machine)
   try {
+    refuseAsRoot(world, paths.folder)
     if (!isThere(world.files, paths.folder)) return undefined
     checkIsSafe(world, paths)
     return paths
@@ -103,7 +104,6 @@ const strayNames = /^(\..*|desktop\.ini|thumbs\.db)$/i
  */
 function checkIsSafe(world: World, paths: StatePaths): void {
   const { files } = world
-  refuseAsRoot(world, paths.folder)
   checkIsOurs(world, paths.folder)
   const names = files.readdir(paths.folder)
   refuseForeign(world, paths.folder, names, stateNames)
