@@ -35,16 +35,11 @@ export async function main(platform: Platform, args: readonly string[]): Promise
 }
 
 /** A command of the command line, before its file is loaded. */
-interface Listed extends Kind {
+interface Listed {
   readonly name: string
-  readonly load: (add: Add) => Promise<void>
-}
-
-interface Kind {
-  /** It may ask for an address or a key. */
-  readonly asks?: true
   /** It is for scripts alone. */
-  readonly isHidden?: true
+  readonly isHidden?: boolean
+  readonly load: (add: Add) => Promise<void>
 }
 
 type Add = <Request>(file: CommandFile<Request>) => void
@@ -53,24 +48,24 @@ type Add = <Request>(file: CommandFile<Request>) => void
 const commands: readonly Listed[] = [
   ...rows.map((row) => {
     const load = async () => ({ command: (await import('./commands/setup.ts')).commandFor(row) })
-    return listed(row.id, load, { asks: true })
+    return lazily(row.id, load)
   }),
-  listed('editor', () => import('./commands/editor.ts'), { asks: true }),
-  listed('rollback', () => import('./commands/rollback.ts')),
-  listed('forget', () => import('./commands/forget.ts')),
-  listed('models', () => import('./commands/models.ts'), { asks: true }),
-  listed('status', () => import('./commands/status.ts')),
-  listed('doctor', () => import('./commands/doctor.ts')),
-  listed('serve', () => import('./commands/serve.ts')),
-  listed('demo', () => import('./commands/demo.ts')),
-  listed('completion', () => import('./commands/completion.ts')),
-  listed('complete', () => import('./commands/complete.ts'), { isHidden: true }),
+  lazily('editor', () => import('./commands/editor.ts')),
+  lazily('rollback', () => import('./commands/rollback.ts')),
+  lazily('forget', () => import('./commands/forget.ts')),
+  lazily('models', () => import('./commands/models.ts')),
+  lazily('status', () => import('./commands/status.ts')),
+  lazily('doctor', () => import('./commands/doctor.ts')),
+  lazily('serve', () => import('./commands/serve.ts')),
+  lazily('demo', () => import('./commands/demo.ts')),
+  lazily('completion', () => import('./commands/completion.ts')),
+  lazily('complete', () => import('./commands/complete.ts'), { isHidden: true }),
 ]
 
-function listed<Request>(
+function lazily<Request>(
   name: string,
   load: () => Promise<{ readonly command: CommandFile<Request> }>,
-  kind: Kind = {},
+  kind: { readonly isHidden?: boolean } = {},
 ): Listed {
   return { name, ...kind, load: async (add) => add((await load()).command) }
 }
@@ -94,9 +89,7 @@ async function runCommandLine(
   }
 
   const isBare = ownArgs.every((arg) => arg === '--json')
-  const named = commands.find(({ name }) => name === args[0])
-  if (session.canAsk && (isBare || named?.asks)) session.platform.ask.hold()
-
+  if (session.canAsk && (isBare || isSureToAsk(ownArgs))) session.platform.ask.hold()
   if (isBare) {
     const { guided } = await import('./commands/guided.ts')
     return guided(session, async () => {
@@ -107,6 +100,12 @@ async function runCommandLine(
   await addAll(neededFor(args))
   await program.parseAsync([...args], { from: 'user' })
   return status
+}
+
+/** A run that may have nothing to ask keeps off the terminal: it may be in the background. */
+function isSureToAsk(args: readonly string[]): boolean {
+  const isSetup = rows.some(({ id }) => id === args[0])
+  return isSetup && !args.some((arg) => ['--yes', '--dry-run', '-h', '--help'].includes(arg))
 }
 
 /** One that is named is loaded alone; help and a misspelt name need all. */

@@ -1,4 +1,5 @@
 import type { Bytes, ConfigValue, FileEdit, KeyChange } from '../edits/plan.ts'
+import type { ChosenModel } from '../gateway/models/rules.ts'
 import type { Catalog, ProtocolName } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { Machine, Platform } from '../platform/platform.ts'
@@ -67,6 +68,18 @@ export interface ClientModule {
   /** The options by which `choose` finds the models of `settings` again. Pure. */
   asConfigured(settings: Settings): SetupOptions
 
+  /** What the rules would take each model of a catalog for. Pure. */
+  wouldUse(catalog: Catalog): readonly ModelUse[]
+
+  /** Of several clients of a family: whether this is the one for what is configured. Pure. */
+  isUsual?(settings: Settings): boolean
+
+  /** Configurations as people write them, by their path below a home: for a demonstration. */
+  readonly demoFiles?: Readonly<Record<string, string>>
+
+  /** What the client has left running with the key of its start. Absent: it leaves nothing. */
+  leftRunning?(world: World): LeftRunning | undefined
+
   /**
    * What a change of the files does to conversations that the client has recorded, to be said before.
    * Absent: nothing.
@@ -96,6 +109,20 @@ export interface ClientFlag {
   readonly means: (value: string | number | boolean) => SetupOptions
 }
 
+export interface ModelUse extends ChosenModel {
+  /** Absent: the client has one model. */
+  readonly role?: string
+}
+
+/** A server of a client. */
+export interface LeftRunning {
+  readonly pid: number
+  /** What a person can type to end it. */
+  readonly stopCommand: string
+  /** Ends it. Returns why it may still run; undefined: it has ended. */
+  stop(): Promise<string | undefined>
+}
+
 /** What a client's hooks may look at beside the texts of its files. */
 export type World = Pick<Platform, 'files' | 'processes' | 'machine'>
 
@@ -106,6 +133,8 @@ export interface BinaryCheck {
   readonly testedVersions: readonly string[]
   /** Arguments that make it answer `prompt` once without a terminal. */
   readonly pingArgs: (prompt: string) => readonly string[]
+  /** The answer in what that run prints, where it is not all of it. */
+  readonly answerIn?: (stdout: string) => string | undefined
   /** Added to the environment of that run, so that it fails fast. */
   readonly pingEnv: Readonly<Record<string, string>>
 }

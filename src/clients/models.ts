@@ -1,9 +1,9 @@
 import { UserError } from '../errors.ts'
 import { nearestModels } from '../gateway/models/nearest.ts'
-import { defaultModel, resolveModel, speaks } from '../gateway/models/rules.ts'
+import { type ChosenModel, defaultModel, resolveModel, speaks } from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
-import type { ModelChoice, SetupOptions } from './client.ts'
+import type { ModelChoice, ModelUse, SetupOptions } from './client.ts'
 
 /**
  * The model for a client that has one: the one asked for, else by the rules over the catalog.
@@ -17,6 +17,11 @@ export function chooseOneModel(
 ): ModelChoice {
   const model = pickModel(catalog, options.model, protocol)
   return { probeModel: model, model, ...windowOf(catalog, [model], options), notes: [] }
+}
+
+/** What the rules would take a model for, in a client that has one. */
+export function oneUse(chosen: ChosenModel | undefined, role?: string): readonly ModelUse[] {
+  return chosen === undefined ? [] : [{ ...chosen, ...(role === undefined ? {} : { role }) }]
 }
 
 /** As `chooseOneModel`, the id only. */

@@ -1,6 +1,6 @@
 import { Command } from '@commander-js/extra-typings'
 import type { Client } from '../clients/client.ts'
-import { loadClients, rowOf } from '../clients/list.ts'
+import { loadClients } from '../clients/list.ts'
 import { unifiedDiff } from '../edits/describe.ts'
 import { type Bytes, sameBytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
@@ -13,8 +13,6 @@ import { removeFolder } from './inventory/own-folder.ts'
 import { rollback } from './rollback.ts'
 import { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
-
-const demoClients: readonly string[] = ['codex', 'claude-gpt', 'opencode']
 
 export const command: CommandFile<void> = {
   run: demo,
@@ -33,16 +31,16 @@ export const command: CommandFile<void> = {
  * rollback, a byte comparison. Nothing of the user's is read or written.
  */
 async function demo(session: Session): Promise<number> {
-  const clients = await loadClients(demoClients.map(rowOf))
+  const clients = (await loadClients()).filter(({ demoFiles }) => demoFiles !== undefined)
   const gateway = await startGateway({ port: 0 })
-  const home = makeThrowawayHome(session.platform)
+  const home = makeThrowawayHome(session.platform, clients)
   try {
     session.say(`A local gateway listens at ${gateway.url}; a throwaway home is ${home}.`)
     const inside = sessionIn(session, home, { url: gateway.url, key: gateway.key })
     const before = allFiles(inside, clients)
 
-    heading(session, 'Set up Codex, Claude Code (with GPT models) and opencode in one run')
-    await setUpAll(inside)
+    heading(session, `Set up ${inWords(clients.map(({ label }) => label))} in one run`)
+    await setUpAll(inside, clients)
 
     heading(session, 'What changed')
     const after = allFiles(inside, clients)
@@ -56,7 +54,7 @@ async function demo(session: Session): Promise<number> {
         session.say(line)
 
     heading(session, 'A second run changes nothing')
-    await setUpAll(inside)
+    await setUpAll(inside, clients)
     expectSame(after, allFiles(inside, clients), 'the second run')
 
     heading(session, 'repoint rollback')
@@ -73,7 +71,7 @@ async function demo(session: Session): Promise<number> {
     session.document({
       command: 'demo',
       changed: false,
-      clients: demoClients,
+      clients: clients.map(({ id }) => id),
       files: [...after.keys()].map((path) => inside.showPath(path)),
       isByteIdentical: true,
     })
@@ -115,10 +113,10 @@ function sessionIn(session: Session, home: string, gateway: { url: string; key: 
   return new Session(inside, { isJson: false })
 }
 
-async function setUpAll(inside: Session): Promise<void> {
+async function setUpAll(inside: Session, clients: readonly Client[]): Promise<void> {
   await setup(inside, {
     command: 'setup',
-    clients: demoClients,
+    clients: clients.map(({ id }) => id),
     gateway: { timeout: 10 },
     options: {},
     isDryRun: false,
@@ -149,6 +147,10 @@ function expectSame(
         message: `${path} is not what it should be after ${after}`,
       })
   }
+}
+
+function inWords(labels: readonly string[]): string {
+  return `${labels.slice(0, -1).join(', ')} and ${labels.at(-1)}`
 }
 
 function heading(session: Session, text: string): void {

@@ -10,23 +10,19 @@ import type { Notice } from '../notice.ts'
 import { applyPlan } from '../transaction/apply.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import { type CommandFile, examples, timeoutOption } from './command.ts'
-import { type Check, checkClient, checkGateway, failedCheck, keyFile } from './doctor/checks.ts'
+import {
+  type Check,
+  checkClient,
+  checkGateway,
+  type DoctorRequest,
+  failedCheck,
+  keyFile,
+} from './doctor/checks.ts'
 import { type ClientState, ownBaseUrls, stateOrFailure } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst, unreadable } from './inventory/history.ts'
 import { wslNotice } from './inventory/wsl.ts'
 import { fileDocument } from './screen/changes.ts'
 import type { Session } from './screen/session.ts'
-
-export interface DoctorRequest {
-  readonly client?: string | undefined
-  /** Carry out the safe cures as one run. */
-  readonly fix: boolean
-  /** With `fix`: also the cures that take something of the user's out of use. */
-  readonly yes: boolean
-  readonly verify: boolean
-  readonly timeoutSeconds: number
-  readonly caFile?: string | undefined
-}
 
 export const command: CommandFile<DoctorRequest> = {
   run: doctor,

@@ -145,6 +145,7 @@ async function findBaseUrl(session: Session, flags: GatewayFlags, known: Known):
     })
   }
 
+  ask.hold()
   const answer = await ask.input({
     message: 'Base URL of the gateway:',
     default: preset || known.lastBaseUrl,
@@ -164,7 +165,7 @@ async function findKey(
     return { value: key, notices, isAsked }
   }
   if (known.key !== undefined) return { value: known.key, notices: [], isAsked: false }
-  const given = await givenKey(session, flags)
+  const given = await keyByFlag(session, flags)
   if (given !== undefined) return clean(given)
   if (!session.canAsk)
     throw new UserError({
@@ -173,6 +174,7 @@ async function findKey(
       hint: 'Give it with --key-stdin, --key-file PATH or --key-env NAME, or set REPOINT_API_KEY.',
     })
 
+  session.platform.ask.hold()
   const isSound = (text: string) => problemOf(session, () => clean(text))
   const inUse = known.configured?.find(
     (one) => one.baseUrl === baseUrl && isSound(one.key) === true,
@@ -186,7 +188,7 @@ async function findKey(
 }
 
 /** The key as a flag or the environment gives it; undefined: neither does. */
-async function givenKey(session: Session, flags: GatewayFlags): Promise<string | undefined> {
+async function keyByFlag(session: Session, flags: GatewayFlags): Promise<string | undefined> {
   const { env } = session.platform.machine
   const { keyStdin, keyFile, keyEnv } = flags
   if (Object.keys(compact({ keyStdin, keyFile, keyEnv })).length > 1)

@@ -60,7 +60,14 @@ export async function forget(session: Session, request: ForgetRequest): Promise<
   showForgotten(session, plan)
 
   if (!isNothing && !isDryRun) {
-    await confirmForgetting(session, request)
+    await session.agree(
+      session.consent(request.yes),
+      { message: 'Forget them? The files of your clients stay as they are.', default: false },
+      {
+        message: 'There is no terminal to ask whether to forget these runs',
+        hint: 'Add --yes to accept, or --dry-run to see what goes.',
+      },
+    )
     applyForget(platform, plan)
     session.say('Forgotten.')
   } else session.say(isNothing ? 'There is nothing to forget.' : 'Dry run: nothing was changed.')
@@ -83,20 +90,4 @@ function showForgotten(session: Session, { runs, damaged, originals }: ForgetPla
     session.say(`${session.showPath(path)} goes, a record that cannot be read`)
   for (const path of originals)
     session.say(`! ${session.showPath(path)} as it was before these runs cannot be brought back`)
-}
-
-/** @throws UserError `confirmation-needed` where nobody can be asked, `cancelled` on a no */
-async function confirmForgetting(session: Session, { yes }: ForgetRequest): Promise<void> {
-  if (yes) return
-  if (!session.canAsk)
-    throw new UserError({
-      code: 'confirmation-needed',
-      message: 'There is no terminal to ask whether to forget these runs',
-      hint: 'Add --yes to accept, or --dry-run to see what goes.',
-    })
-  const isAccepted = await session.platform.ask.confirm({
-    message: 'Forget them? The files of your clients stay as they are.',
-    default: false,
-  })
-  if (!isAccepted) throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 }

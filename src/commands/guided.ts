@@ -1,4 +1,4 @@
-import { type Client, slots } from '../clients/client.ts'
+import type { Client } from '../clients/client.ts'
 import { loadClients, rowOf, rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { noGatewayFlags } from './command.ts'
@@ -72,11 +72,8 @@ function describeInstalled(installed: Installed | undefined): string {
   return installed === undefined ? 'not installed' : (installed.version ?? 'unknown version')
 }
 
-/** Of the two setups of Claude Code, GPT models only where they fill all of its slots now. */
 function isUsual(session: Session, client: Client): boolean {
-  if (client.family !== 'claude') return true
-  const filled = settingsNow(session, client)?.slotModels ?? {}
-  return (client.id === 'claude-gpt') === slots.every((slot) => filled[slot] !== undefined)
+  return client.isUsual?.(settingsNow(session, client) ?? {}) ?? true
 }
 
 function pointsAt(session: Session, client: Client): string {

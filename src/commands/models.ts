@@ -1,13 +1,6 @@
-import { gptMapping } from '../clients/claude/models.ts'
-import { slots } from '../clients/client.ts'
-import {
-  type ChosenModel,
-  defaultModel,
-  isChatModel,
-  messagesTiers,
-  smallModel,
-  speaks,
-} from '../gateway/models/rules.ts'
+import type { Client } from '../clients/client.ts'
+import { loadClients } from '../clients/list.ts'
+import { isChatModel, speaks } from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
 import {
   type CommandFile,
@@ -35,7 +28,7 @@ export const command: CommandFile<GatewayFlags> = {
 /** Lists the catalog with what each model speaks and would be chosen for. Returns the exit status. */
 async function listModels(session: Session, flags: GatewayFlags): Promise<number> {
   const { access, catalog } = await askCatalog(session, flags)
-  const uses = usesByModel(catalog)
+  const uses = usesByModel(catalog, await loadClients())
 
   session.showNotices('warning')
   sayModels(session, catalog, uses)
@@ -87,21 +80,15 @@ interface Use {
 }
 
 /** What the rules would choose each model for. */
-function usesByModel(catalog: Catalog): ReadonlyMap<string, readonly Use[]> {
+function usesByModel(
+  catalog: Catalog,
+  clients: readonly Client[],
+): ReadonlyMap<string, readonly Use[]> {
   const uses = new Map<string, Use[]>()
-  const add = (use: string, choice: ChosenModel | undefined) => {
-    if (choice === undefined) return
-    uses.set(choice.id, [...(uses.get(choice.id) ?? []), { use, reason: choice.reason }])
-  }
-  add('codex', defaultModel(catalog, 'responses'))
-  add('opencode', defaultModel(catalog, 'chat'))
-  add('opencode small', smallModel(catalog))
-  const mapping = gptMapping(catalog)
-  for (const slot of slots) add(`claude-gpt ${slot}`, mapping[slot])
-  add('claude-gpt subagent', mapping.subagent)
-  const tiers = messagesTiers(catalog, slots)
-  for (const slot of slots)
-    for (const id of tiers[slot])
-      add(`claude ${slot}`, { id, reason: `its id holds the word ${slot}` })
+  for (const { id: client, wouldUse } of clients)
+    for (const { role, id, reason } of wouldUse(catalog)) {
+      const use = role === undefined ? client : `${client} ${role}`
+      uses.set(id, [...(uses.get(id) ?? []), { use, reason }])
+    }
   return uses
 }

@@ -10,8 +10,8 @@ import { applyRollback, planRollback, type RollbackOptions } from '../transactio
 import { rootNotice } from '../transaction/target.ts'
 import { type CommandFile, examples } from './command.ts'
 import { asPlanned, readClientFiles } from './inventory/client-files.ts'
-import { stopCodexServer } from './inventory/codex-server.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
+import { stopLeftRunning } from './inventory/left-running.ts'
 import {
   brokenBy,
   isAbandoned,
@@ -228,8 +228,7 @@ async function whatIsNext(
   request: RollbackRequest,
   concerned: readonly Client[],
 ): Promise<string[]> {
-  const isCodexChanged = concerned.some(({ family }) => family === 'codex')
-  const toDo = isCodexChanged ? await stopCodexServer(session, request) : []
+  const toDo = await stopLeftRunning(session, concerned, request)
   return [...toDo, ...concerned.map(({ restartAdvice }) => restartAdvice)]
 }
 

@@ -11,8 +11,8 @@ import { rootNotice } from '../transaction/target.ts'
 import { type CommandFile, examples, gatewayCommand, positiveInteger } from './command.ts'
 import { readClientFiles } from './inventory/client-files.ts'
 import { expectInstalled, type Tried, tryClient } from './inventory/client-program.ts'
-import { stopCodexServer } from './inventory/codex-server.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
+import { stopLeftRunning } from './inventory/left-running.ts'
 import { rememberModels } from './inventory/model-cache.ts'
 import type { Session } from './screen/session.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
@@ -101,7 +101,7 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
     return 0
   }
 
-  if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged')) await confirm(run, consents)
+  if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged')) await askToApply(run, consents)
   session.platform.ask.release()
   if (session.platform.interrupt.aborted)
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
@@ -111,7 +111,8 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
   if (proof.catalog !== undefined) rememberModels(session, proof.catalog)
   await proveWritten(run, drafts)
 
-  const toDo = isCodexChanged(applied) ? await stopCodexServer(session, request) : []
+  const changed = clients.filter(({ id }) => isChanged(applied, id))
+  const toDo = await stopLeftRunning(session, changed, request)
   const tried: Tried[] = []
   if (request.tryClient) for (const client of clients) tried.push(await tryClient(session, client))
   const advice = clients.map(({ restartAdvice }) => restartAdvice)
@@ -138,28 +139,22 @@ function consentsOf(drafts: readonly Draft[]): readonly Notice[] {
   )
 }
 
-/**
- * One question for the whole run.
- *
- * @throws UserError `confirmation-needed` where nobody can be asked, `cancelled` on a no
- */
-async function confirm({ session, consent }: SetupRun, consents: readonly Notice[]): Promise<void> {
-  if (consent === 'given') return
-  if (consent === 'none')
-    throw new UserError({
-      code: 'confirmation-needed',
-      message: [
-        'There is no terminal to ask whether to apply the plan',
-        ...consents.map(({ message }) => `it needs your consent: ${message.replace(/\.$/, '')}`),
-      ].join('; '),
+/** One question for the whole run. */
+function askToApply({ session, consent }: SetupRun, consents: readonly Notice[]): Promise<void> {
+  const needed = consents.map(
+    ({ message }) => `it needs your consent: ${message.replace(/\.$/, '')}`,
+  )
+  return session.agree(
+    consent,
+    {
+      message: consents.length > 0 ? 'Apply this, with what is marked "!"?' : 'Apply this?',
+      default: consents.length === 0,
+    },
+    {
+      message: ['There is no terminal to ask whether to apply the plan', ...needed].join('; '),
       hint: 'Add --yes to accept the plan, or --dry-run to see it.',
-    })
-
-  const isAccepted = await session.platform.ask.confirm({
-    message: consents.length > 0 ? 'Apply this, with what is marked "!"?' : 'Apply this?',
-    default: consents.length === 0,
-  })
-  if (!isAccepted) throw new UserError({ code: 'cancelled', message: 'Cancelled' })
+    },
+  )
 }
 
 /** Reads the files back as the clients will, and proves what they say. */
@@ -186,6 +181,6 @@ async function proveWritten(
   }
 }
 
-function isCodexChanged({ files }: Applied): boolean {
-  return files.some(({ client, action }) => client === 'codex' && action !== 'unchanged')
+function isChanged({ files }: Applied, id: string): boolean {
+  return files.some(({ client, action }) => client === id && action !== 'unchanged')
 }

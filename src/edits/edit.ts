@@ -63,7 +63,7 @@ export function editWith(
 }
 
 /** A key that is to have another value, or none. */
-interface Step {
+interface WantedKey {
   readonly path: KeyPath
   readonly value: Value | undefined
 }
@@ -79,23 +79,25 @@ function editText(
       withValue(root, path, value === undefined ? undefined : dialect.toValue(value)),
     parsed.root,
   )
+
   try {
     const steps = stepsTo(parsed, wanted, changes)
     if (steps.length === 0) return parsed
-    const settings = steps.flatMap(({ path, value }): Setting[] =>
-      value === undefined ? [] : [{ path, content: { value } }],
-    )
-    const removed = steps.filter(({ value }) => value === undefined).map(({ path }) => path)
-    return carryOut(dialect, parsed, { settings, removed }, place, (root) =>
-      matches(
-        root,
-        wanted,
-        [...changes, ...steps].map(({ path }) => path),
+
+    const paths = [...changes, ...steps].map(({ path }) => path)
+    return workOn({
+      dialect,
+      start: parsed,
+      place,
+      settings: steps.flatMap(({ path, value }): Setting[] =>
+        value === undefined ? [] : [{ path, content: { value } }],
       ),
-    )
+      removed: steps.filter(({ value }) => value === undefined).map(({ path }) => path),
+      isRight: (root) => matches(root, wanted, paths),
+    })
   } catch (cause) {
     if (!(cause instanceof Conflict)) throw cause
-    throw conflict(dialect, cause, parsed.text, changes, place)
+    throw refusal(dialect, cause, parsed.text, changes, place)
   }
 }
 
@@ -104,7 +106,7 @@ function stepsTo(
   parsed: ParsedText,
   wanted: ValueTable,
   changes: readonly KeyChange[],
-): readonly Step[] {
+): readonly WantedKey[] {
   const paths = changes.map(({ path }) => {
     const list = path.slice(0, -1)
     const isInNewList = typeof path.at(-1) === 'object' && valueAt(parsed.root, list) === undefined
@@ -120,7 +122,11 @@ function stepsTo(
 }
 
 /** A table is set and removed key by key, unless it stands in one piece. */
-function expanded(parsed: ParsedText, path: KeyPath, value: Value | undefined): readonly Step[] {
+function expanded(
+  parsed: ParsedText,
+  path: KeyPath,
+  value: Value | undefined,
+): readonly WantedKey[] {
   const isInOnePiece = memberAt(parsed, path) !== undefined
   if (isInOnePiece || !isTable(value)) return [{ path, value }]
   const wanted = leafPaths(value, path)
@@ -136,31 +142,30 @@ function expanded(parsed: ParsedText, path: KeyPath, value: Value | undefined): 
   ]
 }
 
-/** What is to be written and what is to go. */
+/** What is to be written into a text, and what is to go. */
 export interface Work {
+  readonly dialect: Dialect
+  readonly start: ParsedText
+  readonly place: string
   readonly settings: readonly Setting[]
   readonly removed: readonly KeyPath[]
   /** The blank line above a table's header goes with it. */
   readonly withBlankLine?: boolean
+  /** The verdict on what the independent parser sees in the result. */
+  readonly isRight: (root: ValueTable) => boolean
 }
 
 /**
  * Writes what is to be written, then takes out what is to go.
  *
- * @param isRight the verdict on what the independent parser sees in the result
  * @throws Conflict
  */
-export function carryOut(
-  dialect: Dialect,
-  start: ParsedText,
-  { settings, removed, withBlankLine }: Work,
-  place: string,
-  isRight: (root: ValueTable) => boolean,
-): ParsedText {
+export function workOn(work: Work): ParsedText {
+  const { dialect, start, settings, removed } = work
   const names = [...settings.map(({ path }) => path), ...removed].map(showPath).join(', ')
   const reparse = (text: string) => {
     try {
-      const parsed = dialect.parse(text, place)
+      const parsed = dialect.parse(text, work.place)
       // The other parser must accept it as well.
       void parsed.holders
       return parsed
@@ -169,17 +174,16 @@ export function carryOut(
       throw new Conflict(`${names} cannot be changed in place`, 0)
     }
   }
+
   let parsed = start
   if (settings.length > 0) parsed = reparse(setAll(dialect, parsed, settings, removed))
-  if (removed.length > 0) parsed = reparse(removeAll(dialect, parsed, removed, withBlankLine))
-  if (!isRight(parsed.root)) {
-    throw new Conflict(`${names} cannot be changed without changing something else`, 0)
-  }
-  return parsed
+  if (removed.length > 0) parsed = reparse(removeAll(dialect, parsed, removed, work.withBlankLine))
+  if (work.isRight(parsed.root)) return parsed
+  throw new Conflict(`${names} cannot be changed without changing something else`, 0)
 }
 
 /** The refusal, with the lines to add by hand. Secrets in them are left for the user to fill in. */
-export function conflict(
+export function refusal(
   dialect: Dialect,
   cause: Conflict,
   text: string,

@@ -12,7 +12,7 @@ import { isTable, samePath, showPath, startsWith, valueAt } from './values.ts'
 
 /** @throws Conflict where a key on the way stands twice */
 export function memberAt(parsed: ParsedText, path: KeyPath): Member | undefined {
-  const place = placeOf(parsed, path)
+  const place = toPlace(parsed, path)
   let member: Member | undefined
   for (let length = 1; length <= place.length; length++) {
     const same = membersWhere(parsed, (one) => samePath(one.path, place.slice(0, length)))
@@ -33,15 +33,15 @@ export function sourceAt(parsed: ParsedText, path: KeyPath): string | undefined 
 export function startOf(parsed: ParsedText, path: KeyPath): number | undefined {
   const member = memberAt(parsed, path)
   if (member) return member.start
-  const place = placeOf(parsed, path)
-  const below = [...linesOf(parsed), ...membersWhere(parsed, () => true)]
+  const place = toPlace(parsed, path)
+  const below = [...lineHolders(parsed), ...membersWhere(parsed, () => true)]
     .filter((one) => startsWith(one.path, place))
     .map((one) => one.start)
   return below.length === 0 ? undefined : Math.min(...below)
 }
 
 /** An element has an index in the text; one that its list does not hold has none that is there. */
-export function placeOf({ root }: ParsedText, path: KeyPath): Place {
+export function toPlace({ root }: ParsedText, path: KeyPath): Place {
   return path.map((key, index) => {
     if (typeof key !== 'object') return key
     const list = valueAt(root, path.slice(0, index))
@@ -56,7 +56,7 @@ export function membersWhere(
   return holders.flatMap((holder) => holder.members.filter(isMeant))
 }
 
-export function linesOf({ holders }: ParsedText): Holder[] {
+export function lineHolders({ holders }: ParsedText): Holder[] {
   return holders.filter(({ kind }) => kind === 'lines')
 }
 

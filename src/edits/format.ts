@@ -1,10 +1,11 @@
 import { type ConfigDocument, editWith, readWith } from './edit.ts'
 import { jsonDialect } from './json.ts'
 import type { Bytes, FileEdit, KeyChange, KeyPath } from './plan.ts'
+import type { Versions } from './revert.ts'
 import { tomlDialect } from './toml.ts'
-import { type Undone, type UndoVersions, undoWith } from './undo.ts'
+import { type Undone, undoWith } from './undo.ts'
 
-/** What editing a file format offers.  */
+/** What editing a file format offers. */
 export interface Format {
   /**
    * @param place how the file is called in an error
@@ -35,26 +36,15 @@ export interface Format {
    *
    * @throws UserError as `edit` does
    */
-  undo(versions: UndoVersions, paths: readonly KeyPath[], place: string): Undone
+  undo(versions: Versions<Bytes | null>, paths: readonly KeyPath[], place: string): Undone
 }
 
-/** TOML, edited in place: splices at the spans of one parser, judged by another. */
-const toml: Format = {
-  read: (bytes, place) => readWith(tomlDialect, bytes, place),
-  edit: (bytes, changes, place) => editWith(tomlDialect, bytes, changes, place),
-  undo: (versions, paths, place) => undoWith(tomlDialect, versions, paths, place),
-}
-
-/**
- * JSON and JSONC, edited in place: splices at the spans of one parser, judged by another.
- * Whether a client bears comments and trailing commas is its module's to say: `strictJsonProblem`.
- */
-const json: Format = {
-  read: (bytes, place) => readWith(jsonDialect, bytes, place),
-  edit: (bytes, changes, place) => editWith(jsonDialect, bytes, changes, place),
-  undo: (versions, paths, place) => undoWith(jsonDialect, versions, paths, place),
-}
-
+/** Edited in place: splices at the spans of one parser, judged by another. */
 export function formatOf(format: FileEdit['format']): Format {
-  return format === 'toml' ? toml : json
+  const dialect = format === 'toml' ? tomlDialect : jsonDialect
+  return {
+    read: (bytes, place) => readWith(dialect, bytes, place),
+    edit: (bytes, changes, place) => editWith(dialect, bytes, changes, place),
+    undo: (versions, paths, place) => undoWith(dialect, versions, paths, place),
+  }
 }

@@ -15,7 +15,7 @@ import {
   emptyTable,
   isTable,
   Literal,
-  maxDepth,
+  maxNesting,
   toValue,
   type Value,
   type ValueTable,
@@ -28,32 +28,32 @@ import {
  */
 export const jsonDialect: Dialect = {
   parse(text, place) {
-    const root = judge(text, place)
-    const tree = parsePlaces(text, place)
-    return { text, root, holders: tree ? holdersOf(tree) : [] }
+    const root = meaningOfJson(text, place)
+    const tree = placesInJson(text, place)
+    return { text, root, holders: tree ? jsonHolders(tree) : [] }
   },
   toValue: (value) => toValue(value, toLiteral),
-  spell,
+  spell: spellJson,
   spellMember: ([key], value, { colon }) => JSON.stringify(key) + colon + value,
-  spellAtEnd,
+  spellAtEnd: spellNewRoot,
   spellByHand: (settings) => spellRoot(settings, '\n'),
   comment: /\/\/[^\r\n]*|\/\*[\s\S]*?\*\//y,
-  nameOf,
+  nameOf: kindName,
   table: 'an object',
   isBlank: (text) => /^\s*(\{\s*\}\s*)?$/.test(text),
 }
 
-function judge(text: string, place: string): ValueTable {
+function meaningOfJson(text: string, place: string): ValueTable {
   let root: Value | undefined
   try {
     root = judgeJson(text, place) ?? emptyTable()
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
-    parsePlaces(text, place)
+    placesInJson(text, place)
     throw invalid(place, 'it is not valid JSON', text, 0)
   }
   if (!isTable(root)) {
-    throw invalid(place, 'its root is not an object', text, parsePlaces(text, place)?.offset ?? 0)
+    throw invalid(place, 'its root is not an object', text, placesInJson(text, place)?.offset ?? 0)
   }
   return root
 }
@@ -67,7 +67,7 @@ export interface Leniency {
 
 const string = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"/.source
 const number = /-?\d[\d.eE+-]*/.source
-const token = new RegExp(`${string}|//[^\\r\\n]*|/\\*[\\s\\S]*?\\*/|[^\\s"/]|["/]`, 'g')
+const jsonToken = new RegExp(`${string}|//[^\\r\\n]*|/\\*[\\s\\S]*?\\*/|[^\\s"/]|["/]`, 'g')
 
 /**
  * Comments and trailing commas, in their order.
@@ -79,14 +79,14 @@ export function lenienciesOf(text: string, place: string): readonly Leniency[] {
   /** The comma that only blanks and comments have followed so far. */
   let comma: number | undefined
   let depth = 0
-  for (const { 0: part, index: start } of text.matchAll(token)) {
+  for (const { 0: part, index: start } of text.matchAll(jsonToken)) {
     const end = start + part.length
     if (part.startsWith('//') || part.startsWith('/*')) {
       found.push({ kind: 'comment', start, end })
       continue
     }
-    if ('{['.includes(part) && ++depth > maxDepth) {
-      throw invalid(place, `nested more than ${maxDepth} levels deep`, text, start)
+    if ('{['.includes(part) && ++depth > maxNesting) {
+      throw invalid(place, `nested more than ${maxNesting} levels deep`, text, start)
     }
     if ('}]'.includes(part)) {
       depth--
@@ -98,7 +98,7 @@ export function lenienciesOf(text: string, place: string): readonly Leniency[] {
 }
 
 /**
- * The second judge of a JSON text. It shares no code with jsonc-parser: what JSONC allows is blanked,
+ * The second meaningOfJson of a JSON text. It shares no code with jsonc-parser: what JSONC allows is blanked,
  * and the JavaScript engine does the rest.
  *
  * JSON.parse alone would lose digits of large numbers and treat `__proto__` as it likes, so it also
@@ -136,7 +136,7 @@ function untagged(value: unknown): Value {
  *
  * @throws UserError `config-invalid` with line and column
  */
-function parsePlaces(text: string, place: string): Node | undefined {
+function placesInJson(text: string, place: string): Node | undefined {
   const errors: ParseError[] = []
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true })
   const [error] = errors
@@ -145,7 +145,7 @@ function parsePlaces(text: string, place: string): Node | undefined {
   throw invalid(place, reason.toLowerCase(), text, error.offset)
 }
 
-function holdersOf(tree: Node): readonly Holder[] {
+function jsonHolders(tree: Node): readonly Holder[] {
   const holders: Holder[] = []
   addHolder(holders, tree, [], undefined)
   return holders
@@ -186,31 +186,31 @@ function toLiteral(number: number | bigint): Value {
   return new Literal(Object.is(number, -0) ? '-0' : String(number))
 }
 
-function nameOf(value: Value): string {
+function kindName(value: Value): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
   return `a ${value instanceof Literal ? 'number' : typeof value}`
 }
 
-function spell(content: Content, layout: Layout): string {
+function spellJson(content: Content, layout: Layout): string {
   if ('source' in content) return content.source.replace(/\r?\n/g, layout.eol)
   return 'value' in content
-    ? spellValue(content.value, layout)
-    : spellBraces(content.members, layout, spell)
+    ? spellJsonValue(content.value, layout)
+    : spellObject(content.members, layout, spellJson)
 }
 
-function spellValue(value: Value, layout: Layout): string {
+function spellJsonValue(value: Value, layout: Layout): string {
   if (value instanceof Literal) return value.source
   if (typeof value === 'number') throw new Conflict('JSON has only finite numbers', 0)
   if (Array.isArray(value)) {
-    const items = value.map((item) => spellValue(item, deeper(layout)))
+    const items = value.map((item) => spellJsonValue(item, deeper(layout)))
     return enclose('[', items, ']', layout)
   }
   if (!isTable(value)) return JSON.stringify(value)
-  return spellBraces(new Map(Object.entries(value)), layout, spellValue)
+  return spellObject(new Map(Object.entries(value)), layout, spellJsonValue)
 }
 
-function spellBraces<Child>(
+function spellObject<Child>(
   members: ReadonlyMap<string, Child>,
   layout: Layout,
   spellChild: (child: Child, layout: Layout) => string,
@@ -238,7 +238,7 @@ function enclose(open: string, parts: readonly string[], close: string, layout: 
 }
 
 /** The root object, which is not there yet. */
-function spellAtEnd(text: string, settings: readonly Setting[]): string {
+function spellNewRoot(text: string, settings: readonly Setting[]): string {
   const eol = eolAt(text, text.length)
   const root = spellRoot(settings, eol)
   return text === '' || text.endsWith('\n') ? root + eol : eol + root
@@ -250,5 +250,5 @@ function spellRoot(settings: readonly Setting[], eol: string): string {
     content,
   }))
   const layout = { isMultiLine: true, eol, unit: '  ', indent: '', colon: ': ' }
-  return spell({ members: membersOf(members) }, layout)
+  return spellJson({ members: membersOf(members) }, layout)
 }

@@ -1,13 +1,13 @@
 import { Conflict, type Dialect, type Holder, type Member, type ParsedText } from './dialect.ts'
 import {
   commaIn,
-  linesOf,
+  lineHolders,
   memberAt,
   membersWhere,
-  placeOf,
   refuseBlocked,
   startOf,
   tailOf,
+  toPlace,
 } from './find.ts'
 import type { KeyPath } from './plan.ts'
 import { applySplices, lineRemoval, lineStart, type Splice } from './text.ts'
@@ -39,12 +39,12 @@ export function removeAll(
       const reason = `${showPath(path)} is ${dialect.nameOf(value)}, not ${dialect.table}`
       throw new Conflict(reason, startOf(parsed, path) ?? 0)
     }
-    const place = placeOf(parsed, path)
+    const place = toPlace(parsed, path)
     const isBelow = (one: Holder | Member) => startsWith(one.path, place)
     const isMeant = (one: Member) =>
       isBelow(one) && (one.holder.kind === 'lines' || !isBelow(one.holder))
     for (const one of membersWhere(parsed, isMeant)) removed.add(one)
-    for (const one of linesOf(parsed).filter(isBelow)) headers.add(one)
+    for (const one of lineHolders(parsed).filter(isBelow)) headers.add(one)
   }
 
   return applySplices(

@@ -40,14 +40,11 @@ export function revertText<Parsed extends Text>(
 
 /** What takes each change of ours back in the current text, where its words stand together. */
 function reversals({ before, written, current }: Versions<Text>): readonly Splice[] {
-  const [old, ours, now] = [before, written, current].map(({ text }) => wordsOf(text)) as [
-    string[],
-    string[],
-    string[],
-  ]
-  const places = placesIn(changedWords(ours, now), ours.length)
-  const offsets = totals(now.map((word) => word.length))
-  return changedWords(old, ours).flatMap((change) => {
+  const old = wordsOf(before.text)
+  const byOthers = changedWords(written.text, current.text)
+  const places = placesIn(byOthers, wordsOf(written.text).length)
+  const offsets = totals(wordsOf(current.text).map((word) => word.length))
+  return changedWords(before.text, written.text).flatMap((change) => {
     const [start, end] = (spanOf(change, places) ?? []).map((place) => offsets[place])
     if (start === undefined || end === undefined) return []
     return [{ start, end, text: old.slice(change.oldStart, change.oldEnd).join('') }]
@@ -104,17 +101,47 @@ function wordsOf(text: string): readonly string[] {
   return text.match(/"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[\w.-]+|[ \t]+|\r?\n|[\s\S]/g) ?? []
 }
 
+/** What differs between two texts, in words; each of the changed stretches of lines is looked at alone. */
+function changedWords(old: string, fresh: string): readonly Stretch[] {
+  const [oldLines, newLines] = [linesOf(old), linesOf(fresh)]
+  const [oldWords, newWords] = [wordsOf(old), wordsOf(fresh)]
+  const [oldAt, newAt] = [oldLines, newLines].map((lines) =>
+    totals(lines.map((line) => wordsOf(line).length)),
+  ) as [number[], number[]]
+  return changedPieces(oldLines, newLines, () => true).flatMap((lines) => {
+    const [oldFrom, newFrom] = [oldAt[lines.oldStart] ?? 0, newAt[lines.newStart] ?? 0]
+    return changedPieces(
+      oldWords.slice(oldFrom, oldAt[lines.oldEnd]),
+      newWords.slice(newFrom, newAt[lines.newEnd]),
+      // Commas and braces stand everywhere: what is alike in them tells nothing.
+      (word) => /[\w"']/.test(word),
+    ).map(({ oldStart, oldEnd, newStart, newEnd }) => ({
+      oldStart: oldStart + oldFrom,
+      oldEnd: oldEnd + oldFrom,
+      newStart: newStart + newFrom,
+      newEnd: newEnd + newFrom,
+    }))
+  })
+}
+
 /** The sum of all numbers before each, and of all of them at the end. */
 function totals(numbers: readonly number[]): number[] {
   let sum = 0
   return [0, ...numbers.map((number) => (sum += number))]
 }
 
-/** What differs between two texts, in words. */
-function changedWords(old: readonly string[], fresh: readonly string[]): readonly Stretch[] {
+/** What differs between pieces that are the same in both; only those that tell are compared. */
+function changedPieces(
+  old: readonly string[],
+  fresh: readonly string[],
+  tells: (piece: string) => boolean,
+): readonly Stretch[] {
   const stretches: Stretch[] = []
   let [oldStart, newStart] = [0, 0]
-  for (const [oldAt, newAt] of [...sameIn(old, fresh), [old.length, fresh.length] as const]) {
+  for (const [oldAt, newAt] of [
+    ...sameIn(old, fresh, tells),
+    [old.length, fresh.length] as const,
+  ]) {
     let [oldEnd, newEnd] = [oldAt, newAt]
     const isSame = (oldIndex: number, newIndex: number) =>
       oldStart < oldEnd && newStart < newEnd && old[oldIndex] === fresh[newIndex]
@@ -128,9 +155,13 @@ function changedWords(old: readonly string[], fresh: readonly string[]): readonl
 }
 
 /** Which piece of the one is which of the other; none where they have too little in common. */
-function sameIn(old: readonly string[], fresh: readonly string[]): (readonly [number, number])[] {
+function sameIn(
+  old: readonly string[],
+  fresh: readonly string[],
+  tells: (piece: string) => boolean,
+): (readonly [number, number])[] {
   const [oldTelling, newTelling] = [old, fresh].map((pieces) =>
-    [...pieces.keys()].filter((index) => /[\w"']/.test(pieces[index] ?? '')),
+    [...pieces.keys()].filter((index) => tells(pieces[index] ?? '')),
   ) as [number[], number[]]
   const parts = diffArrays(
     oldTelling.map((index) => old[index]),

@@ -7,24 +7,33 @@ import {
   type Member,
   membersOf,
   type ParsedText,
+  type Place,
   type Setting,
 } from './dialect.ts'
-import { linesOf, memberAt, membersWhere, placeOf, refuseBlocked, startOf, tailOf } from './find.ts'
+import {
+  lineHolders,
+  memberAt,
+  membersWhere,
+  refuseBlocked,
+  startOf,
+  tailOf,
+  toPlace,
+} from './find.ts'
 import type { KeyPath } from './plan.ts'
 import { applySplices, eolAt, indentAt, lineEnd, lineStart, type Splice } from './text.ts'
 import { isTable, samePath, showPath, startsWith, valueAt } from './values.ts'
 
-/** What stands at a place where a key has to go, and how it is called there. */
+/** Where keys go that are not there yet. */
 interface Site {
   readonly holder: Holder
-  /** The new members stand behind it; undefined: the holder has none. */
+  /** They stand behind it; undefined: the holder has no member. */
   readonly after: Member | undefined
-  /** Of these settings, from the holder on. */
-  readonly settings: { readonly path: readonly string[]; readonly content: Content }[]
+  /** Beside keys that begin as they do, which stand anywhere in the holder; else at its end. */
+  readonly isBeside: boolean
   /** A key with several parts is written with dots; else as braces within braces. */
   readonly isDotted: boolean
-  /** Beside keys that begin as the new ones do, which stand anywhere in the holder. */
-  readonly isBeside?: boolean
+  /** Paths from the holder on. */
+  readonly settings: { readonly path: readonly string[]; readonly content: Content }[]
 }
 
 /**
@@ -37,7 +46,7 @@ export function setAll(
   dialect: Dialect,
   parsed: ParsedText,
   settings: readonly Setting[],
-  removed: readonly KeyPath[] = [],
+  removed: readonly KeyPath[],
 ): string {
   const splices: Splice[] = []
   const sites: Site[] = []
@@ -49,19 +58,18 @@ export function setAll(
       splices.push({ start: member.valueStart, end: member.end, text })
       continue
     }
+
     refuseBlocked(dialect, parsed, setting.path)
-    refuseNoMember(parsed, setting.path)
+    refuseParts(parsed, setting.path)
     const site = siteOf(parsed, setting, removed)
-    const known = site && sites.find((one) => isSameSite(one, site))
-    if (known) known.settings.push(...site.settings)
-    else if (site) sites.push(site)
-    else homeless.push(setting)
+    const known = sites.find((one) => site && isSameSite(one, site))
+    if (site === undefined) homeless.push(setting)
+    else if (known) known.settings.push(...site.settings)
+    else sites.push(site)
   }
 
   // What stands beside its like comes before what stands at the end.
-  const inOrder = sites.toSorted(
-    (a, b) => Number(b.isBeside ?? false) - Number(a.isBeside ?? false),
-  )
+  const inOrder = sites.toSorted((a, b) => Number(b.isBeside) - Number(a.isBeside))
   splices.push(...inOrder.flatMap((site) => insertions(dialect, parsed, site)))
   const text = applySplices(parsed.text, splices)
   return homeless.length === 0 ? text : text + dialect.spellAtEnd(text, homeless)
@@ -72,16 +80,12 @@ function isSameSite(a: Site, b: Site): boolean {
 }
 
 /** A table or a list that is written in several places cannot be replaced by one value. */
-function refuseNoMember(parsed: ParsedText, path: KeyPath): void {
-  const last = path.at(-1)
-  const whole = typeof last === 'object' ? path.slice(0, -1) : path
+function refuseParts(parsed: ParsedText, path: KeyPath): void {
+  const whole = typeof path.at(-1) === 'object' ? path.slice(0, -1) : path
   const value = valueAt(parsed.root, whole)
   if (value === undefined || memberAt(parsed, whole)) return
-  const what = isTable(value) ? 'a table' : 'a list'
-  throw new Conflict(
-    `${showPath(whole)} is ${what}, not a single value`,
-    startOf(parsed, whole) ?? 0,
-  )
+  const reason = `${showPath(whole)} is ${isTable(value) ? 'a table' : 'a list'}, not a single value`
+  throw new Conflict(reason, startOf(parsed, whole) ?? 0)
 }
 
 function siteOf(
@@ -89,46 +93,41 @@ function siteOf(
   { path, content }: Setting,
   removed: readonly KeyPath[],
 ): Site | undefined {
-  const lastStaying = ({ members }: Holder) =>
-    members.findLast(
-      (one) => !removed.some((gone) => startsWith(one.path, placeOf(parsed, gone))),
-    ) ?? members.at(-1)
+  const gone = removed.map((one) => toPlace(parsed, one))
+  const atEndOf = (holder: Holder, rest: readonly string[]): Site => ({
+    holder,
+    after: lastStaying(holder, gone),
+    isBeside: false,
+    isDotted: holder.kind === 'lines',
+    settings: [{ path: rest, content }],
+  })
   if (typeof path.at(-1) === 'object') {
-    const holder = memberAt(parsed, path.slice(0, -1))?.inside
-    return (
-      holder && {
-        holder,
-        after: lastStaying(holder),
-        settings: [{ path: [], content }],
-        isDotted: false,
-      }
-    )
+    const list = memberAt(parsed, path.slice(0, -1))?.inside
+    return list && atEndOf(list, [])
   }
 
   const keys = path as readonly string[]
   for (let length = keys.length - 1; length >= 0; length--) {
     const table = keys.slice(0, length)
+    const rest = keys.slice(length)
     const holder = parsed.holders.find((one) => samePath(one.path, table))
-    if (holder && holder.kind !== 'lines') {
-      const settings = [{ path: keys.slice(length), content }]
-      return { holder, after: lastStaying(holder), settings, isDotted: false }
-    }
+    if (holder && holder.kind !== 'lines') return atEndOf(holder, rest)
 
     const isDottedInto = (one: Member) =>
       one.holder.path.length < length && one.path.length > length && startsWith(one.path, table)
-    const dotted = membersWhere(parsed, isDottedInto).at(-1)
-    const home = dotted?.holder ?? (keys.length === length + 1 ? holder : undefined)
-    if (home === undefined) continue
-    const settings = [{ path: keys.slice(home.path.length), content }]
-    return {
-      holder: home,
-      after: dotted ?? lastStaying(home),
-      settings,
-      isDotted: true,
-      isBeside: dotted !== undefined,
+    const after = membersWhere(parsed, isDottedInto).at(-1)
+    if (after) {
+      const settings = [{ path: keys.slice(after.holder.path.length), content }]
+      return { holder: after.holder, after, isBeside: true, isDotted: true, settings }
     }
+    if (holder && rest.length === 1) return atEndOf(holder, rest)
   }
   return undefined
+}
+
+function lastStaying({ members }: Holder, gone: readonly Place[]): Member | undefined {
+  const isGone = (one: Member) => gone.some((place) => startsWith(one.path, place))
+  return members.findLast((one) => !isGone(one)) ?? members.at(-1)
 }
 
 function insertions(dialect: Dialect, parsed: ParsedText, site: Site): Splice[] {
@@ -160,6 +159,7 @@ function newLines(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
   const { text } = parsed
   const { holder, after } = site
   if (after === undefined && holder.path.length === 0) return firstRootLines(dialect, parsed, site)
+
   const anchor = after ?? holder
   const { content, next } = lineEnd(text, anchor.end)
   const eol = eolAt(text, anchor.end)
@@ -172,7 +172,7 @@ function newLines(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
 function firstRootLines(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
   const { text } = parsed
   const lines = spelled(dialect, site, oneLine)
-  const header = linesOf(parsed)[1]
+  const header = lineHolders(parsed)[1]
   if (header === undefined) {
     const end = text.length
     const eol = eolAt(text, end)
@@ -183,6 +183,7 @@ function firstRootLines(dialect: Dialect, parsed: ParsedText, site: Site): Splic
       text: lines.map((line) => (isOpen ? eol + line : line + eol)).join(''),
     }
   }
+
   // A comment directly above a header belongs to it.
   let start = lineStart(text, header.start)
   while (start > 0) {
@@ -203,6 +204,7 @@ function firstMembers(dialect: Dialect, parsed: ParsedText, site: Site): Splice 
   const close = holder.end - 1
   const inner = text.slice(open, close)
   const isBlank = inner.trim() === ''
+
   const outer = owner
     ? layoutOf(parsed, owner)
     : { ...oneLine, isMultiLine: true, eol: eolAt(text, close) }
@@ -216,6 +218,7 @@ function firstMembers(dialect: Dialect, parsed: ParsedText, site: Site): Splice 
     indent: closing + outer.unit,
   }
   const members = spelled(dialect, site, layout)
+
   if (!isMultiLine) {
     const isTight = holder.kind === 'list' || (inner === '' && !outer.colon.endsWith(' '))
     const blank = isTight ? '' : ' '
@@ -238,6 +241,7 @@ function furtherMembers(dialect: Dialect, parsed: ParsedText, site: Site, after:
   const tail = tailOf(dialect, text, after.end)
   const layout = { ...layoutOf(parsed, after), eol: eolAt(text, tail.end) }
   const members = spelled(dialect, site, layout)
+
   const separator = separatorBefore(text, after)
   const behind = { start: tail.end, end: tail.end }
   if (separator.isCommaFirst && tail.comma === undefined) {

@@ -11,7 +11,7 @@ import {
   type Setting,
 } from './dialect.ts'
 import { endsWithBlankLine, eolAt, invalid } from './text.ts'
-import { isTable, Literal, maxDepth, toValue, type Value, type ValueTable } from './values.ts'
+import { isTable, Literal, maxNesting, toValue, type Value, type ValueTable } from './values.ts'
 
 /**
  * TOML. Two parsers that share no code must both accept a text: smol-toml says what it means,
@@ -19,13 +19,13 @@ import { isTable, Literal, maxDepth, toValue, type Value, type ValueTable } from
  */
 export const tomlDialect: Dialect = {
   parse(text, place) {
-    const root = judge(text, place)
+    const root = meaningOfToml(text, place)
     let holders: readonly Holder[] | undefined
     return {
       text,
       root,
       get holders() {
-        holders ??= holdersOf(parsePlaces(text, place))
+        holders ??= tomlHolders(placesInToml(text, place))
         return holders
       },
     }
@@ -34,9 +34,9 @@ export const tomlDialect: Dialect = {
     toValue(value, (number) =>
       Number.isInteger(number) && !Object.is(number, -0) ? BigInt(number) : number,
     ),
-  spell,
+  spell: spellToml,
   spellMember: (keys, value) => `${spellKey(keys)} = ${value}`,
-  spellAtEnd,
+  spellAtEnd: spellNewTables,
   spellByHand: (settings) => blocksOf(settings, '\n').toSorted(rootFirst).join('\n\n'),
   comment: /#[^\n]*/y,
   nameOf: (value) => (Array.isArray(value) ? 'a list' : 'a single value'),
@@ -44,7 +44,7 @@ export const tomlDialect: Dialect = {
   isBlank: (text) => text.trim() === '',
 }
 
-function judge(text: string, place: string): ValueTable {
+function meaningOfToml(text: string, place: string): ValueTable {
   try {
     return withLiterals(parse(text, { integersAsBigInt: true }), 0) as ValueTable
   } catch (cause) {
@@ -61,14 +61,14 @@ function judge(text: string, place: string): ValueTable {
 /** What smol-toml gives is ours alone: its tables, which have no prototype, and lists are kept. */
 function withLiterals(value: unknown, depth: number): Value {
   if (typeof value !== 'object' || value === null) return value as Value
-  if (depth > maxDepth) throw new RangeError(`it is nested more than ${maxDepth} levels deep`)
+  if (depth > maxNesting) throw new RangeError(`it is nested more than ${maxNesting} levels deep`)
   if (value instanceof TomlDate) return new Literal(value.toISOString())
   const members = value as Record<string, unknown>
   for (const key in members) members[key] = withLiterals(members[key], depth + 1)
   return members as ValueTable
 }
 
-function parsePlaces(text: string, place: string): AST.TOMLTopLevelTable {
+function placesInToml(text: string, place: string): AST.TOMLTopLevelTable {
   try {
     return parseTOML(text, { tomlVersion: 'latest' }).body[0]
   } catch (cause) {
@@ -86,7 +86,7 @@ function offsetOf(text: string, line: number, column: number): number {
   return Math.min(start + column, text.length)
 }
 
-function holdersOf(top: AST.TOMLTopLevelTable): readonly Holder[] {
+function tomlHolders(top: AST.TOMLTopLevelTable): readonly Holder[] {
   const root: OpenHolder = { ...noOwner, kind: 'lines', path: [], start: 0, end: 0, members: [] }
   const holders = [root]
   for (const node of top.body) {
@@ -139,22 +139,24 @@ function addValue(
 }
 
 /** On one line. */
-function spell(content: Content): string {
+function spellToml(content: Content): string {
   if ('source' in content) return content.source
-  return 'value' in content ? spellValue(content.value) : spellBraces(content.members, spell)
+  return 'value' in content
+    ? spellTomlValue(content.value)
+    : spellInline(content.members, spellToml)
 }
 
-function spellValue(value: Value): string {
+function spellTomlValue(value: Value): string {
   if (value === null) throw new Conflict('TOML has no null', 0)
   if (value instanceof Literal) return value.source
-  if (Array.isArray(value)) return `[${value.map(spellValue).join(', ')}]`
-  if (isTable(value)) return spellBraces(new Map(Object.entries(value)), spellValue)
+  if (Array.isArray(value)) return `[${value.map(spellTomlValue).join(', ')}]`
+  if (isTable(value)) return spellInline(new Map(Object.entries(value)), spellTomlValue)
   if (typeof value === 'string') return spellString(value)
   // Its types leave out bigint, which it renders (seen in 3.0.0).
   return stringify.value(value as number | boolean)
 }
 
-function spellBraces<Child>(
+function spellInline<Child>(
   members: ReadonlyMap<string, Child>,
   spellChild: (child: Child) => string,
 ): string {
@@ -178,7 +180,7 @@ function spellString(text: string): string {
 }
 
 /** A new `[table]` for each parent. */
-function spellAtEnd(text: string, settings: readonly Setting[]): string {
+function spellNewTables(text: string, settings: readonly Setting[]): string {
   const eol = eolAt(text, text.length)
   const blocks = blocksOf(settings, eol).join(eol + eol)
   if (text === '') return blocks + eol
@@ -193,7 +195,7 @@ function blocksOf(settings: readonly Setting[], eol: string): string[] {
     const keys = path.filter((key) => typeof key === 'string')
     const table = spellKey(keys.slice(0, -1))
     const header = table === '' ? [] : [`[${table}]`]
-    const line = `${spellKey(keys.slice(-1))} = ${spell(content)}`
+    const line = `${spellKey(keys.slice(-1))} = ${spellToml(content)}`
     blocks.set(table, [...(blocks.get(table) ?? header), line])
   }
   return [...blocks.values()].map((lines) => lines.join(eol))

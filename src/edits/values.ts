@@ -25,7 +25,7 @@ export interface ValueTable {
 }
 
 /** Deepest nesting that is edited. Beyond it a file is refused, long before the stack ends. */
-export const maxDepth = 2_000
+export const maxNesting = 2_000
 
 export function isTable(value: Value | undefined): value is ValueTable {
   return (
@@ -128,7 +128,7 @@ export function matches(
     if (value !== undefined) continue
     for (let length = path.length - 1; length > 0; length--) {
       const parent = path.slice(0, length)
-      if (!isEmpty(valueAt(wanted, parent)) || valueAt(found, parent) !== undefined) break
+      if (!holdsNothing(valueAt(wanted, parent)) || valueAt(found, parent) !== undefined) break
       wanted = withValue(wanted, parent, undefined)
     }
   }
@@ -136,14 +136,14 @@ export function matches(
 }
 
 /** Whether it is a table or a list that holds nothing. */
-export function isEmpty(value: Value | undefined): boolean {
+export function holdsNothing(value: Value | undefined): boolean {
   if (Array.isArray(value)) return value.length === 0
   return isTable(value) && Object.keys(value).length === 0
 }
 
 /** The paths of all values below `path` that are not tables, and of all empty tables. */
 export function leafPaths(value: Value | undefined, path: KeyPath): KeyPath[] {
-  if (!isTable(value) || isEmpty(value)) return [path]
+  if (!isTable(value) || holdsNothing(value)) return [path]
   return Object.keys(value).flatMap((key) => leafPaths(value[key], [...path, key]))
 }
 

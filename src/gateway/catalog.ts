@@ -28,9 +28,9 @@ export async function readCatalog(access: GatewayAccess): Promise<Catalog> {
   let leftOut = 0
   let isCut = false
   let serverTime: Date | undefined
-  let { path } = catalogRequest
+  let path: string | undefined = catalogRequest.path
 
-  for (let page = 0; page < maxPages && !isCut; page++) {
+  for (let page = 1; path !== undefined && !isCut; page++) {
     const answer = await ask(access, { ...catalogRequest, path }, { asked: 'catalog' })
     serverTime ??= clockOf(answer)
 
@@ -38,15 +38,16 @@ export async function readCatalog(access: GatewayAccess): Promise<Catalog> {
     const found = readPage(answer.body, access.key, maxModels - before)
     for (const model of found.models) models.set(model.id, model)
     leftOut += found.leftOut
-    isCut = found.isCut
-    if (found.next === undefined || models.size === before) break
-    path = `${catalogRequest.path}?limit=1000&after_id=${encodeURIComponent(found.next)}`
+
+    const next = models.size === before ? undefined : found.next
+    isCut = found.isCut || (next !== undefined && page === maxPages)
+    path = next && `${catalogRequest.path}?limit=1000&after_id=${encodeURIComponent(next)}`
   }
 
   if (models.size === 0) throw emptyCatalog(access, leftOut)
   const notices = [
     ...(leftOut === 0 ? [] : [modelsLeftOut(leftOut)]),
-    ...(isCut ? [catalogCut] : []),
+    ...(isCut ? [catalogCut(models.size)] : []),
   ]
   return compact({
     models: [...models.values()],
@@ -56,9 +57,11 @@ export async function readCatalog(access: GatewayAccess): Promise<Catalog> {
 }
 
 /** Nobody chooses among so many: most likely something is wrong with the gateway. */
-const catalogCut: Notice = {
-  code: 'catalog-cut',
-  message: `The gateway lists more than ${maxModels} models; only the first ${maxModels} are looked at`,
+function catalogCut(count: number): Notice {
+  return {
+    code: 'catalog-cut',
+    message: `The gateway lists more than ${count} models; only the first ${count} are looked at`,
+  }
 }
 
 function emptyCatalog({ baseUrl }: GatewayAccess, leftOut: number): UserError {

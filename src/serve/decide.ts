@@ -70,7 +70,7 @@ export function decide(circumstances: Circumstances, inference: InferenceRequest
     forced(circumstances, decision, 'before-model') ??
     failure ??
     resultOf(circumstances, inference.protocol, body, decision)
-  return { ...decision, result }
+  return { result, ...decision }
 }
 
 type Undecided = { -readonly [Member in Exclude<keyof Decision, 'result'>]: Decision[Member] }

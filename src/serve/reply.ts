@@ -69,8 +69,8 @@ export class Reply {
 
   /** Answers with a whole text at once. */
   send({ status = 200, type, text, more = {} }: WholeText): void {
-    const length = { 'Content-Length': Buffer.byteLength(text) }
-    const headers = this.#head(status, type, { ...length, ...more })
+    const length = Buffer.byteLength(text)
+    const headers = this.#head(status, type, { 'Content-Length': length, ...more })
     this.#sendWhole({ status, headers, body: text })
     this.#dropUpload()
   }

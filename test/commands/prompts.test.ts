@@ -51,6 +51,15 @@ describe('a question says what to type, and names no flag', () => {
     }
   })
 
+  test('for an address with a secret in it: the secret is not repeated', async () => {
+    const said = await replies('address', [
+      'ftp://gateway.example/?k=canary0123',
+      'http://gateway.example/v1?k=canary0123',
+      'https://me:canary0123@gateway.example',
+    ])
+    for (const reply of said) expect(reply).not.toContain('canary')
+  })
+
   test('for an address without encryption: the flag is what cannot be typed', async () => {
     expect(await replies('address', ['http://gateway.example/v1'])).toEqual([
       'http://gateway.example would send the key over the network for everyone to read. Type https://gateway.example; or, if you trust the network, leave with Ctrl-C and begin with, say, repoint codex --allow-http.',

@@ -188,6 +188,29 @@ describe('an undo of an element', () => {
     expect(undo('json', '{ "enabled": ["a"] }', change, () => '{}').text).toBe('{}')
   })
 
+  test('is not misled by a text that went from one list to another', () => {
+    const before = lines(
+      '{',
+      '  "enabled": [',
+      '    "a" // mine',
+      '  ],',
+      '  "disabled": [',
+      '    "x", // not yet',
+      '    "b"',
+      '  ]',
+      '}',
+    )
+    const changes = [listHolds(list, 'x'), listLacks(['disabled'], 'x')]
+    const written = json.edit(bytesOf(before), changes, 'FILE')
+    const more = (text: string) => text.replace('"x"\n', '"x",\n    "theirs" // too\n')
+    const current = bytesOf(more(show(written) as string))
+    const paths = changes.map(({ path }) => path)
+    const undone = json.undo({ before: bytesOf(before), written, current }, paths, 'FILE')
+    expect(show(undone.bytes)).toBe(
+      before.replace('"a" // mine\n', '"a", // mine\n    "theirs" // too\n'),
+    )
+  })
+
   test('takes a list that we opened along, but not with what others put into it', () => {
     const change = listHolds(list, 'x')
     const anew = (more: string) => () => `{"b":1,"enabled":["x"${more}]}`

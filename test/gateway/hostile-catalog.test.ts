@@ -52,6 +52,19 @@ describe('hostile catalog', () => {
   })
 })
 
+test('hostile catalog: pages without end are cut', async () => {
+  const server = await aServer(({ url }, response) => {
+    const id = `m-${Math.random()}-${url.length}`
+    sendJson(response, 200, { data: [{ id }], has_more: true, last_id: id })
+  })
+  const catalog = await readCatalog(accessTo(server))
+  expect(server.seen).toHaveLength(20)
+  expect(catalog.models).toHaveLength(20)
+  expect(catalog.notices?.[0]?.message).toBe(
+    'The gateway lists more than 20 models; only the first 20 are looked at',
+  )
+})
+
 describe('hostile catalog: the program', () => {
   test.each([
     ['models', []],

@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aServer, sendJson } from '../gateway/forged.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { keys, runOnTerminal, type TerminalRun } from '../support/terminal.ts'
@@ -90,6 +91,19 @@ test('Ctrl-C while the gateway keeps us waiting: status 130, nothing changed', a
   expect(run.screen()).toContain('Nothing was changed.')
   expect(home.snapshot()).toEqual({})
   await slow.close()
+})
+
+test('Ctrl-C while a gateway makes us work on an absurd answer', async () => {
+  const ids = Array.from({ length: 130_000 }, (_, n) => ({ id: `gpt-${n}-sol` }))
+  const hostile = await aServer((_request, response) => sendJson(response, 200, { data: ids }))
+  const run = runOnTerminal(aHome(), ['codex', '--base-url', `http://127.0.0.1:${hostile.port}`], {
+    env: { REPOINT_API_KEY: canary },
+  })
+  await run.shows('Asking the gateway')
+  const typedAt = performance.now()
+  run.type(keys.ctrlC)
+  expect(await run.ended).toBe(130)
+  expect(performance.now() - typedAt).toBeLessThan(5_000)
 })
 
 test('a no at the confirmation changes nothing', async () => {

@@ -17,9 +17,18 @@ import { pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { brokenText, fileOf, layersOf, originOf, readFile, rootOf } from '../texts.ts'
 import { ourKeys } from './choice.ts'
-import { chooseMapped, chooseSlots } from './models.ts'
+import { chooseMapped, chooseSlots, usesOfMapping, usesOfSlots } from './models.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { inEnv, names, readRepairedSettings, readSettings, slotVariable } from './settings.ts'
+
+const demoFiles = {
+  '.claude/settings.json': `{
+  "permissions": { "allow": ["Bash(npm test:*)"], "deny": [] },
+  "hooks": {},
+  "model": "opus"
+}
+`,
+}
 
 /** The messages client. Facts: run against Claude Code 2.1.197 and 2.1.329, 2026-11-21. */
 const shared = {
@@ -36,6 +45,7 @@ const shared = {
       '--no-session-persistence',
     ],
     pingEnv: { CLAUDE_CODE_MAX_RETRIES: '0' },
+    answerIn,
   },
   protocol: 'messages',
   restartAdvice: 'Close every running Claude Code and start it again.',
@@ -53,6 +63,8 @@ export const claude: ClientModule = {
   ...shared,
   choose: chooseSlots,
   plan: (texts, choice) => planClaude('claude', texts, choice),
+  wouldUse: usesOfSlots,
+  isUsual: (settings) => !hasFilledSlots(settings),
 }
 
 /** With GPT models in its slots. */
@@ -60,6 +72,23 @@ export const claudeGpt: ClientModule = {
   ...shared,
   choose: chooseMapped,
   plan: (texts, choice) => planClaude('claude-gpt', texts, choice),
+  wouldUse: usesOfMapping,
+  isUsual: hasFilledSlots,
+  demoFiles,
+}
+
+/** What it prints with `--output-format json` (2.1.329): `{"result": "…"}`. */
+function answerIn(stdout: string): string | undefined {
+  try {
+    const { result } = JSON.parse(stdout)
+    return typeof result === 'string' ? result : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function hasFilledSlots({ slotModels = {} }: Settings): boolean {
+  return slots.every((slot) => slotModels[slot] !== undefined)
 }
 
 /** @throws UserError `usage` for two names of one model */

@@ -8,7 +8,7 @@ import {
 } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
-import { type ModelChoice, type SetupOptions, type Slot, slots } from '../client.ts'
+import { type ModelChoice, type ModelUse, type SetupOptions, type Slot, slots } from '../client.ts'
 import { checkedModel, windowOf } from '../models.ts'
 
 /**
@@ -35,7 +35,7 @@ const sentFor: Readonly<Record<Slot, readonly (readonly [version: string, id: st
 }
 
 /** GPT models for the slots and for subagents. Undefined: no rule fits. */
-export function gptMapping(
+function gptMapping(
   catalog: Catalog,
 ): Readonly<Record<Slot | 'subagent', ChosenModel | undefined>> {
   const { best, balanced, small } = gptTiers(catalog)
@@ -96,6 +96,22 @@ export function chooseMapped(catalog: Catalog | undefined, options: SetupOptions
     ...windowOf(catalog, [...Object.values(slotModels), subagentModel], options),
     notes: [],
   }
+}
+
+/** The models of each slot's own tier. */
+export function usesOfSlots(catalog: Catalog): readonly ModelUse[] {
+  const tiers = messagesTiers(catalog, slots)
+  return slots.flatMap((role) =>
+    tiers[role].map((id) => ({ role, id, reason: `its id holds the word ${role}` })),
+  )
+}
+
+export function usesOfMapping(catalog: Catalog): readonly ModelUse[] {
+  const mapping = gptMapping(catalog)
+  return [...slots, 'subagent' as const].flatMap((role) => {
+    const chosen = mapping[role]
+    return chosen === undefined ? [] : [{ role, ...chosen }]
+  })
 }
 
 function checkedPins(

@@ -1,8 +1,9 @@
 import { compact } from '../../compact.ts'
 import type { Bytes, FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
+import { defaultModel } from '../../gateway/models/rules.ts'
 import type { Choice, ClientModule, FileText, FileTexts, Origins, Settings } from '../client.ts'
-import { chooseOneModel } from '../models.ts'
+import { chooseOneModel, oneUse } from '../models.ts'
 import { checkProviderId } from '../provider-ids.ts'
 import { editKeys } from '../repairs.ts'
 import { fileOf, originOf, type ReadFile, readFile, rootOf, textAt } from '../texts.ts'
@@ -12,6 +13,21 @@ import { codexFiles } from './files.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { addressInUse, reservedIds, strayAddress, takesAuthFile } from './provider.ts'
 import { startObstacles } from './provider-obstacles.ts'
+import { leftRunning } from './server.ts'
+
+const demoFiles = {
+  '.codex/config.toml': `# My Codex settings. Please keep the comments.
+model = "gpt-5.4"            # the cheap one
+approval_policy = "on-request"
+
+[mcp_servers.files]          # do not lose me
+command = "mcp-files"
+args = ["--root", "~/notes"]
+
+[projects."/home/me/shop"]
+trust_level = "trusted"
+`,
+}
 
 /** The responses agent. Facts: run against Codex 0.169.0, 2026-11-21. */
 export const codex: ClientModule = {
@@ -38,6 +54,9 @@ export const codex: ClientModule = {
   origins: originsOfCodex,
   asConfigured: ({ model }) => ({ model }),
   aboutConversations,
+  leftRunning,
+  wouldUse: (catalog) => oneUse(defaultModel(catalog, 'responses')),
+  demoFiles,
   inTheWay,
   wrongNow,
 }

@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue, FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import { smallModel, speaks } from '../../gateway/models/rules.ts'
+import { defaultModel, smallModel, speaks } from '../../gateway/models/rules.ts'
 import type { Catalog, CatalogModel } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
@@ -17,7 +17,7 @@ import type {
   SetupOptions,
 } from '../client.ts'
 import { isCodexAuth } from '../codex/auth.ts'
-import { pickModel, windowOf } from '../models.ts'
+import { oneUse, pickModel, windowOf } from '../models.ts'
 import { pathsOf } from '../paths.ts'
 import { checkProviderId } from '../provider-ids.ts'
 import { editKeys } from '../repairs.ts'
@@ -35,6 +35,15 @@ import {
 import { mergedConfig, ownFiles, readOpencodeKey } from './config.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { reservedIds } from './reserved-ids.ts'
+
+const demoFiles = {
+  '.config/opencode/opencode.jsonc': `{
+  // keys that I got used to
+  "keybinds": { "leader": "ctrl+x" },
+  "share": "disabled", // never
+}
+`,
+}
 
 /** The provider-config tool. Facts: run against opencode 1.18.33, 2026-11-21. */
 export const opencode: ClientModule = {
@@ -54,6 +63,11 @@ export const opencode: ClientModule = {
   readBack: readBackOpencode,
   origins: originsOfOpencode,
   asConfigured: ({ model }) => ({ model }),
+  wouldUse: (catalog) => [
+    ...oneUse(defaultModel(catalog, 'chat')),
+    ...oneUse(smallModel(catalog), 'small'),
+  ],
+  demoFiles,
   inTheWay,
   wrongNow,
 }

@@ -1,14 +1,23 @@
-import { isCovered } from '../../clients/client.ts'
-import { findCodexDaemon, stopDaemonCommand } from '../../clients/codex/daemon.ts'
+import { type Client, isCovered } from '../../clients/client.ts'
 import { type ErrorCode, exitStatus, UserError } from '../../errors.ts'
 import { readCatalog } from '../../gateway/catalog.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
 import { probe } from '../../gateway/probe.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
-import type { DoctorRequest } from '../doctor.ts'
 import { findInstalled } from '../inventory/client-program.ts'
 import type { ClientState } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
+
+export interface DoctorRequest {
+  readonly client?: string | undefined
+  /** Carry out the safe cures as one run. */
+  readonly fix: boolean
+  /** With `fix`: also the cures that take something of the user's out of use. */
+  readonly yes: boolean
+  readonly verify: boolean
+  readonly timeoutSeconds: number
+  readonly caFile?: string | undefined
+}
 
 /** One finding. */
 export interface Check {
@@ -30,13 +39,12 @@ export async function checkClient(
   request: DoctorRequest,
 ): Promise<Check[]> {
   const { client, settings } = state
-  const about = client.family
   return [
     await checkInstalled(session, state),
     ...(settings.broken === undefined || isCovered('broken', state.obstacles)
       ? []
       : [brokenCheck(session, state, settings.broken, request)]),
-    ...(about === 'codex' ? checkServer(session) : []),
+    ...checkLeftRunning(session, client),
     ...checkPrivacy(session, state),
     ...checkObstacles(state, request),
   ]
@@ -90,16 +98,16 @@ function brokenCheck(
 }
 
 /** Its key is the one from its start: it may be older than the files. */
-function checkServer(session: Session): Check[] {
-  const daemon = findCodexDaemon(session.platform)
-  if (daemon === undefined) return []
+function checkLeftRunning({ platform }: Session, client: Client): Check[] {
+  const server = client.leftRunning?.(platform)
+  if (server === undefined) return []
   return [
     {
-      about: 'codex',
-      id: 'codex-server',
+      about: client.family,
+      id: `${client.family}-server`,
       result: 'warning',
-      message: `Codex has left a server running (pid ${daemon.pid}); it keeps the key from its start`,
-      cure: stopDaemonCommand,
+      message: `${client.label} has left a server running (pid ${server.pid}); it keeps the key from its start`,
+      cure: server.stopCommand,
     },
   ]
 }

@@ -68,7 +68,7 @@ export function expectInstalled(session: Session, client: Client): string {
  */
 export async function tryClient(session: Session, client: Client): Promise<Tried> {
   const { processes, machine, files, interrupt } = session.platform
-  const { pingArgs, pingEnv } = client.binary
+  const { pingArgs, pingEnv, answerIn } = client.binary
   const program = expectInstalled(session, client)
   const folder = makeEmptyFolder(session.platform)
   const result = await session
@@ -95,14 +95,14 @@ export async function tryClient(session: Session, client: Client): Promise<Tried
   if (result.exitStatus === 0)
     return {
       client: client.id,
-      said: clean(answerIn(result.stdout) ?? (result.stdout || result.stderr)).slice(-maxShown),
+      said: clean(answerIn?.(result.stdout) ?? (result.stdout || result.stderr)).slice(-maxShown),
     }
   const how =
     result.reason === 'timed-out'
       ? `did not answer within ${tryTimeoutMs / 1000} s`
       : `failed with status ${result.exitStatus ?? result.reason}`
   const line =
-    answerIn(result.stdout) ??
+    answerIn?.(result.stdout) ??
     `${result.stderr}\n${result.stdout}`
       .split('\n')
       .find((one) => /error|fail|denied|invalid|refused/i.test(one) && !/[{}"]/.test(one))
@@ -111,14 +111,4 @@ export async function tryClient(session: Session, client: Client): Promise<Tried
     message: `${client.label} ${how}${line === undefined ? '' : `: ${clean(line).slice(0, maxShown)}`}`,
     hint: `See \`repoint doctor ${client.family}\`, or run it by hand.`,
   })
-}
-
-/** What Claude Code answers with `--output-format json` (2.1.329): `{"result": "…"}`. */
-function answerIn(stdout: string): string | undefined {
-  try {
-    const { result } = JSON.parse(stdout)
-    return typeof result === 'string' ? result : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,4 @@
-import type { FilesState } from '../../errors.ts'
+import { type FilesState, UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { dots, maskTellTale, printable, shortPath } from '../../text.ts'
@@ -33,6 +33,23 @@ export class Session {
   /** @param yes `--yes` was given */
   consent(yes: boolean): Consent {
     return yes ? 'given' : this.canAsk ? 'ask' : 'none'
+  }
+
+  /**
+   * Asks for a yes, unless it is given already.
+   *
+   * @param alone what to say where nobody can be asked
+   * @throws UserError `confirmation-needed` where nobody can be asked, `cancelled` on a no
+   */
+  async agree(
+    consent: Consent,
+    question: { readonly message: string; readonly default: boolean },
+    alone: { readonly message: string; readonly hint: string },
+  ): Promise<void> {
+    if (consent === 'given') return
+    if (consent === 'none') throw new UserError({ code: 'confirmation-needed', ...alone })
+    const isAccepted = await this.platform.ask.confirm(question)
+    if (!isAccepted) throw new UserError({ code: 'cancelled', message: 'Cancelled' })
   }
 
   /** Puts something beside the result. */

@@ -8,14 +8,24 @@ const routeAtEnd =
 
 /** First path segments of the web applications of this gateway family (New API, one-api, LiteLLM). */
 const webPage =
-  /\/(?:console|panel|dashboard|login|register|tokens?|pricing|playground|topup|wallet|settings?|about|ui|index\.html?)(?:\/.*)?$/i
+  /\/(?:console|panel|dashboard|login|register|tokens?|pricing|playground|topup|wallet|settings|about|ui|index\.html)(?:\/.*)?$/i
 
 const docsHost =
-  /^(?:docs?|documentation|api-?docs?|help|wiki|manual)\.|\.(?:gitbook\.io|readthedocs\.io|mintlify\.app|apifox\.cn)$/i
+  /^(?:docs?|documentation|api-?docs?|help|wiki|manual)\.|\.(?:gitbook\.io|readthedocs\.io|mintlify\.app|apifox\.cn)$/
 const docsPage = /\/(?:docs?|documentation|swagger|redoc|openapi\.json|api-docs|guide)(?:\/.*)?$/i
 
-const placeholder =
-  /^(?:(?:api|base|gateway|your|my)?[-_ ]?(?:base)?[-_ ]?(?:url|host|endpoint)|<.*>|\{.*\}|\[.*\]|\$\{?\w+\}?|%\w+%|\$env:\w+|(?:your|my)[-_ ].*|.*[{<](?:base[-_]?)?(?:url|host|domain)[}>].*|https?:\/\/(?:your|my)[-_].*|https?:\/\/[.…]+.*)$/iu
+/** The ways in which instructions leave a gap for the address. */
+const placeholders: readonly RegExp[] = [
+  /^(?:(?:api|base|gateway)[-_]?)?(?:base[-_]?)?(?:url|host|endpoint)$/i,
+  /^\{.*\}$/,
+  /^\[[\w -]*\]$/,
+  /^\$\{?\w+\}?$/,
+  /^\$env:\w+$/i,
+  /^%\w+%$/,
+  /\{(?:base[-_]?)?(?:url|host|domain)\}/i,
+  /^(?:https?:\/\/)?(?:your|my)[-_]/i,
+  /^https?:\/\/[.…]/u,
+]
 
 /**
  * The API root in what people paste: with or without a scheme, `/v1`, a full route, quotes, a web
@@ -78,7 +88,7 @@ loopback.addAddress('::1', 'ipv6')
  * connected to: then ask again with the address.
  */
 export function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, '').toLowerCase()
+  const bare = host.replace(/[[\]]/g, '').toLowerCase()
   const version = isIP(bare)
   if (version !== 0) return loopback.check(bare, version === 4 ? 'ipv4' : 'ipv6')
   return /^(?:.+\.)?localhost$/.test(bare)
@@ -89,7 +99,7 @@ function parse(input: string, changes: string[]): URL {
   if (text === '') {
     throw badAddress('The base URL is empty', 'Give it as --base-url https://gateway.example.')
   }
-  if (placeholder.test(text)) {
+  if (placeholders.some((pattern) => pattern.test(text))) {
     throw badAddress(
       'The base URL is still a placeholder from the instructions',
       'Give the address of your gateway: --base-url https://gateway.example.',
@@ -121,15 +131,12 @@ function addressIn(input: string, changes: string[]): string {
   // Zero-width characters and marks come along when people copy from chats and web pages.
   const visible = input.replace(/\p{Cf}/gu, '')
   const bare = visible.trim()
-  let text = bare
-    .replace(/^(https?)：/i, '$1:')
-    .replaceAll('／', '/')
-    .replaceAll('。', '.')
+  let text = bare.replaceAll('：', ':').replaceAll('／', '/').replaceAll('。', '.')
 
-  const embedded = text.match(/https?:\/{1,2}[^\s"'`<>()，、；]+/gi)
-  if (embedded?.length === 1 && embedded[0] !== text) text = embedded[0]
+  const embedded = text.match(/https?:\/[^\s"'`<>()，、；]+/gi)
+  if (embedded?.length === 1) text = embedded[0]
   text = text
-    .replace(/^(?:export\s+|set\s+)?[A-Z_]*(?:URL|BASE|HOST|ENDPOINT)\s*=\s*/i, '')
+    .replace(/^[\w\s]*(?:URL|BASE|HOST|ENDPOINT)\s*=\s*/i, '')
     .replace(/^["'`“”‘’<(]+|["'`“”‘’>)]+$/g, '')
     .replace(/[\s,;.，；]+$/, '')
     .trim()
@@ -201,7 +208,7 @@ function cleanHostname(url: URL, changes: string[]): string {
 
   if (!url.hostname.endsWith('.')) return url.hostname
   changes.push('the dot behind the host removed')
-  return url.hostname.replace(/\.+$/, '')
+  return url.hostname.slice(0, -1)
 }
 
 /** The path before `/v1`, without a trailing slash. */
@@ -240,11 +247,7 @@ function untilSteady(text: string, step: (text: string) => string): string {
 }
 
 function tryUrl(text: string): URL | undefined {
-  try {
-    return new URL(text)
-  } catch {
-    return undefined
-  }
+  return URL.canParse(text) ? new URL(text) : undefined
 }
 
 /** Beginnings of well-known keys, too long or too odd for a host name, whose parts end at 63. */
@@ -257,8 +260,10 @@ const longWord = /^(?=.*\d)(?=.*[a-z])[\w+=~-]{24,}$/i
 
 /** Whether a text is a key to all appearances, and not the address of a host. */
 function isKeyShaped(text: string): boolean {
-  if (/^https?:/i.test(text)) return wellKnown.test(text.replace(/^https?:\/*/i, ''))
-  const value = text.replace(/^\w+\s*[=:]\s*["']?/, '')
+  const scheme = /^https?:\/*/i
+  if (scheme.test(text)) return wellKnown.test(text.replace(scheme, ''))
+
+  const value = text.replace(/^\w+[=:]["']?/, '')
   return [text, value].some(
     (part) => wellKnown.test(part) || shortKey.test(part) || longWord.test(part),
   )

@@ -1,22 +1,21 @@
 import { UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
 
-/** The ways in which instructions leave a gap for the key. */
+/** The ways in which instructions leave a gap for the key, behind the `sk-` that some show. */
 const gaps: readonly RegExp[] = [
   /^[<{[(].*[>}\])]$/s,
   /^\$\{?\w+\}?$/,
   /^\$env:\w+$/i,
   /^%\w+%$/,
-  /^(?:sk-)?x{3,}(?:-x+)*$/i,
-  /^(?:sk-)?(?:\.{2,}|…+|\*{2,}|•+|·{2,}|_{2,}|-{2,})$/u,
-  /^(?:sk-)?(?:your|insert|enter|paste|put|replace)(?:[-_ ][a-z]+)+$/i,
-  /^(?:sk-)?(?:your|my|the)?[-_ ]?(?:api|access|auth|secret)?[-_ ]?(?:key|token)(?:[-_ ]?(?:here|goes[-_ ]here))?$/i,
-  /^(?:changeme|change-me|todo|placeholder|replace-?me)$/i,
+  /^(?:[x.…*•·_-]{2,}|…)$/iu,
+  /^(?:your|insert|enter|paste|put|replace)[-_ ][a-z_ -]+$/i,
+  /^(?:(?:your|my|the|api|access|auth|secret)[-_ ]?)*(?:key|token)(?:[-_ ]?(?:goes[-_ ])?here)?$/i,
+  /^(?:change-?me|todo|placeholder|replaceme)$/i,
   /你的|您的|密钥|令牌|填写|替换/u,
 ]
 
 /** A web page shows keys like this: the middle is gone. */
-const masked = /\*{3,}|•{2,}|…|\.{3,}/u
+const masked = /\*{3,}|•|…|\.{3,}/u
 
 const quotes = /^["'`“”‘’«»「」]+|["'`“”‘’«»「」]+$/gu
 
@@ -42,7 +41,7 @@ export function cleanKey(input: string): { key: string; notices: Notice[] } {
   const lines = text.split(/[\r\n\u2028\u2029]+/).map((line) => line.trim())
   const key = lines.join('')
   if (lines.length > 1) {
-    refuseSeveralLines(lines, key, removed.includes(assignmentLabel))
+    refuseSeveralLines(lines, removed.includes(assignmentLabel))
     removed.push('line breaks')
   }
   refuseGaps(key)
@@ -55,13 +54,11 @@ export function cleanKey(input: string): { key: string; notices: Notice[] } {
   return { key, notices }
 }
 
-function refuseSeveralLines(lines: readonly string[], key: string, isAssigned: boolean): void {
+function refuseSeveralLines(lines: readonly string[], isAssigned: boolean): void {
   if (lines.slice(1).some((line) => line.startsWith('sk-'))) {
     throw badKey('This is more than one key', 'Give one key.')
   }
-  const isWrapped =
-    !isAssigned && lines.every((line) => keyPiece.test(line)) && bareKey(key).text === key
-  if (isWrapped) return
+  if (!isAssigned && lines.every((line) => keyPiece.test(line))) return
   throw badKey(
     `The key is followed by other text: these are ${lines.length} lines, and a key is one`,
     `Give the line with the key alone. ${howToGive}`,
@@ -104,7 +101,7 @@ const wrappings: readonly (readonly [name: string, take: (text: string) => strin
   ['the punctuation behind it', (text) => text.replace(/[,;]+$/, '').trim()],
   [
     '"Bearer"',
-    (text) => text.replace(/^(?:(?:authorization|x-api-key)\s*:\s*)?(?:bearer(?:\s+|$))?/i, ''),
+    (text) => text.replace(/^authorization\s*:\s*/i, '').replace(/^bearer(?:\s+|$)/i, ''),
   ],
 ]
 
@@ -119,7 +116,7 @@ function refuseGaps(text: string): void {
     })
   }
 
-  if (gaps.some((pattern) => pattern.test(text))) {
+  if (gaps.some((pattern) => pattern.test(text.replace(/^sk-/, '')))) {
     throw new UserError({
       code: 'key-placeholder',
       message: 'The key is still a placeholder from the instructions',
@@ -145,8 +142,8 @@ const pasteKey = 'Paste your own key alone.'
 
 function withoutAssignment(text: string): string {
   const assignment =
-    /^\{?\s*(?:export\s+|set\s+|setx\s+|\$env:)?["']?[A-Za-z][\w.-]*(?:key|token|secret|password)["']?\s*(?:[:=]\s*|\s(?=["']))(?=\S)/i
-  if (/^(?:export\s+|set\s+)?[A-Z_]+=$/.test(text)) return ''
+    /^\{?\s*(?:\w+\s+|\$env:)?["']?[A-Za-z][\w.-]*(?:key|token|secret|password)["']?\s*(?:[:=]\s*|\s(?=["']))(?=\S)/i
+  if (/^(?:\w+\s+)?[A-Z_]+=$/.test(text)) return ''
   const without = text.replace(assignment, '')
   return without === text ? text : without.replace(/\}$/, '').trim()
 }
@@ -163,7 +160,7 @@ function refuseWhatIsNoKey(text: string): void {
   if (/\s/.test(text)) {
     throw badKey('The key has spaces inside', 'Copy the key alone, without the text around it.')
   }
-  if (/[,;&]\s*["'{]*\w+["']?\s*[:=]/.test(text)) {
+  if (/[,;&]["'{]*\w+["']?[:=]/.test(text)) {
     throw badKey(
       'The key is followed by another setting',
       `Copy the key alone. ${howToGive}`,

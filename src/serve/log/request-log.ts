@@ -73,7 +73,6 @@ export function openEntry(
   startedMs: number,
 ): LogEntry {
   return {
-    ...arrival,
     rawHeaders,
     startedMs,
     number: 0,
@@ -91,6 +90,8 @@ export function openEntry(
     requestBytes: 0,
     responseBody: '',
     responseBytes: 0,
+    // Last: V8 takes a hundred times longer for the members behind a spread (Node 20.20, 2026-11-22).
+    ...arrival,
   }
 }
 

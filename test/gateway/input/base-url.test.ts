@@ -14,6 +14,15 @@ function refusal(input: string): UserError {
   throw new Error(`accepted: ${input}`)
 }
 
+/** What is said of an address. */
+const gap = 'The base URL is still a placeholder from the instructions'
+const noAddress = 'The base URL is not a web address'
+const aKey = 'This looks like a key, not an address'
+const spaces = 'The base URL has spaces inside'
+const around = 'what stood around the address removed'
+const https = 'https:// put in front'
+const removed = (path: string) => `${path} removed (clients add it where it belongs)`
+
 describe('base URL: what people paste', () => {
   test.each([
     // As it should be: nothing to say.
@@ -37,41 +46,17 @@ describe('base URL: what people paste', () => {
     ],
 
     // Routes.
-    [
-      'https://gw.example/v1',
-      'https://gw.example',
-      '/v1 removed (clients add it where it belongs)',
-    ],
-    [
-      'https://gw.example/v1/',
-      'https://gw.example',
-      '/v1 removed (clients add it where it belongs)',
-    ],
-    [
-      'https://gw.example/V1',
-      'https://gw.example',
-      '/V1 removed (clients add it where it belongs)',
-    ],
-    [
-      'https://gw.example/v1/v1',
-      'https://gw.example',
-      '/v1/v1 removed (clients add it where it belongs)',
-    ],
-    [
-      'https://gw.example//v1//',
-      'https://gw.example',
-      '/v1 removed (clients add it where it belongs)',
-    ],
+    ['https://gw.example/v1', 'https://gw.example', removed('/v1')],
+    ['https://gw.example/v1/', 'https://gw.example', removed('/v1')],
+    ['https://gw.example/V1', 'https://gw.example', removed('/V1')],
+    ['https://gw.example/v1/v1', 'https://gw.example', removed('/v1/v1')],
+    ['https://gw.example//v1//', 'https://gw.example', removed('/v1')],
     [
       'https://gw.example/v1/chat/completions',
       'https://gw.example',
-      '/v1/chat/completions removed (clients add it where it belongs)',
+      removed('/v1/chat/completions'),
     ],
-    [
-      'https://gw.example/v1/responses',
-      'https://gw.example',
-      '/v1/responses removed (clients add it where it belongs)',
-    ],
+    ['https://gw.example/v1/responses', 'https://gw.example', removed('/v1/responses')],
     [
       'https://gw.example/v1/messages?beta=true',
       'https://gw.example',
@@ -80,42 +65,26 @@ describe('base URL: what people paste', () => {
     [
       'https://gw.example/v1/messages/count_tokens',
       'https://gw.example',
-      '/v1/messages/count_tokens removed (clients add it where it belongs)',
+      removed('/v1/messages/count_tokens'),
     ],
-    [
-      'https://gw.example/v1/models',
-      'https://gw.example',
-      '/v1/models removed (clients add it where it belongs)',
-    ],
+    ['https://gw.example/v1/models', 'https://gw.example', removed('/v1/models')],
     [
       'https://gw.example/v1/models/gpt-5.6-sol',
       'https://gw.example',
-      '/v1/models/gpt-5.6-sol removed (clients add it where it belongs)',
+      removed('/v1/models/gpt-5.6-sol'),
     ],
-    [
-      'https://gw.example/chat/completions',
-      'https://gw.example',
-      '/chat/completions removed (clients add it where it belongs)',
-    ],
-    [
-      'https://host.example/gateway/v1',
-      'https://host.example/gateway',
-      '/v1 removed (clients add it where it belongs)',
-    ],
+    ['https://gw.example/chat/completions', 'https://gw.example', removed('/chat/completions')],
+    ['https://host.example/gateway/v1', 'https://host.example/gateway', removed('/v1')],
     [
       'https://host.example/gateway/v1/chat/completions',
       'https://host.example/gateway',
-      '/v1/chat/completions removed (clients add it where it belongs)',
+      removed('/v1/chat/completions'),
     ],
-    [
-      'https://openrouter.ai/api/v1',
-      'https://openrouter.ai/api',
-      '/v1 removed (clients add it where it belongs)',
-    ],
+    ['https://openrouter.ai/api/v1', 'https://openrouter.ai/api', removed('/v1')],
     [
       'https://gw.example/v1/chat/completions/v1',
       'https://gw.example',
-      '/v1/chat/completions/v1 removed (clients add it where it belongs)',
+      removed('/v1/chat/completions/v1'),
     ],
 
     // The web page's own paths, queries, fragments.
@@ -148,7 +117,7 @@ describe('base URL: what people paste', () => {
     ],
 
     // No scheme.
-    ['gw.example', 'https://gw.example', 'https:// put in front'],
+    ['gw.example', 'https://gw.example', https],
     [
       'gw.example/v1',
       'https://gw.example',
@@ -159,7 +128,7 @@ describe('base URL: what people paste', () => {
       'https://gw.example:8443',
       'https:// put in front, /v1 removed (clients add it where it belongs)',
     ],
-    ['//gw.example', 'https://gw.example', 'https:// put in front'],
+    ['//gw.example', 'https://gw.example', https],
     ['localhost:3000', 'http://localhost:3000', 'http:// put in front'],
     [
       '127.0.0.1:3000/v1',
@@ -168,7 +137,7 @@ describe('base URL: what people paste', () => {
     ],
     ['[::1]:3000', 'http://[::1]:3000', 'http:// put in front'],
     ['::1', 'http://[::1]', 'http:// put in front'],
-    ['2001:db8::1', 'https://[2001:db8::1]', 'https:// put in front'],
+    ['2001:db8::1', 'https://[2001:db8::1]', https],
     ['http://0.0.0.0:3000', 'http://127.0.0.1:3000', '0.0.0.0 replaced by 127.0.0.1'],
     [
       '0.0.0.0:3000',
@@ -182,16 +151,16 @@ describe('base URL: what people paste', () => {
       'https://gw.example',
       'what stood around the address removed, /v1 removed (clients add it where it belongs)',
     ],
-    ['<https://gw.example>', 'https://gw.example', 'what stood around the address removed'],
-    ['`https://gw.example`', 'https://gw.example', 'what stood around the address removed'],
-    ['“https://gw.example”', 'https://gw.example', 'what stood around the address removed'],
-    ['https://gw.example.', 'https://gw.example', 'what stood around the address removed'],
+    ['<https://gw.example>', 'https://gw.example', around],
+    ['`https://gw.example`', 'https://gw.example', around],
+    ['“https://gw.example”', 'https://gw.example', around],
+    ['https://gw.example.', 'https://gw.example', around],
     [
       'https://gw.example./v1',
       'https://gw.example',
       'the dot behind the host removed, /v1 removed (clients add it where it belongs)',
     ],
-    ['https://gw.example,', 'https://gw.example', 'what stood around the address removed'],
+    ['https://gw.example,', 'https://gw.example', around],
     [
       'Base URL: https://gw.example/v1',
       'https://gw.example',
@@ -207,16 +176,8 @@ describe('base URL: what people paste', () => {
       'https://gw.example',
       'what stood around the address removed, /v1 removed (clients add it where it belongs)',
     ],
-    [
-      'ANTHROPIC_BASE_URL="https://gw.example"',
-      'https://gw.example',
-      'what stood around the address removed',
-    ],
-    [
-      'OPENAI_BASE_URL=gw.example',
-      'https://gw.example',
-      'what stood around the address removed, https:// put in front',
-    ],
+    ['ANTHROPIC_BASE_URL="https://gw.example"', 'https://gw.example', around],
+    ['OPENAI_BASE_URL=gw.example', 'https://gw.example', `${around}, ${https}`],
     [
       'curl https://gw.example/v1/models -H "Authorization: Bearer sk-x"',
       'https://gw.example',
@@ -227,8 +188,8 @@ describe('base URL: what people paste', () => {
       'https://gw.example',
       'what stood around the address removed, /v1 removed (clients add it where it belongs)',
     ],
-    ['https：//gw.example', 'https://gw.example', 'what stood around the address removed'],
-    ['https://gw。example', 'https://gw.example', 'what stood around the address removed'],
+    ['https：//gw.example', 'https://gw.example', around],
+    ['https://gw。example', 'https://gw.example', around],
     ['https://gw.example\u200b', 'https://gw.example', ''],
     ['\ufeffhttps://gw.example', 'https://gw.example', ''],
     ['https:/gw.example', 'https://gw.example', ''],
@@ -243,6 +204,56 @@ describe('base URL: what people paste', () => {
       'https://网关.example',
       'https://xn--d6q013i.example',
       'the name in the letters that the network knows',
+    ],
+
+    // What only looks like something else.
+    ['http：//127.0.0.1:3000', 'http://127.0.0.1:3000', around],
+    ['see http://127.0.0.1:3000 there', 'http://127.0.0.1:3000', around],
+    ['" gw.example "', 'https://gw.example', `${around}, ${https}`],
+    ['gw.example/x?url=y', 'https://gw.example/x', 'https:// put in front, the query removed'],
+    ['BASE_URL = gw.example', 'https://gw.example', `${around}, ${https}`],
+    ['set HOST=gw.example', 'https://gw.example', `${around}, ${https}`],
+    ['export\tAPI_ENDPOINT=gw.example', 'https://gw.example', `${around}, ${https}`],
+    ['<<gw.example>>', 'https://gw.example', `${around}, ${https}`],
+    ["gw.example/it's/x", 'https://gw.example/it%27s/x', https],
+    ['gw.example/x(1)/y', 'https://gw.example/x%281%29/y', https],
+    ['gw.example,;', 'https://gw.example', `${around}, ${https}`],
+    ['gw.example/a://b', 'https://gw.example/a:/b', https],
+    ['10.0.0.5', 'https://10.0.0.5', https],
+    ['[2001:db8::1]', 'https://[2001:db8::1]', https],
+    ['[2001:db8::1]:8443', 'https://[2001:db8::1]:8443', https],
+    ['[::1]:80', 'http://[::1]', 'http:// put in front'],
+    ['gw.xn--p1ai', 'https://gw.xn--p1ai', https],
+    ['https://gw.example/a...', 'https://gw.example/a', around],
+    [
+      'https://gw.example/v1/images/generations',
+      'https://gw.example',
+      removed('/v1/images/generations'),
+    ],
+    ['https://gw.example/v1/audio/speech', 'https://gw.example', removed('/v1/audio/speech')],
+    ['https://gw.example/v1/images/9', 'https://gw.example/v1/images/9', ''],
+    ['https://gw.example/consolex', 'https://gw.example/consolex', ''],
+    ['https://gw.example/token', 'https://gw.example', "the web page's own path /token removed"],
+    [
+      'https://gw.example/settings/profile',
+      'https://gw.example',
+      "the web page's own path /settings/profile removed",
+    ],
+    [
+      'https://gw.example/index.html',
+      'https://gw.example',
+      "the web page's own path /index.html removed",
+    ],
+    ['https://mydocs.example', 'https://mydocs.example', ''],
+    ['https://gitbook.io.example', 'https://gitbook.io.example', ''],
+    ['https://gw.example/docsx', 'https://gw.example/docsx', ''],
+    ['gh-pages.example', 'https://gh-pages.example', https],
+    ['notsk-1234.example', 'https://notsk-1234.example', https],
+    ['abcdefghijklmnopqrstuvwxyz1.example', 'https://abcdefghijklmnopqrstuvwxyz1.example', https],
+    [
+      'https://gw.example./v1',
+      'https://gw.example',
+      'the dot behind the host removed, /v1 removed (clients add it where it belongs)',
     ],
   ])('%j is %s', (input, baseUrl, said) => {
     const result = read(input)
@@ -263,17 +274,13 @@ describe('base URL: what is refused', () => {
   test.each([
     ['', 'usage', 'The base URL is empty'],
     ['   ', 'usage', 'The base URL is empty'],
-    ['<BASE_URL>', 'usage', 'The base URL is still a placeholder from the instructions'],
-    ['{base_url}', 'usage', 'The base URL is still a placeholder from the instructions'],
-    ['{base_url}/v1', 'usage', 'The base URL is still a placeholder from the instructions'],
-    ['$OPENAI_BASE_URL', 'usage', 'The base URL is still a placeholder from the instructions'],
-    ['${BASE_URL}', 'usage', 'The base URL is still a placeholder from the instructions'],
-    [
-      'https://your-gateway.example',
-      'usage',
-      'The base URL is still a placeholder from the instructions',
-    ],
-    ['https://.../v1', 'usage', 'The base URL is still a placeholder from the instructions'],
+    ['<BASE_URL>', 'usage', gap],
+    ['{base_url}', 'usage', gap],
+    ['{base_url}/v1', 'usage', gap],
+    ['$OPENAI_BASE_URL', 'usage', gap],
+    ['${BASE_URL}', 'usage', gap],
+    ['https://your-gateway.example', 'usage', gap],
+    ['https://.../v1', 'usage', gap],
     [
       'ftp://gw.example',
       'usage',
@@ -284,19 +291,19 @@ describe('base URL: what is refused', () => {
       'usage',
       'The base URL begins with wss://, but a gateway is reached over https://',
     ],
-    ['https://', 'usage', 'The base URL is not a web address'],
-    ['https://gw.example:99999', 'usage', 'The base URL is not a web address'],
-    ['not an address', 'usage', 'The base URL has spaces inside'],
-    ['foo', 'usage', 'The base URL is not a web address'],
-    ['y', 'usage', 'The base URL is not a web address'],
-    ['foo/v1', 'usage', 'The base URL is not a web address'],
-    ['http//127.0.0.1', 'usage', 'The base URL is not a web address'],
-    ['https//gw.example', 'usage', 'The base URL is not a web address'],
-    ['3000', 'usage', 'The base URL is not a web address'],
-    ['2130706433', 'usage', 'The base URL is not a web address'],
-    ['0x7f.1', 'usage', 'The base URL is not a web address'],
-    ['hunter.2', 'usage', 'The base URL is not a web address'],
-    ['https://a.example https://b.example', 'usage', 'The base URL has spaces inside'],
+    ['https://', 'usage', noAddress],
+    ['https://gw.example:99999', 'usage', noAddress],
+    ['not an address', 'usage', spaces],
+    ['foo', 'usage', noAddress],
+    ['y', 'usage', noAddress],
+    ['foo/v1', 'usage', noAddress],
+    ['http//127.0.0.1', 'usage', noAddress],
+    ['https//gw.example', 'usage', noAddress],
+    ['3000', 'usage', noAddress],
+    ['2130706433', 'usage', noAddress],
+    ['0x7f.1', 'usage', noAddress],
+    ['hunter.2', 'usage', noAddress],
+    ['https://a.example https://b.example', 'usage', spaces],
     [
       'http://gw.example',
       'usage',
@@ -359,6 +366,75 @@ describe('base URL: what is refused', () => {
       'docs-host',
       'gw.example/swagger is a documentation page, not the API',
     ],
+
+    // Each form of a gap, of documentation and of a key.
+    [
+      'ftp://gw.example/https:x',
+      'usage',
+      'The base URL begins with ftp://, but a gateway is reached over https://',
+    ],
+    ['10.20.30', 'usage', noAddress],
+    ['x.1.2.3', 'usage', noAddress],
+    [
+      'me:x@localhost:3000',
+      'usage',
+      'The base URL holds a user name or a password before localhost:3000',
+    ],
+    ['localhost.x1', 'usage', noAddress],
+    ['foolocalhost', 'usage', noAddress],
+    ['10.0.0.5x', 'usage', noAddress],
+    ['gw.xn--', 'usage', noAddress],
+    ['https://team.gitbook.io', 'docs-host', 'team.gitbook.io is the documentation, not the API'],
+    [
+      'https://api-docs.gw.example',
+      'docs-host',
+      'api-docs.gw.example is the documentation, not the API',
+    ],
+    [
+      'https://apidocs.gw.example',
+      'docs-host',
+      'apidocs.gw.example is the documentation, not the API',
+    ],
+    [
+      'https://api-doc.gw.example',
+      'docs-host',
+      'api-doc.gw.example is the documentation, not the API',
+    ],
+    ['https://gw.example/doc', 'docs-host', 'gw.example/doc is a documentation page, not the API'],
+    [
+      'https://:hunter2@gw.example',
+      'usage',
+      'The base URL holds a user name or a password before gw.example',
+    ],
+    ['BASE_URL', 'usage', gap],
+    ['base-url', 'usage', gap],
+    ['gateway_host', 'usage', gap],
+    ['your-host', 'usage', gap],
+    ['my_gateway.example', 'usage', gap],
+    ['[host]', 'usage', gap],
+    ['[API URL]', 'usage', spaces],
+    ['{host}.example', 'usage', gap],
+    ['{url}x', 'usage', gap],
+    ['https://<host>/v1', 'usage', noAddress],
+    ['%BASE_URL%', 'usage', gap],
+    ['$env:BASE_URL', 'usage', gap],
+    ['${BASE_URL}/v1', 'usage', gap],
+    ['https://…', 'usage', gap],
+    ['http://my-gateway', 'usage', gap],
+    ['http://your_host', 'usage', gap],
+    ['OPENAI_API_KEY=sk-1234', 'usage', aKey],
+    ['OPENAI_API_KEY="sk-1234"', 'usage', aKey],
+    ['QUJDREVGR0hJSktMTU5PUFFSU1RVMTIz=', 'usage', aKey],
+    ['http://sk-proj-Ab12Cd34Ef56Gh78Ij90', 'usage', aKey],
+    ['ghp_Ab12Cd34Ef56Gh78Ij90', 'usage', aKey],
+    ['xoxb-Ab12Cd34Ef56', 'usage', aKey],
+    ['xoxb-Ab12Cd34Ef56.example', 'usage', aKey],
+    ['https://ghp_Ab12Cd34Ef56Gh78Ij90', 'usage', aKey],
+    ['abcdefghijklmnopqrstuvwxyz', 'usage', noAddress],
+    ['0123456789012345678901234567', 'usage', noAddress],
+    ['-abcdefghijklmnopqrstuvwxyz1', 'usage', aKey],
+    ['gateway.0.0.0.0', 'usage', noAddress],
+    ['a b', 'usage', spaces],
   ])('%j: %s', (input, code, message) => {
     const error = refusal(input)
     expect([error.code, error.message]).toEqual([code, message])
@@ -391,7 +467,7 @@ describe('base URL: what is refused', () => {
   ])('takes %s for a key, and does not repeat it', (input) => {
     const { code, message, hint } = refusal(input)
     expect(code).toBe('usage')
-    expect(message).toBe('This looks like a key, not an address')
+    expect(message).toBe(aKey)
     expect(message + hint).not.toMatch(/Ab12|1234/)
   })
 
@@ -403,7 +479,7 @@ describe('base URL: what is refused', () => {
   ])('does not repeat %s, which is no web address', (input) => {
     const { code, message, hint } = refusal(input)
     expect(code).toBe('usage')
-    expect(message).toBe('The base URL is not a web address')
+    expect(message).toBe(noAddress)
     expect(message + hint).not.toContain('hunter2')
   })
 

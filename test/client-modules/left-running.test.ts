@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { findCodexDaemon, stopCodexDaemon } from '../../src/clients/codex/daemon.ts'
 import type { Platform, RunResult } from '../../src/platform/platform.ts'
-import { aMachine } from './support.ts'
+import { aMachine, byId } from './support.ts'
 
 /** As 0.169.0 writes it, the digest left out (2026-11-21). */
 const pidFile =
@@ -48,10 +47,13 @@ function aWorld({ files = {}, alive = [], inPath = true, result = {} }: Fake) {
 
 const pidPath = '/srv/codex/app-server-daemon/daemon.pid'
 
-describe('finding the daemon', () => {
+const codex = byId('codex')
+const running = { files: { [pidPath]: pidFile }, alive: [31089] }
+
+describe('finding what Codex has left running', () => {
   test('a pid file and a living process', () => {
-    const { world, ran } = aWorld({ files: { [pidPath]: pidFile }, alive: [31089] })
-    expect(findCodexDaemon(world)).toEqual({ pid: 31089 })
+    const { world, ran } = aWorld(running)
+    expect(codex.leftRunning?.(world)).toMatchObject({ pid: 31089 })
     expect(ran).toEqual([])
   })
 
@@ -61,36 +63,38 @@ describe('finding the daemon', () => {
     ['a damaged pid file', { files: { [pidPath]: '{"pid":"1"}' }, alive: [1] }],
     ['an empty pid file', { files: { [pidPath]: '' }, alive: [1] }],
   ])('%s is none', (_, fake) => {
-    expect(findCodexDaemon(aWorld(fake).world)).toBeUndefined()
+    expect(codex.leftRunning?.(aWorld(fake).world)).toBeUndefined()
   })
 })
 
-describe('stopping the daemon', () => {
+describe('stopping it', () => {
   test('Codex itself is asked', async () => {
-    const { world, ran } = aWorld({})
-    expect(await stopCodexDaemon(world)).toEqual({ outcome: 'stopped' })
+    const { world, ran } = aWorld(running)
+    expect(await codex.leftRunning?.(world)?.stop()).toBeUndefined()
     expect(ran).toEqual([{ command: '/usr/bin/codex', args: ['app-server', 'daemon', 'stop'] }])
   })
 
-  test('without codex in PATH, the copy that runs the daemon is asked', async () => {
+  test('without codex in PATH, the copy that runs the server is asked', async () => {
     const copy = '/srv/codex/packages/app-server-daemon/current/bin/codex'
-    const { world, ran } = aWorld({ inPath: false, files: { [copy]: '' } })
-    await stopCodexDaemon(world)
+    const files = { ...running.files, [copy]: '' }
+    const { world, ran } = aWorld({ ...running, inPath: false, files })
+    await codex.leftRunning?.(world)?.stop()
     expect(ran[0]?.command).toBe(copy)
   })
 
   test.each([
-    [{ result: { stdout: notRunning } }, { outcome: 'not-running' }],
+    [{ result: { stdout: notRunning } }, undefined],
     [
       { result: { exitStatus: 1, stdout: '', stderr: 'WARNING: x\nError: failed to connect\n' } },
-      { outcome: 'failed', why: 'Error: failed to connect' },
+      'Error: failed to connect',
     ],
     [
       { result: { exitStatus: undefined, reason: 'timed-out', stdout: '' } },
-      { outcome: 'failed', why: 'it did not end within 30 s' },
+      'it did not end within 30 s',
     ],
-    [{ inPath: false }, { outcome: 'failed', why: 'codex is not in PATH' }],
-  ] as const)('%j', async (fake, expected) => {
-    expect(await stopCodexDaemon(aWorld(fake as Fake).world)).toEqual(expected)
+    [{ inPath: false }, 'codex is not in PATH'],
+  ] as const)('%j', async (fake, why) => {
+    const { world } = aWorld({ ...running, ...(fake as Fake) })
+    expect(await codex.leftRunning?.(world)?.stop()).toBe(why)
   })
 })

@@ -1,0 +1,71 @@
+import type { LeftRunning, World } from '../client.ts'
+import { pathsOf } from '../paths.ts'
+import { codexHome } from './files.ts'
+
+/** Stopping waits for running turns: it took 5 s with none. In ms. */
+const stopTimeoutMs = 30_000
+
+/** A pid file has about 430 bytes in 0.169.0. */
+const maxPidFileBytes = 10_000
+
+/**
+ * The server that Codex's terminal UI leaves running. It keeps the API key that it read at its
+ * start: after a switch the next UI sends the old key to the new gateway. `codex exec` does not use
+ * it. Run against 0.169.0, 2026-11-21.
+ *
+ * Looks at its pid file and at whether that process lives; starts nothing. A pid that another process
+ * has taken since looks like a server; `stop` asks Codex itself.
+ */
+export function leftRunning(world: World): LeftRunning | undefined {
+  const { join } = pathsOf(world.machine)
+  const path = join(codexHome(world.machine), 'app-server-daemon', 'daemon.pid')
+  const pid = readPid(world, path)
+  if (pid === undefined || world.processes.startTime(pid) === undefined) return undefined
+  return { pid, stopCommand: 'codex app-server daemon stop', stop: () => stop(world) }
+}
+
+function readPid(world: World, path: string): number | undefined {
+  try {
+    const record: unknown = JSON.parse(
+      new TextDecoder().decode(world.files.read(path, maxPidFileBytes)),
+    )
+    const pid = (record as { pid?: unknown } | null)?.pid
+    return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
+  } catch {
+    // No file, no daemon; an unreadable one says nothing either.
+    return undefined
+  }
+}
+
+async function stop(world: World): Promise<string | undefined> {
+  const command = world.processes.which('codex') ?? serversOwnBinary(world)
+  if (command === undefined) return 'codex is not in PATH'
+  const result = await world.processes.run(command, ['app-server', 'daemon', 'stop'], {
+    timeoutMs: stopTimeoutMs,
+    env: world.machine.env,
+  })
+  const status = /"status"\s*:\s*"(\w+)"/.exec(result.stdout)?.[1]
+  const hasEnded = status === 'stopped' || status === 'notRunning'
+  if (result.exitStatus === 0 && hasEnded) return undefined
+  return whyFailed(result.reason, result.stderr, status)
+}
+
+/** The copy that Codex 0.169.0 keeps for its server. */
+function serversOwnBinary(world: World): string | undefined {
+  const { join } = pathsOf(world.machine)
+  const folder = join(codexHome(world.machine), 'packages', 'app-server-daemon', 'current', 'bin')
+  const path = join(folder, world.machine.os === 'win32' ? 'codex.exe' : 'codex')
+  try {
+    return world.files.stat(path).kind === 'file' ? path : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function whyFailed(reason: string, stderr: string, status: string | undefined): string {
+  if (reason === 'timed-out') return `it did not end within ${stopTimeoutMs / 1000} s`
+  const error = stderr.split('\n').find((line) => line.startsWith('Error'))
+  return (
+    error ?? (status === undefined ? 'codex did not answer as expected' : `codex says ${status}`)
+  )
+}
