@@ -17,9 +17,9 @@ import type {
   SetupOptions,
 } from '../client.ts'
 import { isCodexAuth } from '../codex/auth.ts'
+import { checkProviderId } from '../flags.ts'
 import { oneUse, pickModel, windowOf } from '../models.ts'
 import { pathsOf } from '../paths.ts'
-import { checkProviderId } from '../provider-ids.ts'
 import { editKeys } from '../repairs.ts'
 import { readStrictJson } from '../strict-json.ts'
 import {
@@ -32,9 +32,8 @@ import {
   tableAt,
   textAt,
 } from '../texts.ts'
-import { mergedConfig, ownFiles, readOpencodeKey } from './config.ts'
+import { mergedConfig, ownFiles, readOpencodeKey, reservedIds } from './config.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
-import { reservedIds } from './reserved-ids.ts'
 
 const demoFiles = {
   '.config/opencode/opencode.jsonc': `{
