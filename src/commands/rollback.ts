@@ -228,7 +228,7 @@ async function whatIsNext(
   request: RollbackRequest,
   concerned: readonly Client[],
 ): Promise<string[]> {
-  const toDo = await stopLeftRunning(session, concerned, request)
+  const toDo = await stopLeftRunning(session, concerned, session.consent(request.yes))
   return [...toDo, ...concerned.map(({ restartAdvice }) => restartAdvice)]
 }
 
