@@ -125,9 +125,9 @@ function leftovers(scene: Scene, { settings, place }: View): readonly Obstacle[]
       family: 'claude',
       label: 'Claude Code',
       url: own ?? machine.env[names.baseUrl],
-      urlPlace: () => (own === undefined ? 'environment' : place(inEnv(names.baseUrl))),
+      urlPlace: own === undefined ? 'environment' : place(inEnv(names.baseUrl)),
       key: key ?? machine.env[keyName],
-      keyPlace: () => (key === undefined ? 'environment' : place(inEnv(keyName))),
+      keyPlace: key === undefined ? 'environment' : place(inEnv(keyName)),
     },
     scene,
   )
