@@ -2,59 +2,120 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
 
-/** Who may import whom, as the design draws it. Types of the platform may be imported anywhere. */
-const allowed: Readonly<Record<string, readonly string[]>> = {
-  'cli.ts': ['commands', 'clients', 'compact.ts', 'errors.ts', 'notice.ts', 'text.ts'],
-  commands: [
-    'clients',
-    'edits',
-    'transaction',
-    'gateway',
-    'serve',
-    'compact.ts',
-    'errors.ts',
-    'notice.ts',
-    'text.ts',
-  ],
-  clients: ['edits', 'gateway', 'compact.ts', 'errors.ts', 'notice.ts', 'text.ts'],
-  transaction: ['edits', 'compact.ts', 'errors.ts', 'notice.ts', 'text.ts'],
-  gateway: ['clients', 'compact.ts', 'errors.ts', 'notice.ts', 'text.ts'],
-  edits: ['compact.ts', 'errors.ts', 'notice.ts', 'text.ts'],
-  serve: ['compact.ts', 'errors.ts', 'notice.ts', 'text.ts'],
-  platform: ['compact.ts', 'errors.ts', 'notice.ts', 'text.ts'],
-  'compact.ts': [],
-  'errors.ts': ['compact.ts', 'text.ts'],
-  'notice.ts': [],
-  'text.ts': [],
+/** What each part of src may import, as docs/architecture.md draws it; `ground` is for all of them. */
+const arrows: Readonly<Record<string, readonly string[]>> = {
+  'cli.ts': ['commands', 'clients'],
+  commands: ['clients', 'transaction', 'edits', 'gateway', 'serve'],
+  clients: ['edits', 'gateway'],
+  transaction: ['edits'],
+  gateway: [],
+  edits: [],
+  serve: [],
+  platform: [],
+}
+const ground = ['errors.ts', 'notice.ts', 'text.ts', 'compact.ts']
+
+interface Import {
+  readonly from: string
+  readonly to: string
 }
 
-const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) =>
-  path.endsWith('.ts'),
+const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => path.replaceAll('\\', '/'))
+const texts = new Map(sources.map((path) => [path, readFileSync(join('src', path), 'utf8')]))
+const imports: readonly Import[] = sources.flatMap((path) =>
+  [...texts.get(path)!.matchAll(/(?:from|import\(|import)\s*'(\.[^']+)'/g)].map((match) => ({
+    from: path,
+    to: normalize(join(dirname(path), match[1]!)).replaceAll('\\', '/'),
+  })),
 )
 
-const imports = sources.flatMap((path) =>
-  [...readFileSync(join('src', path), 'utf8').matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(
-    (match) => ({ from: path, to: normalize(join(dirname(path), match[1]!)) }),
-  ),
-)
-
+/** The file or folder directly below src. */
 function partOf(path: string): string {
   return path.split('/')[0]!
 }
 
-test('imports: every arrow between the parts is one of the design', () => {
+/** Groups of which each member reaches every other one. */
+function circlesIn(edges: readonly Import[]): string[][] {
+  const next = groupByFrom(edges)
+  const reach = (start: string) => {
+    const seen = new Set<string>()
+    const todo = [start]
+    while (todo.length > 0)
+      for (const { to } of next.get(todo.pop()!) ?? [])
+        if (!seen.has(to)) {
+          seen.add(to)
+          todo.push(to)
+        }
+    return seen
+  }
+  const reached = new Map([...next.keys()].map((one) => [one, reach(one)]))
+  const inCircle = [...reached.keys()].filter((one) => reached.get(one)!.has(one))
+  const groups = inCircle.map((one) =>
+    inCircle.filter((other) => reached.get(one)!.has(other) && reached.get(other)!.has(one)).sort(),
+  )
+  return [...new Map(groups.map((group) => [group.join(), group])).values()]
+}
+
+function groupByFrom(edges: readonly Import[]): Map<string, Import[]> {
+  const groups = new Map<string, Import[]>()
+  for (const edge of edges) groups.set(edge.from, [...(groups.get(edge.from) ?? []), edge])
+  return groups
+}
+
+test('every arrow between the parts is one of the design', () => {
   expect(imports.length).toBeGreaterThan(50)
   const wrong = imports.filter(({ from, to }) => {
-    if (to.startsWith('..') || to === 'platform/platform.ts') return false
-    return partOf(from) !== partOf(to) && !allowed[partOf(from)]?.includes(partOf(to))
+    const isKnown = partOf(from) === partOf(to) || ground.includes(to)
+    if (isKnown || to.startsWith('..') || to === 'platform/platform.ts') return false
+    return !arrows[partOf(from)]?.includes(partOf(to))
   })
   expect(wrong).toEqual([])
 })
 
-test('imports: only bin builds the real platform', () => {
-  expect(imports.filter(({ to }) => to === 'platform/node.ts')).toEqual([])
+test('each part of the design exists, and no other', () => {
+  const parts = [...new Set(sources.map(partOf))].sort()
+  expect(parts).toEqual([...Object.keys(arrows), ...ground].sort())
 })
 
-test('imports: each part of the design exists', () => {
-  expect([...new Set(sources.map(partOf))].sort()).toEqual(Object.keys(allowed).sort())
+test('no files import each other in a circle, types included', () => {
+  expect(circlesIn(imports)).toEqual([])
+})
+
+test('no folders import each other in a circle', () => {
+  const folders = imports
+    .map(({ from, to }) => ({ from: dirname(from), to: dirname(to) }))
+    // A folder and what lies in it are one part.
+    .filter(({ from, to }) => !`${from}/`.startsWith(`${to}/`) && !`${to}/`.startsWith(`${from}/`))
+    .filter(({ from, to }) => from !== '.' && to !== '.')
+  expect(circlesIn(folders)).toEqual([])
+})
+
+test('no folder holds more than fifteen files', () => {
+  const full = [...new Set(sources.map(dirname))].filter(
+    (folder) => sources.filter((path) => dirname(path) === folder).length > 15,
+  )
+  expect(full).toEqual([])
+})
+
+test('only bin builds the real platform', () => {
+  const outside = imports.filter(
+    ({ from, to }) => to === 'platform/node.ts' && partOf(from) !== 'platform',
+  )
+  expect(outside).toEqual([])
+})
+
+test('outside of its folder and its row no code names a client', () => {
+  const ids = [...texts.get('clients/list.ts')!.matchAll(/^ {4}id: '([^']+)'/gm)].map(
+    ([, id]) => id!,
+  )
+  expect(ids.length).toBeGreaterThan(3)
+  const naming = sources
+    .filter((path) => !['clients', 'serve'].includes(partOf(path)))
+    .filter((path) => {
+      const code = texts.get(path)!.replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')
+      return ids.some((id) => code.includes(`'${id}'`))
+    })
+  expect(naming).toEqual([])
 })

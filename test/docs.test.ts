@@ -19,3 +19,16 @@ test('docs: every link to a file of the project leads somewhere', () => {
       expect([page, link, existsSync(join(dirname(page), link!))]).toEqual([page, link, true])
   }
 })
+
+test('SECURITY.md: every promise names a test that there is', () => {
+  const page = readFileSync('SECURITY.md', 'utf8')
+  const promises = page.split('\n').filter((line) => /^\| (?!Promise|---)/.test(line))
+  expect(promises.length).toBeGreaterThan(25)
+  for (const line of promises) {
+    const paths = line.match(/test\/[\w./-]+/g) ?? []
+    expect([line, paths.length > 0 && paths.every((path) => existsSync(path))]).toEqual([
+      line,
+      true,
+    ])
+  }
+})

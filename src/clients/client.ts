@@ -78,14 +78,14 @@ export interface ClientModule {
   readonly demoFiles?: Readonly<Record<string, string>>
 
   /** What the client has left running with the key of its start. Absent: it leaves nothing. */
-  leftRunning?(world: World): LeftRunning | undefined
+  leftRunning?(world: Outside): LeftRunning | undefined
 
   /**
    * What a change of the files does to conversations that the client has recorded, to be said before.
    * Absent: nothing.
    */
   aboutConversations?(
-    world: World,
+    world: Outside,
     change: { readonly before: FileTexts; readonly after: FileTexts },
   ): readonly Notice[]
 
@@ -124,7 +124,7 @@ export interface LeftRunning {
 }
 
 /** What a client's hooks may look at beside the texts of its files. */
-export type World = Pick<Platform, 'files' | 'processes' | 'machine'>
+export type Outside = Pick<Platform, 'files' | 'processes' | 'machine'>
 
 export interface BinaryCheck {
   readonly command: string

@@ -1,3 +1,4 @@
+import { UserError } from '../errors.ts'
 import type { ClientFlag } from './client.ts'
 
 /** For a client with one model. */
@@ -20,4 +21,28 @@ export const contextWindowFlag: ClientFlag = {
   help: 'context window, where the gateway does not say',
   takes: 'tokens',
   means: (contextWindow) => ({ contextWindow: Number(contextWindow) }),
+}
+
+/**
+ * Whether a provider can be set up under an id. A slash would end the id early in opencode's
+ * `provider/model`; a dot makes a path of it in error messages and in `-c` of Codex. Pure.
+ *
+ * @param reserved ids that mean something to the client already
+ * @throws UserError `usage`
+ */
+export function checkProviderId(
+  id: string | undefined,
+  label: string,
+  reserved: readonly string[],
+): void {
+  const refuse = (why: string) =>
+    new UserError({
+      code: 'usage',
+      message: `${JSON.stringify(id)} cannot be the provider's id: ${why}`,
+      hint: 'Choose another with --provider-id, or leave it out: the default is "gateway".',
+    })
+  if (id === undefined) return
+  if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(id))
+    throw refuse('only letters, digits, "-" and "_" may stand in it, the first a letter or a digit')
+  if (reserved.includes(id)) throw refuse(`${label} has a provider of that name built in`)
 }

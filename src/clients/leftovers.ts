@@ -32,10 +32,9 @@ export function leftoverObstacles(
     readonly family: 'codex' | 'claude' | 'opencode'
     readonly label: string
     readonly url: string | undefined
-    /** Asked for only where something is found: finding a line takes a parse of its own. */
-    readonly urlPlace: () => string
+    readonly urlPlace: string
     readonly key: string | undefined
-    readonly keyPlace: () => string
+    readonly keyPlace: string
   },
   scene: Scene,
 ): readonly Obstacle[] {
@@ -46,7 +45,7 @@ export function leftoverObstacles(
     found.push({
       code: `${family}-placeholder-key`,
       message: `in the place of the key stands what ${holder} leaves there: only ${holder}'s own proxy takes it`,
-      place: left.keyPlace(),
+      place: left.keyPlace,
       cure: `Start ${holder}, or run \`repoint ${family}\` with your key.`,
       weight: 'blocks',
     })
@@ -57,7 +56,7 @@ export function leftoverObstacles(
     found.push({
       code: `${family}-local-proxy`,
       message: `${label} asks ${shownUrl(url)} on this machine, where ${tool} listens: it works only while that runs`,
-      place: left.urlPlace(),
+      place: left.urlPlace,
       cure: `Start ${tool}, or run \`repoint ${family}\`.`,
       weight: 'may-block',
     })

@@ -119,12 +119,7 @@ async function fix(
       if (repair === undefined) continue
       const isAccepted =
         needsConsent === undefined ||
-        consent === 'given' ||
-        (consent === 'ask' &&
-          (await session.platform.ask.confirm({
-            message: `${needsConsent} Repair it?`,
-            default: false,
-          })))
+        (await session.wants(consent, { message: `${needsConsent} Repair it?`, default: false }))
       if (isAccepted) repairs.push(repair)
     }
     edits.push(...closed(session, state, planRepairs(client.id, texts, repairs)))

@@ -57,7 +57,7 @@ export async function forget(session: Session, request: ForgetRequest): Promise<
       : new Date(platform.clock.now().getTime() - olderThanDays * dayMs)
   const plan = planForget(platform, before)
   const isNothing = plan.runs.length === 0 && plan.damaged.length === 0
-  showPlan(session, plan)
+  showForgotten(session, plan)
 
   if (!isNothing && !isDryRun) {
     await session.agree(
@@ -83,7 +83,7 @@ export async function forget(session: Session, request: ForgetRequest): Promise<
   return 0
 }
 
-function showPlan(session: Session, { runs, damaged, originals }: ForgetPlan): void {
+function showForgotten(session: Session, { runs, damaged, originals }: ForgetPlan): void {
   for (const { id, command: word, clients, baseUrl } of runs)
     session.say(`Run ${id} can no longer be undone: ${word} (${clients.join(', ')}), ${baseUrl}`)
   for (const path of damaged)

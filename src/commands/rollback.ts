@@ -88,7 +88,7 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
   const { platform } = session
   session.notice(...checkTargets(platform, found.plan))
   session.showNotices('warning')
-  showPlan(session, found, families)
+  showWayBack(session, found, families)
   session.notice(...noticesOf(session, found, families))
 
   const applied = request.isDryRun ? undefined : applyRollback(platform, found)
@@ -159,6 +159,7 @@ function noticesOf(session: Session, found: RollbackPlan, families: readonly Cli
       hint: 'repoint rollback --force',
     }),
   )
+
   const said: Notice[] = []
   for (const client of concernedBy(families, found.files)) {
     const before = readClientFiles(session, client)
@@ -171,6 +172,7 @@ function noticesOf(session: Session, found: RollbackPlan, families: readonly Cli
       message: `${client.label} will not start after this: ${broken}`,
       hint: 'Correct the file by hand afterwards.',
     })
+
   for (const { message, hint } of said) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
   return [...said, ...held]
 }
@@ -179,19 +181,21 @@ function isHeldBack({ kept, note }: RollbackPlan['files'][number]): boolean {
   return kept.length > 0 || note !== undefined
 }
 
-function showPlan(
+function showWayBack(
   session: Session,
   { undoes, passes, files, plan }: RollbackPlan,
   families: readonly Client[],
 ): void {
   session.say(`Back to before run ${undoes.id}: ${describeWhat(undoes)}`)
   for (const run of passes) session.say(`  and with it run ${run.id}: ${describeWhat(run)}`)
+
   for (const file of files) {
     session.say(`  ${session.showPath(file.path)} (${file.action})`)
     for (const line of describedChanges(session, { plan }, file.path)) session.say(`    ${line}`)
     if (file.kept.length > 0) session.say(`    kept: ${file.kept.map(plainPath).join(', ')}`)
     if (file.note !== undefined) session.say(`    ${file.note}`)
   }
+
   for (const client of concernedBy(families, files)) {
     const { baseUrl, login } = client.readBack(
       asPlanned(readClientFiles(session, client), plan.edits),
@@ -224,7 +228,7 @@ async function whatIsNext(
   request: RollbackRequest,
   concerned: readonly Client[],
 ): Promise<string[]> {
-  const toDo = await stopLeftRunning(session, concerned, request)
+  const toDo = await stopLeftRunning(session, concerned, session.consent(request.yes))
   return [...toDo, ...concerned.map(({ restartAdvice }) => restartAdvice)]
 }
 
@@ -234,6 +238,7 @@ function reportNothing(session: Session, request: RollbackRequest): number {
     ({ clients }) =>
       request.client === undefined || familyIds(request.client).some((id) => clients.includes(id)),
   )
+
   if (elsewhere !== undefined) {
     const paths = elsewhere.files.map(({ path }) => session.showPath(path)).join(', ')
     session.notice({
@@ -243,6 +248,7 @@ function reportNothing(session: Session, request: RollbackRequest): number {
     })
   }
   session.showNotices('note')
+
   session.document({
     command: 'rollback',
     ...(request.isDryRun ? { dryRun: true } : {}),

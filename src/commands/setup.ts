@@ -112,7 +112,7 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
   await proveWritten(run, drafts)
 
   const changed = clients.filter(({ id }) => isChanged(applied, id))
-  const toDo = await stopLeftRunning(session, changed, request)
+  const toDo = await stopLeftRunning(session, changed, consent)
   const tried: Tried[] = []
   if (request.tryClient) for (const client of clients) tried.push(await tryClient(session, client))
   const advice = clients.map(({ restartAdvice }) => restartAdvice)

@@ -66,6 +66,7 @@ export function decide(circumstances: Circumstances, inference: InferenceRequest
     isStream: body['stream'] === true,
     fault,
   }
+
   const result =
     forced(circumstances, decision, 'before-model') ??
     failure ??

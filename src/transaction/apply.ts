@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { type FileEdit, type Plan, sameBytes } from '../edits/plan.ts'
+import { actionOf, type FileEdit, type Plan, sameBytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import type { FileStatus } from '../platform/platform.ts'
@@ -37,7 +37,13 @@ import {
   stateFolder,
   writeBlobs,
 } from './state.ts'
-import { findTarget, losesAttributes, readIfThere, refuseAsRoot, type Target } from './target.ts'
+import {
+  findTarget,
+  losesAttributes,
+  readIfThere,
+  refuseAsRoot,
+  type TargetFile,
+} from './target.ts'
 
 /** What a rollback adds to a plan. */
 interface Restoring {
@@ -50,7 +56,7 @@ interface Restoring {
 /** One edit that changes something, and where. */
 interface Change {
   readonly edit: FileEdit
-  readonly target: Target
+  readonly target: TargetFile
   readonly mode: number
 }
 
@@ -71,7 +77,7 @@ export function applyPlan(world: World, given: Plan, restoring?: Restoring): App
     if (changes.length === 0) return asApplied(plan, undefined)
 
     const document = composeDocument(world, paths, plan, changes, restoring)
-    carryOut(world, paths, document, changes)
+    switchAll(world, paths, document, changes)
     prune(world, paths)
     return asApplied(plan, document.run)
   })
@@ -81,7 +87,7 @@ export function applyPlan(world: World, given: Plan, restoring?: Restoring): App
  * From the draft to the record. The rename of the journal to the record commits the run; whatever
  * fails before it has never been.
  */
-function carryOut(
+function switchAll(
   world: World,
   paths: StatePaths,
   document: RunDocument,
@@ -97,7 +103,7 @@ function carryOut(
     createDurably(files, paths.draft, encodeDocument(document), { mode: 0o600 })
     files.fsyncFolder(paths.folder)
     place = paths.blobs
-    writeBlobs(world, paths, contentsOf(changes))
+    writeBlobs(world, paths, copiesFor(changes))
     for (const folder of run.folders) {
       place = folder
       makeFolders(files, [folder], dirname)
@@ -124,11 +130,11 @@ function carryOut(
     uncommit = () => files.rename(paths.record(run.id), paths.journal)
     files.fsyncFolder(paths.folder)
   } catch (error) {
-    throw takenBack(world, paths, fileFailure(machine, place, error), uncommit)
+    throw goBack(world, paths, fileFailure(machine, place, error), uncommit)
   }
 }
 
-function contentsOf(changes: readonly Change[]): Uint8Array[] {
+function copiesFor(changes: readonly Change[]): Uint8Array[] {
   return changes.flatMap(({ edit }) => [edit.before, edit.after]).filter((bytes) => bytes !== null)
 }
 
@@ -150,7 +156,7 @@ function stage(
 }
 
 /** What went wrong, once the files are as they were before; or how they stand where that failed too. */
-function takenBack(
+function goBack(
   world: World,
   paths: StatePaths,
   failure: unknown,
@@ -161,6 +167,7 @@ function takenBack(
   } catch {
     return withFilesState(failure, 'changed')
   }
+
   try {
     const left = restore(world, paths)?.left ?? []
     return left.length === 0 ? failure : withFilesState(failure, 'unknown')
@@ -212,7 +219,7 @@ function findChanges(
   return changes
 }
 
-function hasMode({ mode }: FileEdit, { status }: Target): boolean {
+function hasMode({ mode }: FileEdit, { status }: TargetFile): boolean {
   return mode === undefined || (status !== undefined && (status.mode & 0o777) === mode)
 }
 
@@ -235,7 +242,7 @@ function changeOf(world: World, edit: FileEdit, restoring: Restoring | undefined
 }
 
 /** Beside an access list the group bits are its mask: alone they would be rights of the group. */
-function refuseMask(world: World, edit: FileEdit, target: Target, mode: number): void {
+function refuseMask(world: World, edit: FileEdit, target: TargetFile, mode: number): void {
   const isMoreThanAll = ((mode >> 3) & ~mode & 0o7) !== 0
   if (!isMoreThanAll || world.machine.os !== 'linux' || !losesAttributes(world, target)) return
   throw new UserError({
@@ -295,7 +302,7 @@ export function checkTargets(world: World, given: Plan): Notice[] {
   const edits = withAbsolutePaths(world, given).edits.filter((edit) => !isUnchanged(edit))
   if (edits.length === 0) return []
 
-  checkState(world)
+  checkStatePlace(world)
   const changes = edits.map((edit) => {
     try {
       const change = changeOf(world, edit, undefined)
@@ -319,11 +326,10 @@ export function checkTargets(world: World, given: Plan): Notice[] {
   ]
 }
 
-function checkState(world: World): void {
+function checkStatePlace(world: World): void {
   const { files, machine } = world
   const place = stateFolder(machine)
   try {
-    refuseAsRoot(world, place)
     const paths = findState(world)
     const missing = missingFolders(files, place, dirname)
     const folders = paths ? [paths.folder, paths.blobs] : [dirname(missing[0] ?? place)]
@@ -393,13 +399,13 @@ function recordedFile({ edit, target, mode }: Change, restoring: Restoring | und
     keys: changes.map((change) => change.path),
     secretKeys: changes.filter(({ isSecret }) => isSecret).map((change) => change.path),
     boundKeys: changes.filter(({ isBound }) => isBound).map((change) => change.path),
-    before: before && status ? version(before, permissionsOf(status), status) : null,
-    after: after && version(after, mode, owner),
+    before: before && status ? asVersion(before, permissionsOf(status), status) : null,
+    after: after && asVersion(after, mode, owner),
   }
   return recorded
 }
 
-function version(
+function asVersion(
   bytes: Uint8Array,
   mode: number,
   { uid, gid }: Pick<FileStatus, 'uid' | 'gid'>,
@@ -444,16 +450,11 @@ function asApplied(plan: Plan, run: RunRecord | undefined): Applied {
       return {
         path: edit.path,
         client: edit.client,
-        action: recorded ? actionOf(recorded) : 'unchanged',
+        action: recorded ? actionOf(edit) : 'unchanged',
         ...(note === undefined ? {} : { note }),
       }
     }),
   }
-}
-
-function actionOf({ before, after }: RecordedFile): 'created' | 'updated' | 'removed' {
-  if (before === null) return 'created'
-  return after === null ? 'removed' : 'updated'
 }
 
 function noteOn({ before, after }: RecordedFile, isRollback: boolean): string | undefined {

@@ -35,7 +35,7 @@ export function createDurably(
   let isOpen = true
   try {
     options.prepare?.(handle)
-    writeAll(files, handle, bytes)
+    writeWhole(files, handle, bytes)
     files.fsync(handle)
     isOpen = false
     files.close(handle)
@@ -47,7 +47,7 @@ export function createDurably(
 }
 
 /** A write may take less than it was given: on a nearly full disk it does. */
-function writeAll(files: Files, handle: number, bytes: Bytes): void {
+function writeWhole(files: Files, handle: number, bytes: Bytes): void {
   let offset = 0
   while (offset < bytes.length) {
     const count = files.write(handle, bytes, offset)
@@ -143,7 +143,7 @@ export function fileFailure(machine: Machine, path: string, error: unknown): unk
   if (code === undefined || error instanceof RangeError) return error
 
   const isMove = syscall === 'rename' || syscall === 'unlink'
-  const what = isMove ? (moveFailures[code] ?? failures[code]) : failures[code]
+  const what = isMove ? (moveFailures[code] ?? fileFailures[code]) : fileFailures[code]
   const place = shownPath(machine, path)
   if (what !== undefined)
     return new UserError({
@@ -192,7 +192,7 @@ const noFile: Failure = {
   hint: () => 'Move away what stands in its place, then run the same command again.',
 }
 
-const failures: Readonly<Record<string, Failure>> = {
+const fileFailures: Readonly<Record<string, Failure>> = {
   ENOSPC: full('no space is left on the disk'),
   EDQUOT: full('the disk quota is used up'),
   EFBIG: full('the limit for the size of a file is reached'),

@@ -21,14 +21,14 @@ export function planForget(world: World, before?: Date): ForgetPlan {
   const files = forgotten.flatMap((run) => run.files)
   return {
     runs: forgotten,
-    damaged: damaged.filter((path) => isMeant(timeOf(path))),
+    damaged: damaged.filter((path) => isMeant(runTime(path))),
     // The oldest run of a file is forgotten before any newer one.
     originals: [...new Set(files.map(({ path }) => path))],
   }
 }
 
 /** When the run of a record was, by its name alone. NaN, which is before nothing: it does not say. */
-function timeOf(path: string): number {
+function runTime(path: string): number {
   const stamp = /run-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]+\.json$/.exec(path)
   const [, year, month, day, hours, minutes, seconds] = stamp ?? []
   return Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`)

@@ -11,7 +11,7 @@ const pauseMs = 15
 const foreignPatienceMs = 10 * 60_000
 
 /** Who holds the lock. Its file name says it all, so a half-written holder cannot exist. */
-interface Holder {
+interface LockHolder {
   readonly pid: number
   readonly startTime: string
   readonly bootId: string
@@ -31,7 +31,7 @@ interface Holder {
  * @throws UserError `locked` while a living process holds it, and in doubt
  */
 export function withLock<T>(world: World, paths: StatePaths, work: () => T): T {
-  const name = nameOf(ourselves(world))
+  const name = holderName(ourselves(world))
   try {
     take(world, paths, name)
   } catch (error) {
@@ -62,7 +62,7 @@ function take(world: World, paths: StatePaths, name: string): void {
       if (waitedMs >= patienceMs)
         throw new UserError({
           code: 'locked',
-          message: `Another run of repoint is at work${describe(holder, world)}`,
+          message: `Another run of repoint is at work${shownHolder(holder, world)}`,
           hint: `Wait until it has ended, then run the same command again. If there is none, delete ${shownPath(machine, paths.lock)}`,
         })
       if (holder) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs)
@@ -87,7 +87,7 @@ function rename({ files }: World, from: string, to: string): boolean {
 }
 
 /** @returns undefined if it is worth trying again at once; else who holds the lock */
-function clearIfDead(world: World, paths: StatePaths): Holder | 'unknown' | undefined {
+function clearIfDead(world: World, paths: StatePaths): LockHolder | 'unknown' | undefined {
   const { files } = world
   let names: string[]
   try {
@@ -106,7 +106,7 @@ function clearIfDead(world: World, paths: StatePaths): Holder | 'unknown' | unde
   return undefined
 }
 
-function ourselves({ processes, clock }: World): Holder {
+function ourselves({ processes, clock }: World): LockHolder {
   const { pid, host = '' } = processes
   return {
     pid,
@@ -117,11 +117,11 @@ function ourselves({ processes, clock }: World): Holder {
   }
 }
 
-function nameOf({ pid, startTime, bootId, host, since }: Holder): string {
+function holderName({ pid, startTime, bootId, host, since }: LockHolder): string {
   return [pid, startTime, bootId, host, since].map((part) => encodeURIComponent(part)).join(',')
 }
 
-function holderOf(name: string): Holder | undefined {
+function holderOf(name: string): LockHolder | undefined {
   const match = /^(\d+),([^,]*),([^,]*),([^,]*),(\d+)$/.exec(name)
   if (!match) return undefined
   const [, pid = '', startTime = '', bootId = '', host = '', since = ''] = match
@@ -138,7 +138,7 @@ function holderOf(name: string): Holder | undefined {
   }
 }
 
-function isAlive({ processes, clock }: World, holder: Holder): boolean {
+function isAlive({ processes, clock }: World, holder: LockHolder): boolean {
   if (holder.host !== (processes.host ?? ''))
     return clock.now().getTime() - holder.since < foreignPatienceMs
   if (holder.bootId !== processes.bootId()) return false
@@ -148,7 +148,7 @@ function isAlive({ processes, clock }: World, holder: Holder): boolean {
 }
 
 /** A lock that this very process could not give back: it never takes two. */
-function isOurOwn(world: World, holder: Holder): boolean {
+function isOurOwn(world: World, holder: LockHolder): boolean {
   const own = ourselves(world)
   return (
     own.startTime !== '' &&
@@ -159,7 +159,7 @@ function isOurOwn(world: World, holder: Holder): boolean {
   )
 }
 
-function describe(holder: Holder | 'unknown' | undefined, { processes }: World): string {
+function shownHolder(holder: LockHolder | 'unknown' | undefined, { processes }: World): string {
   if (holder === undefined || holder === 'unknown') return ''
   const where = holder.host === (processes.host ?? '') ? '' : ` on ${holder.host}`
   return `: process ${holder.pid}${where}`

@@ -102,10 +102,10 @@ export interface RunDocument {
 }
 
 /** Counts up when an older repoint could no longer read the document. */
-const version = 1
+const documentVersion = 1
 
 export function encodeDocument({ run, temps, dropFolders }: RunDocument): Uint8Array {
-  const body = { version, run, temps, dropFolders }
+  const body = { version: documentVersion, run, temps, dropFolders }
   const text = JSON.stringify({ ...body, sha256: sumOf(body) }, undefined, 1)
   return new TextEncoder().encode(`${text}\n`)
 }
@@ -114,7 +114,7 @@ export function encodeDocument({ run, temps, dropFolders }: RunDocument): Uint8A
 export function decodeDocument(bytes: Uint8Array): RunDocument | undefined {
   try {
     const { sha256, ...body } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-    return body.version === version && sha256 === sumOf(body) ? body : undefined
+    return body.version === documentVersion && sha256 === sumOf(body) ? body : undefined
   } catch {
     return undefined
   }

@@ -19,7 +19,7 @@ import {
   findState,
   nextRunId,
   readBlob,
-  readDocument,
+  readRunDocument,
   recordNames,
   removeUnnamedBlobs,
   type StatePaths,
@@ -72,7 +72,7 @@ export function restore(world: World, paths: StatePaths): Settled | undefined {
 
 /** Whoever has only a draft has switched nothing: what it names beside the targets goes. */
 function discardDraft(world: World, paths: StatePaths): Settled | undefined {
-  const document = readDocument(world, paths.draft)
+  const document = readRunDocument(world, paths.draft)
   if (document === undefined) return undefined
   try {
     // Cut off while it was written, it had named nothing yet.
@@ -82,7 +82,7 @@ function discardDraft(world: World, paths: StatePaths): Settled | undefined {
     }
     discard(world, paths, document)
     const { id, files } = document.run
-    return { run: id, outcome: 'discarded', files: pathsOf(files), left: [] }
+    return { run: id, outcome: 'discarded', files: filePaths(files), left: [] }
   } catch (error) {
     throw fileFailure(world.machine, paths.draft, error)
   }
@@ -99,7 +99,7 @@ function discard(world: World, paths: StatePaths, { run, temps }: RunDocument): 
 }
 
 function restoreJournal(world: World, paths: StatePaths): Settled | undefined {
-  const document = readDocument(world, paths.journal)
+  const document = readRunDocument(world, paths.journal)
   if (document === undefined) return undefined
   if (document === 'damaged') throw setAside(world, paths, 'is damaged')
 
@@ -109,7 +109,7 @@ function restoreJournal(world: World, paths: StatePaths): Settled | undefined {
   try {
     const found = run.files.map((file, index) => {
       place = file.path
-      return stateOf(world, file, document.temps[index] ?? '')
+      return lookAt(world, file, document.temps[index] ?? '')
     })
     const back = goingBack(run.files, found)
     const copies = new Map(back.map((file) => [file, copyToPutBack(world, file)]))
@@ -131,7 +131,7 @@ function restoreJournal(world: World, paths: StatePaths): Settled | undefined {
     files.fsyncFolder(paths.folder)
     discard(world, paths, document)
     const outcome = found.includes('new') ? 'restored' : 'discarded'
-    return { run: run.id, outcome, files: pathsOf(run.files), left: [] }
+    return { run: run.id, outcome, files: filePaths(run.files), left: [] }
   } catch (error) {
     if (error instanceof UserError && error.code === 'backup-missing')
       throw setAside(world, paths, 'names a copy that is gone', document, error)
@@ -151,13 +151,13 @@ function keepAsRecord(
   files.rename(paths.journal, paths.record(run.id))
   files.fsyncFolder(paths.folder)
   const back = run.files.filter((file) => !left.includes(file))
-  return { run: run.id, outcome: 'left', files: pathsOf(back), left: pathsOf(left) }
+  return { run: run.id, outcome: 'left', files: filePaths(back), left: filePaths(left) }
 }
 
 /** `untouched`: not switched yet, whoever has changed it. `changed`: someone did after the switch. */
-type Found = FileNow | 'untouched' | 'changed'
+type FoundFile = FileNow | 'untouched' | 'changed'
 
-function stateOf(world: World, file: RecordedFile, temp: string): Found {
+function lookAt(world: World, file: RecordedFile, temp: string): FoundFile {
   const now = leadsElsewhere(world, file) ? 'other' : fileNow(world, file)
   if (now !== 'other') return now
   // A rename uses the new version up: where it still lies there, it never came to its place.
@@ -179,7 +179,7 @@ function leadsElsewhere({ files, machine }: World, { path, realPath }: RecordedF
  * away from the gateway goes on: towards it the key was switched first and the address last, and
  * never the key alone may go back.
  */
-function goingBack(files: readonly RecordedFile[], found: readonly Found[]): RecordedFile[] {
+function goingBack(files: readonly RecordedFile[], found: readonly FoundFile[]): RecordedFile[] {
   return files.filter((file, index) => {
     const own = files.flatMap((one, at) => (one.client === file.client ? [at] : []))
     const changed = own.filter((at) => found[at] === 'changed')
@@ -236,7 +236,7 @@ function setAside(
   })
 }
 
-function pathsOf(files: readonly RecordedFile[]): string[] {
+function filePaths(files: readonly RecordedFile[]): string[] {
   return files.map(({ path }) => path)
 }
 

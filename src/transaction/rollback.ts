@@ -5,7 +5,7 @@ import { applyPlan } from './apply.ts'
 import { isInside, shownPath } from './files.ts'
 import type { Applied, RecordedFile, RollbackPlan, RunRecord, World } from './record.ts'
 import { listRuns } from './state.ts'
-import { leftAsItIs, type Step, undoFile, whyHeld } from './undo-file.ts'
+import { leftAsItIs, type RecordedStep, undoFile, whyHeld } from './undo-file.ts'
 
 export interface RollbackOptions {
   /** Only the files of these clients. */
@@ -212,8 +212,11 @@ function inSwitchOrder(files: readonly RecordedFile[], way: readonly RunRecord[]
 }
 
 /** What was recorded of a file, newest first; `file` is the last of them. @param since as above */
-function stepsOf(file: RecordedFile, since: readonly RunRecord[]): [Step, ...Step[]] {
-  const steps: Step[] = []
+function stepsOf(
+  file: RecordedFile,
+  since: readonly RunRecord[],
+): [RecordedStep, ...RecordedStep[]] {
+  const steps: RecordedStep[] = []
   let isBehindGap = false
   for (const [index, run] of since.entries()) {
     const newer = since[index - 1]

@@ -26,7 +26,7 @@ import { refuseAsRoot } from './target.ts'
  */
 export function stateFolder(machine: Machine): string {
   const { env, home, cwd, os } = machine
-  const path = pathsOf(machine)
+  const path = pathRules(machine)
   if (env['REPOINT_STATE_DIR']) return path.resolve(cwd, env['REPOINT_STATE_DIR'])
   if (os === 'win32')
     return path.join(env['LOCALAPPDATA'] || path.join(home, 'AppData', 'Local'), 'repoint')
@@ -35,14 +35,14 @@ export function stateFolder(machine: Machine): string {
   return path.join(path.isAbsolute(base) ? base : path.join(home, '.local', 'state'), 'repoint')
 }
 
-function pathsOf({ os }: Machine) {
+function pathRules({ os }: Machine) {
   return os === 'win32' ? win32 : posix
 }
 
 /** The places inside the state folder. */
 function statePaths(machine: Machine) {
   const folder = stateFolder(machine)
-  const at = (name: string) => pathsOf(machine).join(folder, name)
+  const at = (name: string) => pathRules(machine).join(folder, name)
   return {
     folder,
     lock: at('lock'),
@@ -61,8 +61,9 @@ export type StatePaths = ReturnType<typeof statePaths>
 export function findState(world: World): StatePaths | undefined {
   const paths = statePaths(world.machine)
   try {
+    refuseAsRoot(world, paths.folder)
     if (!isThere(world.files, paths.folder)) return undefined
-    checkState(world, paths)
+    checkIsSafe(world, paths)
     return paths
   } catch (error) {
     throw fileFailure(world.machine, paths.folder, error)
@@ -73,11 +74,11 @@ export function findState(world: World): StatePaths | undefined {
 export function openState(world: World): StatePaths {
   const { files, machine } = world
   const paths = statePaths(machine)
-  const { dirname } = pathsOf(machine)
+  const { dirname } = pathRules(machine)
   try {
     refuseAsRoot(world, paths.folder)
     makeFolders(files, missingFolders(files, paths.folder, dirname), dirname)
-    checkState(world, paths)
+    checkIsSafe(world, paths)
     makeFolders(files, [paths.blobs], dirname)
     return paths
   } catch (error) {
@@ -101,9 +102,8 @@ const strayNames = /^(\..*|desktop\.ini|thumbs\.db)$/i
  *
  * @throws UserError `not-permitted`; Node's own error if the folder cannot be looked at
  */
-function checkState(world: World, paths: StatePaths): void {
+function checkIsSafe(world: World, paths: StatePaths): void {
   const { files } = world
-  refuseAsRoot(world, paths.folder)
   checkIsOurs(world, paths.folder)
   const names = files.readdir(paths.folder)
   refuseForeign(world, paths.folder, names, stateNames)
@@ -162,7 +162,7 @@ const maxBlobBytes = 16_000_000
  */
 export function readBlob(world: World, sha256: string): Bytes {
   const paths = statePaths(world.machine)
-  const bytes = readIfSound(world, paths, sha256)
+  const bytes = readCopy(world, paths, sha256)
   if (bytes) return bytes
   throw new UserError({
     code: 'backup-missing',
@@ -181,7 +181,7 @@ export function copyOf(world: World, version: FileVersion | null): Bytes | null 
   }
 }
 
-function readIfSound({ files }: World, paths: StatePaths, sha256: string): Bytes | undefined {
+function readCopy({ files }: World, paths: StatePaths, sha256: string): Bytes | undefined {
   if (!/^[0-9a-f]{64}$/.test(sha256)) return undefined
   try {
     const stored = files.read(paths.blob(sha256), maxBlobBytes)
@@ -201,7 +201,7 @@ export function writeBlobs(world: World, paths: StatePaths, contents: Iterable<B
   const { files } = world
   for (const bytes of contents) {
     const sha256 = sha256Of(bytes)
-    if (readIfSound(world, paths, sha256)) continue
+    if (readCopy(world, paths, sha256)) continue
     const packed = deflateRawSync(bytes)
     const temp = paths.named(`blobs/new-${randomName()}`)
     createDurably(files, temp, packed.length < bytes.length ? packed : bytes, { mode: 0o600 })
@@ -231,7 +231,7 @@ export function readRuns(world: World, paths: StatePaths): Runs {
   const damaged: string[] = []
   for (const name of recordNames(world, paths).reverse()) {
     const path = paths.named(name)
-    const document = readDocument(world, path)
+    const document = readRunDocument(world, path)
     if (document === undefined) continue
     if (document !== 'damaged' && name === `run-${document.run.id}.json`)
       runs.push(atHome(world.machine, document.run))
@@ -251,7 +251,7 @@ export function recordNames(world: World, paths: StatePaths): string[] {
 }
 
 /** @returns undefined where nothing is */
-export function readDocument(world: World, path: string) {
+export function readRunDocument(world: World, path: string) {
   try {
     return decodeDocument(world.files.read(path, maxRecordBytes)) ?? 'damaged'
   } catch (error) {

@@ -8,7 +8,7 @@ import { codeOf, isInside, missingFolders, shownPath, unlessGone } from './files
 import type { World } from './record.ts'
 
 /** Where the bytes of a configuration file lie, or would lie. */
-export interface Target {
+export interface TargetFile {
   /** Behind all symlinks. */
   readonly realPath: string
   /** Undefined: there is no such file yet. */
@@ -26,7 +26,7 @@ const maxLinks = 40
  *
  * @throws UserError `config-conflict` if there is, or could be, no regular file; Node's own errors
  */
-export function findTarget(files: Files, machine: Machine, path: string): Target {
+export function findTarget(files: Files, machine: Machine, path: string): TargetFile {
   const conflict = (problem: string, hint: string) =>
     new UserError({
       code: 'config-conflict',
@@ -184,6 +184,6 @@ export function rootNotice(world: Pick<World, 'machine' | 'processes' | 'files'>
 }
 
 /** Whether `copyAttributes` would lose what nobody can see: access lists and extended attributes. */
-export function losesAttributes({ files, machine }: World, { status }: Target): boolean {
+export function losesAttributes({ files, machine }: World, { status }: TargetFile): boolean {
   return status !== undefined && machine.os !== 'win32' && !files.canCopyAttributes()
 }

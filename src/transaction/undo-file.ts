@@ -32,7 +32,7 @@ export interface UndoneFile {
 }
 
 /** One step back, newest first. */
-export interface Step {
+export interface RecordedStep {
   readonly file: RecordedFile
   /** Runs between this one and the next newer one are not recorded any more. */
   readonly isBehindGap: boolean
@@ -111,7 +111,7 @@ export function leftAsItIs(undone: UndoneFile, why: string): UndoneFile {
  */
 export function undoFile(
   world: World,
-  steps: readonly [Step, ...Step[]],
+  steps: readonly [RecordedStep, ...RecordedStep[]],
   options: UndoOptions,
 ): UndoneFile {
   const recorded = steps.map(({ file }) => file)
@@ -129,8 +129,8 @@ export function undoFile(
     ? { after: target.before && readBlob(world, target.before.sha256), kept: [] }
     : foldBack(world, steps, current.bytes, options)
 
-  const documentNow = current.bytes && readIfSound(target, current.bytes)
-  const documentAfter = after && readIfSound(target, after)
+  const documentNow = current.bytes && parsed(target, current.bytes)
+  const documentAfter = after && parsed(target, after)
   const oldMode = modeAlone(current, newest, target, after)
   const isGone = current.bytes === null && newest.after !== null
   const gone = isGone && !force ? boundKeys : []
@@ -184,7 +184,7 @@ function modeAlone(
   return isAsLeft && before.mode !== left.mode ? before.mode : undefined
 }
 
-interface Undone {
+interface LedBack {
   readonly after: Bytes | null
   readonly kept: readonly KeyPath[]
   readonly note?: string
@@ -192,10 +192,10 @@ interface Undone {
 
 function foldBack(
   world: World,
-  steps: readonly Step[],
+  steps: readonly RecordedStep[],
   current: Bytes | null,
   { keepsTables }: UndoOptions,
-): Undone {
+): LedBack {
   // As long as nobody came between two runs, only the last copy matters.
   const untouched = untouchedSteps(steps, current)
   const last = steps[untouched - 1]?.file
@@ -224,7 +224,7 @@ function foldBack(
 }
 
 /** How many of the steps, from the newest, met what the next newer one left behind. */
-function untouchedSteps(steps: readonly Step[], current: Bytes | null): number {
+function untouchedSteps(steps: readonly RecordedStep[], current: Bytes | null): number {
   let now = sha256OrNull(current)
   const end = steps.findIndex(({ file }) => {
     const isAsWritten = now === (file.after?.sha256 ?? null)
@@ -247,7 +247,7 @@ function withoutRunsBetween(
   if (bytes === null || older.after === null || newer.before === null) return bytes
   const written = readBlob(world, older.after.sha256)
   const [now, then, between] = [bytes, written, readBlob(world, newer.before.sha256)].map((one) =>
-    readIfSound(older, one),
+    parsed(older, one),
   )
   if (!now || !then || !between) return bytes
 
@@ -270,8 +270,8 @@ function keysThatStay(
 ): readonly KeyPath[] {
   const before = target.before && readBlob(world, target.before.sha256)
   if (target.scope === 'whole') return before && after && sameBytes(before, after) ? [] : kept
-  const documentAfter = after && readIfSound(target, after)
-  const documentBefore = before && readIfSound(target, before)
+  const documentAfter = after && parsed(target, after)
+  const documentBefore = before && parsed(target, before)
   return kept.filter((key) => !isDeepStrictEqual(documentAfter?.get(key), documentBefore?.get(key)))
 }
 
@@ -289,7 +289,7 @@ function addressGone(
   keys: readonly KeyPath[],
 ): UndoneFile['addressGone'] {
   if (keys.length === 0) return 'no'
-  const before = target.before && readIfSound(target, readBlob(world, target.before.sha256))
+  const before = target.before && parsed(target, readBlob(world, target.before.sha256))
   return keys.some((key) => before?.get(key) !== undefined) ? 'with-older' : 'yes'
 }
 
@@ -313,7 +313,7 @@ function undoStep(
   file: RecordedFile,
   current: Bytes | null,
   keepsTables: boolean,
-): Undone {
+): LedBack {
   const now = sha256OrNull(current)
   if (now === (file.after?.sha256 ?? null))
     return { after: file.before && readBlob(world, file.before.sha256), kept: [] }
@@ -321,7 +321,7 @@ function undoStep(
   // A run that was cut off came no further than to here.
   if (now === file.before?.sha256) return { after: current, kept: [] }
 
-  const versions: Versions = {
+  const versions: FileVersions = {
     before: file.before && readBlob(world, file.before.sha256),
     written: file.after && readBlob(world, file.after.sha256),
     current,
@@ -335,7 +335,7 @@ function undoStep(
   return { after, kept: uniquePaths([...kept, ...inTables]) }
 }
 
-const deletedSince: Undone = {
+const deletedSince: LedBack = {
   after: null,
   kept: [],
   note: 'The file was deleted since, and stays so. `--force` puts the old contents back.',
@@ -345,7 +345,7 @@ function sha256OrNull(bytes: Bytes | null): string | null {
   return bytes && sha256Of(bytes)
 }
 
-interface Versions {
+interface FileVersions {
   readonly before: Bytes | null
   readonly written: Bytes | null
   readonly current: Bytes
@@ -355,8 +355,8 @@ function undoKeys(
   world: World,
   { format, path }: RecordedFile,
   keys: readonly KeyPath[],
-  versions: Versions,
-): Undone {
+  versions: FileVersions,
+): LedBack {
   try {
     const { bytes, kept } = formatOf(format).undo(versions, keys, shownPath(world.machine, path))
     return { after: bytes, kept }
@@ -374,11 +374,11 @@ function undoKeys(
 /** Our keys, but for address and key, in tables that we made and in which something of others stays. */
 function keysOfSharedTables(
   file: RecordedFile,
-  versions: Versions,
+  versions: FileVersions,
   after: Bytes | null,
 ): readonly KeyPath[] {
-  const before = versions.before && readIfSound(file, versions.before)
-  const documentAfter = after && readIfSound(file, after)
+  const before = versions.before && parsed(file, versions.before)
+  const documentAfter = after && parsed(file, after)
   return file.keys.filter((key) => {
     const table = key.slice(0, -1)
     const isOurs = table.length > 0 && before?.get(table) === undefined
@@ -388,10 +388,10 @@ function keysOfSharedTables(
 }
 
 /** A login made since the run must not be replaced by an older one. */
-function undoWhole(file: RecordedFile, { before, written, current }: Versions): Undone {
+function undoWhole(file: RecordedFile, { before, written, current }: FileVersions): LedBack {
   const isOnlyReformatted =
     written !== null &&
-    isDeepStrictEqual(readIfSound(file, current)?.root, readIfSound(file, written)?.root ?? NaN)
+    isDeepStrictEqual(parsed(file, current)?.root, parsed(file, written)?.root ?? NaN)
   if (isOnlyReformatted) return { after: before, kept: [] }
   return {
     after: current,
@@ -401,7 +401,7 @@ function undoWhole(file: RecordedFile, { before, written, current }: Versions): 
 }
 
 /** Undefined: what stands there is no document of the format, as a file before us may have been. */
-function readIfSound({ format, path }: RecordedFile, bytes: Bytes): ConfigDocument | undefined {
+function parsed({ format, path }: RecordedFile, bytes: Bytes): ConfigDocument | undefined {
   try {
     return formatOf(format).read(bytes, path)
   } catch (error) {

@@ -153,6 +153,13 @@ test('the page: a filter and the clear button', async () => {
   expect(gateway.requests()).toEqual([])
 })
 
+test('the page: shows a log that comes in several pages', async () => {
+  for (let count = 0; count < 250; count++) await ask(gateway, '/v1/models')
+  await openPage()
+  await expect.poll(() => rows().count(), { timeout: 10_000 }).toBe(250)
+  expect(await page.locator('#count').textContent()).toBe('250 requests')
+})
+
 test('the page: finds its way back after the gateway was gone', async () => {
   await openPage()
   const { port, key } = gateway

@@ -15,7 +15,10 @@ import {
   written,
 } from './support.ts'
 
-/** A lived-in home for each family: comments where the client bears them, and plenty of others' keys. */
+/**
+ * A lived-in home of a family: comments where the client bears them, and plenty of others' keys. A
+ * client that has none here is given the files of its demonstration.
+ */
 const livedIn: Readonly<Record<string, Disk>> = {
   codex: {
     '.codex/config.toml': `# top
@@ -51,7 +54,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
   (_, client) => {
     const homes: readonly (readonly [string, Disk])[] = [
       ['an empty home', {}],
-      ['a lived-in home', livedIn[client.family]!],
+      ['a lived-in home', livedIn[client.family] ?? client.demoFiles ?? {}],
     ]
 
     describe.each(homes)('on %s', (_, disk) => {
@@ -132,9 +135,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
           JSON.stringify(obstacles),
         ])
         expect(shown.join('\n')).not.toMatch(/sk-(test-0123|another-98|users-own-key)/)
-        expect(shown.join('\n')).toContain(
-          client.family === 'claude' ? 'settings.json' : 'auth.json',
-        )
+        expect(shown.join('\n')).toContain(first.edits[0]!.path)
       })
 
       test('the files switch in the order of the list, the key never after the address', () => {

@@ -18,7 +18,7 @@ interface Fake {
   readonly result?: Partial<RunResult>
 }
 
-function aWorld({ files = {}, alive = [], inPath = true, result = {} }: Fake) {
+function outside({ files = {}, alive = [], inPath = true, result = {} }: Fake) {
   const ran: { command: string; args: readonly string[] }[] = []
   const missing = () => Object.assign(new Error('no such file'), { code: 'ENOENT' })
   const world = {
@@ -52,7 +52,7 @@ const running = { files: { [pidPath]: pidFile }, alive: [31089] }
 
 describe('finding what Codex has left running', () => {
   test('a pid file and a living process', () => {
-    const { world, ran } = aWorld(running)
+    const { world, ran } = outside(running)
     expect(codex.leftRunning?.(world)).toMatchObject({ pid: 31089 })
     expect(ran).toEqual([])
   })
@@ -63,13 +63,13 @@ describe('finding what Codex has left running', () => {
     ['a damaged pid file', { files: { [pidPath]: '{"pid":"1"}' }, alive: [1] }],
     ['an empty pid file', { files: { [pidPath]: '' }, alive: [1] }],
   ])('%s is none', (_, fake) => {
-    expect(codex.leftRunning?.(aWorld(fake).world)).toBeUndefined()
+    expect(codex.leftRunning?.(outside(fake).world)).toBeUndefined()
   })
 })
 
 describe('stopping it', () => {
   test('Codex itself is asked', async () => {
-    const { world, ran } = aWorld(running)
+    const { world, ran } = outside(running)
     expect(await codex.leftRunning?.(world)?.stop()).toBeUndefined()
     expect(ran).toEqual([{ command: '/usr/bin/codex', args: ['app-server', 'daemon', 'stop'] }])
   })
@@ -77,7 +77,7 @@ describe('stopping it', () => {
   test('without codex in PATH, the copy that runs the server is asked', async () => {
     const copy = '/srv/codex/packages/app-server-daemon/current/bin/codex'
     const files = { ...running.files, [copy]: '' }
-    const { world, ran } = aWorld({ ...running, inPath: false, files })
+    const { world, ran } = outside({ ...running, inPath: false, files })
     await codex.leftRunning?.(world)?.stop()
     expect(ran[0]?.command).toBe(copy)
   })
@@ -94,7 +94,7 @@ describe('stopping it', () => {
     ],
     [{ inPath: false }, 'codex is not in PATH'],
   ] as const)('%j', async (fake, why) => {
-    const { world } = aWorld({ ...running, ...(fake as Fake) })
+    const { world } = outside({ ...running, ...(fake as Fake) })
     expect(await codex.leftRunning?.(world)?.stop()).toBe(why)
   })
 })

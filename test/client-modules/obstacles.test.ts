@@ -712,6 +712,13 @@ const opencodeCases: Case[] = [
     }),
   ),
   {
+    code: 'opencode-project-code',
+    disk: { ...opencodeHome(), '/home/ada/work/.opencode/plugin/evil.js': 'export {}' },
+    place: '~/work/.opencode/plugin/evil.js',
+    weight: 'may-block',
+    repair: 'none',
+  },
+  {
     code: 'opencode-upper-config',
     disk: { ...opencodeHome(), '/srv/oc/opencode.jsonc': '{"model":"x/y"}' },
     machine: { env: { OPENCODE_CONFIG_DIR: '/srv/oc' } },

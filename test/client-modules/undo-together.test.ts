@@ -124,4 +124,16 @@ describe('rollback takes back address and key together or not at all', () => {
     expect(left.join('\n')).toContain(to)
     expect(left.join('\n')).not.toContain('sk-test')
   })
+
+  test.each([
+    ['its name', 'name = "Gateway"', 'name = "Mine"'],
+    ['what it tries first', 'supports_websockets = false', 'supports_websockets = true'],
+  ])('codex: %s alone, changed since, holds nothing else back', (_, from, to) => {
+    const { home, world } = setUp('codex', { '.codex/auth.json': '{"OPENAI_API_KEY":"sk-own"}' })
+    home.put(config, home.text(config).replace(from, to))
+    rollBack(world)
+    expect(home.text('.codex/auth.json')).toContain('sk-own')
+    expect(home.text(config)).toContain(to)
+    expect(home.text(config)).not.toContain('gw.example')
+  })
 })

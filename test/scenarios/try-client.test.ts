@@ -58,6 +58,16 @@ test('--try-client: the client runs in an empty folder of ours, which is gone af
   })
 })
 
+test('a client is asked for its version in the home, not in a project', async () => {
+  const home = withCodex('pwd > "$HOME/where"; echo 0.169.0')
+  home.put('project/opencode.json', '{"provider": {}}')
+  await runCli(home, ['doctor', '--no-verify'], {
+    cwd: home.at('project'),
+    env: { PATH: `${home.at('bin')}:/usr/bin:/bin` },
+  })
+  expect(home.text('where')).toBe(`${home.path}\n`)
+})
+
 test('--try-client: Ctrl-C ends the client too, and the state of the files is told', async () => {
   const home = withCodex('echo $$ > "$HOME/pid"; exec sleep 60')
   const run = runOnTerminal(home, ['codex', '--base-url', gateway.url, '--yes', '--try-client'], {

@@ -47,6 +47,8 @@ describe.runIf(isRoot)('as root in the home of another user', () => {
           hint: expect.stringContaining(`-u '#${someone}'`),
         }),
       )
+    for (const work of [settle, listRuns, planRollback])
+      expect(() => work(worldIn(home))).toThrow(refused)
     expect(everythingIn(home)).toEqual(before)
   })
 

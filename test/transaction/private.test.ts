@@ -90,7 +90,7 @@ describe.runIf(isRoot)('another user who watches', () => {
     const home = aHome({ [settings]: '{"model": "opus"}\n' })
     chmodSync(home.at('.claude'), 0o755)
     const stop = await startThief(home, '.claude')
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < 15; round++) {
       chmodSync(home.at(settings), 0o644)
       applyPlan(worldIn(home), aPlan([settingsEdit(sourceIn(home))]))
       await new Promise((next) => setTimeout(next, 2))
@@ -101,7 +101,7 @@ describe.runIf(isRoot)('another user who watches', () => {
     expect(folders).toBeGreaterThan(0)
     expect(texts).toContain('{"model": "opus"}\n')
     expect(texts.filter((text) => text.includes(canaryKey))).toEqual([])
-  }, 30_000)
+  }, 120_000)
 
   test('in a folder that all may write: links in our place lead nothing of ours elsewhere', async () => {
     const victim = aHome({ 'theirs.json': '{"private": true}\n' })
@@ -110,7 +110,7 @@ describe.runIf(isRoot)('another user who watches', () => {
     chmodSync(home.at('.claude'), 0o777)
     const before = statSync(victim.at('theirs.json'))
     const stop = await startThief(home, '.claude', victim.path)
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < 15; round++) {
       try {
         applyPlan(
           worldIn(home),
@@ -131,7 +131,7 @@ describe.runIf(isRoot)('another user who watches', () => {
       uid: before.uid,
       ctimeMs: before.ctimeMs,
     })
-  }, 30_000)
+  }, 120_000)
 })
 
 function hasTool(tool: string): boolean {

@@ -60,7 +60,7 @@ export function wrongNow(scene: Scene): readonly Obstacle[] {
     ...otherCredentials(scene, view),
     ...loginKey(scene.texts),
     ...models(view),
-    ...defaultModel(view),
+    ...modelDefault(view),
     ...address(view, scene.texts, url),
     ...shell(scene, view),
     ...proxy(scene, view, url),
@@ -125,9 +125,9 @@ function leftovers(scene: Scene, { settings, place }: View): readonly Obstacle[]
       family: 'claude',
       label: 'Claude Code',
       url: own ?? machine.env[names.baseUrl],
-      urlPlace: () => (own === undefined ? 'environment' : place(inEnv(names.baseUrl))),
+      urlPlace: own === undefined ? 'environment' : place(inEnv(names.baseUrl)),
       key: key ?? machine.env[keyName],
-      keyPlace: () => (key === undefined ? 'environment' : place(inEnv(keyName))),
+      keyPlace: key === undefined ? 'environment' : place(inEnv(keyName)),
     },
     scene,
   )
@@ -243,7 +243,7 @@ function models({ settings, place }: View): readonly Obstacle[] {
   return found
 }
 
-function defaultModel({ settings, place }: View): readonly Obstacle[] {
+function modelDefault({ settings, place }: View): readonly Obstacle[] {
   if (settings.root['model'] !== 'default') return []
   return [
     {

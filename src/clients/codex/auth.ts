@@ -53,7 +53,7 @@ export function readCodexAuth(file: FileText): CodexAuth {
 
 /** Whether a file of that name holds opencode's logins: an entry a provider, each with a type. */
 export function isOpencodeAuth(file: FileText): boolean {
-  const root = rootOf(file)
+  const root = fieldsOf(file)
   return Object.values(root).some((entry) => {
     const type = typeof entry === 'object' && entry !== null && (entry as { type?: unknown }).type
     return type === 'api' || type === 'oauth' || type === 'wellknown'
@@ -62,11 +62,11 @@ export function isOpencodeAuth(file: FileText): boolean {
 
 /** Whether a file of that name is the one that Codex keeps its key or its login in. */
 export function isCodexAuth(file: FileText): boolean {
-  const root = rootOf(file)
+  const root = fieldsOf(file)
   return ['OPENAI_API_KEY', 'auth_mode', 'tokens'].some((name) => Object.hasOwn(root, name))
 }
 
-function rootOf({ bytes }: FileText): Readonly<Record<string, unknown>> {
+function fieldsOf({ bytes }: FileText): Readonly<Record<string, unknown>> {
   const read = bytes && readStrictJson(bytes, { allowsBom: true })
   return read?.kind === 'object' ? read.root : {}
 }

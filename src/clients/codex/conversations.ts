@@ -1,4 +1,4 @@
-import type { FileTexts, Notice, World } from '../client.ts'
+import type { FileTexts, Notice, Outside } from '../client.ts'
 import { pathsOf } from '../paths.ts'
 import { fileOf, readFile, rootOf, shownUrl, tableAt, textAt } from '../texts.ts'
 import { codexHome } from './files.ts'
@@ -11,7 +11,7 @@ const maxConversations = 500
 const maxStartBytes = 128 * 1024
 
 /** The provider of each recorded conversation: `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-….jsonl`. */
-function recordedProviders(world: World): readonly string[] {
+function recordedProviders(world: Outside): readonly string[] {
   const { files, machine } = world
   const { join } = pathsOf(machine)
   const newestFirst = function* (folder: string): Generator<string> {
@@ -37,7 +37,7 @@ function recordedProviders(world: World): readonly string[] {
   return found
 }
 
-function providerOf({ files }: World, path: string): string | undefined {
+function providerOf({ files }: Outside, path: string): string | undefined {
   try {
     const start = new TextDecoder().decode(files.readStart(path, maxStartBytes))
     return /"model_provider":"([^"\\]+)"/.exec(start)?.[1]
@@ -51,7 +51,7 @@ function providerOf({ files }: World, path: string): string | undefined {
  * one of config.toml (0.105.0 to 0.142.5; 2026-11-22).
  */
 export function aboutConversations(
-  world: World,
+  world: Outside,
   { before, after }: { readonly before: FileTexts; readonly after: FileTexts },
 ): readonly Notice[] {
   const [from, to] = [before, after].map((texts) => readFile(fileOf(texts, 'config')))

@@ -234,9 +234,9 @@ function leftovers(scene: Scene, config: ReadFile): readonly Obstacle[] {
       family: 'codex',
       label: 'Codex',
       url,
-      urlPlace: () => placeOf(config, path),
+      urlPlace: placeOf(config, path),
       key: readCodexAuth(auth).usableKey,
-      keyPlace: () => auth.path,
+      keyPlace: auth.path,
     },
     scene,
   )

@@ -63,7 +63,7 @@ export function providersInTheWay(
       .filter(({ id }) => !reservedIds.includes(id))
       .flatMap((provider) =>
         provider.id === choice.providerId
-          ? [...conflict(scene, config, choice, provider), ...ownAuth(config, provider)]
+          ? [...otherAddress(scene, config, choice, provider), ...ownAuth(config, provider)]
           : former(scene, config, choice, provider),
       ),
   ]
@@ -210,7 +210,7 @@ function former(
   ]
 }
 
-function conflict(
+function otherAddress(
   scene: Scene,
   config: ReadFile,
   choice: Choice,

@@ -1,4 +1,4 @@
-import type { LeftRunning, World } from '../client.ts'
+import type { LeftRunning, Outside } from '../client.ts'
 import { pathsOf } from '../paths.ts'
 import { codexHome } from './files.ts'
 
@@ -16,7 +16,7 @@ const maxPidFileBytes = 10_000
  * Looks at its pid file and at whether that process lives; starts nothing. A pid that another process
  * has taken since looks like a server; `stop` asks Codex itself.
  */
-export function leftRunning(world: World): LeftRunning | undefined {
+export function leftRunning(world: Outside): LeftRunning | undefined {
   const { join } = pathsOf(world.machine)
   const path = join(codexHome(world.machine), 'app-server-daemon', 'daemon.pid')
   const pid = readPid(world, path)
@@ -24,7 +24,7 @@ export function leftRunning(world: World): LeftRunning | undefined {
   return { pid, stopCommand: 'codex app-server daemon stop', stop: () => stop(world) }
 }
 
-function readPid(world: World, path: string): number | undefined {
+function readPid(world: Outside, path: string): number | undefined {
   try {
     const record: unknown = JSON.parse(
       new TextDecoder().decode(world.files.read(path, maxPidFileBytes)),
@@ -37,7 +37,7 @@ function readPid(world: World, path: string): number | undefined {
   }
 }
 
-async function stop(world: World): Promise<string | undefined> {
+async function stop(world: Outside): Promise<string | undefined> {
   const command = world.processes.which('codex') ?? serversOwnBinary(world)
   if (command === undefined) return 'codex is not in PATH'
   const result = await world.processes.run(command, ['app-server', 'daemon', 'stop'], {
@@ -51,7 +51,7 @@ async function stop(world: World): Promise<string | undefined> {
 }
 
 /** The copy that Codex 0.169.0 keeps for its server. */
-function serversOwnBinary(world: World): string | undefined {
+function serversOwnBinary(world: Outside): string | undefined {
   const { join } = pathsOf(world.machine)
   const folder = join(codexHome(world.machine), 'packages', 'app-server-daemon', 'current', 'bin')
   const path = join(folder, world.machine.os === 'win32' ? 'codex.exe' : 'codex')

@@ -2,7 +2,6 @@ import type { ConfigValue } from '../../edits/plan.ts'
 import type { FileTexts } from '../client.ts'
 import { readStrictJson } from '../strict-json.ts'
 import { fileOf, isTable, layersOf, type ReadFile, readFile } from '../texts.ts'
-import { reservedIds } from './reserved-ids.ts'
 
 type Table = { readonly [key: string]: ConfigValue }
 
@@ -101,3 +100,64 @@ export function hasLogin(texts: FileTexts, id: string): boolean {
   const read = bytes && readStrictJson(bytes, { allowsBom: true })
   return read?.kind === 'object' && Object.hasOwn(read.root, id)
 }
+
+/**
+ * Ids of providers that opencode ships. It mixes what it ships under an id with what is written there:
+ * its models, its variables for keys. Of the 225 ids of 1.18.33 (2026-11-21) these are the ones that
+ * someone may think of.
+ */
+export const reservedIds: readonly string[] = [
+  'alibaba',
+  'amazon-bedrock',
+  'anthropic',
+  'azure',
+  'azure-cognitive-services',
+  'baseten',
+  'cerebras',
+  'chutes',
+  'cloudflare-ai-gateway',
+  'cloudflare-workers-ai',
+  'cohere',
+  'databricks',
+  'deepinfra',
+  'deepseek',
+  'digitalocean',
+  'fireworks-ai',
+  'github-copilot',
+  'gitlab',
+  'google',
+  'google-vertex',
+  'google-vertex-anthropic',
+  'groq',
+  'helicone',
+  'huggingface',
+  'llama',
+  'lmstudio',
+  'meta',
+  'minimax',
+  'mistral',
+  'modelscope',
+  'moonshotai',
+  'nebius',
+  'nvidia',
+  'ollama-cloud',
+  'openai',
+  'opencode',
+  'opencode-go',
+  'openrouter',
+  'perplexity',
+  'requesty',
+  'scaleway',
+  'siliconflow',
+  'snowflake-cortex',
+  'togetherai',
+  'v0',
+  'venice',
+  'vercel',
+  'volcengine',
+  'wandb',
+  'watsonx',
+  'xai',
+  'zai',
+  'zhipuai',
+]

@@ -73,6 +73,7 @@ function overridden(scene: Scene, providerId: string): readonly Obstacle[] {
       },
     ]),
     ...layerObstacles(scene.texts, providerId),
+    ...projectCode(scene.texts),
   ]
 }
 
@@ -218,6 +219,18 @@ function agentObstacles(texts: FileTexts, providerId: string): readonly Obstacle
       }),
     ),
   )
+}
+
+function projectCode(texts: FileTexts): readonly Obstacle[] {
+  return layersOf(texts, 'project-code').map(({ path }) => ({
+    code: 'opencode-project-code',
+    message:
+      "opencode, started in this folder, runs the folder's own code, which may read your key",
+    place: path,
+    cure: 'Do not start opencode in this folder, unless you trust whoever wrote it.',
+    needsConsent: `opencode, started in this folder, runs ${path}, which may read your key.`,
+    weight: 'may-block',
+  }))
 }
 
 /** Files that win over the user's own. */

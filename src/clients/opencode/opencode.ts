@@ -17,9 +17,9 @@ import type {
   SetupOptions,
 } from '../client.ts'
 import { isCodexAuth } from '../codex/auth.ts'
+import { checkProviderId } from '../flags.ts'
 import { oneUse, pickModel, windowOf } from '../models.ts'
 import { pathsOf } from '../paths.ts'
-import { checkProviderId } from '../provider-ids.ts'
 import { editKeys } from '../repairs.ts'
 import { readStrictJson } from '../strict-json.ts'
 import {
@@ -32,9 +32,8 @@ import {
   tableAt,
   textAt,
 } from '../texts.ts'
-import { mergedConfig, ownFiles, readOpencodeKey } from './config.ts'
+import { mergedConfig, ownFiles, readOpencodeKey, reservedIds } from './config.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
-import { reservedIds } from './reserved-ids.ts'
 
 const demoFiles = {
   '.config/opencode/opencode.jsonc': `{
@@ -97,9 +96,11 @@ function opencodeFiles(machine: Machine, look: Look): readonly ConfigFile[] {
 
   const above: string[] = []
   const dots: string[] = []
+  const code: string[] = []
   for (let folder = cwd; ; folder = dirname(folder)) {
     above.unshift(...inFolder(folder))
     dots.unshift(...inFolder(join(folder, '.opencode')))
+    if (folder !== home) code.unshift(...codeIn(join(folder, '.opencode'), look, join))
     if (look.exists(join(folder, '.git')) || dirname(folder) === folder) break
   }
   const managed =
@@ -113,6 +114,7 @@ function opencodeFiles(machine: Machine, look: Look): readonly ConfigFile[] {
     ['lower', existing],
     ['upper', inFolder(join(home, '.opencode'))],
     ['project', [...above, ...dots]],
+    ['project-code', code],
     ['upper', extra === undefined ? [] : inFolder(extra)],
     ['managed', inFolder(managed)],
   ]
@@ -132,6 +134,20 @@ function opencodeFiles(machine: Machine, look: Look): readonly ConfigFile[] {
         .map((path) => ({ role, path, format: 'json', holdsSecret: true, use: 'layer' }) as const),
     ),
   ]
+}
+
+/** What opencode 1.18.33 runs without a question when it is started in a folder (2026-11-22). */
+function codeIn(
+  folder: string,
+  look: Look,
+  join: (...parts: readonly string[]) => string,
+): readonly string[] {
+  return ['plugin', 'plugins', 'tool'].flatMap((kind) =>
+    look
+      .entries(join(folder, kind))
+      .filter((name) => /\.[jt]s$/.test(name))
+      .map((name) => join(folder, kind, name)),
+  )
 }
 
 function chooseForOpencode(catalog: Catalog | undefined, options: SetupOptions): ModelChoice {

@@ -144,9 +144,9 @@ function leftovers(scene: Scene, providerId: string): readonly Obstacle[] {
       family: 'opencode',
       label: 'opencode',
       url,
-      urlPlace: () => placeOf(target, ['provider', providerId, 'options', 'baseURL']),
+      urlPlace: placeOf(target, ['provider', providerId, 'options', 'baseURL']),
       key: read?.key,
-      keyPlace: () => read?.keyPath ?? '',
+      keyPlace: read?.keyPath ?? '',
     },
     scene,
   )

@@ -23,11 +23,15 @@ export async function findInstalled(
   session: Session,
   { binary }: Client,
 ): Promise<Installed | undefined> {
-  const { processes } = session.platform
+  const { processes, machine } = session.platform
   const path = processes.which(binary.command)
   if (path === undefined) return undefined
 
-  const { stdout } = await processes.run(path, binary.versionArgs, { timeoutMs: versionTimeoutMs })
+  const { stdout } = await processes.run(path, binary.versionArgs, {
+    timeoutMs: versionTimeoutMs,
+    // Not in a project, whose configuration could make it run something.
+    cwd: machine.home,
+  })
   const version = /\d+\.\d+\.\d+[\w.-]*/.exec(stdout)?.[0]
   return {
     path,

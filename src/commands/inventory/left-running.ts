@@ -1,16 +1,16 @@
 import type { Client } from '../../clients/client.ts'
-import type { Session } from '../screen/session.ts'
+import type { Consent, Session } from '../screen/session.ts'
 
 /**
- * Stops what clients have left running, because it still holds the key from before. Asked on a
- * terminal, done with `yes`, else left running and said.
+ * Stops what clients have left running, because it still holds the key from before. Where
+ * nobody consents it is left running, and said.
  *
  * @returns what a person has still to do, one line each
  */
 export async function stopLeftRunning(
   session: Session,
   clients: readonly Client[],
-  { yes }: { readonly yes: boolean },
+  consent: Consent,
 ): Promise<readonly string[]> {
   const { platform } = session
   const toDo: string[] = []
@@ -18,13 +18,10 @@ export async function stopLeftRunning(
     const server = leftRunning?.(platform)
     if (server === undefined) continue
 
-    const isWanted =
-      yes ||
-      (session.canAsk &&
-        (await platform.ask.confirm({
-          message: `A server that ${label} left running still holds the old key. Stop it?`,
-          default: true,
-        })))
+    const isWanted = await session.wants(consent, {
+      message: `A server that ${label} left running still holds the old key. Stop it?`,
+      default: true,
+    })
     const byHand = `Stop the server that ${label} left running; it still sends the old key: ${server.stopCommand}`
     const why = isWanted
       ? await session.step(`Stopping the server of ${label}`, server.stop())

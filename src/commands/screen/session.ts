@@ -35,6 +35,15 @@ export class Session {
     return yes ? 'given' : this.canAsk ? 'ask' : 'none'
   }
 
+  /** Whether a person wants something. Where nobody can be asked they do not. */
+  async wants(
+    consent: Consent,
+    question: { readonly message: string; readonly default: boolean },
+  ): Promise<boolean> {
+    if (consent !== 'ask') return consent === 'given'
+    return this.platform.ask.confirm(question)
+  }
+
   /**
    * Asks for a yes, unless it is given already.
    *
@@ -46,10 +55,9 @@ export class Session {
     question: { readonly message: string; readonly default: boolean },
     alone: { readonly message: string; readonly hint: string },
   ): Promise<void> {
-    if (consent === 'given') return
     if (consent === 'none') throw new UserError({ code: 'confirmation-needed', ...alone })
-    const isAccepted = await this.platform.ask.confirm(question)
-    if (!isAccepted) throw new UserError({ code: 'cancelled', message: 'Cancelled' })
+    if (!(await this.wants(consent, question)))
+      throw new UserError({ code: 'cancelled', message: 'Cancelled' })
   }
 
   /** Puts something beside the result. */

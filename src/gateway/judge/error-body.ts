@@ -1,3 +1,4 @@
+import { compact } from '../../compact.ts'
 import { asObject, jsonIn } from '../json.ts'
 import type { Answer } from './answer.ts'
 
@@ -26,6 +27,7 @@ export function readErrorBody(answer: Pick<Answer, 'headers' | 'body'>): ErrorBo
   if (body === '') return { ...nothing, kind: 'empty' }
   if (isPage(answer.headers, body))
     return { ...nothing, kind: 'page', words: titleOf(body.slice(0, maxPageStart)) }
+
   const value = jsonIn(body)
   if (value === undefined) return { ...nothing, kind: 'text', words: body.slice(0, maxWords) }
   return errorFrom(value)
@@ -45,8 +47,9 @@ export function errorFrom(value: unknown): ErrorBody {
     .concat(layers.flatMap((layer) => [layer['status_code'], layer['statusCode']]).filter(isCode))
     .map(Number)
     .find((number) => Number.isInteger(number) && number >= 400 && number <= 599)
-  return {
-    kind: 'json',
+
+  return compact({
+    kind: 'json' as const,
     isApiError:
       ['error', 'errors', 'detail'].some((name) => (root[name] ?? null) !== null) ||
       root['success'] === false ||
@@ -60,8 +63,8 @@ export function errorFrom(value: unknown): ErrorBody {
         .filter(isText)
         .find((param) => param !== 'None') ?? '',
     words: words.slice(0, maxWords),
-    ...(status === undefined ? {} : { status }),
-  }
+    status,
+  })
 }
 
 type Layer = Readonly<Record<string, unknown>>

@@ -40,7 +40,7 @@ export function diagnose(result: Answer | NetworkFailure, question: Question): O
 
 /** The outcome of an HTTP answer, or undefined where it is what was asked for. */
 function diagnoseAnswer(answer: Answer, question: Question): Outcome | undefined {
-  if (answer.status >= 200 && answer.status <= 299) return diagnoseSuccess(answer, question)
+  if (hundredsOf(answer.status) === 2) return diagnoseSuccess(answer, question)
   return diagnoseError({ answer, question, error: readErrorBody(answer), status: answer.status })
 }
 
@@ -110,7 +110,7 @@ function diagnoseRoad(found: Case): Outcome | undefined {
   if (answer.status === 304) {
     return fault(found, 'says "not modified" to a first question, as a cache in front of it may')
   }
-  if (answer.status >= 300 && answer.status <= 399) return redirected(found)
+  if (hundredsOf(answer.status) === 3) return redirected(found)
 
   if (isCloudflareBlock(found)) {
     return outcome(found, {
@@ -176,8 +176,7 @@ function diagnoseByCode(found: Case): Outcome | undefined {
   if (/unauthorized client/i.test(error.words) && (status === 401 || status === 403)) {
     return clientRefused(found)
   }
-  if (has(codesOf.key) && (status === 0 || (status >= 400 && status <= 403)))
-    return keyRejected(found)
+  if (has(codesOf.key) && status <= 403) return keyRejected(found)
   if (has(codesOf.route)) return wrongRoute(found)
   return undefined
 }
@@ -222,7 +221,7 @@ function diagnoseByStatus(found: Case): Outcome {
       return namesModel ? modelNotAllowed(found) : keyRejected(found)
     case status === 429:
       return rateLimited(found)
-    case asksModel && error.param === 'model' && status >= 400 && status < 500:
+    case asksModel && error.param === 'model' && hundredsOf(status) === 4:
       return modelUnknown(found)
     case isRouteStatus(status):
       return namesModel ? modelUnknown(found) : wrongRoute(found)
@@ -246,6 +245,10 @@ const quotaWords = /[$＄¥￥€]\s?-?\d|quota|balance|credit|额度|余额|欠
 /** Written by a gateway of the one-api family, not passed on from the service behind it. */
 function isGatewaysOwn({ codes }: ErrorBody): boolean {
   return codes.some((code) => /^\w+_api_error$/.test(code) || code === 'get_channel_failed')
+}
+
+function hundredsOf(status: number): number {
+  return Math.floor(status / 100)
 }
 
 function isRouteStatus(status: number): boolean {

@@ -49,10 +49,10 @@ export function readContent(content: unknown): readonly Part[] {
  * Deeper than this no client nests, and writing it again would run out of stack. Go's decoder, which
  * the service uses, stops at 10,000.
  */
-const maxDepth = 1000
+const maxJsonDepth = 1000
 
 /** Whether data that was parsed nests so deeply that it must be left alone. */
 export function isTooDeep(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return false
-  return depth >= maxDepth || Object.values(value).some((inner) => isTooDeep(inner, depth + 1))
+  return depth >= maxJsonDepth || Object.values(value).some((inner) => isTooDeep(inner, depth + 1))
 }

@@ -37,12 +37,14 @@ function readItem(item: JsonObject): Message[] {
       { role: role === 'assistant' ? 'assistant' : 'user', parts: readContent(item['content']) },
     ]
   }
+
   const id = asString(item['call_id']) ?? ''
   if (type.endsWith('_call_output')) {
     const output = item['output']
     const text = typeof output === 'string' ? output : contentText(output)
     return [{ role: 'tool', parts: [{ type: 'tool-result', id, text }] }]
   }
+
   if (type.endsWith('_call'))
     return [
       {
@@ -170,7 +172,7 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
           return done + itemFrame('done')
         }
         case 'finish': {
-          const status = statusOf(event.reason)
+          const status = endStatus(event.reason)
           const response = document(status, output.all, event.usage)
           return frame({ type: `response.${status}`, sequence_number: sequence++, response })
         }
@@ -206,10 +208,10 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
 }
 
 function fold(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
-  return documentOf(body, facts)(statusOf(answer.reason), answer.blocks, answer.usage)
+  return documentOf(body, facts)(endStatus(answer.reason), answer.blocks, answer.usage)
 }
 
-function statusOf(reason: FinishReason): 'completed' | 'incomplete' {
+function endStatus(reason: FinishReason): 'completed' | 'incomplete' {
   return reason.type === 'length' ? 'incomplete' : 'completed'
 }
 

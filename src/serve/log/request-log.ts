@@ -101,7 +101,7 @@ export function openEntry(
  */
 export const maxLoggedBody = 256 * 1024
 
-/** A longer path, model or client is cut in the log, in characters. */
+/** A longer path, key, model or client is cut in the log, in characters. */
 const maxLoggedLine = 1000
 
 /** How much the log keeps; the oldest entries go first. */
@@ -133,6 +133,7 @@ export class RequestLog {
   add(entry: LogEntry): void {
     entry.number = ++this.#newest
     entry.path = cutText(entry.path, maxLoggedLine)
+    entry.key = cutText(entry.key, maxLoggedLine)
     this.#entries.push(entry)
     this.#characters += sizeOf(entry)
     this.#dropOldest()

@@ -60,9 +60,9 @@ function inJson(text: string): string {
 
 /** Where a text begins with a key that it does not end; -1: nowhere. */
 function startOfCut(text: string, key: string): number {
-  const longest = Math.min(key.length - 1, text.length)
-  for (let length = longest; length >= shortestUsableKey; length--)
-    if (text.endsWith(key.slice(0, length))) return text.length - length
+  const first = Math.max(0, text.length - key.length + 1)
+  for (let at = first; at <= text.length - shortestUsableKey; at++)
+    if (text[at] === key[0] && key.startsWith(text.slice(at))) return at
   return -1
 }
 

@@ -6,7 +6,7 @@ import type {
   Part,
   Tool,
 } from '../codecs/events.ts'
-import { asList, asString, isObject } from '../codecs/read.ts'
+import { asList, asString, asStrings, isObject } from '../codecs/read.ts'
 import { countInputTokens, tokensOf } from '../codecs/tokens.ts'
 
 /** What a model says, before it is cut into events. */
@@ -45,6 +45,7 @@ export function builtInAnswer(
       ),
     ]
   }
+
   const asked = lastUserText(turn)
   if (request.toolChoice !== 'none') {
     const calls = callsIn(asked, request.tools)
@@ -52,6 +53,7 @@ export function builtInAnswer(
     const forced = forcedTool(request)
     if (forced !== undefined) return [callTool(forced, JSON.stringify(sampleOf(forced.parameters)))]
   }
+
   if (request.outputSchema !== undefined)
     return [say(JSON.stringify(sampleOf(request.outputSchema)))]
   if (/^["'\s]*ping["'\s]*$/i.test(asked)) return [say('pong')]
@@ -95,21 +97,30 @@ function toolNames(messages: readonly Message[]): ReadonlyMap<string, string> {
 /** The calls that `#call` lines ask for, or what is wrong with them. */
 function callsIn(asked: string, tools: readonly Tool[]): readonly Utterance[] {
   if (!asked.includes('#call')) return []
+  // Of tools of one name the first counts.
+  const lastFirst = tools.toReversed()
+  const byName = new Map(lastFirst.map((tool) => [tool.name, tool]))
+  const scripts = new Map(
+    lastFirst.flatMap((tool) => (tool.nested ?? []).map((nested) => [nested, tool] as const)),
+  )
+
   const utterances: Utterance[] = []
   for (const match of asked.matchAll(/^[ \t]*("?)#call[ \t]+(\S+)([^\n]*)$/gm)) {
     const [, quote = '', name = '', rest = ''] = match
-    const tool = tools.find((candidate) => candidate.name === name)
-    const script = tools.find((candidate) => candidate.nested?.includes(name))
+    const tool = byName.get(name)
+    const script = scripts.get(name)
     if (tool === undefined && script === undefined) {
       // A request without tools is a side job of the client, such as a title.
       if (tools.length === 0) return []
       const offered = tools.map((candidate) => candidate.name).join(', ')
       return [say(`This request offers no tool "${name}". It offers: ${offered}.`)]
     }
+
     const written = quote === '' ? rest.trim() : unquote(rest.trim())
     const input = tool?.kind === 'custom' ? written : jsonObjectIn(written)
     if (input === undefined)
       return [say(`The arguments of "#call ${name}" are not a JSON object: ${shorten(written)}`)]
+
     if (tool !== undefined) utterances.push(callTool(tool, input))
     // Codex 0.169.0 gives gpt-5.6-sol one tool that takes JavaScript and calls the others (2026-11-21).
     else if (script !== undefined)
@@ -228,6 +239,7 @@ export function sampleOf(schema: unknown, depth = 0): unknown {
   if (choices.length > 0) return choices[0]
   const alternative = asList(schema['anyOf'])[0] ?? asList(schema['oneOf'])[0]
   if (alternative !== undefined) return sampleOf(alternative, depth + 1)
+
   const type = asString(schema['type']) ?? asString(asList(schema['type'])[0])
   switch (type) {
     case 'string':
@@ -243,9 +255,10 @@ export function sampleOf(schema: unknown, depth = 0): unknown {
       return []
     default: {
       const properties = isObject(schema['properties']) ? schema['properties'] : {}
-      const required = asList(schema['required']).filter((name) => typeof name === 'string')
+      // Each once: a name that stands there again and again would be filled in again and again.
+      const required = new Set(asStrings(schema['required']))
       return Object.fromEntries(
-        required.map((name) => [name, sampleOf(properties[name], depth + 1)]),
+        [...required].map((name) => [name, sampleOf(properties[name], depth + 1)]),
       )
     }
   }

@@ -70,22 +70,23 @@ test('diagnose: what is wrong with the address is never reported as the key', ()
 })
 
 describe('diagnose: every outcome', () => {
-  const outcomes = rows
-    .map((row) => [row[0], outcomeOf(row)] as const)
-    .filter(([, it]) => it !== undefined)
+  const bad = rows.filter(([, , , , expected]) => expected !== 'fine')
 
-  test.each(outcomes)('%s: is one line without the key and names a next step', (_name, outcome) => {
-    const { code, message, hint } = outcome!
-    expect(exitStatus[code]).toBeGreaterThan(1)
-    for (const line of [message, hint]) {
-      expect(line).not.toMatch(/\p{Cc}/u)
-      expect(line).not.toContain(key)
-      expect(line.length).toBeGreaterThan(10)
-      expect(line.length).toBeLessThan(500)
-    }
-    expect(message).not.toMatch(/\.$/)
-    expect(hint).toMatch(/[^.]\.$/)
-  })
+  test.each(bad.map((row) => [row[0], row] as const))(
+    '%s: is one line without the key and names a next step',
+    (_name, row) => {
+      const { code, message, hint } = outcomeOf(row)!
+      expect(exitStatus[code]).toBeGreaterThan(1)
+      for (const line of [message, hint]) {
+        expect(line).not.toMatch(/\p{Cc}/u)
+        expect(line).not.toContain(key)
+        expect(line.length).toBeGreaterThan(10)
+        expect(line.length).toBeLessThan(500)
+      }
+      expect(message).not.toMatch(/\.$/)
+      expect(hint).toMatch(/[^.]\.$/)
+    },
+  )
 })
 
 test('diagnose: shows the request id once and takes it out of the words', () => {
@@ -254,6 +255,198 @@ test('diagnose: a key that a gateway puts into an address is not repeated', () =
   const { message, hint } = failing(302, '', { headers: { location } })
   expect(message + hint).not.toContain(key)
 })
+
+/** An error of New API. */
+const own = (message: string, more: object = {}) => ({
+  error: { message, type: 'new_api_error', ...more },
+})
+/** An error of nobody in particular. */
+const other = (message: string, more: object = {}) => ({ error: { message, ...more } })
+const page = (title: string, rest = '') => `<html><title>${title}</title>${rest}</html>`
+const head = (name: string, value: string) => ({ headers: { [name]: value } })
+const plain = head('content-type', 'text/plain')
+const plainHttp = { base: 'http://gw.example' }
+const onTls = 'The plain HTTP request was sent to HTTPS port'
+const proven = { question: { isBaseProven: true } }
+const asking = (name: string) => ({ question: { model: name } })
+
+/** What each rule takes in, and beside it what it must not. */
+type Border = readonly [
+  asked: Row[1],
+  status: number,
+  body: Row[3],
+  outcome: Row[4],
+  more?: Row[5],
+  says?: string,
+]
+const borders: readonly Border[] = [
+  ['chat', 200, '', 'gateway-fault', { cut: 'encoding' }, 'cannot be unpacked'],
+  ['catalog', 200, page('Hi'), 'not-an-api', { cut: 'limit' }, 'A web page answers'],
+  ['chat', 200, page('Hi'), 'not-an-api', { cut: 'limit' }, 'A web page answers'],
+  [
+    'chat',
+    200,
+    '{"choi',
+    'gateway-fault',
+    { ...plain, cut: 'connection' },
+    'broke off in the middle',
+  ],
+  ['chat', 200, '{"choi', 'gateway-fault', { ...plain, cut: 'limit' }, 'sent more than 1 MB'],
+  ['catalog', 200, '{"da', 'gateway-fault', { ...plain, cut: 'limit' }, 'of more than 8 MB'],
+  ['catalog', 300, '', 'redirected', {}, 'redirects without naming'],
+  ['catalog', 399, '', 'redirected', {}, 'redirects without naming'],
+  ['chat', 407, '', 'proxy', {}, 'The proxy on the way wants'],
+  ['chat', 407, '', 'proxy', { proxy: 'p:1' }, 'The proxy p:1 wants'],
+  ['chat', 400, '', 'proxy', head('server', 'squid/5'), 'The proxy on the way answered'],
+  [
+    'chat',
+    400,
+    '',
+    'proxy',
+    { ...head('server', 'squid/5'), proxy: 'p:1' },
+    'The proxy p:1 answered',
+  ],
+  ['chat', 500, '', 'gateway-fault', head('server', 'my-squid'), 'an error of its own'],
+  ['chat', 200, other('no', { code: 'invalid_api_key' }), 'key-rejected', head('server', 'squid')],
+  ['chat', 400, onTls, 'tls', { ...plain, ...plainHttp }, 'speaks TLS'],
+  ['chat', 400, onTls, 'not-an-api', plain],
+  ['chat', 500, onTls, 'gateway-fault', { ...plain, ...plainHttp }],
+  ['chat', 400, 'nope', 'not-an-api', { ...plain, ...plainHttp }],
+  ['chat', 422, 'nope', 'not-an-api', plain],
+  ['chat', 401, other('unauthorized client'), 'gateway-fault', {}, 'admits certain clients'],
+  ['chat', 403, other('unauthorized client'), 'gateway-fault', {}, 'admits certain clients'],
+  ['chat', 400, other('unauthorized client'), 'protocol-unsupported'],
+  [
+    'chat',
+    500,
+    other('no', { type: 'upstream_error' }),
+    'gateway-fault',
+    {},
+    'an error of its own',
+  ],
+  ['chat', 401, other('no', { type: 'upstream_error' }), 'gateway-fault', {}, 'service behind it'],
+  ['catalog', 503, other('no', { code: 'model_not_found' }), 'gateway-fault'],
+  ['chat', 400, other('no', { code: 'invalid_api_key' }), 'key-rejected'],
+  ['chat', 403, other(`no ${model}`, { code: 'invalid_api_key' }), 'key-rejected'],
+  ['chat', 404, other('no', { code: 'invalid_api_key' }), 'wrong-route'],
+  ['chat', 500, other('no', { code: 'invalid_api_key' }), 'gateway-fault'],
+  ['chat', 500, other('no', { code: 'unsupported_endpoint' }), 'wrong-route'],
+  ['messages', 500, other('not implemented'), 'protocol-unsupported'],
+  ['messages', 503, other('not implemented'), 'gateway-fault'],
+  ['messages', 500, other('it is not implemented'), 'gateway-fault'],
+  [
+    'messages',
+    400,
+    other('Your credit balance is low', { type: 'invalid_request_error' }),
+    'quota',
+  ],
+  [
+    'messages',
+    429,
+    other('Your credit balance is low', { type: 'invalid_request_error' }),
+    'rate-limited',
+  ],
+  [
+    'messages',
+    400,
+    other('Your credit balance is low', { type: 'new_api_error' }),
+    'protocol-unsupported',
+  ],
+  [
+    'messages',
+    400,
+    other('The model is odd', { type: 'invalid_request_error' }),
+    'protocol-unsupported',
+  ],
+  ['chat', 500, page('Oh'), 'gateway-fault', {}, 'answers with a web page'],
+  ['chat', 501, page('Oh'), 'not-an-api'],
+  ['chat', 505, page('Oh'), 'not-an-api'],
+  ['chat', 501, page('Oh'), 'protocol-unsupported', proven],
+  ['chat', 410, page('Oh'), 'protocol-unsupported', proven],
+  ['catalog', 400, other('no', { param: 'model' }), 'gateway-fault', {}, 'refuses the request'],
+  ['chat', 400, other('no', { param: 'model' }), 'model-unknown'],
+  ['chat', 499, other('no', { param: 'model' }), 'model-unknown'],
+  ['chat', 500, other('no', { param: 'model' }), 'gateway-fault'],
+  ['chat', 400, other(`no ${model}`, { param: 'messages' }), 'protocol-unsupported'],
+  ['chat', 400, other(`no ${model}`), 'model-unknown'],
+  ['chat', 401, other('no'), 'key-rejected', head('www-authenticate', 'Basic')],
+  [
+    'chat',
+    401,
+    'no',
+    'not-an-api',
+    { headers: { 'content-type': 'text/plain', 'www-authenticate': 'Basic' } },
+  ],
+  ['chat', 401, 'no', 'key-rejected', plain],
+  ['chat', 403, other('left: $5'), 'quota'],
+  ['chat', 403, other('left: $ 5'), 'quota'],
+  ['chat', 403, other('left: ＄-5'), 'quota'],
+  ['chat', 403, other('the $ is odd'), 'key-rejected'],
+  ['chat', 500, other('balance too low'), 'gateway-fault'],
+  ['chat', 410, other('no'), 'wrong-route'],
+  ['chat', 501, other('no'), 'wrong-route'],
+  ['chat', 404, other(`no ${model}`), 'model-unknown'],
+  ['chat', 500, own(`no ${model}`), 'model-unknown'],
+  ['chat', 502, own(`no ${model}`), 'gateway-fault'],
+  ['chat', 500, own('no'), 'gateway-fault'],
+  ['chat', 500, other(`no ${model}`, { type: 'server_error' }), 'gateway-fault'],
+  ['chat', 500, other(`no ${model}`, { type: 'new_api_errors' }), 'gateway-fault'],
+  ['chat', 500, other(`no ${model}`, { type: 'a new_api_error' }), 'gateway-fault'],
+  ['chat', 500, other(`no ${model}`, { code: 'get_channel_failed' }), 'model-unknown'],
+  ['chat', 200, other(`no ${model}`), 'model-unknown'],
+  ['chat', 200, other('no'), 'gateway-fault'],
+  ['chat', 403, page('Just a moment...'), 'gateway-fault', {}, 'bot check'],
+  ['chat', 503, page('  Just a moment...'), 'gateway-fault', {}, 'bot check'],
+  ['chat', 403, page('Only just a moment'), 'not-an-api'],
+  ['chat', 500, page('Just a moment...'), 'gateway-fault', {}, 'answers with a web page'],
+  ['chat', 503, other('just a moment'), 'gateway-fault', {}, 'an error of its own'],
+  ['chat', 400, other('no'), 'gateway-fault', head('cf-mitigated', 'challenge'), 'bot check'],
+  [
+    'chat',
+    200,
+    other('no'),
+    'gateway-fault',
+    head('cf-mitigated', 'challenge'),
+    'an error of its own',
+  ],
+  [
+    'chat',
+    403,
+    page('Sorry', '<i class=cf-error>'),
+    'gateway-fault',
+    { headers: { 'content-type': 'text/html', 'cf-ray': '1' } },
+    'bot check',
+  ],
+  ['chat', 403, page('Sorry', '<i class=cf-error>'), 'not-an-api'],
+  [
+    'chat',
+    403,
+    page('Sorry'),
+    'not-an-api',
+    { headers: { 'content-type': 'text/html', 'cf-ray': '1' } },
+  ],
+  [
+    'chat',
+    503,
+    page('Sorry', '<i class=cf-error>'),
+    'gateway-fault',
+    { headers: { 'content-type': 'text/html', 'cf-ray': '1' } },
+    'answers with a web page',
+  ],
+  ['chat', 403, other('a problem'), 'key-rejected', asking('a')],
+  ['chat', 403, other('no o3 for you'), 'model-not-allowed', asking('o3')],
+  ['chat', 403, other(`no x${model}`), 'key-rejected'],
+  ['chat', 403, other(`no ${model}ar`), 'key-rejected'],
+  ['chat', 403, other(`no ${model}-x`), 'key-rejected'],
+  ['chat', 403, other(`"${model}"`), 'model-not-allowed'],
+]
+
+for (const [asked, status, body, code, more = {}, says = ''] of borders) {
+  test(`diagnose: ${asked} ${status} ${JSON.stringify(body)} is ${code}`, () => {
+    const outcome = outcomeOf(['', asked, status, body, code, more])
+    expect([outcome?.code, outcome?.message]).toEqual([code, expect.stringContaining(says)])
+  })
+}
 
 describe('diagnose: a body made to keep a pattern busy', () => {
   const busy: readonly (readonly [string, string, string])[] = [

@@ -123,6 +123,13 @@ test('the model: a forced tool is called with the smallest arguments that fit', 
   expect(answer('Go', { tools: [bash], toolChoice: 'required' })[0]!.type).toBe('call')
 })
 
+test('the model: a schema that names the same member again and again is filled in once', () => {
+  let outputSchema: object = { type: 'string' }
+  for (let depth = 0; depth < 14; depth++)
+    outputSchema = { required: Array(20).fill('a'), properties: { a: outputSchema } }
+  expect(answer('plan', { outputSchema })).toHaveLength(1)
+})
+
 test('the model: an answer that must fit a schema does', () => {
   const outputSchema = { type: 'object', required: ['a'], properties: { a: { enum: ['x', 'y'] } } }
   expect(answer('plan', { outputSchema })).toEqual([{ type: 'text', text: '{"a":"x"}' }])
