@@ -106,7 +106,8 @@ function memberRemoval(
     const line = lineRemoval(text, start, tail.end)
     const isAlone = isWholeLine && tail.comma === undefined
     if (isAlone && isCommaFirst && startsWithComma(text, member)) return [line]
-    return [isAlone && isBlank(before) ? line : withBlanks(text, own), ...comma]
+    if (isAlone && isBlank(before)) return [line, ...comma]
+    return [withBlanks(text, own), ...comma.map((one) => withGap(text, one, members, last))]
   }
 
   const isInTail = tail.comma !== undefined
@@ -120,12 +121,15 @@ function memberRemoval(
   return [withBlanks(text, own), withBlanks(text, commaBehind)]
 }
 
-/** The comma between two members, with the blanks around it where nothing else stands there. */
 function commaBetween(dialect: Dialect, text: string, one?: Member, other?: Member): Splice[] {
   const comma = one && other && commaIn(dialect, text, one.end, other.start)
-  if (!comma) return []
-  const gap = { start: one.end, end: other.start, text: '' }
-  return [/^\s*,\s*$/.test(text.slice(gap.start, gap.end)) ? gap : comma]
+  return comma ? [comma] : []
+}
+
+/** With all that stands between two members, where that is but a comma and blanks. */
+function withGap(text: string, comma: Splice, members: readonly Member[], at: number): Splice {
+  const [start, end] = [members[at]?.end ?? comma.start, members[at + 1]?.start ?? comma.end]
+  return isBlank(text.slice(start, end).replace(',', '')) ? { start, end, text: '' } : comma
 }
 
 function startsWithComma(text: string, member: Member): boolean {
