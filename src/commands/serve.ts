@@ -16,7 +16,6 @@ import {
 import { parseFault } from '../serve/settings/fault-spec.ts'
 import { readModels } from '../serve/settings/models-file.ts'
 import { Misfit } from '../serve/settings/schema.ts'
-import { maxYamlBytes, readYaml } from '../serve/settings/yaml.ts'
 import { printable } from '../text.ts'
 import { type CommandFile, examples } from './command.ts'
 
@@ -241,6 +240,8 @@ async function readModelsFile(
   path: string | undefined,
 ): Promise<readonly CatalogEntry[] | undefined> {
   if (path === undefined) return undefined
+  // Loaded only when there is a file to read.
+  const { maxYamlBytes, readYaml } = await import('../serve/settings/yaml.ts')
   const text = readText(() => files.read(path, maxYamlBytes), `the catalog ${path}`)
   return readYaml(text, path, readModels)
 }

@@ -130,7 +130,7 @@ async function playScenario(
   }
 
   const state = fingerprintOf(scenarioFile)
-  play(await readScenarioFile(scenarioFile))
+  play(readScenarioFile(scenarioFile))
   const stop = watchScenarioFile(scenarioFile, state, (result) => {
     // A file that is wrong for a moment leaves the last good one in force.
     if (!(result instanceof Error)) play(result)

@@ -40,10 +40,11 @@ describe('a folder whose files take a client elsewhere is said before the questi
     expect(asked.error?.message).toMatch(/needs your consent: .*(folder|project)/)
     expect(asked.error?.message).toContain(home.at(`work/${file}`))
 
+    const code = `${client}-project-${client === 'claude' ? 'settings' : 'config'}`
     const elsewhere = await run(home, [client, '--yes'])
-    expect(elsewhere.warnings.map(({ code }) => code)).not.toContain(`${client}-project-redirect`)
+    expect(elsewhere.warnings.map(({ code }) => code)).not.toContain(code)
     const there = await run(home, [client, '--yes'], home.at('work'))
-    expect(there.warnings.map(({ code }) => code)).toContain(`${client}-project-redirect`)
+    expect(there.warnings.map(({ code }) => code)).toContain(code)
   })
 })
 

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { resolve } from 'node:path'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
@@ -34,6 +36,25 @@ test('repoint serve: a fault from the command line', async () => {
     body: '{"model":"gpt-5.6","input":"ping"}',
   })
   expect(answer.status).toBe(403)
+  child.kill()
+  await ended
+})
+
+test('repoint serve: a scenario and a catalog, and the page with its style', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'repoint-served-'))
+  const [scenario, models] = [join(folder, 'answers.yaml'), join(folder, 'models.json')]
+  writeFileSync(scenario, "answers: [{ when: { pattern: '^h(i+)$' }, reply: built }]")
+  writeFileSync(models, '["mine"]')
+  const { child, ended, url, key } = await serving(['--scenario', scenario, '--models', models])
+  const answer = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: '{"model":"mine","messages":[{"role":"user","content":"hiii"}]}',
+  })
+  expect(await answer.json()).toMatchObject({ choices: [{ message: { content: 'built' } }] })
+  const html = await (await fetch(url)).text()
+  expect(html).toMatch(/<style>[^<]*color-scheme: ?light dark/)
+  expect(html).toContain('new EventSource')
   child.kill()
   await ended
 })

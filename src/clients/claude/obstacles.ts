@@ -446,7 +446,7 @@ function takenByProject(
 ): Obstacle {
   const where = url === undefined ? 'another place or another key' : shownUrl(url)
   return {
-    code: 'claude-project-redirect',
+    code: 'claude-project-settings',
     message: `this folder's own settings set ${keys}: Claude Code, started here, takes your key to ${where}`,
     place,
     cure: 'Do not start Claude Code in this folder, unless you trust whoever wrote it.',

@@ -300,7 +300,7 @@ function redirections(texts: FileTexts, providerId: string): readonly Obstacle[]
     const tried = redirectingKeys(layer, providerId).filter((key) => key !== 'model')
     if (tried.length > 0) {
       found.push({
-        code: 'codex-project-redirect',
+        code: 'codex-project-config',
         message: `this project sets ${tried.join(', ')}, which would take your key elsewhere; Codex 0.169.0 leaves that unread in a project`,
         place: layer.path,
         cure: 'Look at what the project wants before you start Codex in it.',

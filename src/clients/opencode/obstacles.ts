@@ -289,7 +289,7 @@ function takenByProject(
 ): Obstacle {
   const what = url === undefined ? 'obeys it with your key' : `takes your key to ${shownUrl(url)}`
   return {
-    code: 'opencode-project-redirect',
+    code: 'opencode-project-config',
     message: `this folder's own configuration sets ${keys}: opencode, started here, ${what}`,
     place,
     cure: 'Do not start opencode in this folder, unless you trust whoever wrote it.',

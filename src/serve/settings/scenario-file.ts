@@ -10,7 +10,7 @@ const lookEveryMs = 250
 /**
  * @throws UserError `config-invalid`, with line and column where it can be read
  */
-export async function readScenarioFile(path: string): Promise<Scenario> {
+export function readScenarioFile(path: string): Scenario {
   return readYaml(scenarioText(path), basename(path), readScenario)
 }
 
@@ -54,10 +54,16 @@ export function watchScenarioFile(
     const state = fingerprintOf(path)
     if (state === seen) return
     seen = state
-    readScenarioFile(path).then(onChange, (error) => {
-      if (error instanceof UserError) onChange(error)
-      else throw error
-    })
+    onChange(readAgain())
+  }
+
+  function readAgain(): Scenario | UserError {
+    try {
+      return readScenarioFile(path)
+    } catch (error) {
+      if (error instanceof UserError) return error
+      throw error
+    }
   }
 
   const timer = setInterval(look, lookEveryMs).unref()

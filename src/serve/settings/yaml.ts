@@ -1,3 +1,4 @@
+import { type Document, LineCounter, parseDocument } from 'yaml'
 import { UserError } from '../../errors.ts'
 import { Misfit, type Path } from './schema.ts'
 
@@ -11,13 +12,11 @@ export const maxYamlBytes = 4 * 1024 * 1024
  * @param read makes something of the data; may throw Misfit
  * @throws UserError `config-invalid` with line and column
  */
-export async function readYaml<Result>(
+export function readYaml<Result>(
   text: string,
   name: string,
   read: (data: unknown) => Result,
-): Promise<Result> {
-  // Loaded only when there is a file to read.
-  const { LineCounter, parseDocument } = await import('yaml')
+): Result {
   const lines = new LineCounter()
 
   const { document, data } = parse()
@@ -51,10 +50,8 @@ export async function readYaml<Result>(
   }
 }
 
-type ParsedDocument = ReturnType<typeof import('yaml').parseDocument>
-
 /** Where the deepest part of a path begins that the file has. */
-function placeOfPath(document: ParsedDocument, path: Path): number | undefined {
+function placeOfPath(document: Document, path: Path): number | undefined {
   for (let length = path.length; length >= 0; length--) {
     const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true)
     const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : null
