@@ -26,16 +26,19 @@ export function describeEdit(edit: FileEdit, options: DescribeOptions): string[]
   const newMode =
     edit.mode === undefined ? [] : [`  ~ mode: ${edit.mode.toString(8).padStart(4, '0')}`]
   if (sameBytes(edit.before, edit.after)) return [title, ...newMode]
+
   const before = tryRead(edit.before, edit)
   const after = tryRead(edit.after, edit)
   const changes = edit.changes.map((change) => ({
     path: change.path,
     line: describeChange(change, before),
   }))
+
   const isTold = (key: string) => edit.changes.some(({ path }) => path[0] === key)
   const isWhole = edit.scope === 'whole'
   const dropped = isWhole ? keysWithout(before, after) : []
   const returned = isWhole ? keysWithout(after, before) : []
+
   const lines = [
     ...gathered(changes.filter(({ line }) => line !== undefined) as Told[]),
     ...dropped.filter((key) => !isTold(key)).map((key) => `- ${showKey([key])} (removed)`),
@@ -75,15 +78,18 @@ function describeChange(change: KeyChange, before: ConfigDocument | undefined): 
   const found = before?.get(change.path)
   const isSecret =
     change.isSecret || change.path.some((key) => typeof key === 'string' && isSecretName(key))
+
   // Codex writes `"OPENAI_API_KEY": null` beside a login: that is no key.
   const asFound = (value: ConfigValue | undefined) =>
     isSecret && value === null ? undefined : value
   const old = asFound(found)
   const value = asFound(change.value)
+
   const show = (value: ConfigValue) =>
     isSecret && value !== '' ? maskValue(value) : showMasked(value)
+  const isElement = typeof change.path.at(-1) === 'object'
   if (value === undefined) return old === undefined ? undefined : `- ${key} (removed)`
-  if (old === undefined) return `+ ${key} = ${show(value)}`
+  if (old === undefined) return isElement ? `+ ${key} (added)` : `+ ${key} = ${show(value)}`
   if (showValue(old) === showValue(value)) return undefined
   return `~ ${key}: ${show(old)} -> ${show(value)}`
 }
@@ -143,12 +149,14 @@ export function unifiedDiff(
   const [old, fresh] = [before, after].map((bytes) =>
     bytes === null ? '' : new TextDecoder('utf-8').decode(bytes),
   ) as [string, string]
+
   const options = { context: 3, maxEditLength: 2_000 }
   const patch = structuredPatch(label, label, old, fresh, '', '', options)
   const body = (patch?.hunks ?? [replaced(old, fresh)]).flatMap((hunk) => [
     `@@ -${range(hunk.oldStart, hunk.oldLines)} +${range(hunk.newStart, hunk.newLines)} @@`,
     ...hunk.lines.map((line) => shown(line, secrets)),
   ])
+
   if (body.length === 0 || label === '') return body
   return [`--- ${before ? label : '/dev/null'}`, `+++ ${after ? label : '/dev/null'}`, ...body]
 }

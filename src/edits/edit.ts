@@ -6,7 +6,7 @@ import { removeAll } from './remove.ts'
 import { setAll } from './set.ts'
 import { decodeText, encodeText, lineAt, position } from './text.ts'
 import {
-  isTable,
+  isValueTable,
   leafPaths,
   matches,
   samePath,
@@ -32,6 +32,7 @@ export interface ConfigDocument {
 
 export function readWith(dialect: Dialect, bytes: Bytes, place: string): ConfigDocument {
   const parsed = dialect.parse(decodeText(bytes, place).text, place)
+
   return {
     root: toConfigValue(parsed.root) as ConfigDocument['root'],
     get(path) {
@@ -112,6 +113,7 @@ function stepsTo(
     const isInNewList = typeof path.at(-1) === 'object' && valueAt(parsed.root, list) === undefined
     return isInNewList ? list : path
   })
+
   const outermost = paths.filter(
     (path, index) =>
       !paths.some((other, at) => (samePath(path, other) ? at < index : startsWith(path, other))),
@@ -128,10 +130,11 @@ function expanded(
   value: Value | undefined,
 ): readonly WantedKey[] {
   const isInOnePiece = memberAt(parsed, path) !== undefined
-  if (isInOnePiece || !isTable(value)) return [{ path, value }]
+  if (isInOnePiece || !isValueTable(value)) return [{ path, value }]
+
   const wanted = leafPaths(value, path)
   const there = valueAt(parsed.root, path)
-  const gone = isTable(there)
+  const gone = isValueTable(there)
     ? leafPaths(there, path).filter((old) => !wanted.some((leaf) => samePath(leaf, old)))
     : []
   return [
@@ -143,7 +146,7 @@ function expanded(
 }
 
 /** What is to be written into a text, and what is to go. */
-export interface Work {
+interface Work {
   readonly dialect: Dialect
   readonly start: ParsedText
   readonly place: string
@@ -197,6 +200,7 @@ export function refusal(
       : []),
     ...linesByHand(dialect, changes),
   ]
+
   return new UserError({
     code: 'config-conflict',
     message: `Cannot edit ${place}: ${cause.message} (${position(text, cause.offset)})`,

@@ -8,7 +8,7 @@ import {
 } from './dialect.ts'
 import type { KeyPath } from './plan.ts'
 import type { Splice } from './text.ts'
-import { isTable, samePath, showPath, startsWith, valueAt } from './values.ts'
+import { isValueTable, samePath, showPath, startsWith, valueAt } from './values.ts'
 
 /** @throws Conflict where a key on the way stands twice */
 export function memberAt(parsed: ParsedText, path: KeyPath): Member | undefined {
@@ -67,7 +67,7 @@ export function refuseBlocked(dialect: Dialect, parsed: ParsedText, path: KeyPat
     const value = valueAt(parsed.root, table)
     const isList = typeof path[length] === 'object'
     if (value === undefined) return
-    if (isList ? Array.isArray(value) : isTable(value)) continue
+    if (isList ? Array.isArray(value) : isValueTable(value)) continue
     const member = memberAt(parsed, table)
     const isOnItsLine = member === undefined || member.holder.kind === 'lines'
     throw new Conflict(
@@ -92,6 +92,7 @@ export function tailOf(dialect: Dialect, text: string, offset: number): Tail {
   for (;;) {
     const at = end + (/^[ \t]*/.exec(text.slice(end))?.[0].length ?? 0)
     const comment = commentAt(dialect, text, at)
+
     if (text[at] === ',' && comma === undefined) {
       comma = at
       end = at + 1

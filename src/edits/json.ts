@@ -13,7 +13,7 @@ import {
 import { applySplices, eolAt, invalid } from './text.ts'
 import {
   emptyTable,
-  isTable,
+  isValueTable,
   Literal,
   maxNesting,
   toValue,
@@ -52,7 +52,7 @@ function meaningOfJson(text: string, place: string): ValueTable {
     placesInJson(text, place)
     throw invalid(place, 'it is not valid JSON', text, 0)
   }
-  if (!isTable(root)) {
+  if (!isValueTable(root)) {
     throw invalid(place, 'its root is not an object', text, placesInJson(text, place)?.offset ?? 0)
   }
   return root
@@ -79,12 +79,14 @@ export function lenienciesOf(text: string, place: string): readonly Leniency[] {
   /** The comma that only blanks and comments have followed so far. */
   let comma: number | undefined
   let depth = 0
+
   for (const { 0: part, index: start } of text.matchAll(jsonToken)) {
     const end = start + part.length
     if (part.startsWith('//') || part.startsWith('/*')) {
       found.push({ kind: 'comment', start, end })
       continue
     }
+
     if ('{['.includes(part) && ++depth > maxNesting) {
       throw invalid(place, `nested more than ${maxNesting} levels deep`, text, start)
     }
@@ -158,14 +160,17 @@ function addHolder(
   owner: Member | undefined,
 ): Holder | undefined {
   if (node.type !== 'object' && node.type !== 'array') return undefined
+
   const members: Member[] = []
   const kind = node.type === 'array' ? 'list' : 'object'
   const [start, end] = [node.offset, node.offset + node.length]
   const holder: Holder = { kind, path, start, end, members, owner }
   holders.push(holder)
+
   for (const [index, child] of (node.children ?? []).entries()) {
     const [key, value] = kind === 'list' ? [undefined, child] : (child.children ?? [])
     if (value === undefined) continue
+
     const member = {
       path: [...path, key ? String(key.value) : index],
       holder,
@@ -206,7 +211,7 @@ function spellJsonValue(value: Value, layout: Layout): string {
     const items = value.map((item) => spellJsonValue(item, deeper(layout)))
     return enclose('[', items, ']', layout)
   }
-  if (!isTable(value)) return JSON.stringify(value)
+  if (!isValueTable(value)) return JSON.stringify(value)
   return spellObject(new Map(Object.entries(value)), layout, spellJsonValue)
 }
 

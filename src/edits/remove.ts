@@ -73,6 +73,12 @@ function headerRemoval(text: string, { start, end }: Holder, withBlankLine: bool
   return { ...own, start: Math.min(own.start, lineRemoval(text, above, above).start) }
 }
 
+/**
+ * A member goes with one comma. In one holder it is the same for all: the one behind it (of the last
+ * the one behind what stays), or, where lines begin with commas, the one before it (of the first the
+ * one behind it). So there is never one too many, whichever members go. What is cut beside them holds
+ * but blanks.
+ */
 function memberRemoval(
   dialect: Dialect,
   text: string,
@@ -86,38 +92,60 @@ function memberRemoval(
   const position = members.indexOf(member)
   const next = members[position + 1]
   const staying = members.findLastIndex((one, index) => index < position && !removed.has(one))
-  const previous = members[staying]
-  const behindPrevious = members[staying + 1] ?? member
+  const isCommaFirst = staying >= 0 && members.some((one) => startsWithComma(text, one))
+  const commaBehind = commaIn(dialect, text, end, next?.start ?? holder.end)
   const tail = tailOf(dialect, text, end)
-  const before = text.slice(lineStart(text, start), start)
-  const commaBefore = previous && commaIn(dialect, text, previous.end, behindPrevious.start)
-
   // What is said behind a key goes with it; behind an element it may be about the whole list.
   const isWholeLine = tail.endsLine && (holder.kind === 'object' || !tail.hasComment)
-  if (isWholeLine && before.trim() === '' && (tail.comma !== undefined || !next)) {
+
+  const before = beforeOnLine(text, member)
+  const own = { start, end, text: '' }
+  if (isCommaFirst || !commaBehind) {
+    const last = isCommaFirst ? position - 1 : staying
+    const comma = commaBetween(dialect, text, members[last], members[last + 1])
     const line = lineRemoval(text, start, tail.end)
-    return tail.comma === undefined && commaBefore ? [line, commaBefore] : [line]
-  }
-  if (isWholeLine && commaBefore && /^[ \t]*,[ \t]*$/.test(before)) {
-    return [lineRemoval(text, start, tail.end)]
+    const isAlone = isWholeLine && tail.comma === undefined
+    if (isAlone && isCommaFirst && startsWithComma(text, member)) return [line]
+    if (isAlone && isBlank(before)) return [line, ...comma]
+    return [withBlanks(text, own), ...comma.map((one) => withGap(text, one, members, last))]
   }
 
-  const gap = previous && { start: previous.end, end: behindPrevious.start, text: '' }
-  const isGapPlain = gap && isPlainComma(text.slice(gap.start, gap.end))
-  const isNextBelow = tail.endsLine && next && !removed.has(next)
-  if (next && isPlainComma(text.slice(end, next.start)) && !(isGapPlain && isNextBelow)) {
-    return [{ start, end: next.start, text: '' }]
+  const isInTail = tail.comma !== undefined
+  if (isWholeLine && isInTail && isBlank(before)) return [lineRemoval(text, start, tail.end)]
+  const isLastOnLine = isInTail && tail.endsLine && !tail.hasComment
+  if (isLastOnLine && staying === position - 1) {
+    return [{ start: start - blanksBehind(before), end: commaBehind.end, text: '' }]
   }
-  const own = { start, end, text: '' }
-  const commaAfter = commaIn(dialect, text, end, next?.start ?? holder.end)
-  if (isGapPlain && (isNextBelow || !commaAfter)) return [own, gap]
-  const rest = withBlanks(text, own)
-  if (commaAfter) return [rest, withBlanks(text, commaAfter)]
-  return commaBefore ? [rest, commaBefore] : [rest]
+  const isPlain = next && isBlank(text.slice(end, next.start).replace(',', ''))
+  if (isPlain) return [{ start, end: next.start, text: '' }]
+  return [withBlanks(text, own), withBlanks(text, commaBehind)]
 }
 
-function isPlainComma(gap: string): boolean {
-  return /^\s*,\s*$/.test(gap)
+function commaBetween(dialect: Dialect, text: string, one?: Member, other?: Member): Splice[] {
+  const comma = one && other && commaIn(dialect, text, one.end, other.start)
+  return comma ? [comma] : []
+}
+
+/** With all that stands between two members, where that is but a comma and blanks. */
+function withGap(text: string, comma: Splice, members: readonly Member[], at: number): Splice {
+  const [start, end] = [members[at]?.end ?? comma.start, members[at + 1]?.start ?? comma.end]
+  return isBlank(text.slice(start, end).replace(',', '')) ? { start, end, text: '' } : comma
+}
+
+function startsWithComma(text: string, member: Member): boolean {
+  return /^[ \t]*,[ \t]*$/.test(beforeOnLine(text, member))
+}
+
+function beforeOnLine(text: string, { start }: Member): string {
+  return text.slice(lineStart(text, start), start)
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === ''
+}
+
+function blanksBehind(text: string): number {
+  return text.length - text.trimEnd().length
 }
 
 function withBlanks(text: string, splice: Splice): Splice {

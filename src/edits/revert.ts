@@ -108,6 +108,7 @@ function changedWords(old: string, fresh: string): readonly Stretch[] {
   const [oldAt, newAt] = [oldLines, newLines].map((lines) =>
     totals(lines.map((line) => wordsOf(line).length)),
   ) as [number[], number[]]
+
   return changedPieces(oldLines, newLines, () => true).flatMap((lines) => {
     const [oldFrom, newFrom] = [oldAt[lines.oldStart] ?? 0, newAt[lines.newStart] ?? 0]
     return changedPieces(
@@ -138,6 +139,7 @@ function changedPieces(
 ): readonly Stretch[] {
   const stretches: Stretch[] = []
   let [oldStart, newStart] = [0, 0]
+
   for (const [oldAt, newAt] of [
     ...sameIn(old, fresh, tells),
     [old.length, fresh.length] as const,
@@ -145,6 +147,7 @@ function changedPieces(
     let [oldEnd, newEnd] = [oldAt, newAt]
     const isSame = (oldIndex: number, newIndex: number) =>
       oldStart < oldEnd && newStart < newEnd && old[oldIndex] === fresh[newIndex]
+
     while (isSame(oldStart, newStart)) [oldStart, newStart] = [oldStart + 1, newStart + 1]
     while (isSame(oldEnd - 1, newEnd - 1)) [oldEnd, newEnd] = [oldEnd - 1, newEnd - 1]
     if (oldEnd > oldStart || newEnd > newStart)
@@ -168,6 +171,7 @@ function sameIn(
     newTelling.map((index) => fresh[index]),
     { maxEditLength },
   )
+
   let [oldAt, newAt] = [0, 0]
   return (parts ?? []).flatMap(({ count, added, removed }) => {
     const same = Array.from({ length: added || removed ? 0 : count }, (_, index) => {

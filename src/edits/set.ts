@@ -21,7 +21,7 @@ import {
 } from './find.ts'
 import type { KeyPath } from './plan.ts'
 import { applySplices, eolAt, indentAt, lineEnd, lineStart, type Splice } from './text.ts'
-import { isTable, samePath, showPath, startsWith, valueAt } from './values.ts'
+import { isValueTable, samePath, showPath, startsWith, valueAt } from './values.ts'
 
 /** Where keys go that are not there yet. */
 interface Site {
@@ -84,7 +84,7 @@ function refuseParts(parsed: ParsedText, path: KeyPath): void {
   const whole = typeof path.at(-1) === 'object' ? path.slice(0, -1) : path
   const value = valueAt(parsed.root, whole)
   if (value === undefined || memberAt(parsed, whole)) return
-  const reason = `${showPath(whole)} is ${isTable(value) ? 'a table' : 'a list'}, not a single value`
+  const reason = `${showPath(whole)} is ${isValueTable(value) ? 'a table' : 'a list'}, not a single value`
   throw new Conflict(reason, startOf(parsed, whole) ?? 0)
 }
 

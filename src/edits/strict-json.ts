@@ -15,6 +15,7 @@ export function strictJsonProblem(
     const { text, hasBom } = decodeText(bytes, 'it')
     if (hasBom && options.allowsBom !== true) return 'a byte order mark (line 1, column 1)'
     if (text.trim() === '') return 'an empty file'
+
     const [first] = lenienciesOf(text, 'it')
     if (first) return `a ${first.kind} (${position(text, first.start)})`
     jsonDialect.parse(text, 'it')

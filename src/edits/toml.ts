@@ -11,7 +11,14 @@ import {
   type Setting,
 } from './dialect.ts'
 import { endsWithBlankLine, eolAt, invalid } from './text.ts'
-import { isTable, Literal, maxNesting, toValue, type Value, type ValueTable } from './values.ts'
+import {
+  isValueTable,
+  Literal,
+  maxNesting,
+  toValue,
+  type Value,
+  type ValueTable,
+} from './values.ts'
 
 /**
  * TOML. Two parsers that share no code must both accept a text: smol-toml says what it means,
@@ -150,7 +157,7 @@ function spellTomlValue(value: Value): string {
   if (value === null) throw new Conflict('TOML has no null', 0)
   if (value instanceof Literal) return value.source
   if (Array.isArray(value)) return `[${value.map(spellTomlValue).join(', ')}]`
-  if (isTable(value)) return spellInline(new Map(Object.entries(value)), spellTomlValue)
+  if (isValueTable(value)) return spellInline(new Map(Object.entries(value)), spellTomlValue)
   if (typeof value === 'string') return spellString(value)
   // Its types leave out bigint, which it renders (seen in 3.0.0).
   return stringify.value(value as number | boolean)

@@ -7,7 +7,7 @@ import { revertText, type Versions } from './revert.ts'
 import { decodeText, encodeText, endsWithBlankLine } from './text.ts'
 import {
   holdsNothing,
-  isTable,
+  isValueTable,
   leafPaths,
   matches,
   sameValue,
@@ -100,7 +100,7 @@ function sortOut(
 /** `path`, or, where tables stand there, the paths of their values. */
 function singlePaths(before: ValueTable, written: ValueTable, path: KeyPath): KeyPath[] {
   const values = [before, written].map((root) => valueAt(root, path))
-  if (!values.every((value) => value === undefined || isTable(value))) return [path]
+  if (!values.every((value) => value === undefined || isValueTable(value))) return [path]
   const leaves = values.flatMap((value) => (holdsNothing(value) ? [] : leafPaths(value, path)))
   const unique = new Map(leaves.map((leaf) => [JSON.stringify(leaf), leaf]))
   const all = [...unique.values()]

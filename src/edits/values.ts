@@ -27,7 +27,7 @@ export interface ValueTable {
 /** Deepest nesting that is edited. Beyond it a file is refused, long before the stack ends. */
 export const maxNesting = 2_000
 
-export function isTable(value: Value | undefined): value is ValueTable {
+export function isValueTable(value: Value | undefined): value is ValueTable {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -57,7 +57,7 @@ export function valueAt(root: Value | undefined, path: KeyPath): Value | undefin
     if (typeof key === 'object') {
       value = Array.isArray(value) && value.includes(key.element) ? key.element : undefined
     } else {
-      value = isTable(value) && Object.hasOwn(value, key) ? value[key] : undefined
+      value = isValueTable(value) && Object.hasOwn(value, key) ? value[key] : undefined
     }
   }
   return value
@@ -73,7 +73,7 @@ export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
       a.every((item, index) => sameValue(item, b[index]))
     )
   }
-  if (!isTable(a) || !isTable(b)) return false
+  if (!isValueTable(a) || !isValueTable(b)) return false
 
   const keys = Object.keys(a)
   return (
@@ -100,7 +100,7 @@ function changed(
     return value === undefined ? others : [...others, value]
   }
 
-  const copy = Object.assign(emptyTable(), isTable(there) ? there : undefined)
+  const copy = Object.assign(emptyTable(), isValueTable(there) ? there : undefined)
   const child = changed(valueAt(copy, [key]), rest, value)
   if (child === undefined) delete copy[key]
   else copy[key] = child
@@ -118,6 +118,7 @@ export function matches(
   paths: readonly KeyPath[],
 ): boolean {
   let [found, wanted] = [actual, expected]
+
   for (const path of paths) {
     const value = valueAt(expected, path)
     if (typeof path.at(-1) === 'object' && value !== undefined) {
@@ -126,6 +127,7 @@ export function matches(
       wanted = withValue(wanted, path, value)
     }
     if (value !== undefined) continue
+
     for (let length = path.length - 1; length > 0; length--) {
       const parent = path.slice(0, length)
       if (!holdsNothing(valueAt(wanted, parent)) || valueAt(found, parent) !== undefined) break
@@ -138,12 +140,12 @@ export function matches(
 /** Whether it is a table or a list that holds nothing. */
 export function holdsNothing(value: Value | undefined): boolean {
   if (Array.isArray(value)) return value.length === 0
-  return isTable(value) && Object.keys(value).length === 0
+  return isValueTable(value) && Object.keys(value).length === 0
 }
 
 /** The paths of all values below `path` that are not tables, and of all empty tables. */
 export function leafPaths(value: Value | undefined, path: KeyPath): KeyPath[] {
-  if (!isTable(value) || holdsNothing(value)) return [path]
+  if (!isValueTable(value) || holdsNothing(value)) return [path]
   return Object.keys(value).flatMap((key) => leafPaths(value[key], [...path, key]))
 }
 
@@ -169,7 +171,7 @@ export function toConfigValue(value: Value): ConfigValue {
   if (value instanceof Literal) return literalValue(value.source)
   if (typeof value === 'bigint') return exactInteger(value)
   if (Array.isArray(value)) return value.map(toConfigValue)
-  if (!isTable(value)) return value as ConfigValue
+  if (!isValueTable(value)) return value as ConfigValue
   const result = Object.create(null) as Record<string, ConfigValue>
   for (const [key, child] of Object.entries(value)) result[key] = toConfigValue(child)
   return result

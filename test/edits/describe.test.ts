@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
-import type { FileEdit, KeyChange } from '../../src/edits/plan.ts'
+import { type FileEdit, type KeyChange, listHolds, listLacks } from '../../src/edits/plan.ts'
 import { bytesOf } from './helpers.ts'
 
 const options = { showPath: (path: string) => path.replace('/home/ana', '~') }
@@ -40,6 +40,19 @@ describe('describe', () => {
       '  ~ model: "a" -> "gpt-5.6-sol"',
       '  - profile (removed)',
       '  + model_providers."gate way".requires_openai_auth = true',
+    ])
+  })
+
+  test('says which elements of a list come and go', () => {
+    const edit = anEdit('json', '{"on":["a"],"off":["x","b"]}', [
+      listHolds(['on'], 'x'),
+      listHolds(['on'], 'a'),
+      listLacks(['off'], 'x'),
+      listLacks(['off'], 'y'),
+    ])
+    expect(describeEdit(edit, options).slice(1)).toEqual([
+      '  + on: "x" (added)',
+      '  - off: "x" (removed)',
     ])
   })
 

@@ -38,6 +38,17 @@ describe('json edit', () => {
     expect(json.edit(bytes, [set('a', 1), { path: ['b'], value: undefined }], 'x')).toBe(bytes)
   })
 
+  test.each([
+    ['{\n  "a": 1,\n  "b": 2\n}\n', ['b'], '{\n  "a": 1\n}\n'],
+    ['{\n  "a": 1,\n  "b": 2,\n  "c": 3\n}\n', ['b', 'c'], '{\n  "a": 1\n}\n'],
+    ['{\n  "a": 1,\n  "b": 2,\n  "c": 3\n}\n', ['a', 'c'], '{\n  "b": 2\n}\n'],
+    ['{ "a": 1\n, "b": 2\n, "c": 3\n}\n', ['b', 'c'], '{ "a": 1\n}\n'],
+    ['{"a": 1, "b": 2, "c": 3}', ['b', 'c'], '{"a": 1}'],
+  ])('takes out of %j the keys %j, each with its line or its comma', (text, keys, result) => {
+    const changes = keys.map((key) => ({ path: [key], value: undefined }))
+    expect(edit(text, ...changes)).toBe(result)
+  })
+
   test('refuses numbers that JSON does not have', () => {
     expect(caught(() => edit('{}', set('a', Number.NaN))).code).toBe('config-conflict')
   })

@@ -63,6 +63,12 @@ const added: readonly Row[] = [
 ]
 
 const removed: readonly Row[] = [
+  [
+    'last of a line each',
+    'json',
+    lines('{', '  "enabled": [', '    "a",', '    "x"', '  ]', '}'),
+    lines('{', '  "enabled": [', '    "a"', '  ]', '}'),
+  ],
   ['one line', 'json', '{ "enabled": ["x", "a"] }', '{ "enabled": ["a"] }'],
   ['last', 'json', '{ "enabled": ["a", "x"] }', '{ "enabled": ["a"] }'],
   ['alone', 'json', '{ "enabled": ["x"] }', '{ "enabled": [] }'],
