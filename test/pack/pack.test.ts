@@ -1,5 +1,13 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -106,6 +114,15 @@ describe('the tarball', () => {
       expect(licences).toMatch(new RegExp(`^## ${name} \\d`, 'm'))
     expect(licences.match(/^## /gm)?.length).toBeLessThan(60)
     expect(readFileSync(join(folder, 'node_modules/repoint/LICENSE'), 'utf8')).toContain('MIT')
+  })
+
+  test('carries every page and picture that its README and SECURITY.md lead to', () => {
+    const root = join(folder, 'node_modules/repoint')
+    for (const page of ['README.md', 'SECURITY.md']) {
+      const text = readFileSync(join(root, page), 'utf8')
+      const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, link]) => link!)
+      expect([page, links.filter((link) => !existsSync(join(root, link)))]).toEqual([page, []])
+    }
   })
 
   test('holds no path of this machine, no address of a registry and no sources', () => {
