@@ -104,9 +104,10 @@ function wordsOf(text: string): readonly string[] {
 /** What differs between two texts, in words; each of the changed stretches of lines is looked at alone. */
 function changedWords(old: string, fresh: string): readonly Stretch[] {
   const [oldLines, newLines] = [linesOf(old), linesOf(fresh)]
-  const [oldWords, newWords] = [wordsOf(old), wordsOf(fresh)]
-  const [oldAt, newAt] = [oldLines, newLines].map((lines) =>
-    totals(lines.map((line) => wordsOf(line).length)),
+  const [oldByLine, newByLine] = [oldLines.map(wordsOf), newLines.map(wordsOf)]
+  const [oldWords, newWords] = [oldByLine.flat(), newByLine.flat()]
+  const [oldAt, newAt] = [oldByLine, newByLine].map((lines) =>
+    totals(lines.map((words) => words.length)),
   ) as [number[], number[]]
 
   return changedPieces(oldLines, newLines, () => true).flatMap((lines) => {
