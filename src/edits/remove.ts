@@ -107,7 +107,12 @@ function memberRemoval(
     const isAlone = isWholeLine && tail.comma === undefined
     if (isAlone && isCommaFirst && startsWithComma(text, member)) return [line]
     if (isAlone && isBlank(before)) return [line, ...comma]
-    return [withBlanks(text, own), ...comma.map((one) => withGap(text, one, members, last))]
+    // What stands before the closing brace stays, so that what stays is spelled as before.
+    const isLast = staying >= 0 && isBlank(text.slice(end, holder.end - 1))
+    return [
+      isLast ? own : withBlanks(text, own),
+      ...comma.map((one) => withGap(text, one, members, last)),
+    ]
   }
 
   const isInTail = tail.comma !== undefined
