@@ -1,14 +1,5 @@
 import { Conflict, type Dialect, type Holder, type Member, type ParsedText } from './dialect.ts'
-import {
-  commaIn,
-  lineHolders,
-  memberAt,
-  membersWhere,
-  refuseBlocked,
-  startOf,
-  tailOf,
-  toPlace,
-} from './find.ts'
+import { commaIn, lineHolders, memberAt, membersWhere, startOf, tailOf, toPlace } from './find.ts'
 import type { KeyPath } from './plan.ts'
 import { applySplices, lineRemoval, lineStart, type Splice } from './text.ts'
 import { showPath, startsWith, valueAt } from './values.ts'
@@ -33,7 +24,6 @@ export function removeAll(
       for (const one of twinsOf(parsed, path, member)) removed.add(one)
       continue
     }
-    refuseBlocked(dialect, parsed, path)
     const value = valueAt(parsed.root, path)
     if (Array.isArray(value)) {
       const reason = `${showPath(path)} is ${dialect.nameOf(value)}, not ${dialect.table}`
@@ -41,9 +31,7 @@ export function removeAll(
     }
     const place = toPlace(parsed, path)
     const isBelow = (one: Holder | Member) => startsWith(one.path, place)
-    const isMeant = (one: Member) =>
-      isBelow(one) && (one.holder.kind === 'lines' || !isBelow(one.holder))
-    for (const one of membersWhere(parsed, isMeant)) removed.add(one)
+    for (const one of membersWhere(parsed, isBelow)) removed.add(one)
     for (const one of lineHolders(parsed).filter(isBelow)) headers.add(one)
   }
 
@@ -74,10 +62,8 @@ function headerRemoval(text: string, { start, end }: Holder, withBlankLine: bool
 }
 
 /**
- * A member goes with one comma. In one holder it is the same for all: the one behind it (of the last
- * the one behind what stays), or, where lines begin with commas, the one before it (of the first the
- * one behind it). So there is never one too many, whichever members go. What is cut beside them holds
- * but blanks.
+ * A member goes with the comma behind it, the last one with the comma behind what stays. So there is
+ * never one too many, whichever members go. What is cut beside them holds but blanks.
  */
 function memberRemoval(
   dialect: Dialect,
@@ -91,54 +77,38 @@ function memberRemoval(
   const { members } = holder
   const position = members.indexOf(member)
   const next = members[position + 1]
-  const staying = members.findLastIndex((one, index) => index < position && !removed.has(one))
-  const isCommaFirst = staying >= 0 && members.some((one) => startsWithComma(text, one))
-  const commaBehind = commaIn(dialect, text, end, next?.start ?? holder.end)
+  const comma = commaIn(dialect, text, end, next?.start ?? holder.end)
   const tail = tailOf(dialect, text, end)
-  // What is said behind a key goes with it; behind an element it may be about the whole list.
-  const isWholeLine = tail.endsLine && (holder.kind === 'object' || !tail.hasComment)
-
   const before = beforeOnLine(text, member)
   const own = { start, end, text: '' }
-  if (isCommaFirst || !commaBehind) {
-    const last = isCommaFirst ? position - 1 : staying
-    const comma = commaBetween(dialect, text, members[last], members[last + 1])
-    const line = lineRemoval(text, start, tail.end)
-    const isAlone = isWholeLine && tail.comma === undefined
-    if (isAlone && isCommaFirst && startsWithComma(text, member)) return [line]
-    if (isAlone && isBlank(before)) return [line, ...comma]
-    // What stands before the closing brace stays, so that what stays is spelled as before.
-    const isLast = staying >= 0 && isBlank(text.slice(end, holder.end - 1))
-    return [
-      isLast ? own : withBlanks(text, own),
-      ...comma.map((one) => withGap(text, one, members, last)),
-    ]
+  // What is said behind a key goes with it; behind an element it may be about the whole list.
+  const isWholeLine =
+    tail.endsLine && isBlank(before) && (holder.kind === 'object' || !tail.hasComment)
+
+  if (comma === undefined) {
+    const staying = members.findLastIndex((one, index) => index < position && !removed.has(one))
+    const [last, behind] = [members[staying], members[staying + 1]]
+    const commaBefore = last && behind && commaIn(dialect, text, last.end, behind.start)
+    // Where something stays, the blank before the closing brace stays too.
+    const isAtBrace = last !== undefined && isBlank(text.slice(end, holder.end - 1))
+    const onLine = isAtBrace ? own : withBlanks(text, own)
+    const line = isWholeLine ? lineRemoval(text, start, tail.end) : onLine
+    if (!commaBefore) return [line]
+    const gap = { start: last.end, end: behind.start, text: '' }
+    return [line, !isWholeLine && isPlainComma(text, gap) ? gap : commaBefore]
   }
 
-  const isInTail = tail.comma !== undefined
-  if (isWholeLine && isInTail && isBlank(before)) return [lineRemoval(text, start, tail.end)]
-  const isLastOnLine = isInTail && tail.endsLine && !tail.hasComment
-  if (isLastOnLine && staying === position - 1) {
-    return [{ start: start - blanksBehind(before), end: commaBehind.end, text: '' }]
+  if (isWholeLine && tail.comma !== undefined) return [lineRemoval(text, start, tail.end)]
+  if (tail.endsLine && tail.comma !== undefined && !tail.hasComment) {
+    return [{ start: start - before.length + before.trimEnd().length, end: comma.end, text: '' }]
   }
-  const isPlain = next && isBlank(text.slice(end, next.start).replace(',', ''))
-  if (isPlain) return [{ start, end: next.start, text: '' }]
-  return [withBlanks(text, own), withBlanks(text, commaBehind)]
+  const untilNext = { start: end, end: next?.start ?? end, text: '' }
+  if (isPlainComma(text, untilNext)) return [{ ...untilNext, start }]
+  return [withBlanks(text, own), withBlanks(text, comma)]
 }
 
-function commaBetween(dialect: Dialect, text: string, one?: Member, other?: Member): Splice[] {
-  const comma = one && other && commaIn(dialect, text, one.end, other.start)
-  return comma ? [comma] : []
-}
-
-/** With all that stands between two members, where that is but a comma and blanks. */
-function withGap(text: string, comma: Splice, members: readonly Member[], at: number): Splice {
-  const [start, end] = [members[at]?.end ?? comma.start, members[at + 1]?.start ?? comma.end]
-  return isBlank(text.slice(start, end).replace(',', '')) ? { start, end, text: '' } : comma
-}
-
-function startsWithComma(text: string, member: Member): boolean {
-  return /^[ \t]*,[ \t]*$/.test(beforeOnLine(text, member))
+function isPlainComma(text: string, { start, end }: Splice): boolean {
+  return /^\s*,\s*$/.test(text.slice(start, end))
 }
 
 function beforeOnLine(text: string, { start }: Member): string {
@@ -147,10 +117,6 @@ function beforeOnLine(text: string, { start }: Member): string {
 
 function isBlank(text: string): boolean {
   return text.trim() === ''
-}
-
-function blanksBehind(text: string): number {
-  return text.length - text.trimEnd().length
 }
 
 function withBlanks(text: string, splice: Splice): Splice {

@@ -44,6 +44,10 @@ describe('json edit', () => {
     ['{\n  "a": 1,\n  "b": 2,\n  "c": 3\n}\n', ['a', 'c'], '{\n  "b": 2\n}\n'],
     ['{ "a": 1\n, "b": 2\n, "c": 3\n}\n', ['b', 'c'], '{ "a": 1\n}\n'],
     ['{"a": 1, "b": 2, "c": 3}', ['b', 'c'], '{"a": 1}'],
+    ['{\n  "a": 1\n, "b": 2\n}\n', ['a'], '{\n  "b": 2\n}\n'],
+    ['{ "a": 1\n, "b": 2\n, "c": 3\n}\n', ['a', 'b'], '{ "c": 3\n}\n'],
+    ['{ "a": 1, "b": 2,\n  "c": 3 }', ['b'], '{ "a": 1,\n  "c": 3 }'],
+    ['{ "a": 1, // why\n  "b": 2 }', ['b'], '{ "a": 1 // why\n  }'],
   ])('takes out of %j the keys %j, each with its line or its comma', (text, keys, result) => {
     const changes = keys.map((key) => ({ path: [key], value: undefined }))
     expect(edit(text, ...changes)).toBe(result)

@@ -120,6 +120,13 @@ describe('a table', () => {
     expect(undone('json', '{"t":{}}', changes, anew).text).toBe('{"t":{}}')
   })
 
+  test('that we opened goes without the line above it, unless that is blank', () => {
+    const changes = [set('t.x', 1)]
+    expect(undone('toml', 'a = 1\n', changes, 'a=1\n[t]\nx=1\n').text).toBe('a=1\n')
+    expect(undone('toml', 'a = 1\n', changes, 'a=1\n\n[t]\nx=1\n').text).toBe('a=1\n')
+    expect(undone('toml', 'a = 1\n', changes, '[t]\nx=1\n[u]\na=1\n').text).toBe('[u]\na=1\n')
+  })
+
   test('that we opened stays as far as others use it', () => {
     const changes = [set('u.v.w', 2)]
     expect(undone('json', '{}', changes, '{"u":{"v":{"w":2},"theirs":1}}').text).toBe(
