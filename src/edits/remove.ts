@@ -89,13 +89,13 @@ function memberRemoval(
     const staying = members.findLastIndex((one, index) => index < position && !removed.has(one))
     const [last, behind] = [members[staying], members[staying + 1]]
     const commaBefore = last && behind && commaIn(dialect, text, last.end, behind.start)
-    // Where something stays, the blank before the closing brace stays too.
-    const isAtBrace = last !== undefined && isBlank(text.slice(end, holder.end - 1))
-    const onLine = isAtBrace ? own : withBlanks(text, own)
-    const line = isWholeLine ? lineRemoval(text, start, tail.end) : onLine
+    const line = isWholeLine ? lineRemoval(text, start, tail.end) : withBlanks(text, own)
     if (!commaBefore) return [line]
     const gap = { start: last.end, end: behind.start, text: '' }
-    return [line, !isWholeLine && isPlainComma(text, gap) ? gap : commaBefore]
+    if (isWholeLine || !isPlainComma(text, gap)) return [line, commaBefore]
+    // The blank before the closing brace stays: what is left is spelled as before.
+    const isAtBrace = isBlank(text.slice(end, holder.end - 1))
+    return [isAtBrace ? own : line, gap]
   }
 
   if (isWholeLine && tail.comma !== undefined) return [lineRemoval(text, start, tail.end)]
