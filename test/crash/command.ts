@@ -12,14 +12,19 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** Runs a command to its end, with nothing of our environment but PATH. */
-export function runCommand({ argv: [program = '', ...args], env }: Command): Promise<Ended> {
+/** Runs a command to its end, with nothing of our environment but PATH. At its limit it is killed. */
+export function runCommand(
+  { argv: [program = '', ...args], env }: Command,
+  limitMs = 60_000,
+): Promise<Ended> {
   return new Promise((settle, fail) => {
     const child = spawn(program, args, {
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 60_000,
+      // A group, so that a traced program goes with its tracer.
+      detached: true,
     })
+    const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), limitMs)
     const output = { stdout: '', stderr: '' }
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output.stdout += text
@@ -28,7 +33,10 @@ export function runCommand({ argv: [program = '', ...args], env }: Command): Pro
       output.stderr += text
     })
     child.on('error', fail)
-    child.on('close', (status, signal) => settle({ status, signal, ...output }))
+    child.on('close', (status, signal) => {
+      clearTimeout(timer)
+      settle({ status, signal, ...output })
+    })
   })
 }
 

@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { aPairPlan } from '../support/a-plan.ts'
 import { sourceIn, worldIn } from '../support/world.ts'
@@ -80,6 +80,8 @@ async function runUntilHit(scene: Scene, args: readonly string[], inject: string
   for (let attempt = 0; attempt < 3; attempt++) {
     scene.reset()
     const ended = await runTraced(scene.command(args), { inject })
+    // Another thread of Node that could not write may have left all of it waiting.
+    if (ended.signal !== null) continue
     const isHit = ended.log
       .split('\n')
       .some((line) => line.includes('(INJECTED)') && line.includes(scene.home.path))
@@ -93,28 +95,26 @@ interface Failure {
   readonly filesChanged: boolean | 'pending'
 }
 
-const mounted = mountSmallDisk()
-if (typeof mounted === 'string') console.warn(`SKIPPED: no full disk, ${mounted}`)
-afterAll(() => {
-  if (typeof mounted !== 'string') mounted.unmount()
-})
+const noDisk = whyNoSmallDisk()
+if (noDisk !== undefined) console.warn(`SKIPPED: no full disk, ${noDisk}`)
 
-describe.skipIf(typeof mounted === 'string')('a disk that is really full', () => {
+describe.skipIf(noDisk !== undefined)('a disk that is really full', () => {
   test('as it fills, a setup is complete or untouched, and says which', async () => {
-    const disk = mounted as SmallDisk
     const outcomes = new Set<string>()
     for (let freeBytes = 0; freeBytes <= 28; freeBytes += 2) {
       const scene = await Scene.ready(pair, [])
       await runCommand(scene.command(setupOf('codex')))
       scene.learnEnd()
       scene.reset()
-      disk.leaveFree(freeBytes * 1024)
-      const state = { REPOINT_STATE_DIR: join(disk.path, 'state') }
-      const ended = await runCommand(scene.command(setupOf('codex'), state))
+
+      // The state folder lies in it, the client's files do not.
+      const place = scene.home.at('.local')
+      const unmount = mountSmallDisk(place, freeBytes * 1024)
+      const ended = await runCommand(scene.command(setupOf('codex')))
+      unmount()
       const { error } = JSON.parse(ended.stdout) as { error?: Failure }
       outcomes.add(error?.code ?? 'done')
       expect(error === undefined ? scene.isNew() : scene.isOld(), ended.stdout).toBe(true)
-      disk.clear()
     }
     console.log(`full disk: ${[...outcomes].join(', ')}`)
     expect([...outcomes].sort()).toEqual(['disk-full', 'done'])
@@ -135,38 +135,29 @@ test('a limit on the size of files leaves all as it was, and says so', async () 
   expect(applyPlan(world, aPairPlan(source)).run).toBeDefined()
 })
 
-interface SmallDisk {
-  readonly path: string
-  /** Fills the disk but for so many bytes. */
-  leaveFree(bytes: number): void
-  clear(): void
-  unmount(): void
+/** Why no file system can be mounted here; undefined: one can. */
+function whyNoSmallDisk(): string | undefined {
+  const place = mkdtempSync(join(tmpdir(), 'repoint-disk-'))
+  try {
+    mountSmallDisk(place, 0)()
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  } finally {
+    rmSync(place, { recursive: true, force: true })
+  }
 }
 
-/** A file system of 64 kB in memory; or why there is none. */
-function mountSmallDisk(): SmallDisk | string {
-  const { statfsSync, writeFileSync, readdirSync } = process.getBuiltinModule('node:fs')
-  const path = mkdtempSync(join(tmpdir(), 'repoint-disk-'))
-  const result = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=700', 'tmpfs', path], {
-    encoding: 'utf8',
-  })
-  if (result.status !== 0) {
-    rmSync(path, { recursive: true })
-    return `mount: ${result.error?.message ?? result.stderr.trim()}`
-  }
-  return {
-    path,
-    leaveFree: (bytes) => {
-      const { bavail, bsize } = statfsSync(path)
-      const filling = bavail * bsize - bytes
-      if (filling > 0) writeFileSync(join(path, 'filling'), Buffer.alloc(filling))
-    },
-    clear: () => {
-      for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true })
-    },
-    unmount: () => {
-      spawnSync('umount', [path])
-      rmSync(path, { recursive: true, force: true })
-    },
-  }
+/**
+ * Mounts a file system of 64 kB in memory, filled but for so many bytes.
+ *
+ * @returns what unmounts it
+ */
+function mountSmallDisk(place: string, freeBytes: number): () => void {
+  mkdirSync(place, { recursive: true })
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=700', 'tmpfs', place])
+  const { bavail, bsize } = statfsSync(place)
+  const filling = bavail * bsize - freeBytes
+  if (filling > 0) writeFileSync(join(place, 'filling'), Buffer.alloc(filling))
+  return () => execFileSync('umount', [place])
 }

@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Command, type Ended, runCommand } from './command.ts'
 
+/** A traced run takes a second or two; one that takes longer than this, in ms, waits for ever. */
+const tracedLimitMs = 12_000
+
 /** Why system calls cannot be watched here; undefined: they can. */
 export const noStrace: string | undefined = probeStrace()
 
@@ -40,7 +43,12 @@ export async function runTraced(
   if (!options.inject?.includes('signal=')) args.push('--seccomp-bpf')
   if (options.strings !== undefined) args.push('-s', String(options.strings))
   if (options.inject !== undefined) args.push('-e', `inject=${options.inject}`)
-  const ended = await runCommand({ argv: ['strace', ...args, '--', ...argv], env })
+  // Many threads, each with few calls of its own: their n-th write is not meant, and breaks Node.
+  const command = {
+    argv: ['strace', ...args, '--', ...argv],
+    env: { ...env, UV_THREADPOOL_SIZE: '64' },
+  }
+  const ended = await runCommand(command, tracedLimitMs)
   const text = readFileSync(log, 'utf8')
   rmSync(folder, { recursive: true })
   return { ...ended, log: text }
