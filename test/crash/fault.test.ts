@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { compact } from '../../src/compact.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { aPairPlan } from '../support/a-plan.ts'
 import { sourceIn, worldIn } from '../support/world.ts'
@@ -43,11 +44,12 @@ describe.skipIf(noStrace !== undefined)('a system call that fails', () => {
       }
       const problems: string[] = []
       const missed: string[] = []
-      await inTwoLanes(calls, async ({ name, nth, line }, lane) => {
+      await inTwoLanes(calls, async ({ name, nth, line, at }, lane) => {
         const scene = lanes[lane]!
-        const inject = `${name}:error=${error}:when=${nth}`
+        const path = at && `${scene.home.path}${at.place}`
+        const inject = `${name}:error=${error}:when=${at?.nth ?? nth}`
         const complain = (problem: string) => void problems.push(`${error} at ${line}: ${problem}`)
-        const ended = await runUntilHit(scene, args, inject)
+        const ended = await runUntilHit(scene, args, compact({ inject, path }))
         if (ended === undefined) {
           missed.push(line)
           return
@@ -72,14 +74,18 @@ describe.skipIf(noStrace !== undefined)('a system call that fails', () => {
 })
 
 /**
- * strace counts each thread's calls apart, and the n-th write of another thread of Node fails too.
- * Such a run is done again; a point that cannot be hit alone is missed, and counted as that. All of
+ * Where a place has a random name, strace counts all calls of a name and each thread's apart, so that
+ * the n-th write of another thread of Node fails too. Such a run is done again; a point that cannot be hit alone is missed, and counted as that. All of
  * them are tried in test/transaction/faults.test.ts.
  */
-async function runUntilHit(scene: Scene, args: readonly string[], inject: string) {
+async function runUntilHit(
+  scene: Scene,
+  args: readonly string[],
+  fault: { inject: string; path?: string },
+) {
   for (let attempt = 0; attempt < 3; attempt++) {
     scene.reset()
-    const ended = await runTraced(scene.command(args), { inject })
+    const ended = await runTraced(scene.command(args), fault)
     // Another thread of Node that could not write may have left all of it waiting.
     if (ended.signal !== null) continue
     const isHit = ended.log

@@ -23,17 +23,20 @@ export interface Call {
   readonly nth: number
   /** The line in strace's log, without the pid. */
   readonly line: string
+  /** The place it is about, below the home, and which call of that name there; absent for a random name. */
+  readonly at?: { readonly place: string; readonly nth: number }
 }
 
 /**
  * Runs a command under strace and gives its log.
  *
  * @param options.inject the value of -e inject=
+ * @param options.path only calls about this path are traced, and counted for `when=`
  * @param options.strings how much of each buffer the log shows, in bytes
  */
 export async function runTraced(
   { argv, env }: Command,
-  options: { inject?: string; strings?: number } = {},
+  options: { inject?: string; path?: string; strings?: number } = {},
 ): Promise<Ended & { log: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'repoint-strace-'))
   const log = join(folder, 'log')
@@ -43,6 +46,7 @@ export async function runTraced(
   if (!options.inject?.includes('signal=')) args.push('--seccomp-bpf')
   if (options.strings !== undefined) args.push('-s', String(options.strings))
   if (options.inject !== undefined) args.push('-e', `inject=${options.inject}`)
+  if (options.path !== undefined) args.push('-P', options.path)
   // Many threads, each with few calls of its own: their n-th write is not meant, and breaks Node.
   const command = {
     argv: ['strace', ...args, '--', ...argv],
@@ -64,9 +68,27 @@ export function callsOn(log: string, home: string): Call[] {
     if (pid !== main) continue
     const nth = (counts.get(name) ?? 0) + 1
     counts.set(name, nth)
-    if (line.includes(home)) calls.push({ name, nth, line: line.slice(main.length).trim() })
+    if (!line.includes(home)) continue
+    const call = { name, nth, line: line.slice(main.length).trim() }
+    const place = placeIn(line, home)
+    if (place === undefined) calls.push(call)
+    else {
+      const before = calls.filter((one) => one.name === name && one.at?.place === place).length
+      calls.push({ ...call, at: { place, nth: before + 1 } })
+    }
   }
   return calls
+}
+
+/** Of a call about one place whose name is the same in each run. */
+function placeIn(line: string, home: string): string | undefined {
+  const places = line
+    .split(home)
+    .slice(1)
+    .map((rest) => /^[^">]*/.exec(rest)?.[0] ?? '')
+  const [place = '', ...others] = places
+  const isRandom = /\.repoint-|\/lock|\/new-|\/run-/.test(place)
+  return others.length > 0 || isRandom ? undefined : place
 }
 
 /** Whether a call can change what is on the disk. */
