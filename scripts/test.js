@@ -4,7 +4,14 @@
  * default tests on the other supported Nodes, all of them on the newest) or `mutation ROOM`.
  */
 import { spawnSync } from 'node:child_process'
-import { installPackages, installTools, modulesOf, nodeOf } from './install.js'
+import {
+  installPackages,
+  installTools,
+  modulesOf,
+  nodeOf,
+  ownNode,
+  supportedNodes,
+} from './install.js'
 
 /** What a suite needs beside what `npm ci` installs. */
 const needs = {
@@ -43,10 +50,9 @@ function run(name, extra) {
   if (tools) installTools(tools)
   if (packages) installPackages(packages)
 
-  const isNewEnough = Number(process.versions.node.split('.')[0]) >= node
   const command = [
     ...(isOffline ? offline() : []),
-    isNewEnough ? process.execPath : nodeOf(node),
+    ownNode >= node ? process.execPath : nodeOf(node),
     'node_modules/vitest/vitest.mjs',
     'run',
     '--project',
@@ -58,13 +64,12 @@ function run(name, extra) {
 }
 
 function onOtherNodes() {
-  const own = Number(process.versions.node.split('.')[0])
-  const results = [20, 22, 24, 26]
-    .filter((major) => major !== own)
+  const results = supportedNodes
+    .filter((major) => major !== ownNode)
     .map((major) => {
       console.log(`\nNode ${major}`)
       const vitest = [nodeOf(major), 'node_modules/vitest/vitest.mjs', 'run', '--project', 'unit']
-      return start([...vitest, '--reporter=dot', ...(major === 26 ? [] : core)])
+      return start([...vitest, '--reporter=dot', ...(major === supportedNodes.at(-1) ? [] : core)])
     })
   return Math.max(...results)
 }
