@@ -11,6 +11,7 @@ import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { licencesOf } from './build/licences.js'
+import { esbuildPage } from './build/page.js'
 import { declareTypes } from './build/types.js'
 
 const sources = ['src', 'scripts/build.js', 'scripts/build', 'package.json', 'tsconfig.json']
@@ -40,7 +41,8 @@ const { metafile } = await build({
     js: "import { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)",
   },
   // The page of `serve`.
-  loader: { '.html': 'text', '.css': 'text', '.client.js': 'text' },
+  plugins: [esbuildPage],
+  loader: { '.html': 'text' },
   minify: true,
   legalComments: 'none',
   metafile: true,

@@ -1,14 +1,11 @@
 /**
- * Writes the generated parts of the documentation: docs/commands.md (the help of all commands), and in
- * README.md the clients, what a setup changes, and the exit statuses. With --check it changes nothing
+ * Writes the generated parts of the documentation: docs/commands.md (the help of all commands),
+ * docs/tested-versions.md (what `npm run drift` saw), and in README.md the clients, what a setup changes, and the exit statuses. With --check it changes nothing
  * and ends with status 1 where something is out of date.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { source } from './source.js'
 
 const meanings = {
   0: 'done, or nothing to do',
@@ -22,6 +19,7 @@ const meanings = {
   8: 'a local file cannot be read, edited or written safely',
   9: 'another run is at work',
   10: 'an undo held something back, since it was changed by others',
+  11: '`status --exit-code`: a client no longer points where repoint put it',
   130: 'cancelled',
 }
 
@@ -35,39 +33,17 @@ const clients = await loadClients(rows)
 const blocks = { changes: changesTable(), clients: clientsTable(), exit: exitTable() }
 let isStale = false
 write('docs/commands.md', () => commandsPage())
+write('docs/tested-versions.md', () => testedPage())
 write('README.md', (readme) => Object.entries(blocks).reduce(withBlock, readme))
 if (isStale && process.argv.includes('--check')) process.exitCode = 1
 
 function write(path, contentFrom) {
-  const before = readFileSync(path, 'utf8')
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
   const after = contentFrom(before)
   if (after === before) return
   isStale = true
   if (process.argv.includes('--check')) console.error(`${path} is out of date: npm run docs`)
   else writeFileSync(path, after)
-}
-
-/** What these lines of TypeScript export. */
-async function source(lines) {
-  const folder = mkdtempSync(join(tmpdir(), 'repoint-docs-'))
-  const outfile = join(folder, 'source.mjs')
-  try {
-    await build({
-      stdin: { contents: lines, resolveDir: '.', loader: 'ts' },
-      outfile,
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      mainFields: ['module', 'main'],
-      logLevel: 'warning',
-      banner: {
-        js: "import { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)",
-      },
-    })
-    return await import(pathToFileURL(outfile).href)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
 }
 
 function withBlock(text, [name, content]) {
@@ -86,6 +62,45 @@ function commandsPage() {
     .filter((name) => name !== 'help')
     .map((name) => `## repoint ${name}\n\n${code(helpOf(name))}`)
   return `# Commands\n\nThe help of every command, written by \`npm run docs\`.\n\n${[code(overview), ...pages].join('\n\n')}\n`
+}
+
+/** A line a version: what the setups of a client differ in is what they let it ask for. */
+function testedPage() {
+  const tested = JSON.parse(readFileSync('src/clients/tested.json', 'utf8'))
+  const sections = [...new Set(tested.rows.map(({ client }) => client))].map((name) => {
+    const { label } = clients.find(({ binary }) => binary.command === name)
+    const own = tested.rows.filter(({ client }) => client === name)
+    const setups = [...new Set(own.map(({ setup }) => setup))]
+    const lines = [...new Set(own.map(({ version }) => version))].map((version) => {
+      const rows = own.filter((row) => row.version === version)
+      const notable = rows.flatMap(({ setup, isRefused, failed }) => [
+        ...(isRefused ? [`\`repoint ${setup}\` refuses`] : []),
+        ...(failed.length > 0 ? [`\`repoint ${setup}\` fails at: ${failed.join(', ')}`] : []),
+      ])
+      const asked = setups.map((setup) =>
+        (rows.find((row) => row.setup === setup)?.models ?? []).map((id) => `\`${id}\``).join(', '),
+      )
+      return [
+        version,
+        notable.join('<br>') || 'all right',
+        rows.map(({ tool }) => tool && `\`${tool}\``).find(Boolean) ?? '',
+        ...asked,
+      ]
+    })
+    const head = [
+      'Version',
+      'Result',
+      'Shell tool',
+      ...setups.map((one) => `repoint ${one} asks for`),
+    ]
+    return `## ${label}\n\n${table(head, lines)}`
+  })
+  return `# Tested versions
+
+What published versions of the clients do, as \`npm run drift -- --write\` saw it last: on ${tested.day}, on ${tested.system}, with Node ${tested.node}. Each was installed from npm, and run in an empty home against the local gateway, where it reached nothing else. All right means: it fails before the setup, the setup is proven, it answers \`ping\`, it runs a command for the model and hands the output back, \`repoint doctor\` judges it as it is, and \`repoint rollback\` gives every byte back. A version that asked for its models and yet fails at *answers* got the answer and did not print it: opencode 1.14.48 and 1.15.13 end before they do.
+
+${sections.join('\n\n')}
+`
 }
 
 function helpOf(...command) {
@@ -109,11 +124,11 @@ function changesTable() {
 
 function clientsTable() {
   return table(
-    ['Client', 'Command', 'Tested versions', 'Protocol'],
+    ['Client', 'Command', '[Tested versions](docs/tested-versions.md)', 'Protocol'],
     clients.map(({ id, label, binary, protocol }) => [
       label,
       `\`repoint ${id}\``,
-      binary.testedVersions.join(', '),
+      `${binary.testedVersions.length} from ${binary.testedVersions[0]} to ${binary.testedVersions.at(-1)}`,
       protocols[protocol],
     ]),
   )

@@ -8,11 +8,11 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { clientPackages, clientVersions } from './drift/clients.js'
 
 const cache = fileURLToPath(new URL('../.cache', import.meta.url))
 const isWindows = process.platform === 'win32'
 const exe = isWindows ? '.exe' : ''
-const system = `${process.platform}-${process.arch}`
 const nodePackage = `node-${isWindows ? 'win' : process.platform}-${process.arch}`
 
 /** Major versions. */
@@ -21,14 +21,8 @@ export const ownNode = Number(process.versions.node.split('.')[0])
 
 /** By set: the name below node_modules → what npm installs there. */
 export const packageSets = {
-  // About 1.4 GB. Claude Code is a native binary for each system: its wrapper package would choose
-  // another version on Node 20 (seen 2026-11-21). Two versions stand beside each other.
-  clients: {
-    '@openai/codex': '0.169.0',
-    'claude-code-2.1.197': `npm:@anthropic-ai/claude-code-${system}@2.1.197`,
-    'claude-code-2.1.329': `npm:@anthropic-ai/claude-code-${system}@2.1.329`,
-    'opencode-ai': '1.18.33',
-  },
+  // About 3 GB.
+  clients: clientPackages(clientVersions),
   sdk: {
     openai: '7.57.0',
     '@anthropic-ai/sdk': '1.12.0',
@@ -37,6 +31,7 @@ export const packageSets = {
     '@ai-sdk/anthropic': '4.0.105',
     '@ai-sdk/openai-compatible': '3.0.92',
     zod: '4.6.7',
+    llmprobe: '0.6.12',
   },
   // Stryker 10 needs Node 22. It drives our own vitest.
   mutation: {
@@ -61,16 +56,19 @@ export function modulesOf(set) {
   return join(cache, set, 'node_modules')
 }
 
-/** @throws Error if npm cannot install them */
-export function installPackages(set) {
+/**
+ * @param packages where the set is none of `packageSets`
+ * @throws Error if npm cannot install them
+ */
+export function installPackages(set, packages = packageSets[set]) {
   const folder = join(cache, set)
   const stamp = join(folder, 'installed.json')
-  const wanted = JSON.stringify(packageSets[set])
+  const wanted = JSON.stringify(packages)
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
 
-  console.error(`Installing ${Object.keys(packageSets[set]).join(', ')} into .cache/${set} …`)
+  console.error(`Installing ${Object.keys(packages).join(', ')} into .cache/${set} …`)
   mkdirSync(folder, { recursive: true })
-  const manifest = { private: true, type: 'module', dependencies: packageSets[set] }
+  const manifest = { private: true, type: 'module', dependencies: packages }
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
   const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error']
   const { status } = spawnSync('npm', [...args, ...(npmArgs[set] ?? [])], {

@@ -1,6 +1,6 @@
 /**
  * Runs a suite with what it needs: `node scripts/test.js SUITE [what vitest takes]`. A suite is a
- * project of vitest.config.ts, `properties` (many more runs of the property tests), `nodes` (the
+ * project of vitest.config.js, `properties` (many more runs of the property tests), `nodes` (the
  * default tests on the other supported Nodes, all of them on the newest) or `mutation ROOM`.
  */
 import { spawnSync } from 'node:child_process'
@@ -12,12 +12,30 @@ import {
   ownNode,
   supportedNodes,
 } from './install.js'
+import { offline } from './offline.js'
 
 /** What a suite needs beside what `npm ci` installs. */
 const needs = {
   crash: { tools: { strace: 'strace' } },
   clients: { packages: 'clients', isOffline: true },
-  network: { tools: { nginx: 'nginx', tinyproxy: 'tinyproxy', ip: 'iproute2' } },
+  network: {
+    tools: {
+      nginx: 'nginx',
+      tinyproxy: 'tinyproxy',
+      ip: 'iproute2',
+      'secret-tool': 'libsecret-tools',
+      'gnome-keyring-daemon': 'gnome-keyring',
+      'dbus-daemon': 'dbus-daemon',
+    },
+  },
+  fleet: {
+    tools: {
+      'ansible-playbook': 'ansible-core',
+      sshd: 'openssh-server',
+      sudo: 'sudo',
+      ip: 'iproute2',
+    },
+  },
   windows: { packages: 'windows', tools: { wine: 'wine wine64' } },
   browser: { tools: { chromium: 'chromium' } },
   // The newest SDKs need Node 22.
@@ -79,17 +97,6 @@ function mutate([room, ...extra]) {
   const stryker = `${modulesOf('mutation')}/@stryker-mutator/core/bin/stryker.js`
   const env = { MUTATION_ROOM: room }
   return start([nodeOf(22), stryker, 'run', 'scripts/stryker.config.js', ...extra], env)
-}
-
-/** Starts what follows where it reaches nothing but loopback, if the system lets us: Linux, as root. */
-function offline() {
-  const isAble =
-    process.platform === 'linux' &&
-    process.getuid() === 0 &&
-    spawnSync('unshare', ['-n', 'ip', 'link', 'set', 'lo', 'up'], { stdio: 'ignore' }).status === 0
-  if (isAble) return ['unshare', '-n', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh']
-  console.error('No network namespace here: the network stays reachable.')
-  return []
 }
 
 /** Returns the exit status; 1 where it was ended by a signal. */

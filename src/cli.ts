@@ -7,7 +7,7 @@ import {
 import packageJson from '../package.json' with { type: 'json' }
 import { rows } from './clients/list.ts'
 import { type CommandFile, examples } from './commands/command.ts'
-import { Session } from './commands/screen/session.ts'
+import { Declined, Session } from './commands/screen/session.ts'
 import { asUsageError, keyOnCommandLine } from './commands/usage-error.ts'
 import { exitStatus, renderError, UserError } from './errors.ts'
 import type { Platform } from './platform/platform.ts'
@@ -18,12 +18,13 @@ import type { Platform } from './platform/platform.ts'
  * @param args without the program and the script: `['codex', '--yes']`
  */
 export async function main(platform: Platform, args: readonly string[]): Promise<number> {
-  const ownArgs = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
+  const ownArgs = ownPart(args)
   const session = new Session(platform, { isJson: ownArgs.includes('--json') })
 
   const status = await runCommandLine(session, args, ownArgs).catch((error: unknown) => {
-    if (!(error instanceof CommanderError)) return showError(session, error)
-    return error.exitCode === 0 ? 0 : showError(session, asUsageError(error, ownArgs))
+    if (error instanceof Declined) return showDeclined(session)
+    if (!(error instanceof CommanderError)) return showError(session, error, ownArgs)
+    return error.exitCode === 0 ? 0 : showUsageError(session, error, ownArgs)
   })
   platform.ask.release()
 
@@ -34,11 +35,20 @@ export async function main(platform: Platform, args: readonly string[]): Promise
   return status || exitStatus.internal
 }
 
+/** Behind `--`, and behind the name that `run` takes, stands somebody else's command. */
+function ownPart(args: readonly string[]): readonly string[] {
+  const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
+  const name = own.findIndex((arg, index) => index > 0 && !arg.startsWith('-'))
+  return own[0] === 'run' && name !== -1 ? own.slice(0, name + 1) : own
+}
+
 /** A command of the command line, before its file is loaded. */
 interface Listed {
   readonly name: string
   /** It is for scripts alone. */
   readonly isHidden?: boolean
+  /** What else people call it: suggested, never taken. */
+  readonly alsoCalled?: string
   readonly load: (add: Add) => Promise<void>
 }
 
@@ -50,22 +60,27 @@ const commands: readonly Listed[] = [
     const load = async () => ({ command: (await import('./commands/setup.ts')).commandFor(row) })
     return lazily(row.id, load)
   }),
-  lazily('editor', () => import('./commands/editor.ts')),
-  lazily('rollback', () => import('./commands/rollback.ts')),
+  lazily('setup', () => import('./commands/setup-clients.ts')),
+  lazily('key', () => import('./commands/key.ts')),
+  lazily('editor', () => import('./commands/editor.ts'), { alsoCalled: 'cursor' }),
+  lazily('use', () => import('./commands/gateways/use.ts')),
+  lazily('run', () => import('./commands/gateways/run.ts')),
+  lazily('gateways', () => import('./commands/gateways/gateways.ts')),
+  lazily('rollback', () => import('./commands/rollback.ts'), { alsoCalled: 'undo' }),
   lazily('forget', () => import('./commands/forget.ts')),
   lazily('models', () => import('./commands/models.ts')),
   lazily('status', () => import('./commands/status.ts')),
   lazily('doctor', () => import('./commands/doctor.ts')),
   lazily('serve', () => import('./commands/serve.ts')),
   lazily('demo', () => import('./commands/demo.ts')),
-  lazily('completion', () => import('./commands/completion.ts')),
-  lazily('complete', () => import('./commands/complete.ts'), { isHidden: true }),
+  lazily('completion', () => import('./commands/completion/completion.ts')),
+  lazily('complete', () => import('./commands/completion/complete.ts'), { isHidden: true }),
 ]
 
 function lazily<Request>(
   name: string,
   load: () => Promise<{ readonly command: CommandFile<Request> }>,
-  kind: { readonly isHidden?: boolean } = {},
+  kind: Pick<Listed, 'isHidden' | 'alsoCalled'> = {},
 ): Listed {
   return { name, ...kind, load: async (add) => add((await load()).command) }
 }
@@ -104,7 +119,7 @@ async function runCommandLine(
 
 /** A run that may have nothing to ask keeps off the terminal: it may be in the background. */
 function isSureToAsk(args: readonly string[]): boolean {
-  const isSetup = rows.some(({ id }) => id === args[0])
+  const isSetup = ['setup', 'key'].includes(args[0]!) || rows.some(({ id }) => id === args[0])
   return isSetup && !args.some((arg) => ['--yes', '--dry-run', '-h', '--help'].includes(arg))
 }
 
@@ -161,16 +176,37 @@ function withCommonFlags(command: CommandUnknownOpts): CommandUnknownOpts {
     })
 }
 
-function showError(session: Session, error: unknown): number {
-  const { isJson, platform } = session
+function showUsageError(session: Session, error: CommanderError, args: readonly string[]): number {
+  const meant = commands.find(
+    ({ alsoCalled }) => alsoCalled !== undefined && alsoCalled === args[0],
+  )
+  return showError(session, asUsageError(error, args, meant?.name), args)
+}
+
+/** An answer is no failure. */
+function showDeclined(session: Session): number {
+  session.say('Nothing was changed.')
+  return 0
+}
+
+function showError(session: Session, error: unknown, args: readonly string[]): number {
+  const { isJson, platform, files, wayBack } = session
   const shown = renderError(error, {
     json: isJson,
     redact: (text) => (isJson ? session.redact(text) : session.forPeople(text)),
-    files: session.files,
+    files,
+    wayBack,
+    command: commandOf(args),
   })
   if (isJson) platform.terminal.out(shown.text)
   else session.printBeside(shown.text)
   return shown.exitStatus
+}
+
+/** As its documents name it. What is no command may be anything, even a key. */
+function commandOf(args: readonly string[]): string | null {
+  const [first = 'setup'] = args.filter((arg) => arg !== '--json')
+  return first === 'setup' || commands.some(({ name }) => name === first) ? first : null
 }
 
 /** What was asked for has been done; only the result could not be told. */
@@ -179,7 +215,8 @@ function showLostOutput(session: Session, reason: string): void {
     code: 'io-failed',
     message: `Standard output cannot be written (${reason})`,
   })
-  const { files } = session
-  const { text } = renderError(error, { json: false, redact: (text) => text, files })
+  const { files, wayBack } = session
+  const redact = (text: string) => text
+  const { text } = renderError(error, { json: false, redact, files, wayBack, command: null })
   session.printBeside(text)
 }

@@ -43,10 +43,13 @@ export const exitStatus = {
   'backup-missing': 8,
   'record-damaged': 8,
   'client-failed': 8,
+  'keychain-failed': 8,
 
   locked: 9,
 
   'held-back': 10,
+
+  drifted: 11,
 
   cancelled: 130,
 } as const
@@ -90,6 +93,10 @@ export class UserError extends Error {
 
 /** The document that `--json` prints for a failure. */
 export interface ErrorDocument {
+  /** Null: what was typed is no command. */
+  readonly command: string | null
+  /** Whether files are changed by now, or may be. */
+  readonly changed: boolean
   readonly error: {
     readonly code: ErrorCode
     readonly message: string
@@ -104,7 +111,7 @@ export interface ErrorDocument {
 
 const filesSentence: Readonly<Record<FilesState, string>> = {
   unchanged: 'Nothing was changed.',
-  changed: 'The files were changed; `repoint rollback` undoes it.',
+  changed: 'The files were changed; `WAY-BACK` undoes it.',
   pending: 'The change is not finished; the next start of repoint takes it back.',
   unknown: 'Some of its files may be switched and others not.',
 }
@@ -135,6 +142,10 @@ export interface ErrorFormat {
   readonly redact: (text: string) => string
   /** What the command had done to the files by then: told, unless the error knows better. */
   readonly files: FilesState
+  /** The command that undoes that. */
+  readonly wayBack: string
+  /** What was run, as its documents name it. */
+  readonly command: string | null
 }
 
 /** Renders any thrown value for a person or as one JSON document. The only place that does so. */
@@ -149,6 +160,8 @@ export function renderError(
   const status = exitStatus[error.code]
   if (format.json) {
     const document: ErrorDocument = {
+      command: format.command,
+      changed: files === 'changed' || files === 'unknown',
       error: {
         code: error.code,
         message,
@@ -158,7 +171,8 @@ export function renderError(
     }
     return { text: `${JSON.stringify(document)}\n`, exitStatus: status }
   }
-  const body = indent(`${message}${/[.!?]$/.test(message) ? '' : '.'} ${filesSentence[files]}`)
+  const state = filesSentence[files].replace('WAY-BACK', format.wayBack)
+  const body = indent(`${message}${/[.!?]$/.test(message) ? '' : '.'} ${state}`)
   const lines = [`error: ${body}`]
   if (hint !== undefined) lines.push(`hint:  ${indent(hint)}`)
   return { text: `${lines.join('\n')}\n`, exitStatus: status }

@@ -26,7 +26,7 @@ export function maskSecret(secret: string): string {
 
 /** Whether a key of a configuration is called like one that holds a secret. */
 export function isSecretName(name: string): boolean {
-  return secretName.test(name) && !tokenCount.test(name)
+  return secretName.test(name) && !tokenCount.test(name) && !secretPlace.test(name)
 }
 
 const secretName =
@@ -34,6 +34,9 @@ const secretName =
 
 /** `max_tokens`, `CLAUDE_CODE_MAX_CONTEXT_TOKENS`: how many, not which. */
 const tokenCount = /(?:^|_)max_(?:[a-z]+_)?tokens$/i
+
+/** `cli_auth_credentials_store`: where secrets lie, not which. */
+const secretPlace = /_store$/i
 
 /**
  * Masks what gives itself away as a secret: tokens of well-known forms, and in addresses the user
@@ -51,4 +54,51 @@ export function maskTellTale(text: string): string {
 export function shortPath(home: string, path: string): string {
   const isBelow = path.startsWith(home) && /^[\\/]/.test(path.slice(home.length))
   return isBelow ? `~${path.slice(home.length)}` : path
+}
+
+/** Longer names are no slip of the fingers, and comparing them with a whole catalog takes long. */
+const longestCompared = 100
+
+/**
+ * Those of `names` that look like `asked`, the likest first.
+ *
+ * @param coreOf the part of a name that is compared
+ */
+export function nearestTo(
+  asked: string,
+  names: readonly string[],
+  coreOf: (name: string) => string = (name) => name,
+): readonly string[] {
+  const wanted = coreOf(asked).toLowerCase()
+  if (wanted.length > longestCompared) return []
+  return names
+    .filter(({ length }) => length <= longestCompared)
+    .map((name) => ({ name, distance: distance(wanted, coreOf(name).toLowerCase()) }))
+    .filter(({ name, distance: steps }) => steps <= Math.max(wanted.length, name.length) * 0.6)
+    .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
+    .map(({ name }) => name)
+}
+
+/**
+ * Edit distance, two letters in the wrong order being one slip; an id that begins with the other one
+ * is near, whatever follows.
+ */
+function distance(a: string, b: string): number {
+  let above: number[] = []
+  let row = Array.from({ length: b.length + 1 }, (_, column) => column)
+
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const isSwapped = j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swapped = isSwapped ? above[j - 2]! + 1 : replaced
+      next.push(Math.min(replaced, swapped, row[j]! + 1, next[j - 1]! + 1))
+    }
+    above = row
+    row = next
+  }
+
+  const isPrefix = a !== '' && (b.startsWith(a) || a.startsWith(b))
+  return isPrefix ? row[b.length]! / 2 : row[b.length]!
 }

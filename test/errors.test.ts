@@ -2,7 +2,13 @@ import { expect, test } from 'vitest'
 import { exitStatus, renderError, UserError } from '../src/errors.ts'
 import { printable } from '../src/text.ts'
 
-const plain = { json: false, redact: (text: string) => text, files: 'unchanged' } as const
+const plain = {
+  json: false,
+  redact: (text: string) => text,
+  files: 'unchanged',
+  wayBack: 'repoint rollback',
+  command: 'codex',
+} as const
 
 test('an error says what, the state of the files and the next step', () => {
   const error = new UserError({
@@ -22,17 +28,20 @@ test('the JSON form is one document with the documented keys', () => {
   const error = new UserError({ code: 'locked', message: 'Another run is at work' })
   const { text } = renderError(error, { ...plain, json: true })
   expect(JSON.parse(text)).toEqual({
+    command: 'codex',
+    changed: false,
     error: { code: 'locked', message: 'Another run is at work', filesChanged: false },
   })
 })
 
 test.each([
-  ['changed', true],
-  ['pending', 'pending'],
-  ['unknown', 'unknown'],
-] as const)('files that are %s are told so', (files, filesChanged) => {
+  ['changed', true, true],
+  ['pending', 'pending', false],
+  ['unknown', 'unknown', true],
+] as const)('files that are %s are told so', (files, filesChanged, changed) => {
   const error = new UserError({ code: 'disk-full', message: 'No space', files })
   expect(JSON.parse(renderError(error, { ...plain, json: true }).text)).toMatchObject({
+    changed,
     error: { filesChanged },
   })
   expect(renderError(error, plain).text).not.toContain('Nothing was changed')
@@ -47,6 +56,8 @@ test('an error that knows nothing of the files tells what the command had done b
   expect(renderError(new TypeError('boom'), after).text).toContain(changed)
   const pending = new UserError({ code: 'disk-full', message: 'No space', files: 'pending' })
   expect(renderError(pending, after).text).toContain('not finished')
+  const forward = { ...after, wayBack: 'repoint rollback --redo' }
+  expect(renderError(new TypeError('boom'), forward).text).toContain('`repoint rollback --redo`')
 })
 
 test('what is no UserError is our own fault: status 1, with the stack, redacted', () => {
@@ -67,6 +78,6 @@ test('text from outside cannot move the cursor, colour or reorder', () => {
 
 test('every code stands for one of the documented statuses', () => {
   expect([...new Set(Object.values(exitStatus))].sort((a, b) => a - b)).toEqual([
-    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 130,
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 130,
   ])
 })

@@ -39,13 +39,17 @@ export interface ClientModule {
    */
   checkOptions?(options: SetupOptions): void
 
+  /** Which ids the client sends depends on its version, which `choose` then wants to know. */
+  readonly sendsByVersion?: boolean
+
   /**
    * Which models to use. Pure.
    *
+   * @param version of the installed client; absent: not installed, or unknown
    * @throws UserError `model-unknown` with the nearest ids, or `usage` where no rule fits and only a
    *   person could choose
    */
-  choose(catalog: Catalog | undefined, options: SetupOptions): ModelChoice
+  choose(catalog: Catalog | undefined, options: SetupOptions, version?: string): ModelChoice
 
   /**
    * The edits for a choice and its accepted repairs, in switching order: one for each target that
@@ -65,8 +69,13 @@ export interface ClientModule {
   /** The file from which each of `readBack`'s values comes; the key's is `Settings.keyPath`. Pure. */
   origins(texts: FileTexts): Origins
 
-  /** The options by which `choose` finds the models of `settings` again. Pure. */
-  asConfigured(settings: Settings): SetupOptions
+  /**
+   * The options that say what `settings` say: by them `choose` finds the models again, and a setup
+   * keeps what was chosen before. Of a setup of another client of the family only what both share. Pure.
+   *
+   * @param isOwn whether it was set up as this client; absent: as far as the settings tell
+   */
+  asConfigured(settings: Settings, isOwn?: boolean): SetupOptions
 
   /** What the rules would take each model of a catalog for. Pure. */
   wouldUse(catalog: Catalog): readonly ModelUse[]
@@ -77,7 +86,7 @@ export interface ClientModule {
   /** Configurations as people write them, by their path below a home: for a demonstration. */
   readonly demoFiles?: Readonly<Record<string, string>>
 
-  /** What the client has left running with the key of its start. Absent: it leaves nothing. */
+  /** What the client has left running with a key from before. Absent: it leaves nothing. */
   leftRunning?(world: Outside): LeftRunning | undefined
 
   /**
@@ -89,11 +98,29 @@ export interface ClientModule {
     change: { readonly before: FileTexts; readonly after: FileTexts },
   ): readonly Notice[]
 
+  /**
+   * How one process of the client is pointed at a gateway while its files stay as they are. The key of
+   * `choice` is not looked at: it stands in the variable `runKeyVariable`. Absent: by the variables
+   * that programs usually read. Pure.
+   *
+   * @throws UserError `usage` where the process is told otherwise already
+   */
+  forOneRun?(texts: FileTexts, choice: Choice, asked: OneRun): OneRun
+
   /** What would defeat the setup that is about to be made. Pure. */
   inTheWay(scene: Scene, choice: Choice): readonly Obstacle[]
 
   /** What is wrong with what the client believes now. Pure. */
   wrongNow(scene: Scene): readonly Obstacle[]
+}
+
+/** Holds the key for one process of a client: its arguments can be read by others. */
+export const runKeyVariable = 'REPOINT_RUN_KEY'
+
+/** A process as it is to be started. */
+export interface OneRun {
+  readonly args: readonly string[]
+  readonly env: Machine['env']
 }
 
 /** A flag of a client's own command. */
@@ -102,7 +129,6 @@ export interface ClientFlag {
   readonly flag: string
   readonly help: string
   readonly choices?: readonly string[]
-  readonly default?: string
   /** Absent: text, or no value at all. */
   readonly takes?: 'tokens'
   /** What it says to a setup; `value` is true or false for a flag without one. */
@@ -131,10 +157,19 @@ export interface BinaryCheck {
   readonly versionArgs: readonly string[]
   /** Versions of the client that our tests run against. */
   readonly testedVersions: readonly string[]
-  /** Arguments that make it answer `prompt` once without a terminal. */
-  readonly pingArgs: (prompt: string) => readonly string[]
+  /**
+   * Arguments that make it answer `prompt` once without a terminal.
+   *
+   * @param version that is installed, where the client says `sendsByVersion` and it is known
+   */
+  readonly pingArgs: (prompt: string, version?: string) => readonly string[]
   /** The answer in what that run prints, where it is not all of it. */
   readonly answerIn?: (stdout: string) => string | undefined
+  /**
+   * Each can name a PEM file with authorities that it trusts beside the usual ones; read at its
+   * start, the first before the others.
+   */
+  readonly authorityVariables: readonly [string, ...string[]]
   /** Added to the environment of that run, so that it fails fast. */
   readonly pingEnv: Readonly<Record<string, string>>
 }
@@ -168,9 +203,13 @@ export interface FileText extends ConfigFile {
   readonly bytes: Bytes | null
 }
 
-/** What the command line or the questions gave, typed. Common to all clients. */
+/** What the command line or the questions gave, or what stands in the files. Common to all clients. */
 export interface SetupOptions {
   readonly model?: string | undefined
+  /** What a client with slots starts with, where it is none of them. Only ever kept. */
+  readonly startModel?: string | undefined
+  /** Only ever kept. */
+  readonly smallModel?: string | undefined
   readonly slot?: Slot | undefined
   readonly slotModels?: Readonly<Partial<Record<Slot, string>>> | undefined
   readonly subagentModel?: string | undefined
@@ -178,27 +217,34 @@ export interface SetupOptions {
   readonly disableAttribution?: boolean | undefined
   readonly contextWindow?: number | undefined
   readonly providerId?: string | undefined
+  /** Nothing names `slot`: it is what the client's newest version takes. Only ever kept. */
+  readonly isSlotUnnamed?: boolean | undefined
+  /** The models stand so in the client's files: they are not looked for under another name. */
+  readonly isConfigured?: boolean | undefined
 }
 
 /** opus, sonnet, haiku and, in newer versions, fable in the messages client. */
 export const slots = ['opus', 'sonnet', 'haiku', 'fable'] as const
 export type Slot = (typeof slots)[number]
+export const usualSlot: Slot = 'sonnet'
 
 export interface ModelChoice {
-  /** The model that the live check asks for. */
+  /** The very id that the client asks for first; the live check asks for it too. */
   readonly probeModel: string
+  /** What to do where the gateway does not serve it. Absent: nothing but to name another. */
+  readonly probeCure?: string
   /** What is shown as "model". */
   readonly model: string
   readonly slot?: Slot
+  /** What is started with in the place of a slot. */
+  readonly startModel?: string
   readonly slotModels?: Readonly<Partial<Record<Slot, string>>>
   readonly subagentModel?: string
   readonly smallModel?: string
   /** The models that a client with a list of its own is given. */
   readonly offered?: Catalog['models']
-  /** In tokens; absent: unknown, left alone and said. */
+  /** In tokens; absent: unknown, or known to the client itself: left alone. */
   readonly contextWindow?: number
-  /** The models whose context window nobody says; absent: none. */
-  readonly unknownWindows?: readonly string[]
   /** Things to say about the choice. */
   readonly notes: readonly Notice[]
 }
@@ -208,6 +254,8 @@ export interface Choice {
   /** The root, without `/v1`. */
   readonly baseUrl: string
   readonly key: string
+  /** Absolute path of a PEM file with further authorities, where the gateway needs one. */
+  readonly caFile?: string | undefined
   readonly providerId: string
   readonly models: ModelChoice
   readonly options: SetupOptions
@@ -240,13 +288,23 @@ export interface Settings {
   /** The root, without `/v1`. */
   readonly baseUrl?: string
   readonly model?: string
+  /** Nothing names the model: it is what the client's newest version takes then. */
+  readonly isModelUnnamed?: boolean
   readonly key?: string
   /** The file the key comes from. */
   readonly keyPath?: string
+  /** The PEM file with further authorities that its files name; absent: its environment decides. */
+  readonly caFile?: string
   readonly providerId?: string
   readonly slotModels?: Readonly<Partial<Record<Slot, string>>>
   readonly subagentModel?: string
   readonly smallModel?: string
+  /** In tokens. */
+  readonly contextWindow?: number
+  /** It lists the gateway's models by itself. */
+  readonly isDiscovering?: boolean
+  /** It leaves its attribution block out. */
+  readonly hidesAttribution?: boolean
   /** Another address that the client sends the key to, as conversations of before do. */
   readonly alsoSendsTo?: string
   /** Another login that the client would use in the place of our key, in words. */
@@ -268,6 +326,8 @@ export interface Scene {
   readonly machine: Machine
   /** Roots that repoint has written for this client before, from its records. */
   readonly ownBaseUrls: readonly string[]
+  /** Ids of the last catalog that a command has read; none where there was none. */
+  readonly knownModels: readonly string[]
   /** Files that a shell reads at its start, where they exist: see `shellProfilePaths`. */
   readonly shellProfiles: readonly { readonly path: string; readonly text: string }[]
 }
@@ -287,6 +347,11 @@ export interface Obstacle {
    * use, by the repair or (where there is none) by the plan itself.
    */
   readonly needsConsent?: string
+  /**
+   * The root that the client, started in this folder, asks in place of what its own files say. No
+   * consent given beforehand covers that: what is written would not count here.
+   */
+  readonly leadsTo?: string
   /** `blocks`: the client will not work or will use another key. `may-block`: under conditions. */
   readonly weight: 'blocks' | 'may-block'
   /** What would otherwise be told of the same cause once more. */
@@ -295,7 +360,7 @@ export interface Obstacle {
 
 /** Whether an obstacle tells the same already. */
 export function isCovered(
-  what: NonNullable<Obstacle['covers']>,
+  what: NonNullable<Obstacle['covers']> | Notice['code'],
   obstacles: readonly Obstacle[],
 ): boolean {
   return obstacles.some(({ covers }) => covers === what)

@@ -11,8 +11,7 @@ export const modelFlag: ClientFlag = {
 /** For a client whose configuration has a table of providers. */
 export const providerIdFlag: ClientFlag = {
   flag: '--provider-id <id>',
-  help: 'name of the provider entry',
-  default: 'gateway',
+  help: 'name of the provider entry (default: gateway)',
   means: (providerId) => ({ providerId: String(providerId) }),
 }
 
@@ -21,6 +20,14 @@ export const contextWindowFlag: ClientFlag = {
   help: 'context window, where the gateway does not say',
   takes: 'tokens',
   means: (contextWindow) => ({ contextWindow: Number(contextWindow) }),
+}
+
+/** The id of a provider that stands there, where a setup can write it: not one of the client's own. */
+export function usableProviderId(
+  id: string | undefined,
+  reserved: readonly string[],
+): string | undefined {
+  return id !== undefined && reserved.includes(id) ? undefined : id
 }
 
 /**

@@ -29,7 +29,7 @@ export const rows: readonly ClientRow[] = [
     ],
     changes: {
       files: '`~/.codex/auth.json`, then `~/.codex/config.toml`',
-      keys: 'the key; `model`, `model_provider`, `openai_base_url`, one `[model_providers.gateway]` table',
+      keys: 'the key; `model`, `model_provider`, `openai_base_url`, one `[model_providers.gateway]` table, and in `[notice.model_migrations]` that no newer model is offered',
     },
     flags: [modelFlag, providerIdFlag, contextWindowFlag],
     load: async () => (await import('./codex/codex.ts')).codex,

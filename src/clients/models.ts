@@ -1,4 +1,5 @@
 import { UserError } from '../errors.ts'
+import { withLimits } from '../gateway/models/limits.ts'
 import { nearestModels } from '../gateway/models/nearest.ts'
 import { type ChosenModel, defaultModel, resolveModel, speaks } from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
@@ -14,9 +15,16 @@ export function chooseOneModel(
   catalog: Catalog | undefined,
   options: SetupOptions,
   protocol: ProtocolName,
+  window: WindowHabit,
 ): ModelChoice {
-  const model = pickModel(catalog, options.model, protocol)
-  return { probeModel: model, model, ...windowOf(catalog, [model], options), notes: [] }
+  const model = pickModel(catalog, options, protocol)
+  const { notes, ...limits } = windowOf(catalog, [model], options, window)
+  return {
+    probeModel: model,
+    model,
+    ...limits,
+    notes: [...renamings(catalog, [options.model], options), ...notes],
+  }
 }
 
 /** What the rules would take a model for, in a client that has one. */
@@ -27,10 +35,10 @@ export function oneUse(chosen: ChosenModel | undefined, role?: string): readonly
 /** As `chooseOneModel`, the id only. */
 export function pickModel(
   catalog: Catalog | undefined,
-  asked: string | undefined,
+  options: SetupOptions,
   protocol: ProtocolName,
 ): string {
-  if (asked !== undefined) return checkedModel(catalog, asked, protocol)
+  if (options.model !== undefined) return checkedModel(catalog, options.model, protocol, options)
   if (catalog === undefined) {
     throw new UserError({
       code: 'usage',
@@ -51,8 +59,15 @@ export function pickModel(
   })
 }
 
+/** Whether a gateway has a model that speaks a protocol. */
+export function isOffered(catalog: Catalog, id: string, protocol: ProtocolName): boolean {
+  const found = entryOf(catalog, resolveModel(catalog, id)?.id)
+  return found !== undefined && speaks(found, protocol) !== false
+}
+
 /**
- * The catalog's id for a model that a person asked for. Without a catalog, the name as it stands.
+ * The catalog's id for a model that a person asked for. Without a catalog, and for what is configured
+ * already, the name as it stands: the client sends it so.
  *
  * @throws UserError `model-unknown` with the nearest ids, `protocol-unsupported`
  */
@@ -60,11 +75,12 @@ export function checkedModel(
   catalog: Catalog | undefined,
   asked: string,
   protocol: ProtocolName,
+  { isConfigured }: Pick<SetupOptions, 'isConfigured'>,
 ): string {
-  if (catalog === undefined) return asked
+  if (catalog === undefined || isConfigured) return asked
   const found = resolveModel(catalog, asked)
   if (found === undefined) throw unknownModel(catalog, asked)
-  const model = catalog.models.find(({ id }) => id === found.id)
+  const model = entryOf(catalog, found.id)
   if (model !== undefined && speaks(model, protocol) === false) {
     throw new UserError({
       code: 'protocol-unsupported',
@@ -73,6 +89,22 @@ export function checkedModel(
     })
   }
   return found.id
+}
+
+/** What is said of models that are written under another name than they were asked for. */
+export function renamings(
+  catalog: Catalog | undefined,
+  asked: readonly (string | undefined)[],
+  { isConfigured }: Pick<SetupOptions, 'isConfigured'>,
+): readonly Notice[] {
+  if (catalog === undefined || isConfigured) return []
+  return [...new Set(asked)].flatMap((name): Notice[] => {
+    const found = name === undefined ? undefined : resolveModel(catalog, name)
+    if (found === undefined || found.id === name) return []
+    return [
+      { code: 'model-renamed', message: `${name} is written as ${found.id}, ${found.reason}` },
+    ]
+  })
 }
 
 function unknownModel(catalog: Catalog, asked: string): UserError {
@@ -84,33 +116,49 @@ function unknownModel(catalog: Catalog, asked: string): UserError {
   })
 }
 
-/** The smallest context window among models, where all are known. `--context-window` wins. */
+/** What a client does about the context windows of models. */
+export interface WindowHabit {
+  /** Whether it knows the model's window by itself. Absent: it knows none. */
+  readonly knows?: (id: string) => boolean
+  /** What it does without knowing it, in words. */
+  readonly otherwise: string
+}
+
+/**
+ * The window to be written: the smallest among models, where all are known; `--context-window` wins.
+ * None where the client itself knows one of them.
+ */
 export function windowOf(
   catalog: Catalog | undefined,
   ids: readonly string[],
   options: SetupOptions,
-): Pick<ModelChoice, 'contextWindow' | 'unknownWindows'> {
-  if (options.contextWindow !== undefined) return { contextWindow: options.contextWindow }
-  const known = ids.map((id) => entryOf(catalog, id)?.contextWindow)
-  const sizes = known.filter((size) => size !== undefined)
-  if (sizes.length < ids.length)
-    return { unknownWindows: ids.filter((_, index) => known[index] === undefined) }
-  return ids.length === 0 ? {} : { contextWindow: Math.min(...sizes) }
+  { knows = () => false, otherwise }: WindowHabit,
+): { readonly contextWindow?: number; readonly notes: readonly Notice[] } {
+  if (options.contextWindow !== undefined)
+    return { contextWindow: options.contextWindow, notes: [] }
+  const sizes = ids.map(
+    (id) =>
+      entryOf(catalog, id)?.contextWindow ?? (knows(id) ? 'own' : withLimits({ id }).contextWindow),
+  )
+
+  const unknown = [...new Set(ids.filter((_, index) => sizes[index] === undefined))]
+  if (unknown.length > 0 && options.isConfigured) return { notes: [] }
+  if (unknown.length > 0)
+    return {
+      notes: [
+        {
+          code: 'context-window-unknown',
+          message: `The gateway does not say the context window of ${unknown.join(', ')}: ${otherwise}`,
+          hint: 'Give it with --context-window TOKENS.',
+        },
+      ],
+    }
+  const known = sizes.filter((size) => typeof size === 'number')
+  const isAll = known.length === ids.length && ids.length > 0
+  return { ...(isAll ? { contextWindow: Math.min(...known) } : {}), notes: [] }
 }
 
-/** One note for all the models, of whichever client. */
-export function windowNotices(unknown: readonly string[]): readonly Notice[] {
-  if (unknown.length === 0) return []
-  return [
-    {
-      code: 'context-window-unknown',
-      message: `The gateway does not say the context window of ${[...new Set(unknown)].join(', ')}; the client will guess it`,
-      hint: 'Give it with --context-window TOKENS.',
-    },
-  ]
-}
-
-function entryOf(catalog: Catalog | undefined, id: string): CatalogModel | undefined {
+function entryOf(catalog: Catalog | undefined, id: string | undefined): CatalogModel | undefined {
   return catalog?.models.find((model) => model.id === id)
 }
 

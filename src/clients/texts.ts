@@ -1,6 +1,6 @@
 import type { ConfigDocument } from '../edits/edit.ts'
 import { formatOf } from '../edits/format.ts'
-import type { Bytes, ConfigValue, KeyPath } from '../edits/plan.ts'
+import type { Bytes, ConfigValue, KeyChange, KeyPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { isLoopback } from '../gateway/input/base-url.ts'
 import type { Choice, FileText, FileTexts, Scene } from './client.ts'
@@ -116,4 +116,22 @@ export function brokenText(path: string, why: string): string {
 /** The strongest of `files` (the weaker come first) in which something stands at `path`. */
 export function originOf(files: readonly ReadFile[], path: KeyPath): string | undefined {
   return files.findLast((file) => file.document?.get(path) !== undefined)?.path
+}
+
+/** An object with the values of `changes` at their paths, over those of `base`. Removals change nothing. */
+export function overlaid(base: Table, changes: readonly KeyChange[]): Table {
+  return changes.reduce<Table>(
+    (all, { path, value }) => (value === undefined ? all : withValue(all, path, value)),
+    base,
+  )
+}
+
+type Table = { readonly [key: string]: ConfigValue }
+
+/** A path into a list leads nowhere here. */
+function withValue(base: Table, [name, ...rest]: KeyPath, value: ConfigValue): Table {
+  if (typeof name !== 'string') return base
+  const below = Object.hasOwn(base, name) ? base[name] : undefined
+  const inner = rest.length === 0 ? value : withValue(isTable(below) ? below : {}, rest, value)
+  return Object.fromEntries([...Object.entries(base), [name, inner]])
 }

@@ -3,6 +3,7 @@ import {
   type CommandUnknownOpts,
   InvalidArgumentError,
   Option,
+  type OptionValues,
 } from '@commander-js/extra-typings'
 import type { Session } from './screen/session.ts'
 
@@ -24,6 +25,40 @@ export function gatewayCommand(name: string) {
     .option('--allow-http', 'allow plain http to another machine')
     .option('--ca-file <path>', 'trust the certificate authorities in this PEM file too')
     .addOption(timeoutOption())
+}
+
+/** The flags of every setup, below those of its own. */
+export function withSetupFlags<Args extends unknown[], Flags extends OptionValues>(
+  command: Command<Args, Flags>,
+) {
+  return command
+    .option('--defaults', 'choose by the rules, whatever was chosen before')
+    .option('--name <name>', 'what the gateway is remembered as (default: its host)')
+    .option('--keychain', "keep the remembered key in the system's keychain")
+    .option('--dry-run', 'prove and show everything, change nothing')
+    .option('--yes', 'accept everything that would be asked')
+    .option('--no-verify', 'leave the network alone')
+}
+
+/** What the flags of a setup say of its request. */
+export function setupFlags(flags: {
+  readonly defaults?: true | undefined
+  readonly name?: string | undefined
+  readonly keychain?: true | undefined
+  readonly dryRun?: true | undefined
+  readonly yes?: true | undefined
+  readonly verify: boolean
+  readonly tryClient?: true | undefined
+}) {
+  return {
+    defaults: flags.defaults === true,
+    name: flags.name,
+    keychain: flags.keychain === true,
+    isDryRun: flags.dryRun === true,
+    yes: flags.yes === true,
+    verify: flags.verify,
+    tryClient: flags.tryClient === true,
+  }
 }
 
 export type GatewayFlags = ReturnType<ReturnType<typeof gatewayCommand>['opts']>

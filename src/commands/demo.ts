@@ -61,6 +61,7 @@ async function demo(session: Session): Promise<number> {
     await rollback(inside, {
       list: false,
       original: false,
+      redo: false,
       force: false,
       isDryRun: false,
       yes: true,
@@ -122,6 +123,7 @@ async function setUpAll(inside: Session, clients: readonly Client[]): Promise<vo
     isDryRun: false,
     yes: true,
     verify: true,
+    defaults: false,
     tryClient: false,
   })
 }

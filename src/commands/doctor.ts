@@ -1,16 +1,17 @@
 import { Argument, Command } from '@commander-js/extra-typings'
 import type { Repair } from '../clients/client.ts'
-import { familyRows, loadClients, rowOf, rows } from '../clients/list.ts'
+import { rowOf, rows } from '../clients/list.ts'
 import { planRepairs } from '../clients/repairs.ts'
-import { compact } from '../compact.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
 import { exitStatus } from '../errors.ts'
-import type { Catalog } from '../gateway/types.ts'
+import { hangUp } from '../gateway/http/request.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan } from '../transaction/apply.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import { type CommandFile, examples, timeoutOption } from './command.ts'
 import {
+  askGateways,
+  asWarning,
   type Check,
   checkClient,
   checkGateway,
@@ -18,7 +19,14 @@ import {
   failedCheck,
   keyFile,
 } from './doctor/checks.ts'
-import { type ClientState, ownBaseUrls, stateOrFailure } from './inventory/client-state.ts'
+import { findInstalled } from './inventory/client-program.ts'
+import {
+  type ClientState,
+  clientsInUse,
+  ownBaseUrls,
+  stateOrFailure,
+  type Unreadable,
+} from './inventory/client-state.ts'
 import { runsSoFar, settleFirst, unreadable } from './inventory/history.ts'
 import { wslNotice } from './inventory/wsl.ts'
 import { fileDocument } from './screen/changes.ts'
@@ -63,68 +71,106 @@ export async function doctor(session: Session, request: DoctorRequest): Promise<
   }
   const wsl = wslNotice(session.platform)
   if (wsl !== undefined) session.notice(wsl)
-  const examined = await loadClients(
-    familyRows.filter(({ family }) => request.client === undefined || family === request.client),
-  )
+  const examined = await clientsInUse(session, runs ?? [], request.client)
   const examine = () => examined.map((client) => stateOrFailure(session, client, runs))
   const known = () => examine().filter((state) => 'settings' in state)
-  const { run, edits } = request.fix
+  const { run, edits, fixed }: Repaired = request.fix
     ? await fix(session, known(), runs ?? [], request)
-    : { run: undefined, edits: [] }
+    : { edits: [], fixed: [] }
 
   const checks: Check[] = [...session.notices.map(asCheck), ...unknown]
-  const catalogs = new Map<string, Promise<Catalog>>()
-  for (const state of examine()) {
-    if ('failure' in state) {
-      checks.push(failedCheck(state.client.family, state.failure))
-      continue
-    }
-    if (state.settings.key) session.hide(state.settings.key)
-    checks.push(...(await checkClient(session, state, request)))
-    if (request.verify) checks.push(...(await checkGateway(session, state, request, catalogs)))
+  checks.push(
+    ...(await session.step(
+      'Asking the clients and their gateways',
+      checkAll(session, examine(), request),
+    )),
+  )
+  if (run !== undefined) {
+    session.say(`Fixed in run ${run}; \`repoint rollback\` undoes it:`)
+    for (const { about, message } of fixed) session.say(`  ${about}: ${message}`)
   }
-  show(session, checks, run)
+  show(session, checks)
   session.document({
     command: 'doctor',
     changed: run !== undefined,
     run: run ?? null,
     files: edits.map((edit) => fileDocument(session, edit)),
+    fixed,
     checks: checks.map(({ code: _, ...check }) => check),
   })
   return Math.max(0, ...checks.map(({ code }) => (code === undefined ? 0 : exitStatus[code])))
 }
 
-function asCheck({ code, message, hint }: Notice): Check {
-  const result = code === 'run-recovered' ? 'ok' : 'warning'
-  return { about: 'machine', id: code, result, message, ...compact({ cure: hint }) }
+/** The checks of every client, in their order, made side by side. */
+async function checkAll(
+  session: Session,
+  states: readonly (ClientState | Unreadable)[],
+  request: DoctorRequest,
+): Promise<Check[]> {
+  const known = states.filter((state) => 'settings' in state)
+  for (const { settings } of known) if (settings.key) session.hide(settings.key)
+  const asked = request.verify ? askGateways(session, known, request) : undefined
+
+  const checked = Promise.all(
+    states.map(async (state) => {
+      if ('failure' in state) return [failedCheck(state.client.family, state.failure)]
+      const examined = { ...state, installed: await findInstalled(session, state.client) }
+      const local = checkClient(session, examined, request)
+      if (asked === undefined) return local
+      return [...local, ...(await checkGateway(session, examined, asked.get(state), request))]
+    }),
+  )
+  try {
+    return (await checked).flat()
+  } finally {
+    for (const { access } of new Set(asked?.values())) await hangUp(access)
+  }
 }
 
-/**
- * Carries out the repairs as one run: the safe ones, and those that need consent where it is given.
- *
- * @returns the run, or none where there was nothing to repair
- */
+function asCheck(notice: Notice): Check {
+  const check = asWarning('machine', notice)
+  return notice.code === 'run-recovered' ? { ...check, result: 'ok' } : check
+}
+
+/** What `--fix` has come to. */
+interface Repaired {
+  /** Absent: there was nothing to repair. */
+  readonly run?: string | undefined
+  readonly edits: readonly FileEdit[]
+  /** What was wrong, and is no longer. */
+  readonly fixed: readonly Pick<Check, 'about' | 'id' | 'message'>[]
+}
+
+/** Carries out the repairs as one run: the safe ones, and those that need consent where it is given. */
 async function fix(
   session: Session,
   states: readonly ClientState[],
   runs: readonly RunRecord[],
   request: DoctorRequest,
-): Promise<{ readonly run: string | undefined; readonly edits: readonly FileEdit[] }> {
+): Promise<Repaired> {
   const consent = session.consent(request.yes)
   const edits: FileEdit[] = []
+  const fixed: Repaired['fixed'][number][] = []
   for (const state of states) {
     const { client, texts, obstacles } = state
     const repairs: Repair[] = []
-    for (const { repair, needsConsent } of obstacles) {
+    const about = client.family
+    for (const { code, message, place, repair, needsConsent } of obstacles) {
       if (repair === undefined) continue
       const isAccepted =
         needsConsent === undefined ||
         (await session.wants(consent, { message: `${needsConsent} Repair it?`, default: false }))
-      if (isAccepted) repairs.push(repair)
+      if (!isAccepted) continue
+      repairs.push(repair)
+      fixed.push({ about, id: code, message: `${message} (${place})` })
     }
     edits.push(...closed(session, state, planRepairs(client.id, texts, repairs)))
+
+    const file = keyFile(session, state)
+    if (file?.isOpen)
+      fixed.push({ about, id: 'private', message: `${file.path} could be read by others` })
   }
-  if (edits.length === 0) return { run: undefined, edits }
+  if (edits.length === 0) return { edits, fixed }
 
   // A record names addresses of ours: a rollback takes them to be so.
   const configured = states.find(
@@ -139,7 +185,7 @@ async function fix(
   }
   const applied = applyPlan(session.platform, plan)
   session.noteApplied(applied)
-  return { run: applied.run?.id, edits }
+  return { run: applied.run?.id, edits, fixed }
 }
 
 /** The edits, and with them the mode that closes the file with the key to others. */
@@ -168,8 +214,7 @@ function closed(
 
 const marks = { ok: 'ok     ', warning: 'warning', problem: 'problem' } as const
 
-function show(session: Session, checks: readonly Check[], run: string | undefined): void {
-  if (run !== undefined) session.say(`Fixed in run ${run}; \`repoint rollback\` undoes it.`)
+function show(session: Session, checks: readonly Check[]): void {
   for (const { about, result, message, cure } of checks) {
     session.say(`${marks[result]}  ${about}: ${message}`)
     if (cure !== undefined && result !== 'ok') session.say(`         ${cure}`)

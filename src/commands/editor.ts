@@ -1,6 +1,7 @@
 import { slots } from '../clients/client.ts'
 import { pickModel } from '../clients/models.ts'
 import { UserError } from '../errors.ts'
+import { isLoopback, isPrivate } from '../gateway/input/base-url.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'
 import { probe } from '../gateway/probe.ts'
 import type { Catalog } from '../gateway/types.ts'
@@ -17,6 +18,7 @@ import type { Session } from './screen/session.ts'
 
 /** What Cursor cannot do with a gateway, from the service's description. */
 const limits: readonly string[] = [
+  'Its servers ask the gateway: one on this machine or in a private network is refused.',
   'Choose the model by name; Auto does not use the gateway.',
   'Models of the claude-* kind cannot be routed through a gateway there.',
   'Cursor needs a paid plan to use a key of your own.',
@@ -40,8 +42,8 @@ export const command: CommandFile<EditorRequest> = {
 
 /** Checks the key for Cursor and prints what to paste. Returns the exit status. */
 async function editor(session: Session, request: EditorRequest): Promise<number> {
-  const { access, catalog } = await askCatalog(session, request)
-  const model = pickModel(catalog, request.model, 'chat')
+  const { access, catalog } = await askCatalog(session, request, checkReach)
+  const model = pickModel(catalog, { model: request.model }, 'chat')
   if (isMessagesFamily(catalog, model))
     throw new UserError({
       code: 'protocol-unsupported',
@@ -72,6 +74,21 @@ async function editor(session: Session, request: EditorRequest): Promise<number>
     warnings: session.notices,
   })
   return 0
+}
+
+/**
+ * Cursor's own servers ask the gateway, not this machine, and answer `ssrf_blocked: connection to
+ * private IP is blocked` (forum.cursor.com/t/160995; github.com/automazeio/vibeproxy/issues/168,
+ * both read 2026-11-22).
+ */
+function checkReach(baseUrl: string): void {
+  const { hostname } = new URL(baseUrl)
+  if (!isPrivate(hostname)) return
+  throw new UserError({
+    code: 'usage',
+    message: `Cursor cannot use ${baseUrl}: its servers ask the gateway, and ${hostname} is reached from this ${isLoopback(hostname) ? 'machine' : 'network'} alone`,
+    hint: 'Give it a gateway that is reached from the internet: --base-url URL.',
+  })
 }
 
 function isMessagesFamily(catalog: Catalog, id: string): boolean {

@@ -9,6 +9,7 @@ import type { Catalog, GatewayAccess } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import type { GatewayFlags } from './command.ts'
+import { caFileFor } from './inventory/authorities.ts'
 import { settingsNow } from './inventory/client-files.ts'
 import { ownBaseUrls, runsOf } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
@@ -22,6 +23,8 @@ const maxKeyBytes = 64 * 1024
 export interface Known {
   /** Offered as the default answer. */
   readonly lastBaseUrl?: string | undefined
+  /** The address of the environment is taken without a question. */
+  readonly takesPreset?: boolean | undefined
   readonly baseUrl?: string | undefined
   readonly key?: string | undefined
   /** Setups in force. Who is asked for a key need not type again the one for the same address. */
@@ -66,28 +69,37 @@ export async function findGateway(
   session.hide(key.value)
 
   return {
-    access: {
+    access: accessTo(session, {
       baseUrl: address.value,
       key: key.value,
       timeoutMs: flags.timeout * 1000,
-      caFile: flags.caFile,
-      env: session.platform.machine.env,
-      signal: session.platform.interrupt,
-    },
+      caFile: caFileFor(session, address.value, flags.caFile),
+    }),
     notices: [...address.notices, ...key.notices],
     asked: { baseUrl: address.isAsked, key: key.isAsked },
     isKeyInUse: key.isInUse === true,
   }
 }
 
+/** A gateway, asked from this machine until the command is interrupted. */
+export function accessTo(
+  { platform }: Session,
+  gateway: Pick<GatewayAccess, 'baseUrl' | 'key' | 'timeoutMs' | 'caFile'>,
+): GatewayAccess {
+  return { ...gateway, env: platform.machine.env, signal: platform.interrupt }
+}
+
 /**
  * Finds the gateway and asks it for its models: the beginning of every command that only asks. The
  * newest setup that is in force will do, unless the user names an address or a key: the two go
  * together.
+ *
+ * @param checkAddress throws for one that is not to be asked
  */
 export async function askCatalog(
   session: Session,
   flags: GatewayFlags,
+  checkAddress: (baseUrl: string) => void = () => {},
 ): Promise<{ access: GatewayAccess; catalog: Catalog }> {
   settleFirst(session)
   const runs = runsSoFar(session)
@@ -103,6 +115,7 @@ export async function askCatalog(
   const known = configured ?? { lastBaseUrl: runs[0]?.baseUrl }
   const { access, notices } = await findGateway(session, flags, known)
   session.platform.ask.release()
+  checkAddress(access.baseUrl)
   const catalog = await session.step('Asking the gateway for its models', readCatalog(access))
   rememberModels(session, catalog)
   session.notice(...notices, ...(catalog.notices ?? []))
@@ -136,8 +149,8 @@ async function findBaseUrl(session: Session, flags: GatewayFlags, known: Known):
   if (flags.baseUrl !== undefined) return clean(flags.baseUrl)
 
   const preset = machine.env['REPOINT_BASE_URL']
+  if (preset && (known.takesPreset || !session.canAsk)) return clean(preset)
   if (!session.canAsk) {
-    if (preset) return clean(preset)
     throw new UserError({
       code: 'usage',
       message: 'No base URL was given',

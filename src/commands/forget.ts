@@ -1,11 +1,16 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { UserError } from '../errors.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
-import { type CommandFile, examples, positiveInteger } from './command.ts'
+import { changeGateways, removeGateways, type SavedGateway } from '../transaction/gateways.ts'
+import { type CommandFile, examples, noGatewayFlags, positiveInteger } from './command.ts'
 import { settleFirst } from './inventory/history.ts'
+import { removeFromKeychain } from './inventory/keychain.ts'
+import { savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 
 export interface ForgetRequest {
+  /** The name of a remembered gateway. */
+  readonly name?: string | undefined
   readonly olderThanDays?: number | undefined
   readonly all: boolean
   readonly isDryRun: boolean
@@ -16,19 +21,24 @@ export const command: CommandFile<ForgetRequest> = {
   run: forget,
   define: (run) =>
     new Command('forget')
-      .description('remove recorded runs with their copies of old files, and so their undo')
+      .description('remove a remembered gateway; or runs with their copies, and so their undo')
+      .argument('[name]', 'the gateway to forget; no undo goes with it')
       .addOption(
         new Option('--older-than <days>', 'the runs from before so many days')
           .argParser(positiveInteger('days'))
           .conflicts('all'),
       )
-      .option('--all', 'every run')
+      .option('--all', 'every run, and every gateway')
       .option('--dry-run', 'show what would be forgotten')
       .option('--yes', 'accept everything that would be asked')
       .option('--json', 'print one JSON document')
-      .addHelpText('after', examples(['repoint forget --older-than 90', 'repoint forget --all']))
-      .action((flags) =>
+      .addHelpText(
+        'after',
+        examples(['repoint forget work', 'repoint forget --older-than 90', 'repoint forget --all']),
+      )
+      .action((name, flags) =>
         run({
+          name,
           olderThanDays: flags.olderThan,
           all: flags.all === true,
           isDryRun: flags.dryRun === true,
@@ -42,12 +52,15 @@ const dayMs = 24 * 60 * 60_000
 /** Forgets runs. Returns the exit status. */
 export async function forget(session: Session, request: ForgetRequest): Promise<number> {
   const { platform } = session
-  const { olderThanDays, all, isDryRun } = request
-  if (!all && olderThanDays === undefined)
+  const { name, olderThanDays, all, isDryRun } = request
+  const isRuns = all || olderThanDays !== undefined
+  if (isRuns === (name !== undefined))
     throw new UserError({
       code: 'usage',
-      message: 'Which runs are to be forgotten is not said',
-      hint: 'repoint forget --older-than 90, or --all. `repoint rollback --list` shows them.',
+      message: isRuns
+        ? 'A gateway and runs are not forgotten at once'
+        : 'What is to be forgotten is not said',
+      hint: 'repoint forget NAME for a gateway; for runs --older-than 90, or --all. `repoint gateways` and `repoint rollback --list` show them.',
     })
 
   settleFirst(session)
@@ -55,20 +68,28 @@ export async function forget(session: Session, request: ForgetRequest): Promise<
     olderThanDays === undefined
       ? undefined
       : new Date(platform.clock.now().getTime() - olderThanDays * dayMs)
-  const plan = planForget(platform, before)
-  const isNothing = plan.runs.length === 0 && plan.damaged.length === 0
+  const plan = isRuns ? planForget(platform, before) : { runs: [], damaged: [], originals: [] }
+  const gateways = gatewaysToForget(session, request)
+  const isNothing = [plan.runs, plan.damaged, gateways ?? ['?']].every((one) => one.length === 0)
   showForgotten(session, plan)
+  showGateways(session, gateways)
 
   if (!isNothing && !isDryRun) {
     await session.agree(
       session.consent(request.yes),
       { message: 'Forget them? The files of your clients stay as they are.', default: false },
       {
-        message: 'There is no terminal to ask whether to forget these runs',
+        message: 'There is no terminal to ask whether to forget this',
         hint: 'Add --yes to accept, or --dry-run to see what goes.',
       },
     )
-    applyForget(platform, plan)
+    for (const one of gateways ?? [])
+      if (one.key === undefined)
+        await removeFromKeychain(session, one, noGatewayFlags.timeout * 1000)
+    if (isRuns) applyForget(platform, plan)
+    if (all) removeGateways(platform)
+    else if (name !== undefined)
+      changeGateways(platform, (known) => known.filter((one) => one.name !== name))
     session.say('Forgotten.')
   } else session.say(isNothing ? 'There is nothing to forget.' : 'Dry run: nothing was changed.')
   session.document({
@@ -78,9 +99,31 @@ export async function forget(session: Session, request: ForgetRequest): Promise<
     runs: plan.runs.map(({ id }) => id),
     damaged: plan.damaged,
     originals: plan.originals,
+    gateways: (gateways ?? []).map((one) => one.name),
     warnings: session.notices,
   })
   return 0
+}
+
+/** @returns undefined: `--all` takes a list that cannot be read */
+function gatewaysToForget(
+  session: Session,
+  { name, all }: ForgetRequest,
+): readonly SavedGateway[] | undefined {
+  if (name !== undefined) return [savedGateway(session, name)]
+  if (!all) return []
+  try {
+    return savedGateways(session)
+  } catch (error) {
+    if (error instanceof UserError && error.code === 'record-damaged') return undefined
+    throw error
+  }
+}
+
+function showGateways(session: Session, gateways: readonly SavedGateway[] | undefined): void {
+  if (gateways === undefined) session.say('The list of gateways goes, which cannot be read')
+  for (const { name, baseUrl } of gateways ?? [])
+    session.say(`Gateway ${name} is no longer remembered, nor its key: ${baseUrl}`)
 }
 
 function showForgotten(session: Session, { runs, damaged, originals }: ForgetPlan): void {

@@ -1,10 +1,13 @@
 import type { Client } from '../clients/client.ts'
-import { loadClients, rowOf, rows } from '../clients/list.ts'
+import { loadClients, rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { noGatewayFlags } from './command.ts'
-import { settingsNow } from './inventory/client-files.ts'
+import { isUsual, settingsNow } from './inventory/client-files.ts'
 import { findInstalled, type Installed } from './inventory/client-program.ts'
+import { savedChoices, savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
+import { atSaved, problemOfTwins } from './setup/request.ts'
+import type { SetupRequest } from './setup/run.ts'
 import { setup } from './setup.ts'
 
 /**
@@ -49,7 +52,9 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
     command: ids.length === 1 ? ids[0]! : 'setup',
     clients: ids,
     gateway: noGatewayFlags,
+    ...(await askSaved(session)),
     options: {},
+    defaults: false,
     isDryRun: false,
     yes: false,
     verify: true,
@@ -57,23 +62,26 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
   })
 }
 
+/** A remembered gateway, where there is one and the environment does not name another. */
+async function askSaved(session: Session): Promise<Partial<SetupRequest>> {
+  const { env } = session.platform.machine
+  const all = env['REPOINT_BASE_URL'] || env['REPOINT_API_KEY'] ? [] : savedGateways(session)
+  if (all.length === 0) return {}
+
+  const other = { value: '', name: 'another gateway' }
+  const choices = [...savedChoices(session, all), other]
+  const name = await session.platform.ask.search({ message: 'Which gateway?', choices })
+  return name === '' ? {} : atSaved(session, savedGateway(session, name), noGatewayFlags)
+}
+
 function problemOfChoice(chosen: readonly string[]): true | string {
   if (chosen.length === 0) return 'Tick at least one with the space bar; Ctrl-C leaves.'
-  for (const id of chosen) {
-    const { family, label } = rowOf(id)
-    const other = chosen.map(rowOf).find((one) => one.family === family && one.id !== id)
-    if (other !== undefined)
-      return `${label} and ${other.label} are two setups of the same file: tick one of them.`
-  }
-  return true
+  const twins = problemOfTwins(chosen)
+  return twins === undefined ? true : `${twins}: tick one of them.`
 }
 
 function describeInstalled(installed: Installed | undefined): string {
   return installed === undefined ? 'not installed' : (installed.version ?? 'unknown version')
-}
-
-function isUsual(session: Session, client: Client): boolean {
-  return client.isUsual?.(settingsNow(session, client) ?? {}) ?? true
 }
 
 function pointsAt(session: Session, client: Client): string {

@@ -1,6 +1,6 @@
 import type { Client } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
-import { isChatModel, speaks } from '../gateway/models/rules.ts'
+import { aliasTarget, isChatModel, speaks } from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
 import {
   type CommandFile,
@@ -39,6 +39,7 @@ async function listModels(session: Session, flags: GatewayFlags): Promise<number
     baseUrl: access.baseUrl,
     models: catalog.models.map((model) => ({
       id: model.id,
+      aliasOf: aliasTarget(catalog, model.id) ?? null,
       endpointTypes: model.endpointTypes ?? null,
       isChat: isChatModel(model),
       speaks: Object.fromEntries(protocols.map((name) => [name, speaks(model, name)])),
@@ -57,7 +58,11 @@ function sayModels(
 ): void {
   const speaks = (model: CatalogModel) =>
     isChatModel(model) ? protocols.map((name) => spokenWord(model, name)).join(' ') : 'not for chat'
-  const chosenFor = ({ id }: CatalogModel) => (uses.get(id) ?? []).map(({ use }) => use).join(', ')
+  const chosenFor = ({ id }: CatalogModel) => {
+    const full = aliasTarget(catalog, id)
+    const alias = full === undefined ? [] : [`alias of ${full}`]
+    return [...alias, ...(uses.get(id) ?? []).map(({ use }) => use)].join(', ')
+  }
   const saysWindow = catalog.models.some(({ contextWindow }) => contextWindow !== undefined)
   const head = ['MODEL', 'SPEAKS', ...(saysWindow ? ['CONTEXT'] : []), 'CHOSEN FOR']
   const rows = catalog.models.map((model) => [

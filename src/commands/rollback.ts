@@ -1,10 +1,12 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings'
 import type { Client } from '../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../clients/list.ts'
+import { willBe } from '../edits/describe.ts'
 import { plainPath } from '../edits/values.ts'
-import { exitStatus } from '../errors.ts'
+import { exitStatus, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import { checkTargets } from '../transaction/apply.ts'
+import { endOf } from '../transaction/history.ts'
 import type { Applied, RollbackPlan, RunRecord } from '../transaction/record.ts'
 import { applyRollback, planRollback, type RollbackOptions } from '../transaction/rollback.ts'
 import { rootNotice } from '../transaction/target.ts'
@@ -28,6 +30,8 @@ export interface RollbackRequest {
   readonly run?: string | undefined
   /** Back to before the first recorded run. */
   readonly original: boolean
+  /** Forward again: takes back the newest undo. */
+  readonly redo: boolean
   /** The old contents as they were, whatever has been changed since. */
   readonly force: boolean
   readonly list: boolean
@@ -48,6 +52,12 @@ export const command: CommandFile<RollbackRequest> = {
           'run',
         ),
       )
+      .addOption(
+        new Option('--redo', 'go forward again: take back the newest undo').conflicts([
+          'run',
+          'original',
+        ]),
+      )
       .option('--force', 'put the old contents back, whatever was changed since')
       .option('--dry-run', 'show what would be undone')
       .option('--yes', 'accept everything that would be asked')
@@ -57,6 +67,7 @@ export const command: CommandFile<RollbackRequest> = {
         examples([
           'repoint rollback',
           'repoint rollback codex --dry-run',
+          'repoint rollback --redo',
           'repoint rollback --list',
         ]),
       )
@@ -65,6 +76,7 @@ export const command: CommandFile<RollbackRequest> = {
           client,
           run: flags.run,
           original: flags.original === true,
+          redo: flags.redo === true,
           force: flags.force === true,
           list: flags.list === true,
           isDryRun: flags.dryRun === true,
@@ -91,18 +103,18 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
   showWayBack(session, found, families)
   session.notice(...noticesOf(session, found, families))
 
+  const wouldChange = found.files.some(({ action }) => action !== 'unchanged')
+  if (wouldChange && !request.isDryRun) await askToGo(session, found, request.yes)
   const applied = request.isDryRun ? undefined : applyRollback(platform, found)
-  if (applied !== undefined) session.noteApplied(applied)
-  const isChanged = request.isDryRun
-    ? found.files.some(({ action }) => action !== 'unchanged')
-    : applied?.run !== undefined
+  if (applied !== undefined) session.noteApplied(applied, wayOutOf(found))
+  const isChanged = request.isDryRun ? wouldChange : applied?.run !== undefined
   const next = applied?.run
     ? await whatIsNext(session, request, concernedBy(families, applied.files))
     : []
 
   if (request.isDryRun) session.say('Dry run: nothing was changed.')
   else if (isChanged)
-    session.say(`Done in run ${applied?.run?.id}; \`repoint rollback\` undoes it.`)
+    session.say(`Done in run ${applied?.run?.id}; \`${wayOutOf(found)}\` undoes it.`)
   else session.say('Nothing was changed.')
   for (const line of next) session.say(`  ${line}`)
   session.document({
@@ -135,6 +147,7 @@ function findRollback(
     ...(ids === undefined ? {} : { clients: ids }),
     ...(request.run === undefined ? {} : { run: request.run }),
     original: request.original,
+    redo: request.redo,
     force: request.force,
     isHere: isInstalledHere(session, families),
     isAbandoned: (path) => isAbandoned(session, path, families),
@@ -181,18 +194,34 @@ function isHeldBack({ kept, note }: RollbackPlan['files'][number]): boolean {
   return kept.length > 0 || note !== undefined
 }
 
+/** On a terminal, as a setup does. A script that types `rollback` has said what it wants. */
+async function askToGo(session: Session, { isRedo }: RollbackPlan, yes: boolean): Promise<void> {
+  const message = isRedo ? 'Go forward again?' : 'Go back?'
+  await session.agree(session.consent(yes), { message, default: true })
+  session.platform.ask.release()
+  if (session.platform.interrupt.aborted)
+    throw new UserError({ code: 'cancelled', message: 'Cancelled' })
+}
+
+/** The command that undoes this. */
+function wayOutOf({ isRedo }: RollbackPlan): string {
+  return isRedo ? 'repoint rollback' : 'repoint rollback --redo'
+}
+
 function showWayBack(
   session: Session,
-  { undoes, passes, files, plan }: RollbackPlan,
+  { undoes, passes, isRedo, files, plan }: RollbackPlan,
   families: readonly Client[],
 ): void {
-  session.say(`Back to before run ${undoes.id}: ${describeWhat(undoes)}`)
-  for (const run of passes) session.say(`  and with it run ${run.id}: ${describeWhat(run)}`)
+  const runs = runsSoFar(session)
+  const where = isRedo ? 'Forward again, to before' : 'Back to before'
+  session.say(`${where} run ${undoes.id}: ${describeWhat(undoes, runs)}`)
+  for (const run of passes) session.say(`  and with it run ${run.id}: ${describeWhat(run, runs)}`)
 
   for (const file of files) {
-    session.say(`  ${session.showPath(file.path)} (${file.action})`)
+    session.say(`  ${session.showPath(file.path)} (${willBe(file.action)})`)
     for (const line of describedChanges(session, { plan }, file.path)) session.say(`    ${line}`)
-    if (file.kept.length > 0) session.say(`    kept: ${file.kept.map(plainPath).join(', ')}`)
+    if (file.kept.length > 0) session.say(`    stays: ${file.kept.map(plainPath).join(', ')}`)
     if (file.note !== undefined) session.say(`    ${file.note}`)
   }
 
@@ -201,7 +230,7 @@ function showWayBack(
       asPlanned(readClientFiles(session, client), plan.edits),
     )
     const how = login === undefined ? '' : `, with ${login}`
-    session.say(`${client.label} uses ${baseUrl ?? 'its own service'} again${how}.`)
+    session.say(`${client.label} will use ${baseUrl ?? 'its own service'} again${how}.`)
   }
 }
 
@@ -233,7 +262,7 @@ async function whatIsNext(
 }
 
 function reportNothing(session: Session, request: RollbackRequest): number {
-  session.say('There is nothing to undo.')
+  session.say(`There is nothing to ${request.redo ? 'redo' : 'undo'}.`)
   const [elsewhere] = runsSoFar(session).filter(
     ({ clients }) =>
       request.client === undefined || familyIds(request.client).some((id) => clients.includes(id)),
@@ -270,7 +299,7 @@ function listRecorded(session: Session, request: RollbackRequest): number {
   session.showNotices('warning')
   if (runs.length === 0) session.say('No run is recorded.')
   else {
-    const rows = runs.map((run) => [run.id, localTime(run.at), describeListed(run)])
+    const rows = runs.map((run) => [run.id, localTime(run.at), describeListed(run, runs)])
     session.sayTable(['RUN', 'WHEN', 'WHAT'], rows)
   }
   session.document({ command: 'rollback', runs: runs.map(asListed), warnings: session.notices })
@@ -278,9 +307,9 @@ function listRecorded(session: Session, request: RollbackRequest): number {
 }
 
 /** With the clients, where its first word does not name them. */
-function describeListed(run: RunRecord): string {
-  const what = describeWhat(run)
-  const isNamed = run.undoes === undefined && run.command !== 'setup'
+function describeListed(run: RunRecord, runs: readonly RunRecord[]): string {
+  const what = describeWhat(run, runs)
+  const isNamed = run.undoes === undefined && run.clients.includes(run.command)
   return isNamed ? what : `${what} (${run.clients.join(', ')})`
 }
 
@@ -292,8 +321,9 @@ function localTime(at: string): string {
   return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`
 }
 
-function describeWhat(run: RunRecord): string {
-  if (run.undoes !== undefined) return `undid ${run.undoes}`
+function describeWhat(run: RunRecord, runs: readonly RunRecord[]): string {
+  const { id, isUndone } = endOf(run, runs)
+  if (run.undoes !== undefined) return `${isUndone ? 'undid' : 'redid'} ${id}`
   return [run.command, run.baseUrl, run.model].filter((part) => part !== '').join(', ')
 }
 

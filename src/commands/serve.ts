@@ -1,10 +1,14 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings'
+import { loadClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
+import { readCatalog } from '../gateway/catalog.ts'
 import { isLoopback } from '../gateway/input/base-url.ts'
+import type { Catalog } from '../gateway/types.ts'
 import type { Platform } from '../platform/platform.ts'
 import { isUsableKey } from '../serve/auth.ts'
 import {
+  builtInCatalog,
   type CatalogEntry,
   type Fault,
   type Gateway,
@@ -18,6 +22,8 @@ import { readModels } from '../serve/settings/models-file.ts'
 import { Misfit } from '../serve/settings/schema.ts'
 import { printable } from '../text.ts'
 import { type CommandFile, examples } from './command.ts'
+import { pointedAt } from './gateways/variables.ts'
+import type { Session } from './screen/session.ts'
 
 /** What `repoint serve` can be told. */
 export interface ServeOptions {
@@ -31,6 +37,7 @@ export interface ServeOptions {
   readonly models?: string | undefined
   /** Path of a scenario. */
   readonly scenario?: string | undefined
+  readonly record?: string | undefined
   /** As written: `rate-limited,every=3`. */
   readonly faults: readonly string[]
   /** Print a line for each request. */
@@ -45,8 +52,11 @@ export interface ServeOptions {
 
 const maxKeyBytes = 64 * 1024
 
+/** The upstream's catalog comes through our own gateway. */
+const ownTimeoutMs = 20_000
+
 export const command: CommandFile<ServeOptions> = {
-  run: ({ platform }, options) => serveCommand(platform, options),
+  run: serveCommand,
   define: (run) =>
     new Command('serve')
       .description('run the local gateway, or a command with its environment pointed at it')
@@ -74,6 +84,7 @@ export const command: CommandFile<ServeOptions> = {
         '--upstream <url>',
         'pass requests on to this gateway, with the key in REPOINT_UPSTREAM_KEY',
       )
+      .option('--record <file>', 'write what the upstream answers into this new scenario file')
       .option('--allow-http', 'allow plain http to another machine')
       .option('--json', 'print one line of JSON as soon as it listens')
       .addHelpText(
@@ -107,11 +118,13 @@ function portNumber(text: string): number {
  *
  * @returns 0, or the exit status of the command
  */
-export async function serveCommand(platform: Platform, options: ServeOptions): Promise<number> {
+export async function serveCommand(session: Session, options: ServeOptions): Promise<number> {
+  const { platform } = session
   // Looking at it starts listening for signals: none may be lost once the first line is printed.
   const { terminal, interrupt } = platform
   const given = givenKey(platform, options)
   const upstream = upstreamOf(platform, options)
+  const models = await readModelsFile(platform, options.models)
   const logRequest = (request: LoggedRequest) => terminal.err(`${logLine(request)}\n`)
 
   const gateway = await listen(
@@ -120,8 +133,9 @@ export async function serveCommand(platform: Platform, options: ServeOptions): P
       host: options.host,
       key: given,
       faults: options.faults.map(readFaultFlag),
-      models: await readModelsFile(platform, options.models),
+      models,
       scenarioFile: options.scenario,
+      recordFile: options.record,
       upstream,
       onRequest: options.log ? logRequest : undefined,
       onScenario: (failure: string | undefined) => {
@@ -144,7 +158,10 @@ export async function serveCommand(platform: Platform, options: ServeOptions): P
         }),
       )
 
-    if (options.command.length > 0) return await runBeside(platform, gateway, options.command)
+    if (options.command.length > 0) {
+      const catalog = upstream === undefined ? { models: models ?? builtInCatalog } : undefined
+      return await runBeside(session, gateway, catalog, options.command)
+    }
     await untilAborted(interrupt)
     return 0
   } finally {
@@ -292,46 +309,40 @@ function upstreamOf({ machine }: Platform, options: ServeOptions): Upstream | un
   return { url: (url.origin + url.pathname).replace(/\/+$/, '').replace(/\/v1$/, ''), key }
 }
 
-/** Runs the command with everything that clients look at pointed at the gateway. */
+/**
+ * Runs the command with everything that programs look at pointed at the gateway; a client that looks
+ * at its files instead is told in the way that it has for one run.
+ *
+ * @param served absent: only the gateway itself can tell
+ */
 async function runBeside(
-  platform: Platform,
+  session: Session,
   { url, key }: Gateway,
+  served: Catalog | undefined,
   [command = '', ...args]: readonly string[],
 ): Promise<number> {
-  const { env } = platform.machine
-  const noProxy = [env['NO_PROXY'] ?? env['no_proxy'], '127.0.0.1,localhost'].filter(Boolean)
-  const result = await platform.runInForeground(command, args, {
-    signal: platform.interrupt,
-    env: {
-      ...env,
-      REPOINT_BASE_URL: url,
-      REPOINT_API_KEY: key,
-      OPENAI_BASE_URL: `${url}/v1`,
-      OPENAI_API_KEY: key,
-      ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_AUTH_TOKEN: key,
-      // It is for the upstream alone.
-      REPOINT_UPSTREAM_KEY: undefined,
-      // Beside the token it would go out too, and win.
-      ANTHROPIC_API_KEY: undefined,
-      // Claude Code 2.1.329 asks a proxy even for 127.0.0.1 (2026-11-21).
-      NO_PROXY: noProxy.join(','),
-      no_proxy: noProxy.join(','),
-    },
+  const { platform } = session
+  const { machine, interrupt } = platform
+  // REPOINT_UPSTREAM_KEY is for the upstream alone.
+  const env = { ...machine.env, REPOINT_UPSTREAM_KEY: undefined }
+  const access = { baseUrl: url, key, timeoutMs: ownTimeoutMs, env, signal: interrupt }
+  // Loaded only when there is a command to run.
+  const { clientsCalled, forClient, statusOf } = await import('./gateways/one-run.ts')
+  const called = clientsCalled(session, await loadClients(), command)
+  const told =
+    called.length === 0
+      ? { args, env: pointedAt(access, env) }
+      : forClient(session, called, {
+          access,
+          catalog: served ?? (await readCatalog(access)),
+          asked: { args, env },
+        })
+  const result = await platform.runInForeground(command, told.args, {
+    signal: interrupt,
+    env: told.env,
   })
 
-  switch (result.reason) {
-    case 'exited':
-      return result.exitStatus
-    case 'killed':
-      return 128 + result.signalNumber
-    case 'not-started':
-      throw new UserError({
-        code: 'usage',
-        message: `Cannot run ${command}: ${result.problem}`,
-        hint: 'Check the command after `--`.',
-      })
-  }
+  return statusOf(result, command, 'Check the command after `--`.')
 }
 
 /** One request in one line; the key is masked already. */
@@ -354,6 +365,7 @@ export function logLine(request: LoggedRequest): string {
 
   if (request.state === 'cut') parts.push('cut')
   if (fault !== undefined) parts.push(`fault: ${fault}`)
+  else if (request.reason !== undefined) parts.push(request.reason)
   return printable(parts.join('  ')).replaceAll('\n', ' ')
 }
 

@@ -1,22 +1,31 @@
-import { Option } from '@commander-js/extra-typings'
+import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings'
 import type { ClientFlag, SetupOptions } from '../clients/client.ts'
 import { type ClientRow, loadClients, rowOf } from '../clients/list.ts'
-import { windowNotices } from '../clients/models.ts'
 import { actionOf, type Plan } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan, checkTargets } from '../transaction/apply.ts'
-import type { Applied } from '../transaction/record.ts'
+import type { Applied, RunRecord } from '../transaction/record.ts'
 import { rootNotice } from '../transaction/target.ts'
-import { type CommandFile, examples, gatewayCommand, positiveInteger } from './command.ts'
+import {
+  type CommandFile,
+  examples,
+  gatewayCommand,
+  positiveInteger,
+  setupFlags,
+  withSetupFlags,
+} from './command.ts'
 import { readClientFiles } from './inventory/client-files.ts'
 import { expectInstalled, type Tried, tryClient } from './inventory/client-program.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
+import { expectKeychain } from './inventory/keychain.ts'
 import { stopLeftRunning } from './inventory/left-running.ts'
 import { rememberModels } from './inventory/model-cache.ts'
+import { keepingKey, rememberGateway } from './inventory/remember-gateway.ts'
 import type { Session } from './screen/session.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
-import { findProvenGateway, proveModels } from './setup/prove.ts'
+import { keptChoices } from './setup/keep.ts'
+import { findProvenGateway } from './setup/prove.ts'
 import { reportDryRun, reportSetup, showDrafts } from './setup/report.ts'
 import type { RunWithGateway, SetupRequest, SetupRun } from './setup/run.ts'
 
@@ -26,10 +35,7 @@ export function commandFor(row: ClientRow): CommandFile<SetupRequest> {
     define(run) {
       const command = gatewayCommand(row.id).description(row.description)
       for (const flag of row.flags) command.addOption(asOption(flag))
-      return command
-        .option('--dry-run', 'prove and show everything, change nothing')
-        .option('--yes', 'accept everything that would be asked')
-        .option('--no-verify', 'leave the network alone')
+      return withSetupFlags(command)
         .option('--try-client', 'also run the real client once')
         .option('--json', 'print one JSON document')
         .addHelpText('after', examples(row.examples))
@@ -38,58 +44,69 @@ export function commandFor(row: ClientRow): CommandFile<SetupRequest> {
             command: row.id,
             clients: [row.id],
             gateway: flags,
-            options: setupOptions(row.flags, command.opts()),
-            isDryRun: flags.dryRun === true,
-            yes: flags.yes === true,
-            verify: flags.verify,
-            tryClient: flags.tryClient === true,
+            options: setupOptions(row.flags, command),
+            ...setupFlags(flags),
           }),
         )
     },
   }
 }
 
-function asOption({ flag, help, choices, default: usual, takes }: ClientFlag): Option {
+function asOption({ flag, help, choices, takes }: ClientFlag): Option {
   const option = new Option(flag, help)
   if (choices !== undefined) option.choices(choices)
-  if (usual !== undefined) option.default(usual)
   if (takes !== undefined) option.argParser(positiveInteger(takes))
   return option
 }
 
 /** What the given flags of a client say together. */
-function setupOptions(
-  flags: readonly ClientFlag[],
-  values: Readonly<Record<string, unknown>>,
-): SetupOptions {
+function setupOptions(flags: readonly ClientFlag[], command: CommandUnknownOpts): SetupOptions {
   const said = flags.flatMap((flag): SetupOptions[] => {
-    const value = values[asOption(flag).attributeName()] as string | number | boolean | undefined
-    return value === undefined ? [] : [flag.means(value)]
+    const name = asOption(flag).attributeName()
+    // commander gives a flag `--no-…` a value that nobody typed.
+    if (command.getOptionValueSource(name) !== 'cli') return []
+    return [flag.means(command.getOptionValue(name) as string | number | boolean)]
   })
   const slotModels = Object.assign({}, ...said.map((one) => one.slotModels))
   return Object.assign({}, ...said, { slotModels })
 }
 
-/** Carries out a setup from the first question to the last proof. Returns the exit status. */
+/** Carries out a setup from the first question to what the files say in the end. Returns the exit status. */
 export async function setup(session: Session, request: SetupRequest): Promise<number> {
+  return setUp(session, request, begin(session))
+}
+
+/** What comes before every question of a command that sets clients up. Returns the recorded runs. */
+export function begin(session: Session): readonly RunRecord[] {
   session.notice(...rootNotice(session.platform))
   session.showNotices('note')
   settleFirst(session)
-  const clients = await loadClients(request.clients.map(rowOf))
-  for (const client of clients) {
-    client.checkOptions?.(request.options)
+  return runsSoFar(session)
+}
+
+/** The same as `setup` after its beginning. */
+export async function setUp(
+  session: Session,
+  request: SetupRequest,
+  runs: readonly RunRecord[],
+): Promise<number> {
+  if (request.keychain) expectKeychain(session)
+  const named = await loadClients(request.clients.map(rowOf))
+  for (const client of named) {
+    client.checkOptions?.(request.optionsOf?.get(client.id) ?? request.options)
     if (request.tryClient) expectInstalled(session, client)
   }
   const consent = session.consent(request.yes)
-  const asked: SetupRun = { session, request, consent, clients, runs: runsSoFar(session) }
+  const kept = keptChoices(session, named, runs)
+  const asked: SetupRun = { session, request, consent, clients: named, runs, kept }
 
   const { access, proof } = await findProvenGateway(asked)
-  const run: RunWithGateway = { ...asked, access }
-  const drafts = clients.map((client) => draftSetup(run, client, proof.models.get(client)!))
+  const clients = named.filter((client) => proof.models.has(client))
+  const run: RunWithGateway = { ...asked, clients, access }
+  const drafts = clients.map((client) => draftSetup(run, client, proof))
   const plan = planOf(run, drafts)
 
   session.notice(...drafts.flatMap(({ notices }) => notices))
-  session.notice(...windowNotices(drafts.flatMap(({ unknownWindows }) => unknownWindows)))
   showDrafts(run, drafts)
   const consents = consentsOf(drafts)
   for (const { message } of consents) session.say(`  ! ${message}`)
@@ -106,10 +123,21 @@ export async function setup(session: Session, request: SetupRequest): Promise<nu
   if (session.platform.interrupt.aborted)
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 
-  const applied = applyPlan(session.platform, plan)
+  const [{ client, models }] = drafts as [Draft]
+  const used = {
+    access,
+    name: request.name,
+    allowHttp: request.gateway.allowHttp,
+    keychain: request.keychain,
+    proof: request.verify ? { protocol: client.protocol, model: models.probeModel } : undefined,
+  }
+  const [applied, remembered] = await keepingKey(session, used, () =>
+    applyPlan(session.platform, plan),
+  )
   session.noteApplied(applied)
   if (proof.catalog !== undefined) rememberModels(session, proof.catalog)
-  await proveWritten(run, drafts)
+  for (const { client } of drafts) expectReadBack(client, readClientFiles(session, client), access)
+  rememberGateway(session, remembered)
 
   const changed = clients.filter(({ id }) => isChanged(applied, id))
   const toDo = await stopLeftRunning(session, changed, consent)
@@ -155,30 +183,6 @@ function askToApply({ session, consent }: SetupRun, consents: readonly Notice[])
       hint: 'Add --yes to accept the plan, or --dry-run to see it.',
     },
   )
-}
-
-/** Reads the files back as the clients will, and proves what they say. */
-async function proveWritten(
-  { session, request, access }: RunWithGateway,
-  drafts: readonly Draft[],
-): Promise<void> {
-  for (const { client } of drafts) expectReadBack(client, readClientFiles(session, client), access)
-  if (!request.verify) return
-
-  try {
-    await proveModels(session, access, new Map(drafts.map((one) => [one.client, one.models])))
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error
-    throw new UserError({
-      code: error.code,
-      message:
-        error.code === 'cancelled'
-          ? 'Cancelled after the files were written, before the last proof'
-          : `The files are written, but the last proof failed: ${error.message}`,
-      hint: error.hint,
-      cause: error,
-    })
-  }
 }
 
 function isChanged({ files }: Applied, id: string): boolean {

@@ -1,8 +1,10 @@
-import { Command } from '@commander-js/extra-typings'
+import { Argument, Command } from '@commander-js/extra-typings'
 import type { Origins, Settings } from '../clients/client.ts'
-import { familyRows, loadClients } from '../clients/list.ts'
+import { familyRows, loadClients, rowOf, rows } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { plainPath } from '../edits/values.ts'
+import { exitStatus } from '../errors.ts'
+import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { maskSecret } from '../text.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import { type CommandFile, examples } from './command.ts'
@@ -12,52 +14,136 @@ import {
   stateOrFailure,
   type Unreadable,
 } from './inventory/client-state.ts'
+import { driftOf, leftAt, type Wanted } from './inventory/drift.ts'
 import { runsSoFar, settleFirst, unreadable } from './inventory/history.ts'
+import { gatewayOf, isKeyOf, savedGateway } from './inventory/saved-gateways.ts'
 import { wslNotice } from './inventory/wsl.ts'
 import type { Session } from './screen/session.ts'
 
-export const command: CommandFile<void> = {
+export interface StatusRequest {
+  /** Only these; empty: all. */
+  readonly families: readonly string[]
+  /** The exit status tells whether a client has drifted. */
+  readonly exitCode: boolean
+  /** The name or the address of the gateway that the clients have to point at. */
+  readonly expect?: string | undefined
+}
+
+export const command: CommandFile<StatusRequest> = {
   run: status,
   define: (run) =>
     new Command('status')
       .description('show what each client believes now, and what overrides it')
+      .addArgument(
+        new Argument('[client...]', 'only these clients').choices(rows.map(({ id }) => id)),
+      )
+      .option('--exit-code', 'end with status 11 where one no longer points where repoint put it')
+      .option('--expect <gateway>', 'the same, and all at this gateway: its name or address')
       .option('--json', 'print one JSON document')
-      .addHelpText('after', examples(['repoint status', 'repoint status --json']))
-      .action(() => run()),
+      .addHelpText(
+        'after',
+        examples(['repoint status', 'repoint status --exit-code', 'repoint status --expect work']),
+      )
+      .action((clients, flags) =>
+        run({
+          families: clients.map((id) => rowOf(id).family),
+          exitCode: flags.exitCode === true || flags.expect !== undefined,
+          expect: flags.expect,
+        }),
+      ),
 }
 
 /** What each client believes now, file by file. Reads only, no network. Returns the exit status. */
-export async function status(session: Session): Promise<number> {
-  let runs: readonly RunRecord[] | undefined
+export async function status(session: Session, request: StatusRequest): Promise<number> {
+  const { families, exitCode, expect } = request
+  const runs = readRuns(session, exitCode)
+  const wsl = wslNotice(session.platform)
+  if (wsl !== undefined) session.notice(wsl)
+
+  const expected = expect === undefined ? undefined : gatewayNamed(session, expect)
+  const asked = familyRows.filter(
+    ({ family }) => families.length === 0 || families.includes(family),
+  )
+  const clients = await loadClients(asked)
+  const told = clients.map((client): Told => {
+    const state = stateOrFailure(session, client, runs)
+    return { state, ...standOf(session, state, runs ?? [], expected, families.length > 0) }
+  })
+  for (const one of told) {
+    if ('failure' in one.state) showFailure(session, one.state)
+    else {
+      if (one.state.settings.key) session.hide(one.state.settings.key)
+      showState(session, one.state)
+    }
+    for (const reason of one.drift) session.say(`  ! drifted: ${reason}`)
+  }
+
+  const isNowhere = expected !== undefined && told.every(({ wanted }) => wanted === undefined)
+  if (isNowhere)
+    session.notice({
+      code: 'drifted',
+      message: `No client is set up, and ${expect} was expected`,
+      hint: 'Name the clients that have to be there: repoint status codex --expect NAME',
+    })
+  session.showNotices('warning')
+  const isDrifted = isNowhere || told.some(({ drift }) => drift.length > 0)
+  session.document({
+    command: 'status',
+    drifted: isDrifted,
+    clients: told.map((one) => asDocument(session, one)),
+    warnings: session.notices,
+  })
+
+  if (!exitCode) return 0
+  if (isDrifted) return exitStatus.drifted
+  const failures = told.flatMap(({ state }) => ('failure' in state ? [state.failure.code] : []))
+  return Math.max(0, ...failures.map((code) => exitStatus[code]))
+}
+
+/** @returns undefined: they cannot be read. @param isNeeded they say where a client has to point */
+function readRuns(session: Session, isNeeded: boolean): readonly RunRecord[] | undefined {
   try {
     settleFirst(session)
-    runs = runsSoFar(session)
+    return runsSoFar(session)
   } catch (error) {
+    if (isNeeded) throw error
     const { message, hint } = unreadable(error)
     session.notice({
       code: 'records-unreadable',
       message: `What repoint has written cannot be told. ${message}`,
       ...compact({ hint }),
     })
+    return undefined
   }
-  const wsl = wslNotice(session.platform)
-  if (wsl !== undefined) session.notice(wsl)
-  const clients = await loadClients(familyRows)
-  const states = clients.map((client) => stateOrFailure(session, client, runs))
-  for (const state of states) {
-    if ('failure' in state) showFailure(session, state)
-    else {
-      if (state.settings.key) session.hide(state.settings.key)
-      showState(session, state)
-    }
-  }
-  session.showNotices('warning')
-  session.document({
-    command: 'status',
-    clients: states.map(asDocument),
-    warnings: session.notices,
-  })
-  return 0
+}
+
+/** A client, where it has to point, and why it does not. */
+interface Told {
+  readonly state: ClientState | Unreadable
+  readonly wanted: Wanted | undefined
+  readonly drift: readonly string[]
+}
+
+/** @param isNamed the client has to point there, also where repoint has never set it up */
+function standOf(
+  session: Session,
+  state: ClientState | Unreadable,
+  runs: readonly RunRecord[],
+  expected: Wanted | undefined,
+  isNamed: boolean,
+): Pick<Told, 'wanted' | 'drift'> {
+  if ('failure' in state) return { wanted: undefined, drift: [] }
+  const left = leftAt(session, state, runs)
+  const wanted = left === undefined && !isNamed ? undefined : (expected ?? left)
+  return { wanted, drift: wanted === undefined ? [] : driftOf(session, state, wanted) }
+}
+
+/** @throws UserError `usage` for what is neither the name of a gateway nor an address */
+function gatewayNamed(session: Session, text: string): Wanted {
+  const isAddress = /[:/]/.test(text)
+  if (isAddress) return { baseUrl: normaliseBaseUrl(text, { allowHttp: true }).baseUrl }
+  const gateway = savedGateway(session, text)
+  return { baseUrl: gateway.baseUrl, isKey: (key) => isKeyOf(gateway, key) }
 }
 
 function showFailure(session: Session, { client, failure }: Unreadable): void {
@@ -69,7 +155,9 @@ function showFailure(session: Session, { client, failure }: Unreadable): void {
 function showState(session: Session, state: ClientState): void {
   const { client, settings, origins, obstacles, files } = state
   const otherwise = settings.broken === undefined ? 'its own service' : 'cannot be told'
-  session.say(`${client.label}: ${settings.baseUrl ?? otherwise}${from(session, origins.baseUrl)}`)
+  const name = gatewayOf(session, settings)
+  const where = `${settings.baseUrl ?? otherwise}${name === undefined ? '' : ` (${name})`}`
+  session.say(`${client.label}: ${where}${from(session, origins.baseUrl)}`)
   for (const [name, value] of configured(session, settings, origins))
     session.say(`  ${name.padEnd(9)} ${value}`)
   for (const file of files) session.say(`  ${session.showPath(file.path)}  ${describeFile(file)}`)
@@ -121,7 +209,7 @@ function describeFile({ state, run, changedKeys }: FileState): string {
   return `${stateWords[state]}${which}${keys && `; of our keys changed: ${keys}`}`
 }
 
-function asDocument(state: ClientState | Unreadable) {
+function asDocument(session: Session, { state, wanted, drift }: Told) {
   if ('failure' in state) {
     const { client, failure } = state
     const { code, message, hint } = failure
@@ -133,8 +221,11 @@ function asDocument(state: ClientState | Unreadable) {
     id: client.family,
     label: client.label,
     ...rest,
+    gateway: gatewayOf(session, settings) ?? null,
     origins,
     key: key === undefined ? null : maskSecret(key),
+    expected: wanted?.baseUrl ?? null,
+    drift,
     files: files.map((file) => ({
       ...file,
       changedKeys: file.changedKeys.map(plainPath),

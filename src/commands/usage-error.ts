@@ -1,8 +1,16 @@
 import type { CommanderError } from '@commander-js/extra-typings'
 import { UserError } from '../errors.ts'
 
-/** What commander says, without the values of options, which may be secrets. */
-export function asUsageError(error: CommanderError, args: readonly string[]): UserError {
+/**
+ * What commander says, without the values of options, which may be secrets.
+ *
+ * @param meant the command that the first word is another name of
+ */
+export function asUsageError(
+  error: CommanderError,
+  args: readonly string[],
+  meant?: string,
+): UserError {
   const [command = '', ...rest] = args
   const words = rest.filter((arg) => !arg.startsWith('-'))
   const isExcess = error.code === 'commander.excessArguments'
@@ -28,7 +36,9 @@ export function asUsageError(error: CommanderError, args: readonly string[]): Us
     message: message.charAt(0).toUpperCase() + message.slice(1),
     hint: isAddress
       ? 'The address belongs behind --base-url.'
-      : suggestion.join(' ').replace(/^\((.*)\)$/, '$1') || help,
+      : meant !== undefined
+        ? `Did you mean ${meant}?`
+        : suggestion.join(' ').replace(/^\((.*)\)$/, '$1') || help,
   })
 }
 

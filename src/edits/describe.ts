@@ -7,6 +7,7 @@ import {
   actionOf,
   type Bytes,
   type ConfigValue,
+  type FileAction,
   type FileEdit,
   type KeyChange,
   type KeyPath,
@@ -22,7 +23,7 @@ export interface DescribeOptions {
 
 /** One file's edit: its path, then a line for each key. Secrets are masked. */
 export function describeEdit(edit: FileEdit, options: DescribeOptions): string[] {
-  const title = `${printableLine(options.showPath(edit.path))} (${actionOf(edit)})`
+  const title = `${printableLine(options.showPath(edit.path))} (${willBe(actionOf(edit))})`
   const newMode =
     edit.mode === undefined ? [] : [`  ~ mode: ${edit.mode.toString(8).padStart(4, '0')}`]
   if (sameBytes(edit.before, edit.after)) return [title, ...newMode]
@@ -41,10 +42,15 @@ export function describeEdit(edit: FileEdit, options: DescribeOptions): string[]
 
   const lines = [
     ...gathered(changes.filter(({ line }) => line !== undefined) as Told[]),
-    ...dropped.filter((key) => !isTold(key)).map((key) => `- ${showKey([key])} (removed)`),
-    ...returned.filter((key) => !isTold(key)).map((key) => `+ ${showKey([key])} (put back)`),
+    ...dropped.filter((key) => !isTold(key)).map((key) => `- ${showKey([key])}`),
+    ...returned.filter((key) => !isTold(key)).map((key) => `+ ${showKey([key])} (as before)`),
   ]
   return [title, ...lines.map((line) => `  ${printableLine(line)}`), ...newMode]
+}
+
+/** What is to become of a file: a plan is not done yet. */
+export function willBe(action: FileAction): string {
+  return action === 'unchanged' ? action : `will be ${action}`
 }
 
 interface Told {
@@ -59,7 +65,7 @@ const manyEntries = 5
 function gathered(told: readonly Told[]): string[] {
   const groups = new Map<string, Told[]>()
   for (const one of told) {
-    const isEntry = /^[+-] .*(?: = \{\}| \(removed\))$/.test(one.line)
+    const isEntry = /^\+ .* = \{\}$|^- /.test(one.line)
     const group = isEntry ? one.line[0] + showKey(one.path.slice(0, -1)) : one.line
     groups.set(group, [...(groups.get(group) ?? []), one])
   }
@@ -88,8 +94,8 @@ function describeChange(change: KeyChange, before: ConfigDocument | undefined): 
   const show = (value: ConfigValue) =>
     isSecret && value !== '' ? maskValue(value) : showMasked(value)
   const isElement = typeof change.path.at(-1) === 'object'
-  if (value === undefined) return old === undefined ? undefined : `- ${key} (removed)`
-  if (old === undefined) return isElement ? `+ ${key} (added)` : `+ ${key} = ${show(value)}`
+  if (value === undefined) return old === undefined ? undefined : `- ${key}`
+  if (old === undefined) return isElement ? `+ ${key}` : `+ ${key} = ${show(value)}`
   if (showValue(old) === showValue(value)) return undefined
   return `~ ${key}: ${show(old)} -> ${show(value)}`
 }

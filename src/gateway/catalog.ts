@@ -1,11 +1,11 @@
 import { compact } from '../compact.ts'
-import { UserError } from '../errors.ts'
+import { exitStatus, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import { ask } from './ask.ts'
 import type { RequestSpec } from './http/request.ts'
 import { type Answer, maxCatalogBytes } from './judge/answer.ts'
 import { readPage } from './models/catalog.ts'
-import type { Catalog, CatalogModel, GatewayAccess } from './types.ts'
+import type { Catalog, CatalogModel, GatewayAccess, ProtocolName } from './types.ts'
 
 export const catalogRequest: RequestSpec = {
   method: 'GET',
@@ -54,6 +54,25 @@ export async function readCatalog(access: GatewayAccess): Promise<Catalog> {
     notices: notices.length === 0 ? undefined : notices,
     serverTime,
   })
+}
+
+/** The same, with a failure as a value. */
+export async function catalogOrError(access: GatewayAccess): Promise<Catalog | UserError> {
+  try {
+    return await readCatalog(access)
+  } catch (error) {
+    if (error instanceof UserError) return error
+    throw error
+  }
+}
+
+/**
+ * Whether a gateway may serve a protocol although its catalog fails so: a probe decides then. To the
+ * messages client a catalog is an extra, and whatever the gateway answers there says nothing.
+ */
+export function leavesOpen({ code }: UserError, protocol: ProtocolName): boolean {
+  if (protocol === 'messages') return [3, 4, 5, 7].includes(exitStatus[code])
+  return ['wrong-route', 'not-an-api', 'gateway-fault', 'protocol-unsupported'].includes(code)
 }
 
 /** Nobody chooses among so many: most likely something is wrong with the gateway. */

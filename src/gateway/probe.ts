@@ -1,4 +1,5 @@
 import { compact } from '../compact.ts'
+import { UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import { errorFor, questionFor, tryAsk } from './ask.ts'
 import { catalogRequest } from './catalog.ts'
@@ -21,8 +22,10 @@ export interface ProbeResult {
 }
 
 export interface ProbeOptions {
-  /** Where it has been read already: names the nearest models, and spares asking for it again. */
-  readonly catalog?: Catalog | undefined
+  /** Where it was asked for already: names the nearest models, and spares asking again. */
+  readonly catalog?: Catalog | UserError | undefined
+  /** In place of the usual hint where the gateway does not serve the model to this key. */
+  readonly unservedHint?: string | undefined
 }
 
 /** Most tokens to ask for. The responses protocol refuses fewer than 16. */
@@ -45,7 +48,9 @@ export async function probe(
   options: ProbeOptions = {},
 ): Promise<ProbeResult> {
   const started = performance.now()
-  const question = compact({ asked: protocol, model, catalog: options.catalog })
+  const [catalog, missing] =
+    options.catalog instanceof UserError ? [undefined, options.catalog] : [options.catalog]
+  const question = compact({ asked: protocol, model, catalog })
   let result = await tryAsk(access, requestFor(protocol, model, true))
   if ('status' in result && refusesLimit(result)) {
     result = await tryAsk(access, requestFor(protocol, model, false))
@@ -53,10 +58,12 @@ export async function probe(
 
   let outcome = diagnose(result, questionFor(access, question))
   if (outcome !== undefined && 'status' in result && isAboutAddress(outcome)) {
-    const isBaseProven = options.catalog !== undefined || (await servesCatalog(access))
+    // Neither route answers as an API: the first one's words are the better ones.
+    if (missing !== undefined) throw missing
+    const isBaseProven = catalog !== undefined || (await servesCatalog(access))
     outcome = diagnose(result, questionFor(access, { ...question, isBaseProven }))
   }
-  if (outcome !== undefined) throw errorFor(outcome)
+  if (outcome !== undefined) throw errorFor({ ...outcome, ...cureOf(outcome, options) })
 
   const { body } = result as Answer
   const proof = proofIn(protocol, body)
@@ -68,6 +75,11 @@ export async function probe(
     elapsedMs: Math.round(performance.now() - started),
     notices: proof.kind === 'unstreamed' ? [notStreamed] : [],
   })
+}
+
+function cureOf({ code }: Outcome, { unservedHint }: ProbeOptions): Partial<Outcome> {
+  const isUnserved = code === 'model-unknown' || code === 'model-not-allowed'
+  return isUnserved && unservedHint !== undefined ? { hint: unservedHint } : {}
 }
 
 const notStreamed: Notice = {

@@ -82,6 +82,7 @@ function asStatus(stats: nodeFs.Stats): FileStatus {
     gid: stats.gid,
     sizeBytes: stats.size,
     links: stats.nlink,
+    modifiedMs: stats.mtimeMs,
   }
 }
 

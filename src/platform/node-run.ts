@@ -33,7 +33,6 @@ export async function run(
 
   const child = execa(command, args, {
     reject: false,
-    stdin: 'ignore',
     stripFinalNewline: false,
     // Its own group can be ended as one; and without our terminal it cannot ask anything there.
     detached: isGroup,
@@ -43,6 +42,7 @@ export async function run(
     extendEnv: false,
     env: withoutOurs(options.env ?? process.env),
     ...compact({ cwd: options.cwd }),
+    ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
   })
   pid = child.pid
   child.once('exit', () => {
@@ -72,18 +72,37 @@ export const runInForeground: Platform['runInForeground'] = async (
   args,
   { env, signal },
 ): Promise<ForegroundResult> => {
-  const result = await execa(command, args, {
+  let child: { kill(signal: NodeJS.Signals): boolean } | undefined
+  const unwatch = signal === undefined ? passOn((name) => child?.kill(name)) : () => {}
+  const running = execa(command, args, {
     reject: false,
     stdio: 'inherit',
     extendEnv: false,
     env: compact(env ?? process.env),
-    cancelSignal: signal,
     forceKillAfterDelay: false,
+    ...compact({ cancelSignal: signal }),
   })
+  child = running
+  const result = await running
+  unwatch()
   if (result.exitCode !== undefined) return { reason: 'exited', exitStatus: result.exitCode }
   if (result.signal !== undefined)
     return { reason: 'killed', signalNumber: constants.signals[result.signal] }
   return { reason: 'not-started', problem: result.originalMessage ?? '' }
+}
+
+/** What a keyboard sends goes to all of a terminal's foreground programs at once. */
+function passOn(send: (signal: NodeJS.Signals) => void): () => void {
+  const isOnTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
+  const fromKeyboard = ['SIGINT', 'SIGQUIT'] as const
+  const signals = [...fromKeyboard, 'SIGTERM', 'SIGHUP'] as const
+  const pass = (signal: NodeJS.Signals) => {
+    if (!isOnTerminal || !fromKeyboard.some((one) => one === signal)) send(signal)
+  }
+  for (const signal of signals) process.on(signal, pass)
+  return () => {
+    for (const signal of signals) process.off(signal, pass)
+  }
 }
 
 function withoutOurs(env: NonNullable<RunOptions['env']>) {

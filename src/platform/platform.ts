@@ -13,12 +13,13 @@ export interface Platform {
   readonly interrupt: AbortSignal
   /**
    * Runs a command on our own terminal, with our standard input and output, to its end. An abort of
-   * `signal` is passed on as SIGTERM. Never throws.
+   * `signal` is passed on as SIGTERM; without one, every signal that ends a program is passed on as it
+   * is, unless the terminal has sent it to both. Never throws.
    */
   runInForeground(
     command: string,
     args: readonly string[],
-    options: { readonly env: RunOptions['env']; readonly signal: AbortSignal },
+    options: { readonly env: RunOptions['env']; readonly signal?: AbortSignal },
   ): Promise<ForegroundResult>
 }
 
@@ -164,6 +165,8 @@ export interface FileStatus {
   readonly sizeBytes: number
   /** Number of hard links. */
   readonly links: number
+  /** When its contents changed last, in ms since 1970. */
+  readonly modifiedMs: number
 }
 
 export interface Processes {
@@ -193,6 +196,8 @@ export interface RunOptions {
   /** Replaces the whole environment; absent: ours. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly cwd?: string
+  /** What its standard input gives it; absent: nothing. */
+  readonly input?: string
 }
 
 export interface RunResult {

@@ -47,6 +47,8 @@ export const askCheckbox: Ask['checkbox'] = ({ message, choices, validate = () =
       {
         message,
         choices: choices.map(compact),
+        // A key for all would tick two setups of the same files.
+        shortcuts: { all: null, invert: null },
         validate: (chosen) => validate(chosen.map(({ value }) => value)),
       },
       context(),

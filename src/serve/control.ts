@@ -28,8 +28,10 @@ const listedAtOnce = 200
 /**
  * Our own routes under `/_repoint/`:
  *
- * - `GET requests`: the log, newest first, without bodies; `GET requests/ID`: one with everything
+ * - `GET requests`: the log, newest first, without bodies; `GET requests/ID`: one with everything;
+ *   `GET requests?ids=ID,ID`: several with everything
  * - `DELETE requests`: empties it
+ * - `GET scenario?ids=ID,ID`: the answers of these as a scenario file
  * - `GET events`: the same as server-sent events, as it happens
  * - `GET faults`, `PUT faults`, `DELETE faults`: what goes wrong on request
  *
@@ -48,11 +50,13 @@ export function createControl({ host, key, log, faults, page }: ControlParts) {
     pipeline: Pipeline,
   ): Promise<void> {
     const line = `${request.method} ${pathOf(request).slice(controlPrefix.length)}`
-    const send = (status: number, value: unknown) => {
-      const text = JSON.stringify(value)
-      const headers = { ...jsonHeaders, 'Content-Length': Buffer.byteLength(text) }
-      pipeline.send(response, { status, headers, body: text })
+    const sendText = (status: number, type: string, body: string) => {
+      const length = Buffer.byteLength(body)
+      const headers = { ...ownHeaders, 'Content-Type': type, 'Content-Length': length }
+      pipeline.send(response, { status, headers, body })
     }
+    const send = (status: number, value: unknown) =>
+      sendText(status, 'application/json; charset=utf-8', JSON.stringify(value))
 
     if (!isOwnHost(request.headers.host, host) || isForeignPage(request))
       return send(403, { error: 'Only this machine may ask.' })
@@ -66,10 +70,16 @@ export function createControl({ host, key, log, faults, page }: ControlParts) {
     }
     switch (line) {
       case 'GET requests':
-        return send(200, log.newest(listedAtOnce, beforeOf(request)))
+        return send(200, listOf(queryOf(request)))
       case 'DELETE requests':
         log.clear()
         return send(200, [])
+      case 'GET scenario': {
+        const text = await scenarioOf(queryOf(request))
+        return text === undefined
+          ? send(404, { error: 'There is no answer of a model in it.' })
+          : sendText(200, 'application/yaml; charset=utf-8', text)
+      }
       case 'GET events':
         return pipeline.onEnd(response, live.add(response))
       case 'GET faults':
@@ -82,6 +92,17 @@ export function createControl({ host, key, log, faults, page }: ControlParts) {
       default:
         return send(404, { error: 'There is no such route.' })
     }
+  }
+
+  function listOf({ ids, before = 'Infinity' }: Record<string, string>) {
+    if (ids !== undefined) return log.findAll(ids.split(',').slice(0, listedAtOnce))
+    return log.newest(listedAtOnce, Number(before))
+  }
+
+  async function scenarioOf({ ids = '' }: Record<string, string>): Promise<string | undefined> {
+    // Loaded only when somebody wants one.
+    const { scenarioText } = await import('./settings/scenario-text.ts')
+    return scenarioText(log.findAll(ids.split(',')))
   }
 
   function mayChange(request: IncomingMessage, line: string): boolean {
@@ -112,17 +133,14 @@ export function createControl({ host, key, log, faults, page }: ControlParts) {
   }
 }
 
-const jsonHeaders = {
-  'Content-Type': 'application/json; charset=utf-8',
+const ownHeaders = {
   'Cache-Control': 'no-store',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
 }
 
-/** The number behind `?before=`. */
-function beforeOf({ url = '' }: IncomingMessage): number {
-  const { before } = Object.fromEntries(new URLSearchParams(url.split('?')[1]))
-  return Number(before ?? Number.POSITIVE_INFINITY)
+function queryOf({ url = '' }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(url.split('?')[1]))
 }
 
 /**

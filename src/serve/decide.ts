@@ -1,16 +1,17 @@
 import { chat } from './codecs/chat.ts'
-import type { Codec, JsonObject, ProtocolName } from './codecs/codec.ts'
-import { InvalidRequest } from './codecs/codec.ts'
-import type { ModelEvent, ModelRequest } from './codecs/events.ts'
+import type { Codec, ProtocolName } from './codecs/codec.ts'
+import type { ModelEvent } from './codecs/events.ts'
 import type { GatewayFailure } from './codecs/failure.ts'
 import { failures } from './codecs/failure.ts'
 import { messages } from './codecs/messages.ts'
-import { isObject, isTooDeep } from './codecs/read.ts'
 import { responses } from './codecs/responses.ts'
 import { isReachable, type ServedModels } from './model/catalog.ts'
 import { builtInAnswer, eventsOf } from './model/model.ts'
+import { isObject, isTooDeep, type JsonObject } from './requests/read.ts'
+import { Refusal } from './requests/refusal.ts'
+import { InvalidRequest, type ModelRequest } from './requests/request.ts'
 import { type Fault, type FaultName, type FaultTarget, faultFailure } from './settings/faults.ts'
-import type { Played } from './settings/scenario.ts'
+import type { Played, RawReply } from './settings/scenario.ts'
 
 const codecs: Readonly<Record<ProtocolName, Codec>> = { chat, responses, messages }
 
@@ -22,6 +23,12 @@ export interface Circumstances {
   strike(target: FaultTarget): Fault | undefined
   /** What a scenario says to this; undefined: nothing, the built-in model answers. */
   play(request: ModelRequest, protocol: ProtocolName): Played | undefined
+  /**
+   * The input of a responses request with the conversation that it goes on from.
+   *
+   * @throws Refusal
+   */
+  wholeInput(body: JsonObject): unknown
   newCallId(protocol: ProtocolName): string
 }
 
@@ -40,14 +47,25 @@ export interface Decision {
   readonly isStream: boolean
   /** Everything that is to go wrong. An error in it has become `result` already. */
   readonly fault: Fault | undefined
-  readonly result: ModelAnswer | GatewayFailure
+  readonly result: ModelAnswer | RecordedAnswer | GatewayFailure
+}
+
+/** What a real gateway answered once. */
+export interface RecordedAnswer {
+  readonly raw: RawReply
 }
 
 export interface ModelAnswer {
   readonly codec: Codec
   readonly body: JsonObject
+  /** Of responses: with what came before. */
+  readonly input: unknown
   readonly model: string
   readonly events: readonly ModelEvent[]
+}
+
+export function isRecorded(result: Decision['result']): result is RecordedAnswer {
+  return 'raw' in result
 }
 
 export function isModelAnswer(result: Decision['result']): result is ModelAnswer {
@@ -96,13 +114,17 @@ function resultOf(
 
   decision.modelServed = entry.id
   const codec = codecs[protocol]
-  const request = requestIn(codec, body)
-  if (!('messages' in request)) return request
+  const input = refusable(() =>
+    protocol === 'responses' ? circumstances.wholeInput(body) : undefined,
+  )
+  const request = input instanceof Refusal ? input : requestIn(codec, body, input)
+  if (request instanceof InvalidRequest) return failures.invalidRequest(request.message)
   if (entry.hasNoPrice) return failures.noPrice(modelAsked)
   const late = forced(circumstances, decision, 'after-body')
   if (late !== undefined) return late
   if (!isReachable(entry, protocol)) return failures.protocolUnsupported()
   if (entry.isNotForChat) return failures.notAChatModel()
+  if (request instanceof Refusal) return failures.refused(request)
 
   const played = circumstances.play(request, protocol)
   if (played?.fault !== undefined) {
@@ -110,9 +132,13 @@ function resultOf(
     const asked = faultFailure(played.fault, modelAsked, circumstances.group)
     if (asked !== undefined) return asked
   }
-  const utterances = played?.utterances ?? builtInAnswer(request, entry.id)
-  const events = eventsOf(utterances, request, () => circumstances.newCallId(protocol))
-  return { codec, body, model: entry.id, events }
+  if (played?.raw !== undefined) return { raw: played.raw }
+  if (request.unsealed !== undefined) return failures.refused(request.unsealed)
+
+  const script = played ?? refusable(() => ({ utterances: builtInAnswer(request, entry.id) }))
+  if (script instanceof Refusal) return failures.refused(script)
+  const events = eventsOf(script, request, () => circumstances.newCallId(protocol))
+  return { codec, body, input, model: entry.id, events }
 }
 
 /** The failure that a fault asks for, if this is the check at which it comes up. */
@@ -157,11 +183,24 @@ function parseBody({ body, isJson }: InferenceRequest): Parsed {
   }
 }
 
-function requestIn(codec: Codec, body: JsonObject): ModelRequest | GatewayFailure {
+function requestIn(
+  codec: Codec,
+  body: JsonObject,
+  input: unknown,
+): ModelRequest | InvalidRequest | Refusal {
   try {
-    return codec.readRequest(body)
+    return refusable(() => codec.readRequest(body, input))
   } catch (error) {
-    if (error instanceof InvalidRequest) return failures.invalidRequest(error.message)
+    if (error instanceof InvalidRequest) return error
+    throw error
+  }
+}
+
+function refusable<Result>(work: () => Result): Result | Refusal {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Refusal) return error
     throw error
   }
 }

@@ -1,22 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { keyChecker, readKey } from './auth.ts'
-import { readBody } from './body.ts'
+import { readBody, unpacked } from './body.ts'
 import { inTokens, type ProtocolName, type StreamEncoder, wholeOf } from './codecs/codec.ts'
 import type { ModelEvent } from './codecs/events.ts'
 import { failures } from './codecs/failure.ts'
 import { createControl, isOwnHost } from './control.ts'
 import type { Circumstances, ModelAnswer } from './decide.ts'
-import { decide, isModelAnswer } from './decide.ts'
+import { decide, isModelAnswer, isRecorded } from './decide.ts'
 import { answerIds, requestIds } from './ids.ts'
 import { type LogEntry, openEntry, type RequestLog } from './log/request-log.ts'
 import { messagesModel, plainModel, type ServedModels } from './model/catalog.ts'
 import type { Limits, Upstream } from './options.ts'
 import { createPage } from './page/page.ts'
 import { Pipelines } from './pipeline.ts'
+import { reasonOfFailure, reasonOfKey, reasonOfRoute } from './reason.ts'
 import { Reply } from './reply.ts'
 import { pathOf, type Route, readsApiKey, routeOf } from './routes.ts'
 import { describeFault, type Fault, type Faults, faultFailure } from './settings/faults.ts'
+import type { Recorder } from './settings/recorder.ts'
+import type { RawReply } from './settings/scenario.ts'
+import { answerStored, StoredResponses } from './store/responses.ts'
 import { passOn } from './upstream.ts'
 
 /** What the handler works with. */
@@ -29,6 +33,7 @@ export interface HandlerParts {
   readonly log: RequestLog
   readonly upstream: Upstream | undefined
   readonly play: Circumstances['play']
+  readonly recorder: Recorder | undefined
 }
 
 export interface Handler {
@@ -49,6 +54,7 @@ export function createHandler(parts: HandlerParts): Handler {
   const pipelines = new Pipelines()
   const newRequestId = requestIds()
   const newAnswerId = answerIds()
+  const store = new StoredResponses()
   let openStreams = 0
 
   const circumstances: Circumstances = {
@@ -56,6 +62,7 @@ export function createHandler(parts: HandlerParts): Handler {
     group,
     strike: (target) => faults.strike(target),
     play: parts.play,
+    wholeInput: (body) => store.wholeInput(body),
     newCallId: (protocol) => `${protocol === 'messages' ? 'toolu_' : 'call_'}${newAnswerId()}`,
   }
 
@@ -106,35 +113,62 @@ export function createHandler(parts: HandlerParts): Handler {
     if (route.kind === 'web') return answerWeb(reply, path)
     if (entry.method === 'OPTIONS' && request.headers.origin !== undefined)
       return reply.send({ status: 204, type: plainType, text: '', more: preflightHeaders })
-    if (route.kind === 'unknown') return reply.fail(failures.wrongRoute(entry.method, path))
-    if (!entry.keyMatches) return reply.fail(failures.invalidToken())
+    if (route.kind === 'unknown')
+      return reply.fail(failures.wrongRoute(entry.method, path), reasonOfRoute(entry.method, path))
+    if (!entry.keyMatches)
+      return reply.fail(
+        failures.invalidToken(),
+        reasonOfKey(entry, path, request.headers, parts.key),
+      )
     if (upstream === undefined && route.kind === 'not-implemented')
       return reply.fail(failures.notImplemented())
+    if (upstream === undefined && route.kind === 'stored') return answerGiven(reply, route)
     if (upstream === undefined && route.kind !== 'inference') return answerCatalog(reply, route)
 
     const body = await bodyOf(reply)
     if (body === undefined) return
-    if (upstream !== undefined) passOn(reply, upstream, body)
+    if (upstream !== undefined) passOn({ reply, upstream, body, recorder: parts.recorder })
     else if (route.kind === 'inference') await answerInference(reply, route.protocol)
   }
 
   /** Undefined: there is none to go on with, and the reply has ended. */
   async function bodyOf(reply: Reply): Promise<Buffer | undefined> {
     const { request, entry } = reply
+    const sent = await readBody(request, limits.maxBodyBytes).catch(() => 'gone' as const)
+    if (sent === 'gone') {
+      reply.abandon()
+      return undefined
+    }
+    if (sent === undefined) {
+      reply.fail(failures.bodyTooLarge())
+      return undefined
+    }
+
+    entry.requestBytes = sent.length
+    const encoding = request.headers['content-encoding']
+    const body = encoding === undefined ? sent : await unpackedBody(reply, sent, encoding)
+    entry.requestBody = body?.toString() ?? ''
+    return body
+  }
+
+  async function unpackedBody(
+    reply: Reply,
+    sent: Buffer,
+    encoding: string,
+  ): Promise<Buffer | undefined> {
     try {
-      const body = await readBody(request, limits.maxBodyBytes)
+      const body = await unpacked(sent, encoding, limits.maxBodyBytes)
       if (body === undefined) reply.fail(failures.bodyTooLarge())
-      entry.requestBytes = body?.length ?? 0
-      entry.requestBody = body?.toString() ?? ''
       return body
     } catch {
-      reply.abandon()
+      reply.fail(failures.notJson())
       return undefined
     }
   }
 
   function answerWeb(reply: Reply, path: string): void {
     const isRoot = path === '/'
+    reply.entry.reason = reasonOfRoute(reply.entry.method, path)
     if (isRoot && !isOwnHost(reply.request.headers.host, parts.host))
       reply.send({
         status: 403,
@@ -176,23 +210,57 @@ export function createHandler(parts: HandlerParts): Handler {
     entry.stream = isStream
 
     if (!(await comesThrough(reply, fault))) return
-    if (!isModelAnswer(result)) reply.fail(result)
+    if (isRecorded(result)) await giveAgain(reply, result.raw)
+    else if (!isModelAnswer(result))
+      reply.fail(result, reasonOfFailure(result, entry, request.headers['content-type'], catalog))
     else if (isStream) stream(reply, result, fault)
     else sendWhole(reply, result, fault)
   }
 
-  /** What an answer carries beside its events; its tokens are noted down. */
-  function factsOf({ entry }: Reply, { model, events }: ModelAnswer) {
+  async function giveAgain(
+    reply: Reply,
+    { status, type, afterMs, body = '', events = [] }: RawReply,
+  ): Promise<void> {
+    if (afterMs > 0 && !(await reply.wait(afterMs))) return
+    if (events.length === 0) {
+      reply.send({ status, type, text: body })
+      return
+    }
+    openStreams++
+    reply.streamSlowly({
+      status,
+      type,
+      frames: events.map(({ text }) => text),
+      betweenMs: (next) => events[next]?.afterMs ?? 0,
+      ending: 'end',
+      onEnd: () => openStreams--,
+    })
+  }
+
+  function answerGiven(reply: Reply, { id, isInput }: Extract<Route, { kind: 'stored' }>): void {
+    const { method, path } = reply.entry
+    const query = new URLSearchParams(path.split('?')[1])
+    const answer = answerStored(store, { method, id, isInput, query })
+    if (answer === undefined) reply.fail(failures.noSuchResponse(id))
+    else reply.json(JSON.stringify(answer))
+  }
+
+  /** What an answer carries beside its events; its tokens are noted down, and it is kept if it is to be. */
+  function factsOf({ entry }: Reply, { codec, body, input, model, events }: ModelAnswer) {
     const finish = events.at(-1)
     const usage = finish?.type === 'finish' ? finish.usage : undefined
     entry.inputTokens = usage?.inputTokens
     entry.outputTokens = usage?.outputTokens
-    return {
+    const facts = {
       id: newAnswerId(),
       model,
       createdAt: Math.floor(entry.at.getTime() / 1000),
       inputTokens: usage?.inputTokens ?? 0,
+      cachedTokens: usage?.cachedTokens ?? 0,
     }
+    if (codec.protocol === 'responses' && body['store'] !== false)
+      store.keep({ facts, body, input, events, size: entry.requestBody.length })
+    return facts
   }
 
   function sendWhole(reply: Reply, answer: ModelAnswer, fault: Fault | undefined): void {
@@ -200,7 +268,7 @@ export function createHandler(parts: HandlerParts): Handler {
     const text = JSON.stringify(codec.fold(body, factsOf(reply, answer), wholeOf(events)))
     if (fault?.errorAfter !== undefined) reply.fail(failures.upstream(500))
     else if (fault?.cutAfter !== undefined) reply.sendHalf(text)
-    else reply.json(text)
+    else reply.json(text, vendorHeaders(codec.protocol, reply.entry))
   }
 
   function stream(reply: Reply, answer: ModelAnswer, fault: Fault | undefined): void {
@@ -219,7 +287,7 @@ export function createHandler(parts: HandlerParts): Handler {
       return
     }
     openStreams++
-    reply.streamSlowly({ frames, betweenMs, ending, onEnd: () => openStreams-- })
+    reply.streamSlowly({ frames, betweenMs: () => betweenMs, ending, onEnd: () => openStreams-- })
   }
 
   /** Carries out the parts of a fault that come before any answer. Returns whether one is to be given. */
@@ -231,6 +299,38 @@ export function createHandler(parts: HandlerParts): Handler {
     if (fault.reset) reply.reset()
     else if (fault.webPage) sendPage(reply, page.html)
     return !fault.reset && !fault.webPage
+  }
+}
+
+/** Requests and tokens a minute that the vendors are said to allow; only faults limit them here. */
+const allowed = { requests: 10_000, tokens: 10_000_000 }
+
+/** Headers of the vendor behind, which the service copies on answers in one piece. */
+function vendorHeaders(
+  protocol: ProtocolName,
+  { id, at }: LogEntry,
+): Record<string, string | number> {
+  const { requests, tokens } = allowed
+  if (protocol === 'messages') {
+    const reset = at.toISOString()
+    return {
+      'request-id': `req_${id}`,
+      'anthropic-ratelimit-requests-limit': requests,
+      'anthropic-ratelimit-requests-remaining': requests - 1,
+      'anthropic-ratelimit-requests-reset': reset,
+      'anthropic-ratelimit-tokens-limit': tokens,
+      'anthropic-ratelimit-tokens-remaining': tokens,
+      'anthropic-ratelimit-tokens-reset': reset,
+    }
+  }
+  return {
+    'x-request-id': `req_${id}`,
+    'x-ratelimit-limit-requests': requests,
+    'x-ratelimit-remaining-requests': requests - 1,
+    'x-ratelimit-reset-requests': '6ms',
+    'x-ratelimit-limit-tokens': tokens,
+    'x-ratelimit-remaining-tokens': tokens,
+    'x-ratelimit-reset-tokens': '0s',
   }
 }
 

@@ -18,6 +18,8 @@ export interface GatewayOptions {
   readonly scenarioFile?: string
   /** Passes requests on to a real gateway instead of answering them. */
   readonly upstream?: Upstream
+  /** Writes what the upstream answers into this file, which must not be there yet; it is a scenario. */
+  readonly recordFile?: string
   /** Called at the end of each request. */
   readonly onRequest?: (request: LoggedRequest) => void
   /** Called when the scenario file was read again, or could not be: the text of the failure. */

@@ -7,9 +7,7 @@ import { failures, failureText } from './codecs/failure.ts'
 import { type LogEntry, maxLoggedBody } from './log/request-log.ts'
 import type { Limits } from './options.ts'
 import type { Pipeline, WholeResponse } from './pipeline.ts'
-
-/** How long an upload that nobody wants may go on after its answer, in ms. */
-const lingerMs = 1000
+import { restOfUpload } from './upload.ts'
 
 /** `cut`: the connection is torn down instead of ended. */
 export type StreamEnding = 'end' | 'cut'
@@ -27,8 +25,13 @@ interface WholeText {
 }
 
 interface SlowStream {
+  /** 200 if absent. */
+  readonly status?: number
+  /** Content-Type; that of events if absent. */
+  readonly type?: string
   readonly frames: readonly string[]
-  readonly betweenMs: number
+  /** How long to wait before the frame with this index, in ms. */
+  readonly betweenMs: (next: number) => number
   readonly ending: StreamEnding
   /** Called once, when nothing more will be written. */
   readonly onEnd: () => void
@@ -56,6 +59,8 @@ export class Reply {
   readonly #limits: Limits
   readonly #onEnd: (entry: LogEntry) => void
   #hasEnded = false
+  /** What comes of the request after its answer. */
+  #rest: ReturnType<typeof restOfUpload>
 
   constructor({ request, response, pipeline, entry, limits, onEnd }: ReplyParts) {
     this.request = request
@@ -71,17 +76,19 @@ export class Reply {
   send({ status = 200, type, text, more = {} }: WholeText): void {
     const length = Buffer.byteLength(text)
     const headers = this.#head(status, type, { 'Content-Length': length, ...more })
+    this.#rest = restOfUpload(this.request)
     this.#sendWhole({ status, headers, body: text })
-    this.#dropUpload()
   }
 
-  json(text: string): void {
-    this.send({ type: jsonType, text })
+  json(text: string, more: OutgoingHttpHeaders = {}): void {
+    this.send({ type: jsonType, text, more })
   }
 
-  fail(failure: GatewayFailure): void {
+  /** @param reason in a person's words; the failure's own if absent */
+  fail(failure: GatewayFailure, reason = failure.message): void {
     const { protocol, id } = this.entry
     const { status, retryAfter } = failure
+    this.entry.reason = reason
     const more = retryAfter === undefined ? {} : { 'Retry-After': retryAfter }
     this.send({ status, type: jsonType, text: failureText(failure, id, protocol), more })
   }
@@ -147,13 +154,22 @@ export class Reply {
   }
 
   /** Writes a stream frame by frame. */
-  streamSlowly({ frames, betweenMs, ending, onEnd }: SlowStream): void {
+  streamSlowly(stream: SlowStream): void {
+    const {
+      status = 200,
+      type = sseHeaders['Content-Type'],
+      frames,
+      betweenMs,
+      ending,
+      onEnd,
+    } = stream
     const response = this.#response
     const sent = new SentText(this.entry)
     let next = 0
     let timer: NodeJS.Timeout | undefined
 
-    response.writeHead(200, this.#head(200, sseHeaders['Content-Type'], sseHeaders))
+    const more = { ...sseHeaders, 'Content-Type': type }
+    response.writeHead(status, this.#head(status, type, more))
     this.onEnd(() => {
       clearTimeout(timer)
       onEnd()
@@ -164,7 +180,7 @@ export class Reply {
 
     function goOn(): void {
       clearTimeout(timer)
-      timer = setTimeout(write, betweenMs)
+      timer = setTimeout(write, betweenMs(next))
     }
 
     const { stalledWriteMs } = this.#limits
@@ -185,7 +201,8 @@ export class Reply {
     const response = this.#response
     const sent = new SentText(this.entry)
     this.#begin(status)
-    response.writeHead(status, { ...headers, 'X-Oneapi-Request-Id': this.entry.id })
+    this.entry.responseHeaders = { ...headers, 'X-Oneapi-Request-Id': this.entry.id }
+    response.writeHead(status, this.entry.responseHeaders)
     this.onEnd(() => this.#end(response.writableFinished ? 'done' : 'cut', sent.text))
     return {
       write(piece) {
@@ -214,29 +231,18 @@ export class Reply {
     const { entry, request } = this
     // The service lets any web page call it.
     const isForAnyPage = request.headers.origin !== undefined && entry.path.startsWith('/v1')
-    return {
+    entry.responseHeaders = {
       'Content-Type': contentType,
       'X-Oneapi-Request-Id': entry.id,
       ...more,
       ...(isForAnyPage ? { 'Access-Control-Allow-Origin': '*' } : {}),
     }
+    return entry.responseHeaders
   }
 
   /** Flushes a last piece, then drops the connection without ending the answer. */
   #tearDownAfter(piece: string): void {
     this.#response.write(piece, () => this.#response.destroy())
-  }
-
-  /**
-   * After an answer that did not wait for the body: lets the client finish sending for a moment, so
-   * that it reads the answer instead of a reset, then drops the connection.
-   */
-  #dropUpload(): void {
-    const { request } = this
-    const { 'content-length': announced, 'transfer-encoding': encoding } = request.headers
-    if (request.complete || (announced === undefined && encoding === undefined)) return
-    const timer = setTimeout(() => request.socket.destroy(), lingerMs)
-    request.once('end', () => clearTimeout(timer)).resume()
   }
 
   #end(state: 'done' | 'cut', sent: string): void {
@@ -247,7 +253,13 @@ export class Reply {
     entry.totalMs = performance.now() - entry.startedMs
     entry.responseBody = sent
     if (entry.responseBytes === 0) entry.responseBytes = Buffer.byteLength(sent)
-    this.#onEnd(entry)
+    if (this.#rest === undefined) this.#onEnd(entry)
+    else
+      this.#rest.then((rest) => {
+        entry.requestBytes ||= rest.bytes
+        entry.requestBody ||= rest.text
+        this.#onEnd(entry)
+      })
   }
 }
 

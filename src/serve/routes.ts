@@ -6,6 +6,8 @@ export type Route =
   | { readonly kind: 'inference'; readonly protocol: ProtocolName }
   | { readonly kind: 'models' }
   | { readonly kind: 'model'; readonly id: string }
+  /** An answer that was given, or what it was asked with. */
+  | { readonly kind: 'stored'; readonly id: string; readonly isInput: boolean }
   | { readonly kind: 'not-implemented' }
   | { readonly kind: 'unknown' }
   /** Our own routes for the page, the log and the faults; the service has none of them. */
@@ -55,6 +57,9 @@ export function routeOf(method: string, path: string): Route {
   if (method === 'GET' && path === '/v1/models') return { kind: 'models' }
   const model = method === 'GET' ? /^\/v1\/models\/([^/]+)$/.exec(path)?.[1] : undefined
   if (model !== undefined) return { kind: 'model', id: decodedId(model) }
+  const stored = /^\/v1\/responses\/(resp_[^/]+)(\/input_items)?$/.exec(path)
+  if (stored !== null && (method === 'GET' || (method === 'DELETE' && !stored[2])))
+    return { kind: 'stored', id: stored[1]!, isInput: stored[2] !== undefined }
   const key = `${method} ${path}`
   return notImplementedRoutes.some((pattern) => pattern.test(key))
     ? { kind: 'not-implemented' }

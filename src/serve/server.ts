@@ -6,11 +6,12 @@ import { createHandler } from './handler.ts'
 import { generateKey } from './ids.ts'
 import type { LoggedRequest } from './log/request-log.ts'
 import { RequestLog } from './log/request-log.ts'
-import { builtInCatalog, openCatalog } from './model/catalog.ts'
+import { builtInCatalog, type CatalogEntry, everyProtocol, openCatalog } from './model/catalog.ts'
 import type { GatewayOptions } from './options.ts'
 import { defaultLimits } from './options.ts'
 import type { Fault } from './settings/faults.ts'
 import { Faults } from './settings/faults.ts'
+import type { Recorder } from './settings/recorder.ts'
 import type { Player, Scenario } from './settings/scenario.ts'
 
 /** A running gateway. */
@@ -60,11 +61,17 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       if (entry.state !== 'open') onRequest(log.viewOf(entry))
     })
   const scenario = await playScenario(options, faults)
+  const recorder = await recorderFor(options, key)
+  if (recorder !== undefined)
+    log.listen((entry) => {
+      if (entry.state !== 'open') recorder.finish(log.viewOf(entry))
+    })
   const handler = createHandler({
     host,
     key,
     limits,
-    catalog: openCatalog(options.models ?? builtInCatalog),
+    catalog: openCatalog(options.models ?? withModels(scenario.models)),
+    recorder,
     faults,
     log,
     upstream,
@@ -112,17 +119,47 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   }
 }
 
+async function recorderFor(
+  { recordFile, upstream }: GatewayOptions,
+  key: string,
+): Promise<Recorder | undefined> {
+  if (recordFile === undefined) return undefined
+  if (upstream === undefined)
+    throw new UserError({
+      code: 'usage',
+      message: 'There is nothing to record without an upstream',
+      hint: 'Add --upstream with the address of a real gateway.',
+    })
+  // Loaded only when there is something to record.
+  const { Recorder } = await import('./settings/recorder.ts')
+  return new Recorder(recordFile, [key, upstream.key])
+}
+
+/** The built-in catalog with the models of which a scenario has answers. */
+function withModels(ids: readonly string[]): readonly CatalogEntry[] {
+  const missing = ids.filter((id) => !builtInCatalog.some((entry) => entry.id === id))
+  const added = missing.map((id) => ({ id, ownedBy: 'custom', endpointTypes: everyProtocol }))
+  return [...builtInCatalog, ...added]
+}
+
+interface PlayedScenario {
+  player(): Player | undefined
+  /** Those of which it has recorded answers. */
+  readonly models: readonly string[]
+  stop(): void
+}
+
 /** Plays the scenario file, and plays it anew whenever it changes. */
 async function playScenario(
   { scenarioFile, onScenario }: GatewayOptions,
   faults: Faults,
-): Promise<{ player(): Player | undefined; stop(): void }> {
-  if (scenarioFile === undefined) return { player: () => undefined, stop() {} }
+): Promise<PlayedScenario> {
+  if (scenarioFile === undefined) return { player: () => undefined, models: [], stop() {} }
   // Loaded only when there is one.
   const { readScenarioFile, fingerprintOf, watchScenarioFile } = await import(
     './settings/scenario-file.ts'
   )
-  const { Player } = await import('./settings/scenario.ts')
+  const { Player, recordedModels } = await import('./settings/scenario.ts')
   let player: Player
   const play = (scenario: Scenario) => {
     player = new Player(scenario)
@@ -130,13 +167,14 @@ async function playScenario(
   }
 
   const state = fingerprintOf(scenarioFile)
-  play(readScenarioFile(scenarioFile))
+  const first = readScenarioFile(scenarioFile)
+  play(first)
   const stop = watchScenarioFile(scenarioFile, state, (result) => {
     // A file that is wrong for a moment leaves the last good one in force.
     if (!(result instanceof Error)) play(result)
     onScenario?.(result instanceof Error ? result.message : undefined)
   })
-  return { player: () => player, stop }
+  return { player: () => player, models: recordedModels(first), stop }
 }
 
 const statusOfParserError: Readonly<Record<string, string>> = {

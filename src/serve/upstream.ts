@@ -2,10 +2,11 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from '
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { failures } from './codecs/failure.ts'
-import { isObject } from './codecs/read.ts'
 import { isSecretHeader, type LogEntry } from './log/request-log.ts'
 import type { Upstream } from './options.ts'
 import type { Reply } from './reply.ts'
+import { isObject } from './requests/read.ts'
+import type { Recorder } from './settings/recorder.ts'
 
 /**
  * Headers of a client that go upstream: what says how to answer, and who asks. Any other may hold a
@@ -47,12 +48,19 @@ const notHandedBack = new Set([
   'upgrade',
 ])
 
+interface PassedOn {
+  readonly reply: Reply
+  readonly upstream: Upstream
+  readonly body: Buffer
+  readonly recorder: Recorder | undefined
+}
+
 /**
  * Passes a request on to a real gateway and its answer back as it comes. The key of the client stays
  * here; the upstream's own goes in the headers that the client used. A redirect is handed back, not
  * followed.
  */
-export function passOn(reply: Reply, upstream: Upstream, body: Buffer): void {
+export function passOn({ reply, upstream, body, recorder }: PassedOn): void {
   const { request, entry } = reply
   noteModel(entry)
   const target = new URL(upstream.url.replace(/\/+$/, '') + withoutOrigin(request.url ?? '/'))
@@ -81,7 +89,7 @@ export function passOn(reply: Reply, upstream: Upstream, body: Buffer): void {
       reply.fail(failures.upstreamUnreachable(`do request failed: ${problem}`))
   })
   outgoing.once('response', (answer) => {
-    if ((answer.statusCode ?? 0) >= 200) handBack(reply, answer)
+    if ((answer.statusCode ?? 0) >= 200) handBack(reply, answer, recorder)
     else {
       problem = `malformed status ${answer.statusCode}`
       outgoing.destroy()
@@ -105,10 +113,12 @@ function keyHeaders({ auth }: LogEntry, key: string): OutgoingHttpHeaders {
   }
 }
 
-function handBack(reply: Reply, answer: IncomingMessage): void {
+function handBack(reply: Reply, answer: IncomingMessage, recorder: Recorder | undefined): void {
+  const followed = recorder?.follow(reply.entry, answer.headers)
   const writer = reply.relay(answer.statusCode ?? 0, headersOf(answer.headers))
   writer.onDrain(() => answer.resume())
   answer.on('data', (piece: Buffer) => {
+    followed?.add(piece)
     if (!writer.write(piece)) answer.pause()
   })
   answer.once('end', () => writer.end())

@@ -77,6 +77,8 @@ export interface RollbackPlan {
   readonly undoes: RunRecord
   /** Newer runs of the same files, which go with it; newest first. */
   readonly passes: readonly RunRecord[]
+  /** It goes forward: what it takes back is an undo. */
+  readonly isRedo: boolean
   readonly plan: Plan
   readonly files: readonly {
     readonly path: string

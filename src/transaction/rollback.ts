@@ -1,11 +1,12 @@
-import { basename } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { actionOf, type Bytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { applyPlan } from './apply.ts'
 import { isInside, shownPath } from './files.ts'
+import { endOf, historyOf, isBeside, type Standing } from './history.ts'
 import type { Applied, RecordedFile, RollbackPlan, RunRecord, World } from './record.ts'
-import { listRuns } from './state.ts'
-import { leftAsItIs, type RecordedStep, undoFile, whyHeld } from './undo-file.ts'
+import { copyOf, listRuns } from './state.ts'
+import { leftAsItIs, parsed, type RecordedStep, undoFile, whyHeld } from './undo-file.ts'
 
 export interface RollbackOptions {
   /** Only the files of these clients. */
@@ -14,6 +15,8 @@ export interface RollbackOptions {
   readonly run?: string
   /** Back to before the first recorded run of every file. */
   readonly original?: boolean
+  /** Forward again: takes back the newest undo instead. */
+  readonly redo?: boolean
   /** The old contents as they were, whatever has been changed since. */
   readonly force?: boolean
   /**
@@ -31,9 +34,9 @@ export interface RollbackOptions {
 }
 
 /**
- * What would undo the newest run that there is something of to undo, or lead back to before an
- * earlier one; of it, the files of `clients` where they are named. A rollback is a run as well, so
- * the rollback after a rollback goes forward again.
+ * What would undo the newest run of which something still stands, or lead back to before an earlier
+ * one; of it, the files of `clients` where they are named. A rollback is a run as well: a redo undoes
+ * the newest one that no setup has followed.
  *
  * A file that someone has changed since keeps their changes: only our own keys are undone there. A
  * file that is ours as a whole is left as it is then. Where one of a client's bound keys was changed,
@@ -56,21 +59,89 @@ export function planRollback(
     const first = concerned.at(-1)
     // By force it does not matter what lies between, only what came before.
     refuseIfDamaged(world, first, damaged, (id) => !options.force || !first || id < first.id)
-    return first && planBack(first)
+    if (options.force) return first && planBack(first)
+
+    const isMeant = (file: RecordedFile) => historyOf(file, runs).standing.length > 0
+    const isThere = concerned.some(({ files }) => files.some(isMeant))
+    return first && isThere ? planTo(world, first, runs, { ...options, isMeant }) : undefined
   }
 
   if (options.run !== undefined) return planBack(namedRun(concerned, options.run, options))
 
+  const open = openSteps(world, concerned, options)
+  const passed = new Set<string>()
   let noted: RollbackPlan | undefined
-  for (const run of concerned) {
-    refuseIfDamaged(world, run, damaged, (id) => id > run.id)
-    const plan = planBack(run)
+  for (const step of newestSteps(open)) {
+    refuseIfDamaged(world, step.run, damaged, (id) => id > step.run.id)
+    const isNext = (one: Standing) => !passed.has(nameOf(one))
+    const plan = planTo(world, step.run, runs, {
+      ...options,
+      isMeant: ({ path }) => {
+        const top = open.get(path)?.findLast(isNext)
+        return top !== undefined && nameOf(top) === nameOf(step)
+      },
+    })
     if (plan.files.some(({ note }) => note !== undefined)) noted ??= plan
     if (plan.files.some(({ action, kept }) => action !== 'unchanged' || kept.length > 0))
       return plan
+    passed.add(nameOf(step))
   }
   refuseIfDamaged(world, undefined, damaged, () => true)
   return noted
+}
+
+/** For every file that the runs wrote, by path, what could be taken back, oldest first. */
+function openSteps(
+  world: World,
+  runs: readonly RunRecord[],
+  options: RollbackOptions,
+): ReadonlyMap<string, readonly Standing[]> {
+  const files = new Map(runs.flatMap((run) => run.files.map((file) => [file.path, file])))
+  return new Map(
+    [...files].map(([path, file]) => {
+      const { standing, undone } = historyOf(file, runs)
+      if (options.redo) return [path, undone.map((run) => ({ run, by: run }))]
+      const held = options.force ? heldBack(world, path, runs, undone.at(-1)) : []
+      return [path, [...standing, ...held]]
+    }),
+  )
+}
+
+/** The run that the newest undo could not lead this file back behind: force can. */
+function heldBack(
+  world: World,
+  path: string,
+  runs: readonly RunRecord[],
+  undo: RunRecord | undefined,
+): readonly Standing[] {
+  const run = runs.find(({ id }) => id === undo?.undoes)
+  const file = run?.files.find((one) => one.path === path)
+  if (undo === undefined || run === undefined || file === undefined) return []
+  const led = undo.files.find((one) => one.path === path)
+  return led !== undefined && isAsBefore(world, file, led) ? [] : [{ run, by: undo }]
+}
+
+/** Whether an undo has left our keys in a file as a run had found them. */
+function isAsBefore(world: World, { before, scope, ...file }: RecordedFile, led: RecordedFile) {
+  if (scope === 'whole') return before?.sha256 === led.after?.sha256
+  const [old, now] = [before, led.after].map((version) => {
+    const bytes = copyOf(world, version)
+    return bytes && parsed(file, bytes)
+  })
+  return file.keys.every((key) => isDeepStrictEqual(old?.get(key), now?.get(key)))
+}
+
+/** Every step once, the newest first. */
+function newestSteps(open: ReadonlyMap<string, readonly Standing[]>): readonly Standing[] {
+  const steps = new Map([...open.values()].flat().map((step) => [nameOf(step), step]))
+  return [...steps.entries()]
+    .toSorted(([one], [other]) => (one < other ? 1 : -1))
+    .map(([, step]) => step)
+}
+
+/** Sorts by when it came to stand there. */
+function nameOf({ run, by }: Standing): string {
+  return `${by.id} ${run.id}`
 }
 
 /** The run with those of its files that are asked for; none of a home that is not this one. */
@@ -118,14 +189,20 @@ function refuseIfDamaged(
   })
 }
 
+interface IsMeant {
+  /** Of the files on the way, which are to go back. Absent: all. */
+  readonly isMeant?: (file: RecordedFile) => boolean
+}
+
 /** The plan that leads back to before `target`. @param runs newest first */
 function planTo(
   world: World,
   target: RunRecord,
   runs: readonly RunRecord[],
-  options: RollbackOptions,
+  options: RollbackOptions & IsMeant,
 ): RollbackPlan {
   const since = runs.slice(0, runs.indexOf(target) + 1)
+  const isRedo = endOf(target, runs).isUndone
   const files = filesBack(since, options)
   const way = since.filter(
     (run) => run === target || run.files.some(({ path }) => files.some((one) => one.path === path)),
@@ -134,7 +211,7 @@ function planTo(
   const alone = inSwitchOrder(files, way)
     .toReversed()
     .map((file) =>
-      undoFile(world, stepsOf(file, since), {
+      undoFile(world, stepsOf(file, since, isRedo ? [] : historyOf(file, runs).standing), {
         force: options.force === true,
         keepsTables: options.keepsTablesOf?.includes(file.client) ?? false,
       }),
@@ -148,6 +225,7 @@ function planTo(
   return {
     undoes: target,
     passes: way.filter((run) => run !== target),
+    isRedo,
     plan: {
       command: 'rollback',
       baseUrl: target.baseUrl,
@@ -171,30 +249,19 @@ function planTo(
  *
  * @param since newest first, the target last
  */
-function filesBack(since: readonly RunRecord[], options: RollbackOptions): RecordedFile[] {
+function filesBack(
+  since: readonly RunRecord[],
+  { original = false, isMeant = () => true }: RollbackOptions & IsMeant,
+): RecordedFile[] {
   const found = new Map<string, RecordedFile>()
   for (const run of since.toReversed()) {
-    const isTarget = found.size === 0
     const known = [...found.values()]
+    const goesBack = (file: RecordedFile) =>
+      original || run === since.at(-1) || isBeside(file, run, known)
     for (const file of run.files)
-      if (!found.has(file.path) && (isTarget || options.original || isBeside(file, run, known)))
-        found.set(file.path, file)
+      if (!found.has(file.path) && isMeant(file) && goesBack(file)) found.set(file.path, file)
   }
   return [...found.values()]
-}
-
-/**
- * Whether `run` wrote `file` for the same installation of a client that `known` files belong to: a
- * file of the same name in another folder (`CODEX_HOME`) is another installation's.
- */
-function isBeside(file: RecordedFile, run: RunRecord, known: readonly RecordedFile[]): boolean {
-  const own = known.filter(({ client }) => client === file.client)
-  const isElsewhere = run.files.some(
-    ({ client, path }) =>
-      client === file.client &&
-      own.some((one) => one.path !== path && basename(one.path) === basename(path)),
-  )
-  return own.length > 0 && !isElsewhere
 }
 
 /** The order in which the first run that wrote most of a client's files switched them. */
@@ -211,22 +278,31 @@ function inSwitchOrder(files: readonly RecordedFile[], way: readonly RunRecord[]
   })
 }
 
-/** What was recorded of a file, newest first; `file` is the last of them. @param since as above */
+/**
+ * What was recorded of a file, newest first; `file` is the last of them.
+ *
+ * @param since as above
+ * @param standing the runs whose work is to go: what an undo has led back already is no way to go again
+ */
 function stepsOf(
   file: RecordedFile,
   since: readonly RunRecord[],
+  standing: readonly Standing[] = [],
 ): [RecordedStep, ...RecordedStep[]] {
+  const isRecorded = (run: RunRecord) => run.files.some(({ path }) => path === file.path)
+  const isStanding = (run: RunRecord) => standing.some((one) => one.run === run)
+  const isAnyStanding = since.some((run) => isRecorded(run) && isStanding(run))
   const steps: RecordedStep[] = []
   let isBehindGap = false
   for (const [index, run] of since.entries()) {
     const newer = since[index - 1]
     isBehindGap ||= newer?.follows !== undefined && newer.follows !== run.id
     const recorded = run.files.find(({ path }) => path === file.path)
-    if (recorded === undefined) continue
-    steps.push({ file: recorded, isBehindGap })
+    if (recorded === undefined || (isAnyStanding && !isStanding(run))) continue
+    steps.push({ file: recorded, isBehindGap, stands: isAnyStanding })
     isBehindGap = false
   }
-  const [first = { file, isBehindGap: false }, ...rest] = steps
+  const [first = { file, isBehindGap: false, stands: false }, ...rest] = steps
   return [first, ...rest]
 }
 
@@ -270,7 +346,7 @@ export function* earlierVersions(world: World, path: string): Generator<Bytes | 
 
     const { changedBound, isKeyGone, isGone } = undoFile(
       world,
-      [{ file: pointing, isBehindGap: false }],
+      [{ file: pointing, isBehindGap: false, stands: false }],
       options,
     )
     if (changedBound.length > 0 || isKeyGone || isGone) return

@@ -49,6 +49,8 @@ function statePaths(machine: Machine) {
     draft: at('draft.json'),
     journal: at('journal.json'),
     blobs: at('blobs'),
+    gateways: at('gateways.json'),
+    newGateways: at('gateways-new.json'),
     record: (id: string) => at(`run-${id}.json`),
     blob: (sha256: string) => at(`blobs/${sha256}`),
     named: at,
@@ -88,7 +90,7 @@ export function openState(world: World): StatePaths {
 
 /** Every name that is ever put into the state folder, by what model-cache.ts keeps there too. */
 const stateNames =
-  /^(lock(-\d+-[0-9a-f]{12})?|draft\.json|journal\.json|run-.+\.json|blobs|models\.txt(\.\d+)?)$/
+  /^(lock(-\d+-[0-9a-f]{12})?|draft\.json|journal\.json|run-.+\.json|blobs|gateways(-new)?\.json|models\.txt(\.\d+)?)$/
 
 /** The copies, by the hash of their contents, and those that are still being written. */
 const blobNames = /^([0-9a-f]{64}|new-[0-9a-f]{12})$/

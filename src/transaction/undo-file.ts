@@ -36,6 +36,8 @@ export interface RecordedStep {
   readonly file: RecordedFile
   /** Runs between this one and the next newer one are not recorded any more. */
   readonly isBehindGap: boolean
+  /** The run's work is to go: what it found changed since the next older one has gone with it. */
+  readonly stands: boolean
 }
 
 export interface UndoOptions {
@@ -125,7 +127,12 @@ export function undoFile(
   const boundKeys = all((file) => file.boundKeys)
   const secretKeys = all((file) => file.secretKeys)
 
-  const { after, kept, note } = force
+  const {
+    after,
+    kept,
+    note,
+    isLogin = false,
+  }: LedBack = force
     ? { after: target.before && readBlob(world, target.before.sha256), kept: [] }
     : foldBack(world, steps, current.bytes, options)
 
@@ -165,7 +172,7 @@ export function undoFile(
       target,
       gone.filter((key) => !isTakenOut(key)),
     ),
-    isKeyGone: !force && [...changed, ...gone].some(isTakenOut),
+    isKeyGone: isLogin || (!force && [...changed, ...gone].some(isTakenOut)),
     addresses: addresses.filter((key) => documentAfter?.get(key) !== undefined),
     ownAddresses: addresses.filter((key) => documentNow?.get(key) !== undefined),
   }
@@ -188,6 +195,8 @@ interface LedBack {
   readonly after: Bytes | null
   readonly kept: readonly KeyPath[]
   readonly note?: string
+  /** A login comes back that was made between two runs. */
+  readonly isLogin?: boolean
 }
 
 function foldBack(
@@ -202,11 +211,17 @@ function foldBack(
   let after = last ? last.before && readBlob(world, last.before.sha256) : current
   let kept: readonly KeyPath[] = []
   let note: string | undefined
+  let isLogin = false
 
   for (const [index, { file, isBehindGap }] of steps.entries()) {
     if (index < untouched) continue
-    const newer = steps[index - 1]?.file
-    const met = newer && isBehindGap ? withoutRunsBetween(world, file, newer, after) : after
+    const newer = steps[index - 1]
+    if (newer !== undefined && isLoginBetween(file, newer, after)) {
+      isLogin = true
+      note = loginComesBack
+      break
+    }
+    const met = newer ? asLeft(world, { file, isBehindGap }, newer, after) : after
     const undone = undoStep(world, file, met, keepsTables)
     after = undone.after
     kept = uniquePaths([...kept, ...undone.kept])
@@ -219,6 +234,7 @@ function foldBack(
   return {
     after,
     kept: stays,
+    isLogin,
     ...(note === undefined || (kept.length > 0 && stays.length === 0) ? {} : { note }),
   }
 }
@@ -235,32 +251,54 @@ function untouchedSteps(steps: readonly RecordedStep[], current: Bytes | null): 
 }
 
 /**
- * A file as it was before `newer`, with our keys as `older` had left them: between the two were runs
- * that are not recorded any more, and what those wrote is ours too.
+ * A file as it was before `newer`, with our keys as `older` had left them, wherever what stands there
+ * is not to come back: runs that are not recorded any more wrote it, or `newer` wrote it over. The
+ * latter is a drift that was healed: who goes back to before both means neither.
  */
-function withoutRunsBetween(
+function asLeft(
   world: World,
-  older: RecordedFile,
-  newer: RecordedFile,
+  { file: older, isBehindGap }: Pick<RecordedStep, 'file' | 'isBehindGap'>,
+  { file: newer, stands }: RecordedStep,
   bytes: Bytes | null,
 ): Bytes | null {
-  if (bytes === null || older.after === null || newer.before === null) return bytes
+  if ((!isBehindGap && !stands) || older.after === null) return bytes
   const written = readBlob(world, older.after.sha256)
-  const [now, then, between] = [bytes, written, readBlob(world, newer.before.sha256)].map((one) =>
-    parsed(older, one),
-  )
-  if (!now || !then || !between) return bytes
+  if (newer.before === null) return stands && bytes === null ? written : bytes
+  const [now, then, between, healed] = [
+    bytes,
+    written,
+    readBlob(world, newer.before.sha256),
+    newer.after && readBlob(world, newer.after.sha256),
+  ].map((one) => (one === null ? undefined : parsed(older, one)))
+  if (bytes === null || !now || !then || !between) return bytes
 
   if (older.scope === 'whole') {
     // A login has other keys than what we write.
-    const isOurKind = isDeepStrictEqual(Object.keys(now.root), Object.keys(then.root))
+    const isOurKind = stands || isDeepStrictEqual(Object.keys(now.root), Object.keys(then.root))
     return isOurKind && sha256Of(bytes) === newer.before.sha256 ? written : bytes
   }
+  const isOurs = (key: KeyPath) =>
+    isBehindGap || !isDeepStrictEqual(between.get(key), healed?.get(key))
   const changes = older.keys
-    .filter((path) => isDeepStrictEqual(now.get(path), between.get(path)))
+    .filter((path) => isDeepStrictEqual(now.get(path), between.get(path)) && isOurs(path))
     .map((path) => ({ path, value: then.get(path) }))
   return formatOf(older.format).edit(bytes, changes, shownPath(world.machine, older.path))
 }
+
+/** Whether a login was made before `newer`, in the place of our key: a newer one than any before us. */
+function isLoginBetween(
+  { scope, secretKeys, after }: RecordedFile,
+  { file: newer, stands }: RecordedStep,
+  bytes: Bytes | null,
+): boolean {
+  if (!stands || scope !== 'whole' || bytes === null || after === null) return false
+  const isFound = sha256Of(bytes) === newer.before?.sha256 && sha256Of(bytes) !== after.sha256
+  const document = isFound ? parsed(newer, bytes) : undefined
+  return document !== undefined && secretKeys.every((key) => !document.get(key))
+}
+
+const loginComesBack =
+  'The login that was made between two runs comes back, not an older one. `--force` puts the old contents back.'
 
 function keysThatStay(
   world: World,
@@ -401,7 +439,10 @@ function undoWhole(file: RecordedFile, { before, written, current }: FileVersion
 }
 
 /** Undefined: what stands there is no document of the format, as a file before us may have been. */
-function parsed({ format, path }: RecordedFile, bytes: Bytes): ConfigDocument | undefined {
+export function parsed(
+  { format, path }: Pick<RecordedFile, 'format' | 'path'>,
+  bytes: Bytes,
+): ConfigDocument | undefined {
   try {
     return formatOf(format).read(bytes, path)
   } catch (error) {

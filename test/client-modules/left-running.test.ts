@@ -13,12 +13,14 @@ const notRunning = stopped.replace('stopped', 'notRunning')
 
 interface Fake {
   readonly files?: Readonly<Record<string, string>>
+  /** When each changed last; 0 where it is not said. */
+  readonly modifiedMs?: Readonly<Record<string, number>>
   readonly alive?: readonly number[]
   readonly inPath?: boolean
   readonly result?: Partial<RunResult>
 }
 
-function outside({ files = {}, alive = [], inPath = true, result = {} }: Fake) {
+function outside({ files = {}, modifiedMs = {}, alive = [], inPath = true, result = {} }: Fake) {
   const ran: { command: string; args: readonly string[] }[] = []
   const missing = () => Object.assign(new Error('no such file'), { code: 'ENOENT' })
   const world = {
@@ -30,7 +32,7 @@ function outside({ files = {}, alive = [], inPath = true, result = {} }: Fake) {
       },
       stat: (path: string) => {
         if (files[path] === undefined) throw missing()
-        return { kind: 'file' }
+        return { kind: 'file', modifiedMs: modifiedMs[path] ?? 0 }
       },
     },
     processes: {
@@ -55,6 +57,18 @@ describe('finding what Codex has left running', () => {
     const { world, ran } = outside(running)
     expect(codex.leftRunning?.(world)).toMatchObject({ pid: 31089 })
     expect(ran).toEqual([])
+  })
+
+  test('it started after the key was written: it holds the present one', () => {
+    const authPath = '/srv/codex/auth.json'
+    const files = { ...running.files, [authPath]: '{"OPENAI_API_KEY":"sk-a"}' }
+    const found = (startedMs: number) =>
+      codex.leftRunning?.(
+        outside({ ...running, files, modifiedMs: { [pidPath]: startedMs, [authPath]: 1000 } })
+          .world,
+      )
+    expect(found(999)).toMatchObject({ pid: 31089 })
+    expect(found(1001)).toBeUndefined()
   })
 
   test.each([

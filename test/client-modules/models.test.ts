@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import type { SetupOptions } from '../../src/clients/client.ts'
-import { windowNotices } from '../../src/clients/models.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import { byId, catalog, catalogWithWindows } from './support.ts'
 
@@ -65,17 +64,78 @@ describe('codex and opencode', () => {
     })
   })
 
-  test('an unknown window is left alone and said; --context-window wins', () => {
-    expect(choose('codex').contextWindow).toBeUndefined()
-    expect(choose('codex').unknownWindows).toEqual(['gpt-5.6-sol'])
-    expect(windowNotices(['a', 'b', 'a'])).toMatchObject([
-      { code: 'context-window-unknown', message: expect.stringContaining('window of a, b;') },
-    ])
-    expect(choose('codex', { contextWindow: 5 }, catalogWithWindows)).toMatchObject({
-      contextWindow: 5,
-      notes: [],
-    })
+  test.each([
+    ['codex', {}, ''],
+    ['codex', { model: 'gpt-5.6-terra' }, ''],
+    [
+      'codex',
+      { model: 'gpt-5.4' },
+      'window of gpt-5.4: Codex, which does not know it either, assumes 272,000 tokens',
+    ],
+    ['opencode', {}, ''],
+    [
+      'opencode',
+      { model: 'gpt-5.4' },
+      'window of gpt-5.4: opencode does not compact its conversations',
+    ],
+    ['claude', {}, ''],
+    ['claude', { model: 'claude-opus-5-5' }, ''],
+    ['claude', { model: 'gpt-5.6-sol' }, ''],
+    [
+      'claude',
+      { model: 'gpt-5.4' },
+      'window of gpt-5.4: Claude Code guesses it, 1,000,000 tokens or, in older versions, 200,000',
+    ],
+    ['claude-gpt', {}, 'window of gpt-5.4, gpt-5.4-mini: Claude Code guesses it'],
+  ])('%s %j: an unknown window is said only where the client would guess', (id, options, said) => {
+    const notes = choose(id, options).notes.filter(({ code }) => code === 'context-window-unknown')
+    expect(notes.map(({ message }) => message).join()).toContain(said)
+    expect(notes).toHaveLength(said === '' ? 0 : 1)
+    const given = choose(id, { ...options, contextWindow: 5 })
+    expect(given.contextWindow).toBe(5)
+    expect(given.notes.map(({ code }) => code)).not.toContain('context-window-unknown')
   })
+
+  test('a window is written where the client does not know it: the flagship`s', () => {
+    expect(choose('codex').contextWindow).toBeUndefined()
+    expect(choose('opencode').contextWindow).toBe(1_050_000)
+    expect(choose('opencode').offered).toContainEqual(
+      expect.objectContaining({ id: 'gpt-5.6-sol', maxOutputTokens: 128_000 }),
+    )
+    expect(choose('claude', { model: 'gpt-5.6-sol' }).contextWindow).toBe(1_050_000)
+    expect(choose('claude', { model: 'claude-opus-5-5' }).contextWindow).toBeUndefined()
+    expect(choose('codex', {}, catalogWithWindows).contextWindow).toBe(400_000)
+  })
+
+  test('an older Claude Code does not know the models that came after it', () => {
+    const notes = (version: string, model: string) =>
+      byId('claude')
+        .choose(undefined, { model }, version)
+        .notes.map(({ code }) => code)
+    expect(notes('2.1.329', 'anthropic/claude-opus-5-5')).toEqual([])
+    expect(notes('2.1.197', 'claude-opus-5-5')).toEqual(['context-window-unknown'])
+    expect(notes('2.1.197', 'claude-opus-4-8')).toEqual([])
+    expect(notes('2.1.329', 'claude-opus-4-5-20251101')).toEqual([])
+    expect(notes('2.1.329', 'claude-sonnet-9')).toEqual(['context-window-unknown'])
+  })
+
+  test.each(['codex', 'opencode', 'claude', 'claude-gpt'])(
+    '%s: a short name is written as the full id, and that is said',
+    (id) => {
+      const { notes, probeModel } = choose(id, { model: 'gpt-5.6' }, catalogWithWindows)
+      expect(probeModel).toBe('gpt-5.6-sol')
+      expect(notes[0]).toEqual({
+        code: 'model-renamed',
+        message: 'gpt-5.6 is written as gpt-5.6-sol, the sol variant of gpt-5.6',
+      })
+      const short = { models: catalogWithWindows.models.filter((one) => one.id !== 'gpt-5.6-sol') }
+      expect(choose(id, { model: 'gpt-5.6' }, short)).toMatchObject({ probeModel: 'gpt-5.6' })
+      expect(choose(id, { model: 'gpt-5.6', isConfigured: true })).toMatchObject({
+        probeModel: 'gpt-5.6',
+        notes: [],
+      })
+    },
+  )
 
   test('opencode: is offered what speaks chat, and a small model of its own', () => {
     const choice = choose('opencode')
@@ -105,16 +165,6 @@ describe('claude', () => {
     expect(
       choose('claude', { model: 'gpt-5.4', slotModels: { sonnet: 'claude-sonnet-5' } }).slotModels,
     ).toEqual({ sonnet: 'claude-sonnet-5' })
-  })
-
-  test('says which version would send an id that the gateway lacks', () => {
-    expect(choose('claude', { slot: 'opus' }).notes).toMatchObject([
-      {
-        code: 'slot-id-missing',
-        message: expect.stringContaining('claude-opus-4-8, which Claude Code 2.1.197 sends'),
-      },
-    ])
-    expect(choose('claude').notes).toEqual([])
   })
 
   test('a slot that the catalog cannot fill is refused', () => {

@@ -111,6 +111,20 @@ const codexCases: Case[] = [
     repair: 'plain',
   },
   {
+    code: 'codex-model-migrated',
+    disk: {
+      ...codexAuth,
+      '.codex/config.toml': `${codexConfig.replace(/^model = .*$/m, 'model = "gpt-6-sol"')}
+[notice.model_migrations]
+"gpt-5.6-sol" = "gpt-6-sol"
+`,
+    },
+    context: { ownBaseUrls: ['https://gw.example'], knownModels: ['gpt-5.6-sol'] },
+    place: '~/.codex/config.toml:1',
+    weight: 'blocks',
+    repair: 'plain',
+  },
+  {
     code: 'codex-credential-store',
     disk: codexHome('', 'cli_auth_credentials_store = "keyring"\n'),
     place: '~/.codex/config.toml:1',
@@ -925,6 +939,19 @@ describe('obstacles that only a setup has', () => {
       context: { ownBaseUrls: ['https://gw.example'] },
     })
     expect(obstacles).toEqual([])
+  })
+
+  test("codex: a newer model that the gateway has, or that nobody offered, is nobody else's business", () => {
+    const answered = '[notice.model_migrations]\n"gpt-5.6-sol" = "gpt-6-sol"\n'
+    const found = (answer: string, knownModels: readonly string[]) => {
+      const config = codexConfig.replace(/^model = .*$/m, 'model = "gpt-6-sol"') + answer
+      const context = { ownBaseUrls: ['https://gw.example'], knownModels }
+      const disk = { ...codexAuth, '.codex/config.toml': config }
+      return obstaclesOn(byId('codex'), disk, aMachine(), context).map(({ code }) => code)
+    }
+    expect(found(answered, ['gpt-5.6-sol'])).toEqual(['codex-model-migrated'])
+    expect(found(answered, ['gpt-5.6-sol', 'gpt-6-sol'])).toEqual([])
+    expect(found('', ['gpt-5.6-sol'])).toEqual([])
   })
 
   test('claude: a pin that the setup sets itself is no obstacle', () => {

@@ -124,7 +124,9 @@ describe('claude-gpt', () => {
     )
     const choice = byId('claude-gpt').choose({ models }, {})
     expect(choice.contextWindow).toBeUndefined()
-    expect(choice.unknownWindows).toContain('gpt-5.4-mini')
+    expect(choice.notes).toMatchObject([
+      { code: 'context-window-unknown', message: expect.stringContaining('gpt-5.4-mini') },
+    ])
   })
 })
 

@@ -95,7 +95,7 @@ test.each<readonly [string, string, Disk, Settings]>([
     { '.codex/config.toml': 'model = ' },
     { broken: expect.stringMatching(/config\.toml.*line 1/) as unknown as string },
   ],
-  ['claude', 'nothing', {}, { model: 'opus' }],
+  ['claude', 'nothing', {}, { model: 'opus', isModelUnnamed: true }],
   [
     'claude',
     'a mapping',
@@ -126,13 +126,13 @@ test.each<readonly [string, string, Disk, Settings]>([
     'claude',
     'a file that the client skips',
     { '.claude/settings.json': '{"env":{"ANTHROPIC_AUTH_TOKEN":"sk"}} // mine' },
-    { model: 'opus', broken: '/home/ada/.claude/settings.json line 1, column 39: a comment' },
+    { broken: '/home/ada/.claude/settings.json line 1, column 39: a comment' },
   ],
   [
     'claude',
     'a saved login without a token',
     { '.claude/.credentials.json': '{}' },
-    { model: 'opus', login: 'a saved login' },
+    { model: 'opus', isModelUnnamed: true, login: 'a saved login' },
   ],
   ['opencode', 'nothing', {}, {}],
   [
@@ -180,4 +180,10 @@ test.each<readonly [string, string, Disk, Settings]>([
   ],
 ])('%s: reads back %s', (id, _, disk, expected) => {
   expect(readBack(id, disk)).toEqual(expected)
+})
+
+test('claude: no value comes from a file that the client skips', () => {
+  const commented = { '.claude/settings.json': '{"model":"sonnet"} // mine' }
+  const claude = byId('claude')
+  expect(claude.origins(textsOf(claude, aMachine(), commented))).toEqual({})
 })

@@ -127,7 +127,7 @@ describe('opencode: the entry in auth.json', () => {
 
   test('shows the end of the key, and what kind of entry it is', () => {
     expect(shown({}).lines).toEqual([
-      'auth.json (created)',
+      'auth.json (will be created)',
       '  + gateway.type = "api"',
       `  + gateway.key = ....${key.slice(-4)}`,
     ])

@@ -82,7 +82,14 @@ export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
   const machine = setup.machine ?? aMachine()
   const texts = textsOf(client, machine, disk)
   const choice = aChoice(client, setup)
-  const scene: Scene = { texts, machine, ownBaseUrls: [], shellProfiles: [], ...setup.context }
+  const scene: Scene = {
+    texts,
+    machine,
+    ownBaseUrls: [],
+    knownModels: [],
+    shellProfiles: [],
+    ...setup.context,
+  }
   const obstacles = client.inTheWay(scene, choice)
   const repairs = obstacles.flatMap(({ repair }) => (repair ? [repair] : []))
   const edits = client.plan(texts, { ...choice, repairs })
@@ -109,7 +116,14 @@ export function obstaclesOn(
   context: Partial<Scene> = {},
 ) {
   const texts = textsOf(client, machine, disk)
-  return client.wrongNow({ texts, machine, ownBaseUrls: [], shellProfiles: [], ...context })
+  return client.wrongNow({
+    texts,
+    machine,
+    ownBaseUrls: [],
+    knownModels: [],
+    shellProfiles: [],
+    ...context,
+  })
 }
 
 export function text(bytes: Uint8Array | null | undefined): string {

@@ -51,13 +51,13 @@ async function askInTui(at: Home, gateway: Gateway): Promise<boolean> {
 test('the old key goes to the new gateway, until repoint stops the server', async () => {
   const [first, second] = [await startGateway({ key: oldKey }), await startGateway({ key: newKey })]
   home = aHome({ 'work/.git/HEAD': 'ref: refs/heads/main\n' })
-  home.put(
-    '.codex/config.toml',
-    `[projects."${home.at('work')}"]\ntrust_level = "trusted"\n\n[notice.model_migrations]\n"gpt-5.6-sol" = "gpt-6-sol"\n`,
-  )
+  home.put('.codex/config.toml', `[projects."${home.at('work')}"]\ntrust_level = "trusted"\n`)
   await repoint(home, first, oldKey, 'codex', '--yes')
   expect(await askInTui(home, first)).toBe(true)
   expect(existsSync(home.at(pidFiles[0]!))).toBe(true)
+  // It started with the key of the setup.
+  const healthy = await repoint(home, first, oldKey, 'doctor', 'codex', '--no-verify')
+  expect(healthy.checks).not.toContainEqual(expect.objectContaining({ id: 'codex-server' }))
 
   // By hand, as a tool would that does not know of the server.
   const config = home.text('.codex/config.toml')

@@ -76,6 +76,11 @@ function editJson(home: Home, name: string, change: (value: never) => void): voi
   })
 }
 
+/** Of opencode's config. */
+function modelsIn(value: { provider: { gateway: { models: Record<string, unknown> } } }) {
+  return value.provider.gateway.models
+}
+
 async function repoint(
   { home, gateway }: Scene,
   args: readonly string[],
@@ -275,7 +280,7 @@ function part(value: object): string {
 
 describe.each(claudeVersions)('Claude Code %s', (version) => {
   const settings = '.claude/settings.json'
-  const sent = version === '2.1.329' ? 'claude-sonnet-5-5' : 'claude-sonnet-5'
+  const sent = version === '2.1.330' ? 'claude-sonnet-5-5' : 'claude-sonnet-5'
   const setUp = (scene: Scene) => repoint(scene, ['claude', '--yes'])
   const set =
     (change: object, env: object = {}) =>
@@ -374,7 +379,7 @@ describe.each(claudeVersions)('Claude Code %s', (version) => {
   })
 
   // What both versions were seen to do alike is tried with one of them.
-  if (version !== '2.1.329') return
+  if (version !== '2.1.330') return
   obstacleTests(runner, setUp, sent, [
     {
       code: 'claude-api-key-helper',
@@ -437,13 +442,10 @@ describe('opencode', () => {
     {
       code: 'opencode-model-unlisted',
       effect: 'elsewhere',
-      plant: ({ home }) =>
-        edit(home, config, (text) => text.replace(/^\s*"gpt-5.6-sol": \{\},?\n/m, '')),
+      plant: ({ home }) => editJson(home, config, (value) => delete modelsIn(value)['gpt-5.6-sol']),
       cure: {
         hand: ({ home }) =>
-          edit(home, config, (text) =>
-            text.replace('"models": {', '"models": {\n        "gpt-5.6-sol": {},'),
-          ),
+          editJson(home, config, (value) => Object.assign(modelsIn(value), { 'gpt-5.6-sol': {} })),
       },
     },
     {

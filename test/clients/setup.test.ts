@@ -138,7 +138,7 @@ describe.each(claudeVersions)('Claude Code %s', (version) => {
       path: '/v1/messages?beta=true',
       auth: 'bearer',
       keyMatches: true,
-      modelServed: version === '2.1.329' ? 'claude-sonnet-5-5' : 'claude-sonnet-5',
+      modelServed: version === '2.1.330' ? 'claude-sonnet-5-5' : 'claude-sonnet-5',
     })
     await repoint(home, 'rollback')
     expect(snapshot(home, [file])).toEqual({ [file]: null })
@@ -162,7 +162,7 @@ describe.each(claudeVersions)('Claude Code %s', (version) => {
     expect(inferences(gateway.requests()).at(-1)).toMatchObject({
       auth: 'bearer',
       keyMatches: true,
-      modelServed: version === '2.1.329' ? 'claude-haiku-5-5' : 'claude-haiku-4-5-20251001',
+      modelServed: version === '2.1.330' ? 'claude-haiku-5-5' : 'claude-haiku-4-5-20251001',
     })
     await repoint(home, 'rollback')
     expect(snapshot(home, [file])).toEqual(before)
@@ -212,7 +212,7 @@ describe.each(claudeVersions)('Claude Code %s, further options', (version) => {
     expect(await listed()).toBe(false)
     await repoint(home, 'claude', '--enable-discovery')
     expect(await listed()).toBe(true)
-    await repoint(home, 'claude')
+    await repoint(home, 'claude', '--defaults')
     expect(await listed()).toBe(false)
   })
 
@@ -230,7 +230,7 @@ describe.each(claudeVersions)('Claude Code %s, further options', (version) => {
       }
     }
     await repoint(home, 'claude-gpt')
-    expect(await ask()).toEqual({ isAttributed: true, guessesWindow: version === '2.1.329' })
+    expect(await ask()).toEqual({ isAttributed: true, guessesWindow: version === '2.1.330' })
     await repoint(home, 'claude-gpt', '--no-attribution', '--context-window', '200000')
     expect(await ask()).toEqual({ isAttributed: false, guessesWindow: false })
   })
@@ -241,7 +241,7 @@ describe('everything in the way at once', () => {
   test.each([
     ['codex', 'codex', ['.codex/config.toml', '.codex/auth.json']],
     ['claude 2.1.197', 'claude', ['.claude/settings.json']],
-    ['claude 2.1.329', 'claude', ['.claude/settings.json']],
+    ['claude 2.1.330', 'claude', ['.claude/settings.json']],
     ['opencode', 'opencode', ['.config/opencode/opencode.json', '.local/share/opencode/auth.json']],
   ] as const)(
     '%s: one setup clears it, rollback brings it back',

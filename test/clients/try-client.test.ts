@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
-import { installClients } from './support/install.ts'
+import { installClients, installedClient } from './support/install.ts'
 
 /** `--try-client` with the real clients, found in PATH as a person has them. */
 
@@ -18,8 +18,10 @@ const { codex, claude, opencode } = installClients()
 
 test.each([
   ['codex', 'codex', codex],
-  ['claude', 'claude', claude['2.1.329']],
+  ['claude', 'claude', claude['2.1.330']],
   ['claude-gpt', 'claude', claude['2.1.197']],
+  // It knows no --bare.
+  ['claude', 'claude', installedClient('claude', '2.1.54')],
   ['opencode', 'opencode', opencode],
 ])('%s answers ping right after its setup', async (command, program, start) => {
   const home = aHome()

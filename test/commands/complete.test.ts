@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
@@ -5,6 +6,11 @@ import { aHome } from '../support/home.ts'
 /** The words that the program offers, without their descriptions. */
 async function offered(...line: string[]): Promise<string[]> {
   const home = aHome()
+  home.put(
+    '.local/state/repoint/gateways.json',
+    '{"version":1,"gateways":[{"name":"work","baseUrl":"https://gw.example","key":"k"},{"name":"mine","baseUrl":"https://gw.two","key":"k"}]}',
+  )
+  chmodSync(home.at('.local/state/repoint'), 0o700)
   home.put('.local/state/repoint/models.txt', 'gpt-5.6-sol\nllama3:8b\n')
   const [typed, ...words] = line.toReversed()
   const { stdout, stderr } = await runCli(
@@ -27,6 +33,14 @@ test.each([
     ['claude', '--slot', ''],
     ['opus', 'sonnet', 'haiku', 'fable'],
   ],
+  [['use', 'w'], ['work']],
+  [['use', 'work', 'co'], ['codex']],
+  [
+    ['use', 'work', 'codex', 'cl'],
+    ['claude', 'claude-gpt'],
+  ],
+  [['run', 'm'], ['mine']],
+  [['forget', 'wo'], ['work']],
   [['claude', '--slot=s'], ['--slot=sonnet']],
   [['codex', '--model', 'll'], ['llama3:8b']],
   [['codex', '--key-env', 'MY_'], ['MY_GATEWAY_KEY']],

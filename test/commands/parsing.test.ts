@@ -6,6 +6,7 @@ import { command as editor } from '../../src/commands/editor.ts'
 import { command as rollback } from '../../src/commands/rollback.ts'
 import { command as serve } from '../../src/commands/serve.ts'
 import { commandFor } from '../../src/commands/setup.ts'
+import { command as status } from '../../src/commands/status.ts'
 
 /** What a command is asked by `words`, without doing it. */
 async function asked<Request>(file: CommandFile<Request>, words: string): Promise<Request> {
@@ -20,14 +21,23 @@ async function asked<Request>(file: CommandFile<Request>, words: string): Promis
 
 describe('a setup', () => {
   test.each([
-    ['codex', '', { clients: ['codex'], isDryRun: false, yes: false, verify: true }],
+    [
+      'codex',
+      '',
+      { clients: ['codex'], isDryRun: false, yes: false, verify: true, defaults: false },
+    ],
     ['codex', '--yes --dry-run --no-verify', { isDryRun: true, yes: true, verify: false }],
     ['codex', '--base-url x --timeout 5', { gateway: { baseUrl: 'x', timeout: 5 } }],
-    ['codex', '', { gateway: { timeout: 30 }, options: { providerId: 'gateway' } }],
+    ['codex', '', { gateway: { timeout: 30 }, options: { slotModels: {} } }],
+    ['codex', '--defaults', { defaults: true }],
     ['codex', '--key-stdin --allow-http', { gateway: { keyStdin: true, allowHttp: true } }],
     ['codex', '--model m --context-window 9', { options: { model: 'm', contextWindow: 9 } }],
     ['opencode', '--provider-id work', { options: { providerId: 'work' } }],
-    ['claude', '--slot opus --no-attribution', { options: { slot: 'opus' } }],
+    [
+      'claude',
+      '--slot opus --no-attribution',
+      { options: { slot: 'opus', disableAttribution: true } },
+    ],
     ['claude', '--haiku-model h', { options: { slotModels: { haiku: 'h' } } }],
     ['claude-gpt', '--try-client', { command: 'claude-gpt', tryClient: true }],
   ])('%s %s', async (id, words, wanted) => {
@@ -66,6 +76,14 @@ test.each([
   ['--fault a --fault b --log -- npm test', { faults: ['a', 'b'], command: ['npm', 'test'] }],
 ])('serve %s', async (words, wanted) => {
   expect(await asked(serve, words)).toMatchObject(wanted)
+})
+
+test.each([
+  ['', { families: [], exitCode: false }],
+  ['claude-gpt codex --exit-code', { families: ['claude', 'codex'], exitCode: true }],
+  ['--expect work', { exitCode: true, expect: 'work' }],
+])('status %s', async (words, wanted) => {
+  expect(await asked(status, words)).toMatchObject(wanted)
 })
 
 test('editor --model m', async () => {

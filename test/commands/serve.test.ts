@@ -1,8 +1,9 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { Session } from '../../src/commands/screen/session.ts'
 import { logLine, type ServeOptions, serveCommand } from '../../src/commands/serve.ts'
 import { UserError } from '../../src/errors.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
@@ -27,11 +28,12 @@ function start(options: Partial<ServeOptions> = {}, env: Record<string, string> 
   const { output, terminal } = captured(real.terminal)
   const platform: Platform = {
     ...real,
-    machine: { ...real.machine, env: { PATH: process.env['PATH'], ...env } },
+    machine: { ...real.machine, home: tmpdir(), env: { PATH: process.env['PATH'], ...env } },
     terminal,
     interrupt: controller.signal,
   }
-  const status = serveCommand(platform, { ...plain, ...options })
+  const session = new Session(platform, { isJson: true })
+  const status = serveCommand(session, { ...plain, ...options })
   return { output, status, interrupt: () => controller.abort() }
 }
 
@@ -109,6 +111,7 @@ test('serve --log: one line a request on standard error, the key masked', async 
   expect(lines[1]).toContain('fault: quota')
   expect(lines[2]).toContain('  401  ')
   expect(lines[2]).toContain('sk-…6789 (wrong)')
+  expect(lines[2]).toMatch(/The key sk-…6789 is not that of this gateway, sk-….{4}\.$/)
   expect(output.err).not.toContain(key)
   interrupt()
   await status
@@ -136,14 +139,18 @@ test('the log line: nothing that a client sent can move the cursor or add a line
     inputTokens: undefined,
     outputTokens: undefined,
     fault: undefined,
+    reason: 'b\u001b[31m\nc',
     headers: {},
+    responseHeaders: {},
     requestBody: '',
     requestBytes: 0,
     responseBody: '',
     responseBytes: 0,
   })
   expect(line).not.toMatch(/\p{Cc}/u)
-  expect(line).toBe('1970-01-01T00:00:00.000Z  -  POST /v1/responses  m   a b  no key  -  -  cut')
+  expect(line).toBe(
+    '1970-01-01T00:00:00.000Z  -  POST /v1/responses  m   a b  no key  -  -  cut  b c',
+  )
 })
 
 describe('serve -- COMMAND', () => {
@@ -175,6 +182,30 @@ describe('serve -- COMMAND', () => {
     expect(output.out).toBe('')
     await expect(fetch(url)).rejects.toThrow()
   })
+
+  test.skipIf(process.platform === 'win32')(
+    'serve -- CLIENT: one that looks at its files is told by its own arguments, and faults change nothing of that',
+    async () => {
+      const said = aFile('')
+      const codex = join(dirname(said), 'codex')
+      const script = `#!/bin/sh\nprintf '%s\\n' "$REPOINT_RUN_KEY" "$REPOINT_UPSTREAM_KEY" "$@" > '${said}'\nexit 9\n`
+      writeFileSync(codex, script, { mode: 0o755 })
+      const key = 'sk-mine-0123456789'
+      const env = { REPOINT_API_KEY: key, REPOINT_UPSTREAM_KEY: 'sk-real-0123456789' }
+      const { status } = start({ command: [codex, 'exec', 'ping'], faults: ['quota'] }, env)
+      expect(await status).toBe(9)
+      const [keyThere, upstream, ...args] = readFileSync(said, 'utf8').split('\n')
+      expect([keyThere, upstream]).toEqual([key, ''])
+      expect(args).toContainEqual(
+        expect.stringMatching(
+          /^model_providers\.gateway\.base_url="http:\/\/127\.0\.0\.1:\d+\/v1"$/,
+        ),
+      )
+      expect(args).toContain('model="gpt-5.6-sol"')
+      expect(args.slice(-3, -1)).toEqual(['exec', 'ping'])
+      expect(args.join()).not.toContain(key)
+    },
+  )
 
   test('serve -- COMMAND: a command that a signal ends counts as shells count it', async () => {
     const command = [process.execPath, '-e', 'process.kill(process.pid, "SIGKILL")']

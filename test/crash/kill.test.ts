@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { inTwoLanes, runCommand } from './command.ts'
-import { homes, look, Scene, setupOf, undo } from './scene.ts'
+import { fullHome, homes, look, Scene, setupOf, undo } from './scene.ts'
 
 const hook = `--import=${resolve('test/crash/kill-hook.mjs')}`
 
@@ -35,7 +35,7 @@ async function prepare(
   args: readonly string[],
   before: readonly (readonly string[])[],
 ) {
-  const given = homes[name] ?? {}
+  const given = homes[name] ?? fullHome
   const lanes = [await Scene.ready(given, before), await Scene.ready(given, before)] as const
   let calls: string[] = []
   for (const scene of lanes) {
@@ -68,7 +68,7 @@ async function sweep(
 
 describe.each(Object.keys(homes))('SIGKILL, %s', (name) => {
   const client = name.split(',')[0] ?? ''
-  // Between two changes every state on the disk is the same, so once is enough for all calls.
+  // Between two changes every state on the disk is the same, so one setup is enough for all calls.
   const isMeant = name === 'codex, an existing pair' ? () => true : isChange
 
   test('at every call of a setup: all old or all new', async () => {
@@ -77,11 +77,27 @@ describe.each(Object.keys(homes))('SIGKILL, %s', (name) => {
     expect(unfinished).toBeGreaterThan(10)
   })
 
-  test('at every call of a rollback: all back, or all as it was', async () => {
-    const { problems, unfinished } = await sweep(name, undo, [setupOf(client)], isMeant)
+  test('at every change of a rollback: all back, or all as it was', async () => {
+    const { problems, unfinished } = await sweep(name, undo, [setupOf(client)], isChange)
     expect(problems).toEqual([])
     expect(unfinished).toBeGreaterThan(5)
   })
+})
+
+test('SIGKILL at every change of a use of all clients: all old or all new', async () => {
+  const at = (port: number, name: string, client: string) => [
+    ...setupOf(client).map((word) => word.replace(/:9$/, `:${port}`)),
+    ...['--name', name],
+  ]
+  const before = [
+    at(10, 'two', 'codex'),
+    ...['codex', 'claude', 'opencode'].map((client) => at(9, 'one', client)),
+  ]
+  const name = 'all clients, existing files'
+  const use = ['use', 'two', '--no-verify', '--yes', '--json']
+  const { problems, unfinished } = await sweep(name, use, before, isChange)
+  expect(problems).toEqual([])
+  expect(unfinished).toBeGreaterThan(20)
 })
 
 describe('SIGKILL during recovery', () => {

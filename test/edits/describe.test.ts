@@ -36,9 +36,9 @@ describe('describe', () => {
       { path: ['model_providers', 'gate way', 'requires_openai_auth'], value: true },
     ])
     expect(describeEdit(edit, options)).toEqual([
-      '~/file.toml (updated)',
+      '~/file.toml (will be updated)',
       '  ~ model: "a" -> "gpt-5.6-sol"',
-      '  - profile (removed)',
+      '  - profile',
       '  + model_providers."gate way".requires_openai_auth = true',
     ])
   })
@@ -50,16 +50,13 @@ describe('describe', () => {
       listLacks(['off'], 'x'),
       listLacks(['off'], 'y'),
     ])
-    expect(describeEdit(edit, options).slice(1)).toEqual([
-      '  + on: "x" (added)',
-      '  - off: "x" (removed)',
-    ])
+    expect(describeEdit(edit, options).slice(1)).toEqual(['  + on: "x"', '  - off: "x"'])
   })
 
   test('says created and unchanged', () => {
     const changes = [{ path: ['a'], value: 1n }]
     expect(describeEdit(anEdit('json', null, changes), options)).toEqual([
-      '~/file.json (created)',
+      '~/file.json (will be created)',
       '  + a = 1',
     ])
     const same = anEdit('json', '{"a":1}', changes)
@@ -88,21 +85,29 @@ describe('describe', () => {
     ])
   })
 
+  test('the place where secrets lie is none', () => {
+    const changes = [{ path: ['cli_auth_credentials_store'], value: 'file' }]
+    const edit = anEdit('toml', 'cli_auth_credentials_store = "keyring"\n', changes)
+    expect(describeEdit(edit, options)[1]).toBe(
+      '  ~ cli_auth_credentials_store: "keyring" -> "file"',
+    )
+  })
+
   test('names the keys that go when a file is replaced whole', () => {
     const before = '{"tokens":{"access_token":"t"},"auth_mode":"chatgpt","OPENAI_API_KEY":null}'
     const changes = [{ path: ['OPENAI_API_KEY'], value: 'sk-0123456789', isSecret: true }]
     const edit = anEdit('json', before, changes, '{"OPENAI_API_KEY":"sk-0123456789"}')
     expect(describeEdit(edit, options)).toEqual([
-      '~/file.json (updated)',
+      '~/file.json (will be updated)',
       '  + OPENAI_API_KEY = ....6789',
-      '  - tokens (removed)',
-      '  - auth_mode (removed)',
+      '  - tokens',
+      '  - auth_mode',
     ])
   })
 
   test('describes the edit of a file that cannot be parsed', () => {
     const edit = anEdit('json', '{ broken', [{ path: ['a'], value: 1 }], '{"a":1}')
-    expect(describeEdit(edit, options)).toEqual(['~/file.json (updated)', '  + a = 1'])
+    expect(describeEdit(edit, options)).toEqual(['~/file.json (will be updated)', '  + a = 1'])
   })
 
   test('lets no escape character through, from values, keys or paths', () => {

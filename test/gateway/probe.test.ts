@@ -1,9 +1,19 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { readCatalog } from '../../src/gateway/catalog.ts'
+import { hangUp, openAhead } from '../../src/gateway/http/request.ts'
 import { probe } from '../../src/gateway/probe.ts'
 import type { ProtocolName } from '../../src/gateway/types.ts'
 import { startGateway } from '../../src/serve/index.ts'
-import { accessTo, aServer, catalogBody, failure, goodGateway, key, sendJson } from './forged.ts'
+import {
+  accessTo,
+  aServer,
+  aSocketServer,
+  catalogBody,
+  failure,
+  goodGateway,
+  key,
+  sendJson,
+} from './forged.ts'
 
 const model = 'gpt-5.6-sol'
 const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
@@ -62,6 +72,34 @@ describe('probe: proves a protocol', () => {
     await probe(access, 'chat', model)
     expect(server.seen).toHaveLength(3)
     expect(server.connections()).toBe(1)
+  })
+
+  test('side by side over connections that were opened ahead, and then hung up', async () => {
+    const server = await aServer(goodGateway)
+    const access = accessTo(server)
+    await openAhead(access, 3)
+    await vi.waitFor(() => expect(server.connections()).toBe(3))
+    await readCatalog(access)
+    await Promise.all(protocols.map((protocol) => probe(access, protocol, model)))
+    await hangUp(access)
+    expect(server.connections()).toBe(3)
+    await readCatalog(access)
+    expect(server.connections()).toBe(4)
+  })
+
+  test('also where a connection that was opened ahead is closed meanwhile', async () => {
+    let count = 0
+    const body = JSON.stringify(catalogBody)
+    const server = await aSocketServer((socket) => {
+      if (count++ === 0) socket.destroy()
+      socket.on('data', () =>
+        socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
+      )
+    })
+    const access = accessTo(server)
+    await openAhead(access, 1)
+    await vi.waitFor(() => expect(count).toBe(1))
+    expect((await readCatalog(access)).models).toHaveLength(2)
   })
 
   test('two at a time', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
 
 const canary = 'sk-canary-5e6f708192a3b47f3a9b2c4d'
 
@@ -13,9 +14,8 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 function setUp(home: Home, args: readonly string[], env: Record<string, string> = {}) {
-  return runCli(home, [...args, '--base-url', gateway.url, '--yes', '--json'], {
-    env: { REPOINT_API_KEY: canary, ...env },
-  })
+  const line = [...args, '--base-url', gateway.url, '--yes']
+  return runHere(home, line, { REPOINT_API_KEY: canary, ...env })
 }
 
 function settingsOf(home: Home) {
@@ -41,8 +41,8 @@ describe('repoint claude', () => {
       '.claude/settings.json': '{"env":{"ANTHROPIC_API_KEY":"sk-old-0123456789"}}',
     })
     const result = await setUp(home, ['claude', '--dry-run'])
-    expect(result.stdout).toContain('env.ANTHROPIC_API_KEY')
-    expect(result.stdout).not.toContain('sk-old-0123456789')
+    expect(result.text).toContain('env.ANTHROPIC_API_KEY')
+    expect(result.text).not.toContain('sk-old-0123456789')
     await setUp(home, ['claude'])
     expect(settingsOf(home).env).not.toHaveProperty('ANTHROPIC_API_KEY')
   })
@@ -99,32 +99,40 @@ describe('repoint claude', () => {
     expect(home.text('.claude/settings.json')).toBe(plain)
   })
 
-  test.each<[string, string[], string[]]>([
+  test.each<[string, string[], string[], string[]?]>([
     ['after claude', ['claude'], ['claude-gpt']],
     ['after a mapping that came first', [], ['claude-gpt']],
     ['after two mappings', ['claude'], ['claude-gpt', 'claude-gpt --haiku-model gpt-5.6-luna']],
-    ['after discovery', [], ['claude --enable-discovery', 'claude-gpt --enable-discovery']],
-    ['after an undo and its undo', [], ['claude-gpt', 'rollback', 'rollback']],
-  ])('what its user had set beside a mapping is there again %s', async (_, first, between) => {
-    const own = {
-      CLAUDE_CODE_SUBAGENT_MODEL: 'mine',
-      CLAUDE_CODE_MAX_CONTEXT_TOKENS: 5,
-      CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
-      DISABLE_TELEMETRY: '1',
-      DISABLE_AUTOUPDATER: 'yes',
-    }
-    const given = { '.claude/settings.json': JSON.stringify({ env: own }) }
-    const plain = aHome(given)
-    await setUp(plain, ['claude'])
-    const home = aHome(given)
-    for (const line of [...first, ...between])
-      if (line === 'rollback') await runCli(home, ['rollback'])
-      else expect((await setUp(home, line.split(' '))).status).toBe(0)
-    expect(settingsOf(home).env).not.toMatchObject(own)
-    await setUp(home, ['claude'])
-    expect(settingsOf(home)).toEqual(settingsOf(plain))
-    expect((await setUp(home, ['claude'])).json).toMatchObject({ changed: false })
-  })
+    [
+      'after discovery',
+      [],
+      ['claude --enable-discovery', 'claude-gpt --enable-discovery'],
+      ['--defaults'],
+    ],
+    ['after an undo and its undo', [], ['claude-gpt', 'rollback', 'rollback --redo']],
+  ])(
+    'what its user had set beside a mapping is there again %s',
+    async (_, first, between, flags = []) => {
+      const own = {
+        CLAUDE_CODE_SUBAGENT_MODEL: 'mine',
+        CLAUDE_CODE_MAX_CONTEXT_TOKENS: 5,
+        CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
+        DISABLE_TELEMETRY: '1',
+        DISABLE_AUTOUPDATER: 'yes',
+      }
+      const given = { '.claude/settings.json': JSON.stringify({ env: own }) }
+      const plain = aHome(given)
+      await setUp(plain, ['claude'])
+      const home = aHome(given)
+      for (const line of [...first, ...between])
+        if (line.startsWith('rollback')) await runCli(home, line.split(' '))
+        else expect((await setUp(home, line.split(' '))).status).toBe(0)
+      expect(settingsOf(home).env).not.toMatchObject(own)
+      await setUp(home, ['claude', ...flags])
+      expect(settingsOf(home)).toEqual(settingsOf(plain))
+      expect((await setUp(home, ['claude'])).json).toMatchObject({ changed: false })
+    },
+  )
 
   test('a subagent that an earlier setup was given comes back behind a mapping', async () => {
     const home = aHome()
@@ -240,31 +248,7 @@ describe('several clients', () => {
   })
 })
 
-describe('repoint editor and models', () => {
-  test('editor says which editor it speaks of', async () => {
-    const result = await runCli(aHome(), ['editor', '--base-url', gateway.url], {
-      env: { REPOINT_API_KEY: canary },
-    })
-    expect(result.stdout).toContain('Enter in Cursor:')
-  })
-
-  test('editor prints the fields, with the key masked', async () => {
-    const result = await runCli(aHome(), ['editor', '--base-url', gateway.url, '--json'], {
-      env: { REPOINT_API_KEY: canary },
-    })
-    expect(result.json).toMatchObject({
-      changed: false,
-      model: 'gpt-5.6-sol',
-      fields: [
-        { value: expect.stringContaining(canary.slice(-4)) },
-        { value: `${gateway.url}/v1` },
-        { value: 'gpt-5.6-sol' },
-      ],
-      limits: expect.arrayContaining([expect.stringContaining('Auto')]),
-    })
-    expect(result.stdout).not.toContain(canary)
-  })
-
+describe('repoint models and editor', () => {
   test('models and editor ask the gateway of the newest setup, if none is named', async () => {
     const home = aHome()
     await setUp(home, ['claude'])
@@ -274,7 +258,9 @@ describe('repoint editor and models', () => {
     expect(asked.stderr).toContain('those of Claude Code')
     expect(asked.stdout + asked.stderr).not.toContain(canary)
     const checked = await runCli(home, ['editor', '--json'], {})
-    expect(checked.json).toMatchObject({ baseUrl: gateway.url })
+    expect(checked.json).toMatchObject({
+      error: { message: expect.stringContaining(`Cursor cannot use ${gateway.url}`) },
+    })
     expect(JSON.stringify(checked.json)).not.toContain(canary)
   })
 
@@ -299,6 +285,33 @@ describe('repoint editor and models', () => {
       chosenFor: expect.arrayContaining([expect.objectContaining({ use: 'codex' })]),
     })
     expect(models.find(({ id }) => id === 'gpt-image-2')).toMatchObject({ isChat: false })
+  })
+
+  test('a short name is marked as an alias, and a setup with it writes the full id', async () => {
+    const env = { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url }
+    const { json, stdout } = await runCli(aHome(), ['models', '--json'], { env })
+    expect(stdout).not.toContain(canary)
+    const { models } = json as { models: { id: string; aliasOf: string | null }[] }
+    expect(models.filter(({ aliasOf }) => aliasOf !== null)).toMatchObject([
+      { id: 'gpt-5.6', aliasOf: 'gpt-5.6-sol' },
+    ])
+    const lines = (await runCli(aHome(), ['models'], { env })).stdout.split('\n')
+    expect(lines.find((line) => /^gpt-5\.6 /.test(line))).toContain('alias of gpt-5.6-sol')
+
+    const home = aHome()
+    const setup = await runCli(home, ['codex', '--model', 'gpt-5.6', '--yes', '--json'], { env })
+    expect(setup.json).toMatchObject({
+      model: 'gpt-5.6-sol',
+      warnings: [{ code: 'model-renamed', message: expect.stringContaining('gpt-5.6-sol') }],
+    })
+    expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.6-sol"')
+
+    // What stands in the file is what the client sends.
+    home.put('.codex/config.toml', home.text('.codex/config.toml').replace('5.6-sol', '5.6'))
+    gateway.clearRequests()
+    const doctor = await runCli(home, ['doctor', 'codex', '--json'], { env })
+    expect(doctor.status).toBe(0)
+    expect(gateway.requests().map(({ modelAsked }) => modelAsked)).toContain('gpt-5.6')
   })
 })
 
@@ -329,8 +342,12 @@ describe.each(['codex', 'claude', 'opencode'] as const)('%s, pointed by hand', (
     const args = [client, '--base-url', 'https://own.example', '--no-verify', '--yes', ...model]
     expect((await runCli(home, args, { env: { REPOINT_API_KEY: canary } })).status).toBe(0)
     const written = home.snapshot()
-    for (const expected of [before, written, before]) {
-      expect((await runCli(home, ['rollback'])).status).toBe(0)
+    for (const [way, expected] of [
+      [[], before],
+      [['--redo'], written],
+      [[], before],
+    ] as const) {
+      expect((await runCli(home, ['rollback', ...way])).status).toBe(0)
       expect(home.snapshot()).toEqual(expected)
     }
   })

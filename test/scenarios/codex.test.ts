@@ -76,6 +76,9 @@ describe('repoint codex', () => {
 model_provider = "gateway"
 openai_base_url = "${gateway.url}/v1"
 
+[notice.model_migrations]
+"gpt-5.6-sol" = "gpt-6-sol"
+
 [model_providers.gateway]
 name = "Gateway"
 base_url = "${gateway.url}/v1"
@@ -98,7 +101,8 @@ supports_websockets = false
 
   test('an unknown context window is told once, be one set for another model or not', async () => {
     const codesIn = async (config: string) => {
-      const { json } = await codex(aHome({ '.codex/config.toml': config }), ['--dry-run'])
+      const home = aHome({ '.codex/config.toml': config })
+      const { json } = await codex(home, ['--model', 'gpt-5.4', '--dry-run'])
       const { warnings } = json as { warnings: { code: string }[] }
       return warnings.map(({ code }) => code).filter((code) => code.includes('window'))
     }
@@ -167,7 +171,7 @@ supports_websockets = false
       .map((name) => join(home.path, name))
       .filter((path) => lstatSync(path).isFile() && readFileSync(path, 'latin1').includes(canary))
     for (const path of holders) {
-      expect(path).toMatch(/[\\/]blobs[\\/]/)
+      expect(path).toMatch(/[\\/](blobs[\\/]|gateways\.json$)/)
       expect(statSync(path).mode & 0o077).toBe(0)
     }
     expect(holders.length).toBeGreaterThan(0)
@@ -204,7 +208,7 @@ describe('repoint rollback', () => {
     expect(undone.json).toMatchObject({ changed: true, undoes: (done.json as { run: string }).run })
     expect(home.snapshot()).toEqual(before)
 
-    await runCli(home, ['rollback', 'codex'])
+    await runCli(home, ['rollback', 'codex', '--redo'])
     expect(home.snapshot()).toEqual(after)
     await runCli(home, ['rollback', 'codex'])
     expect(home.snapshot()).toEqual(before)
@@ -252,13 +256,14 @@ describe('repoint rollback', () => {
     const dry = await runCli(home, ['rollback', '--dry-run'])
     const real = await runCli(home, ['rollback'])
     for (const { stdout } of [dry, real]) {
-      expect(stdout).toContain('- OPENAI_API_KEY (removed)')
-      expect(stdout).toContain('+ tokens (put back)')
-      expect(stdout).toContain('Codex uses its own service again, with a ChatGPT login.')
+      expect(stdout).toContain('- OPENAI_API_KEY\n')
+      expect(stdout).toContain('+ tokens (as before)')
+      expect(stdout).toContain('Codex will use its own service again, with a ChatGPT login.')
     }
     expect(home.text('.codex/auth.json')).toBe(login)
-    const forward = await runCli(home, ['rollback'])
-    expect(forward.stdout).toContain(`Codex uses ${gateway.url} again.`)
+    expect(real.stdout).toMatch(/Done in run \S+; `repoint rollback --redo` undoes it\./)
+    const forward = await runCli(home, ['rollback', '--redo'])
+    expect(forward.stdout).toContain(`Codex will use ${gateway.url} again.`)
     expect(forward.stdout).toMatch(/Done in run \S+; `repoint rollback` undoes it\./)
   })
 
@@ -281,7 +286,7 @@ describe('repoint rollback', () => {
     const back = await runCli(home, ['rollback', '--run', first.run, '--json'])
     expect(back.json).toMatchObject({ changed: true, undoes: first.run })
     expect(home.snapshot()).toEqual(before)
-    await runCli(home, ['rollback'])
+    await runCli(home, ['rollback', '--redo'])
     expect(home.snapshot()).toEqual(after)
     await runCli(home, ['rollback', '--original'])
     expect(home.snapshot()).toEqual(before)
@@ -313,7 +318,7 @@ describe('repoint rollback', () => {
     expect((await runCli(home, ['rollback'])).status).toBe(10)
     const freed = home.snapshot()
     expect(Object.keys(freed)).not.toContain('.codex/config.toml')
-    const forward = await runCli(home, ['rollback', '--json'])
+    const forward = await runCli(home, ['rollback', '--redo', '--json'])
     expect(forward.json).toMatchObject({ error: { code: 'config-conflict', filesChanged: false } })
     expect(home.snapshot()).toEqual(freed)
   })
@@ -346,7 +351,7 @@ describe('repoint rollback', () => {
     expect((await runCli(home, ['rollback'])).status).toBe(10)
     expect(readdirSync(home.at('.codex'))).toEqual(own === undefined ? [] : ['auth.json'])
     if (own !== undefined) expect(home.text('.codex/auth.json')).toBe(own)
-    expect((await runCli(home, ['rollback'])).status).toBe(0)
+    expect((await runCli(home, ['rollback', '--redo'])).status).toBe(0)
     expect(home.snapshot()).toEqual(deleted)
   })
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
 
 const canary = 'sk-canary-92a3b47f3a9b2c4d5e6f7081'
 
@@ -13,10 +14,31 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 function setUp(home: Home, client: string) {
-  return runCli(home, [client, '--base-url', gateway.url, '--yes', '--json'], {
-    env: { REPOINT_API_KEY: canary },
-  })
+  return runHere(home, [client, '--base-url', gateway.url, '--yes'], { REPOINT_API_KEY: canary })
 }
+
+test('doctor: the list of models is an extra to the messages client', async () => {
+  const listless = await startGateway({
+    port: 0,
+    key: canary,
+    faults: [{ route: 'models', error: 'overloaded' }],
+  })
+  const home = aHome()
+  const env = { REPOINT_API_KEY: canary }
+  const args = ['claude', '--base-url', listless.url, '--model', 'claude-sonnet-5-5', '--yes']
+  expect((await runCli(home, args, { env })).status).toBe(0)
+
+  const { json, status } = await runCli(home, ['doctor', 'claude', '--json'])
+  expect(status).toBe(0)
+  expect(json).toMatchObject({
+    checks: expect.arrayContaining([
+      expect.objectContaining({ id: 'network', result: 'ok' }),
+      expect.objectContaining({ id: 'catalog', result: 'warning' }),
+      expect.objectContaining({ id: 'probe', result: 'ok' }),
+    ]),
+  })
+  await listless.close()
+})
 
 describe('repoint status', () => {
   test('a fresh home: every client uses its own service', async () => {
@@ -221,7 +243,7 @@ describe('repoint doctor', () => {
       const back = await runCli(home, ['rollback'])
       expect(back.stdout).toContain('mode: 0644')
       expect(home.snapshot()).toEqual(open)
-      await runCli(home, ['rollback'])
+      await runCli(home, ['rollback', '--redo'])
       expect(home.snapshot()).toEqual(closed)
     },
   )
@@ -243,6 +265,22 @@ describe('repoint doctor', () => {
     expect(found.status).toBe(8)
     expect((await runCli(home, ['doctor', client, '--fix'])).status).toBe(0)
     expect(home.text(file)).toBe(right)
+  })
+
+  test('--fix says what was wrong, and what undoes the cure', async () => {
+    const home = aHome()
+    await setUp(home, 'claude')
+    const settings = JSON.parse(home.text('.claude/settings.json'))
+    settings.env.ANTHROPIC_BASE_URL += '/v1'
+    home.put('.claude/settings.json', JSON.stringify(settings), 0o644)
+
+    const { status, stdout } = await runCli(home, ['doctor', 'claude', '--fix', '--no-verify'])
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/^Fixed in run \S+; `repoint rollback` undoes it:$/m)
+    expect(stdout).toMatch(/^ {2}claude: ANTHROPIC_BASE_URL ends in \/v1, .*settings\.json/m)
+    expect(stdout).toMatch(/^ {2}claude: ~\/\.claude\/settings\.json could be read by others$/m)
+    const again = await runCli(home, ['doctor', 'claude', '--fix', '--no-verify', '--json'])
+    expect(again.json).toMatchObject({ changed: false, fixed: [] })
   })
 
   test('--fix carries out safe cures as one run, and rollback undoes it', async () => {

@@ -44,6 +44,8 @@ describe('a misspelt word', () => {
   test.each([
     [['rolback'], 'rollback'],
     [['codx'], 'codex'],
+    [['undo'], 'rollback'],
+    [['cursor'], 'editor'],
     [['codex', '--dry-rn'], '--dry-run'],
     [['status', '--jsn'], '--json'],
   ])('%j: the nearest one is offered', async (args, nearest) => {

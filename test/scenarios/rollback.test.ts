@@ -105,7 +105,7 @@ describe('another place', () => {
     expect((await runCli(home, ['rollback', 'codex'], { env: inB })).status).toBe(0)
     expect(home.text('b/config.toml')).toBe('# B\n')
     expect(home.text('.codex/config.toml')).toContain(url)
-    expect((await runCli(home, ['rollback'], { env: inB })).status).toBe(0)
+    expect((await runCli(home, ['rollback', '--redo'], { env: inB })).status).toBe(0)
     expect(home.text('b/config.toml')).toContain(url)
     expect((await runCli(home, ['rollback'])).status).toBe(0)
     expect((await runCli(home, ['rollback', 'codex'], { env: inB })).status).toBe(0)
@@ -138,6 +138,35 @@ test('where the result cannot be printed, the error says that the files were cha
   expect(status).not.toBe(0)
   expect(stderr).toContain('The files were changed')
   expect(stderr).not.toContain('Nothing was changed')
+})
+
+test('after a healed drift --original works, and --force after a partial undo goes back', async () => {
+  const home = aHome(pair)
+  const before = home.snapshot()
+  await setUp(home)
+  replace(home, '.codex/config.toml', /^base_url = .*/m, 'base_url = "http://127.0.0.1:9/v1"')
+  await setUp(home)
+  const { status, stdout } = await runCli(home, ['rollback', '--original'])
+  expect({ status, stdout }).toMatchObject({ status: 0 })
+  expect(home.snapshot()).toEqual(before)
+
+  await setUp(home)
+  replace(home, '.codex/config.toml', /^model = .*/m, 'model = "theirs"')
+  expect((await runCli(home, ['rollback'])).status).toBe(10)
+  expect((await runCli(home, ['rollback', '--force'])).status).toBe(0)
+  expect(home.snapshot()).toEqual(before)
+})
+
+test('a failure in JSON names the command and says that nothing was changed', async () => {
+  const failure = async (args: string[]) => (await runCli(aHome(), args)).json
+  expect(await failure(['rollback', '--run', 'nope', '--json'])).toMatchObject({
+    command: 'rollback',
+    changed: false,
+    error: { code: 'usage', filesChanged: false },
+  })
+  expect(await failure(['codex', '--json'])).toMatchObject({ command: 'codex', changed: false })
+  const key = ['sk', 'canary', '0123456789abcdef'].join('-')
+  expect(await failure([key, '--json'])).toMatchObject({ command: null, changed: false })
 })
 
 describe('repoint forget', () => {

@@ -65,9 +65,14 @@ function command(args: readonly string[], key?: string): Step {
     const after = home.snapshot()
     if (!changed) expect(after).toEqual(before)
     expect([0, 8]).toContain(status)
-    for (const expected of changed ? [before, after] : []) {
+    const isUndo = args[0] === 'rollback'
+    const ways = [
+      isUndo ? ['rollback', '--redo'] : ['rollback'],
+      isUndo ? args : ['rollback', '--redo'],
+    ]
+    for (const [index, expected] of (changed ? [before, after] : []).entries()) {
       const now = home.snapshot()
-      const back = await run(['rollback'])
+      const back = await run(ways[index]!)
       expect(home.snapshot()).toEqual(back.status === 0 ? expected : now)
       if (back.status !== 0) break
     }

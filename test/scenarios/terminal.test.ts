@@ -117,8 +117,66 @@ test('a no at the confirmation changes nothing', async () => {
   })
   await run.shows('Apply this?')
   run.type(`n${keys.enter}`)
-  expect(await run.ended).toBe(130)
+  expect(await run.ended).toBe(0)
   expect(home.snapshot()).toEqual({})
+})
+
+test('a rollback shows its plan and asks; a no is an answer, not an error', async () => {
+  const home = await homeWithCodexAt(gateway.url)
+  const setUp = home.snapshot()
+  const asked = async (args: readonly string[], question: string, answer: string) => {
+    const run = runOnTerminal(home, args)
+    await run.shows('config.toml (will be')
+    await run.shows(question)
+    run.type(`${answer}${keys.enter}`)
+    return { status: await run.ended, screen: run.screen() }
+  }
+
+  const no = await asked(['rollback'], 'Go back?', 'n')
+  expect(no).toMatchObject({ status: 0, screen: expect.stringContaining('Nothing was changed.') })
+  expect(no.screen).not.toMatch(/error|Cancelled/)
+  expect(home.snapshot()).toEqual(setUp)
+
+  expect(await asked(['rollback'], 'Go back?', 'y')).toMatchObject({ status: 0 })
+  expect(home.snapshot()).toEqual({})
+  expect(await asked(['rollback', '--redo'], 'Go forward again?', '')).toMatchObject({ status: 0 })
+  expect(home.snapshot()).toEqual(setUp)
+
+  const given = runOnTerminal(home, ['rollback', '--yes'])
+  expect(await given.ended).toBe(0)
+  expect(home.snapshot()).toEqual({})
+})
+
+test('Ctrl-C at the question of a rollback: status 130, nothing changed', async () => {
+  const home = await homeWithCodexAt(gateway.url)
+  const setUp = home.snapshot()
+  const run = runOnTerminal(home, ['rollback'])
+  await run.shows('Go back?')
+  run.type(keys.ctrlC)
+  expect(await run.ended).toBe(130)
+  expect(run.screen()).toContain('Nothing was changed')
+  expect(home.snapshot()).toEqual(setUp)
+})
+
+test('key on a terminal: asks for the new key alone, hides it, and asks once more for one that is refused', async () => {
+  const old = await startGateway({ port: 0, key: canary })
+  const home = await homeWithCodexAt(old.url)
+  await old.close()
+  const newCanary = 'sk-canary-ff99ee88dd77cc66bb55aa44'
+  const renewed = await startGateway({ port: Number(new URL(old.url).port), key: newCanary })
+
+  const run = runOnTerminal(home, ['key'])
+  await run.shows('API key:')
+  expect(run.screen()).not.toMatch(/Base URL|Enter: the one/)
+  run.type(`${canary}${keys.enter}`)
+  await run.shows(/did not work[\s\S]*API key:/)
+  run.type(`${newCanary}${keys.enter}`)
+  await run.shows('Apply this?')
+  run.type(keys.enter)
+  expect(await run.ended).toBe(0)
+  await renewed.close()
+  for (const key of [canary, newCanary]) expect(run.raw()).not.toContain(key.slice(3, 20))
+  expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: newCanary })
 })
 
 test('repoint alone: lists the clients, sets up the ticked ones in one run', async () => {
@@ -163,14 +221,17 @@ test('repoint alone: of the two setups of Claude Code the one in force is ticked
 test('repoint alone: two setups of one client are named, and one of them is to be unticked', async () => {
   const run = runOnTerminal(aHome(), [])
   await run.shows('Which clients')
+  // No key ticks all.
   run.type('a')
   run.type(keys.enter)
+  await run.shows('Tick at least one')
+  run.type(`${keys.down}${keys.space}${keys.down}${keys.space}${keys.enter}`)
   await run.shows('Claude Code and Claude Code with GPT models are two setups of the same file')
   run.type(keys.ctrlC)
   expect(await run.ended).toBe(130)
 })
 
-test('repoint alone: one note tells the unknown windows of all clients', async () => {
+test('repoint alone: an unknown window is told of the clients that would guess it', async () => {
   const run = runOnTerminal(aHome(), [], {
     env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url },
     columns: 300,
@@ -183,7 +244,7 @@ test('repoint alone: one note tells the unknown windows of all clients', async (
   run.type(`n${keys.enter}`)
   await run.ended
   expect(run.screen().match(/does not say the context window of .*/g)).toEqual([
-    expect.stringMatching(/ of gpt-5\.6-sol, gpt-5\.4, gpt-5\.4-mini; /),
+    expect.stringMatching(/ of gpt-5\.4, gpt-5\.4-mini: Claude Code guesses it/),
   ])
 })
 
@@ -225,7 +286,7 @@ test('a key that is typed while the gateway is asked does not show either', asyn
   run.type(canary)
   await run.shows('Apply this?')
   run.type(`n${keys.enter}`)
-  expect(await run.ended).toBe(130)
+  expect(await run.ended).toBe(0)
   expect(run.raw()).not.toContain(canary.slice(3, 12))
   await slow.close()
 })
@@ -344,7 +405,7 @@ test('a typed key that the gateway refuses is asked again, and so is an address'
   run.type(`${keys.ctrlU}${gateway.url}${keys.enter}`)
   await run.shows('Apply this?')
   run.type(`n${keys.enter}`)
-  expect(await run.ended).toBe(130)
+  expect(await run.ended).toBe(0)
 
   const second = runOnTerminal(home, ['codex', '--base-url', gateway.url])
   await second.shows('API key')

@@ -7,9 +7,7 @@ import { nodePlatform } from '../../src/platform/node.ts'
 import type { Files } from '../../src/platform/platform.ts'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { captured } from '../support/captured.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { keys, runOnTerminal } from '../support/terminal.ts'
 import { worldIn } from '../support/world.ts'
 
 const canary = 'sk-canary-5f4e3d2c1b0a99887766'
@@ -72,41 +70,6 @@ describe('what an error says of the files after they have switched', () => {
     })
     const { out } = await setupWith(second, failingThere, ['--json'])
     expect(JSON.parse(out)).toMatchObject({ error: { filesChanged: true } })
-  })
-
-  test('a last proof that fails', async () => {
-    const closing = await startGateway({
-      port: 0,
-      key: canary,
-      // The first inference answers.
-      faults: [{ route: 'responses', every: 2, error: 'quota' }],
-    })
-    const home = aHome()
-    const env = { ...environment(home), REPOINT_BASE_URL: closing.url }
-    const { status, stderr } = await runCli(home, ['codex', '--yes'], { env })
-    expect(status).toBe(7)
-    expect(stderr).toContain('the last proof failed')
-    expect(stderr).toContain(changed)
-    await closing.close()
-  })
-
-  test('Ctrl-C at the last proof', async () => {
-    const slow = await startGateway({
-      port: 0,
-      key: canary,
-      faults: [{ route: 'responses', every: 2, delayMs: 15_000 }],
-    })
-    const home = aHome()
-    const run = runOnTerminal(home, ['codex', '--yes', '--base-url', slow.url], {
-      env: environment(home),
-      columns: 200,
-    })
-    while (!existsSync(home.at('.codex/config.toml')))
-      await new Promise((settle) => setTimeout(settle, 20))
-    run.type(keys.ctrlC)
-    expect(await run.ended).toBe(130)
-    expect(run.screen()).toContain(changed)
-    await slow.close()
   })
 })
 

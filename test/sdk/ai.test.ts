@@ -3,7 +3,8 @@ import type { Gateway } from '../../src/serve/index.ts'
 import { aGateway } from '../serve/support/gateway.ts'
 import { sdk } from './sdk.ts'
 
-const { generateText, streamText, tool, stepCountIs, Output, APICallError } = await sdk('ai')
+const { generateObject, generateText, streamText, tool, stepCountIs, Output, APICallError } =
+  await sdk('ai')
 const { z } = await sdk('zod')
 const { createOpenAI } = await sdk('@ai-sdk/openai')
 const { createAnthropic } = await sdk('@ai-sdk/anthropic')
@@ -14,6 +15,48 @@ let gateway: Gateway
 beforeEach(async () => {
   gateway = await aGateway()
 })
+
+const tree: unknown = z.object({
+  value: z.number(),
+  get children() {
+    return z.array(tree as typeof z)
+  },
+})
+
+/** What the SDK sends for each is another schema; it checks the answer against zod's own. */
+const kinds = {
+  'a length': z.string().min(3).max(5),
+  'a pattern': z.string().regex(/^[A-Z]{3}-\d{4}$/),
+  'an address': z.email(),
+  'a link': z.url(),
+  'an id': z.uuid(),
+  'a time': z.iso.datetime(),
+  'a date': z.iso.date(),
+  'an ip': z.ipv4(),
+  'a cuid': z.cuid2(),
+  bounds: z.number().gt(2).lt(3),
+  'an integer': z.int().min(7),
+  steps: z.number().multipleOf(0.5).min(0.7),
+  'a choice': z.enum(['b', 'a']),
+  'a literal': z.literal('x'),
+  'or nothing': z.string().min(2).nullable(),
+  perhaps: z.string().min(2).optional(),
+  'a default': z.string().min(2).default('ab'),
+  'a list': z.array(z.string().min(1)).min(2).max(3),
+  'a tuple': z.tuple([z.string(), z.number().min(4)]),
+  'a record': z.record(z.string(), z.number()),
+  'a union': z.union([z.object({ a: z.string().min(1) }), z.number()]),
+  'kinds of objects': z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('a'), x: z.string().min(1) }),
+    z.object({ kind: z.literal('b'), y: z.number() }),
+  ]),
+  'two at once': z.intersection(
+    z.object({ a: z.string().min(1) }),
+    z.object({ b: z.number().min(2) }),
+  ),
+  'a tree': tree,
+  'a deep one': z.object({ a: z.object({ b: z.array(z.object({ c: z.literal(5) })).min(1) }) }),
+}
 
 type Access = { baseURL: string; apiKey: string }
 
@@ -66,6 +109,30 @@ describe.each([
       output: Output.object({ schema }),
     })
     expect(output).toEqual({ city: '', days: 0, tags: [] })
+  })
+
+  test.each(Object.entries(kinds))(`${name}: an object with %s`, async (_, member) => {
+    const schema = z.object({ member })
+    const asked = { model: model(), prompt: 'plan' }
+    const { output } = await generateText({ ...asked, output: Output.object({ schema }) })
+    expect(schema.safeParse(output).error).toBeUndefined()
+    const { object } = await generateObject({ ...asked, schema })
+    expect(object).toEqual(output)
+  })
+
+  test(`${name}: an array, a choice, and a call that is required`, async () => {
+    const asked = { model: model(), prompt: 'plan' }
+    const list = await generateText({
+      ...asked,
+      output: Output.array({ element: z.object({ a: z.string() }) }),
+    })
+    expect(Array.isArray(list.output)).toBe(true)
+    const choice = await generateText({ ...asked, output: Output.choice({ options: ['x', 'y'] }) })
+    expect(choice.output).toBe('x')
+    // It does not let the newest models of its vendor be forced.
+    if (name === '@ai-sdk/anthropic') return
+    const called = await generateText({ ...asked, tools, toolChoice: 'required' })
+    expect(called.toolResults[0].output).toBe('rain in ')
   })
 
   test(`${name}: a tool loop, streamed or not`, async () => {

@@ -41,7 +41,7 @@ describe('openai: chat', () => {
       finish_reason: 'stop',
     })
     expect(answer.usage).toMatchObject({ completion_tokens: 1 })
-    expect(answer._request_id ?? null).toBe(null)
+    expect(answer._request_id).toMatch(/^req_\d{23}/)
   })
 
   test('openai chat: the stream helper', async () => {

@@ -49,20 +49,38 @@ async function samples(gateway: Gateway): Promise<[type: string, value: unknown]
     await plain('SentMessage', '/v1/messages', claude)
     await stream('SentMessageEvent', '/v1/messages', claude)
   }
+
+  const thought = '#think Hm. So.\nping'
+  const reasoning = { effort: 'low', summary: 'auto' }
+  const include = ['reasoning.encrypted_content']
+  const thinking = { type: 'adaptive' }
+  const responses = { model: 'gpt-5.6', input: thought, reasoning, include }
+  await plain('Sent<OpenAI.Responses.Response>', '/v1/responses', responses)
+  await stream('SentEvent', '/v1/responses', responses)
+  const messages = [{ role: 'user', content: thought }]
+  const claude = { model: 'claude-opus-5-5', max_tokens: 100, messages, thinking }
+  await plain('SentMessage', '/v1/messages', claude)
+  await stream('SentMessageEvent', '/v1/messages', claude)
+  const functions = [{ name: 'weather', parameters: {} }]
+  const legacy = { model: 'gpt-5.6', messages: [{ role: 'user', content: call }], functions }
+  await plain('OpenAI.ChatCompletion', '/v1/chat/completions', legacy)
+  await stream('OpenAI.ChatCompletionChunk', '/v1/chat/completions', legacy)
   return found
 }
 
 /**
  * What differs on purpose. The SDK adds `output_text` itself; the vendor sends no usage as null and
- * says `store` again, which the types lack. Members of `Response` and `Message` that are newer than
+ * says `store` again, which the types lack; so do the penalties of Open Responses and the name of a
+ * call at the end of its arguments. Members of `Response` and `Message` that are newer than
  * the gateways of this family are left out, and a text block of a stream has no citations, as at the
  * vendor.
  */
 const exceptions = `
 type Optional<Type, Keys extends PropertyKey> = Omit<Type, Keys> & Partial<Pick<Type, Keys & keyof Type>>
-type Sent<Type> = Optional<Omit<Type, 'usage'>, 'output_text' | 'access_programs'> & { usage: OpenAI.Responses.ResponseUsage | null, store: boolean }
+type Sent<Type> = Optional<Omit<Type, 'usage'>, 'output_text' | 'access_programs'> & { usage: OpenAI.Responses.ResponseUsage | null, store: boolean, presence_penalty: number, frequency_penalty: number }
 type SentEvent = OpenAI.Responses.ResponseStreamEvent extends infer Event
-  ? Event extends { response: infer Response } ? Omit<Event, 'response'> & { response: Sent<Response> } : Event
+  ? Event extends { response: infer Response } ? Omit<Event, 'response'> & { response: Sent<Response> }
+  : Event extends { type: 'response.function_call_arguments.done' } ? Event & { name: string } : Event
   : never
 type SentUsage<Usage> = Optional<Usage, NewUsage>
 type NewUsage = 'cache_creation' | 'inference_geo' | 'server_tool_use' | 'output_tokens_details' | 'iterations' | 'speed'

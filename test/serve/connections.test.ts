@@ -28,7 +28,10 @@ function request(gateway: Gateway, name: Name, headers = '', version = '1.1'): s
 /** One answer without what differs from one to the next. */
 function shapeOf(answer: string): string {
   return answer
-    .replace(/^(Date|X-Oneapi-Request-Id): .*$/gm, '$1: …')
+    .replace(
+      /^(Date|X-Oneapi-Request-Id|x-request-id|request-id|anthropic-ratelimit-\w+-reset): .*$/gm,
+      '$1: …',
+    )
     .replace(/(chatcmpl-|msg_)\w+/g, '$1…')
     .replace(/"created":\d+/g, '"created":0')
 }

@@ -141,12 +141,15 @@ test.each([
 test('hostile: names of Object’s own members are no models, tools or routes', async () => {
   for (const model of ['__proto__', 'constructor', 'toString'])
     expect((await ask(gateway, '/v1/responses', { model, input: 'x' })).status).toBe(503)
-  const messages = [{ role: '__proto__', content: '#call constructor {}' }]
+  const odd = JSON.parse('{"__proto__":1,"constructor":2,"toString":3}')
+  const messages = [{ role: 'user', content: '#call constructor {}', ...odd }]
   const tools = [{ type: 'function', function: { name: '__proto__' } }]
-  const body = { model: 'gpt-5.6', messages, tools }
+  const body = { ...odd, model: 'gpt-5.6', messages, tools }
   const answer = await ask(gateway, '/v1/chat/completions', body)
   const text = (await jsonOf(answer)).choices[0].message.content
   expect(text).toBe('This request offers no tool "constructor". It offers: __proto__.')
+  const strange = { ...body, messages: [{ role: '__proto__', content: 'x' }] }
+  expect((await ask(gateway, '/v1/chat/completions', strange)).status).toBe(400)
 })
 
 test('hostile: a thousand requests that are cut off at every place', async () => {

@@ -62,7 +62,8 @@ test('streams: a client that does not read is let go', async () => {
     limits: { stalledWriteMs: 100 },
   })
   // The answer repeats the tools three times: far more than the buffers of a socket hold.
-  const tools = [{ type: 'function', name: 'x'.repeat(4_000_000), parameters: {} }]
+  const description = 'x'.repeat(4_000_000)
+  const tools = [{ type: 'function', name: 'x', description, parameters: {} }]
   const body = JSON.stringify({ ...input, tools })
   const socket = connect(gateway.port, '127.0.0.1')
   socket.pause()
@@ -93,8 +94,10 @@ test.each(['/v1/chat/completions', '/v1/messages', '/v1/responses'])(
     for (const betweenMs of [0, 1]) {
       const gateway = await aGateway({ key, faults: [{ betweenMs }] })
       const say = `#call run {"cmd":"curl -H 'Authorization: Bearer ${key}' x"}`
-      const named = { name: 'run', parameters: {}, input_schema: {} }
-      const tools = [{ type: 'function', ...named, function: named }]
+      const named = { name: 'run', parameters: {} }
+      const tools = path.endsWith('messages')
+        ? [{ name: 'run', input_schema: { type: 'object' } }]
+        : [{ type: 'function', ...named, function: named }]
       const messages = [{ role: 'user', content: say }]
       const body = { model: 'gpt-5.6', stream: true, tools, input: say, messages }
       const text = await (await ask(gateway, path, body)).text()

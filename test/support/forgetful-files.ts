@@ -347,6 +347,7 @@ export class ForgetfulFiles implements Files {
       gid: 1000,
       sizeBytes: node.kind === 'file' ? node.data.length : 0,
       links: 1,
+      modifiedMs: 0,
     }
   }
 

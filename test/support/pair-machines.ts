@@ -207,7 +207,8 @@ export function problems(
 
 function undoProblems(files: ForgetfulFiles, ends: Ends, world: World): string[] {
   try {
-    applyRollback(world, planRollback(world)!)
+    const redo = listRuns(world).runs[0]?.undoes !== undefined
+    applyRollback(world, planRollback(world, { redo })!)
   } catch (error) {
     if (!(error instanceof UserError)) throw error
     return [`cannot be undone: ${error.message}`]

@@ -30,7 +30,12 @@ export interface TerminalRun {
 export function runOnTerminal(
   home: Home,
   args: readonly string[],
-  options: { env?: Record<string, string>; command?: string; columns?: number } = {},
+  options: {
+    env?: Record<string, string>
+    command?: string
+    columns?: number
+    cwd?: string
+  } = {},
 ): TerminalRun {
   const child = spawn(
     options.command ?? process.execPath,
@@ -38,7 +43,7 @@ export function runOnTerminal(
     {
       cols: options.columns ?? 100,
       rows: 40,
-      cwd: home.path,
+      cwd: options.cwd ?? home.path,
       env: {
         PATH: process.env['PATH'] ?? '',
         HOME: home.path,

@@ -62,7 +62,8 @@ describe('rollback', () => {
     for (let round = 0; round < 2; round++) {
       rollBack(home)
       expect(home.snapshot()).toEqual(before)
-      rollBack(home)
+      expect(planRollback(worldIn(home))).toBeUndefined()
+      rollBack(home, { redo: true })
       expect(home.snapshot()).toEqual(after)
     }
   })
@@ -71,7 +72,7 @@ describe('rollback', () => {
     const home = aHome(oldPair)
     const run = setUp(home)
     const back = rollBack(home)
-    const forward = rollBack(home)
+    const forward = rollBack(home, { redo: true })
     const order = (paths: readonly { path: string }[]) =>
       paths.map(({ path }) => path.split('/').at(-1))
     expect(order(run.files)).toEqual(['auth.json', 'config.toml'])
@@ -86,7 +87,7 @@ describe('rollback', () => {
     const after = home.snapshot()
     expect(rollBack(home).files.map(({ action }) => action)).toEqual(['removed', 'removed'])
     expect(home.snapshot()).toEqual({})
-    rollBack(home)
+    rollBack(home, { redo: true })
     expect(home.snapshot()).toEqual(after)
   })
 

@@ -258,9 +258,11 @@ describe('a way back through several runs', () => {
     const first = home.snapshot()
     at('second')
     const second = home.snapshot()
-    for (const expected of [first, second, first, second]) {
+    for (let round = 0; round < 2; round++) {
       rollBack(home)
-      expect(home.snapshot()).toEqual(expected)
+      expect(home.snapshot()).toEqual(first)
+      rollBack(home, { redo: true })
+      expect(home.snapshot()).toEqual(second)
     }
   })
 
@@ -277,8 +279,8 @@ describe('a way back through several runs', () => {
     rollBack(home, { original: true })
     // The tool's own folders were ours too, and are gone with their files.
     expect(home.snapshot()).toEqual(before)
-    rollBack(home)
-    expect(home.text('.claude/settings.json')).toContain('second.example')
+    rollBack(home, { redo: true })
+    expect(home.text('.claude/settings.json')).toContain('first.example')
   })
 
   test('to the original of one client leaves the others', () => {
@@ -288,6 +290,174 @@ describe('a way back through several runs', () => {
     rollBack(home, { original: true, clients: ['claude'] })
     expect(home.text('.claude/settings.json')).toBe(settings)
     expect(home.text('.codex/config.toml')).toContain('gateway.example')
+  })
+})
+
+describe('a drift that a second setup has healed', () => {
+  const toOriginal = (home: Home) => rollBack(home, { original: true })
+
+  test('an address that was changed by hand: the original goes back to the byte', () => {
+    const home = aHome(codexPair)
+    const before = home.snapshot()
+    setUpCodex(home)
+    replace(home, '.codex/config.toml', 'gateway.example', 'theirs.example')
+    setUpCodex(home)
+    expect(toOriginal(home).files.map(({ kept }) => kept)).toEqual([[], []])
+    expect(home.snapshot()).toEqual(before)
+    expect(planRollback(worldIn(home), { original: true })).toBeUndefined()
+    setUpCodex(home)
+    toOriginal(home)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('a key that was changed by hand', () => {
+    const home = aHome(codexPair)
+    const before = home.snapshot()
+    setUpCodex(home)
+    home.put('.codex/auth.json', '{"OPENAI_API_KEY": "sk-by-hand", "auth_mode": "apikey"}\n')
+    setUpCodex(home)
+    toOriginal(home)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('a file that was deleted', () => {
+    const home = aHome(codexPair)
+    const before = home.snapshot()
+    setUpCodex(home)
+    rmSync(home.at('.codex/config.toml'))
+    setUpCodex(home)
+    toOriginal(home)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('what is not ours stays as it was written in between', () => {
+    const home = aHome(codexPair)
+    setUpCodex(home)
+    const drifted = replace(home, '.codex/config.toml', 'gateway.example', 'theirs.example')
+    home.put('.codex/config.toml', `${drifted}\n[tui]\nx = 1\n`)
+    setUpCodex(home)
+    toOriginal(home)
+    expect(home.text('.codex/config.toml')).toBe(`${config}\n[tui]\nx = 1\n`)
+  })
+
+  test('a login that was made in between comes back, and the address goes', () => {
+    const home = aHome(codexPair)
+    setUpCodex(home)
+    home.put('.codex/auth.json', newerLogin)
+    setUpCodex(home)
+    const { files } = toOriginal(home)
+    expect(home.text('.codex/auth.json')).toBe(newerLogin)
+    expect(home.text('.codex/config.toml')).toBe(config)
+    expect(files.at(-1)?.note).toContain('not an older one')
+  })
+
+  test('but not beside an older address, which it was not made for', () => {
+    const own =
+      'model_provider = "mine"\n[model_providers.gateway]\nbase_url = "https://mine.example"\n'
+    const home = aHome({ ...codexPair, '.codex/config.toml': own })
+    setUpCodex(home)
+    home.put('.codex/auth.json', newerLogin)
+    setUpCodex(home)
+    const healed = home.snapshot()
+    const { files } = toOriginal(home)
+    expect(home.snapshot()).toEqual(healed)
+    expect(files[0]?.note).toContain('an older address would come back')
+  })
+
+  test('one step back gives the drift back, and the next one respects it', () => {
+    const home = aHome({ '.claude/settings.json': settings })
+    setUp(home, [settingsEdit(sourceIn(home))])
+    const drifted = replace(home, '.claude/settings.json', '"sonnet"', '"haiku"')
+    setUp(home, [settingsEdit(sourceIn(home))])
+    rollBack(home)
+    expect(home.text('.claude/settings.json')).toBe(drifted)
+    const { files } = rollBack(home)
+    expect(files[0]?.kept).toEqual([['model']])
+    expect(JSON.parse(home.text('.claude/settings.json'))).toEqual({ model: 'haiku' })
+  })
+})
+
+describe('back and forward', () => {
+  const at = (home: Home, name: string) =>
+    setUp(home, [settingsEdit(sourceIn(home), `https://${name}.example`, `sk-${name}`)])
+
+  test('goes back run by run, and forward again as far', () => {
+    const home = aHome({ '.claude/settings.json': settings })
+    const states = [home.snapshot()]
+    for (const name of ['first', 'second', 'third']) {
+      at(home, name)
+      states.push(home.snapshot())
+    }
+    for (const index of [2, 1, 0]) {
+      rollBack(home)
+      expect(home.snapshot()).toEqual(states[index])
+    }
+    expect(planRollback(worldIn(home))).toBeUndefined()
+    for (const index of [1, 2, 3]) {
+      expect(rollBack(home, { redo: true }).isRedo).toBe(true)
+      expect(home.snapshot()).toEqual(states[index])
+    }
+    expect(planRollback(worldIn(home), { redo: true })).toBeUndefined()
+    rollBack(home)
+    expect(home.snapshot()).toEqual(states[2])
+  })
+
+  test('a setup ends what could be redone', () => {
+    const home = aHome({ '.claude/settings.json': settings })
+    at(home, 'first')
+    rollBack(home)
+    at(home, 'second')
+    expect(planRollback(worldIn(home), { redo: true })).toBeUndefined()
+    rollBack(home)
+    expect(home.text('.claude/settings.json')).toBe(settings)
+    rollBack(home, { redo: true })
+    expect(home.text('.claude/settings.json')).toContain('second.example')
+  })
+
+  test('a setup that wrote the key alone ends it for the address too', () => {
+    const home = aHome(codexPair)
+    setUpCodex(home)
+    rollBack(home)
+    setUp(home, [authEdit(sourceIn(home), 'sk-elsewhere')])
+    expect(planRollback(worldIn(home), { redo: true })).toBeUndefined()
+  })
+
+  test('what was redone last is undone first, and alone', () => {
+    const home = aHome({ ...codexPair, '.claude/settings.json': settings })
+    const before = home.snapshot()
+    setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
+    at(home, 'second')
+    rollBack(home, { clients: ['codex'] })
+    const undone = home.snapshot()
+    rollBack(home, { redo: true })
+    rollBack(home)
+    expect(home.snapshot()).toEqual(undone)
+    rollBack(home)
+    expect(home.text('.claude/settings.json')).toContain('gateway.example')
+    rollBack(home)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('what an undo had to leave goes back by force, and never forward', () => {
+    const home = aHome({ ...codexPair, '.claude/settings.json': settings })
+    const before = home.snapshot()
+    setUpCodex(home)
+    home.put('.codex/auth.json', newerLogin)
+    replace(home, '.codex/config.toml', '"gpt-5.6-sol"', '"theirs"')
+    expect(rollBack(home).files.map(({ kept }) => kept.length)).toEqual([1, 1])
+    expect(planRollback(worldIn(home))).toBeUndefined()
+    rollBack(home, { force: true })
+    expect(home.snapshot()).toEqual(before)
+    expect(planRollback(worldIn(home), { force: true })).toBeUndefined()
+  })
+
+  test('force wipes nothing out of a file that an undo has led back', () => {
+    const home = aHome(codexPair)
+    setUpCodex(home)
+    home.put('.codex/config.toml', `${home.text('.codex/config.toml')}\n[tui]\nx = 1\n`)
+    rollBack(home)
+    expect(planRollback(worldIn(home), { force: true })).toBeUndefined()
+    expect(home.text('.codex/config.toml')).toContain('[tui]')
   })
 })
 

@@ -104,14 +104,19 @@ export interface WindowsRun {
   readonly killAfterMs?: number
 }
 
-/** `repoint ARGS` of the packed package. */
-export function repoint(
+/**
+ * `repoint ARGS` of the packed package. Wine has once ended Node with status 1 before it said a word (of
+ * some hundred starts, 2026-11-22), which repoint never does: such a start is tried again.
+ */
+export async function repoint(
   home: WindowsHome,
   args: readonly string[],
   run: WindowsRun = {},
 ): Promise<Ended> {
   const program = [nodeExe(run.node), '--require', 'C:\\home.cjs', 'C:\\package\\bin\\repoint.js']
-  return inWindows(home, [...program, ...args], run)
+  const ended = await inWindows(home, [...program, ...args], run)
+  const isSilent = ended.status === 1 && ended.stdout === '' && ended.stderr === ''
+  return isSilent ? inWindows(home, [...program, ...args], run) : ended
 }
 
 export function nodeExe(node: WindowsNode = 'node20'): string {

@@ -1,5 +1,5 @@
 import type { ConfigValue, KeyChange } from '../../edits/plan.ts'
-import { type Choice, type Slot, slots } from '../client.ts'
+import { type Choice, slots, usualSlot } from '../client.ts'
 import {
   type ClaudeSettings,
   inEnv,
@@ -7,13 +7,14 @@ import {
   quietButDiscovering,
   readSettings,
   slotLabelVariable,
+  slotOf,
   slotVariable,
   slotVariables,
+  withoutWindow,
 } from './settings.ts'
 
 /** What a choice makes of the settings: every key that it sets, and every one that it takes away. */
 export function ourKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange[] {
-  const { models } = choice
   const set = (name: string, value: ConfigValue | undefined): KeyChange => ({
     path: inEnv(name),
     value,
@@ -21,9 +22,13 @@ export function ourKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange
   return [
     { ...set(names.token, choice.key), isSecret: true, isBound: true },
     { ...set(names.baseUrl, choice.baseUrl), isBound: true },
+    // Another file that stands there may hold the authority of a proxy, which we do not know.
+    ...(choice.caFile && !now.env[names.authorities]
+      ? [set(names.authorities, choice.caFile)]
+      : []),
     ...trafficKeys(now, choice).map(([name, value]) => set(name, value)),
     ...mappingKeys(now, choice).map(([name, value]) => set(name, value)),
-    ...rootModel(now, models.slot ?? 'sonnet'),
+    ...rootModel(now, choice),
   ]
 }
 
@@ -44,7 +49,7 @@ function trafficKeys(now: ClaudeSettings, choice: Choice): readonly Variable[] {
   ]
 }
 
-function isDiscovering({ env }: ClaudeSettings): boolean {
+export function isDiscovering({ env }: ClaudeSettings): boolean {
   return isOn(env[names.discovery]) && env[names.quiet] === undefined
 }
 
@@ -59,7 +64,7 @@ function isDiscovering({ env }: ClaudeSettings): boolean {
  * rollback brings back.
  */
 function mappingKeys(now: ClaudeSettings, choice: Choice): readonly Variable[] {
-  const { models, options } = choice
+  const { models } = choice
   const wasMapped = isMapped(now)
   const orGone = (value: string | undefined, name: string): readonly Variable[] => {
     if (value !== undefined) return [[name, value]]
@@ -70,21 +75,41 @@ function mappingKeys(now: ClaudeSettings, choice: Choice): readonly Variable[] {
     return wasMapped ? takenBack(now, choice, isMapped, [name]) : []
   }
   const window = models.contextWindow === undefined ? undefined : String(models.contextWindow)
+  const { [names.subagent]: subagent } = now.env
+  const isSubagentSo = subagent !== undefined && withoutWindow(subagent) === models.subagentModel
   const fillsSlots = Object.keys(models.slotModels ?? {}).length > 0
   return [
     ...slots.flatMap((slot) => {
       const model = models.slotModels?.[slot]
-      return [...orGone(model, slotVariable(slot)), ...orGone(model, slotLabelVariable(slot))]
+      const [id, label] = [now.env[slotVariable(slot)], now.env[slotLabelVariable(slot)]]
+      // Of a model that stays, what someone wrote beside it stays too.
+      const isAsBefore = id !== undefined && withoutWindow(id) === model
+      return [
+        ...orGone(isAsBefore ? id : model, slotVariable(slot)),
+        ...orGone((isAsBefore && label) || model, slotLabelVariable(slot)),
+      ]
     }),
-    ...orAsBefore(models.subagentModel, names.subagent),
+    ...orAsBefore(isSubagentSo ? subagent : models.subagentModel, names.subagent),
     // Beside a mapping, a window that was given once stays until it is known anew.
     ...(window === undefined && fillsSlots ? [] : orAsBefore(window, names.contextTokens)),
-    ...(options.disableAttribution
-      ? [[names.attribution, '0'] as const]
-      : wasMapped && !fillsSlots && now.env[names.attribution] === '0'
-        ? takenBack(now, choice, isMapped, [names.attribution])
-        : []),
+    ...attributionKey(now, choice, wasMapped && !fillsSlots),
   ]
+}
+
+function attributionKey(
+  now: ClaudeSettings,
+  choice: Choice,
+  isMappingGone: boolean,
+): readonly Variable[] {
+  const { disableAttribution } = choice.options
+  if (disableAttribution) return [[names.attribution, '0']]
+  if (now.env[names.attribution] !== '0') return []
+  if (isMappingGone) return takenBack(now, choice, isMapped, [names.attribution])
+  return disableAttribution === false ? takenBack(now, choice, isSetUp, [names.attribution]) : []
+}
+
+function isSetUp({ env }: ClaudeSettings): boolean {
+  return env[names.baseUrl] !== undefined
 }
 
 function isMapped({ env }: ClaudeSettings): boolean {
@@ -122,10 +147,16 @@ function removal(now: ClaudeSettings, name: string): readonly Variable[] {
  * The client itself deletes `"model": "opus"` when it first starts, because an absent model means
  * opus: a settled file without a model is right for that slot.
  */
-function rootModel(now: ClaudeSettings, slot: Slot): readonly KeyChange[] {
-  const isSettled = now.env[names.baseUrl] !== undefined
-  if (slot === 'opus' && isSettled && now.root['model'] === undefined) return []
-  return [{ path: ['model'], value: slot }]
+function rootModel(now: ClaudeSettings, { models, options }: Choice): readonly KeyChange[] {
+  const start = models.startModel ?? models.slot ?? usualSlot
+  if (start === 'opus' && isSetUp(now) && now.root['model'] === undefined) return []
+  // Some versions write `opus[1m]` in the place of `opus` (2.1.238 to .310).
+  const { model } = now.root
+  const isSo =
+    typeof model === 'string' &&
+    (options.isConfigured || /\[1m\]$/i.test(model)) &&
+    (slotOf(model) === start || withoutWindow(model) === start)
+  return [{ path: ['model'], value: isSo ? model : start }]
 }
 
 function isOn(value: string | undefined): boolean {

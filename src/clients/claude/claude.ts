@@ -11,15 +11,28 @@ import {
   type Origins,
   type Settings,
   type SetupOptions,
-  slots,
+  usualSlot,
 } from '../client.ts'
 import { pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
+import { testedVersions } from '../tested.ts'
 import { brokenText, fileOf, layersOf, originOf, readFile, rootOf } from '../texts.ts'
-import { ourKeys } from './choice.ts'
+import { isDiscovering, ourKeys } from './choice.ts'
 import { chooseMapped, chooseSlots, usesOfMapping, usesOfSlots } from './models.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
-import { inEnv, names, readRepairedSettings, readSettings, slotVariable } from './settings.ts'
+import { forOneRun } from './one-run.ts'
+import { isBefore, tableVersions } from './sent.ts'
+import {
+  type ClaudeSettings,
+  inEnv,
+  isMapping,
+  names,
+  readRepairedSettings,
+  readSettings,
+  slotModelsIn,
+  slotOf,
+  withoutWindow,
+} from './settings.ts'
 
 const demoFiles = {
   '.claude/settings.json': `{
@@ -35,25 +48,21 @@ const shared = {
   binary: {
     command: 'claude',
     versionArgs: ['--version'],
-    testedVersions: ['2.1.197', '2.1.329'],
-    pingArgs: (prompt: string) => [
-      '--bare',
-      '-p',
-      prompt,
-      '--output-format',
-      'json',
-      '--no-session-persistence',
-    ],
+    testedVersions: testedVersions('claude'),
+    pingArgs,
+    // Read from its settings too, before its first connection (2.1.197 and 2.1.329, 2026-11-22).
+    authorityVariables: [names.authorities],
     pingEnv: { CLAUDE_CODE_MAX_RETRIES: '0' },
     answerIn,
   },
   protocol: 'messages',
+  sendsByVersion: true,
   restartAdvice: 'Close every running Claude Code and start it again.',
   files: claudeFiles,
   checkOptions: checkOptionsOfClaude,
   readBack: readBackClaude,
   origins: originsOfClaude,
-  asConfigured: optionsOf,
+  forOneRun,
   inTheWay,
   wrongNow,
 } as const
@@ -62,19 +71,30 @@ const shared = {
 export const claude: ClientModule = {
   ...shared,
   choose: chooseSlots,
+  asConfigured: (settings, isOwn = !isMapping(settings.slotModels)) => optionsOf(settings, isOwn),
   plan: (texts, choice) => planClaude('claude', texts, choice),
   wouldUse: usesOfSlots,
-  isUsual: (settings) => !hasFilledSlots(settings),
+  isUsual: ({ slotModels }) => !isMapping(slotModels),
 }
 
 /** With GPT models in its slots. */
 export const claudeGpt: ClientModule = {
   ...shared,
   choose: chooseMapped,
+  asConfigured: (settings, isOwn = isMapping(settings.slotModels)) => optionsOf(settings, isOwn),
   plan: (texts, choice) => planClaude('claude-gpt', texts, choice),
   wouldUse: usesOfMapping,
-  isUsual: hasFilledSlots,
+  isUsual: ({ slotModels }) => isMapping(slotModels),
   demoFiles,
+}
+
+/** A version ends at an option that it does not know (each looked for in the packages, 2026-11-22). */
+function pingArgs(prompt: string, version: string = tableVersions.newest): readonly string[] {
+  return [
+    ...(isBefore(version, '2.1.81') ? [] : ['--bare']),
+    ...['-p', prompt, '--output-format', 'json'],
+    ...(isBefore(version, '2.1.1') ? [] : ['--no-session-persistence']),
+  ]
 }
 
 /** What it prints with `--output-format json` (2.1.329): `{"result": "…"}`. */
@@ -87,12 +107,8 @@ function answerIn(stdout: string): string | undefined {
   }
 }
 
-function hasFilledSlots({ slotModels = {} }: Settings): boolean {
-  return slots.every((slot) => slotModels[slot] !== undefined)
-}
-
 /** @throws UserError `usage` for two names of one model */
-function checkOptionsOfClaude({ model, slot = 'sonnet', slotModels }: SetupOptions): void {
+function checkOptionsOfClaude({ model, slot = usualSlot, slotModels }: SetupOptions): void {
   if (model === undefined || slotModels?.[slot] === undefined) return
   throw new UserError({
     code: 'usage',
@@ -155,14 +171,32 @@ function planClaude(
   return [edit]
 }
 
-/** `opusplan` counts as sonnet; any other name that is no slot goes out as it stands. */
-function optionsOf({ model, slotModels, subagentModel }: Settings): SetupOptions {
-  const slot = model === 'opusplan' ? 'sonnet' : slots.find((name) => name === model)
-  return { ...(slot === undefined ? { model } : { slot }), slotModels, subagentModel }
+/** A root model that is no slot goes out before every pin. */
+function optionsOf(settings: Settings, isOwn: boolean): SetupOptions {
+  const { model, slotModels = {}, subagentModel, contextWindow } = settings
+  const slot = model === undefined ? undefined : slotOf(model)
+  const shared = {
+    slot,
+    isSlotUnnamed: settings.isModelUnnamed,
+    enableDiscovery: settings.isDiscovering,
+    isConfigured: true,
+  }
+  if (!isOwn) return shared
+  const pins = Object.entries(slotModels).map(([name, id]) => [name, withoutWindow(id)])
+  return {
+    ...shared,
+    startModel: slot === undefined && model ? withoutWindow(model) : undefined,
+    slotModels: Object.fromEntries(pins),
+    subagentModel: subagentModel && withoutWindow(subagentModel),
+    contextWindow,
+    disableAttribution: settings.hidesAttribution,
+  }
 }
 
 function originsOfClaude(texts: FileTexts): Origins {
-  const settings = readFile(fileOf(texts, 'settings'))
+  const file = fileOf(texts, 'settings')
+  if (readSettings(file).skipped !== undefined) return {}
+  const settings = readFile(file)
   const model = originOf([settings], inEnv(names.model)) ?? originOf([settings], ['model'])
   return compact({
     baseUrl: originOf([settings], inEnv(names.baseUrl)),
@@ -171,26 +205,35 @@ function originsOfClaude(texts: FileTexts): Origins {
   })
 }
 
+/** Without a root model newer versions start with opus. */
+function modelIn({ root, env }: ClaudeSettings): Pick<Settings, 'model' | 'isModelUnnamed'> {
+  if (env[names.model]) return { model: env[names.model]! }
+  if (typeof root['model'] === 'string') return { model: root['model'] }
+  return { model: 'opus', isModelUnnamed: true }
+}
+
 function readBackClaude(texts: FileTexts): Settings {
   const file = fileOf(texts, 'settings')
-  const { root, env, skipped } = readSettings(file)
+  const settings = readSettings(file)
+  const { env, skipped } = settings
   const url = env[names.baseUrl] || undefined
   // Without a token Claude Code sends the API key, as x-api-key.
   const key = env[names.token] || env[names.apiKey] || undefined
-  const slotModels = Object.fromEntries(
-    slots.flatMap((slot) => {
-      const model = env[slotVariable(slot)]
-      return model ? [[slot, model]] : []
-    }),
-  )
+  const slotModels = slotModelsIn(settings)
   const hasLogin = layersOf(texts, 'credentials').some((layer) => layer.bytes !== null)
   return {
     ...(url === undefined ? {} : { configuredUrl: url, baseUrl: rootOf(url) }),
-    model: env[names.model] || (typeof root['model'] === 'string' ? root['model'] : 'opus'),
+    ...(skipped === undefined ? modelIn(settings) : {}),
     ...(key === undefined ? {} : { key, keyPath: file.path }),
     ...(Object.keys(slotModels).length === 0 ? {} : { slotModels }),
+    ...(env[names.authorities] ? { caFile: env[names.authorities] } : {}),
     ...(env[names.subagent] ? { subagentModel: env[names.subagent] } : {}),
     ...(env[names.smallFast] ? { smallModel: env[names.smallFast] } : {}),
+    ...(Number(env[names.contextTokens]) > 0
+      ? { contextWindow: Number(env[names.contextTokens]) }
+      : {}),
+    ...(isDiscovering(settings) ? { isDiscovering: true } : {}),
+    ...(env[names.attribution] === '0' ? { hidesAttribution: true } : {}),
     ...(key === undefined && hasLogin ? { login: 'a saved login' } : {}),
     ...(skipped === undefined ? {} : { broken: brokenText(file.path, skipped) }),
   }

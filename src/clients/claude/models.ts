@@ -1,5 +1,4 @@
 import { UserError } from '../../errors.ts'
-import { nearestModels } from '../../gateway/models/nearest.ts'
 import {
   type ChosenModel,
   gptTiers,
@@ -7,32 +6,17 @@ import {
   messagesTiers,
 } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
-import type { Notice } from '../../notice.ts'
-import { type ModelChoice, type ModelUse, type SetupOptions, type Slot, slots } from '../client.ts'
-import { checkedModel, windowOf } from '../models.ts'
-
-/**
- * What the client sends for each slot that is not pinned, by version, the newest first. Run against
- * these versions, 2026-11-21.
- */
-const sentFor: Readonly<Record<Slot, readonly (readonly [version: string, id: string])[]>> = {
-  opus: [
-    ['2.1.329', 'claude-opus-5-5'],
-    ['2.1.197', 'claude-opus-4-8'],
-  ],
-  sonnet: [
-    ['2.1.329', 'claude-sonnet-5-5'],
-    ['2.1.197', 'claude-sonnet-5'],
-  ],
-  haiku: [
-    ['2.1.329', 'claude-haiku-5-5'],
-    ['2.1.197', 'claude-haiku-4-5-20251001'],
-  ],
-  fable: [
-    ['2.1.329', 'claude-fable-5-2'],
-    ['2.1.197', 'claude-fable-5'],
-  ],
-}
+import {
+  type ModelChoice,
+  type ModelUse,
+  type SetupOptions,
+  type Slot,
+  slots,
+  usualSlot,
+} from '../client.ts'
+import { checkedModel, renamings, type WindowHabit, windowOf } from '../models.ts'
+import { knowsModel, slotWithoutModel } from './sent.ts'
+import { firstAsked } from './start.ts'
 
 /** GPT models for the slots and for subagents. Undefined: no rule fits. */
 function gptMapping(
@@ -48,22 +32,34 @@ function gptMapping(
  * @throws UserError `model-unknown` for a slot that the catalog cannot fill or an id that it lacks,
  *   `protocol-unsupported`
  */
-export function chooseSlots(catalog: Catalog | undefined, options: SetupOptions): ModelChoice {
-  const slot = options.slot ?? 'sonnet'
+export function chooseSlots(
+  catalog: Catalog | undefined,
+  options: SetupOptions,
+  version?: string,
+): ModelChoice {
+  const slot = options.slot ?? usualSlot
   const pins = checkedPins(catalog, options, slot)
+  const start = startOf(options, slot, pins)
   const subagentModel =
-    options.subagentModel && checkedModel(catalog, options.subagentModel, 'messages')
+    options.subagentModel && checkedModel(catalog, options.subagentModel, 'messages', options)
   const pinned = [...Object.values(pins), ...(subagentModel ? [subagentModel] : [])]
-  const probeModel = pins[slot] ?? (catalog ? unpinned(catalog, slot) : slot)
+  const window = windowOf(catalog, pinned, options, windows(version))
+  const { notes, ...first } = firstAsked({
+    command: 'claude',
+    slot: slotTaken(options, slot, version),
+    pins: start.pins,
+    catalog,
+    version,
+  })
   return {
-    probeModel,
-    model: pins[slot] ?? slot,
+    ...first,
+    model: start.pins[slot] ?? slot,
     slot,
+    ...start.instead,
     slotModels: pins,
     ...(subagentModel ? { subagentModel } : {}),
-    // The client knows the windows of its own models.
-    ...windowOf(catalog, pinned, options),
-    notes: catalog && !pins[slot] ? missingIds(catalog, slot) : [],
+    ...window,
+    notes: [...renamings(catalog, askedFor(options), options), ...notes, ...window.notes],
   }
 }
 
@@ -73,8 +69,12 @@ export function chooseSlots(catalog: Catalog | undefined, options: SetupOptions)
  * @throws UserError `usage` where no rule fits and nothing was asked for, `model-unknown`,
  *   `protocol-unsupported`
  */
-export function chooseMapped(catalog: Catalog | undefined, options: SetupOptions): ModelChoice {
-  const slot = options.slot ?? 'sonnet'
+export function chooseMapped(
+  catalog: Catalog | undefined,
+  options: SetupOptions,
+  version?: string,
+): ModelChoice {
+  const slot = options.slot ?? usualSlot
   const pins = checkedPins(catalog, options, slot)
   const rules = catalog && gptMapping(catalog)
   const slotModels = Object.fromEntries(
@@ -84,18 +84,41 @@ export function chooseMapped(catalog: Catalog | undefined, options: SetupOptions
       return [name, model]
     }),
   ) as Record<Slot, string>
+  const start = startOf(options, slot, slotModels)
   const subagentModel = options.subagentModel
-    ? checkedModel(catalog, options.subagentModel, 'messages')
+    ? checkedModel(catalog, options.subagentModel, 'messages', options)
     : (rules?.subagent?.id ?? slotModels.haiku)
+  const used = [...Object.values(slotModels), subagentModel]
+  const window = windowOf(catalog, used, options, windows(version))
+  const { notes, ...first } = firstAsked({
+    command: 'claude-gpt',
+    slot: slotTaken(options, slot, version),
+    pins: start.pins,
+    catalog,
+    version,
+  })
   return {
-    probeModel: slotModels[slot],
-    model: slotModels[slot],
+    ...first,
+    model: start.pins[slot]!,
     slot,
+    ...start.instead,
     slotModels,
     subagentModel,
-    ...windowOf(catalog, [...Object.values(slotModels), subagentModel], options),
-    notes: [],
+    ...window,
+    notes: [...renamings(catalog, askedFor(options), options), ...notes, ...window.notes],
   }
+}
+
+/** For a model that is not its own the client takes a number that fits its own (2026-11-22). */
+function windows(version: string | undefined): WindowHabit {
+  return {
+    knows: (id) => knowsModel(id, version),
+    otherwise: 'Claude Code guesses it, 1,000,000 tokens or, in older versions, 200,000',
+  }
+}
+
+function askedFor({ model, slotModels, subagentModel }: SetupOptions) {
+  return [model, ...Object.values(slotModels ?? {}), subagentModel]
 }
 
 /** The models of each slot's own tier. */
@@ -114,47 +137,38 @@ export function usesOfMapping(catalog: Catalog): readonly ModelUse[] {
   })
 }
 
-function checkedPins(
-  catalog: Catalog | undefined,
-  options: SetupOptions,
+type Pins = Readonly<Partial<Record<Slot, string>>>
+
+function slotTaken(
+  { isSlotUnnamed, isConfigured }: SetupOptions,
   slot: Slot,
-): Readonly<Partial<Record<Slot, string>>> {
+  version: string | undefined,
+): Slot {
+  const isOwn = isSlotUnnamed && isConfigured && version !== undefined
+  return isOwn ? slotWithoutModel(version) : slot
+}
+
+/** What is started with in the place of a slot is asked for as its pin would be. */
+function startOf(
+  { slot: named, model, startModel }: SetupOptions,
+  slot: Slot,
+  pins: Pins,
+): { readonly pins: Pins; readonly instead?: { readonly startModel: string } } {
+  // A slot or a model that is named says more than what stands there.
+  if (startModel === undefined || named !== undefined || model !== undefined) return { pins }
+  return { pins: { ...pins, [slot]: startModel }, instead: { startModel } }
+}
+
+function checkedPins(catalog: Catalog | undefined, options: SetupOptions, slot: Slot): Pins {
   const asked: Partial<Record<Slot, string>> = { ...options.slotModels }
   // A model for the slot by its own name says more than the one for whichever slot is chosen.
   if (options.model !== undefined) asked[slot] ??= options.model
   return Object.fromEntries(
     slots.flatMap((name) => {
       const id = asked[name]
-      return id === undefined ? [] : [[name, checkedModel(catalog, id, 'messages')]]
+      return id === undefined ? [] : [[name, checkedModel(catalog, id, 'messages', options)]]
     }),
   )
-}
-
-/** The id that the newest version sends for a slot, else one of that tier. */
-function unpinned(catalog: Catalog, slot: Slot): string {
-  const tier = messagesTiers(catalog, slots)[slot]
-  const sent = sentFor[slot].find(([, id]) => tier.includes(id))
-  const found = sent?.[1] ?? tier.at(-1)
-  if (found !== undefined) return found
-  const nearest = nearestModels(sentFor[slot][0]![1], catalog)
-  throw new UserError({
-    code: 'model-unknown',
-    message: `The gateway has no model for the slot ${slot}`,
-    hint: `${nearest.length === 0 ? '' : `Nearest: ${nearest.join(', ')}. `}Pin one with --model ID, or use \`repoint claude-gpt\`.`,
-  })
-}
-
-function missingIds(catalog: Catalog, slot: Slot): readonly Notice[] {
-  const missing = sentFor[slot].filter(([, sent]) => !catalog.models.some(({ id }) => id === sent))
-  if (missing.length === 0) return []
-  const tier = messagesTiers(catalog, slots)[slot]
-  return [
-    {
-      code: 'slot-id-missing',
-      message: `The gateway has no ${missing.map(([version, id]) => `${id}, which Claude Code ${version} sends`).join(', nor ')} for ${slot}`,
-      hint: `If your version is the one, pin a model: --model ${tier.at(-1) ?? 'ID'}.`,
-    },
-  ]
 }
 
 function noRule(catalog: Catalog | undefined, slot: Slot): UserError {

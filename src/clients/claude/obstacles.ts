@@ -11,15 +11,26 @@ import {
 import { leftoverObstacles } from '../leftovers.ts'
 import { relativePlaceObstacles } from '../paths.ts'
 import { type DefeatingVariable, isExported, unsetCommand, variableObstacles } from '../shell.ts'
-import { fileOf, isLoopbackUrl, layersOf, placeOf, readFile, shownUrl, textAt } from '../texts.ts'
+import {
+  fileOf,
+  isLoopbackUrl,
+  layersOf,
+  placeOf,
+  readFile,
+  rootOf,
+  shownUrl,
+  textAt,
+} from '../texts.ts'
 import {
   type ClaudeSettings,
   inEnv,
+  isMapping,
   names,
   quietButDiscovering,
   readRepairedSettings,
   readSettings,
   serviceSwitches,
+  slotModelsIn,
   slotVariable,
   slotVariables,
 } from './settings.ts'
@@ -293,7 +304,7 @@ function address({ settings, place }: View, texts: FileTexts, url: string): read
       code: 'claude-login-leak',
       message: `${names.baseUrl} stands without a token, and a login is saved: Claude Code sends that login to the gateway`,
       place: place(inEnv(names.baseUrl)),
-      cure: 'Run `repoint claude`, which writes the token too.',
+      cure: `Run \`repoint ${isMapping(slotModelsIn(settings)) ? 'claude-gpt' : 'claude'}\`, which writes the token too.`,
       weight: 'blocks',
       covers: 'key-missing',
     })
@@ -451,6 +462,7 @@ function takenByProject(
     place,
     cure: 'Do not start Claude Code in this folder, unless you trust whoever wrote it.',
     needsConsent: `Claude Code, started in this folder, takes your key to ${where}: ${file.path} says so.`,
+    ...(url === undefined ? {} : { leadsTo: rootOf(url) }),
     weight: 'blocks',
   }
 }

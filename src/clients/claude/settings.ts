@@ -16,6 +16,7 @@ export const names = {
   model: 'ANTHROPIC_MODEL',
   smallFast: 'ANTHROPIC_SMALL_FAST_MODEL',
   headers: 'ANTHROPIC_CUSTOM_HEADERS',
+  authorities: 'NODE_EXTRA_CA_CERTS',
   /** Not in `env`: names the folder of the settings themselves. */
   folder: 'CLAUDE_CONFIG_DIR',
 } as const
@@ -50,6 +51,43 @@ export function slotLabelVariable(slot: Slot): string {
 }
 
 export const slotVariables: readonly string[] = slots.map(slotVariable)
+
+type SlotModels = Readonly<Partial<Record<Slot, string>>>
+
+/** The slots that are filled. */
+export function slotModelsIn({ env }: Pick<ClaudeSettings, 'env'>): SlotModels {
+  return Object.fromEntries(
+    slots.flatMap((slot) => {
+      const model = env[slotVariable(slot)]
+      return model ? [[slot, model]] : []
+    }),
+  )
+}
+
+/** Every slot is filled, and not each with a model of its own tier: then they are pins. */
+export function isMapping(models: SlotModels = {}): boolean {
+  return (
+    slots.every((slot) => models[slot] !== undefined) &&
+    slots.some((slot) => !models[slot]?.includes(slot))
+  )
+}
+
+/**
+ * The slot that the root model stands for, in whatever letters; undefined: it is sent as it stands.
+ * `opusplan` begins as sonnet. Run on 2.1.150 to 2.1.329, 2026-11-22.
+ */
+export function slotOf(model: string): Slot | undefined {
+  const word = model.replace(/\[1m\]$/i, '').toLowerCase()
+  return word === 'opusplan' ? 'sonnet' : slots.find((slot) => slot === word)
+}
+
+/**
+ * A model's name without the window that the client writes behind it, as in `claude-opus-5-5[1m]`: it
+ * goes out as a beta header. Any other bracket is sent as a part of the name (2.1.329, 2026-11-22).
+ */
+export function withoutWindow(model: string): string {
+  return model.replace(/\[[12]m\]$/i, '')
+}
 
 export function inEnv(name: string): KeyPath {
   return ['env', name]

@@ -1,16 +1,19 @@
 import { compact } from '../../compact.ts'
 import type { Bytes, FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import { defaultModel } from '../../gateway/models/rules.ts'
+import { defaultModel, withoutVendor } from '../../gateway/models/rules.ts'
 import type { Choice, ClientModule, FileText, FileTexts, Origins, Settings } from '../client.ts'
-import { checkProviderId } from '../flags.ts'
-import { chooseOneModel, oneUse } from '../models.ts'
+import { checkProviderId, usableProviderId } from '../flags.ts'
+import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
 import { editKeys } from '../repairs.ts'
+import { testedVersions } from '../tested.ts'
 import { fileOf, originOf, type ReadFile, readFile, rootOf, textAt } from '../texts.ts'
 import { isOpencodeAuth, readCodexAuth } from './auth.ts'
 import { aboutConversations } from './conversations.ts'
 import { codexFiles } from './files.ts'
+import { withoutOffer } from './migrations.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
+import { forOneRun } from './one-run.ts'
 import { addressInUse, reservedIds, strayAddress, takesAuthFile } from './provider.ts'
 import { startObstacles } from './provider-obstacles.ts'
 import { leftRunning } from './server.ts'
@@ -29,12 +32,24 @@ trust_level = "trusted"
 `,
 }
 
+/**
+ * Codex has a table of its own, which it searches by the beginning of an id without its vendor; it
+ * assumes the same for what it does not find, with a warning (run on 0.169.0, 2026-11-22).
+ */
+const windows: WindowHabit = {
+  knows: (id) =>
+    /^gpt-(?:5\.5|5\.6-(?:sol|terra|luna)|6-(?:sol|luna|astra)|6\.1-(?:sol|terra))/.test(
+      withoutVendor(id),
+    ),
+  otherwise: 'Codex, which does not know it either, assumes 272,000 tokens',
+}
+
 /** The responses agent. Facts: run against Codex 0.169.0, 2026-11-21. */
 export const codex: ClientModule = {
   binary: {
     command: 'codex',
     versionArgs: ['--version'],
-    testedVersions: ['0.169.0'],
+    testedVersions: testedVersions('codex'),
     pingArgs: (prompt) => [
       'exec',
       '--skip-git-repo-check',
@@ -42,21 +57,29 @@ export const codex: ClientModule = {
       'unbounded_connection_retries',
       prompt,
     ],
+    // The first counts for it alone; 0.105.0 knows only the second (0.105.0 to 0.169.0, 2026-11-22).
+    authorityVariables: ['CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE'],
     pingEnv: {},
   },
   protocol: 'responses',
   restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
   files: codexFiles,
   checkOptions: ({ providerId }) => checkProviderId(providerId, 'Codex', reservedIds),
-  choose: (catalog, options) => chooseOneModel(catalog, options, 'responses'),
+  choose: (catalog, options) => chooseOneModel(catalog, options, 'responses', windows),
   plan: planCodex,
   readBack: readBackCodex,
   origins: originsOfCodex,
-  asConfigured: ({ model }) => ({ model }),
+  asConfigured: ({ model, providerId, contextWindow }) => ({
+    model,
+    contextWindow,
+    providerId: usableProviderId(providerId, reservedIds),
+    isConfigured: true,
+  }),
   aboutConversations,
   leftRunning,
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'responses')),
   demoFiles,
+  forOneRun,
   inTheWay,
   wrongNow,
 }
@@ -114,6 +137,7 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
       : [{ path: ['model_context_window'], value: contextWindow }]),
     { path: ['model_provider'], value: choice.providerId, isBound: true },
     { path: ['openai_base_url'], value: `${choice.baseUrl}/v1`, isBound: true },
+    ...withoutOffer(choice.models.model),
     // Codex stops at an empty name; a name that someone gave stays.
     ...(name ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
     { path: [...provider, 'base_url'], value: `${choice.baseUrl}/v1`, isBound: true },
@@ -144,11 +168,13 @@ function readBackCodex(texts: FileTexts): Settings {
   const auth = readCodexAuth(authFile)
   const providerId = textAt(config, ['model_provider'])
   const { url } = addressInUse(config)
+  const contextWindow = config.document?.get(['model_context_window'])
   const isKeyUsed = auth.usableKey !== undefined && takesAuthFile(config)
   return compact({
     configuredUrl: url,
     baseUrl: url && rootOf(url),
     model: textAt(config, ['model']),
+    contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
     key: isKeyUsed ? auth.usableKey : undefined,
     keyPath: isKeyUsed ? authFile.path : undefined,
     alsoSendsTo: isKeyUsed ? strayAddress(config) : undefined,

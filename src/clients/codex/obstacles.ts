@@ -14,6 +14,7 @@ import {
   textAt,
 } from '../texts.ts'
 import { readCodexAuth } from './auth.ts'
+import { tookOffer } from './migrations.ts'
 import { addressInUse, providerInUse } from './provider.ts'
 import {
   configRepair,
@@ -48,6 +49,7 @@ export function wrongNow(scene: Scene): readonly Obstacle[] {
     ...relativeHome(scene),
     ...uselessAuth(scene.texts, isPointed),
     ...providersWrongNow(scene, config),
+    ...tookOffer(scene, config),
     ...(isPointed ? [...environmentKey(scene), ...loginSettings(config)] : []),
     ...leftovers(scene, config),
     ...(isPointed

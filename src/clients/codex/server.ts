@@ -14,13 +14,16 @@ const maxPidFileBytes = 10_000
  * it. Run against 0.169.0, 2026-11-21.
  *
  * Looks at its pid file and at whether that process lives; starts nothing. A pid that another process
- * has taken since looks like a server; `stop` asks Codex itself.
+ * has taken since looks like a server; `stop` asks Codex itself. One that started after auth.json was
+ * written holds the key that is there.
  */
 export function leftRunning(world: Outside): LeftRunning | undefined {
   const { join } = pathsOf(world.machine)
-  const path = join(codexHome(world.machine), 'app-server-daemon', 'daemon.pid')
+  const home = codexHome(world.machine)
+  const path = join(home, 'app-server-daemon', 'daemon.pid')
   const pid = readPid(world, path)
   if (pid === undefined || world.processes.startTime(pid) === undefined) return undefined
+  if (isNewer(world, path, join(home, 'auth.json'))) return undefined
   return { pid, stopCommand: 'codex app-server daemon stop', stop: () => stop(world) }
 }
 
@@ -34,6 +37,16 @@ function readPid(world: Outside, path: string): number | undefined {
   } catch {
     // No file, no daemon; an unreadable one says nothing either.
     return undefined
+  }
+}
+
+/** Both lie on one file system, so that one clock wrote both times. */
+function isNewer({ files }: Outside, path: string, other: string): boolean {
+  try {
+    return files.stat(path).modifiedMs > files.stat(other).modifiedMs
+  } catch {
+    // Without auth.json the key that the server holds is an old one.
+    return false
   }
 }
 

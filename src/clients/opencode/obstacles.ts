@@ -11,6 +11,7 @@ import {
   layersOf,
   placeOf,
   readFile,
+  rootOf,
   shownUrl,
   tableAt,
   textAt,
@@ -294,6 +295,7 @@ function takenByProject(
     place,
     cure: 'Do not start opencode in this folder, unless you trust whoever wrote it.',
     needsConsent: `opencode, started in this folder, ${what}: ${path} says so.`,
+    ...(url === undefined ? {} : { leadsTo: rootOf(url) }),
     weight: 'blocks',
   }
 }

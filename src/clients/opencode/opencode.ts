@@ -1,6 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue, FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
+import { withLimits } from '../../gateway/models/limits.ts'
 import { defaultModel, smallModel, speaks } from '../../gateway/models/rules.ts'
 import type { Catalog, CatalogModel } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
@@ -17,11 +18,12 @@ import type {
   SetupOptions,
 } from '../client.ts'
 import { isCodexAuth } from '../codex/auth.ts'
-import { checkProviderId } from '../flags.ts'
-import { oneUse, pickModel, windowOf } from '../models.ts'
+import { checkProviderId, usableProviderId } from '../flags.ts'
+import { oneUse, pickModel, renamings, type WindowHabit, windowOf } from '../models.ts'
 import { pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { readStrictJson } from '../strict-json.ts'
+import { testedVersions } from '../tested.ts'
 import {
   brokenText,
   fileOf,
@@ -34,6 +36,7 @@ import {
 } from '../texts.ts'
 import { mergedConfig, ownFiles, readOpencodeKey, reservedIds } from './config.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
+import { forOneRun } from './one-run.ts'
 
 const demoFiles = {
   '.config/opencode/opencode.jsonc': `{
@@ -49,8 +52,10 @@ export const opencode: ClientModule = {
   binary: {
     command: 'opencode',
     versionArgs: ['--version'],
-    testedVersions: ['1.18.33'],
+    testedVersions: testedVersions('opencode'),
     pingArgs: (prompt) => ['run', prompt],
+    // Run with 1.18.33, 2026-11-22.
+    authorityVariables: ['NODE_EXTRA_CA_CERTS'],
     pingEnv: {},
   },
   protocol: 'chat',
@@ -61,12 +66,18 @@ export const opencode: ClientModule = {
   plan: (texts, choice) => [planAuth(texts, choice), planConfig(texts, choice)],
   readBack: readBackOpencode,
   origins: originsOfOpencode,
-  asConfigured: ({ model }) => ({ model }),
+  asConfigured: ({ model, smallModel, providerId }) => ({
+    model,
+    smallModel,
+    providerId: usableProviderId(providerId, reservedIds),
+    isConfigured: true,
+  }),
   wouldUse: (catalog) => [
     ...oneUse(defaultModel(catalog, 'chat')),
     ...oneUse(smallModel(catalog), 'small'),
   ],
   demoFiles,
+  forOneRun: (texts, choice, asked) => forOneRun({ texts, choice, asked, keysOf: ourKeys }),
   inTheWay,
   wrongNow,
 }
@@ -150,18 +161,28 @@ function codeIn(
   )
 }
 
+/** Without a limit `isOverflow` is never true (packages/opencode/src/session/compaction.ts). */
+const windows: WindowHabit = {
+  otherwise: 'opencode does not compact its conversations, which end where the window is full',
+}
+
 function chooseForOpencode(catalog: Catalog | undefined, options: SetupOptions): ModelChoice {
-  const model = pickModel(catalog, options.model, 'chat')
-  const offered = catalog?.models.filter((one) => speaks(one, 'chat') !== false) ?? [{ id: model }]
-  const small = catalog && smallModel(catalog)?.id
+  const model = pickModel(catalog, options, 'chat')
+  const all = catalog?.models.filter((one) => speaks(one, 'chat') !== false) ?? [{ id: model }]
+  const offered = all.map(withLimits)
+  const { notes, ...limits } = windowOf(catalog, [model], options, windows)
+  const small = options.smallModel ?? (catalog && smallModel(catalog)?.id)
+  const isOffered = offered.some(({ id }) => id === small)
+  // It may be of another provider, of which the catalog says nothing.
+  const isLeftAlone = options.isConfigured && options.smallModel !== undefined
   return {
     probeModel: model,
     model,
     // Without one of its own, titles would be asked of whatever opencode thinks is small.
-    smallModel: small !== undefined && offered.some(({ id }) => id === small) ? small : model,
+    ...(isLeftAlone ? {} : { smallModel: small !== undefined && isOffered ? small : model }),
     offered,
-    ...windowOf(catalog, [model], options),
-    notes: [],
+    ...limits,
+    notes: [...renamings(catalog, [options.model], options), ...notes],
   }
 }
 
@@ -211,6 +232,11 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const { models, providerId: id } = choice
   const provider = ['provider', id]
   const url = textAt(now, [...provider, 'options', 'baseURL'])
+  const smallNow = textAt(now, ['small_model'])
+  const small =
+    models.smallModel === undefined && smallNow?.startsWith(`${id}/`)
+      ? smallNow
+      : `${id}/${models.smallModel ?? models.model}`
   return [
     ...(textAt(now, ['$schema']) === undefined
       ? [{ path: ['$schema'], value: 'https://opencode.ai/config.json' }]
@@ -226,7 +252,7 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
       url !== undefined && rootOf(url) !== choice.baseUrl,
     ),
     { path: ['model'], value: `${id}/${models.model}` },
-    { path: ['small_model'], value: `${id}/${models.smallModel ?? models.model}` },
+    { path: ['small_model'], value: small },
   ]
 }
 

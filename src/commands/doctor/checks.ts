@@ -1,11 +1,18 @@
-import { type Client, isCovered } from '../../clients/client.ts'
+import { type Client, isCovered, type ModelChoice } from '../../clients/client.ts'
+import { compact } from '../../compact.ts'
 import { type ErrorCode, exitStatus, UserError } from '../../errors.ts'
-import { readCatalog } from '../../gateway/catalog.ts'
+import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
+import { openAhead } from '../../gateway/http/request.ts'
+import { isLoopback } from '../../gateway/input/base-url.ts'
 import { probe } from '../../gateway/probe.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
-import { findInstalled } from '../inventory/client-program.ts'
+import type { Notice } from '../../notice.ts'
+import { accessTo } from '../find-gateway.ts'
+import { authorityNotices, caFileFor } from '../inventory/authorities.ts'
+import type { Installed } from '../inventory/client-program.ts'
 import type { ClientState } from '../inventory/client-state.ts'
+import { gatewayOf } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 
 export interface DoctorRequest {
@@ -32,15 +39,16 @@ export interface Check {
   readonly code?: ErrorCode
 }
 
+/** A client's state, and its program on this machine where there is one. */
+export interface Examined extends ClientState {
+  readonly installed: Installed | undefined
+}
+
 /** What can be told of a client without the network. */
-export async function checkClient(
-  session: Session,
-  state: ClientState,
-  request: DoctorRequest,
-): Promise<Check[]> {
+export function checkClient(session: Session, state: Examined, request: DoctorRequest): Check[] {
   const { client, settings } = state
   return [
-    await checkInstalled(session, state),
+    checkInstalled(state),
     ...(settings.broken === undefined || isCovered('broken', state.obstacles)
       ? []
       : [brokenCheck(session, state, settings.broken, request)]),
@@ -50,10 +58,8 @@ export async function checkClient(
   ]
 }
 
-async function checkInstalled(session: Session, { client, settings }: ClientState): Promise<Check> {
+function checkInstalled({ client, settings, installed }: Examined): Check {
   const about = client.family
-  const step = `Looking for ${client.label}`
-  const installed = await session.step(step, findInstalled(session, client))
   if (installed === undefined) {
     const isSetUp = settings.baseUrl !== undefined
     const isUnknown = settings.broken !== undefined
@@ -69,7 +75,8 @@ async function checkInstalled(session: Session, { client, settings }: ClientStat
       message: `${client.label} is installed, but does not tell its version`,
       cure: `Run it by hand: ${client.binary.command} ${client.binary.versionArgs.join(' ')}`,
     }
-  const tested = isTested ? '' : `; tested with ${client.binary.testedVersions.join(', ')}`
+  const { testedVersions } = client.binary
+  const tested = isTested ? '' : `; tested from ${testedVersions[0]} to ${testedVersions.at(-1)}`
   return { about, id: 'installed', result: 'ok', message: `${client.label} ${version}${tested}` }
 }
 
@@ -97,7 +104,6 @@ function brokenCheck(
   }
 }
 
-/** Its key is the one from its start: it may be older than the files. */
 function checkLeftRunning({ platform }: Session, client: Client): Check[] {
   const server = client.leftRunning?.(platform)
   if (server === undefined) return []
@@ -106,7 +112,7 @@ function checkLeftRunning({ platform }: Session, client: Client): Check[] {
       about: client.family,
       id: `${client.family}-server`,
       result: 'warning',
-      message: `${client.label} has left a server running (pid ${server.pid}); it keeps the key from its start`,
+      message: `${client.label} has left a server running (pid ${server.pid}) that started before the key changed: it keeps the old one`,
       cure: server.stopCommand,
     },
   ]
@@ -160,20 +166,64 @@ function checkObstacles(
   })
 }
 
-/** What only the network can tell. Clients that share a gateway and a key share its answer. */
+/** A gateway that is asked once for all the clients that use it with the same key. */
+interface Asked {
+  readonly access: GatewayAccess
+  readonly catalog: Promise<Catalog | UserError>
+}
+
+/** Asks the gateways of all the clients for their models, side by side. */
+export function askGateways(
+  session: Session,
+  states: readonly ClientState[],
+  request: DoctorRequest,
+): ReadonlyMap<ClientState, Asked> {
+  const byGateway = new Map<string, Asked>()
+  const byState = new Map<ClientState, Asked>()
+  for (const state of states) {
+    const { broken, baseUrl, key } = state.settings
+    if (broken !== undefined || baseUrl === undefined || !key) continue
+    const known = byGateway.get(`${baseUrl} ${key}`)
+    const access =
+      known?.access ??
+      accessTo(session, {
+        baseUrl,
+        key,
+        timeoutMs: request.timeoutSeconds * 1000,
+        caFile: caFileFor(session, baseUrl, request.caFile),
+      })
+
+    // One for each: their probes go out side by side.
+    void openAhead(access, 1)
+    const asked = known ?? { access, catalog: catalogOrError(access) }
+    byGateway.set(`${baseUrl} ${key}`, asked)
+    byState.set(state, asked)
+  }
+  return byState
+}
+
+/** What only the network can tell. */
 export async function checkGateway(
   session: Session,
-  { client, settings, obstacles }: ClientState,
+  examined: Examined,
+  asked: Asked | undefined,
   request: DoctorRequest,
-  catalogs: Map<string, Promise<Catalog>>,
 ): Promise<Check[]> {
+  const { client, settings, obstacles, isSetUp } = examined
   const about = client.family
-  const { baseUrl, key, broken } = settings
+  const { baseUrl, broken } = settings
   if (broken !== undefined) return []
   if (baseUrl === undefined)
     return [{ about, id: 'gateway', result: 'ok', message: `${client.label} uses its own service` }]
-  const setupAgain = `repoint ${about} --base-url ${baseUrl}`
-  if (!key) {
+  const caFile = caFileFor(session, baseUrl, request.caFile)
+  const again = (command: string) =>
+    [
+      `repoint ${command} --base-url ${baseUrl}`,
+      ...(isPlainAfar(baseUrl) ? ['--allow-http'] : []),
+      ...(caFile === undefined ? [] : [`--ca-file ${asWord(caFile)}`]),
+    ].join(' ')
+  const setupAgain = again(client.id)
+  if (asked === undefined) {
     if (isCovered('key-missing', obstacles)) return []
     return [
       {
@@ -186,37 +236,23 @@ export async function checkGateway(
       },
     ]
   }
-  const access: GatewayAccess = {
-    baseUrl,
-    key,
-    timeoutMs: request.timeoutSeconds * 1000,
-    caFile: request.caFile,
-    env: session.platform.machine.env,
-    signal: session.platform.interrupt,
-  }
+
+  const { access } = asked
   const checks: Check[] = []
   try {
     checks.push(...checkProxy(about, access))
-    const asked = catalogs.get(`${baseUrl} ${key}`) ?? readCatalog(access)
-    catalogs.set(`${baseUrl} ${key}`, asked)
-    const catalog = await session.step(`Asking ${baseUrl} for its models`, asked)
-    checks.push(networkCheck(about, baseUrl), {
-      about,
-      id: 'catalog',
-      result: 'ok',
-      message: `${baseUrl} lists ${catalog.models.length} models`,
-    })
-    checks.push(...checkClock(session, baseUrl, catalog))
-    const { probeModel } = client.choose(catalog, client.asConfigured(settings))
-    await session.step(
-      `Asking ${probeModel} for one word`,
-      probe(access, client.protocol, probeModel, { catalog }),
-    )
+    const untrusted = authorityNotices(session, client, settings, caFile)
+    checks.push(...untrusted.map((notice) => asWarning(about, notice)))
+    const answer = await asked.catalog
+    checks.push(...checkCatalog(session, examined, baseUrl, answer))
+    const { probeModel: model, probeCure, notes } = choiceOf(examined, answer)
+    checks.push(...notes.map((note) => asWarning(about, note)))
+    await probe(access, client.protocol, model, { catalog: answer, unservedHint: probeCure })
     checks.push({
       about,
       id: 'probe',
       result: 'ok',
-      message: `${probeModel} answers over the ${client.protocol} protocol`,
+      message: `${model} answers over the ${client.protocol} protocol`,
     })
   } catch (error) {
     if (!(error instanceof UserError) || error.code === 'cancelled') throw error
@@ -226,12 +262,56 @@ export async function checkGateway(
     const check = failedCheck(about, error)
     // The hints of these speak of flags that a setup has and doctor has not.
     const isAboutSetup = status >= exitStatus['key-rejected'] && status <= exitStatus['not-an-api']
-    if (isAboutSetup) checks.push({ ...check, cure: setupAgain })
+    const isKey = status === exitStatus['key-rejected']
+    if (isKey && isSetUp) checks.push({ ...check, cure: again('key') })
+    else if (isAboutSetup) checks.push({ ...check, cure: setupAgain })
     else if (check.cure?.includes('--base-url'))
       checks.push({ ...check, cure: `${check.cure} To change it: repoint ${about} --base-url URL` })
     else checks.push(check)
   }
   return checks
+}
+
+/** @throws UserError where nothing can be proven after it */
+function checkCatalog(
+  session: Session,
+  { client, settings }: ClientState,
+  baseUrl: string,
+  answer: Catalog | UserError,
+): Check[] {
+  const { family: about, protocol } = client
+  const name = gatewayOf(session, settings)
+  const where = name === undefined ? baseUrl : `${name} (${baseUrl})`
+  if (!(answer instanceof UserError))
+    return [
+      networkCheck(about, baseUrl),
+      {
+        about,
+        id: 'catalog',
+        result: 'ok',
+        message: `${where} lists ${answer.models.length} models`,
+      },
+      ...checkClock(session, baseUrl, answer),
+    ]
+
+  if (!leavesOpen(answer, protocol)) throw answer
+  const message = `${where} has no readable list of models: ${answer.message}`
+  return [networkCheck(about, baseUrl), { about, id: 'catalog', result: 'warning', message }]
+}
+
+/** @throws UserError where the client's model cannot be used, or only the catalog could tell it */
+function choiceOf(
+  { client, settings, installed }: Examined,
+  answer: Catalog | UserError,
+): ModelChoice {
+  const options = client.asConfigured(settings)
+  const version = installed?.version
+  if (!(answer instanceof UserError)) return client.choose(answer, options, version)
+  try {
+    return client.choose(undefined, options, version)
+  } catch (error) {
+    throw error instanceof UserError ? answer : error
+  }
 }
 
 /** A clock that is further off than this fails certificates and signed requests, in ms. */
@@ -253,11 +333,26 @@ function checkProxy(about: string, { baseUrl, env }: GatewayAccess): Check[] {
   return [{ about, id: 'proxy', result: 'ok', message }]
 }
 
+/** As a shell takes it for one word. */
+function asWord(path: string): string {
+  return /^[\w./:\\@+-]+$/.test(path) ? path : `"${path}"`
+}
+
+/** Plain http to another machine, which a setup must be allowed. */
+function isPlainAfar(baseUrl: string): boolean {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
+  return url?.protocol === 'http:' && !isLoopback(url.hostname)
+}
+
 /** An answer of any kind proves that much. */
 function networkCheck(about: string, baseUrl: string): Check {
   const { host, protocol } = new URL(baseUrl)
   const tls = protocol === 'https:' ? ', and its certificate is trusted' : ''
   return { about, id: 'network', result: 'ok', message: `${host} is found and answers${tls}` }
+}
+
+export function asWarning(about: string, { code, message, hint }: Notice): Check {
+  return { about, id: code, result: 'warning', message, ...compact({ cure: hint }) }
 }
 
 export function failedCheck(about: string, { code, message, hint }: UserError): Check {

@@ -48,6 +48,11 @@ export function settingsNow(session: Session, client: Client): Settings | undefi
   }
 }
 
+/** Whether a client is the one of its family that its files are set up for. */
+export function isUsual(session: Session, client: Client): boolean {
+  return client.isUsual?.(settingsNow(session, client) ?? {}) ?? true
+}
+
 function readConfig(session: Session, file: ConfigFile): Bytes | null {
   try {
     return session.platform.files.read(file.path, maxConfigBytes)

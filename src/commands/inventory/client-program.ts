@@ -40,6 +40,14 @@ export async function findInstalled(
   }
 }
 
+/** The installed version, where what a client sends depends on it: asking can take a second. */
+export async function installedVersion(
+  session: Session,
+  client: Client,
+): Promise<string | undefined> {
+  return client.sendsByVersion ? (await findInstalled(session, client))?.version : undefined
+}
+
 /** Clients take up to 12 s for one word, and some retry for a minute before they give up. */
 const tryTimeoutMs = 90_000
 
@@ -74,11 +82,12 @@ export async function tryClient(session: Session, client: Client): Promise<Tried
   const { processes, machine, files, interrupt } = session.platform
   const { pingArgs, pingEnv, answerIn } = client.binary
   const program = expectInstalled(session, client)
+  const version = await installedVersion(session, client)
   const folder = makeEmptyFolder(session.platform)
   const result = await session
     .step(
       `Trying ${client.label}`,
-      processes.run(program, pingArgs('ping'), {
+      processes.run(program, pingArgs('ping', version), {
         timeoutMs: tryTimeoutMs,
         cwd: folder,
         // Some believe this more than the system.

@@ -9,15 +9,17 @@ import type {
   Scene,
   Settings,
 } from '../../clients/client.ts'
-import { familyIds } from '../../clients/list.ts'
+import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { formatOf } from '../../edits/format.ts'
 import type { KeyPath } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { sha256Of } from '../../transaction/files.ts'
+import { endOf } from '../../transaction/history.ts'
 import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
 import { readBlob } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
-import { readClientFiles, readShellProfiles } from './client-files.ts'
+import { readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
+import { rememberedModels } from './model-cache.ts'
 import { openPlaces } from './open-places.ts'
 
 /** What is known about one client without asking it or the network. */
@@ -28,6 +30,8 @@ export interface ClientState {
   readonly origins: Origins
   readonly obstacles: readonly Obstacle[]
   readonly files: readonly FileState[]
+  /** It stands so by a setup of repoint. */
+  readonly isSetUp: boolean
 }
 
 export interface FileState {
@@ -53,6 +57,61 @@ export function runsOf(client: ClientName, runs: readonly RunRecord[]): readonly
 /** The addresses that repoint has written for this client. */
 export function ownBaseUrls(client: ClientName, runs: readonly RunRecord[]): readonly string[] {
   return [...new Set(runsOf(client, runs).map(({ baseUrl }) => baseUrl))]
+}
+
+/**
+ * Whether what a client believes comes from a setup of repoint: at an address that it wrote, or one
+ * that its user has put there since.
+ */
+export function isSetUp(
+  client: ClientName,
+  { baseUrl }: Settings,
+  runs: readonly RunRecord[],
+): boolean {
+  if (baseUrl === undefined) return false
+  const [newest] = runsOf(client, runs)
+  const isInForce = newest !== undefined && newest.undoes === undefined && newest.baseUrl !== ''
+  return isInForce || ownBaseUrls(client, runs).includes(baseUrl)
+}
+
+/** The client of a family that the newest setup was for; undefined: only the files can tell. */
+export function setUpAs(client: ClientName, runs: readonly RunRecord[]): string | undefined {
+  const newest = runsOf(client, runs).find(({ command }) => command !== 'doctor')
+  if (newest === undefined || newest.undoes !== undefined) return undefined
+  const ids = familyIds(client.id)
+  return newest.clients.find((id) => ids.includes(id))
+}
+
+/**
+ * One client of each family, under the family's label: the one that its files are set up for. The
+ * first of a family can be given what makes the files look like another's.
+ */
+export async function clientsInUse(
+  session: Session,
+  runs: readonly RunRecord[],
+  family?: string,
+): Promise<Client[]> {
+  const wanted = rows.filter((row) => family === undefined || row.family === family)
+  const clients = await loadClients(wanted)
+  return familyRows.flatMap((row) => {
+    const ofFamily = clients.filter((client) => client.family === row.family)
+    const [first] = ofFamily
+    if (first === undefined) return []
+    if (setUpAs(first, runs) === first.id) return first
+    const settings = settingsNow(session, first) ?? {}
+    return { ...(ofFamily.find((client) => client.isUsual?.(settings)) ?? first), label: row.label }
+  })
+}
+
+/** The same with what each believes; of a client whose files cannot be read, nothing. */
+export async function clientsNow(
+  session: Session,
+  runs: readonly RunRecord[],
+): Promise<readonly { readonly client: Client; readonly settings: Settings }[]> {
+  return (await clientsInUse(session, runs)).flatMap((client) => {
+    const settings = settingsNow(session, client)
+    return settings === undefined ? [] : [{ client, settings }]
+  })
 }
 
 /** A client whose files cannot even be read. */
@@ -95,6 +154,7 @@ function stateOf(
     files: texts
       .filter(({ use }) => use === 'target')
       .map((file) => fileState(session, file, runs)),
+    isSetUp: isSetUp(client, settings, runs ?? []),
   }
 }
 
@@ -108,6 +168,7 @@ export function sceneOf(
     texts,
     machine: session.platform.machine,
     ownBaseUrls: ownBaseUrls(client, runs),
+    knownModels: rememberedModels(session.platform),
     shellProfiles: readShellProfiles(session),
   }
 }
@@ -130,7 +191,7 @@ function fileState(
     return { ...about, state: file.bytes === null ? 'absent' : 'not-ours', changedKeys: [] }
   const hash = file.bytes === null ? undefined : sha256Of(file.bytes)
   if (hash === recorded.after?.sha256) {
-    const asLeft = run.undoes === undefined ? 'as-written' : 'restored'
+    const asLeft = endOf(run, runs).isUndone ? 'restored' : 'as-written'
     return { ...about, state: hash === undefined ? 'absent' : asLeft, changedKeys: [] }
   }
   return { ...about, state: 'changed-since', changedKeys: changedKeys(session, file, recorded) }

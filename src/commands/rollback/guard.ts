@@ -18,7 +18,7 @@ import type { Session } from '../screen/session.ts'
  */
 export function refuseStrangeLogin(
   session: Session,
-  { plan }: RollbackPlan,
+  { plan, isRedo }: RollbackPlan,
   families: readonly Client[],
 ): void {
   const runs = listRuns(session.platform).runs
@@ -40,7 +40,7 @@ export function refuseStrangeLogin(
     throw new UserError({
       code: 'config-conflict',
       message: `${client.label} would be pointed at ${baseUrl} again, beside ${login ?? (key === undefined ? 'no key' : 'a key that repoint did not write')}`,
-      hint: `Set it up anew: repoint ${client.id} --base-url ${baseUrl}`,
+      hint: `Set it up anew: repoint ${client.id} --base-url ${baseUrl}${isRedo ? '' : '; or go further back: repoint rollback --original'}`,
     })
   }
 }

@@ -8,8 +8,14 @@ import { isUtf8, looksOf, paint } from './paint.ts'
 /** Members of our documents that are never text from elsewhere: masking would only damage them. */
 const plainMembers = new Set(['path', 'run', 'undoes', 'command', 'action', 'code', 'place'])
 
+/** From here on a person begins to wonder whether anything still happens. */
+const longWaitSeconds = 3
+
 /** Whether a person agrees to what a plan takes from them: said by flag, to be asked, or nobody there. */
 export type Consent = 'given' | 'ask' | 'none'
+
+/** A person has answered No to a plan. Nothing was changed, and nothing is wrong. */
+export class Declined extends Error {}
 
 /** One command's conversation with its user: what is said where, and what is never said. */
 export class Session {
@@ -19,6 +25,7 @@ export class Session {
   readonly #notices: Notice[] = []
   readonly #shown = new Set<string>()
   #files: FilesState = 'unchanged'
+  #wayBack = 'repoint rollback'
 
   constructor(platform: Platform, options: { isJson: boolean }) {
     this.platform = platform
@@ -47,17 +54,17 @@ export class Session {
   /**
    * Asks for a yes, unless it is given already.
    *
-   * @param alone what to say where nobody can be asked
-   * @throws UserError `confirmation-needed` where nobody can be asked, `cancelled` on a no
+   * @param alone what to say where nobody can be asked; absent: then nobody needs to be
+   * @throws UserError `confirmation-needed` where nobody can be asked; `Declined` on a no
    */
   async agree(
     consent: Consent,
     question: { readonly message: string; readonly default: boolean },
-    alone: { readonly message: string; readonly hint: string },
+    alone?: { readonly message: string; readonly hint: string },
   ): Promise<void> {
-    if (consent === 'none') throw new UserError({ code: 'confirmation-needed', ...alone })
-    if (!(await this.wants(consent, question)))
-      throw new UserError({ code: 'cancelled', message: 'Cancelled' })
+    if (consent !== 'none') {
+      if (!(await this.wants(consent, question))) throw new Declined()
+    } else if (alone) throw new UserError({ code: 'confirmation-needed', ...alone })
   }
 
   /** Puts something beside the result. */
@@ -85,9 +92,15 @@ export class Session {
     return this.#files
   }
 
+  /** The command that undoes what this one has done to the files. */
+  get wayBack(): string {
+    return this.#wayBack
+  }
+
   /** Takes note of what a plan has come to. */
-  noteApplied({ run }: { readonly run?: unknown }): void {
+  noteApplied({ run }: { readonly run?: unknown }, wayBack = this.#wayBack): void {
     if (run !== undefined) this.#files = 'changed'
+    this.#wayBack = wayBack
   }
 
   /** From now on `secret` is masked in everything that this session prints. */
@@ -166,16 +179,21 @@ export class Session {
     return shortPath(this.platform.machine.home, path)
   }
 
-  /** Waits for `work`, saying what for where a person looks on. */
+  /** Waits for `work`, saying what for, and a long wait how long, where a person looks on. */
   async step<T>(label: string, work: Promise<T>): Promise<T> {
     const { terminal, machine } = this.platform
+    const started = performance.now()
+    const written = this.#files === 'changed' ? 'The files are written. ' : ''
     if (this.isJson || !terminal.stderrIsTerminal || machine.env['TERM'] === 'dumb') return work
     const frames = isUtf8(machine.env) ? '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏' : '|/-\\'
     let frame = 0
     let isDrawn = false
     const timer = setInterval(() => {
       isDrawn = true
-      terminal.err(`\r\x1b[2K${frames[frame++ % frames.length]} ${label}`)
+      const seconds = Math.floor((performance.now() - started) / 1000)
+      const waited = seconds < longWaitSeconds ? '' : ` (${seconds} s)`
+      const said = (written + label).slice(0, terminal.columns - waited.length - 3)
+      terminal.err(`\r\x1b[2K${frames[frame++ % frames.length]} ${said}${waited}`)
     }, 120)
     try {
       return await work

@@ -10,12 +10,15 @@ import {
 import { fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import type { GatewayAccess } from '../../gateway/types.ts'
+import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import { earlierVersions } from '../../transaction/rollback.ts'
+import { authorityNotices } from '../inventory/authorities.ts'
 import { asPlanned, readClientFiles } from '../inventory/client-files.ts'
 import { sceneOf } from '../inventory/client-state.ts'
 import { openPlaces } from '../inventory/open-places.ts'
 import type { Session } from '../screen/session.ts'
+import { lostModels, modelsOf, optionsFor } from './keep.ts'
+import type { Proof } from './prove.ts'
 import type { RunWithGateway } from './run.ts'
 
 /** One client's part of a setup, before anything is written. */
@@ -26,8 +29,6 @@ export interface Draft {
   readonly edits: readonly FileEdit[]
   /** What a person should know beside the changes: of files, obstacles and models. */
   readonly notices: readonly Notice[]
-  /** Models whose context window the client will have to guess. */
-  readonly unknownWindows: readonly string[]
 }
 
 /**
@@ -37,16 +38,20 @@ export interface Draft {
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
 export function draftSetup(
-  { session, access, request, runs }: RunWithGateway,
+  run: RunWithGateway,
   client: Client,
-  models: ModelChoice,
+  { models: allModels, catalog }: Pick<Proof, 'models' | 'catalog'>,
 ): Draft {
+  const { session, request, access, runs, consent } = run
   const { platform } = session
-  const { options } = request
+  const options = optionsFor(run, client, access.baseUrl, catalog)
+  const chosen = allModels.get(client)!
+  const models = request.isKeyOnly ? onlyChosen(chosen) : chosen
   const texts = readClientFiles(session, client)
   const choice: Choice = {
     baseUrl: access.baseUrl,
     key: access.key,
+    caFile: access.caFile,
     providerId: options.providerId ?? 'gateway',
     models,
     options,
@@ -56,13 +61,14 @@ export function draftSetup(
     ...client.inTheWay(sceneOf(session, client, texts, runs), choice),
     ...openPlaces(session, texts),
   ]
+  if (consent !== 'ask') expectInForce(client, obstacles, access)
   const repairs = obstacles.flatMap((one) => (one.repair ? [one.repair] : []))
   const edits = client.plan(texts, { ...choice, repairs })
   const after = asPlanned(texts, edits)
   expectReadBack(client, after, access)
 
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
-  const hasUnknownWindows = isChanged && !isCovered('context-window-unknown', obstacles)
+  const isNews = ({ code }: Notice) => isChanged && !isCovered(code, obstacles)
   return {
     client,
     models,
@@ -77,11 +83,53 @@ export function draftSetup(
           message: `${message} (${place})`,
           hint: cure,
         })),
+      ...authorityNotices(session, client, client.readBack(after), access.caFile),
       ...(client.aboutConversations?.(platform, { before: texts, after }) ?? []),
-      ...(isChanged ? models.notes : []),
+      ...models.notes.filter(isNews),
+      ...lossNotices(run, client, after, catalog),
     ],
-    unknownWindows: (hasUnknownWindows && models.unknownWindows) || [],
   }
+}
+
+/** What the gateway says beside the models themselves is left out. */
+function onlyChosen({ contextWindow: _, ...models }: ModelChoice): ModelChoice {
+  return { ...models, offered: [] }
+}
+
+/** Which models of before are gone because the gateway has none of that name. */
+function lossNotices(
+  { kept, request }: RunWithGateway,
+  client: Client,
+  after: FileTexts,
+  catalog: Catalog | undefined,
+): Notice[] {
+  const before = request.defaults || request.isKeyOnly ? undefined : kept.get(client)
+  if (before === undefined) return []
+  const now = modelsOf(client.asConfigured(client.readBack(after)))
+  const lost = lostModels(client, before, catalog).filter((id) => !now.includes(id))
+  if (lost.length === 0) return []
+  return [
+    {
+      code: 'choice-not-kept',
+      message: `The gateway has no ${lost.join(', nor ')}, with which ${client.label} was set up: the rules have chosen anew`,
+      hint: 'To choose otherwise, name the model; `repoint models` lists all.',
+    },
+  ]
+}
+
+/** @throws UserError `config-conflict` where a file of this folder leads the client elsewhere */
+function expectInForce(
+  { label }: Client,
+  obstacles: readonly Obstacle[],
+  { baseUrl }: GatewayAccess,
+): void {
+  const astray = obstacles.find(({ leadsTo }) => leadsTo !== undefined && leadsTo !== baseUrl)
+  if (astray === undefined) return
+  throw new UserError({
+    code: 'config-conflict',
+    message: `${label} would not use the gateway here: ${astray.message} (${astray.place})`,
+    hint: 'Run the command in another folder, such as your home, or take that out of the file.',
+  })
 }
 
 /** @throws UserError `internal` if the client would not believe what was planned or written */

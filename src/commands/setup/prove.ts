@@ -1,11 +1,16 @@
-import type { Client, ModelChoice, SetupOptions } from '../../clients/client.ts'
+import { type Client, type ModelChoice, type SetupOptions, slots } from '../../clients/client.ts'
 import { exitStatus, UserError } from '../../errors.ts'
-import { readCatalog } from '../../gateway/catalog.ts'
+import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
+import { hangUp, openAhead } from '../../gateway/http/request.ts'
+import { isChatModel } from '../../gateway/models/rules.ts'
 import { probe } from '../../gateway/probe.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { configuredGateways, type FoundGateway, findGateway, type Known } from '../find-gateway.ts'
+import { installedVersion } from '../inventory/client-program.ts'
+import { expectNameFor } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
+import { modelsOf, optionsFor } from './keep.ts'
 import type { SetupRun } from './run.ts'
 
 /** What the gateway said before anything was written. */
@@ -29,10 +34,13 @@ export async function findProvenGateway(
   let known: Known = {
     lastBaseUrl: runs[0]?.baseUrl,
     configured: session.canAsk ? await configuredGateways(session, runs) : [],
+    takesPreset: request.yes,
+    ...request.known,
   }
 
   for (let tries = 1; ; tries++) {
     const found = await findGateway(session, request.gateway, known)
+    expectNameFor(session, request.name, found.access.baseUrl)
     try {
       const proof = await proofOf(run, found.access)
       session.notice(...found.notices, ...proof.notices)
@@ -65,38 +73,60 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proof> {
   const { session, clients, request } = run
   const { options } = request
   if (request.verify)
-    return prove({ session, access, clients, options, choose: chooserFor(session) })
+    return prove({ session, access, clients, options, choose: chooserFor(run, access) })
 
-  const models = new Map(clients.map((client) => [client, client.choose(undefined, options)]))
+  const versions = await versionsOf(session, clients)
+  const models = new Map(
+    clients.map((client) => {
+      const named = optionsFor(run, client, access.baseUrl, undefined)
+      return [client, client.choose(undefined, named, versions.get(client))]
+    }),
+  )
   return { models, catalog: undefined, notices: [] }
 }
 
-/** Lets a person choose where the rules leave a choice. */
+/** Lets a person choose where the rules find nothing; undefined: the client is to be left out. */
 type Chooser = (
   client: Client,
   catalog: Catalog | undefined,
-  options: SetupOptions,
-) => Promise<ModelChoice>
+  version: string | undefined,
+) => Promise<ModelChoice | undefined>
 
-function chooserFor(session: Session): Chooser {
-  return async (client, catalog, options) => {
+function chooserFor(run: SetupRun, { baseUrl }: GatewayAccess): Chooser {
+  const { session, request, clients, consent } = run
+  return async (client, catalog, version) => {
+    const options = optionsFor(run, client, baseUrl, catalog)
     try {
-      return client.choose(catalog, options)
+      return client.choose(catalog, options, version)
     } catch (error) {
-      const canAsk = session.canAsk && catalog !== undefined
-      if (!(error instanceof UserError) || error.code !== 'usage' || !canAsk) throw error
+      const named = request.optionsOf?.get(client.id) ?? request.options
+      const canAsk = consent === 'ask' && catalog !== undefined && modelsOf(named).length === 0
+      if (!isUndecided(error) || !canAsk) throw error
+
+      const none = { value: '', name: `none: leave ${client.label} out` }
       const model = await session.platform.ask.search({
         message: `${error.message}. Which model should ${client.label} use?`,
-        choices: catalog.models.map(({ id }) => ({ value: id, name: id })),
+        choices: [
+          ...(clients.length > 1 ? [none] : []),
+          ...catalog.models.filter(isChatModel).map(({ id }) => ({ value: id, name: id })),
+        ],
       })
-      return client.choose(catalog, { ...options, model })
+      if (model === none.value) return undefined
+      const slotModels = Object.fromEntries(slots.map((slot) => [slot, model]))
+      const chosen = { model, slotModels, subagentModel: model, isConfigured: false }
+      return client.choose(catalog, { ...options, ...chosen }, version)
     }
   }
 }
 
+/** No rule fits, or the gateway has nothing for a slot of the client. */
+function isUndecided(error: unknown): error is UserError {
+  return error instanceof UserError && ['usage', 'model-unknown'].includes(error.code)
+}
+
 /**
  * Proves address, key and model: the catalog first, then one minimal inference for each protocol and
- * model that the clients will use. Writes nothing.
+ * model that the clients will use, side by side. Writes nothing.
  *
  * @throws UserError with the diagnosis
  */
@@ -108,53 +138,81 @@ export async function prove(asked: {
   readonly choose: Chooser
 }): Promise<Proof> {
   const { session, access, clients, options, choose } = asked
-  const notices: Notice[] = []
-  const catalog = await session
-    .step('Asking the gateway for its models', readCatalog(access))
-    .catch((error: unknown) => {
-      // A gateway may serve inference without a catalog: then the probe decides. Without a named
-      // model there is nothing to probe with.
-      if (!isCatalogMissing(error) || options.model === undefined) throw error
-      notices.push({
-        code: 'catalog-unavailable',
-        message: `The gateway has no readable list of models (${error.message})`,
-        hint: 'The model was proven by asking it directly.',
-      })
-      return undefined
-    })
+  if (clients.length > 1) void openAhead(access, clients.length)
+  try {
+    const [answer, versions] = await session.step(
+      'Asking the gateway for its models',
+      Promise.all([catalogOrError(access), versionsOf(session, clients)]),
+    )
+    const [catalog, missing] = answer instanceof UserError ? [undefined, answer] : [answer]
+    const isLeftOpen = (error: UserError) => clients.every((one) => leavesOpen(error, one.protocol))
+    if (missing !== undefined && !isLeftOpen(missing)) throw missing
 
-  const models = new Map<Client, ModelChoice>()
-  for (const client of clients) models.set(client, await choose(client, catalog, options))
-  notices.push(...(catalog?.notices ?? []))
-  notices.push(...(await proveModels(session, access, models, catalog)))
-  return { catalog, models, notices }
+    const models = new Map<Client, ModelChoice>()
+    for (const client of clients) {
+      try {
+        const choice = await choose(client, catalog, versions.get(client))
+        if (choice !== undefined) models.set(client, choice)
+      } catch (error) {
+        // Nobody has named a model, and only the catalog could have.
+        const isUnnamed = error instanceof UserError && error.code === 'usage' && !options.model
+        throw missing !== undefined && isUnnamed ? missing : error
+      }
+    }
+
+    if (models.size === 0)
+      throw new UserError({ code: 'cancelled', message: 'Every client was left out' })
+
+    const notices = [
+      ...(catalog?.notices ?? []),
+      ...(missing === undefined ? [] : [catalogUnavailable(missing)]),
+      ...(await proveModels(session, access, models, answer)),
+    ]
+    return { catalog, models, notices }
+  } finally {
+    await hangUp(access)
+  }
+}
+
+async function versionsOf(
+  session: Session,
+  clients: readonly Client[],
+): Promise<ReadonlyMap<Client, string | undefined>> {
+  const versions = clients.map(
+    async (client) => [client, await installedVersion(session, client)] as const,
+  )
+  return new Map(await Promise.all(versions))
 }
 
 /** One minimal inference for each protocol and model. Returns what is to be said beside the proof. */
-export async function proveModels(
+async function proveModels(
   session: Session,
   access: GatewayAccess,
   models: ReadonlyMap<Client, ModelChoice>,
-  catalog?: Catalog,
+  catalog: Catalog | UserError,
 ): Promise<Notice[]> {
-  const asked = new Set<string>()
-  const notices: Notice[] = []
-  for (const [client, choice] of models) {
-    const question = `${client.protocol} ${choice.probeModel}`
-    if (asked.has(question)) continue
-    asked.add(question)
-    const proof = await session.step(
-      `Asking ${choice.probeModel} for one word`,
-      probe(access, client.protocol, choice.probeModel, { catalog }),
-    )
-    notices.push(...proof.notices)
-  }
-  return notices
+  const asked = [...models].map(([{ protocol }, choice]) => ({ protocol, ...choice }))
+  const questions = new Map(asked.map((one) => [`${one.protocol} ${one.probeModel}`, one]))
+  const names = [...new Set(asked.map(({ probeModel }) => probeModel))].join(', ')
+
+  const proofs = await session.step(
+    `Asking ${names} for one word`,
+    Promise.allSettled(
+      [...questions.values()].map(({ protocol, probeModel, probeCure }) =>
+        probe(access, protocol, probeModel, { catalog, unservedHint: probeCure }),
+      ),
+    ),
+  )
+  return proofs.flatMap((proof) => {
+    if (proof.status === 'rejected') throw proof.reason
+    return proof.value.notices
+  })
 }
 
-function isCatalogMissing(error: unknown): error is UserError {
-  return (
-    error instanceof UserError &&
-    ['wrong-route', 'not-an-api', 'gateway-fault', 'protocol-unsupported'].includes(error.code)
-  )
+function catalogUnavailable({ message }: UserError): Notice {
+  return {
+    code: 'catalog-unavailable',
+    message: `The gateway has no readable list of models (${message})`,
+    hint: 'The model was proven by asking it directly.',
+  }
 }

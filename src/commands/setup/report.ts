@@ -29,7 +29,7 @@ export function reportDryRun({ session, request }: RunWithGateway, plan: Plan): 
     baseUrl: plan.baseUrl,
     model: plan.model,
     files: plan.edits.map((edit) => fileDocument(session, edit)),
-    verified: { before: request.verify, after: false },
+    verified: { before: request.verify, after: null },
     warnings: session.notices,
     next: [],
   })
@@ -71,6 +71,7 @@ export function reportSetup({ session, request }: RunWithGateway, result: SetupR
         .flatMap((edit) => changesOf(session, edit)),
       ...compact({ note }),
     })),
+    // The gateway was proven; the files, read back, say what was proven.
     verified: { before: verify, after: verify },
     ...compact({ tried: tried.length > 0 ? tried : undefined }),
     warnings: session.notices,

@@ -15,10 +15,12 @@ export interface Connection {
   readonly way: Way
   /** How far opening has come; read by whoever reports a failure. */
   stage: RequestStage
-  /** It has carried a request before, so the other side may have closed it meanwhile. */
-  isUsed: boolean
+  /** It was open before its request came, so the other side may have closed it meanwhile. */
+  hasWaited: boolean
   /** Told of what undici would try again without end; set by whoever waits. */
   onBroken: ((error: Error) => void) | undefined
+  /** Opens it before its first request, for which it waits. Behind a proxy it waits unopened. */
+  readonly openNow: () => void
   /** For the next request. An idle connection does not keep the process alive. */
   readonly keep: () => void
   /** Ends it, also while it is being opened. */
@@ -70,26 +72,30 @@ export function newConnection(access: GatewayAccess, way: Way): Connection {
     timeout: 0,
   }
 
+  const wait = (): void => {
+    connection.hasWaited = true
+    idle.set(access, [...(idle.get(access) ?? []), connection])
+  }
+  const setStage = (stage: RequestStage): void => {
+    connection.stage = stage
+  }
+  const giveUp = (error: Error): void => connection.onBroken?.(error)
+  const direct = early(directly({ tcp, secure, setStage }), target)
+
   const connection: Connection = {
-    dispatcher: dispatcherFor(proxy, {
-      tcp,
-      secure,
-      setStage(stage) {
-        connection.stage = stage
-      },
-      giveUp(error) {
-        connection.onBroken?.(error)
-      },
-    }),
+    dispatcher: dispatcherFor(proxy, { tcp, secure, setStage, giveUp, connect: direct.connect }),
     shownProxy: proxy && shownProxy(proxy),
     way,
     stage: proxy === undefined ? 'connect' : 'proxy',
-    isUsed: false,
+    hasWaited: false,
     onBroken: undefined,
+    openNow() {
+      if (proxy === undefined) direct.open()
+      wait()
+    },
     keep() {
-      connection.isUsed = true
       connection.stage = 'first-byte'
-      idle.set(access, [...(idle.get(access) ?? []), connection])
+      wait()
     },
     close() {
       void connection.dispatcher.destroy()
@@ -116,11 +122,16 @@ interface Opening {
   readonly tcp: ConnectOptions
   readonly secure: ConnectOptions
   readonly setStage: (stage: RequestStage) => void
+}
+
+interface Ways extends Opening {
+  /** To the gateway itself. */
+  readonly connect: buildConnector.connector
   readonly giveUp: (error: Error) => void
 }
 
-function dispatcherFor(proxy: ForwardProxy | undefined, opening: Opening): Dispatcher {
-  const { tcp, secure, setStage, giveUp } = opening
+function dispatcherFor(proxy: ForwardProxy | undefined, ways: Ways): Dispatcher {
+  const { tcp, secure, setStage, giveUp, connect } = ways
   // Deadlines are ours: undici's own count each part of a request alone.
   const limits = {
     connections: 1,
@@ -128,13 +139,13 @@ function dispatcherFor(proxy: ForwardProxy | undefined, opening: Opening): Dispa
     bodyTimeout: 0,
     allowH2: secure.allowH2 === true,
   }
-  if (proxy === undefined) return new Agent({ ...limits, connect: directly(opening) })
+  if (proxy === undefined) return new Agent({ ...limits, connect })
 
   const { kind, username, password } = proxy
   const host = proxy.hostname.includes(':') ? `[${proxy.hostname}]` : proxy.hostname
   const uri = `${kind}://${host}:${proxy.port}`
   if (kind === 'socks5') {
-    const options = { ...limits, username, password, connect: toSocks(opening), requestTls: secure }
+    const options = { ...limits, username, password, connect: toSocks(ways), requestTls: secure }
     return new Socks5ProxyAgent(uri, options)
   }
 
@@ -153,6 +164,38 @@ function dispatcherFor(proxy: ForwardProxy | undefined, opening: Opening): Dispa
           if (error.code !== 'UND_ERR_INFO') giveUp(error)
         }),
   })
+}
+
+interface EarlyConnector {
+  /** Begins: what comes of it is handed to the first who asks. */
+  readonly open: () => void
+  readonly connect: buildConnector.connector
+}
+
+function early(connect: buildConnector.connector, target: URL): EarlyConnector {
+  const { host, protocol, port } = target
+  const hostname = target.hostname.replace(/^\[|\]$/g, '')
+  let opened: Promise<Parameters<buildConnector.Callback>> | undefined
+
+  return {
+    open() {
+      opened = new Promise((resolve) => {
+        connect({ host, hostname, protocol, port }, (...result) => {
+          result[1]?.unref()
+          resolve(result)
+        })
+      })
+    },
+    connect(options, callback) {
+      if (opened === undefined) return connect(options, callback)
+      void opened.then((result) => {
+        if (result[1]?.destroyed) return connect(options, callback)
+        result[1]?.ref()
+        callback(...result)
+      })
+      opened = undefined
+    },
+  }
 }
 
 /** TCP and TLS one after the other, so that a failure can say which. */

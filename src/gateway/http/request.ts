@@ -42,6 +42,25 @@ export async function request(access: GatewayAccess, spec: RequestSpec): Promise
   }
 }
 
+/**
+ * Opens `count` connections side by side, for requests that will be sent so: each carries one at a
+ * time, and opening it takes two round trips or three. Never throws: who then asks is told.
+ */
+export async function openAhead(access: GatewayAccess, count: number): Promise<void> {
+  const { newConnection } = await import('./connection.ts')
+  try {
+    for (let opened = 0; opened < count; opened++) newConnection(access, firstWay).openNow()
+  } catch {
+    // A useless proxy variable or CA file.
+  }
+}
+
+/** Ends the connections that wait for another request. */
+export async function hangUp(access: GatewayAccess): Promise<void> {
+  const { takeIdle } = await import('./connection.ts')
+  for (let one = takeIdle(access); one !== undefined; one = takeIdle(access)) one.close()
+}
+
 interface Sending {
   readonly access: GatewayAccess
   readonly spec: RequestSpec
@@ -66,10 +85,13 @@ async function send(sending: Sending): Promise<Answer> {
   }
 }
 
-function otherWay({ isUsed, way }: Connection, { failure, cause }: NetworkError): Way | undefined {
+function otherWay(
+  { hasWaited, way }: Connection,
+  { failure, cause }: NetworkError,
+): Way | undefined {
   if (failure.reason !== 'error') return undefined
   // The server has closed it meanwhile.
-  if (isUsed && failure.stage === 'first-byte') return way
+  if (hasWaited && failure.stage === 'first-byte') return way
   if (!way.offersHttp2 && wantsHttp2(failure)) return { ...way, offersHttp2: true }
   // Every address was given up for the next, the last because this machine has no way there.
   const isTooShort =

@@ -94,6 +94,27 @@ export function isLoopback(host: string): boolean {
   return /^(?:.+\.)?localhost$/.test(bare)
 }
 
+const privateRanges = new BlockList()
+for (const [subnet, bits] of [
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['169.254.0.0', 16],
+  ['100.64.0.0', 10],
+] as const)
+  privateRanges.addSubnet(subnet, bits, 'ipv4')
+privateRanges.addSubnet('fc00::', 7, 'ipv6')
+privateRanges.addSubnet('fe80::', 10, 'ipv6')
+
+/** Whether a host can be reached from this machine or its network alone, as far as its name tells. */
+export function isPrivate(host: string): boolean {
+  if (isLoopback(host)) return true
+  const bare = host.replace(/[[\]]/g, '').toLowerCase()
+  const version = isIP(bare)
+  if (version !== 0) return privateRanges.check(bare, version === 4 ? 'ipv4' : 'ipv6')
+  return !bare.includes('.') || /\.(?:local|lan|internal|home\.arpa)$/.test(bare)
+}
+
 function parse(input: string, changes: string[]): URL {
   const text = addressIn(input, changes)
   if (text === '') {

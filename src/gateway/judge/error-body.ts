@@ -152,8 +152,8 @@ export const codesOf = {
     'modelnotopen',
     'invalidendpointormodel.notfound',
   ],
+  modelUnpriced: ['model_price_error'],
   modelNotAllowed: [
-    'model_price_error',
     'model_not_allowed',
     'key_model_access_denied',
     'team_model_access_denied',

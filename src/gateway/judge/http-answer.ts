@@ -18,6 +18,7 @@ import {
   keyRejected,
   modelNotAllowed,
   modelUnknown,
+  modelUnpriced,
   notAnApi,
   outcome,
   protocolUnsupported,
@@ -169,6 +170,7 @@ function diagnoseByCode(found: Case): Outcome | undefined {
     return fault(found, 'is refused by the service behind it')
 
   if (question.asked !== 'catalog') {
+    if (has(codesOf.modelUnpriced)) return modelUnpriced(found)
     if (has(codesOf.modelNotAllowed)) return modelNotAllowed(found)
     if (has(codesOf.modelUnknown)) return modelUnknown(found)
     if (has(codesOf.protocol) || isUnbuilt(found)) return protocolUnsupported(found)

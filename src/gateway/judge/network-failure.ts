@@ -210,7 +210,7 @@ const certificateCauses: readonly { codes: readonly string[]; says: string; hint
   {
     codes: ['DEPTH_ZERO_SELF_SIGNED_CERT'],
     says: 'is signed by itself',
-    hint: 'If that is meant to be, save the certificate and give it with --ca-file PATH; the client needs it too (NODE_EXTRA_CA_CERTS).',
+    hint: 'If that is meant to be, save the certificate and give it with --ca-file PATH; a setup then says what the client needs.',
   },
   {
     codes: [
@@ -221,7 +221,7 @@ const certificateCauses: readonly { codes: readonly string[]; says: string; hint
       'CERT_UNTRUSTED',
     ],
     says: 'is signed by an authority that this machine does not know: a private one, an inspecting proxy, or a link of the chain is missing',
-    hint: "Get the authority's certificate from whoever runs it and give it with --ca-file PATH; the client needs it too (NODE_EXTRA_CA_CERTS).",
+    hint: "Get the authority's certificate from whoever runs it and give it with --ca-file PATH; a setup then says what the client needs.",
   },
   {
     codes: ['CERT_HAS_EXPIRED', 'CRL_HAS_EXPIRED'],

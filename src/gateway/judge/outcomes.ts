@@ -97,6 +97,15 @@ export function modelNotAllowed(found: Case): Outcome {
   })
 }
 
+/** It is nobody's key that is at fault: whoever runs the gateway has not said what the model costs. */
+export function modelUnpriced(found: Case): Outcome {
+  return outcome(found, {
+    code: 'model-not-allowed',
+    message: `The gateway has no price for the model ${cleanForeignText(found.question.model ?? '')}, and serves it to nobody until it has${says(found)}`,
+    hint: 'Choose another with --model ID, or ask whoever runs the gateway to set its price.',
+  })
+}
+
 export function protocolUnsupported(found: Case): Outcome {
   const { question } = found
   return outcome(found, {

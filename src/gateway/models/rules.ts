@@ -57,10 +57,8 @@ const endpointType: Readonly<Record<ProtocolName, string>> = {
  */
 export function defaultModel(catalog: Catalog, protocol: ProtocolName): ChosenModel | undefined {
   const usable = catalog.models.filter((model) => speaks(model, protocol) !== false)
-  const newest = newestWith(gptModels(usable), 'sol')
-  if (newest !== undefined) {
-    return { id: newest.model.id, reason: `sol variant of the newest family, ${family(newest)}` }
-  }
+  const newest = newestSol(gptModels(usable))
+  if (newest !== undefined) return { id: newest.model.id, reason: solReason(newest) }
   const [only, ...others] = usable
   if (only === undefined || others.length > 0) return undefined
   return { id: only.id, reason: 'the only chat model of this gateway' }
@@ -86,14 +84,11 @@ export function smallModel(catalog: Catalog): ChosenModel | undefined {
  */
 export function gptTiers(catalog: Catalog): GptTiers {
   const models = gptModels(catalog.models.filter(isChatModel))
-  const sol = newestWith(models, 'sol')
+  const sol = newestSol(models)
   const terra = newestWith(models, 'terra')
   const { base } = previousTiers(models)
 
-  const best = sol && {
-    id: sol.model.id,
-    reason: `sol variant of the newest family, ${family(sol)}`,
-  }
+  const best = sol && { id: sol.model.id, reason: solReason(sol) }
   const balanced = base
     ? { id: base.model.id, reason: `base tier of the previous family, ${family(base)}` }
     : terra && {
@@ -105,24 +100,28 @@ export function gptTiers(catalog: Catalog): GptTiers {
 
 /**
  * The catalog's entry for what a person asked for: the very id, else the same id under a vendor's
- * prefix or in other letters, else, for a short family id (`gpt-5.6`), that family's sol variant.
- * Undefined: not in the catalog.
+ * prefix or in other letters; a short family id (`gpt-5.6`) is that family's sol variant, where the
+ * catalog lists it. Undefined: not in the catalog.
  */
 export function resolveModel(catalog: Catalog, asked: string): ChosenModel | undefined {
   const { models } = catalog
+  const sol = aliasTarget(catalog, asked)
+  if (sol !== undefined) return { id: sol, reason: `the sol variant of ${asked}` }
   if (models.some((model) => model.id === asked)) return { id: asked, reason: 'asked for' }
 
   const name = withoutVendor(asked).toLowerCase()
   const alike = models.filter((model) => withoutVendor(model.id).toLowerCase() === name)
   const best = alike.find((model) => model.id === withoutVendor(model.id)) ?? alike[0]
-  if (best !== undefined) return { id: best.id, reason: `the catalog's name for ${asked}` }
+  return best && { id: best.id, reason: `the catalog's name for ${asked}` }
+}
 
-  const wanted = parseGptId(asked)
-  if (wanted === undefined || wanted.variant !== '' || wanted.date !== '') return undefined
-  const sol = gptModels(models.filter(isChatModel)).find(
-    ({ id }) => id.variant === 'sol' && compareFamilies(id.family, wanted.family) === 0,
-  )
-  return sol && { id: sol.model.id, reason: `sol variant of ${asked}` }
+/** The listed model that a short family id is served as. Undefined: it is no such name here. */
+export function aliasTarget({ models }: Catalog, id: string): string | undefined {
+  const short = parseGptId(id)
+  if (short === undefined || !isBare(short)) return undefined
+  return gptModels(models.filter(isChatModel)).find(
+    (one) => one.id.variant === 'sol' && compareFamilies(one.id.family, short.family) === 0,
+  )?.model.id
 }
 
 /** For each word the ids that hold it, as the ids of the messages client's own models do. */
@@ -183,6 +182,28 @@ function newestWith(models: readonly GptModel[], variant: string): GptModel | un
 }
 
 /**
+ * The newest family's sol, under its own name or, where only that is listed, under the family's short
+ * one. Beside a mini the bare id is a base tier.
+ */
+function newestSol(models: readonly GptModel[]): GptModel | undefined {
+  const withMini = familiesOf(models.filter(({ id }) => id.variant === 'mini'))
+  const newest = models.find(
+    (model) => model.id.variant === 'sol' || (isBare(model.id) && !withMini.has(family(model))),
+  )
+  const sols = models.filter(({ id }) => id.variant === 'sol')
+  return sols.find((model) => newest && family(model) === family(newest)) ?? newest
+}
+
+function isBare({ variant, date }: GptId): boolean {
+  return variant === '' && date === ''
+}
+
+function solReason(model: GptModel): string {
+  const name = model.id.variant === 'sol' ? '' : 'short name of the '
+  return `${name}sol variant of the newest family, ${family(model)}`
+}
+
+/**
  * Base and mini tier of the newest family that has both; each alone where none has both. A family
  * with a sol variant has no base tier: its bare id is the service's short name for sol.
  */
@@ -190,7 +211,7 @@ function previousTiers(models: readonly GptModel[]): {
   base: GptModel | undefined
   mini: GptModel | undefined
 } {
-  const newest = newestWith(models, 'sol')?.id.family
+  const newest = newestSol(models)?.id.family
   const withSol = familiesOf(models.filter(({ id }) => id.variant === 'sol'))
   const older = models.filter(
     (model) =>

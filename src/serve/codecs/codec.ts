@@ -1,10 +1,9 @@
-import type { FinishReason, ModelEvent, ModelRequest, Tool, Usage } from './events.ts'
+import type { JsonObject } from '../requests/read.ts'
+import type { ModelRequest, Tool } from '../requests/request.ts'
+import type { FinishReason, ModelEvent, Usage } from './events.ts'
 import { tokensOf } from './tokens.ts'
 
 export type ProtocolName = 'chat' | 'responses' | 'messages'
-
-/** A parsed JSON object whose members nobody has looked at yet. */
-export type JsonObject = Readonly<Record<string, unknown>>
 
 /** What an answer carries beside the model's events. */
 export interface AnswerFacts {
@@ -15,6 +14,8 @@ export interface AnswerFacts {
   /** Seconds since 1970. */
   readonly createdAt: number
   readonly inputTokens: number
+  /** Of the input: found in the vendor's cache. */
+  readonly cachedTokens: number
 }
 
 /**
@@ -23,8 +24,11 @@ export interface AnswerFacts {
  */
 export interface Codec {
   readonly protocol: ProtocolName
-  /** @throws InvalidRequest with the service's own words */
-  readRequest(body: JsonObject): ModelRequest
+  /**
+   * @param input what counts in the place of the member `input` (responses only)
+   * @throws InvalidRequest, Refusal
+   */
+  readRequest(body: JsonObject, input?: unknown): ModelRequest
   /** Frames for a stream. One encoder serves one answer. */
   encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder
   /** The document of a whole answer. */
@@ -45,23 +49,23 @@ export interface StreamFailure {
   readonly code: string
 }
 
-/** A body that is JSON but not a request. The message goes to the client as it stands. */
-export class InvalidRequest extends Error {}
-
 /** The events of a stream: a text in as many deltas as it has tokens. */
 export function inTokens(events: readonly ModelEvent[]): readonly ModelEvent[] {
-  return events.flatMap((event): ModelEvent | ModelEvent[] =>
-    event.type === 'text-delta'
-      ? tokensOf(event.text).map((text) => ({ type: 'text-delta', text }))
-      : event,
-  )
+  return events.flatMap((event): ModelEvent | ModelEvent[] => {
+    const { type } = event
+    return type === 'text-delta' || type === 'thinking-delta'
+      ? tokensOf(event.text).map((text) => ({ type, text }))
+      : event
+  })
 }
 
 /** A part of an answer, as far as it was said. */
-export type Block =
-  | { readonly type: 'text'; text: string }
+export type Block = { text: string; isCut: boolean } & (
+  | { readonly type: 'thinking' }
+  | { readonly type: 'text'; readonly isRefusal: boolean }
   /** `text` holds the arguments. */
-  | { readonly type: 'call'; readonly id: string; readonly tool: Tool; text: string }
+  | { readonly type: 'call'; readonly id: string; readonly tool: Tool }
+)
 
 /** The blocks of an answer, made from its events. */
 export class Blocks {
@@ -73,11 +77,26 @@ export class Blocks {
   }
 
   take(event: ModelEvent): void {
-    if (event.type === 'text-start') this.all.push({ type: 'text', text: '' })
-    else if (event.type === 'tool-call-start')
-      this.all.push({ type: 'call', id: event.id, tool: event.tool, text: '' })
-    else if (event.type === 'text-delta' || event.type === 'tool-call-delta')
-      this.last.text += event.text
+    switch (event.type) {
+      case 'thinking-start':
+        this.all.push({ type: 'thinking', text: '', isCut: false })
+        break
+      case 'text-start':
+        this.all.push({ type: 'text', text: '', isCut: false, isRefusal: event.isRefusal === true })
+        break
+      case 'tool-call-start':
+        this.all.push({ type: 'call', id: event.id, tool: event.tool, text: '', isCut: false })
+        break
+      case 'thinking-delta':
+      case 'text-delta':
+      case 'tool-call-delta':
+        this.last.text += event.text
+        break
+      case 'thinking-end':
+      case 'text-end':
+      case 'tool-call-end':
+        this.last.isCut = event.isCut === true
+    }
   }
 }
 

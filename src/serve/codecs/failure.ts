@@ -1,3 +1,4 @@
+import type { Refusal } from '../requests/refusal.ts'
 import type { ProtocolName } from './codec.ts'
 
 /**
@@ -73,6 +74,22 @@ export const failures = {
     ),
   bodyTooLarge: () => relay(413, 'read_request_body_failed', 'request body too large'),
   invalidRequest: (message: string) => relay(500, 'invalid_request', message),
+  /** By the vendor behind the service, passed on. */
+  refused: ({ message, param, code, status }: Refusal): GatewayFailure => ({
+    status,
+    shape: 'relay',
+    message,
+    type: 'invalid_request_error',
+    code,
+    ...(param === null ? {} : { param }),
+  }),
+  noSuchResponse: (id: string): GatewayFailure => ({
+    status: 404,
+    shape: 'relay',
+    message: `Response with id '${id}' not found.`,
+    type: 'invalid_request_error',
+    code: null,
+  }),
   noPrice: (model: string) =>
     relay(
       500,

@@ -1,93 +1,22 @@
-import type { AnswerFacts, Codec, JsonObject, StreamEncoder, WholeAnswer } from './codec.ts'
-import { InvalidRequest, sseFrame } from './codec.ts'
-import type {
-  FinishReason,
-  Message,
-  ModelRequest,
-  Part,
-  Tool,
-  ToolChoice,
-  Usage,
-} from './events.ts'
-import { asLimit, asList, asString, asStrings, contentText, isObject } from './read.ts'
+import { readMessagesRequest } from '../requests/messages.ts'
+import { isObject, type JsonObject } from '../requests/read.ts'
+import { sealOf } from '../requests/seal.ts'
+import type { AnswerFacts, Block, Codec, StreamEncoder, WholeAnswer } from './codec.ts'
+import { sseFrame } from './codec.ts'
+import type { FinishReason, Usage } from './events.ts'
 
 /** POST /v1/messages. */
-export const messages: Codec = { protocol: 'messages', readRequest, encodeStream, fold }
-
-function readRequest(body: JsonObject): ModelRequest {
-  const list = asList(body['messages'])
-  if (list.length === 0) throw new InvalidRequest('field messages is required')
-  const system = contentText(body['system'])
-  return {
-    model: asString(body['model']) ?? '',
-    messages: [
-      ...(system === ''
-        ? []
-        : [{ role: 'system', parts: [{ type: 'text', text: system }] } as const]),
-      ...list.filter(isObject).map(readMessage),
-    ],
-    tools: asList(body['tools']).flatMap(readTool),
-    toolChoice: readToolChoice(body['tool_choice']),
-    maxOutputTokens: asLimit(body['max_tokens']),
-    stopSequences: asStrings(body['stop_sequences']),
-    outputSchema: readFormat(body['output_config']),
-  }
+export const messages: Codec = {
+  protocol: 'messages',
+  readRequest: readMessagesRequest,
+  encodeStream,
+  fold,
 }
 
-function readMessage(message: JsonObject): Message {
-  const content = message['content']
-  const parts: readonly Part[] =
-    typeof content === 'string'
-      ? [{ type: 'text', text: content }]
-      : asList(content).filter(isObject).map(readBlock)
-  // Claude Code 2.1.197 puts entries with the role "system" among the messages (2026-11-21).
-  const role =
-    message['role'] === 'assistant' || message['role'] === 'system' ? message['role'] : 'user'
-  return { role, parts }
-}
-
-function readBlock(block: JsonObject): Part {
-  switch (block['type']) {
-    case 'text':
-      return { type: 'text', text: asString(block['text']) ?? '' }
-    case 'tool_use':
-      return {
-        type: 'tool-call',
-        id: asString(block['id']) ?? '',
-        name: asString(block['name']) ?? '',
-      }
-    case 'tool_result':
-      return {
-        type: 'tool-result',
-        id: asString(block['tool_use_id']) ?? '',
-        text: contentText(block['content']),
-      }
-    default:
-      return { type: 'media' }
-  }
-}
-
-function readTool(tool: unknown): Tool[] {
-  const name = isObject(tool) ? asString(tool['name']) : undefined
-  if (!isObject(tool) || name === undefined) return []
-  return [{ name, kind: 'function', parameters: tool['input_schema'] }]
-}
-
-function readFormat(config: unknown): unknown {
-  const format = isObject(config) ? config['format'] : undefined
-  return isObject(format) ? (format['schema'] ?? {}) : undefined
-}
-
-function readToolChoice(choice: unknown): ToolChoice {
-  if (!isObject(choice)) return 'auto'
-  if (choice['type'] === 'none') return 'none'
-  if (choice['type'] === 'any') return 'required'
-  const name = choice['type'] === 'tool' ? asString(choice['name']) : undefined
-  return name === undefined ? 'auto' : { name }
-}
-
-function encodeStream(_body: JsonObject, facts: AnswerFacts): StreamEncoder {
+function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
+  const isOmitted = omitsThoughts(body)
   let index = -1
+  let thought = ''
   // Every event is called as its data says.
   const frame = (data: { readonly type: string; readonly [member: string]: unknown }) =>
     sseFrame(data, data.type)
@@ -97,12 +26,25 @@ function encodeStream(_body: JsonObject, facts: AnswerFacts): StreamEncoder {
 
   return {
     open() {
-      const usage = { inputTokens: facts.inputTokens, outputTokens: 1 }
+      const { inputTokens, cachedTokens } = facts
+      const usage = { inputTokens, cachedTokens, outputTokens: 1, reasoningTokens: 0 }
       const message = messageOf(facts, [], null, usage)
       return frame({ type: 'message_start', message }) + frame({ type: 'ping' })
     },
     frames(event) {
       switch (event.type) {
+        case 'thinking-start':
+          thought = ''
+          return startBlock({ type: 'thinking', thinking: '', signature: '' })
+        case 'thinking-delta':
+          if (isOmitted) return ''
+          thought += event.text
+          return delta({ type: 'thinking_delta', thinking: event.text })
+        case 'thinking-end':
+          return (
+            delta({ type: 'signature_delta', signature: sealOf(thought) }) +
+            frame({ type: 'content_block_stop', index })
+          )
         case 'text-start':
           return startBlock({ type: 'text', text: '' })
         case 'text-delta':
@@ -128,18 +70,32 @@ function encodeStream(_body: JsonObject, facts: AnswerFacts): StreamEncoder {
   }
 }
 
-function fold(_body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
-  const content = answer.blocks.map((block) =>
-    block.type === 'text'
-      ? { type: 'text', text: block.text, citations: null }
-      : {
-          type: 'tool_use',
-          id: block.id,
-          name: block.tool.name,
-          input: JSON.parse(block.text || '{}'),
-        },
-  )
+function fold(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
+  const isOmitted = omitsThoughts(body)
+  const content = answer.blocks.map((block) => contentOf(block, isOmitted))
   return messageOf(facts, content, answer.reason, answer.usage)
+}
+
+function contentOf(block: Block, isOmitted: boolean): object {
+  switch (block.type) {
+    case 'thinking': {
+      const thinking = isOmitted ? '' : block.text
+      return { type: 'thinking', thinking, signature: sealOf(thinking) }
+    }
+    // Without citations: null is more than some SDKs take (@ai-sdk/anthropic 3.0.138, 2026-11-22).
+    case 'text':
+      return { type: 'text', text: block.text }
+    case 'call': {
+      // What was cut is no JSON; the vendor hands over what it could read of it.
+      const input = block.isCut ? {} : JSON.parse(block.text || '{}')
+      return { type: 'tool_use', id: block.id, name: block.tool.name, input }
+    }
+  }
+}
+
+/** Claude Code 2.1.329 asks for thoughts of which it sees the signature alone (2026-11-22). */
+function omitsThoughts({ thinking }: JsonObject): boolean {
+  return isObject(thinking) && thinking['display'] === 'omitted'
 }
 
 function messageOf(
@@ -170,6 +126,9 @@ function stopReason(reason: FinishReason): string {
       return 'max_tokens'
     case 'stop-sequence':
       return 'stop_sequence'
+    case 'refusal':
+    case 'content-filter':
+      return 'refusal'
   }
 }
 
@@ -177,11 +136,15 @@ function stopSequence(reason: FinishReason): string | null {
   return reason.type === 'stop-sequence' ? reason.sequence : null
 }
 
-function tokenCounts({ inputTokens, outputTokens }: Usage) {
+function tokenCounts({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Usage) {
   return {
-    input_tokens: inputTokens,
+    // Here, what came from the cache does not count as input.
+    input_tokens: inputTokens - cachedTokens,
     cache_creation_input_tokens: 0,
-    cache_read_input_tokens: 0,
+    cache_read_input_tokens: cachedTokens,
     output_tokens: outputTokens,
+    ...(reasoningTokens === 0
+      ? {}
+      : { output_tokens_details: { thinking_tokens: reasoningTokens } }),
   }
 }

@@ -1,106 +1,16 @@
-import type { AnswerFacts, Block, Codec, JsonObject, StreamEncoder, WholeAnswer } from './codec.ts'
-import { Blocks, InvalidRequest, sseFrame } from './codec.ts'
-import type { FinishReason, Message, ModelRequest, Tool, ToolChoice, Usage } from './events.ts'
-import { asLimit, asList, asString, contentText, isObject, readContent } from './read.ts'
+import { asList, isObject, type JsonObject } from '../requests/read.ts'
+import { readResponsesRequest } from '../requests/responses.ts'
+import { sealOf } from '../requests/seal.ts'
+import type { AnswerFacts, Block, Codec, StreamEncoder, WholeAnswer } from './codec.ts'
+import { Blocks, sseFrame } from './codec.ts'
+import type { FinishReason, Usage } from './events.ts'
 
 /** POST /v1/responses. */
-export const responses: Codec = { protocol: 'responses', readRequest, encodeStream, fold }
-
-function readRequest(body: JsonObject): ModelRequest {
-  const input = body['input']
-  if (input === undefined || input === null) throw new InvalidRequest('input is required')
-  const instructions = asString(body['instructions']) ?? ''
-  const system: Message = { role: 'system', parts: [{ type: 'text', text: instructions }] }
-  return {
-    model: asString(body['model']) ?? '',
-    messages: [...(instructions === '' ? [] : [system]), ...readInput(input)],
-    tools: [...asList(body['tools']), ...additionalTools(input)].flatMap((tool) => readTool(tool)),
-    toolChoice: readToolChoice(body['tool_choice']),
-    maxOutputTokens: asLimit(body['max_output_tokens']),
-    stopSequences: [],
-    outputSchema: readFormat(body['text']),
-  }
-}
-
-function readInput(input: unknown): readonly Message[] {
-  if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input }] }]
-  return asList(input).filter(isObject).flatMap(readItem)
-}
-
-function readItem(item: JsonObject): Message[] {
-  const type = asString(item['type']) ?? 'message'
-  if (type === 'message') {
-    const role = item['role']
-    if (role === 'system' || role === 'developer')
-      return [{ role: 'system', parts: readContent(item['content']) }]
-    return [
-      { role: role === 'assistant' ? 'assistant' : 'user', parts: readContent(item['content']) },
-    ]
-  }
-
-  const id = asString(item['call_id']) ?? ''
-  if (type.endsWith('_call_output')) {
-    const output = item['output']
-    const text = typeof output === 'string' ? output : contentText(output)
-    return [{ role: 'tool', parts: [{ type: 'tool-result', id, text }] }]
-  }
-
-  if (type.endsWith('_call'))
-    return [
-      {
-        role: 'assistant',
-        parts: [{ type: 'tool-call', id, name: asString(item['name']) ?? type }],
-      },
-    ]
-  // Reasoning items and whatever else a client hands back belong to the assistant and say nothing.
-  return []
-}
-
-/**
- * Codex 0.169.0 puts the tools of some models (gpt-5.6-sol) into an input item instead of the member
- * `tools` (2026-11-21).
- */
-function additionalTools(input: unknown): readonly unknown[] {
-  return asList(input).flatMap((item) =>
-    isObject(item) && item['type'] === 'additional_tools' ? asList(item['tools']) : [],
-  )
-}
-
-function readTool(tool: unknown, namespace?: string): Tool[] {
-  const name = isObject(tool) ? asString(tool['name']) : undefined
-  if (!isObject(tool) || name === undefined) return []
-  switch (tool['type']) {
-    case 'function':
-      return [{ name, kind: 'function', parameters: tool['parameters'], namespace }]
-    case 'custom': {
-      const nested = nestedTools(asString(tool['description']) ?? '')
-      return [{ name, kind: 'custom', parameters: undefined, namespace, nested }]
-    }
-    case 'namespace':
-      return namespace === undefined
-        ? asList(tool['tools']).flatMap((inner) => readTool(inner, name))
-        : []
-    default:
-      return []
-  }
-}
-
-/** The tools that a script tool declares in its description, as Codex 0.169.0 does for `exec`. */
-function nestedTools(description: string): readonly string[] {
-  return [...description.matchAll(/^declare const tools: \{ (\w+)\(/gm)].map(([, name]) => name!)
-}
-
-function readFormat(text: unknown): unknown {
-  const format = isObject(text) ? text['format'] : undefined
-  if (!isObject(format)) return undefined
-  if (format['type'] === 'json_object') return {}
-  return format['type'] === 'json_schema' ? (format['schema'] ?? {}) : undefined
-}
-
-function readToolChoice(choice: unknown): ToolChoice {
-  if (choice === 'none' || choice === 'required') return choice
-  const name = isObject(choice) ? asString(choice['name']) : undefined
-  return name === undefined ? 'auto' : { name }
+export const responses: Codec = {
+  protocol: 'responses',
+  readRequest: readResponsesRequest,
+  encodeStream,
+  fold,
 }
 
 type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
@@ -108,6 +18,7 @@ type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
   const output = new Blocks()
   const document = documentOf(body, facts)
+  const told = toldOf(body)
   const index = () => output.all.length - 1
   const itemId = () => itemIdOf(facts, output.last, index())
   let sequence = 0
@@ -126,54 +37,45 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
     frames(event) {
       output.take(event)
       switch (event.type) {
+        case 'thinking-start':
+          return itemFrame('added') + (told.summary ? summaryFrame('added') : '')
         case 'text-start':
           return itemFrame('added') + partFrame('added')
-        case 'text-delta':
-          return frame({
-            type: 'response.output_text.delta',
-            sequence_number: sequence++,
-            item_id: itemId(),
-            output_index: index(),
-            content_index: 0,
-            delta: event.text,
-            logprobs: [],
-          })
-        case 'text-end': {
-          const done = frame({
-            type: 'response.output_text.done',
-            sequence_number: sequence++,
-            item_id: itemId(),
-            output_index: index(),
-            content_index: 0,
-            text: output.last.text,
-            logprobs: [],
-          })
-          return done + partFrame('done') + itemFrame('done')
-        }
         case 'tool-call-start':
           return itemFrame('added')
+        case 'thinking-delta':
+          return told.summary ? pieceFrame('reasoning_summary_text', { delta: event.text }) : ''
+        case 'text-delta':
+          // The most frequent one by far: written out, it takes half of the time.
+          if (!isRefusal(output.last))
+            return frame({
+              type: 'response.output_text.delta',
+              sequence_number: sequence++,
+              item_id: itemId(),
+              output_index: index(),
+              content_index: 0,
+              delta: event.text,
+              logprobs: [],
+            })
+          return pieceFrame('refusal', { delta: event.text })
         case 'tool-call-delta':
-          return frame({
-            type: `response.${callEvent()}.delta`,
-            sequence_number: sequence++,
-            item_id: itemId(),
-            output_index: index(),
-            delta: event.text,
-          })
-        case 'tool-call-end': {
-          const { last } = output
-          const done = frame({
-            type: `response.${callEvent()}.done`,
-            sequence_number: sequence++,
-            item_id: itemId(),
-            output_index: index(),
-            ...argumentsOf(last),
-          })
-          return done + itemFrame('done')
+          return pieceFrame(callEvent(), { delta: event.text })
+        case 'thinking-end': {
+          if (!told.summary) return itemFrame('done')
+          const done = wholeFrame('reasoning_summary_text', { text: output.last.text })
+          return done + summaryFrame('done') + itemFrame('done')
         }
+        case 'text-end': {
+          const { last } = output
+          const member = isRefusal(last) ? 'refusal' : 'text'
+          const done = wholeFrame(textEvent(), { [member]: last.text, ...logprobs() })
+          return done + partFrame('done') + itemFrame('done')
+        }
+        case 'tool-call-end':
+          return wholeFrame(callEvent(), argumentsOf(output.last)) + itemFrame('done')
         case 'finish': {
           const status = endStatus(event.reason)
-          const response = document(status, output.all, event.usage)
+          const response = document(status, output.all, event)
           return frame({ type: `response.${status}`, sequence_number: sequence++, response })
         }
       }
@@ -186,12 +88,46 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
     return isFunction(output.last) ? 'function_call_arguments' : 'custom_tool_call_input'
   }
 
+  function textEvent(): string {
+    return isRefusal(output.last) ? 'refusal' : 'output_text'
+  }
+
+  function logprobs() {
+    return isRefusal(output.last) ? {} : { logprobs: [] }
+  }
+
+  /** Where a piece belongs: the place within the item too, where the item has several. */
+  function place() {
+    const { type } = output.last
+    return {
+      item_id: itemId(),
+      output_index: index(),
+      ...(type === 'text' ? { content_index: 0 } : {}),
+      ...(type === 'thinking' ? { summary_index: 0 } : {}),
+    }
+  }
+
+  function pieceFrame(name: string, members: object): string {
+    const type = `response.${name}.delta`
+    return frame({ type, sequence_number: sequence++, ...place(), ...members })
+  }
+
+  function wholeFrame(name: string, members: object): string {
+    const type = `response.${name}.done`
+    return frame({ type, sequence_number: sequence++, ...place(), ...members })
+  }
+
   function itemFrame(stage: 'added' | 'done'): string {
+    const { last } = output
+    const ended = last.isCut ? 'incomplete' : 'completed'
     return frame({
       type: `response.output_item.${stage}`,
       sequence_number: sequence++,
       output_index: index(),
-      item: itemOf(facts, output.last, index(), stage === 'added' ? 'in_progress' : 'completed'),
+      item: itemOf(
+        { facts, told, block: last, index: index() },
+        stage === 'added' ? 'in_progress' : ended,
+      ),
     })
   }
 
@@ -199,42 +135,85 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
     return frame({
       type: `response.content_part.${stage}`,
       sequence_number: sequence++,
-      item_id: itemId(),
-      output_index: index(),
-      content_index: 0,
-      part: textPart(output.last.text),
+      ...place(),
+      part: textPart(output.last),
+    })
+  }
+
+  function summaryFrame(stage: 'added' | 'done'): string {
+    return frame({
+      type: `response.reasoning_summary_part.${stage}`,
+      sequence_number: sequence++,
+      ...place(),
+      part: { type: 'summary_text', text: output.last.text },
     })
   }
 }
 
 function fold(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
-  return documentOf(body, facts)(endStatus(answer.reason), answer.blocks, answer.usage)
+  return documentOf(body, facts)(endStatus(answer.reason), answer.blocks, answer)
 }
 
-function endStatus(reason: FinishReason): 'completed' | 'incomplete' {
-  return reason.type === 'length' ? 'incomplete' : 'completed'
+function endStatus({ type }: FinishReason): 'completed' | 'incomplete' {
+  return type === 'length' || type === 'content-filter' ? 'incomplete' : 'completed'
 }
 
-function textPart(text: string) {
-  return { type: 'output_text', annotations: [], logprobs: [], text }
+function textPart(block: Block) {
+  return isRefusal(block)
+    ? { type: 'refusal', refusal: block.text }
+    : { type: 'output_text', annotations: [], logprobs: [], text: block.text }
 }
 
 function isFunction(block: Block): boolean {
   return block.type === 'call' && block.tool.kind === 'function'
 }
 
+function isRefusal(block: Block): boolean {
+  return block.type === 'text' && block.isRefusal
+}
+
+/** What a client wants to hear of thoughts. */
+interface Told {
+  readonly summary: boolean
+  readonly encrypted: boolean
+}
+
+function toldOf(body: JsonObject): Told {
+  const { summary } = isObject(body['reasoning']) ? body['reasoning'] : {}
+  return {
+    summary: typeof summary === 'string',
+    encrypted: asList(body['include']).includes('reasoning.encrypted_content'),
+  }
+}
+
 /** The id of an output item, which tells its kind and its place. */
 function itemIdOf({ id }: AnswerFacts, block: Block, index: number): string {
   if (block.type === 'text') return `msg_${id}${index}`
+  if (block.type === 'thinking') return `rs_${id}${index}`
   return `${isFunction(block) ? 'fc' : 'ctc'}_${id}${index}`
 }
 
-function itemOf(facts: AnswerFacts, block: Block, index: number, status: ItemStatus) {
+interface PlacedBlock {
+  readonly facts: AnswerFacts
+  readonly told: Told
+  readonly block: Block
+  readonly index: number
+}
+
+function itemOf({ facts, told, block, index }: PlacedBlock, status: ItemStatus) {
   const id = itemIdOf(facts, block, index)
+  const isOpen = status === 'in_progress'
   if (block.type === 'text') {
-    const content = status === 'in_progress' ? [] : [textPart(block.text)]
+    const content = isOpen ? [] : [textPart(block)]
     return { id, type: 'message', status, content, role: 'assistant' }
   }
+  if (block.type === 'thinking') {
+    const isTold = told.summary && !isOpen
+    const summary = isTold ? [{ type: 'summary_text', text: block.text }] : []
+    const sealed = told.encrypted ? { encrypted_content: isOpen ? '' : sealOf(block.text) } : {}
+    return { id, type: 'reasoning', summary, ...sealed }
+  }
+
   const { name, namespace } = block.tool
   const said = isFunction(block)
     ? { arguments: block.text, call_id: block.id }
@@ -249,15 +228,23 @@ function itemOf(facts: AnswerFacts, block: Block, index: number, status: ItemSta
   }
 }
 
-function argumentsOf(block: Block) {
-  return isFunction(block) ? { arguments: block.text } : { input: block.text }
+function argumentsOf(block: Block): object {
+  if (block.type !== 'call') return {}
+  return isFunction(block)
+    ? { name: block.tool.name, arguments: block.text }
+    : { input: block.text }
 }
 
 /** Makes the document of an answer, which repeats what the request said. */
 function documentOf(body: JsonObject, facts: AnswerFacts) {
   const echo = echoOf(body)
+  const told = toldOf(body)
 
-  return (status: ItemStatus, blocks: readonly Block[], usage: Usage | null) => ({
+  return (
+    status: ItemStatus,
+    blocks: readonly Block[],
+    end: { readonly reason: FinishReason; readonly usage: Usage } | null,
+  ) => ({
     id: `resp_${facts.id}`,
     object: 'response',
     created_at: facts.createdAt,
@@ -265,18 +252,28 @@ function documentOf(body: JsonObject, facts: AnswerFacts) {
     background: false,
     completed_at: status === 'completed' ? facts.createdAt : null,
     error: null,
-    incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
+    incomplete_details: status === 'incomplete' ? { reason: incompleteReason(end?.reason) } : null,
     model: facts.model,
-    output: blocks.map((block, index) => itemOf(facts, block, index, 'completed')),
-    usage: usage && {
-      input_tokens: usage.inputTokens,
-      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
-      output_tokens: usage.outputTokens,
-      output_tokens_details: { reasoning_tokens: 0 },
-      total_tokens: usage.inputTokens + usage.outputTokens,
-    },
+    output: blocks.map((block, index) =>
+      itemOf({ facts, told, block, index }, block.isCut ? 'incomplete' : 'completed'),
+    ),
+    usage: end && usageOf(end.usage),
     ...echo,
   })
+}
+
+function incompleteReason(reason: FinishReason | undefined): string {
+  return reason?.type === 'content-filter' ? 'content_filter' : 'max_output_tokens'
+}
+
+function usageOf({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Usage) {
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: 0 },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    total_tokens: inputTokens + outputTokens,
+  }
 }
 
 function echoOf(body: JsonObject) {
@@ -285,18 +282,34 @@ function echoOf(body: JsonObject) {
   return {
     instructions: body['instructions'] ?? null,
     max_output_tokens: body['max_output_tokens'] ?? null,
+    max_tool_calls: body['max_tool_calls'] ?? null,
     metadata: body['metadata'] ?? {},
     parallel_tool_calls: body['parallel_tool_calls'] ?? true,
     previous_response_id: body['previous_response_id'] ?? null,
+    presence_penalty: body['presence_penalty'] ?? 0,
+    frequency_penalty: body['frequency_penalty'] ?? 0,
+    prompt_cache_key: body['prompt_cache_key'] ?? null,
     reasoning: { effort: effort ?? null, summary: summary ?? null },
+    safety_identifier: body['safety_identifier'] ?? null,
     service_tier: 'default',
     store: body['store'] ?? true,
     temperature: body['temperature'] ?? 1,
     text: { format: { type: 'text' }, ...text },
     tool_choice: body['tool_choice'] ?? 'auto',
-    tools: asList(body['tools']),
+    tools: asList(body['tools']).map(toolEcho),
+    top_logprobs: 0,
     top_p: body['top_p'] ?? 1,
     truncation: body['truncation'] ?? 'disabled',
     ...(typeof body['user'] === 'string' ? { user: body['user'] } : {}),
+  }
+}
+
+function toolEcho(tool: unknown): unknown {
+  if (!isObject(tool) || tool['type'] !== 'function') return tool
+  return {
+    ...tool,
+    description: tool['description'] ?? null,
+    parameters: tool['parameters'] ?? null,
+    strict: tool['strict'] ?? true,
   }
 }

@@ -1,4 +1,4 @@
-import type { ModelRequest, Part } from './events.ts'
+import type { ModelRequest, Part } from '../requests/request.ts'
 
 /**
  * A space and up to sixteen UTF-16 units of a word, never cut between the halves of a character
@@ -30,6 +30,8 @@ function charactersOf(part: Part): number {
   switch (part.type) {
     case 'media':
       return mediaCharacters
+    case 'thinking':
+      return 0
     case 'tool-call':
       return part.name.length
     default:

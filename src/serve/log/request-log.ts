@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { ProtocolName } from '../codecs/codec.ts'
 import { hideKeys, hideKeysInEvents, maskKey } from './secrets.ts'
 
@@ -37,6 +38,8 @@ interface RequestFacts extends Arrival {
   readonly outputTokens: number | undefined
   /** What was done to this answer on request. */
   readonly fault: string | undefined
+  /** Why it was refused, in a person's words; undefined: it was not, or not by this gateway. */
+  readonly reason: string | undefined
   readonly requestBytes: number
   readonly responseBytes: number
 }
@@ -52,6 +55,8 @@ export interface LoggedRequest extends RequestSummary {
   readonly headers: Readonly<Record<string, string>>
   /** Cut at `maxLoggedBody`. */
   readonly requestBody: string
+  /** Those that were sent, but for the ones that belong to the connection. */
+  readonly responseHeaders: Readonly<Record<string, string>>
   /** Cut at `maxLoggedBody`. */
   readonly responseBody: string
 }
@@ -63,7 +68,10 @@ export type LogEntry = { -readonly [Fact in keyof RequestFacts]: RequestFacts[Fa
   /** On the clock of `performance.now()`. */
   startedMs: number
   requestBody: string
+  responseHeaders: OutgoingHttpHeaders
   responseBody: string
+  /** What the log counts for it, in characters. */
+  countedCharacters: number
 }
 
 /** @param startedMs on the clock of `performance.now()` */
@@ -86,10 +94,13 @@ export function openEntry(
     inputTokens: undefined,
     outputTokens: undefined,
     fault: undefined,
+    reason: undefined,
     requestBody: '',
     requestBytes: 0,
+    responseHeaders: {},
     responseBody: '',
     responseBytes: 0,
+    countedCharacters: 0,
     // Last: V8 takes a hundred times longer for the members behind a spread (Node 20.20, 2026-11-22).
     ...arrival,
   }
@@ -135,7 +146,7 @@ export class RequestLog {
     entry.path = cutText(entry.path, maxLoggedLine)
     entry.key = cutText(entry.key, maxLoggedLine)
     this.#entries.push(entry)
-    this.#characters += sizeOf(entry)
+    this.#count(entry)
     this.#dropOldest()
     this.#tell(entry)
   }
@@ -145,9 +156,10 @@ export class RequestLog {
     // The entry may be gone already.
     const isKept = entry.number >= (this.#entries[0]?.number ?? Number.POSITIVE_INFINITY)
     entry.modelAsked = entry.modelAsked && cutText(entry.modelAsked, maxLoggedLine)
+    entry.reason = entry.reason && cutText(entry.reason, maxLoggedLine)
     entry.requestBody = cutText(entry.requestBody, maxLoggedBody)
     entry.responseBody = cutText(entry.responseBody, maxLoggedBody)
-    if (isKept) this.#characters += entry.requestBody.length + entry.responseBody.length
+    if (isKept) this.#count(entry)
     this.#tell(entry)
     this.#dropOldest()
   }
@@ -165,8 +177,13 @@ export class RequestLog {
   }
 
   find(id: string): LoggedRequest | undefined {
-    const entry = this.#entries.find((candidate) => candidate.id === id)
-    return entry && this.viewOf(entry)
+    return this.findAll([id])[0]
+  }
+
+  /** Those that are still here, oldest first. */
+  findAll(ids: readonly string[]): readonly LoggedRequest[] {
+    const wanted = new Set(ids)
+    return this.#entries.filter(({ id }) => wanted.has(id)).map((entry) => this.viewOf(entry))
   }
 
   clear(): void {
@@ -181,13 +198,15 @@ export class RequestLog {
   }
 
   summaryOf(entry: LogEntry): RequestSummary {
-    const { requestBody, responseBody, rawHeaders, startedMs, ...facts } = entry
+    const { requestBody, responseBody, rawHeaders, responseHeaders, startedMs, ...more } = entry
+    const { countedCharacters, ...facts } = more
     const hide = (text: string) => hideKeys(text, this.#keysOf(entry))
     const client = rawHeaders.findIndex((name) => name.toLowerCase() === 'user-agent')
     return {
       ...facts,
       path: hide(entry.path),
       modelAsked: entry.modelAsked && hide(entry.modelAsked),
+      reason: entry.reason && hide(entry.reason),
       client: client === -1 ? '' : cutText(hide(rawHeaders[client + 1] ?? ''), maxLoggedLine),
       key: maskKey(entry.key),
     }
@@ -201,6 +220,7 @@ export class RequestLog {
       ...this.summaryOf(entry),
       headers: shownHeaders(entry.rawHeaders, keys),
       requestBody: hideKeys(entry.requestBody, keys),
+      responseHeaders: shownHeaders(pairsOf(entry.responseHeaders), keys),
       responseBody: isEvents ? hideKeysInEvents(responseBody, keys) : hideKeys(responseBody, keys),
     }
   }
@@ -209,17 +229,31 @@ export class RequestLog {
     return [...this.#secrets, key]
   }
 
+  /** Takes into account what an entry holds by now. */
+  #count(entry: LogEntry): void {
+    this.#characters -= entry.countedCharacters
+    entry.countedCharacters = sizeOf(entry)
+    this.#characters += entry.countedCharacters
+  }
+
   #dropOldest(): void {
     const { entries, characters } = this.#limits
     const hasTooMany = () => this.#entries.length > entries
     // The newest stays, however large it is.
     while (hasTooMany() || (this.#characters > characters && this.#entries.length > 1))
-      this.#characters -= sizeOf(this.#entries.shift()!)
+      this.#characters -= this.#entries.shift()!.countedCharacters
   }
 
   #tell(entry: LogEntry): void {
     for (const listener of this.#listeners) listener(entry)
   }
+}
+
+/** Names and values in turn. */
+function pairsOf(headers: OutgoingHttpHeaders): readonly string[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().flatMap((one) => [name, String(one)]),
+  )
 }
 
 function shownHeaders(
@@ -248,7 +282,15 @@ function cutText(text: string, maxCharacters: number): string {
   return Buffer.from(text.slice(0, maxCharacters)).toString()
 }
 
-function sizeOf({ path, rawHeaders, requestBody, responseBody }: LogEntry): number {
-  const headers = rawHeaders.reduce((sum, text) => sum + text.length, 0)
-  return path.length + headers + requestBody.length + responseBody.length
+function sizeOf({
+  path,
+  rawHeaders,
+  requestBody,
+  responseHeaders,
+  responseBody,
+}: LogEntry): number {
+  let size = path.length + requestBody.length + responseBody.length
+  for (const text of rawHeaders) size += text.length
+  for (const name in responseHeaders) size += name.length + String(responseHeaders[name]).length
+  return size
 }

@@ -1,4 +1,4 @@
-import { isTooDeep } from '../codecs/read.ts'
+import { isTooDeep } from '../requests/read.ts'
 
 /** Shortest key that a gateway takes. The log hides no shorter one: it would hide half of a text. */
 export const shortestUsableKey = 8

@@ -29,8 +29,7 @@ function claudeEntry(id: string): CatalogEntry {
 
 /**
  * The catalog that is served unless `models` says otherwise. The ids of the message family are
- * exactly those that Claude Code sends for its slots: 2.1.197 the second of each tier, 2.1.329 the
- * first (run on Linux, 2026-11-21).
+ * exactly those that Claude Code 2.1.54 to 2.1.330 send for their slots (run on Linux, 2026-11-22).
  */
 export const builtInCatalog: readonly CatalogEntry[] = [
   gptEntry('gpt-5.6-sol'),
@@ -41,11 +40,16 @@ export const builtInCatalog: readonly CatalogEntry[] = [
   gptEntry('gpt-5.4'),
   gptEntry('gpt-5.4-mini'),
   claudeEntry('claude-fable-5-2'),
+  claudeEntry('claude-fable-5-1'),
   claudeEntry('claude-fable-5'),
   claudeEntry('claude-opus-5-5'),
+  claudeEntry('claude-opus-5'),
   claudeEntry('claude-opus-4-8'),
+  claudeEntry('claude-opus-4-7'),
+  claudeEntry('claude-opus-4-6'),
   claudeEntry('claude-sonnet-5-5'),
   claudeEntry('claude-sonnet-5'),
+  claudeEntry('claude-sonnet-4-6'),
   claudeEntry('claude-haiku-5-5'),
   claudeEntry('claude-haiku-4-5-20251001'),
   gptEntry('gpt-image-2', { endpointTypes: ['image-generation', 'openai'], isNotForChat: true }),
@@ -71,6 +75,8 @@ export interface ServedModels {
   resolve(id: string): CatalogEntry | undefined
   readonly list: string
   readonly messagesList: string
+  /** Those to talk to, as the catalog lists them. */
+  readonly ids: readonly string[]
 }
 
 export function openCatalog(entries: readonly CatalogEntry[]): ServedModels {
@@ -90,6 +96,7 @@ export function openCatalog(entries: readonly CatalogEntry[]): ServedModels {
       has_more: false,
       last_id: visible.at(-1)?.id ?? '',
     }),
+    ids: visible.flatMap(({ id, isNotForChat }) => (isNotForChat ? [] : id)),
   }
 }
 

@@ -1,18 +1,22 @@
-import type {
-  FinishReason,
-  Message,
-  ModelEvent,
-  ModelRequest,
-  Part,
-  Tool,
-} from '../codecs/events.ts'
-import { asList, asString, asStrings, isObject } from '../codecs/read.ts'
+import type { FinishReason, ModelEvent, Usage } from '../codecs/events.ts'
 import { countInputTokens, tokensOf } from '../codecs/tokens.ts'
+import { isObject } from '../requests/read.ts'
+import { Refusal } from '../requests/refusal.ts'
+import type { Message, ModelRequest, Part, Tool } from '../requests/request.ts'
+import { sampleOf } from './sample.ts'
 
 /** What a model says, before it is cut into events. */
 export type Utterance =
-  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'thinking'; readonly text: string }
+  | { readonly type: 'text'; readonly text: string; readonly isRefusal?: boolean }
   | { readonly type: 'call'; readonly tool: Tool; readonly input: string }
+
+/** What an answer says, and how it ends, where that is not what follows from it. */
+export interface Script {
+  readonly utterances: readonly Utterance[]
+  readonly finish?: 'stop' | 'length' | 'tool-calls' | 'refusal' | 'content-filter'
+  readonly usage?: Partial<Usage>
+}
 
 /** Longest part of a tool's result that is read back, in characters. */
 const maxReportedCharacters = 4000
@@ -20,9 +24,10 @@ const maxReportedCharacters = 4000
 /**
  * The built-in model. It knows nothing and says the same to the same question:
  *
- * - `ping` is answered with `pong`
+ * - `ping`, on a line of its own, is answered with `pong`
  * - a line `#call TOOL {json}` in the last user text calls that tool of the client; several lines
  *   are parallel calls
+ * - lines `#think TEXT` are what it thinks first, where the client lets it; told to think, it always does
  * - after tool results it reports them
  * - a forced tool is called with the smallest arguments that fit its schema, and an answer that must
  *   fit a schema is the smallest that does
@@ -34,34 +39,55 @@ export function builtInAnswer(
   servedAs = request.model,
 ): readonly Utterance[] {
   const turn = lastTurn(request.messages)
-  const results = resultsIn(turn)
-  if (results.length > 0) {
-    const names = toolNames(request.messages)
-    return [
-      say(
-        results
-          .map(({ id, text }) => `${names.get(id) || 'The tool'} returned: ${shorten(text)}`)
-          .join('\n'),
-      ),
-    ]
-  }
+  const [thoughts, asked] = thoughtsIn(lastUserText(turn))
+  const said = answerTo({ request, asked, results: resultsIn(turn), servedAs })
 
-  const asked = lastUserText(turn)
-  if (request.toolChoice !== 'none') {
-    const calls = callsIn(asked, request.tools)
-    if (calls.length > 0) return calls
-    const forced = forcedTool(request)
-    if (forced !== undefined) return [callTool(forced, JSON.stringify(sampleOf(forced.parameters)))]
-  }
+  if (request.thinking === 'never') return said
+  if (thoughts !== '') return [{ type: 'thinking', text: thoughts }, ...said]
+  if (request.thinking === 'sometimes') return said
+  const text = asked === '' ? 'The tools have answered.' : `The user says: ${shorten(asked, 200)}`
+  return [{ type: 'thinking', text }, ...said]
+}
 
+/** What `#think` lines say, and the text without them. */
+function thoughtsIn(text: string): readonly [thoughts: string, rest: string] {
+  if (!text.includes('#think')) return ['', text]
+  const lines = text.split('\n')
+  const isThought = (line: string) => /^[ \t]*"?#think[ \t]/.test(line)
+  const thoughts = lines.filter(isThought).map((line) => line.replace(/^.*?#think[ \t]+/, ''))
+  return [thoughts.join('\n'), lines.filter((line) => !isThought(line)).join('\n')]
+}
+
+interface Question {
+  readonly request: ModelRequest
+  readonly asked: string
+  readonly results: readonly Result[]
+  readonly servedAs: string
+}
+
+function answerTo({ request, asked, results, servedAs }: Question): readonly Utterance[] {
+  const calls = request.toolChoice === 'none' ? [] : callsIn(asked, request)
+  if (calls.length > 0 && results.length === 0) return calls
+  const forced = forcedTool(request)
+  if (forced !== undefined) return [callTool(forced, forcedInput(forced))]
   if (request.outputSchema !== undefined)
-    return [say(JSON.stringify(sampleOf(request.outputSchema)))]
-  if (/^["'\s]*ping["'\s]*$/i.test(asked)) return [say('pong')]
+    return [say(fitting(request.outputSchema, 'the format of the answer'))]
+
+  if (results.length > 0) return [say(reportOf(results, toolNames(request.messages)))]
+  if (/^["'\s]*ping["'\s]*$/im.test(asked)) return [say('pong')]
   return [say(`${servedAs} on the local gateway. You said: ${shorten(asked.trim(), 200)}`)]
 }
 
-function resultsIn(turn: readonly Message[]) {
-  const results: Extract<Part, { type: 'tool-result' }>[] = []
+function reportOf(results: readonly Result[], names: ReadonlyMap<string, string>): string {
+  return results
+    .map(({ id, text }) => `${names.get(id) || 'The tool'} returned: ${shorten(text)}`)
+    .join('\n')
+}
+
+type Result = Extract<Part, { type: 'tool-result' }>
+
+function resultsIn(turn: readonly Message[]): readonly Result[] {
+  const results: Result[] = []
   for (const { parts } of turn)
     for (const part of parts) if (part.type === 'tool-result') results.push(part)
   return results
@@ -95,8 +121,9 @@ function toolNames(messages: readonly Message[]): ReadonlyMap<string, string> {
 }
 
 /** The calls that `#call` lines ask for, or what is wrong with them. */
-function callsIn(asked: string, tools: readonly Tool[]): readonly Utterance[] {
+function callsIn(asked: string, { tools, toolChoice }: ModelRequest): readonly Utterance[] {
   if (!asked.includes('#call')) return []
+  const only = typeof toolChoice === 'object' ? toolChoice.name : undefined
   // Of tools of one name the first counts.
   const lastFirst = tools.toReversed()
   const byName = new Map(lastFirst.map((tool) => [tool.name, tool]))
@@ -107,6 +134,7 @@ function callsIn(asked: string, tools: readonly Tool[]): readonly Utterance[] {
   const utterances: Utterance[] = []
   for (const match of asked.matchAll(/^[ \t]*("?)#call[ \t]+(\S+)([^\n]*)$/gm)) {
     const [, quote = '', name = '', rest = ''] = match
+    if (only !== undefined && name !== only) continue
     const tool = byName.get(name)
     const script = scripts.get(name)
     if (tool === undefined && script === undefined) {
@@ -146,9 +174,30 @@ function jsonObjectIn(written: string): string | undefined {
 }
 
 function forcedTool({ toolChoice, tools }: ModelRequest): Tool | undefined {
+  if (typeof toolChoice === 'object') return tools.find(({ name }) => name === toolChoice.name)
   if (toolChoice === 'required') return tools[0]
-  if (typeof toolChoice === 'string') return undefined
-  return tools.find((tool) => tool.name === toolChoice.name)
+  return toolChoice === 'auto' ? tools.find(isAnswer) : undefined
+}
+
+/** @ai-sdk/anthropic 4.0.105 asks for an object by a tool that newer models are not to be forced to call. */
+function isAnswer({ name, description }: Tool): boolean {
+  return name === 'json' && description === 'Respond with a JSON object.'
+}
+
+/** The smallest arguments; to a tool that takes text, a word. */
+function forcedInput({ name, kind, parameters }: Tool): string {
+  return kind === 'custom' ? 'input' : fitting(parameters ?? {}, `the arguments of ${name}`)
+}
+
+/** @throws Refusal where nothing fits */
+function fitting(schema: unknown, what: string): string {
+  const sample = sampleOf(schema)
+  if (sample !== undefined) return JSON.stringify(sample)
+  throw new Refusal(
+    `The built-in model finds nothing that fits the schema of ${what}.`,
+    null,
+    'invalid_json_schema',
+  )
 }
 
 function shorten(text: string, maxCharacters = maxReportedCharacters): string {
@@ -166,52 +215,96 @@ function callTool(tool: Tool, input: string): Utterance {
 /** Pieces in which the arguments of a tool call are streamed, in characters. */
 const argumentPiece = 24
 
-/** Cuts utterances into events, keeping to the limits of the request. Tool calls are never cut. */
+/** Cuts utterances into events, keeping to the limits of the request. */
 export function eventsOf(
-  utterances: readonly Utterance[],
+  { utterances, finish, usage }: Script,
   request: ModelRequest,
   newCallId: () => string,
 ): readonly ModelEvent[] {
   const events: ModelEvent[] = []
   let reason: FinishReason = { type: 'stop' }
+  let left = request.maxOutputTokens ?? Number.POSITIVE_INFINITY
   let outputTokens = 0
+  let reasoningTokens = 0
 
   for (const utterance of utterances) {
-    if (utterance.type === 'call') {
-      reason = { type: 'tool-calls' }
-      events.push({ type: 'tool-call-start', id: newCallId(), tool: utterance.tool })
-      for (let at = 0; at < utterance.input.length; at += argumentPiece) {
-        outputTokens++
-        events.push({
-          type: 'tool-call-delta',
-          text: utterance.input.slice(at, at + argumentPiece),
-        })
-      }
-      events.push({ type: 'tool-call-end' })
-      continue
+    const { type } = utterance
+    if (type === 'call' && reason.type === 'tool-calls' && !request.isParallel) break
+    if (left === 0) {
+      reason = { type: 'length' }
+      break
     }
-
-    const [kept, sequence] = upToStop(utterance.text, request.stopSequences)
-    if (sequence !== undefined) reason = { type: 'stop-sequence', sequence }
-
-    const left = Math.max(0, (request.maxOutputTokens ?? Number.POSITIVE_INFINITY) - outputTokens)
-    const tokens = tokensOf(kept)
+    const [kept, sequence] =
+      type === 'text'
+        ? upToStop(utterance.text, request.stopSequences)
+        : [inputOf(utterance), undefined]
+    const tokens = type === 'call' ? piecesOf(kept) : tokensOf(kept)
     const said = tokens.slice(0, left)
     const isCut = said.length < tokens.length
+    left -= said.length
     outputTokens += said.length
-    events.push(
-      { type: 'text-start' },
-      { type: 'text-delta', text: said.join('') },
-      { type: 'text-end' },
-    )
+    if (type === 'thinking') reasoningTokens += said.length
+    events.push(...blockEvents(utterance, said, isCut, newCallId))
 
+    if (type === 'call') reason = { type: 'tool-calls' }
+    if (type === 'text' && utterance.isRefusal) reason = { type: 'refusal' }
+    if (sequence !== undefined) reason = { type: 'stop-sequence', sequence }
     if (isCut) reason = { type: 'length' }
-    if (reason.type === 'length' || sequence !== undefined) break
+    if (isCut || sequence !== undefined) break
   }
 
-  const usage = { inputTokens: countInputTokens(request), outputTokens }
-  events.push({ type: 'finish', reason, usage })
+  const counted = {
+    inputTokens: countInputTokens(request),
+    cachedTokens: 0,
+    outputTokens,
+    reasoningTokens,
+  }
+  events.push({
+    type: 'finish',
+    reason: finish === undefined ? reason : { type: finish },
+    usage: { ...counted, ...usage },
+  })
   return events
+}
+
+function inputOf(utterance: Utterance): string {
+  return utterance.type === 'call' ? utterance.input : utterance.text
+}
+
+function blockEvents(
+  utterance: Utterance,
+  said: readonly string[],
+  isCut: boolean,
+  newCallId: () => string,
+): readonly ModelEvent[] {
+  const cut = isCut ? { isCut } : {}
+  if (utterance.type === 'call')
+    return [
+      { type: 'tool-call-start', id: newCallId(), tool: utterance.tool },
+      ...said.map((text): ModelEvent => ({ type: 'tool-call-delta', text })),
+      { type: 'tool-call-end', ...cut },
+    ]
+
+  const text = said.join('')
+  if (utterance.type === 'thinking')
+    return [
+      { type: 'thinking-start' },
+      { type: 'thinking-delta', text },
+      { type: 'thinking-end', ...cut },
+    ]
+  return [
+    { type: 'text-start', ...(utterance.isRefusal ? { isRefusal: true } : {}) },
+    { type: 'text-delta', text },
+    { type: 'text-end', ...cut },
+  ]
+}
+
+/** A piece of the arguments counts as a token. */
+function piecesOf(input: string): readonly string[] {
+  const pieces: string[] = []
+  for (let at = 0; at < input.length; at += argumentPiece)
+    pieces.push(input.slice(at, at + argumentPiece))
+  return pieces
 }
 
 /** Text up to the first stop sequence in it, and that sequence. */
@@ -229,37 +322,4 @@ function upToStop(
     }
   }
   return [content.slice(0, end), found]
-}
-
-/** The smallest value that fits a JSON schema, as far as its plain parts say. */
-export function sampleOf(schema: unknown, depth = 0): unknown {
-  if (!isObject(schema) || depth > 16) return {}
-  if ('const' in schema) return schema['const']
-  const choices = asList(schema['enum'])
-  if (choices.length > 0) return choices[0]
-  const alternative = asList(schema['anyOf'])[0] ?? asList(schema['oneOf'])[0]
-  if (alternative !== undefined) return sampleOf(alternative, depth + 1)
-
-  const type = asString(schema['type']) ?? asString(asList(schema['type'])[0])
-  switch (type) {
-    case 'string':
-      return ''
-    case 'integer':
-    case 'number':
-      return typeof schema['minimum'] === 'number' ? schema['minimum'] : 0
-    case 'boolean':
-      return false
-    case 'null':
-      return null
-    case 'array':
-      return []
-    default: {
-      const properties = isObject(schema['properties']) ? schema['properties'] : {}
-      // Each once: a name that stands there again and again would be filled in again and again.
-      const required = new Set(asStrings(schema['required']))
-      return Object.fromEntries(
-        [...required].map((name) => [name, sampleOf(properties[name], depth + 1)]),
-      )
-    }
-  }
 }

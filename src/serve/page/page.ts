@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
-import script from './page.client.js?raw'
-import style from './page.css?raw'
 import frame from './page.html?raw'
+import bundle from './view/main.ts?bundled'
+
+const { script, style } = bundle
 
 /**
  * The page at `/`, and the answer to every path outside the API: the log as it happens. One text,

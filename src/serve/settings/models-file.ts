@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { isObject } from '../codecs/read.ts'
 import { type CatalogEntry, everyProtocol } from '../model/catalog.ts'
+import { isObject } from '../requests/read.ts'
 import { accept, flag, list, Misfit, mapping, text } from './schema.ts'
 
 const written = mapping({

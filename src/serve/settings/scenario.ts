@@ -1,13 +1,15 @@
 import { RE2JS } from 're2js'
 import * as v from 'valibot'
+import { compact } from '../../compact.ts'
 import type { ProtocolName } from '../codecs/codec.ts'
-import type { ModelRequest } from '../codecs/events.ts'
-import { isObject } from '../codecs/read.ts'
-import { lastUserText, type Utterance } from '../model/model.ts'
+import { lastUserText, type Script, type Utterance } from '../model/model.ts'
+import { isObject } from '../requests/read.ts'
+import type { ModelRequest } from '../requests/request.ts'
 import { effects, faultSchema } from './fault-spec.ts'
 import type { Fault } from './faults.ts'
-import { accept, choice, flag, list, mapping, text } from './schema.ts'
+import { accept, choice, count, flag, list, mapping, text } from './schema.ts'
 
+const tokens = count(0, 1_000_000_000)
 const writtenCall = mapping({ tool: text, with: v.exactOptional(callInput()) })
 
 function callInput() {
@@ -31,6 +33,20 @@ function isTree(value: unknown): boolean {
   }
 }
 
+/** An answer as it came from a real gateway, to be given again byte for byte. */
+const rawReply = mapping({
+  status: v.optional(count(200, 599), 200),
+  /** Content-Type. */
+  type: v.optional(text, 'application/json'),
+  /** From the request to the first byte, in ms. */
+  afterMs: v.optional(count(0, 86_400_000), 0),
+  body: v.exactOptional(text),
+  /** Of a stream, each so many ms after the one before. */
+  events: v.exactOptional(list(mapping({ afterMs: v.optional(count(0, 86_400_000), 0), text }))),
+})
+
+export type RawReply = v.InferOutput<typeof rawReply>
+
 /** One answer; text alone is one too. */
 const step = v.lazy((written) =>
   typeof written === 'string'
@@ -47,6 +63,18 @@ const writtenStep = v.pipe(
     call: v.exactOptional(text),
     with: v.exactOptional(callInput()),
     calls: v.optional(list(writtenCall), []),
+    thinking: v.exactOptional(text),
+    refusal: v.exactOptional(text),
+    finish: v.exactOptional(choice(['stop', 'length', 'tool-calls', 'refusal', 'content-filter'])),
+    usage: v.exactOptional(
+      mapping({
+        inputTokens: v.exactOptional(tokens),
+        cachedTokens: v.exactOptional(tokens),
+        outputTokens: v.exactOptional(tokens),
+        reasoningTokens: v.exactOptional(tokens),
+      }),
+    ),
+    raw: v.exactOptional(rawReply),
     ...effects,
   }),
   v.forward(
@@ -56,17 +84,29 @@ const writtenStep = v.pipe(
     ),
     ['with'],
   ),
-  v.transform(({ text: said, call: tool, with: input, calls, ...fault }): ScenarioStep => {
-    const single = tool === undefined ? [] : [{ tool, with: input }]
+  v.transform((written): ScenarioStep => {
+    const {
+      text: said,
+      thinking,
+      refusal,
+      finish,
+      usage,
+      raw,
+      call,
+      with: input,
+      calls,
+      ...fault
+    } = written
+    const single = call === undefined ? [] : [{ tool: call, with: input }]
     return {
-      ...(said === undefined ? {} : { text: said }),
+      ...compact({ text: said, thinking, refusal, finish, usage, raw }),
       calls: [...single, ...calls].map((one) => ({ tool: one.tool, input: one.with ?? {} })),
       fault,
     }
   }),
   v.check(
-    ({ text: said, calls, fault }) =>
-      said !== undefined || calls.length > 0 || Object.keys(fault).length > 0,
+    ({ text: said, refusal, raw, calls, fault }) =>
+      (said ?? refusal ?? raw) !== undefined || calls.length > 0 || Object.keys(fault).length > 0,
     'says nothing: give it "text", "call" or a fault',
   ),
 )
@@ -141,8 +181,11 @@ type Rule = Scenario['answers'][number]
 /** All of it must fit. */
 type Condition = Rule['when']
 
-interface ScenarioStep {
+interface ScenarioStep extends Pick<Script, 'finish' | 'usage'> {
   readonly text?: string
+  readonly thinking?: string
+  readonly refusal?: string
+  readonly raw?: RawReply
   readonly calls: readonly { readonly tool: string; readonly input: unknown }[]
   readonly fault: Fault
 }
@@ -156,9 +199,18 @@ export function readScenario(data: unknown): Scenario {
   return accept(scenario, data)
 }
 
+/** The models of which answers were recorded. */
+export function recordedModels({ answers }: Scenario): readonly string[] {
+  const recorded = answers.filter(({ steps: replies }) =>
+    replies.some(({ raw }) => raw !== undefined),
+  )
+  return [...new Set(recorded.flatMap(({ when }) => when.model ?? []))]
+}
+
 /** One answer of a scenario. */
-export interface Played {
-  readonly utterances: readonly Utterance[]
+export interface Played extends Script {
+  /** Counts in the place of all else. */
+  readonly raw?: RawReply
   readonly fault: Fault | undefined
 }
 
@@ -188,15 +240,26 @@ export class Player {
       if (calls === undefined) continue
 
       state.played++
-      const said: readonly Utterance[] =
-        played.text === undefined ? [] : [{ type: 'text', text: played.text }]
       return {
-        utterances: [...said, ...calls],
+        ...compact({ finish: played.finish, usage: played.usage, raw: played.raw }),
+        utterances: [...spokenIn(played, request), ...calls],
         fault: Object.keys(played.fault).length === 0 ? undefined : played.fault,
       }
     }
     return undefined
   }
+}
+
+function spokenIn(
+  { text: said, thinking, refusal }: ScenarioStep,
+  request: ModelRequest,
+): readonly Utterance[] {
+  const isThinking = thinking !== undefined && request.thinking !== 'never'
+  return [
+    ...(isThinking ? [{ type: 'thinking', text: thinking } as const] : []),
+    ...(said === undefined ? [] : [{ type: 'text', text: said } as const]),
+    ...(refusal === undefined ? [] : [{ type: 'text', text: refusal, isRefusal: true } as const]),
+  ]
 }
 
 /** What a condition is held against. */
@@ -228,7 +291,7 @@ function callsOf({ calls }: ScenarioStep, request: ModelRequest): readonly Utter
   const utterances: Utterance[] = []
   for (const { tool: name, input } of calls) {
     const tool = request.tools.find((candidate) => candidate.name === name)
-    if (tool === undefined) return undefined
+    if (tool === undefined || request.toolChoice === 'none') return undefined
     // Text is what a custom tool takes; a function takes an object, whatever the file says.
     const isForText = tool.kind === 'custom' && typeof input === 'string'
     const object = typeof input === 'string' ? { input } : input

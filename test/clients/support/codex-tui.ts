@@ -5,6 +5,8 @@ import { installClients } from './install.ts'
 
 /** Codex's terminal UI on a real pseudo-terminal. */
 export interface CodexTui {
+  /** Types these keys. */
+  press(keys: string): void
   /** Types a prompt and sends it. */
   ask(prompt: string): Promise<void>
   /** Waits until `isSo`, and throws with the screen after 40 s. */
@@ -26,7 +28,13 @@ export async function openCodex(
   {
     args = [],
     env = {},
-  }: { args?: readonly string[]; env?: Readonly<Record<string, string>> } = {},
+    shows = 'for shortcuts',
+  }: {
+    args?: readonly string[]
+    env?: Readonly<Record<string, string>>
+    /** What stands on the screen once it is ready. */
+    shows?: string
+  } = {},
 ): Promise<CodexTui> {
   const [program, ...first] = installClients().codex
   const child = spawn(program, [...first, ...args], {
@@ -58,9 +66,10 @@ export async function openCodex(
       await wait(100)
     }
   }
-  await until((screen) => screen.includes('for shortcuts'))
+  await until((screen) => screen.includes(shows))
   return {
     until,
+    press: (keys) => child.write(keys),
     async ask(prompt) {
       child.write(prompt)
       // It takes keys that come at once for a paste, in which Enter is a new line.

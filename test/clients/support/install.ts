@@ -1,34 +1,47 @@
 // @ts-expect-error plain JavaScript, shared with the script
+import { clientVersions, programOf } from '../../../scripts/drift/clients.js'
+// @ts-expect-error plain JavaScript, shared with the script
 import { installPackages, modulesOf } from '../../../scripts/install.js'
 
-/** The versions of Claude Code that the tests run. */
-export const claudeVersions = ['2.1.197', '2.1.329'] as const
+/** The versions of Claude Code that every test of it runs. */
+export const claudeVersions = ['2.1.197', '2.1.330'] as const
 
 export type ClaudeVersion = (typeof claudeVersions)[number]
 
-/** How to start each client: a program and the arguments that always come first. */
+/** A program and the arguments that always come first. */
+export type Program = readonly [string, ...string[]]
+
+/** How to start each client: of Codex and opencode the newest version. */
 export interface InstalledClients {
-  readonly codex: readonly [string, ...string[]]
-  readonly claude: Readonly<Record<ClaudeVersion, readonly [string, ...string[]]>>
-  readonly opencode: readonly [string, ...string[]]
+  readonly codex: Program
+  readonly claude: Readonly<Record<ClaudeVersion, Program>>
+  readonly opencode: Program
 }
+
+/** By client, the newest last. */
+export const installedVersions: Readonly<Record<'codex' | 'claude' | 'opencode', string[]>> =
+  clientVersions
 
 /**
  * Where the real clients are. Installs what is missing, which needs the network: run
  * `node scripts/install.js clients` first where the tests themselves have none.
  */
 export function installClients(): InstalledClients {
-  installPackages('clients')
-  const modules: string = modulesOf('clients')
-  const exe = process.platform === 'win32' ? '.exe' : ''
-  const os = process.platform === 'win32' ? 'windows' : process.platform
   return {
-    codex: [process.execPath, `${modules}/@openai/codex/bin/codex.js`],
+    codex: installedClient('codex'),
     claude: {
-      '2.1.197': [`${modules}/claude-code-2.1.197/claude${exe}`],
-      '2.1.329': [`${modules}/claude-code-2.1.329/claude${exe}`],
+      '2.1.197': installedClient('claude', '2.1.197'),
+      '2.1.330': installedClient('claude', '2.1.330'),
     },
-    // The package's own start script looks for this file; its install script may not have run.
-    opencode: [`${modules}/opencode-${os}-${process.arch}/bin/opencode${exe}`],
+    opencode: installedClient('opencode'),
   }
+}
+
+/** As `installClients`; `version` is the newest if absent. */
+export function installedClient(
+  name: keyof typeof installedVersions,
+  version = installedVersions[name].at(-1),
+): Program {
+  installPackages('clients')
+  return programOf(modulesOf('clients'), name, version)
 }

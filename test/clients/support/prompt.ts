@@ -8,7 +8,7 @@ import {
   runOpencode,
 } from './run-client.ts'
 
-/** A client to run once; `claude 2.1.329` and the like. */
+/** A client to run once; `claude 2.1.330` and the like. */
 export type Runner = 'codex' | `claude ${ClaudeVersion}` | 'opencode'
 
 export type Prompt = Omit<ClientRun, 'prompt'> & { readonly prompt?: string }

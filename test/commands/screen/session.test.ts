@@ -1,17 +1,19 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { Session } from '../../../src/commands/screen/session.ts'
 import { nodePlatform } from '../../../src/platform/node.ts'
 import type { Platform } from '../../../src/platform/platform.ts'
 import { captured } from '../../support/captured.ts'
 
-function recorded(options: { isJson?: boolean; home?: string } = {}) {
+function recorded(
+  options: { isJson?: boolean; home?: string; terminal?: Partial<Platform['terminal']> } = {},
+) {
   const real = nodePlatform()
   const { output, terminal } = captured(real.terminal)
   const platform: Platform = {
     ...real,
     interrupt: new AbortController().signal,
     machine: { ...real.machine, home: options.home ?? '/home/me', env: {} },
-    terminal,
+    terminal: { ...terminal, ...options.terminal },
   }
   return { output, session: new Session(platform, { isJson: options.isJson ?? false }) }
 }
@@ -54,4 +56,26 @@ test.each([
   ['/etc/codex', '/etc/codex'],
 ])('the path %s is shown as %s', (path, shown) => {
   expect(recorded().session.showPath(path)).toBe(shown)
+})
+
+test('a long wait shows its seconds and whether the files are written, on one line', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => {
+    vi.useRealTimers()
+  })
+  const { output, session } = recorded({ terminal: { stderrIsTerminal: true, columns: 50 } })
+  const wait = async (label: string, ms: number) => {
+    const step = session.step(label, new Promise((settle) => setTimeout(settle, ms)))
+    await vi.advanceTimersByTimeAsync(ms)
+    await step
+    return output.err.split('\x1b[2K').at(-2)
+  }
+
+  expect(await wait('Asking', 2_900)).toMatch(/^. Asking\r$/)
+  expect(await wait('Asking', 12_100)).toMatch(/^. Asking \(12 s\)\r$/)
+  session.noteApplied({ run: {} })
+  expect(await wait('Trying Codex', 400)).toMatch(/^. The files are written\. Trying Codex\r$/)
+  const line = await wait('x'.repeat(100), 99_000)
+  expect(line).toMatch(/^. The files are written\. x+ \(9\d s\)\r$/)
+  expect(line?.trimEnd().length).toBeLessThan(50)
 })

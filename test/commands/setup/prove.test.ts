@@ -1,24 +1,33 @@
 import { expect, test } from 'vitest'
-import { loadClient, rowOf } from '../../../src/clients/list.ts'
+import { loadClients, rowOf } from '../../../src/clients/list.ts'
 import type { Session } from '../../../src/commands/screen/session.ts'
 import { prove } from '../../../src/commands/setup/prove.ts'
 import type { GatewayAccess } from '../../../src/gateway/types.ts'
-import { accessTo, aServer, failure, key, sendJson } from '../../gateway/forged.ts'
+import { accessTo, aServer, failure, goodGateway, key, sendJson } from '../../gateway/forged.ts'
 
-/** The one part of a session that a proof uses. */
-const session = { step: <T>(_what: string, work: Promise<T>) => work } as Session
+/** What of a session a proof uses, on a machine without clients. */
+const session = {
+  step: <T>(_what: string, work: Promise<T>) => work,
+  platform: { processes: { which: () => undefined } },
+} as unknown as Session
 
-async function proofOfClaude(access: GatewayAccess, model?: string) {
-  const client = await loadClient(rowOf('claude'))
+async function proofOf(ids: string | string[], access: GatewayAccess, model?: string) {
+  const clients = await loadClients([ids].flat().map(rowOf))
   const options = model === undefined ? {} : { model }
   return prove({
     session,
     access,
-    clients: [client],
+    clients,
     options,
-    choose: async (_client, catalog) => client.choose(catalog, options),
+    choose: async (client, catalog, version) => client.choose(catalog, options, version),
   })
 }
+
+/** A gateway whose list of models answers so, and whose other routes answer as they should. */
+const withCatalog = (status: number, body: unknown) =>
+  aServer((request, response) =>
+    request.method === 'GET' ? sendJson(response, status, body) : goodGateway(request, response),
+  )
 
 const models = [{ id: 'claude-sonnet-4-8' }, { id: 'claude-opus-4-8' }, { id: 'claude-haiku-4-8' }]
 
@@ -28,7 +37,7 @@ test('a proof carries what the catalog and the probe have to say beside it', asy
       ? sendJson(response, 200, { data: [...models, { id: `claude-${key}` }] })
       : sendJson(response, 200, { type: 'message', content: [] }),
   )
-  const { notices } = await proofOfClaude(accessTo(server))
+  const { notices } = await proofOf('claude', accessTo(server))
   expect(notices.map(({ code }) => code)).toEqual(['models-left-out', 'not-streamed'])
 })
 
@@ -38,9 +47,60 @@ test('a proof that fails names the nearest models of the catalog, which it asked
       ? sendJson(response, 200, { data: models })
       : sendJson(response, 503, { error: { code: 'model_not_found', message: 'x' } }),
   )
-  const error = await failure(proofOfClaude(accessTo(server)))
+  const error = await failure(proofOf('claude', accessTo(server)))
   expect(error.code).toBe('model-unknown')
   expect(error.message).toContain('although its catalog lists it')
   expect(error.hint).toContain('nearest:')
   expect(server.seen.map(({ method }) => method)).toEqual(['GET', 'POST'])
+})
+
+test.each([
+  ['is missing', 404, { detail: 'Not Found' }],
+  ['is broken', 500, { error: { message: 'oops' } }],
+  ['is empty', 200, { object: 'list', data: [] }],
+  ['wants another key', 401, { error: { message: 'no', type: 'authentication_error' } }],
+  ['takes no more requests', 429, { error: { message: 'slowly' } }],
+  ['is something else', 200, { hello: 'world' }],
+])('a list of models that %s does not stop the messages client', async (_, status, body) => {
+  const server = await withCatalog(status, body)
+  const { catalog, notices } = await proofOf('claude', accessTo(server))
+  expect(catalog).toBeUndefined()
+  expect(notices.map(({ code }) => code)).toContain('catalog-unavailable')
+  expect(server.seen.map(({ method }) => method)).toEqual(['GET', 'POST'])
+})
+
+test('it stops a client whose model only the list can tell', async () => {
+  const server = await withCatalog(404, { detail: 'Not Found' })
+  expect((await failure(proofOf('codex', accessTo(server)))).code).toBe('wrong-route')
+  const mapped = await failure(proofOf('claude-gpt', accessTo(server)))
+  expect(mapped.code).toBe('wrong-route')
+  expect(server.seen.map(({ method }) => method)).toEqual(['GET', 'GET'])
+})
+
+test('where neither list nor messages are an API, the address is at fault', async () => {
+  const server = await aServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' })
+    response.end('<!doctype html><title>Welcome</title>')
+  })
+  const error = await failure(proofOf('claude', accessTo(server)))
+  expect(error.code).toBe('not-an-api')
+  expect(error.message).toContain('/v1/models')
+  expect(server.seen.map(({ method }) => method)).toEqual(['GET', 'POST'])
+})
+
+test('where both refuse the key, the key is at fault', async () => {
+  const server = await aServer(goodGateway)
+  const error = await failure(proofOf('claude', accessTo(server, { key: 'sk-another-key' })))
+  expect(error.code).toBe('key-rejected')
+})
+
+test('of several probes that fail, the first client tells its own, when all have answered', async () => {
+  const server = await aServer((request, response) => {
+    if (request.method === 'GET') return sendJson(response, 200, { data: models })
+    if (request.url.startsWith('/v1/responses'))
+      setTimeout(() => sendJson(response, 429, { error: { message: 'slowly' } }), 100)
+    else sendJson(response, 402, { error: { message: 'pay' } })
+  })
+  const error = await failure(proofOf(['codex', 'claude'], accessTo(server), 'claude-opus-4-8'))
+  expect(error.code).toBe('rate-limited')
 })

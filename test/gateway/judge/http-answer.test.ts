@@ -480,3 +480,25 @@ describe('diagnose: a body made to keep a pattern busy', () => {
     expect(performance.now() - started).toBeLessThan(5_000)
   })
 })
+
+test('a model without a price is not said to be forbidden to the key', () => {
+  const outcome = diagnose(
+    {
+      method: 'POST',
+      url: 'https://gw.example/v1/responses',
+      status: 500,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        error: {
+          code: 'model_price_error',
+          message: 'Model m ratio or price not set',
+          type: 'new_api_error',
+        },
+      }),
+    },
+    { asked: 'responses', baseUrl: 'https://gw.example', model: 'm', secrets: [] },
+  )
+  expect(outcome?.code).toBe('model-not-allowed')
+  expect(outcome?.message).toContain('no price for the model m')
+  expect(outcome?.message).not.toContain('key')
+})

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { withLimits } from '../../../src/gateway/models/limits.ts'
 import { nearestModels } from '../../../src/gateway/models/nearest.ts'
 import {
+  aliasTarget,
   defaultModel,
   gptTiers,
   isChatModel,
@@ -70,7 +72,11 @@ describe('model rules: the default is the newest sol', () => {
     ['nothing fits', catalog('llama3.2', 'qwen3'), undefined],
     ['no model', catalog(), undefined],
     ['only what does not chat', catalog('gpt-image-2', 'whisper-1'), undefined],
-    ['only a bare family', catalog('gpt-5.4', 'gpt-5.5'), undefined],
+    ['a short name, where only that is listed', catalog('gpt-5.4', 'gpt-5.6'), 'gpt-5.6'],
+    ['of a newer family too', catalog('gpt-5.6-sol', 'openai/gpt-6'), 'openai/gpt-6'],
+    ['a sol before its short name', catalog('gpt-6', 'openai/gpt-6-sol'), 'openai/gpt-6-sol'],
+    ['a base tier, which has a mini, is none', catalog('gpt-5.4', 'gpt-5.4-mini'), undefined],
+    ['nor is what is dated', catalog('gpt-5.4-2026-03-05', 'gpt-5.2-2025-12-11'), undefined],
   ])('%s', (_name, models, expected) => {
     expect(defaultModel(models, 'responses')?.id).toBe(expected)
     expect(defaultModel(models, 'chat')?.id).toBe(expected)
@@ -82,6 +88,12 @@ describe('model rules: the default is the newest sol', () => {
     )
     expect(defaultModel(catalog('llama3'), 'chat')?.reason).toBe(
       'the only chat model of this gateway',
+    )
+  })
+
+  test('says where it stands under its short name', () => {
+    expect(defaultModel(catalog('gpt-5.6'), 'chat')?.reason).toBe(
+      'short name of the sol variant of the newest family, gpt-5.6',
     )
   })
 
@@ -151,6 +163,7 @@ describe('model rules: GPT models by strength', () => {
       [sol, base, mini],
     ],
     ['no sol at all', catalog(base, mini), [undefined, base, mini]],
+    ['the sol under its short name alone', catalog('gpt-5.6', base, mini), ['gpt-5.6', base, mini]],
     ['no GPT at all', catalog('claude-opus-4-8'), [undefined, undefined, undefined]],
   ])('%s', (_name, models, expected) => {
     expect(mapped(models)).toEqual(expected)
@@ -180,7 +193,15 @@ describe('model rules: GPT models by strength', () => {
 describe('model rules: what a person asked for', () => {
   test.each([
     ['the very id', today, 'gpt-5.4', 'gpt-5.4'],
-    ['the very id, even where it is a short name', today, 'gpt-5.6', 'gpt-5.6'],
+    ['the full id for a short name', today, 'gpt-5.6', 'gpt-5.6-sol'],
+    ['the short name, where only that is listed', catalog('gpt-5.6'), 'gpt-5.6', 'gpt-5.6'],
+    ['a base tier, which is no short name', today, 'gpt-5.4', 'gpt-5.4'],
+    [
+      'a dated id as it is',
+      catalog('gpt-6-2026-01-01', 'gpt-6-sol'),
+      'gpt-6-2026-01-01',
+      'gpt-6-2026-01-01',
+    ],
     ['an id that does not chat, asked for outright', today, 'gpt-image-2', 'gpt-image-2'],
     ['the vendor left out', catalog('openai/gpt-5.6-sol'), 'gpt-5.6-sol', 'openai/gpt-5.6-sol'],
     ['a vendor too many', today, 'openai/gpt-5.6-sol', 'gpt-5.6-sol'],
@@ -194,6 +215,17 @@ describe('model rules: what a person asked for', () => {
     ['empty', today, '', undefined],
   ])('%s', (_name, models, asked, expected) => {
     expect(resolveModel(models, asked)?.id).toBe(expected)
+  })
+
+  test.each([
+    ['gpt-5.6', 'gpt-5.6-sol'],
+    ['openai/GPT-5.6', 'gpt-5.6-sol'],
+    ['gpt-5.6-sol', undefined],
+    ['gpt-5.6-luna', undefined],
+    ['gpt-5.4', undefined],
+    ['claude-opus-4-8', undefined],
+  ])('%s is another name of %s', (id, full) => {
+    expect(aliasTarget(today, id)).toBe(full)
   })
 
   test('never gives an id that the catalog lacks', () => {
@@ -349,5 +381,29 @@ describe('nearest models', () => {
     expect(nearestModels('gpt-image-1', today)).not.toContain('gpt-image-2')
     expect(nearestModels('zzzzzzzzzzzzzzzzzzzzzzzzzz', today)).toEqual([])
     expect(nearestModels('x'.repeat(100_000), today)).toEqual([])
+  })
+})
+
+describe('limits where the catalog says none', () => {
+  const flagship = { contextWindow: 1_050_000, maxOutputTokens: 128_000 }
+
+  test.each(['gpt-5.6-sol', 'openai/gpt-5.6-sol', 'gpt-5.6-sol-2026-07-09', 'GPT-5.6-Sol'])(
+    '%s is the flagship',
+    (id) => {
+      expect(withLimits({ id })).toEqual({ id, ...flagship })
+    },
+  )
+
+  test.each(['gpt-5.6', 'gpt-5.6-sol-fast', 'gpt-5.6-luna', 'gpt-6-sol'])('%s is not', (id) => {
+    expect(withLimits({ id })).toEqual({ id })
+  })
+
+  test('what the gateway says counts', () => {
+    const said = { id: 'gpt-5.6-sol', contextWindow: 200_000 }
+    expect(withLimits(said)).toEqual(said)
+    expect(withLimits({ id: 'gpt-5.6-sol', maxOutputTokens: 9 })).toMatchObject({
+      contextWindow: 1_050_000,
+      maxOutputTokens: 9,
+    })
   })
 })

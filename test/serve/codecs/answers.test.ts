@@ -1,13 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { chat } from '../../../src/serve/codecs/chat.ts'
-import { type Codec, type JsonObject, wholeOf } from '../../../src/serve/codecs/codec.ts'
-import type { FinishReason, ModelEvent, Tool } from '../../../src/serve/codecs/events.ts'
+import { type Codec, wholeOf } from '../../../src/serve/codecs/codec.ts'
+import type { FinishReason, ModelEvent } from '../../../src/serve/codecs/events.ts'
 import { messages } from '../../../src/serve/codecs/messages.ts'
 import { responses } from '../../../src/serve/codecs/responses.ts'
+import type { JsonObject } from '../../../src/serve/requests/read.ts'
+import type { Tool } from '../../../src/serve/requests/request.ts'
 import { sseEvents } from '../support/gateway.ts'
 
-const facts = { id: 'x', model: 'gpt-5.6-sol', createdAt: 1_790_000_000, inputTokens: 12 }
-const usage = { inputTokens: 12, outputTokens: 5 }
+const facts = {
+  id: 'x',
+  model: 'gpt-5.6-sol',
+  createdAt: 1_790_000_000,
+  inputTokens: 12,
+  cachedTokens: 0,
+}
+const usage = { inputTokens: 12, cachedTokens: 0, outputTokens: 5, reasoningTokens: 0 }
 const weather: Tool = { name: 'weather', kind: 'function', parameters: {} }
 const patch: Tool = { name: 'apply', kind: 'custom', parameters: undefined, namespace: 'functions' }
 
@@ -166,6 +174,23 @@ describe('responses', () => {
     })
   })
 
+  test('responses: has every member that Open Responses asks for', () => {
+    const tools = [{ type: 'function', name: 'weather' }]
+    const sent = folded(responses, [...call('c1', weather, '{}'), finish()], { tools })
+    expect(sent).toMatchObject({
+      presence_penalty: 0,
+      frequency_penalty: 0,
+      top_logprobs: 0,
+      max_tool_calls: null,
+      safety_identifier: null,
+      prompt_cache_key: null,
+      tools: [{ description: null, parameters: null, strict: true }],
+    })
+    const frames = stream(responses, [...call('c1', weather, '{}'), finish()])
+    const done = frames.find(({ event }) => event === 'response.function_call_arguments.done')
+    expect(done!.data).toMatchObject({ name: 'weather', arguments: '{}' })
+  })
+
   test('responses: repeats what the request said', () => {
     const tools = [{ type: 'function', name: 'weather', parameters: {} }]
     const body = { instructions: 'Be short.', tools, temperature: 0.5, metadata: { a: 'b' } }
@@ -219,6 +244,12 @@ describe('messages', () => {
       stop_reason,
       stop_sequence,
     })
+  })
+
+  test('messages: a text has no citations, not even null: @ai-sdk/anthropic 3 takes none', () => {
+    expect(folded(messages, [...text('Hi'), finish()]).content).toEqual([
+      { type: 'text', text: 'Hi' },
+    ])
   })
 
   test('messages: the folded answer holds the arguments as an object', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { inTokens } from '../../../src/serve/codecs/codec.ts'
-import type { Message, ModelRequest, Tool } from '../../../src/serve/codecs/events.ts'
 import { builtInAnswer, eventsOf } from '../../../src/serve/model/model.ts'
+import type { Message, ModelRequest, Tool } from '../../../src/serve/requests/request.ts'
 
 const bash: Tool = { name: 'Bash', kind: 'function', parameters: {} }
 const patch: Tool = { name: 'apply_patch', kind: 'custom', parameters: undefined }
@@ -16,6 +16,8 @@ function request(messages: readonly Message[], more: Partial<ModelRequest> = {})
     messages,
     tools: [],
     toolChoice: 'auto',
+    isParallel: true,
+    thinking: 'never',
     maxOutputTokens: undefined,
     stopSequences: [],
     ...more,
@@ -139,7 +141,7 @@ const newId = () => 'id'
 
 test('events: a text comes in one piece, streamed or not', () => {
   const reply = { type: 'text', text: 'one two three' } as const
-  expect(eventsOf([reply], request([]), newId).map(({ type }) => type)).toEqual([
+  expect(eventsOf({ utterances: [reply] }, request([]), newId).map(({ type }) => type)).toEqual([
     'text-start',
     'text-delta',
     'text-end',
@@ -149,7 +151,7 @@ test('events: a text comes in one piece, streamed or not', () => {
 
 test('events: as many tokens are counted as a stream has pieces', () => {
   const said = 'One two\n\tthree-verylongwordthatmustbecut 4️⃣ '
-  const events = eventsOf([{ type: 'text', text: said }], request([]), newId)
+  const events = eventsOf({ utterances: [{ type: 'text', text: said }] }, request([]), newId)
   const pieces = inTokens(events).filter(({ type }) => type === 'text-delta')
   expect(pieces.length).toBeGreaterThan(4)
   expect(events.at(-1)).toMatchObject({ usage: { outputTokens: pieces.length } })
@@ -157,7 +159,11 @@ test('events: as many tokens are counted as a stream has pieces', () => {
 
 test('events: max_tokens cuts the text and says so', () => {
   const text = 'one two three four'
-  const events = eventsOf([{ type: 'text', text }], request([], { maxOutputTokens: 2 }), newId)
+  const events = eventsOf(
+    { utterances: [{ type: 'text', text }] },
+    request([], { maxOutputTokens: 2 }),
+    newId,
+  )
   const pieces = events.flatMap((event) => (event.type === 'text-delta' ? event.text : []))
   expect(pieces.join('')).toBe('one two')
   expect(events.at(-1)).toMatchObject({ reason: { type: 'length' }, usage: { outputTokens: 2 } })
@@ -166,7 +172,7 @@ test('events: max_tokens cuts the text and says so', () => {
 test('events: a stop sequence ends the text before it and is named', () => {
   const stopSequences = ['four', 'th']
   const events = eventsOf(
-    [{ type: 'text', text: 'one two three four' }],
+    { utterances: [{ type: 'text', text: 'one two three four' }] },
     request([], { stopSequences }),
     newId,
   )

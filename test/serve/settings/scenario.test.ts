@@ -96,9 +96,13 @@ answers:
     reply: before
 `)
   const gateway = await aGateway({ scenarioFile })
-  const result = { role: 'tool', tool_call_id: 'x', content: 'r' }
+  const called = { id: 'x', type: 'function', function: { name: 'f', arguments: '{}' } }
+  const turns = [
+    { role: 'assistant', tool_calls: [called] },
+    { role: 'tool', tool_call_id: 'x', content: 'r' },
+  ]
   expect((await say(gateway, 'go')).content).toBe('before')
-  const messages = [{ role: 'user', content: 'go' }, result]
+  const messages = [{ role: 'user', content: 'go' }, ...turns]
   expect((await say(gateway, 'go', { messages })).content).toBe('after')
 })
 
@@ -211,6 +215,8 @@ describe('a scenario that is wrong', () => {
       messages: [],
       tools: [tool],
       toolChoice: 'auto',
+      isParallel: true,
+      thinking: 'never',
       maxOutputTokens: undefined,
       stopSequences: [],
     } as const

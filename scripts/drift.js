@@ -1,0 +1,147 @@
+/**
+ * What each published version of a client really does: installs it from npm, runs it against the local
+ * gateway as the suite does, and prints the matrix and every difference from what is known of it. Not
+ * part of CI: minutes for a version of each client, and gigabytes below .cache/drift.
+ *
+ *   npm run drift                                  the newest of each of the last six minor versions
+ *   npm run drift -- --all                         of every minor version that we support
+ *   npm run drift -- codex@0.142.5 claude@2.1.110  these
+ *   npm run drift -- --write                       and keeps what it saw, for docs/tested-versions.md
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { clientPackages, clients, programOf } from './drift/clients.js'
+import { installPackages, modulesOf } from './install.js'
+import { offline } from './offline.js'
+import { source } from './source.js'
+
+const { sentFirst } = await source("export { sentFirst } from './src/clients/claude/sent.ts'")
+
+const resultPath = 'src/clients/tested.json'
+const recentMinors = 6
+
+/** The oldest version of each that the pair of its files is known to work in. */
+const oldest = { codex: '0.58.0', claude: '2.1.54', opencode: '1.1.65' }
+
+const args = process.argv.slice(2)
+const flags = args.filter((one) => one.startsWith('--'))
+const named = args.filter((one) => !one.startsWith('--'))
+const versions = named.length > 0 ? named.map(nameAndVersion) : newestOfMinors(flags)
+
+const todo = versions.map(([name, version]) => {
+  const set = `drift/${name}-${version}`
+  installPackages(set, clientPackages({ [name]: [version] }))
+  return { name, version, program: programOf(modulesOf(set), name, version) }
+})
+
+const known = JSON.parse(readFileSync(resultPath, 'utf8'))
+const rows = []
+for await (const line of matrixOf(todo)) {
+  const row = JSON.parse(line)
+  rows.push(row)
+  console.log(describe(row))
+}
+
+const differences = rows.flatMap((row) => differenceOf(row, known.rows.find(isAbout(row))))
+console.log(
+  differences.length === 0 ? '\nNo difference.' : `\nDifferences:\n${differences.join('\n')}`,
+)
+if (flags.includes('--write')) keep()
+process.exitCode = rows.length === 0 || differences.length > 0 ? 1 : 0
+
+function nameAndVersion(word) {
+  const [name, version] = word.split('@')
+  if (name in clients && /^\d+\.\d+\.\d+$/.test(version ?? '')) return [name, version]
+  throw new Error(`usage: npm run drift -- [--all] [--write] [codex|claude|opencode@1.2.3 …]`)
+}
+
+/** Of Claude Code, which has had one minor version for a year, the last of each thirty patches. */
+function newestOfMinors(options) {
+  return Object.keys(clients).flatMap((name) => {
+    const groups = new Map()
+    for (const version of published(name)) {
+      const [major, minor, patch] = version.split('.').map(Number)
+      const part = name === 'claude' ? `${minor}.${Math.floor(patch / 30)}` : minor
+      groups.set(`${major}.${part}`, version)
+    }
+    const newest = [...groups.values()].filter((one) => isAtLeast(one, oldest[name]))
+    return newest.slice(options.includes('--all') ? 0 : -recentMinors).map((one) => [name, one])
+  })
+}
+
+/** The released versions, the oldest first. Of a client that was a script once, those too. */
+function published(name) {
+  const packages = new Set(['0.0.0', '9999.9999.9999'].map(clients[name].packageOf))
+  const all = [...packages].flatMap((one) => {
+    const { stdout } = spawnSync('npm', ['view', one, 'versions', '--json'], { encoding: 'utf8' })
+    return JSON.parse(stdout)
+  })
+  const released = [...new Set(all)].filter((one) => /^\d+\.\d+\.\d+$/.test(one))
+  return released.sort((a, b) => (isAtLeast(a, b) ? 1 : -1))
+}
+
+function isAtLeast(version, other) {
+  const [a, b] = [version, other].map((one) => one.split('.').map(Number))
+  const part = a.findIndex((number, index) => number !== b[index])
+  return part === -1 || a[part] > b[part]
+}
+
+/** The lines of matrix.js, run where the clients reach nothing but the local gateway. */
+function matrixOf(list) {
+  const [command, ...words] = [
+    ...offline(),
+    process.execPath,
+    'scripts/drift/matrix.js',
+    JSON.stringify(list),
+  ]
+  const { stdout } = spawn(command, words, { stdio: ['ignore', 'pipe', 'inherit'] })
+  return createInterface({ input: stdout })
+}
+
+function describe({ client, version, setup, models, tool, isRefused, failed }) {
+  const right = isRefused ? 'refused' : 'ok'
+  const result = failed.length === 0 ? right : `FAILED: ${failed.join(', ')}`
+  return [`${client} ${version}`, setup, models.join(', '), tool, result].join(' | ')
+}
+
+/** What is not as it was, or fails, or is not what src/clients/claude/sent.ts says. */
+function differenceOf(row, before) {
+  const [now, then] = [row, before ?? row].map(describe)
+  const expected = sentIdOf(row)
+  return [
+    ...(now === then ? [] : [`was: ${then}\nnow: ${now}`]),
+    ...(before === undefined && row.failed.length > 0 ? [`new: ${now}`] : []),
+    ...(row.models.includes(expected ?? row.models[0]) ? [] : [`not ${expected}: ${now}`]),
+  ]
+}
+
+/** The id that the table of Claude Code's slots has for it. */
+function sentIdOf({ setup, version }) {
+  const slot = /^claude(?: --slot (\w+))?$/.exec(setup)
+  return slot === null ? undefined : sentFirst(version, slot[1] ?? 'sonnet')
+}
+
+function isAbout({ client, version, setup }) {
+  return (row) => row.client === client && row.version === version && row.setup === setup
+}
+
+/** What was tried takes the place of what was known of the same; the rest stays. */
+function keep() {
+  const order = Object.keys(clients)
+  const all = [...known.rows.filter((one) => !rows.some(isAbout(one))), ...rows].sort(
+    (a, b) =>
+      order.indexOf(a.client) - order.indexOf(b.client) ||
+      (a.version === b.version ? 0 : isAtLeast(a.version, b.version) ? 1 : -1) ||
+      (a.setup < b.setup ? -1 : 1),
+  )
+  const result = {
+    day: new Date().toISOString().slice(0, 10),
+    system: `${process.platform}-${process.arch}`,
+    node: process.version,
+  }
+  const lines = all.map((row) => `    ${JSON.stringify(row)}`)
+  const head = JSON.stringify(result, null, 2).slice(0, -2)
+  writeFileSync(resultPath, `${head},\n  "rows": [\n${lines.join(',\n')}\n  ]\n}\n`)
+  console.log(`Kept in ${resultPath}; \`npm run docs\` writes the pages.`)
+}

@@ -1,0 +1,93 @@
+import { withoutVendor } from '../../gateway/models/rules.ts'
+import type { Slot } from '../client.ts'
+import { testedVersions } from '../tested.ts'
+
+/**
+ * What Claude Code sends for a slot that is not pinned, and the first version that does, the oldest
+ * first. Each boundary was found between adjacent published versions (Linux, 2026-11-22).
+ */
+export const sentIds: Readonly<
+  Record<Slot, readonly { readonly since: string; readonly id: string }[]>
+> = {
+  opus: [
+    { since: '2.1.54', id: 'claude-opus-4-6' },
+    { since: '2.1.111', id: 'claude-opus-4-7' },
+    { since: '2.1.154', id: 'claude-opus-4-8' },
+    { since: '2.1.219', id: 'claude-opus-5' },
+    { since: '2.1.280', id: 'claude-opus-5-5' },
+  ],
+  sonnet: [
+    { since: '2.1.54', id: 'claude-sonnet-4-6' },
+    { since: '2.1.197', id: 'claude-sonnet-5' },
+    { since: '2.1.284', id: 'claude-sonnet-5-5' },
+  ],
+  haiku: [
+    { since: '2.1.54', id: 'claude-haiku-4-5-20251001' },
+    { since: '2.1.293', id: 'claude-haiku-5-5' },
+  ],
+  fable: [
+    { since: '2.1.170', id: 'claude-fable-5' },
+    { since: '2.1.257', id: 'claude-fable-5-1' },
+    { since: '2.1.321', id: 'claude-fable-5-2' },
+  ],
+}
+
+/**
+ * The versions that the table is about, which `npm run drift` runs. What older ones send depends on
+ * whether they were started before (2.1.19 and 2.1.20).
+ */
+export const tableVersions = {
+  oldest: sentIds.sonnet[0]!.since,
+  newest: testedVersions('claude').at(-1)!,
+}
+
+/** Whether the table says what a version sends; `newer` than it, the newest ids are the best guess. */
+export function placeInTable(version: string): 'known' | 'newer' | 'older' {
+  if (isBefore(version, tableVersions.oldest)) return 'older'
+  return isBefore(tableVersions.newest, version) ? 'newer' : 'known'
+}
+
+/**
+ * Whether a version knows the slot. One that does not sends its word as it stands, pinned or not
+ * (fable on 2.1.150, 2026-11-22).
+ */
+export function hasSlot(version: string, slot: Slot): boolean {
+  return !isBefore(version, sentIds[slot][0]!.since)
+}
+
+/** What a version starts with where nothing names a model (.54, .110 and .150 run, 2026-11-22). */
+export function slotWithoutModel(version: string): Slot {
+  return isBefore(version, '2.1.141') ? 'sonnet' : 'opus'
+}
+
+/**
+ * The id that a version sends first where its settings name this slot and pin nothing; of a version
+ * that is newer than the table, the best guess.
+ */
+export function sentFirst(version: string, slot: Slot): string {
+  const found = sentIds[slot].findLast(({ since }) => !isBefore(version, since))
+  return found?.id ?? slot
+}
+
+/**
+ * Whether a version knows a model, and with it its context window: those that it sends itself and the
+ * older ones, dated and under a vendor's name too (run on 2.1.329, 2026-11-22).
+ */
+export function knowsModel(id: string, version: string = tableVersions.newest): boolean {
+  const name = withoutDate(withoutVendor(id))
+  const sent = Object.values(sentIds).flat()
+  const found = sent.find((one) => withoutDate(one.id) === name)
+  if (found !== undefined) return !isBefore(version, found.since)
+  return /^claude-(?:3|opus-4|sonnet-4|haiku-4)\b/.test(name)
+}
+
+function withoutDate(id: string): string {
+  return id.replace(/-\d{8}$/, '')
+}
+
+/** Compares `2.1.9` and `2.1.10` as numbers; what follows them, as in `2.1.10-beta.1`, is passed over. */
+export function isBefore(version: string, other: string): boolean {
+  const [a, b] = [version, other].map((text) => text.split(/[.-]/).slice(0, 3).map(Number))
+  for (const [place, part] of b!.entries()) if (a![place] !== part) return (a![place] ?? 0) < part
+  return false
+}

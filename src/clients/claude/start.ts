@@ -1,0 +1,132 @@
+import { UserError } from '../../errors.ts'
+import { nearestModels } from '../../gateway/models/nearest.ts'
+import { messagesTiers } from '../../gateway/models/rules.ts'
+import type { Catalog } from '../../gateway/types.ts'
+import type { Notice } from '../../notice.ts'
+import { type ModelChoice, type Slot, slots } from '../client.ts'
+import { hasSlot, knowsModel, placeInTable, sentFirst, sentIds, tableVersions } from './sent.ts'
+
+/** How the client starts. */
+export interface Start {
+  /** The command that makes such settings. */
+  readonly command: 'claude' | 'claude-gpt'
+  /** What the settings name. */
+  readonly slot: Slot
+  readonly pins: Readonly<Partial<Record<Slot, string>>>
+  readonly catalog: Catalog | undefined
+  /** Of the installed client. Absent: not installed, or not told. */
+  readonly version: string | undefined
+}
+
+type FirstAsked = Pick<ModelChoice, 'probeModel' | 'probeCure' | 'notes'>
+
+/**
+ * The id that the client asks for first, which is to be proven. The others that it will send are
+ * looked up in the catalog.
+ *
+ * @throws UserError `model-unknown` where the catalog has no model for an unpinned slot at all
+ */
+export function firstAsked(start: Start): FirstAsked {
+  const { slot, pins, version } = start
+  const place = version === undefined ? 'unknown' : placeInTable(version)
+  if (version !== undefined && place === 'known') return askedBy(version, start)
+
+  const beside = place === 'older' ? tooOld : otherSlots
+  const notes = version === undefined ? [] : beside(version, start)
+  const pin = pins[slot]
+  if (pin !== undefined) return { probeModel: pin, notes }
+  // A version that is newer than the table goes on from its last line, or sends what is newer still.
+  const ids = sentIds[slot].map(({ id }) => id).slice(place === 'newer' ? -1 : 0)
+  const listed = ids.filter((id) => isListed(start, id))
+  const probeModel = listed.at(-1) ?? tierOf(start, slot).at(-1) ?? ids.at(-1)!
+  return { probeModel, notes: place === 'older' ? notes : [...missingIds(start, ids), ...notes] }
+}
+
+/** A version that the table knows says by itself what it sends, whatever the catalog lists. */
+function askedBy(version: string, start: Start): FirstAsked {
+  const { slot } = start
+  const notes = otherSlots(version, start)
+  if (!hasSlot(version, slot)) {
+    const probeCure = `Claude Code ${version} has no slot ${slot} and sends the word itself, pinned or not: update it, or start with another slot: repoint ${start.command} --slot opus`
+    return { probeModel: slot, probeCure, notes }
+  }
+
+  const pin = start.pins[slot]
+  if (pin !== undefined) return { probeModel: pin, notes }
+  tierOf(start, slot)
+  const probeModel = sentFirst(version, slot)
+  const other = pinFor(start, slot, probeModel)
+  const probeCure = `Claude Code ${version} sends it for ${slot}. Pin another: repoint ${start.command}${slot === 'sonnet' ? '' : ` --slot ${slot}`} --${slot}-model ${other}`
+  return { probeModel, probeCure, notes }
+}
+
+/** Down to 2.0.50 every version that was tried asks for the pin of sonnet (2026-11-22). */
+function tooOld(version: string, start: Start): readonly Notice[] {
+  if (start.pins.sonnet !== undefined) return []
+  return [
+    {
+      code: 'version-unknown',
+      message: `Claude Code ${version} is older than those that repoint knows, from ${tableVersions.oldest} on: which id it sends is not known`,
+      hint: `Update it, or pin a model: --sonnet-model ${pinFor(start, 'sonnet')}.`,
+    },
+  ]
+}
+
+/** Of every id that the slot may stand for, those that the gateway lacks. */
+function missingIds(start: Start, ids: readonly string[]): readonly Notice[] {
+  const { slot } = start
+  const missing = sentIds[slot].filter(({ id }) => ids.includes(id) && !isListed(start, id))
+  if (missing.length === 0) return []
+  const sent = missing.map(({ id, since }) => `${id} (from ${since} on)`)
+  return [
+    {
+      code: 'slot-id-missing',
+      message: `Of the ids that Claude Code sends for ${slot}, by version, the gateway does not list ${sent.join(', ')}`,
+      hint: `If your version is one of them, pin a model: --${slot}-model ${pinFor(start, slot)}.`,
+    },
+  ]
+}
+
+/** What the client sends beside its first request: haiku for background work, the rest on demand. */
+function otherSlots(version: string, start: Start): readonly Notice[] {
+  const missing = slots.filter(
+    (slot) =>
+      slot !== start.slot &&
+      start.pins[slot] === undefined &&
+      hasSlot(version, slot) &&
+      !isListed(start, sentFirst(version, slot)),
+  )
+  if (missing.length === 0) return []
+  return [
+    {
+      code: 'slot-id-missing',
+      message: `The gateway does not list ${missing.map((slot) => `${sentFirst(version, slot)} (${slot})`).join(', ')}, which Claude Code ${version} sends for its other slots`,
+      hint: `Before you use them, pin them: ${missing.map((slot) => `--${slot}-model ${pinFor(start, slot)}`).join(' ')}.`,
+    },
+  ]
+}
+
+/** The newest of the slot's models that the gateway lists, of those that the version knows if any. */
+function pinFor({ catalog, version }: Start, slot: Slot, unserved?: string): string {
+  const tier = catalog ? messagesTiers(catalog, slots)[slot].filter((id) => id !== unserved) : []
+  const ids = sentIds[slot].map(({ id }) => id).filter((id) => tier.includes(id))
+  return ids.findLast((id) => knowsModel(id, version)) ?? ids.at(-1) ?? tier.at(-1) ?? 'ID'
+}
+
+/** The catalog's ids with the slot's word; none without a catalog. @throws UserError `model-unknown` */
+function tierOf({ catalog }: Start, slot: Slot): readonly string[] {
+  if (catalog === undefined) return []
+  const tier = messagesTiers(catalog, slots)[slot]
+  if (tier.length > 0) return tier
+  const nearest = nearestModels(sentIds[slot].at(-1)!.id, catalog)
+  throw new UserError({
+    code: 'model-unknown',
+    message: `The gateway has no model for the slot ${slot}`,
+    hint: `${nearest.length === 0 ? '' : `Nearest: ${nearest.join(', ')}. `}Pin one with --model ID, or use \`repoint claude-gpt\`.`,
+  })
+}
+
+/** Without a catalog nothing can be said to be missing. */
+function isListed({ catalog }: Start, id: string): boolean {
+  return catalog === undefined || catalog.models.some((model) => model.id === id)
+}

@@ -1,0 +1,52 @@
+import type { KeyChange } from '../../edits/plan.ts'
+import type { Obstacle, Scene } from '../client.ts'
+import { isOwnAddress, placeOf, type ReadFile, tableAt, textAt } from '../texts.ts'
+import { providerInUse } from './provider.ts'
+import { configRepair } from './provider-obstacles.ts'
+
+/**
+ * The model that the terminal UI offers at its start in the place of another, with Yes as the answer
+ * ("Meet GPT-6 Sol"): from the lists in 0.149.1 (GPT-5.4) and 0.169.0 (the others), 2026-11-22.
+ */
+const offers: Readonly<Record<string, string>> = {
+  'gpt-5.4': 'gpt-5.6-terra',
+  'gpt-5.4-mini': 'gpt-5.6-luna',
+  'gpt-5.5': 'gpt-6-sol',
+  'gpt-5.6-sol': 'gpt-6-sol',
+  'gpt-5.6-terra': 'gpt-6-sol',
+  'gpt-5.6-luna': 'gpt-6-luna',
+}
+
+const answersPath = ['notice', 'model_migrations']
+
+/** Keeps the offer away: Codex does not repeat one that has this very answer. */
+export function withoutOffer(model: string): readonly KeyChange[] {
+  const offered = Object.hasOwn(offers, model) ? offers[model] : undefined
+  return offered === undefined ? [] : [{ path: [...answersPath, model], value: offered }]
+}
+
+/**
+ * The offer was taken: Codex wrote the new model, and every prompt fails where the gateway lacks it.
+ * Nothing is said of a model that the last catalog lists.
+ */
+export function tookOffer(scene: Scene, config: ReadFile): readonly Obstacle[] {
+  const model = textAt(config, ['model'])
+  const url = textAt(config, ['model_providers', providerInUse(config)?.id ?? '', 'base_url'])
+  if (model === undefined || url === undefined || !isOwnAddress(url, scene)) return []
+  if (scene.knownModels.includes(model)) return []
+
+  const answers = Object.entries(tableAt(config, answersPath) ?? {})
+  const before = answers.filter(([, offered]) => offered === model).map(([from]) => from)
+  const former = before.find((id) => scene.knownModels.includes(id)) ?? before[0]
+  if (former === undefined) return []
+  return [
+    {
+      code: 'codex-model-migrated',
+      message: `Codex has moved from ${former} to ${model}, which it offered at its start; the gateway was not known to have that model`,
+      place: placeOf(config, ['model']),
+      cure: `Set model = ${JSON.stringify(former)}.`,
+      repair: configRepair({ path: ['model'], value: former }),
+      weight: 'blocks',
+    },
+  ]
+}

@@ -1,0 +1,67 @@
+import type { ConfigValue, KeyChange } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import {
+  type Choice,
+  type FileText,
+  type FileTexts,
+  type OneRun,
+  runKeyVariable,
+} from '../client.ts'
+import { fileOf, isTable, overlaid } from '../texts.ts'
+import { mergedConfig } from './config.ts'
+
+interface Asked {
+  readonly texts: FileTexts
+  readonly choice: Choice
+  readonly asked: OneRun
+  /** What a setup would write into the file. */
+  readonly keysOf: (file: FileText, choice: Choice) => readonly KeyChange[]
+}
+
+/**
+ * By `OPENCODE_CONFIG_CONTENT`, which lies above all files, those of projects included; the `apiKey` in
+ * it wins over auth.json (1.18.33, 2026-11-22).
+ */
+export function forOneRun({ texts, choice, asked, keysOf }: Asked): OneRun {
+  const { args, env } = asked
+  const { value: config } = mergedConfig(texts)
+  const providers = isTable(config['provider']) ? config['provider'] : {}
+  const providerId = ownProvider(providers, choice.providerId)
+  const [enabled, disabled] = [config['enabled_providers'], config['disabled_providers']]
+
+  const changes = [
+    ...keysOf(fileOf(texts, 'config'), { ...choice, providerId }),
+    { path: ['provider', providerId, 'options', 'apiKey'], value: `{env:${runKeyVariable}}` },
+    ...(Array.isArray(enabled)
+      ? [{ path: ['enabled_providers'], value: [...enabled, providerId] }]
+      : []),
+    ...(Array.isArray(disabled)
+      ? [{ path: ['disabled_providers'], value: disabled.filter((id) => id !== providerId) }]
+      : []),
+  ]
+  const content = overlaid(readContent(env[contentVariable]), changes)
+  return { args, env: { ...env, [contentVariable]: JSON.stringify(content) } }
+}
+
+const contentVariable = 'OPENCODE_CONFIG_CONTENT'
+
+/** Headers of a provider would go along to another address: then it is one of our own. */
+function ownProvider(providers: { readonly [id: string]: ConfigValue }, id: string): string {
+  const provider = providers[id]
+  const options = isTable(provider) ? provider['options'] : undefined
+  return isTable(options) && options['headers'] !== undefined ? 'repoint-run' : id
+}
+
+/** @throws UserError `usage` */
+function readContent(text: string | undefined): { readonly [key: string]: ConfigValue } {
+  if (!text) return {}
+  try {
+    const content: ConfigValue = JSON.parse(text)
+    if (isTable(content)) return content
+  } catch {}
+  throw new UserError({
+    code: 'usage',
+    message: `${contentVariable} is set, and is not a JSON object that could be added to`,
+    hint: `Unset it for this run: env -u ${contentVariable} repoint run …`,
+  })
+}

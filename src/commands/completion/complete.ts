@@ -1,0 +1,140 @@
+import { Command, type CommandUnknownOpts, type Option } from '@commander-js/extra-typings'
+import { readGateways } from '../../transaction/gateways.ts'
+import type { World } from '../../transaction/record.ts'
+import type { CommandFile } from '../command.ts'
+import { rememberedModels } from '../inventory/model-cache.ts'
+import type { Session } from '../screen/session.ts'
+
+/** What can stand in the place of a word. */
+export interface Candidate {
+  readonly word: string
+  readonly description: string
+}
+
+/** `files`: what the shell itself knows better. */
+export type Completion = readonly Candidate[] | 'files'
+
+interface CompleteRequest {
+  /** The commands and flags that there are. */
+  readonly program: CommandUnknownOpts
+  /** The words before the one that is being typed, without the program's name. */
+  readonly words: readonly string[]
+  readonly typed: string
+}
+
+/** What the scripts of `repoint completion` ask, once for each press of the Tab key. */
+export const command: CommandFile<CompleteRequest> = {
+  run: complete,
+  define: (run) =>
+    new Command('complete')
+      .description('what can stand in the place of the word that is being typed')
+      .argument('[words...]', 'those before it')
+      .option('--typed <word>', 'the word', '')
+      .action((words, { typed }, self) => run({ program: self.parent!, words, typed })),
+}
+
+/** Prints a candidate a line, with its description behind a tab; or `:files`. */
+function complete({ platform }: Session, { program, words, typed }: CompleteRequest): number {
+  const completion = completionOf(program, words, typed, {
+    models: () => rememberedModels(platform),
+    gateways: () => namesOf(platform),
+    variables: () => Object.keys(platform.machine.env),
+  })
+  const lines =
+    completion === 'files'
+      ? [':files']
+      : completion.map(({ word, description }) => `${word}\t${description}`)
+  platform.terminal.out(lines.map((line) => `${line}\n`).join(''))
+  return 0
+}
+
+/** Words that are not in the program. */
+interface OtherWords {
+  /** Names of remembered gateways. */
+  readonly gateways: () => readonly string[]
+  /** Of the last catalog. */
+  readonly models: () => readonly string[]
+  readonly variables: () => readonly string[]
+}
+
+export function completionOf(
+  program: CommandUnknownOpts,
+  words: readonly string[],
+  typed: string,
+  known: OtherWords,
+): Completion {
+  // Behind it stands somebody else's command.
+  if (words.includes('--')) return 'files'
+
+  const help = program.createHelp()
+  const commands = help.visibleCommands(program)
+  const name = words.find((word) => !word.startsWith('-'))
+  const command = commands.find((one) => one.name() === name)
+  if (name !== undefined && command === undefined) return []
+  const options = name === 'help' ? [] : help.visibleOptions(command ?? program)
+
+  // A value stands behind its flag, or in one word with it.
+  const start = /^--[\w-]+=/.exec(typed)?.[0] ?? ''
+  const flag = start === '' ? words.at(-1) : start.slice(0, -1)
+  const option = options.find(({ long, required }) => required && long === flag)
+  if (option !== undefined) {
+    const values = valuesOf(option, known)
+    return values === 'files'
+      ? values
+      : beginning(
+          typed,
+          values.map((value) => start + value),
+        )
+  }
+
+  const named = commands.map((one) => ({ word: one.name(), description: one.description() }))
+  const values =
+    command === undefined
+      ? named
+      : name === 'help'
+        ? named.filter(({ word }) => word !== 'help')
+        : argumentsOf(command, words.slice(words.indexOf(name!) + 1), known)
+  const flags = options.map(({ long, flags, description }) => ({
+    word: long ?? flags,
+    description,
+  }))
+  return beginning(typed, [...values, ...flags])
+}
+
+/** What can stand in the place of a command's next argument, the last of which may be repeated. */
+function argumentsOf(
+  { registeredArguments: all }: CommandUnknownOpts,
+  behind: readonly string[],
+  known: OtherWords,
+): readonly string[] {
+  const count = behind.filter((word) => !word.startsWith('-')).length
+  const next = all[count] ?? (all.at(-1)?.variadic ? all.at(-1) : all[0])
+  return next?.name() === 'name' ? known.gateways() : (next?.argChoices ?? [])
+}
+
+/** None where the list cannot be read: nobody can be told behind the Tab key. */
+function namesOf(world: World): readonly string[] {
+  try {
+    return readGateways(world).map(({ name }) => name)
+  } catch {
+    return []
+  }
+}
+
+function beginning(typed: string, words: readonly (string | Candidate)[]): Candidate[] {
+  return words
+    .map((word) => (typeof word === 'string' ? { word, description: '' } : word))
+    .filter(({ word }) => word.startsWith(typed))
+}
+
+/** What a flag takes, as far as it can be told; its placeholder says where it is a file. */
+function valuesOf(
+  { argChoices, flags, long }: Option,
+  known: OtherWords,
+): readonly string[] | 'files' {
+  if (argChoices !== undefined) return argChoices
+  if (/[<[](?:path|file)[>\]]/.test(flags)) return 'files'
+  if (/env$/.test(long ?? '')) return known.variables()
+  if (/model$/.test(long ?? '')) return known.models()
+  return []
+}

@@ -1,0 +1,60 @@
+import { familyRows, loadClients } from '../../clients/list.ts'
+import { UserError } from '../../errors.ts'
+import { readCatalog } from '../../gateway/catalog.ts'
+import { probe } from '../../gateway/probe.ts'
+import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
+import type { SavedGateway } from '../../transaction/gateways.ts'
+import { accessTo } from '../find-gateway.ts'
+import { type Proof, rememberGateway } from '../inventory/remember-gateway.ts'
+import { keyOf } from '../inventory/saved-gateways.ts'
+import type { Session } from '../screen/session.ts'
+
+/**
+ * How a remembered gateway is reached.
+ *
+ * @throws UserError `key-missing`, `keychain-failed`
+ */
+export async function accessToSaved(
+  session: Session,
+  saved: SavedGateway,
+  timeoutMs: number,
+): Promise<GatewayAccess> {
+  const { baseUrl, caFile } = saved
+  const key = await keyOf(session, saved, timeoutMs)
+  return accessTo(session, { baseUrl, key, timeoutMs, caFile })
+}
+
+const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
+
+/**
+ * Proves a gateway with one word, by the protocol and the model that proved it last; where nothing
+ * did, as the first client would that finds a model for itself. Notes that it works.
+ *
+ * @throws UserError with the diagnosis
+ */
+export async function proveSaved(
+  session: Session,
+  saved: SavedGateway,
+  timeoutMs: number,
+): Promise<void> {
+  const access = await accessToSaved(session, saved, timeoutMs)
+  const last = protocols.find((one) => one === saved.proven?.protocol)
+  const proof =
+    last === undefined ? await firstProof(access) : { protocol: last, model: saved.proven!.model }
+  await probe(access, proof.protocol, proof.model)
+  const { name, allowHttp } = saved
+  rememberGateway(session, { access, name, allowHttp, proof })
+}
+
+async function firstProof(access: GatewayAccess): Promise<Proof> {
+  const catalog = await readCatalog(access)
+  for (const { protocol, wouldUse } of await loadClients(familyRows)) {
+    const [use] = wouldUse(catalog)
+    if (use !== undefined) return { protocol, model: use.id }
+  }
+  throw new UserError({
+    code: 'model-unknown',
+    message: 'No rule chooses one of its models',
+    hint: 'A setup with --model proves it with that model.',
+  })
+}

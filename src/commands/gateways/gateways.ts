@@ -1,0 +1,177 @@
+import { Argument, Command } from '@commander-js/extra-typings'
+import { rowOf } from '../../clients/list.ts'
+import { compact } from '../../compact.ts'
+import { exitStatus, UserError } from '../../errors.ts'
+import type { SavedGateway } from '../../transaction/gateways.ts'
+import { type CommandFile, examples, timeoutOption } from '../command.ts'
+import { clientsNow } from '../inventory/client-state.ts'
+import { runsSoFar, settleFirst } from '../inventory/history.ts'
+import {
+  isKeyOf,
+  nameOf,
+  savedGateway,
+  savedGateways,
+  shownKey,
+  sinceThen,
+} from '../inventory/saved-gateways.ts'
+import type { Session } from '../screen/session.ts'
+import { type ClientDefaults, flagsFor, spellDefaults } from '../setup/defaults.ts'
+import { proveSaved } from './check.ts'
+
+interface GatewaysRequest {
+  /** Undefined: all are listed. */
+  readonly exported: string | undefined
+  /** Each is asked whether it works. */
+  readonly check: boolean
+  readonly timeoutSeconds: number
+}
+
+export const command: CommandFile<GatewaysRequest> = {
+  run: listGateways,
+  define: (run) =>
+    new Command('gateways')
+      .description('list the remembered gateways, and which clients point at them')
+      .addArgument(
+        new Argument('[export]', 'write a file of defaults for a team').choices(['export']),
+      )
+      .argument('[name]', 'of this gateway')
+      .option('--check', 'prove each of them now, with one word each')
+      .addOption(timeoutOption())
+      .option('--json', 'print one JSON document')
+      .addHelpText(
+        'after',
+        examples(['repoint gateways', 'repoint gateways --check', 'repoint gateways export work']),
+      )
+      .action((word, name, { check, timeout }) => {
+        if ((word === undefined) !== (name === undefined))
+          throw new UserError({
+            code: 'usage',
+            message: '`repoint gateways export` takes the name of a gateway',
+            hint: 'repoint gateways export NAME > repoint.json',
+          })
+        return run({ exported: name, check: check === true, timeoutSeconds: timeout })
+      }),
+}
+
+/** What each check has come to, by the gateway's name; undefined: it works. */
+type Checked = ReadonlyMap<string, UserError | undefined>
+
+/** Lists them. Returns the highest status of a check that failed. */
+async function listGateways(session: Session, request: GatewaysRequest): Promise<number> {
+  settleFirst(session)
+  if (request.exported !== undefined) return exportDefaults(session, request.exported)
+  const saved = savedGateways(session)
+  const users = await usersOf(session, saved)
+  const checked: Checked = request.check
+    ? await checkAll(session, saved, request.timeoutSeconds)
+    : new Map()
+  // In another order: what was proven last stands first.
+  const all = request.check ? savedGateways(session) : saved
+
+  show(session, all, users, checked)
+  session.showNotices('warning')
+  session.document({
+    command: 'gateways',
+    gateways: all.map((one) => {
+      const { maskedKey: _, ...shown } = one
+      return {
+        ...shown,
+        key: shownKey(one),
+        keychain: one.key === undefined,
+        proven: one.proven ?? null,
+        clients: users.get(one.name) ?? [],
+        ...(request.check ? { check: checkDocument(checked.get(one.name)) } : {}),
+      }
+    }),
+    warnings: session.notices,
+  })
+  const failures = [...checked.values()].filter((one) => one !== undefined)
+  return Math.max(0, ...failures.map(({ code }) => exitStatus[code]))
+}
+
+/** Prints what sets up another machine alike: no key, and the choices as flags. */
+async function exportDefaults(session: Session, wanted: string): Promise<number> {
+  const saved = savedGateway(session, wanted)
+  const { name, baseUrl } = saved
+  const users = (await clientsNow(session, runsSoFar(session))).filter(
+    ({ settings }) => settings.baseUrl === baseUrl && isKeyOf(saved, settings.key),
+  )
+  const clients = users.map(({ client, settings }): ClientDefaults => {
+    const options = client.asConfigured(settings)
+    return { id: client.id, options, flags: flagsFor(rowOf(client.id), options) }
+  })
+  session.platform.terminal.out(session.redact(spellDefaults({ name, baseUrl, clients })))
+  return 0
+}
+
+/** The ids of the clients that point at each gateway, by its name. */
+async function usersOf(
+  session: Session,
+  all: readonly SavedGateway[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const users = new Map<string, string[]>()
+  for (const { client, settings } of await clientsNow(session, runsSoFar(session))) {
+    const name = nameOf(all, settings)
+    if (name !== undefined) users.set(name, [...(users.get(name) ?? []), client.id])
+  }
+  return users
+}
+
+/** All at once: one that is silent holds nobody else up. */
+async function checkAll(
+  session: Session,
+  all: readonly SavedGateway[],
+  timeoutSeconds: number,
+): Promise<Checked> {
+  const checks = all.map((one) =>
+    proveSaved(session, one, timeoutSeconds * 1000).then(
+      () => [one.name, undefined] as const,
+      (error: unknown) => {
+        if (error instanceof UserError) return [one.name, error] as const
+        throw error
+      },
+    ),
+  )
+  return new Map(await session.step('Asking every gateway for one word', Promise.all(checks)))
+}
+
+function checkDocument(failure: UserError | undefined) {
+  if (failure === undefined) return { works: true }
+  const { code, message, hint } = failure
+  return { works: false, code, message, ...compact({ hint }) }
+}
+
+function show(
+  session: Session,
+  all: readonly SavedGateway[],
+  users: ReadonlyMap<string, readonly string[]>,
+  checked: Checked,
+): void {
+  if (all.length === 0) {
+    session.say('No gateway is remembered so far: every setup remembers its own.')
+    return
+  }
+  const now = session.platform.clock.now()
+  session.sayTable(
+    ['  NAME', 'ADDRESS', 'KEY', 'CLIENTS', 'PROVEN'],
+    all.map((one) => {
+      const { name, baseUrl, key, proven } = one
+      return [
+        `${users.has(name) ? '*' : ' '} ${name}`,
+        baseUrl,
+        `${shownKey(one)}${key === undefined ? ' (keychain)' : ''}`,
+        (users.get(name) ?? []).join(', ') || '-',
+        proven === undefined
+          ? 'never'
+          : `${sinceThen(proven.at, now)} by ${proven.protocol} ${proven.model}`,
+      ]
+    }),
+  )
+  for (const { name } of all) {
+    const failure = checked.get(name)
+    if (failure === undefined) continue
+    session.say(`! ${name}: ${failure.message}`)
+    if (failure.hint !== undefined) session.say(`  ${failure.hint}`)
+  }
+  if (users.size > 0) session.remark('`*`: in use.')
+}

@@ -1,0 +1,122 @@
+import { basename } from 'node:path'
+import {
+  type Client,
+  type ModelChoice,
+  type OneRun,
+  runKeyVariable,
+  type SetupOptions,
+} from '../../clients/client.ts'
+import { UserError } from '../../errors.ts'
+import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import type { ForegroundResult } from '../../platform/platform.ts'
+import { isUsual, readClientFiles, settingsNow } from '../inventory/client-files.ts'
+import { runsSoFar } from '../inventory/history.ts'
+import type { Session } from '../screen/session.ts'
+import { keptChoices, optionsFor } from '../setup/keep.ts'
+import { withoutProxyHere } from './variables.ts'
+
+/** The clients of that program: first the one that it is set up as. */
+export function clientsCalled(
+  session: Session,
+  clients: readonly Client[],
+  program: string,
+): readonly Client[] {
+  const name = basename(program).replace(/\.(exe|cmd|bat)$/i, '')
+  const isTaken = (client: Client) => Number(isUsual(session, client))
+  return clients
+    .filter(({ binary, forOneRun }) => binary.command === name && forOneRun !== undefined)
+    .toSorted((one, other) => isTaken(other) - isTaken(one))
+}
+
+export interface Told extends OneRun {
+  /** What a person is told of it. */
+  readonly told?: string
+}
+
+export interface Target {
+  readonly access: GatewayAccess
+  readonly catalog: Catalog | undefined
+  readonly asked: OneRun
+}
+
+/** The key stands in one variable of its process, and our own are not handed on. */
+export function forClient(session: Session, clients: readonly Client[], target: Target): Told {
+  const { access, asked } = target
+  const { client, options, models } = chosenFor(session, clients, target)
+  const env = {
+    ...asked.env,
+    ...withoutProxyHere(asked.env),
+    [runKeyVariable]: access.key,
+    ...(access.caFile && { [client.binary.authorityVariables[0]]: access.caFile }),
+    REPOINT_BASE_URL: undefined,
+    REPOINT_API_KEY: undefined,
+  }
+  const run = client.forOneRun!(
+    readClientFiles(session, client),
+    {
+      baseUrl: access.baseUrl,
+      key: access.key,
+      providerId: providerIdOf(session, client),
+      models,
+      options,
+    },
+    { args: asked.args, env },
+  )
+  return { ...run, told: `${client.label}: ${access.baseUrl}, model ${models.model}` }
+}
+
+/**
+ * What a client is set up with, as far as this gateway has it; else what the rules choose.
+ *
+ * @throws UserError `model-unknown`, `usage`
+ */
+function chosenFor(
+  session: Session,
+  clients: readonly Client[],
+  { access, catalog }: Target,
+): { readonly client: Client; readonly options: SetupOptions; readonly models: ModelChoice } {
+  const kept = keptChoices(session, clients, runsSoFar(session))
+  const wanted = { request: { options: {}, defaults: false }, kept }
+  let failure: unknown
+  for (const client of clients)
+    try {
+      const options = optionsFor(wanted, client, access.baseUrl, catalog)
+      return { client, options, models: client.choose(catalog, options) }
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error
+      failure ??= error
+    }
+  throw failure
+}
+
+/** The one in use, under which conversations are recorded; else the usual one. */
+function providerIdOf(session: Session, client: Client): string {
+  const { providerId } = settingsNow(session, client) ?? {}
+  try {
+    client.checkOptions?.({ providerId })
+    return providerId ?? 'gateway'
+  } catch (error) {
+    if (error instanceof UserError) return 'gateway'
+    throw error
+  }
+}
+
+/**
+ * The exit status to end with after a command that ran on our own terminal, as a shell tells it.
+ *
+ * @throws UserError `usage` where it could not be started; `hint` says where its name was typed
+ */
+export function statusOf(result: ForegroundResult, command: string, hint: string): number {
+  switch (result.reason) {
+    case 'exited':
+      return result.exitStatus
+    case 'killed':
+      return 128 + result.signalNumber
+    case 'not-started':
+      throw new UserError({
+        code: 'usage',
+        message: `Cannot run ${command}: ${result.problem}`,
+        hint,
+      })
+  }
+}

@@ -1,0 +1,127 @@
+import { Command } from '@commander-js/extra-typings'
+import type { Client, OneRun } from '../../clients/client.ts'
+import { loadClients } from '../../clients/list.ts'
+import { UserError } from '../../errors.ts'
+import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
+import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import type { SavedGateway } from '../../transaction/gateways.ts'
+import { type CommandFile, examples, timeoutOption } from '../command.ts'
+import { settleFirst } from '../inventory/history.ts'
+import { savedGateway } from '../inventory/saved-gateways.ts'
+import type { Session } from '../screen/session.ts'
+import { accessToSaved } from './check.ts'
+import { clientsCalled, forClient, statusOf, type Target, type Told } from './one-run.ts'
+import { pointedAt } from './variables.ts'
+
+interface RunRequest {
+  readonly name: string
+  /** None: a shell. */
+  readonly words: readonly string[]
+  readonly verify: boolean
+  readonly timeoutSeconds: number
+}
+
+export const command: CommandFile<RunRequest> = {
+  run: runOnce,
+  define: (run) =>
+    new Command('run')
+      .description('run one command, or a shell, against a remembered gateway; no file changes')
+      .argument('<name>', 'the gateway')
+      .argument('[command...]', 'what to run; absent: a shell')
+      .passThroughOptions()
+      .option('--no-verify', 'do not ask the gateway first')
+      .addOption(timeoutOption())
+      .addHelpText('after', examples(['repoint run work -- codex', 'repoint run work']))
+      .action((name, words, { verify, timeout }) =>
+        run({
+          name,
+          words: words[0] === '--' ? words.slice(1) : words,
+          verify,
+          timeoutSeconds: timeout,
+        }),
+      ),
+}
+
+/** Runs the command, and returns its exit status. */
+async function runOnce(session: Session, request: RunRequest): Promise<number> {
+  const { platform } = session
+  settleFirst(session)
+  const saved = savedGateway(session, request.name)
+  const access = await accessToSaved(session, saved, request.timeoutSeconds * 1000)
+  const isShell = request.words.length === 0
+  const words = isShell ? shellOf(session) : request.words
+  const asked: OneRun = { args: words.slice(1), env: withAuthorities(platform.machine.env, saved) }
+  const clients = await loadClients()
+  const called = clientsCalled(session, clients, words[0]!)
+  const catalog = request.verify ? await catalogOf(session, access, called[0]) : undefined
+  const target: Target = { access, catalog, asked }
+  const { args, env, told }: Told = isShell
+    ? forShell(session, clients, { ...target, name: saved.name })
+    : called.length > 0
+      ? forClient(session, called, target)
+      : { args: asked.args, env: pointedAt(access, asked.env) }
+  if (told !== undefined) session.remark(`note: ${told}`)
+  platform.ask.release()
+
+  const result = await platform.runInForeground(words[0]!, args, { env })
+  return statusOf(result, words[0]!, 'Check the command behind the name of the gateway.')
+}
+
+/**
+ * @param client the one that is to be run, if it is one
+ * @returns undefined: it has none, and may serve the client all the same
+ */
+async function catalogOf(
+  session: Session,
+  access: GatewayAccess,
+  client: Client | undefined,
+): Promise<Catalog | undefined> {
+  const answer = await session.step('Asking the gateway for its models', catalogOrError(access))
+  if (!(answer instanceof UserError)) return answer
+  if (!leavesOpen(answer, client?.protocol ?? 'chat')) throw answer
+  session.remark(`note: The gateway has no readable list of models (${answer.message})`)
+  return undefined
+}
+
+function shellOf({ platform }: Session): readonly [string] {
+  const { env, os } = platform.machine
+  return os === 'win32' ? [env['ComSpec'] || 'cmd.exe'] : [env['SHELL'] || '/bin/sh']
+}
+
+/** Node adds them to its own, as many programs of the terminal do; what a client wants, it says itself. */
+function withAuthorities(env: OneRun['env'], { caFile }: SavedGateway): OneRun['env'] {
+  return caFile === undefined ? env : { ...env, NODE_EXTRA_CA_CERTS: caFile }
+}
+
+/**
+ * A shell has the usual variables, and those of every client that needs nothing beside them. The others
+ * would go where their files point, and that is said.
+ */
+function forShell(
+  session: Session,
+  clients: readonly Client[],
+  { name, ...target }: Target & { readonly name: string },
+): OneRun {
+  const { access } = target
+  let { asked } = target
+  const apart: string[] = []
+  const programs = [...new Set(clients.map(({ binary }) => binary.command))]
+  for (const program of programs) {
+    if (session.platform.processes.which(program) === undefined) continue
+    try {
+      const one = forClient(session, clientsCalled(session, clients, program), { ...target, asked })
+      if (one.args.length === 0) asked = { args: [], env: one.env }
+      else apart.push(program)
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error
+      session.remark(`note: ${program} cannot use this gateway: ${error.message}`)
+    }
+  }
+
+  session.remark(`A shell for ${name} (${access.baseUrl}); \`exit\` leaves it.`)
+  for (const program of apart)
+    session.remark(
+      `note: ${program} obeys its files there; for it: repoint run ${name} -- ${program}`,
+    )
+  return { args: [], env: pointedAt(access, asked.env) }
+}

@@ -1,0 +1,113 @@
+import { Argument, Command } from '@commander-js/extra-typings'
+import { rowOf, rows } from '../../clients/list.ts'
+import { UserError } from '../../errors.ts'
+import { type CommandFile, examples, timeoutOption } from '../command.ts'
+import { clientsNow, isSetUp } from '../inventory/client-state.ts'
+import { runsSoFar, settleFirst } from '../inventory/history.ts'
+import { savedChoices, savedGateway, savedGateways } from '../inventory/saved-gateways.ts'
+import type { Session } from '../screen/session.ts'
+import { atSaved, expectOneOfEachFamily } from '../setup/request.ts'
+import { setup } from '../setup.ts'
+
+interface UseRequest {
+  /** Absent: a person is asked. */
+  readonly name: string | undefined
+  /** None: those that are set up. */
+  readonly clients: readonly string[]
+  readonly defaults: boolean
+  readonly isDryRun: boolean
+  readonly yes: boolean
+  readonly verify: boolean
+  readonly timeoutSeconds: number
+}
+
+export const command: CommandFile<UseRequest> = {
+  run: use,
+  define: (run) =>
+    new Command('use')
+      .description('point clients at a remembered gateway, with the choices that they have')
+      .argument('[name]', 'the gateway; absent: asked for')
+      .addArgument(
+        new Argument('[clients...]', 'only these; absent: all that are set up').choices(
+          rows.map(({ id }) => id),
+        ),
+      )
+      .option('--defaults', 'choose by the rules, whatever was chosen before')
+      .option('--dry-run', 'prove and show everything, change nothing')
+      .option('--yes', 'accept everything that would be asked')
+      .option('--no-verify', 'leave the network alone')
+      .addOption(timeoutOption())
+      .option('--json', 'print one JSON document')
+      .addHelpText('after', examples(['repoint use work', 'repoint use mine codex --yes']))
+      .action((name, clients, flags) =>
+        run({
+          name,
+          clients,
+          defaults: flags.defaults === true,
+          isDryRun: flags.dryRun === true,
+          yes: flags.yes === true,
+          verify: flags.verify,
+          timeoutSeconds: flags.timeout,
+        }),
+      ),
+}
+
+/** Points clients at a gateway, in one run like any setup. Returns the exit status. */
+async function use(session: Session, request: UseRequest): Promise<number> {
+  settleFirst(session)
+  const saved = savedGateway(session, request.name ?? (await askName(session)))
+  const clients = await clientsFor(session, request)
+
+  const { defaults, isDryRun, yes, verify, timeoutSeconds } = request
+  return setup(session, {
+    command: 'use',
+    clients,
+    ...(await atSaved(session, saved, { timeout: timeoutSeconds })),
+    options: {},
+    defaults,
+    isDryRun,
+    yes,
+    verify,
+    tryClient: false,
+  })
+}
+
+/** @throws UserError `usage` where nobody can be asked */
+async function askName(session: Session): Promise<string> {
+  const all = savedGateways(session)
+  if (!session.canAsk || all.length === 0)
+    throw new UserError({
+      code: 'usage',
+      message: 'Which gateway is to be used is not said',
+      hint: 'repoint use NAME. `repoint gateways` lists them.',
+    })
+
+  return session.platform.ask.search({
+    message: 'Which gateway?',
+    choices: savedChoices(session, all),
+  })
+}
+
+/** @throws UserError `usage` */
+async function clientsFor(session: Session, { name, clients }: UseRequest): Promise<string[]> {
+  expectOneOfEachFamily(clients)
+  if (clients.length > 0) return rows.map(({ id }) => id).filter((id) => clients.includes(id))
+
+  const runs = runsSoFar(session)
+  const setUp = (await clientsNow(session, runs)).flatMap(({ client, settings }) =>
+    isSetUp(client, settings, runs) ? [client.id] : [],
+  )
+  if (setUp.length === 0)
+    throw new UserError({
+      code: 'usage',
+      message: 'No client is set up that could be pointed at another gateway',
+      hint: `Name the clients, for example: repoint use ${name ?? 'NAME'} ${rows[0]!.id}`,
+    })
+  if (name !== undefined) return setUp
+
+  return session.platform.ask.checkbox({
+    message: 'Which clients?',
+    choices: setUp.map((id) => ({ value: id, name: rowOf(id).label, checked: true })),
+    validate: (chosen) => chosen.length > 0 || 'Tick at least one with the space bar.',
+  })
+}

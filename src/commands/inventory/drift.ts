@@ -1,0 +1,51 @@
+import type { FileTexts, Settings } from '../../clients/client.ts'
+import { historyOf } from '../../transaction/history.ts'
+import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
+import { copyOf } from '../../transaction/state.ts'
+import type { Session } from '../screen/session.ts'
+import type { ClientState } from './client-state.ts'
+
+/** The gateway that a client has to point at. */
+export interface Wanted {
+  readonly baseUrl: string
+  /** Whether a key is the one for it; absent: any is. */
+  readonly isKey?: (key: string) => boolean
+}
+
+/** Why a client does not point where it has to, in words; empty: it does. */
+export function driftOf(
+  session: Session,
+  { settings, obstacles }: ClientState,
+  wanted: Wanted,
+): readonly string[] {
+  const { baseUrl, key, login, broken } = settings
+  if (broken !== undefined) return [`its files cannot be read: ${broken}`]
+  if (baseUrl !== wanted.baseUrl)
+    return [`it points at ${baseUrl ?? 'its own service'}, not at ${wanted.baseUrl}`]
+  if (key === undefined) return [`it has ${login ?? 'no key'} in place of the key for it`]
+  if (wanted.isKey?.(key) === false) return ['it has another key for it']
+
+  return obstacles
+    .filter(({ code, weight }) => weight === 'blocks' && code !== 'open-to-others')
+    .map(({ message, place }) => `${message} (${session.showPath(place)})`)
+}
+
+/** Where the last setup that stands has left a client; undefined: none stands. @param runs newest first */
+export function leftAt(
+  session: Session,
+  { client, texts }: ClientState,
+  runs: readonly RunRecord[],
+): Wanted | undefined {
+  const recorded = (path: string) =>
+    runs.flatMap(({ files }) => files.filter((file) => file.path === path))
+  const stands = (file: RecordedFile) => historyOf(file, runs).standing.length > 0
+  const targets = texts.filter(({ use }) => use === 'target')
+  if (!targets.some(({ path }) => recorded(path).slice(0, 1).some(stands))) return undefined
+
+  const left: FileTexts = texts.map((text) => {
+    const [newest] = recorded(text.path)
+    return newest ? { ...text, bytes: copyOf(session.platform, newest.after) } : text
+  })
+  const { baseUrl, key }: Settings = client.readBack(left)
+  return baseUrl === undefined ? undefined : { baseUrl, isKey: (one) => one === key }
+}

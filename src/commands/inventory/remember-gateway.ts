@@ -1,0 +1,149 @@
+import { compact } from '../../compact.ts'
+import { UserError } from '../../errors.ts'
+import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
+import { maskSecret } from '../../text.ts'
+import { changeGateways, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
+import type { Session } from '../screen/session.ts'
+import { removeFromKeychain, storeInKeychain } from './keychain.ts'
+import { checkName, isKeyOf } from './saved-gateways.ts'
+
+/** The question that a gateway has answered. */
+export interface Proof {
+  readonly protocol: ProtocolName
+  readonly model: string
+}
+
+/** A gateway that a setup has used. */
+interface Used {
+  readonly access: Pick<GatewayAccess, 'baseUrl' | 'key' | 'caFile' | 'timeoutMs'>
+  /** As the user called it; absent: a name is found. */
+  readonly name?: string | undefined
+  readonly allowHttp?: boolean | undefined
+  /** Its key goes into the keychain; else it stays where it lies. */
+  readonly keychain?: boolean | undefined
+  /** What it has just been asked with; absent: it has not. */
+  readonly proof?: Proof | undefined
+}
+
+/**
+ * Whether a gateway can be remembered under this name: looked at before anything is changed.
+ *
+ * @throws UserError `usage` where another address has it
+ */
+export function expectNameFor(session: Session, name: string | undefined, baseUrl: string): void {
+  if (name === undefined) return
+  checkName(name)
+  const other = readGateways(session.platform).find((one) => one.name === name)
+  if (other === undefined || other.baseUrl === baseUrl) return
+  throw new UserError({
+    code: 'usage',
+    message: `The name ${name} is that of ${other.baseUrl}`,
+    hint: `Choose another with --name, or take that one out first: repoint forget ${name}`,
+  })
+}
+
+/**
+ * Puts the key into the keychain, where it is to lie there, before `work`; where that fails, what lay
+ * there before. Returns what came of the work, and the gateway under the name that the key lies under.
+ *
+ * @throws UserError `keychain-failed`
+ */
+export async function keepingKey<T>(
+  session: Session,
+  used: Used,
+  work: () => T,
+): Promise<[T, Used]> {
+  const { key, timeoutMs } = used.access
+  const entry = entryIn(session, used)
+  if (entry?.maskedKey === undefined) return [work(), used]
+
+  const earlier = await storeInKeychain(session, entry, key, timeoutMs)
+  try {
+    return [work(), { ...used, name: entry.name }]
+  } catch (error) {
+    const putBack =
+      earlier === undefined
+        ? removeFromKeychain(session, entry, timeoutMs)
+        : storeInKeychain(session, entry, earlier, timeoutMs)
+    // The first failure is the one to tell.
+    await putBack.catch(() => {})
+    throw error
+  }
+}
+
+/** Undefined: the list cannot be read, which is said when the setup stands. */
+function entryIn({ platform }: Session, used: Used): SavedGateway | undefined {
+  try {
+    return entryFor(readGateways(platform), used, platform.clock.now())
+  } catch (error) {
+    if (!(error instanceof UserError) || used.keychain) throw error
+    return undefined
+  }
+}
+
+/** Remembers it. What stands in the way is said, and does not undo a setup. Returns its name. */
+export function rememberGateway(session: Session, used: Used): string | undefined {
+  const { platform } = session
+  const { clock } = platform
+  let name: string | undefined
+  try {
+    changeGateways(platform, (all) => {
+      const entry = entryFor(all, used, clock.now())
+      name = entry.name
+      return [entry, ...all.filter((one) => one.name !== name)]
+    })
+    return name
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+    session.notice({
+      code: 'gateway-not-remembered',
+      message: `The gateway is not remembered: ${error.message}`,
+      ...compact({ hint: error.hint }),
+    })
+    session.showNotices('warning')
+    return undefined
+  }
+}
+
+/** Pure. */
+export function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGateway {
+  const { access, proof, allowHttp } = used
+  const { baseUrl, key } = access
+  const name = used.name ?? knownName(all, access) ?? freeName(all, baseUrl)
+  const before = all.find((one) => one.name === name)
+  const isSame = before?.baseUrl === baseUrl && isKeyOf(before, key)
+  const earlier = isSame ? before.proven : undefined
+  const isInKeychain = used.keychain === true || before?.maskedKey !== undefined
+  return compact({
+    name,
+    baseUrl,
+    ...(isInKeychain ? { maskedKey: maskSecret(key) } : { key }),
+    caFile: access.caFile,
+    allowHttp: allowHttp === true ? (true as const) : undefined,
+    proven: proof === undefined ? earlier : { at: now.toISOString(), ...proof },
+  })
+}
+
+/** A new key of a gateway replaces the old one, where there is one alone that it can replace. */
+function knownName(
+  all: readonly SavedGateway[],
+  { baseUrl, key }: Used['access'],
+): string | undefined {
+  const same = all.filter((one) => one.baseUrl === baseUrl)
+  const exact = same.find((one) => isKeyOf(one, key))
+  return (exact ?? (same.length === 1 ? same[0] : undefined))?.name
+}
+
+/** The host's name, with more behind it where another gateway has that. */
+function freeName(all: readonly SavedGateway[], baseUrl: string): string {
+  const { hostname, port } = new URL(baseUrl)
+  const host = hostname.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
+  const base = (host || 'gateway').slice(0, 50)
+  const isFree = (name: string) => all.every((one) => one.name !== name)
+  const names = [base, ...(port === '' ? [] : [`${base}-${port}`])]
+  for (let count = 2; ; count++) {
+    const free = names.find(isFree)
+    if (free !== undefined) return free
+    names.push(`${base}-${count}`)
+  }
+}

@@ -1,0 +1,111 @@
+import { UserError } from '../../errors.ts'
+import type { AskChoice } from '../../platform/platform.ts'
+import { maskSecret, nearestTo } from '../../text.ts'
+import { gatewayNames, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
+import type { Session } from '../screen/session.ts'
+import { keyInKeychain } from './keychain.ts'
+
+/** @throws UserError `usage` with the name that is nearest */
+export function savedGateway(session: Session, name: string): SavedGateway {
+  const all = savedGateways(session)
+  const found = all.find((one) => one.name === name)
+  if (found !== undefined) return found
+
+  const names = all.map((one) => one.name)
+  const [near] = nearestTo(name, names)
+  throw new UserError({
+    code: 'usage',
+    message: `There is no gateway ${JSON.stringify(name)}`,
+    hint:
+      all.length === 0
+        ? 'None is remembered so far: every setup remembers its own. See: repoint --help'
+        : `${near === undefined ? '' : `Did you mean ${near}? `}\`repoint gateways\` lists them.`,
+  })
+}
+
+/** All of them, the newest first. Their keys are shown nowhere from now on. */
+export function savedGateways(session: Session): readonly SavedGateway[] {
+  const all = readGateways(session.platform)
+  for (const { key } of all) if (key !== undefined) session.hide(key)
+  return all
+}
+
+/** The name of the gateway that a client points at; undefined: it has none, or none can be read. */
+export function gatewayOf(
+  session: Session,
+  settings: { readonly baseUrl?: string | undefined; readonly key?: string | undefined },
+): string | undefined {
+  try {
+    return nameOf(savedGateways(session), settings)
+  } catch (error) {
+    if (error instanceof UserError) return undefined
+    throw error
+  }
+}
+
+/** The one that a client points at; undefined: it is not remembered. */
+export function nameOf(
+  all: readonly SavedGateway[],
+  { baseUrl, key }: { readonly baseUrl?: string | undefined; readonly key?: string | undefined },
+): string | undefined {
+  return all.find((one) => one.baseUrl === baseUrl && isKeyOf(one, key))?.name
+}
+
+/** Of a key in the keychain nothing but its mask is known here. */
+export function isKeyOf({ key, maskedKey }: SavedGateway, other: string | undefined): boolean {
+  if (key !== undefined || other === undefined) return key !== undefined && key === other
+  return maskedKey === maskSecret(other)
+}
+
+/** The last characters alone. */
+export function shownKey({ key, maskedKey }: SavedGateway): string {
+  return key === undefined ? (maskedKey ?? '') : maskSecret(key)
+}
+
+/**
+ * From the list, or from the keychain.
+ *
+ * @throws UserError `key-missing`, `keychain-failed`
+ */
+export async function keyOf(
+  session: Session,
+  saved: SavedGateway,
+  timeoutMs: number,
+): Promise<string> {
+  return saved.key ?? keyInKeychain(session, saved, timeoutMs)
+}
+
+/** @throws UserError `usage` for a name that could be mistaken for something else */
+export function checkName(name: string): void {
+  const isKey = /^sk-/.test(name)
+  if (gatewayNames.test(name) && !isKey) return
+  throw new UserError({
+    code: 'usage',
+    message: isKey
+      ? 'That looks like a key, not like the name of a gateway'
+      : `${JSON.stringify(name)} cannot be the name of a gateway`,
+    hint: 'A name has letters, digits, ".", "-" and "_", begins with a letter or digit, and is at most 63 long.',
+  })
+}
+
+/** To be chosen from: `work  https://gw.example, proven 2 h ago`. */
+export function savedChoices(
+  { platform }: Session,
+  all: readonly SavedGateway[],
+): readonly AskChoice[] {
+  const now = platform.clock.now()
+  return all.map(({ name, baseUrl, proven }) => ({
+    value: name,
+    name: `${name}  ${baseUrl}${proven === undefined ? '' : `, proven ${sinceThen(proven.at, now)}`}`,
+    short: name,
+  }))
+}
+
+/** How long ago, as people say it. */
+export function sinceThen(at: string, now: Date): string {
+  const minutes = Math.floor((now.getTime() - Date.parse(at)) / 60_000)
+  if (!(minutes >= 1)) return 'just now'
+  if (minutes < 60) return `${minutes} min ago`
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ago`
+  return `${Math.floor(minutes / (24 * 60))} days ago`
+}

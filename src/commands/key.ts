@@ -1,0 +1,142 @@
+import { Argument } from '@commander-js/extra-typings'
+import type { Client } from '../clients/client.ts'
+import { rowOf, rows } from '../clients/list.ts'
+import { UserError } from '../errors.ts'
+import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
+import type { RunRecord } from '../transaction/record.ts'
+import { type CommandFile, examples, type GatewayFlags, gatewayCommand } from './command.ts'
+import { clientsNow, isSetUp } from './inventory/client-state.ts'
+import type { Session } from './screen/session.ts'
+import { begin, setUp } from './setup.ts'
+
+interface KeyRequest {
+  /** Ids of clients; none: all that use the gateway. */
+  readonly clients: readonly string[]
+  readonly gateway: GatewayFlags
+  readonly isDryRun: boolean
+  readonly yes: boolean
+  readonly verify: boolean
+  readonly keychain: boolean
+}
+
+export const command: CommandFile<KeyRequest> = {
+  run: changeKey,
+  define: (run) =>
+    gatewayCommand('key')
+      .description('take a new key, prove it, and switch it in every client of the gateway')
+      .addArgument(
+        new Argument('[clients...]', 'only these clients').choices(rows.map(({ id }) => id)),
+      )
+      .option('--keychain', "keep the remembered key in the system's keychain")
+      .option('--dry-run', 'prove and show everything, change nothing')
+      .option('--yes', 'accept everything that would be asked')
+      .option('--no-verify', 'leave the network alone')
+      .option('--json', 'print one JSON document')
+      .addHelpText('after', '\nAddress, models and every other choice stay as they are.')
+      .addHelpText('after', examples(['repoint key', 'repoint key codex --key-stdin --yes < key']))
+      .action((clients, flags) =>
+        run({
+          clients,
+          gateway: flags,
+          isDryRun: flags.dryRun === true,
+          yes: flags.yes === true,
+          verify: flags.verify,
+          keychain: flags.keychain === true,
+        }),
+      ),
+}
+
+/** A client that repoint has set up, and where. */
+interface User {
+  readonly client: Client
+  readonly baseUrl: string
+}
+
+/** Switches the key of a gateway in the clients that use it, in one run. Returns the exit status. */
+async function changeKey(session: Session, request: KeyRequest): Promise<number> {
+  const runs = begin(session)
+  const users = usersNamed(await usersNow(session, runs), request.clients)
+  const { baseUrl: _, ...gateway } = request.gateway
+  const baseUrl = await gatewayOf(session, users, request.gateway)
+
+  const { isDryRun, yes, verify, keychain } = request
+  const asked = {
+    command: 'key',
+    clients: users.flatMap((one) => (one.baseUrl === baseUrl ? [one.client.id] : [])),
+    gateway,
+    known: { baseUrl, configured: [] },
+    options: {},
+    defaults: false,
+    isKeyOnly: true,
+    tryClient: false,
+  }
+  return setUp(session, { ...asked, isDryRun, yes, verify, keychain }, runs)
+}
+
+async function usersNow(session: Session, runs: readonly RunRecord[]): Promise<readonly User[]> {
+  const users = (await clientsNow(session, runs)).flatMap(({ client, settings }): User[] => {
+    const { baseUrl } = settings
+    return baseUrl && isSetUp(client, settings, runs) ? [{ client, baseUrl }] : []
+  })
+  if (users.length > 0) return users
+  throw new UserError({
+    code: 'usage',
+    message: 'repoint has set up no client so far, so there is no key to change',
+    hint: 'Set one up, for example: repoint codex',
+  })
+}
+
+/** @throws UserError `usage` for a client that is not set up */
+function usersNamed(users: readonly User[], ids: readonly string[]): readonly User[] {
+  const families = new Set(ids.map((id) => rowOf(id).family))
+  const named = users.filter(({ client }) => families.has(client.family))
+  const missing = ids.find((id) => named.every(({ client }) => client.family !== rowOf(id).family))
+  if (missing !== undefined)
+    throw new UserError({
+      code: 'usage',
+      message: `${rowOf(missing).label} has not been set up by repoint`,
+      hint: `Set it up: repoint ${missing} --base-url URL`,
+    })
+  return ids.length === 0 ? users : named
+}
+
+/**
+ * The one gateway that the new key is for: a key must not go to another.
+ *
+ * @throws UserError `usage` where it is not clear which
+ */
+async function gatewayOf(
+  session: Session,
+  users: readonly User[],
+  { baseUrl, allowHttp }: GatewayFlags,
+): Promise<string> {
+  const urls = [...new Set(users.map((one) => one.baseUrl))]
+  const describe = (url: string) => {
+    const ofUrl = users.filter((one) => one.baseUrl === url)
+    return `${url} (${ofUrl.map(({ client }) => client.label).join(', ')})`
+  }
+
+  const named = baseUrl ?? session.platform.machine.env['REPOINT_BASE_URL']
+  if (named) {
+    const wanted = normaliseBaseUrl(named, { allowHttp: allowHttp === true }).baseUrl
+    if (urls.includes(wanted)) return wanted
+    throw new UserError({
+      code: 'usage',
+      message: `None of the clients is set up at ${wanted}`,
+      hint: `They are at: ${urls.map(describe).join(', ')}.`,
+    })
+  }
+
+  const [only, ...others] = urls
+  if (only !== undefined && others.length === 0) return only
+  if (session.canAsk)
+    return session.platform.ask.search({
+      message: 'Which gateway is the new key for?',
+      choices: urls.map((url) => ({ value: url, name: describe(url) })),
+    })
+  throw new UserError({
+    code: 'usage',
+    message: `A key is for one gateway, and the clients use several: ${urls.map(describe).join(', ')}`,
+    hint: 'Name one with --base-url URL, or name the clients that use it.',
+  })
+}

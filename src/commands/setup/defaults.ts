@@ -1,0 +1,151 @@
+import type { ClientFlag, SetupOptions } from '../../clients/client.ts'
+import { type ClientRow, rows } from '../../clients/list.ts'
+import { UserError } from '../../errors.ts'
+import { normaliseBaseUrl } from '../../gateway/input/base-url.ts'
+import { asObject, jsonIn } from '../../gateway/json.ts'
+import { printableLine } from '../../text.ts'
+import { checkName } from '../inventory/saved-gateways.ts'
+
+/**
+ * What an operator publishes for a team: an address, and for each client the values of flags of its
+ * own command. Nothing else can stand in it, and never a key.
+ */
+export interface TeamDefaults {
+  readonly baseUrl: string
+  readonly name?: string
+  readonly clients: readonly ClientDefaults[]
+}
+
+export interface ClientDefaults {
+  readonly id: string
+  /** By the name of the flag, without dashes in front: `opus-model`. */
+  readonly flags: Readonly<Record<string, string | number | boolean>>
+  readonly options: SetupOptions
+}
+
+/** Largest file that is read, in bytes. */
+export const maxDefaultsBytes = 64 * 1024
+
+const longestValue = 200
+
+/** @throws UserError `config-invalid` with the place in the file; `usage` for a refused address or name */
+export function readDefaults(
+  bytes: Uint8Array,
+  place: string,
+  allowed: { readonly allowHttp: boolean },
+): TeamDefaults {
+  const refuse = (what: string) =>
+    new UserError({
+      code: 'config-invalid',
+      message: `${place} is no file of defaults: ${printableLine(what)}`,
+      hint: '`repoint gateways export NAME` writes one.',
+    })
+
+  const document = asObject(jsonIn(new TextDecoder().decode(bytes)))
+  if (document === undefined) throw refuse('it is not a JSON object')
+  expectKnown(Object.keys(document), ['version', 'name', 'baseUrl', 'clients'], refuse)
+  const { version, name, baseUrl } = document
+  const clients = asObject(document['clients'])
+  if (version !== 1) throw refuse('"version" is not 1')
+  if (typeof baseUrl !== 'string') throw refuse('"baseUrl" is not text')
+  if (name !== undefined && typeof name !== 'string') throw refuse('"name" is not text')
+  if (clients === undefined) throw refuse('"clients" is not an object')
+  if (name !== undefined) checkName(name)
+  expectKnown(
+    Object.keys(clients),
+    rows.map(({ id }) => id),
+    refuse,
+  )
+
+  return {
+    baseUrl: normaliseBaseUrl(baseUrl, allowed).baseUrl,
+    ...(name === undefined ? {} : { name }),
+    clients: rows.flatMap((row) => {
+      if (!Object.hasOwn(clients, row.id)) return []
+      const flags = asObject(clients[row.id])
+      if (flags === undefined) throw refuse(`"${row.id}" is not an object`)
+      return [{ id: row.id, ...flagsOf(row, flags, refuse) }]
+    }),
+  }
+}
+
+type Refuse = (what: string) => UserError
+
+function expectKnown(names: readonly string[], known: readonly string[], refuse: Refuse): void {
+  const stranger = names.find((name) => !known.includes(name))
+  if (stranger !== undefined)
+    throw refuse(
+      `${JSON.stringify(stranger.slice(0, longestValue))} is unknown; there is ${known.join(', ')}`,
+    )
+}
+
+function flagsOf(
+  row: ClientRow,
+  given: Readonly<Record<string, unknown>>,
+  refuse: Refuse,
+): Pick<ClientDefaults, 'flags' | 'options'> {
+  const known = new Map(row.flags.map((flag) => [nameOfFlag(flag), flag]))
+  expectKnown(Object.keys(given), [...known.keys()], (what) => refuse(`in "${row.id}" ${what}`))
+
+  const flags: Record<string, string | number | boolean> = {}
+  const said: SetupOptions[] = []
+  for (const [name, flag] of known) {
+    const value = given[name]
+    if (value === undefined) continue
+    if (!isFitting(flag, value)) throw refuse(`"${row.id}" has no fitting value of "${name}"`)
+    flags[name] = value
+    said.push(flag.means(value))
+  }
+  const slotModels = Object.assign({}, ...said.map((one) => one.slotModels))
+  return { flags, options: Object.assign({}, ...said, { slotModels }) }
+}
+
+/** `--opus-model <id>`: opus-model. */
+export function nameOfFlag({ flag }: ClientFlag): string {
+  return flag.replace(/^--(?:no-)?/, '').replace(/ .*/, '')
+}
+
+function isFitting(
+  { flag, choices, takes }: ClientFlag,
+  value: unknown,
+): value is string | number | boolean {
+  if (!flag.includes('<')) return typeof value === 'boolean'
+  if (takes !== undefined) return Number.isSafeInteger(value) && Number(value) > 0
+  return (
+    typeof value === 'string' &&
+    value !== '' &&
+    value.length <= longestValue &&
+    printableLine(value) === value &&
+    (choices === undefined || choices.includes(value))
+  )
+}
+
+/** The file, as it is shown and written. */
+export function spellDefaults({ baseUrl, name, clients }: TeamDefaults): string {
+  const byId = Object.fromEntries(clients.map(({ id, flags }) => [id, flags]))
+  return `${JSON.stringify({ version: 1, ...(name === undefined ? {} : { name }), baseUrl, clients: byId }, undefined, 2)}\n`
+}
+
+/** The flags that say what stands in `options`, for a file that sets up others alike. Pure. */
+export function flagsFor(row: ClientRow, options: SetupOptions): ClientDefaults['flags'] {
+  const values = leavesOf(options)
+  return Object.fromEntries(
+    row.flags.flatMap((flag) => {
+      const value = values.find((one) => isFitting(flag, one) && isPartOf(flag.means(one), options))
+      return value === undefined ? [] : [[nameOfFlag(flag), value]]
+    }),
+  )
+}
+
+type Leaf = string | number | boolean
+
+function leavesOf(value: unknown): readonly Leaf[] {
+  if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(leavesOf)
+  return value === undefined || value === null ? [] : [value as Leaf]
+}
+
+function isPartOf(part: unknown, whole: unknown): boolean {
+  const [members, all] = [asObject(part), asObject(whole)]
+  if (members === undefined || all === undefined) return part === whole
+  return Object.entries(members).every(([name, member]) => isPartOf(member, all[name]))
+}

@@ -1,0 +1,40 @@
+import { rows } from '../../clients/list.ts'
+import { compact } from '../../compact.ts'
+import { UserError } from '../../errors.ts'
+import type { SavedGateway } from '../../transaction/gateways.ts'
+import type { GatewayFlags } from '../command.ts'
+import { keyOf } from '../inventory/saved-gateways.ts'
+import type { Session } from '../screen/session.ts'
+import type { SetupRequest } from './run.ts'
+
+/**
+ * The part of a setup's request that a remembered gateway answers.
+ *
+ * @throws UserError `key-missing`, `keychain-failed`
+ */
+export async function atSaved(
+  session: Session,
+  saved: SavedGateway,
+  { timeout }: GatewayFlags,
+): Promise<Pick<SetupRequest, 'gateway' | 'name' | 'known'>> {
+  const { name, baseUrl, caFile, allowHttp } = saved
+  const key = await keyOf(session, saved, timeout * 1000)
+  return { gateway: compact({ timeout, caFile, allowHttp }), name, known: { baseUrl, key } }
+}
+
+/** What is wrong with two clients of one family at once; undefined: each is of its own. */
+export function problemOfTwins(ids: readonly string[]): string | undefined {
+  const named = rows.filter(({ id }) => ids.includes(id))
+  for (const { id, family, label } of named) {
+    const other = named.find((one) => one.family === family && one.id !== id)
+    if (other !== undefined) return `${label} and ${other.label} are two setups of the same file`
+  }
+  return undefined
+}
+
+/** @throws UserError `usage` */
+export function expectOneOfEachFamily(ids: readonly string[]): void {
+  const message = problemOfTwins(ids)
+  if (message !== undefined)
+    throw new UserError({ code: 'usage', message, hint: 'Name one of them.' })
+}

@@ -1,0 +1,104 @@
+import type { LoggedRequest } from '../../log/request-log.ts'
+import { asList } from '../../requests/read.ts'
+import type { Exchange } from '../../transcript/exchange.ts'
+import { objectIn } from '../../transcript/exchange.ts'
+import type { Part, Question, Turn } from '../../transcript/turns.ts'
+
+/** What a row says of a request, in characters. */
+const maxGist = 240
+
+/** What is asked, in a line: the words of the person, or what a tool gave back. */
+export function gistOfQuestion(question: Question | undefined, request: LoggedRequest): string {
+  const said = question && newestOf(question)
+  return oneLine(said || `${request.method} ${request.path}`)
+}
+
+/** What is answered, in a line: the text, or the tools that are called. */
+export function gistOfAnswer({ answer, problem }: Exchange, request: LoggedRequest): string {
+  const parts = answer?.parts ?? []
+  const said = parts.map(gistOfPart).filter(Boolean).join(' ')
+  const cut =
+    request.state === 'cut' ? (said === '' ? 'cut off before an answer' : '… cut off') : ''
+  return oneLine(
+    [request.reason ?? problem ?? '', said || listGist(request), cut].filter(Boolean).join(' '),
+  )
+}
+
+/** The last that was said to the model. */
+function newestOf({ turns }: Question): string {
+  const last = turns.findLastIndex(({ role }) => role === 'assistant')
+  const newest = turns.slice(last + 1)
+  const results = newest.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-result'))
+  if (results.length === 0) {
+    // Claude Code 2.1.330 puts its own words behind those of the person, in a turn of the system.
+    const ofPerson = newest.filter(({ role }) => role === 'user')
+    return ofPerson.map(wordsOf).findLast((words) => words !== '') ?? ''
+  }
+  return results.map(({ id, text }) => `${calledAs(turns, id)} → ${text}`).join(' · ')
+}
+
+/** Clients put blocks like <system-reminder> around what a person says. */
+function wordsOf({ parts }: Turn): string {
+  const texts = parts.flatMap((part) => (part.type === 'text' ? part.text : []))
+  const bare = texts.map(withoutBlocks)
+  return bare.findLast((text) => text !== '') ?? texts.at(-1) ?? parts.map(gistOfPart).join(' ')
+}
+
+/** What lies further from the end of a text is not looked through, in characters. */
+const maxLookedThrough = 20_000
+
+function withoutBlocks(whole: string): string {
+  const text = whole.slice(-maxLookedThrough)
+  let kept = ''
+  let at = 0
+  for (const { index, 1: tag } of text.matchAll(/<([\w-]+)>/g)) {
+    const close = `</${tag}>`
+    const end = index < at ? -1 : text.indexOf(close, index)
+    if (end === -1) continue
+    kept += `${text.slice(at, index)} `
+    at = end + close.length
+  }
+  return (kept + text.slice(at)).trim()
+}
+
+function calledAs(turns: readonly Turn[], id: string): string {
+  for (const { parts } of turns)
+    for (const part of parts) if (part.type === 'tool-call' && part.id === id) return part.name
+  return 'a tool'
+}
+
+function gistOfPart(part: Part): string {
+  switch (part.type) {
+    case 'tool-call':
+      return `${part.name}(${valuesIn(part.text)})`
+    case 'thinking':
+      return ''
+    case 'tool-result':
+      return `→ ${part.text}`
+    default:
+      return part.text
+  }
+}
+
+/** The arguments of a call without their names. */
+function valuesIn(input: string): string {
+  const values = objectIn(input)
+  if (values === undefined) return input
+  return Object.values(values)
+    .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+    .join(', ')
+}
+
+function listGist({ responseBody, path }: LoggedRequest): string {
+  if (!/\/models(\?|$)/.test(path)) return ''
+  const list = objectIn(responseBody)?.['data']
+  return list === undefined ? '' : `${asList(list).length} models`
+}
+
+function oneLine(text: string): string {
+  return text
+    .slice(0, 4 * maxGist)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, maxGist)
+}

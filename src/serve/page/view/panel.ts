@@ -1,0 +1,248 @@
+import type { LoggedRequest } from '../../log/request-log.ts'
+import { readExchange } from '../../transcript/exchange.ts'
+import { curlOf } from '../read/curl.ts'
+import { $, button, copy, make, menu } from './dom.ts'
+import type { Exporter } from './export.ts'
+import { fold, laidOut } from './folds.ts'
+import type { Entry, Store } from './store.ts'
+import { bar, endOf } from './timeline.ts'
+import { conversation } from './turns.ts'
+import {
+  amount,
+  clockTime,
+  duration,
+  joined,
+  keyText,
+  modelText,
+  startOf,
+  statusClass,
+  statusText,
+  tokensText,
+} from './words.ts'
+
+interface PanelParts {
+  readonly store: Store
+  readonly exporter: Exporter
+  readonly open: (id: string) => void
+  readonly shut: () => void
+}
+
+/** One request: its conversation first, then everything as it came. */
+export class Panel {
+  readonly #parts: PanelParts
+  #id: string | undefined
+  /** What is drawn. */
+  #drawn = ''
+
+  constructor(parts: PanelParts) {
+    this.#parts = parts
+  }
+
+  get id(): string | undefined {
+    return this.#id
+  }
+
+  show(id: string | undefined): void {
+    this.#id = id
+    this.#drawn = ''
+    this.draw()
+    $('panel').scrollTop = 0
+  }
+
+  /** The next one in its conversation, `1`, or the one before, `-1`. */
+  neighbour(step: 1 | -1): string | undefined {
+    const entry = this.#parts.store.find(this.#id)
+    if (entry === undefined) return undefined
+    const thread = this.#parts.store.thread(entry.place.thread)
+    return thread[thread.indexOf(entry) + step]?.request.id
+  }
+
+  /** Draws what has changed: somebody may be reading. */
+  draw(): void {
+    const { store } = this.#parts
+    const entry = store.find(this.#id)
+    const isShown = this.#id !== undefined
+    $('main').classList.toggle('split', isShown)
+    $('panel').hidden = !isShown
+    const thread = entry === undefined ? [] : store.thread(entry.place.thread)
+    const drawn = `${this.#id} ${entry?.version} ${thread.length}`
+    if (!isShown || drawn === this.#drawn) return
+
+    this.#drawn = drawn
+    const focused = $('panel').contains(document.activeElement)
+      ? (document.activeElement as HTMLElement).dataset['name']
+      : undefined
+    $('panel').replaceChildren(...(entry === undefined ? this.#gone() : this.#view(entry, thread)))
+    if (focused !== undefined)
+      $('panel')
+        .querySelector<HTMLElement>(`[data-name="${CSS.escape(focused)}"]`)
+        ?.focus()
+  }
+
+  #gone(): readonly HTMLElement[] {
+    return [make('div', 'top', make('h2', '', 'This request has left the log.'), this.#close())]
+  }
+
+  #close(): HTMLElement {
+    const node = button('✕', this.#parts.shut, 'Close')
+    node.className = 'close'
+    node.ariaLabel = 'Close'
+    return node
+  }
+
+  #view(entry: Entry, thread: readonly Entry[]): readonly HTMLElement[] {
+    const { request, full, digest, place } = entry
+    const title = digest?.asks ?? `${request.method} ${request.path}`
+    const before = this.#parts.store.find(place.before)
+    const top = [
+      make('div', 'top', make('h2', '', title), this.#close()),
+      make('p', 'route mono', `${request.method} ${request.path}`),
+      this.#tools(entry, thread),
+      ...reasonView(entry),
+      factsView(entry, before),
+    ]
+    if (full === undefined) return top
+    const exchange = readExchange(full)
+    const earlier = before?.full && readExchange(before.full).question
+    return [
+      ...top,
+      ...conversation(exchange, earlier),
+      make('h3', '', 'As it came'),
+      headersFold('Request headers', full.headers),
+      bodyFold('Request body', full.requestBody, full.requestBytes),
+      headersFold('Answer headers', full.responseHeaders),
+      bodyFold('Answer body', full.responseBody, full.responseBytes),
+    ]
+  }
+
+  #tools({ full }: Entry, thread: readonly Entry[]): HTMLElement {
+    const { exporter, open } = this.#parts
+    const at = thread.findIndex(({ request }) => request.id === this.#id)
+    const step = (text: string, arrow: string, to: 1 | -1) => {
+      const id = this.neighbour(to)
+      const node = button(arrow, () => id !== undefined && open(id), text)
+      node.title = `${text} in this conversation`
+      node.ariaLabel = node.title
+      node.disabled = id === undefined
+      return node
+    }
+    const steps =
+      thread.length === 1
+        ? []
+        : [
+            make(
+              'span',
+              'steps',
+              step('Earlier', '←', -1),
+              make('span', '', `${at + 1} of ${thread.length}`),
+              step('Later', '→', 1),
+            ),
+          ]
+    if (full === undefined) return make('div', 'buttons', ...steps)
+    const all = thread.flatMap((one) => one.full ?? [])
+    return make(
+      'div',
+      'buttons',
+      ...steps,
+      button('Copy as curl', () =>
+        copy(curlOf(full, location.origin), 'the command; its key is $REPOINT_API_KEY'),
+      ),
+      button('Copy body', () => copy(full.requestBody, 'the body of the request')),
+      menu('Export', {
+        ...(thread.length === 1
+          ? {}
+          : {
+              'Conversation as scenario': () => exporter.scenario(all),
+              'Conversation as HAR': () => exporter.har(all),
+            }),
+        'This request as scenario': () => exporter.scenario([full]),
+        'This request as HAR': () => exporter.har([full]),
+      }),
+    )
+  }
+}
+
+function reasonView({ request, digest, full }: Entry): readonly HTMLElement[] {
+  const problem = request.reason ?? (full && readExchange(full).problem)
+  if (problem === undefined) {
+    if (request.state !== 'cut') return []
+    return [note('bad', 'The connection ended before the answer did.')]
+  }
+  const made = request.fault === undefined ? '' : ` (A fault made it so: ${request.fault}.)`
+  return [note(statusClass(request), `${problem}${made}`)]
+
+  function note(kind: string, text: string): HTMLElement {
+    const node = make('p', `reason ${kind}`, make('b', '', statusText(request)), ' ', text)
+    node.dataset['asks'] = digest?.asks ?? ''
+    return node
+  }
+}
+
+function factsView({ request, digest }: Entry, before: Entry | undefined): HTMLElement {
+  const { requestBytes, responseBytes, firstByteMs, totalMs } = request
+  const gap = before === undefined ? undefined : startOf(request) - endOf(before.request)
+  const list = make('dl', 'facts')
+  const facts: Readonly<Record<string, Node | string>> = {
+    Status: make('span', `status ${statusClass(request)}`, statusText(request)),
+    Model: modelText(request),
+    Client: request.client,
+    Key: keyText(request),
+    Tokens: joined(
+      ', ',
+      tokensText(request.inputTokens, request.outputTokens),
+      digest?.usage?.cached ? `${amount(digest.usage.cached)} cached` : '',
+      digest?.usage?.reasoning ? `${amount(digest.usage.reasoning)} reasoning` : '',
+    ),
+    Bytes: `${amount(requestBytes)} → ${amount(responseBytes)}`,
+    Fault: request.fault ?? '',
+    'Request id': make('span', 'mono', request.id),
+  }
+  for (const [name, value] of Object.entries(facts))
+    if (value !== '') list.append(make('dt', '', name), make('dd', '', value))
+
+  const times = joined(
+    ' · ',
+    clockTime(request.at),
+    gap === undefined ? '' : `${duration(Math.max(0, gap))} after the one before`,
+    firstByteMs === undefined ? '' : `first byte ${duration(firstByteMs)}`,
+    totalMs === undefined ? 'still open' : `whole answer ${duration(totalMs)}`,
+  )
+  return make('div', '', make('p', 'times', times), bar(request, totalMs ?? 0), list)
+}
+
+function headersFold(title: string, headers: LoggedRequest['headers']): HTMLElement {
+  const entries = Object.entries(headers)
+  return fold({
+    name: title,
+    title,
+    note: String(entries.length),
+    content: () => [
+      make('pre', '', entries.map(([name, value]) => `${name}: ${value}`).join('\n')),
+    ],
+  })
+}
+
+function bodyFold(title: string, body: string, bytes: number): HTMLElement {
+  const isCut = body.length > 0 && body.length * 4 < bytes
+  return fold({
+    name: title,
+    title,
+    note: `${amount(bytes)} bytes${isCut ? ', of which the log kept the beginning' : ''}`,
+    content: () => {
+      if (body === '') return [make('p', 'quiet', 'Nothing.')]
+      const raw = make('pre', '', body)
+      const better = laidOut(body)
+      if (better === body) return [raw]
+      const turn = button(
+        'Show laid out',
+        () => {
+          const isRaw = raw.textContent === body
+          raw.textContent = isRaw ? better : body
+          turn.textContent = isRaw ? 'Show as sent' : 'Show laid out'
+        },
+        `${title} layout`,
+      )
+      return [turn, raw]
+    },
+  })
+}

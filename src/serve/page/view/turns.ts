@@ -1,0 +1,229 @@
+import { diffLines } from 'diff'
+import type { Exchange } from '../../transcript/exchange.ts'
+import type { Answer, Part, Question, Turn } from '../../transcript/turns.ts'
+import { compare, type Difference } from '../read/difference.ts'
+import { make } from './dom.ts'
+import { fold, laidOut, longText } from './folds.ts'
+import { amount, plural } from './words.ts'
+
+/**
+ * The conversation of a request: what was said before, folded; what is new; the answer.
+ *
+ * @param before the request before it in its conversation
+ */
+export function conversation(
+  { question, answer }: Exchange,
+  before: Question | undefined,
+): readonly HTMLElement[] {
+  if (question === undefined) return []
+  const difference = before && compare(before, question)
+  const names = callNames([...question.turns, { role: 'assistant', parts: answer?.parts ?? [] }])
+  return [
+    make('h3', '', 'Conversation'),
+    ...frameOf(question, before, difference),
+    turnsView(question, difference, names),
+    // An error has no parts and does not end: its words stand above.
+    ...(answer === undefined || (answer.parts.length === 0 && answer.finish === undefined)
+      ? []
+      : [answerView(answer, names)]),
+  ]
+}
+
+/** Which tool a call id belongs to: a result names only that. */
+function callNames(turns: readonly Turn[]): ReadonlyMap<string, string> {
+  const calls = turns.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-call'))
+  return new Map(calls.map(({ id, name }) => [id, name]))
+}
+
+/** What stands around the turns: system prompt, tools, settings. */
+function frameOf(
+  question: Question,
+  before: Question | undefined,
+  difference: Difference | undefined,
+): readonly HTMLElement[] {
+  const { system, tools, settings } = question
+  const changes = difference?.settings ?? []
+  return [
+    ...(system === '' && !difference?.isSystemNew
+      ? []
+      : [
+          fold({
+            name: 'system',
+            title: 'System prompt',
+            note: `${amount(system.length)} characters${difference?.isSystemNew ? ', changed' : ''}`,
+            content: () => [
+              difference?.isSystemNew
+                ? linesChanged(before?.system ?? '', system)
+                : longText(system),
+            ],
+          }),
+        ]),
+    ...(tools.length === 0 && !difference?.removedTools.length
+      ? []
+      : [
+          fold({
+            name: 'tools',
+            title: plural(tools.length, 'tool'),
+            note: toolsNote(question, difference),
+            content: () =>
+              tools.map(({ name, definition }) =>
+                fold({
+                  name: `tool ${name}`,
+                  title: name,
+                  content: () => [make('pre', '', JSON.stringify(definition, null, 2))],
+                }),
+              ),
+          }),
+        ]),
+    ...(Object.keys(settings).length === 0 && changes.length === 0
+      ? []
+      : [
+          fold({
+            name: 'settings',
+            title: 'Settings',
+            note:
+              changes.length === 0
+                ? Object.keys(settings).join(', ')
+                : `changed: ${changes.map(({ name }) => name).join(', ')}`,
+            isOpen: changes.length > 0,
+            content: () => [settingsView(question, changes)],
+          }),
+        ]),
+  ]
+}
+
+function toolsNote({ tools }: Question, difference: Difference | undefined): string {
+  const { addedTools = [], removedTools = [], changedTools = [] } = difference ?? {}
+  const changes = [
+    ...addedTools.map((name) => `+ ${name}`),
+    ...removedTools.map((name) => `− ${name}`),
+    ...changedTools.map((name) => `${name} changed`),
+  ]
+  return (changes.length > 0 ? changes : tools.map(({ name }) => name)).join(', ')
+}
+
+function settingsView(question: Question, changes: Difference['settings']): HTMLElement {
+  const list = make('dl', 'settings')
+  const changed = new Map(changes.map((change) => [change.name, change]))
+  for (const name of new Set([...Object.keys(question.settings), ...changed.keys()])) {
+    const value = (held: unknown) => (held === undefined ? '(absent)' : JSON.stringify(held))
+    const change = changed.get(name)
+    const now = value(question.settings[name])
+    const shown = make('dd', 'mono')
+    if (change === undefined) shown.append(now)
+    else shown.append(make('del', '', value(change.before)), ' ', make('ins', '', now))
+    list.append(make('dt', '', name), shown)
+  }
+  return list
+}
+
+function linesChanged(before: string, now: string): HTMLElement {
+  const node = make('div', 'text')
+  for (const { added, removed, value } of diffLines(before, now)) {
+    if (added) node.append(make('ins', '', value))
+    else if (removed) node.append(make('del', '', value))
+    else node.append(shortened(value))
+  }
+  return node
+}
+
+/** Lines that are the same on both sides: their beginning and their end. */
+function shortened(same: string): string {
+  const lines = same.split('\n')
+  if (lines.length <= 8) return same
+  return [...lines.slice(0, 3), `… ${lines.length - 6} lines …`, ...lines.slice(-3)].join('\n')
+}
+
+function turnsView(
+  { turns }: Question,
+  difference: Difference | undefined,
+  names: ReadonlyMap<string, string>,
+): HTMLElement {
+  const node = make('div', 'turns')
+  if (difference === undefined) {
+    node.append(...turns.map((turn) => turnView(turn, '', names)))
+    return node
+  }
+
+  let same: Turn[] = []
+  const closeSame = () => {
+    const held = same
+    same = []
+    if (held.length === 0) return
+    node.append(
+      fold({
+        name: 'earlier',
+        title: `${plural(held.length, 'turn')} as before`,
+        content: () => held.map((turn) => turnView(turn, '', names)),
+      }),
+    )
+  }
+  for (const { turn, mark } of difference.turns) {
+    if (mark === 'same') {
+      same.push(turn)
+      continue
+    }
+    closeSame()
+    node.append(turnView(turn, mark, names))
+  }
+  closeSame()
+  if (difference.turns.every(({ mark }) => mark === 'same'))
+    node.append(make('p', 'quiet', 'It says the same as the request before it.'))
+  return node
+}
+
+function answerView(answer: Answer, names: ReadonlyMap<string, string>): HTMLElement {
+  const node = turnView({ role: 'assistant', parts: answer.parts }, 'answer', names)
+  if (answer.finish !== undefined) node.append(make('div', 'finish', `ended with ${answer.finish}`))
+  return node
+}
+
+const roleNames = { system: 'System', user: 'User', assistant: 'Model', tool: 'Tool' } as const
+
+/** @param mark what became of it: `new`, `gone`, `answer`, or nothing */
+function turnView(
+  { role, parts }: Turn,
+  mark: string,
+  names: ReadonlyMap<string, string>,
+): HTMLElement {
+  const title = mark === 'answer' ? 'Answer' : roleNames[role]
+  const label = make('div', 'role', title)
+  if (mark === 'new' || mark === 'gone') label.append(' ', make('span', 'mark', mark))
+  const said = parts.map((part) => partView(part, names))
+  const nothing = parts.length === 0 ? make('div', 'quiet', 'says nothing') : undefined
+  return make('article', `turn ${role} ${mark}`, label, make('div', 'said', ...said, nothing))
+}
+
+function partView(part: Part, names: ReadonlyMap<string, string>): HTMLElement {
+  switch (part.type) {
+    case 'text':
+      return longText(part.text)
+    case 'refusal':
+      return make('div', 'part', make('span', 'kind', 'refuses'), longText(part.text))
+    case 'thinking':
+      return make(
+        'div',
+        'part thinking',
+        make('span', 'kind', 'thinks'),
+        part.text === '' ? make('div', 'quiet', 'encrypted') : longText(part.text),
+      )
+    case 'tool-call':
+      return make(
+        'div',
+        'part call',
+        make('span', 'kind', 'calls '),
+        make('b', 'mono', part.name),
+        longText(laidOut(part.text), 'mono'),
+      )
+    case 'tool-result':
+      return make(
+        'div',
+        `part result${part.isError ? ' bad' : ''}`,
+        make('span', 'kind', part.isError ? 'failed: ' : 'result of '),
+        make('b', 'mono', names.get(part.id) || part.id || 'a tool'),
+        longText(part.text, 'mono'),
+      )
+    case 'other':
+      return make('div', 'part quiet', part.text)
+  }
+}

@@ -1,0 +1,41 @@
+/** A parsed JSON object whose members nobody has looked at yet. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Reads members of a body without trusting their types: what does not fit is absent. */
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function asString(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+export function asNumber(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined
+}
+
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** The text of content that is a string or a list of blocks with `text`. */
+export function contentText(content: unknown): string {
+  if (typeof content === 'string') return content
+  return asList(content)
+    .map((block) => (isObject(block) ? (asString(block['text']) ?? '') : ''))
+    .filter((text) => text !== '')
+    .join('\n')
+}
+
+/**
+ * Deeper than this no client nests, and writing it again would run out of stack. Go's decoder, which
+ * the service uses, stops at 10,000.
+ */
+const maxJsonDepth = 1000
+
+/** Whether data that was parsed nests so deeply that it must be left alone. */
+export function isTooDeep(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return depth >= maxJsonDepth || Object.values(value).some((inner) => isTooDeep(inner, depth + 1))
+}

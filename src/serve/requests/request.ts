@@ -1,0 +1,60 @@
+import type { Refusal } from './refusal.ts'
+
+/**
+ * What the protocols have in common on the way in: a body becomes a `ModelRequest`. Nothing here knows
+ * a protocol or a socket.
+ */
+
+/** What a client asks for, whatever protocol it spoke. */
+export interface ModelRequest {
+  /** As the client named it; may be an alias. */
+  readonly model: string
+  /** The conversation in order, system and developer prompts included. */
+  readonly messages: readonly Message[]
+  /** Those that may be called. */
+  readonly tools: readonly Tool[]
+  readonly toolChoice: ToolChoice
+  /** Whether one answer may hold several calls. */
+  readonly isParallel: boolean
+  /** Whether it is to think: before each answer, where it finds reason to, or not at all. */
+  readonly thinking: 'always' | 'sometimes' | 'never'
+  /** Thoughts came back altered: refused, unless the answer was recorded with a vendor's own. */
+  readonly unsealed?: Refusal | undefined
+  /** In tokens; undefined: no limit. */
+  readonly maxOutputTokens: number | undefined
+  readonly stopSequences: readonly string[]
+  /** JSON schema that the answer must fit; undefined: free text. `{type: 'object'}`: any JSON object. */
+  readonly outputSchema?: unknown
+}
+
+export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string }
+
+export interface Tool {
+  readonly name: string
+  /** `function` takes a JSON object, `custom` takes free text (chat and responses only). */
+  readonly kind: 'function' | 'custom'
+  readonly description?: string | undefined
+  /** JSON schema of the arguments, as the client sent it. */
+  readonly parameters: unknown
+  /** The group that the client put the tool into; its calls name it again. */
+  readonly namespace?: string | undefined
+  /** Tools that can be reached only through this one, which takes a script that calls them. */
+  readonly nested?: readonly string[]
+}
+
+export interface Message {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool'
+  readonly parts: readonly Part[]
+}
+
+export type Part =
+  | { readonly type: 'text'; readonly text: string }
+  /** An image, a file or a sound: accepted, not looked at. */
+  | { readonly type: 'media' }
+  /** What the assistant thought, handed back. */
+  | { readonly type: 'thinking'; readonly problem?: Refusal }
+  | { readonly type: 'tool-call'; readonly id: string; readonly name: string }
+  | { readonly type: 'tool-result'; readonly id: string; readonly text: string }
+
+/** A body that is JSON but not a request to the service itself: 500, in its own words. */
+export class InvalidRequest extends Error {}

@@ -1,0 +1,146 @@
+import { stringify } from 'yaml'
+import { compact } from '../../compact.ts'
+import type { LoggedRequest } from '../log/request-log.ts'
+import { lastUserText } from '../model/model.ts'
+import { type Exchange, objectIn, readExchange } from '../transcript/exchange.ts'
+import type { Answer, Part } from '../transcript/turns.ts'
+import type { RawReply } from './scenario.ts'
+
+/** As much of a question as tells it from others, in characters. */
+const maxQuestion = 200
+
+interface WrittenRule {
+  readonly when: Readonly<Record<string, unknown>>
+  readonly reply: object[]
+}
+
+/**
+ * The answers in a log as a scenario file, which gives them again: to the same question, before or
+ * after tool results, in the same order. Model and protocol are named where there are several. What
+ * this gateway refused by itself is left out, since it will refuse it again.
+ *
+ * @returns undefined: there is no answer in it
+ */
+export function scenarioText(requests: readonly LoggedRequest[]): string | undefined {
+  return textOf(requests, replyOf)
+}
+
+/** The same of answers as they came, byte for byte; `rawOf` knows them. Model and protocol are named. */
+export function recordedText(
+  requests: readonly LoggedRequest[],
+  rawOf: (request: LoggedRequest) => RawReply | undefined,
+): string | undefined {
+  return textOf(requests, (request) => {
+    const raw = rawOf(request)
+    return raw && { raw }
+  })
+}
+
+function textOf(
+  requests: readonly LoggedRequest[],
+  replyTo: (request: LoggedRequest, exchange: Exchange) => object | undefined,
+): string | undefined {
+  const replied = requests.flatMap((request) => {
+    const exchange = readExchange(request)
+    const reply = replyTo(request, exchange)
+    return reply === undefined ? [] : [{ request, exchange, reply }]
+  })
+  if (replied.length === 0) return undefined
+
+  const isOne = (name: 'modelAsked' | 'protocol') =>
+    new Set(replied.map(({ request }) => request[name])).size === 1
+  const isRaw = replied.some(({ reply }) => 'raw' in reply)
+  const written = { model: isRaw || !isOne('modelAsked'), protocol: isRaw || !isOne('protocol') }
+  const rules = new Map<string, WrittenRule>()
+  for (const { request, exchange, reply } of replied) {
+    const when = whenOf(request, exchange, written)
+    const key = JSON.stringify(when)
+    const rule = rules.get(key) ?? { when, reply: [] }
+    rules.set(key, rule)
+    rule.reply.push(reply)
+  }
+
+  // The first rule that fits answers: a question that holds another one comes before it.
+  const lengthOf = ({ when }: WrittenRule) => String(when['text'] ?? '').length
+  const answers = [...rules.values()].sort((a, b) => lengthOf(b) - lengthOf(a))
+  return stringify({ answers }, { lineWidth: 0 })
+}
+
+function whenOf(
+  { modelAsked, protocol }: LoggedRequest,
+  { question }: Exchange,
+  written: { readonly model: boolean; readonly protocol: boolean },
+): WrittenRule['when'] {
+  const turns = question?.turns ?? []
+  const messages = turns.map(({ role, parts }) => ({
+    role,
+    parts: parts.filter((part) => part.type === 'text'),
+  }))
+  const text = lastUserText(messages).slice(0, maxQuestion)
+  const afterTool = turns.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false
+  return {
+    ...(text === '' ? {} : { text }),
+    ...(written.model ? { model: modelAsked } : {}),
+    ...(written.protocol ? { protocol } : {}),
+    afterTool,
+  }
+}
+
+/** Undefined: this is no answer of a model, nor an error that came in its place. */
+function replyOf(request: LoggedRequest, { answer, problem }: Exchange): object | undefined {
+  const { protocol, keyMatches, status, state, reason, fault } = request
+  if (protocol === undefined || !keyMatches || status === undefined || state === 'open')
+    return undefined
+  if (status >= 400)
+    return reason !== undefined && fault === undefined
+      ? undefined
+      : { status, ...(problem === undefined ? {} : { message: problem }) }
+
+  const parts = answer?.parts ?? []
+  const textOf = (type: Part['type']) =>
+    parts.flatMap((part) => (part.type === type ? part.text : [])).join('')
+  const [text, refusal] = [textOf('text'), textOf('refusal')]
+  const calls = parts.flatMap((part) => (part.type === 'tool-call' ? writtenCall(part) : []))
+  if (text + refusal === '' && calls.length === 0) return undefined
+  const [call, ...more] = calls
+  return {
+    ...compact({
+      thinking: textOf('thinking') || undefined,
+      text: text || undefined,
+      refusal: refusal || undefined,
+      finish: finishes[answer?.finish ?? ''],
+      usage: usageOf(request, answer),
+    }),
+    ...(call === undefined
+      ? {}
+      : more.length > 0
+        ? { calls }
+        : { call: call.tool, with: call.with }),
+  }
+}
+
+/** Where an answer ended otherwise than what is said in it tells, by the protocols' words. */
+const finishes: Readonly<Record<string, string>> = {
+  length: 'length',
+  max_tokens: 'length',
+  incomplete: 'length',
+  content_filter: 'content-filter',
+}
+
+/** This gateway counts its own answers again; those of another one are told. */
+function usageOf({ inputTokens }: LoggedRequest, answer: Answer | undefined): object | undefined {
+  const usage = answer?.usage
+  if (inputTokens !== undefined || usage === undefined) return undefined
+  const { input, cached, output, reasoning } = usage
+  return {
+    inputTokens: input,
+    cachedTokens: cached,
+    outputTokens: output,
+    reasoningTokens: reasoning,
+  }
+}
+
+function writtenCall({ name, text }: Extract<Part, { type: 'tool-call' }>) {
+  // A namespace stands before a name; no name holds a dot.
+  return { tool: name.slice(name.lastIndexOf('.') + 1), with: objectIn(text) ?? text }
+}

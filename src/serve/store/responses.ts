@@ -1,0 +1,165 @@
+import type { AnswerFacts } from '../codecs/codec.ts'
+import { wholeOf } from '../codecs/codec.ts'
+import type { ModelEvent } from '../codecs/events.ts'
+import { responses } from '../codecs/responses.ts'
+import { asList, isObject, type JsonObject } from '../requests/read.ts'
+import { Refusal } from '../requests/refusal.ts'
+import { itemsOf } from '../requests/responses.ts'
+
+/** An answer that was given, as far as a later request can ask for it. */
+export interface GivenResponse {
+  readonly facts: AnswerFacts
+  readonly body: JsonObject
+  /** With what came before. */
+  readonly input: unknown
+  readonly events: readonly ModelEvent[]
+  /** Of the request, in characters. */
+  readonly size: number
+}
+
+interface Stored extends GivenResponse {
+  /** Made when it is first asked for. */
+  document?: JsonObject
+}
+
+/** As many answers are kept, and of as many characters of requests; the oldest go first. */
+const mostStored = 500
+const mostCharacters = 16 * 1024 * 1024
+
+/** The answers of responses that later requests go on from. */
+export class StoredResponses {
+  readonly #byId = new Map<string, Stored>()
+  #characters = 0
+
+  keep(given: GivenResponse): void {
+    this.#byId.set(`resp_${given.facts.id}`, { ...given })
+    this.#characters += given.size
+    for (const [id, { size }] of this.#byId) {
+      if (this.#byId.size <= mostStored && this.#characters <= mostCharacters) break
+      this.#byId.delete(id)
+      this.#characters -= size
+    }
+  }
+
+  /** The answer as it was given. */
+  find(id: string): JsonObject | undefined {
+    const stored = this.#byId.get(id)
+    if (stored === undefined) return undefined
+    const { body, facts, events } = stored
+    stored.document ??= responses.fold(body, facts, wholeOf(events)) as JsonObject
+    return stored.document
+  }
+
+  /** What it was asked with, each item with an id. */
+  inputOf(id: string): readonly JsonObject[] | undefined {
+    const stored = this.#byId.get(id)
+    return (
+      stored && itemsOf(stored.input).map((item, index) => withId(item, `${id.slice(5)}_${index}`))
+    )
+  }
+
+  /** Returns whether it was there. */
+  forget(id: string): boolean {
+    this.#characters -= this.#byId.get(id)?.size ?? 0
+    return this.#byId.delete(id)
+  }
+
+  /**
+   * The whole input of a request: the conversation that it goes on from, and stored items in the place
+   * of what refers to them.
+   *
+   * @throws Refusal where something is not there (any more)
+   */
+  wholeInput({ input, previous_response_id: previous }: JsonObject): unknown {
+    if (typeof previous !== 'string') return this.#resolved(input)
+    const before = this.#byId.get(previous)
+    if (before === undefined)
+      throw new Refusal(
+        `Previous response with id '${previous}' not found.`,
+        'previous_response_id',
+        'previous_response_not_found',
+      )
+    if (input === undefined || input === null) return input
+    const said = asList(this.find(previous)!['output'])
+    return [...itemsOf(before.input), ...said, ...itemsOf(this.#resolved(input))]
+  }
+
+  #resolved(input: unknown): unknown {
+    if (!Array.isArray(input) || !input.some(mayRefer)) return input
+    return input.map((item) => (mayRefer(item) ? this.#itemOf(item) : item))
+  }
+
+  #itemOf(item: JsonObject): unknown {
+    const { type, id, encrypted_content: sealed } = item
+    const found = this.#itemWith(String(id))
+    if (type === 'item_reference') {
+      if (found === undefined) throw notFound(`Item with id '${String(id)}' not found.`)
+      return found
+    }
+    if (typeof sealed === 'string' || typeof id !== 'string' || found !== undefined) return item
+    throw notFound(
+      `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
+    )
+  }
+
+  /** The id of an item holds that of its answer. */
+  #itemWith(id: string): unknown {
+    const answer = /^[a-z]+_([A-Za-z0-9]{24})\d+$/.exec(id)?.[1]
+    const document = answer === undefined ? undefined : this.find(`resp_${answer}`)
+    return asList(document?.['output']).find((item) => isObject(item) && item['id'] === id)
+  }
+}
+
+function mayRefer(item: unknown): item is JsonObject {
+  return isObject(item) && (item['type'] === 'item_reference' || item['type'] === 'reasoning')
+}
+
+function notFound(message: string): Refusal {
+  return new Refusal(message, 'input', null, 404)
+}
+
+function withId(item: JsonObject, id: string): JsonObject {
+  const { type = 'message', content } = item
+  const isText = type === 'message' && typeof content === 'string'
+  return {
+    id: `${type === 'message' ? 'msg' : 'item'}_${id}`,
+    type,
+    ...item,
+    ...(isText ? { content: [{ type: 'input_text', text: content }] } : {}),
+    ...(type === 'message' ? { status: 'completed' } : {}),
+  }
+}
+
+/** Asks for an answer that was given; `query` is what stands behind the question mark. */
+export interface StoredQuestion {
+  readonly method: string
+  readonly id: string
+  readonly isInput: boolean
+  readonly query: URLSearchParams
+}
+
+/** The answer to one; undefined: there is none of that id. */
+export function answerStored(store: StoredResponses, question: StoredQuestion): object | undefined {
+  const { method, id, isInput, query } = question
+  if (method === 'DELETE')
+    return store.forget(id) ? { id, object: 'response', deleted: true } : undefined
+  if (!isInput) return store.find(id)
+  const items = store.inputOf(id)
+  return items && pageOf(items, query)
+}
+
+/** A part of a list, the newest first unless said otherwise. */
+function pageOf(items: readonly JsonObject[], query: URLSearchParams): object {
+  const ordered = query.get('order') === 'asc' ? items : items.toReversed()
+  const after = query.get('after')
+  const start = after === null ? 0 : ordered.findIndex(({ id }) => id === after) + 1
+  const limit = Math.min(100, Math.max(1, Number(query.get('limit') ?? 20) || 20))
+  const data = ordered.slice(start, start + limit)
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.['id'] ?? null,
+    last_id: data.at(-1)?.['id'] ?? null,
+    has_more: start + limit < ordered.length,
+  }
+}

@@ -1,0 +1,133 @@
+import type { JsonObject } from '../requests/read.ts'
+import { asList, asString, contentText, isObject } from '../requests/read.ts'
+import type { Part, ProtocolReader, Question, SaidUsage, Turn } from './turns.ts'
+import { numberAt, otherPart, textOf, without } from './turns.ts'
+
+/** POST /v1/chat/completions. */
+export const chat: ProtocolReader = { question, answer, assemble }
+
+function question(body: JsonObject): Question {
+  const messages = asList(body['messages']).filter(isObject)
+  const isSystem = ({ role }: JsonObject) => role === 'system' || role === 'developer'
+  return {
+    system: messages
+      .filter(isSystem)
+      .map(({ content }) => contentText(content))
+      .join('\n\n'),
+    turns: messages.filter((message) => !isSystem(message)).map(turn),
+    tools: asList(body['tools']).filter(isObject).map(tool),
+    settings: without(body, ['messages', 'tools', 'model', 'stream']),
+    follows: undefined,
+  }
+}
+
+function tool(definition: JsonObject) {
+  const details = isObject(definition['function']) ? definition['function'] : definition
+  return { name: asString(details['name']) ?? textOf(definition['type']), definition }
+}
+
+function turn(message: JsonObject): Turn {
+  const { role, content } = message
+  if (role === 'tool' || role === 'function') {
+    const id = asString(message['tool_call_id']) ?? ''
+    const text = contentText(content)
+    return { role: 'tool', parts: [{ type: 'tool-result', id, text, isError: false }] }
+  }
+  return { role: role === 'assistant' ? 'assistant' : 'user', parts: partsOf(message) }
+}
+
+function partsOf(message: JsonObject): readonly Part[] {
+  const thinking = asString(message['reasoning_content']) ?? asString(message['reasoning']) ?? ''
+  const refusal = asString(message['refusal']) ?? ''
+  return [
+    ...(thinking === '' ? [] : [{ type: 'thinking', text: thinking } as const]),
+    ...contentParts(message['content']),
+    ...(refusal === '' ? [] : [{ type: 'refusal', text: refusal } as const]),
+    ...asList(message['tool_calls']).filter(isObject).map(call),
+  ]
+}
+
+function contentParts(content: unknown): readonly Part[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  return asList(content)
+    .filter(isObject)
+    .map((block) => {
+      const text = asString(block['text'])
+      return text === undefined ? otherPart(block) : { type: 'text', text }
+    })
+}
+
+function call(one: JsonObject): Part {
+  const details = isObject(one['function'])
+    ? one['function']
+    : isObject(one['custom'])
+      ? one['custom']
+      : {}
+  return {
+    type: 'tool-call',
+    id: asString(one['id']) ?? '',
+    name: asString(details['name']) ?? '',
+    text: textOf(details['arguments'] ?? details['input'] ?? ''),
+  }
+}
+
+function answer(document: JsonObject) {
+  const [choice] = asList(document['choices'])
+  const { message, finish_reason } = isObject(choice) ? choice : {}
+  return {
+    id: asString(document['id']),
+    model: asString(document['model']),
+    usage: usageOf(document['usage']),
+    parts: isObject(message) ? partsOf(message) : [],
+    finish: asString(finish_reason),
+  }
+}
+
+function usageOf(usage: unknown): SaidUsage | undefined {
+  if (!isObject(usage)) return undefined
+  return {
+    input: numberAt(usage, 'prompt_tokens'),
+    output: numberAt(usage, 'completion_tokens'),
+    cached: numberAt(usage, 'prompt_tokens_details', 'cached_tokens'),
+    reasoning: numberAt(usage, 'completion_tokens_details', 'reasoning_tokens'),
+  }
+}
+
+function assemble(chunks: readonly JsonObject[]): JsonObject {
+  const message = { content: '', reasoning_content: '', refusal: '' }
+  const calls = new Map<unknown, { id: unknown; function: { name: string; arguments: string } }>()
+  let finish: unknown
+  let { id, model, usage }: JsonObject = {}
+
+  for (const chunk of chunks) {
+    id ??= chunk['id']
+    model ??= chunk['model']
+    usage = chunk['usage'] ?? usage
+    const [choice] = asList(chunk['choices'])
+    if (!isObject(choice)) continue
+    finish = choice['finish_reason'] ?? finish
+    const delta = isObject(choice['delta']) ? choice['delta'] : {}
+    message.content += asString(delta['content']) ?? ''
+    message.reasoning_content += asString(delta['reasoning_content'] ?? delta['reasoning']) ?? ''
+    message.refusal += asString(delta['refusal']) ?? ''
+    for (const piece of asList(delta['tool_calls']).filter(isObject)) addCall(piece)
+  }
+  const tool_calls = [...calls.values()]
+  return {
+    id,
+    model,
+    usage,
+    choices: [{ message: { ...message, tool_calls }, finish_reason: finish }],
+  }
+
+  function addCall(piece: JsonObject): void {
+    const details = isObject(piece['function']) ? piece['function'] : {}
+    const known = calls.get(piece['index']) ?? {
+      id: piece['id'],
+      function: { name: '', arguments: '' },
+    }
+    known.function.name += asString(details['name']) ?? ''
+    known.function.arguments += asString(details['arguments']) ?? ''
+    calls.set(piece['index'], known)
+  }
+}

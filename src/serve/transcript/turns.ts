@@ -1,0 +1,102 @@
+import type { JsonObject } from '../requests/read.ts'
+import { asString, isObject } from '../requests/read.ts'
+
+/**
+ * A conversation as a person reads it, whatever protocol it was spoken in. Unlike the codecs, which
+ * read what the built-in model needs, this keeps everything: arguments, thinking, and what nobody
+ * knows.
+ */
+export interface Turn {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool'
+  readonly parts: readonly Part[]
+}
+
+export type Part =
+  | { readonly type: 'text'; readonly text: string }
+  /** Without text: it came encrypted. */
+  | { readonly type: 'thinking'; readonly text: string }
+  /** `text`: the arguments as they were sent. */
+  | {
+      readonly type: 'tool-call'
+      readonly id: string
+      readonly name: string
+      readonly text: string
+    }
+  | {
+      readonly type: 'tool-result'
+      readonly id: string
+      readonly text: string
+      readonly isError: boolean
+    }
+  | { readonly type: 'refusal'; readonly text: string }
+  /** A picture, a file, or what only its vendor knows; `text` says what. */
+  | { readonly type: 'other'; readonly text: string }
+
+/** What a request says. */
+export interface Question {
+  readonly system: string
+  readonly turns: readonly Turn[]
+  readonly tools: readonly OfferedTool[]
+  /** Everything else in the body. */
+  readonly settings: JsonObject
+  /** The id of the answer that this goes on from, where the client sends no more than that. */
+  readonly follows: string | undefined
+}
+
+export interface OfferedTool {
+  readonly name: string
+  readonly definition: unknown
+}
+
+/** In tokens, as far as an answer says; `cached` are among `input`, `reasoning` among `output`. */
+export interface SaidUsage {
+  readonly input: number
+  readonly output: number
+  readonly cached: number
+  readonly reasoning: number
+}
+
+/** What an answer says. */
+export interface Answer {
+  readonly id: string | undefined
+  /** Which model answered. */
+  readonly model: string | undefined
+  readonly usage: SaidUsage | undefined
+  readonly parts: readonly Part[]
+  /** In the protocol's word. */
+  readonly finish: string | undefined
+}
+
+/** How one protocol is read. */
+export interface ProtocolReader {
+  question(body: JsonObject): Question
+  answer(document: JsonObject): Answer
+  /** The document that a whole answer would have been, from the events of a stream. */
+  assemble(events: readonly JsonObject[]): JsonObject
+}
+
+/** The number at a path, 0 if there is none. */
+export function numberAt(value: unknown, ...path: readonly string[]): number {
+  const [name, ...rest] = path
+  if (name === undefined) return typeof value === 'number' ? value : 0
+  return isObject(value) ? numberAt(value[name], ...rest) : 0
+}
+
+/** What stands for a part without text: its kind, and how much there is of it. */
+export function otherPart(block: JsonObject): Part {
+  const kind = asString(block['type']) ?? 'unknown'
+  const source = isObject(block['source']) ? block['source'] : {}
+  const media = asString(source['media_type']) ?? asString(block['filename']) ?? ''
+  const size = JSON.stringify(block).length
+  return { type: 'other', text: `${[kind, media].join(' ').trim()}, ${size} characters` }
+}
+
+/** Text of any value: a string as it is, anything else as JSON. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
+
+/** The members of a body but for some. */
+export function without(body: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
+}

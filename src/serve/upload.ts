@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http'
+import { unpacked } from './body.ts'
+import { maxLoggedBody } from './log/request-log.ts'
+
+/** How long an upload may go on after its answer, in ms. */
+const lingerMs = 1000
+
+/** What came of a request after its answer. */
+interface Rest {
+  /** As it was sent. */
+  readonly bytes: number
+  /** Unpacked, and cut where the log cuts. */
+  readonly text: string
+}
+
+/**
+ * What comes of a request that is answered without its body, as far as the log keeps it. Lets the
+ * client finish sending for a moment, so that it reads the answer instead of a reset, then drops the
+ * connection. To be called before the answer is written: Node throws away what nobody reads by then.
+ *
+ * @returns undefined: nothing comes any more
+ */
+export function restOfUpload(request: IncomingMessage): Promise<Rest> | undefined {
+  const { 'content-length': announced, 'transfer-encoding': encoding } = request.headers
+  if (request.complete || request.destroyed) return undefined
+  if (announced === undefined && encoding === undefined) return undefined
+
+  const pieces: Buffer[] = []
+  let bytes = 0
+  const keep = (piece: Buffer) => {
+    if (bytes < maxLoggedBody) pieces.push(piece)
+    bytes += piece.length
+  }
+  // Of a body that was too large, the beginning has gone.
+  if (request.readableDidRead) request.resume()
+  else request.on('data', keep)
+
+  const timer = setTimeout(() => request.socket.destroy(), lingerMs)
+  const ended = new Promise<void>((resolve) => request.once('end', resolve).once('close', resolve))
+  return ended.then(async () => {
+    clearTimeout(timer)
+    const sent = Buffer.concat(pieces)
+    return { bytes, text: await textOf(sent, request.headers['content-encoding']) }
+  })
+}
+
+/** Larger bodies are not unpacked for somebody who may not even ask, in bytes. */
+const maxUnpacked = 4 * maxLoggedBody
+
+async function textOf(sent: Buffer, encoding: string | undefined): Promise<string> {
+  try {
+    return (await unpacked(sent, encoding, maxUnpacked))?.toString() ?? ''
+  } catch {
+    return sent.toString()
+  }
+}

@@ -1,0 +1,120 @@
+import { UserError } from '../errors.ts'
+import { codeOf, createDurably, fileFailure, shownPath, unlessGone } from './files.ts'
+import { withLock } from './lock.ts'
+import type { World } from './record.ts'
+import { findState, openState, type StatePaths } from './state.ts'
+
+/** A gateway under the name by which it can be used again. */
+export interface SavedGateway {
+  readonly name: string
+  /** The root, without `/v1`. */
+  readonly baseUrl: string
+  /** Absent: it lies in the system's keychain. */
+  readonly key?: string
+  /** What is shown of a key that lies in the keychain. */
+  readonly maskedKey?: string
+  /** Absolute path of a PEM file with further authorities. */
+  readonly caFile?: string
+  /** Plain http to another machine was allowed. */
+  readonly allowHttp?: true
+  /** When one word was had from it last, and how; absent: never. */
+  readonly proven?: { readonly at: string; readonly protocol: string; readonly model: string }
+}
+
+/** What a name is made of: a word that no shell and no path takes for anything else. */
+export const gatewayNames = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
+
+/** Largest list that is read, in bytes: thousands of gateways. */
+const maxBytes = 1_000_000
+
+/** Counts up when an older repoint could no longer read the file. */
+const fileVersion = 1
+
+/**
+ * The remembered gateways, the newest first. Reads only.
+ *
+ * @throws UserError `record-damaged`
+ */
+export function readGateways(world: World): readonly SavedGateway[] {
+  const paths = findState(world)
+  return paths === undefined ? [] : readAt(world, paths)
+}
+
+/**
+ * Puts what `change` makes of the list in the place of the list: all of it or nothing, for whoever
+ * looks and through a crash.
+ *
+ * @throws UserError `locked`, `record-damaged`, `disk-full`, `not-permitted`
+ */
+export function changeGateways(
+  world: World,
+  change: (all: readonly SavedGateway[]) => readonly SavedGateway[],
+): void {
+  const paths = openState(world)
+  withLock(world, paths, () => {
+    const before = readAt(world, paths)
+    const after = change(before)
+    if (after !== before) put(world, paths, after)
+  })
+}
+
+/** Forgets all of them, also where the list cannot be read. */
+export function removeGateways(world: World): void {
+  const paths = findState(world)
+  if (paths !== undefined) withLock(world, paths, () => put(world, paths, []))
+}
+
+function readAt(world: World, paths: StatePaths): readonly SavedGateway[] {
+  try {
+    const bytes = world.files.read(paths.gateways, maxBytes)
+    const all = decode(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    if (all !== undefined) return all
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    const isDamage = error instanceof SyntaxError || error instanceof TypeError
+    if (!isDamage && !(error instanceof RangeError))
+      throw fileFailure(world.machine, paths.gateways, error)
+  }
+  throw new UserError({
+    code: 'record-damaged',
+    message: `The list of remembered gateways cannot be read: ${shownPath(world.machine, paths.gateways)}`,
+    hint: 'A newer repoint may have written it. Else move the file away; the next setup begins a new one.',
+  })
+}
+
+function decode(text: string): readonly SavedGateway[] | undefined {
+  const { version, gateways } = JSON.parse(text)
+  if (version !== fileVersion || !Array.isArray(gateways)) return undefined
+  const isSound = gateways.every(isGateway)
+  const names = new Set(gateways.map(({ name }) => name))
+  return isSound && names.size === gateways.length ? gateways : undefined
+}
+
+function isGateway(value: Partial<Record<keyof SavedGateway, unknown>>): value is SavedGateway {
+  const { name, baseUrl, key, maskedKey, caFile, proven } = value
+  const isText = (one: unknown) => typeof one === 'string'
+  const never = { at: '', protocol: '', model: '' }
+  const { at, protocol, model } = (proven ?? never) as Record<string, unknown>
+  return (
+    typeof name === 'string' &&
+    gatewayNames.test(name) &&
+    [baseUrl, key ?? maskedKey, caFile ?? '', at, protocol, model].every(isText)
+  )
+}
+
+/** Needs the lock. What a crash has left of an earlier try holds keys, and goes first. */
+function put({ files, machine }: World, paths: StatePaths, all: readonly SavedGateway[]): void {
+  const text = JSON.stringify({ version: fileVersion, gateways: all }, undefined, 1)
+  const bytes = new TextEncoder().encode(`${text}\n`)
+  try {
+    unlessGone(() => files.unlink(paths.newGateways))
+    if (all.length === 0) unlessGone(() => files.unlink(paths.gateways))
+    else {
+      createDurably(files, paths.newGateways, bytes, { mode: 0o600 })
+      files.rename(paths.newGateways, paths.gateways)
+    }
+    files.fsyncFolder(paths.folder)
+  } catch (error) {
+    throw fileFailure(machine, paths.gateways, error)
+  }
+}

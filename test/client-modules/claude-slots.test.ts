@@ -1,0 +1,235 @@
+import { describe, expect, test } from 'vitest'
+import { placeInTable, sentFirst, sentIds } from '../../src/clients/claude/sent.ts'
+import { type SetupOptions, slots } from '../../src/clients/client.ts'
+import type { Catalog } from '../../src/gateway/types.ts'
+import { aMachine, byId, key, planOn, text, textsOf, written } from './support.ts'
+
+const listing = (...ids: string[]): Catalog => ({ models: ids.map((id) => ({ id })) })
+const everything = listing(
+  ...slots.flatMap((slot) => sentIds[slot].map(({ id }) => id)),
+  'gpt-5.6-sol',
+  'gpt-5.4',
+  'gpt-5.4-mini',
+)
+const without = (...ids: string[]): Catalog => ({
+  models: everything.models.filter(({ id }) => !ids.includes(id)),
+})
+
+function choose(version: string | undefined, options: SetupOptions, catalog = everything) {
+  return byId('claude').choose(catalog, options, version)
+}
+
+describe('what Claude Code sends, by version', () => {
+  // The rows are what the real client sent (2026-11-22).
+  test.each([
+    ['2.1.54', ['claude-opus-4-6', 'claude-sonnet-4-6', 'claude-haiku-4-5-20251001', 'fable']],
+    ['2.1.110', ['claude-opus-4-6']],
+    ['2.1.111', ['claude-opus-4-7']],
+    ['2.1.150', ['claude-opus-4-7', 'claude-sonnet-4-6', 'claude-haiku-4-5-20251001', 'fable']],
+    [
+      '2.1.197',
+      ['claude-opus-4-8', 'claude-sonnet-5', 'claude-haiku-4-5-20251001', 'claude-fable-5'],
+    ],
+    ['2.1.238', ['claude-opus-5', 'claude-sonnet-5']],
+    [
+      '2.1.285',
+      ['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-4-5-20251001', 'claude-fable-5-1'],
+    ],
+    ['2.1.310', ['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5', 'claude-fable-5-1']],
+    ['2.1.329', ['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5', 'claude-fable-5-2']],
+  ])('%s', (version, sent) => {
+    expect(sent).toEqual(slots.slice(0, sent.length).map((slot) => sentFirst(version, slot)))
+    for (const [index, id] of sent.entries())
+      expect(choose(version, { slot: slots[index] }).probeModel).toBe(id)
+  })
+
+  test('versions are compared as numbers, and the table ends', () => {
+    expect(placeInTable('2.1.9')).toBe('older')
+    expect(placeInTable('2.0.300')).toBe('older')
+    expect(placeInTable('2.1.54')).toBe('known')
+    const newest = byId('claude').binary.testedVersions.at(-1)!
+    expect(placeInTable(newest)).toBe('known')
+    expect(placeInTable(`${newest}-beta.1`)).toBe('known')
+    expect(placeInTable('2.1.10000')).toBe('newer')
+    expect(placeInTable('2.10.0')).toBe('newer')
+    expect(placeInTable('3.0.0')).toBe('newer')
+  })
+})
+
+describe('the proof asks what the installed version sends', () => {
+  test('also where the catalog does not list it, and says the pin that cures it', () => {
+    const catalog = without('claude-opus-5')
+    expect(choose('2.1.238', { slot: 'opus' }, catalog)).toMatchObject({
+      probeModel: 'claude-opus-5',
+      probeCure:
+        'Claude Code 2.1.238 sends it for opus. Pin another: repoint claude --slot opus --opus-model claude-opus-4-8',
+    })
+  })
+
+  test('the pin is never the very id that the gateway does not serve', () => {
+    const { probeCure } = choose('2.1.329', {}, listing('claude-sonnet-5-5', 'claude-sonnet-5'))
+    expect(probeCure).toContain('--sonnet-model claude-sonnet-5')
+    expect(choose('2.1.329', {}, listing('claude-sonnet-5-5')).probeCure).toContain(
+      '--sonnet-model ID',
+    )
+  })
+
+  test('a pin is asked in the place of the slot`s id', () => {
+    const choice = choose('2.1.238', { slot: 'opus', model: 'gpt-5.4' })
+    expect(choice.probeModel).toBe('gpt-5.4')
+    expect(choice.probeCure).toBeUndefined()
+  })
+
+  test('what it sends for its other slots is looked up', () => {
+    expect(choose('2.1.310', {}).notes).toEqual([])
+    const catalog = without('claude-haiku-5-5', 'claude-fable-5-1')
+    expect(choose('2.1.310', {}, catalog).notes).toEqual([
+      {
+        code: 'slot-id-missing',
+        message:
+          'The gateway does not list claude-haiku-5-5 (haiku), claude-fable-5-1 (fable), which Claude Code 2.1.310 sends for its other slots',
+        hint: 'Before you use them, pin them: --haiku-model claude-haiku-4-5-20251001 --fable-model claude-fable-5.',
+      },
+    ])
+    const pins = { haiku: 'claude-haiku-4-5-20251001', fable: 'gpt-5.6-sol' }
+    expect(choose('2.1.310', { slotModels: pins }, catalog).notes).toEqual([])
+  })
+
+  test('a version without a slot sends its word, pinned or not', () => {
+    const asked = { probeModel: 'fable', probeCure: expect.stringContaining('no slot fable') }
+    expect(choose('2.1.150', { slot: 'fable', model: 'gpt-5.4' })).toMatchObject(asked)
+    const mapped = byId('claude-gpt').choose(everything, { slot: 'fable' }, '2.1.150')
+    expect(mapped).toMatchObject(asked)
+    expect(byId('claude-gpt').choose(everything, { slot: 'fable' }, '2.1.170').probeModel).toBe(
+      'gpt-5.6-sol',
+    )
+  })
+
+  test('of a version that is older than the table that is said; a pin of sonnet works there', () => {
+    expect(choose('2.1.19', { slot: 'opus' }, without('claude-opus-4-6')).notes).toEqual([
+      {
+        code: 'version-unknown',
+        message:
+          'Claude Code 2.1.19 is older than those that repoint knows, from 2.1.54 on: which id it sends is not known',
+        hint: 'Update it, or pin a model: --sonnet-model claude-sonnet-5-5.',
+      },
+    ])
+    expect(choose('2.1.19', { model: 'gpt-5.6-sol' }).notes).toEqual([])
+  })
+
+  test('without a catalog: the id, not the slot`s word', () => {
+    const asked = (version?: string) =>
+      byId('claude').choose(undefined, { slot: 'opus' }, version).probeModel
+    expect(asked('2.1.238')).toBe('claude-opus-5')
+    expect(asked()).toBe('claude-opus-5-5')
+    expect(asked('9.0.0')).toBe('claude-opus-5-5')
+  })
+})
+
+describe('where the installed version says nothing', () => {
+  test('every id of the slot is looked up', () => {
+    const version = undefined
+    expect(choose(version, { slot: 'opus' })).toMatchObject({
+      probeModel: 'claude-opus-5-5',
+      notes: [],
+    })
+    const catalog = without('claude-opus-5-5', 'claude-opus-5', 'claude-opus-4-6')
+    expect(choose(version, { slot: 'opus' }, catalog)).toMatchObject({
+      probeModel: 'claude-opus-4-8',
+      notes: [
+        {
+          code: 'slot-id-missing',
+          message:
+            'Of the ids that Claude Code sends for opus, by version, the gateway does not list claude-opus-4-6 (from 2.1.54 on), claude-opus-5 (from 2.1.219 on), claude-opus-5-5 (from 2.1.280 on)',
+          hint: 'If your version is one of them, pin a model: --opus-model claude-opus-4-8.',
+        },
+      ],
+    })
+  })
+
+  test('a newer version than the table goes on from its last line', () => {
+    const catalog = listing('claude-sonnet-5-5', 'claude-opus-5-5', 'claude-haiku-5-5')
+    expect(choose('9.0.0', {}, catalog)).toMatchObject({
+      probeModel: 'claude-sonnet-5-5',
+      notes: [{ message: expect.stringContaining('claude-fable-5-2 (fable)') }],
+    })
+    const other = listing('claude-sonnet-6', 'claude-opus-5-5', 'claude-haiku-5-5')
+    const { probeModel, notes } = choose(
+      '9.0.0',
+      { slotModels: { fable: 'gpt-5.6-sol' } },
+      {
+        models: [...other.models, { id: 'gpt-5.6-sol' }],
+      },
+    )
+    expect(probeModel).toBe('claude-sonnet-6')
+    expect(notes).toMatchObject([
+      {
+        message: expect.stringMatching(/does not list claude-sonnet-5-5 \(from 2\.1\.284 on\)$/),
+        hint: expect.stringContaining('--sonnet-model claude-sonnet-6'),
+      },
+    ])
+  })
+})
+
+describe('names as the client reads them', () => {
+  const client = byId('claude')
+  const asked = (settings: object, version = '2.1.285') => {
+    const disk = { '.claude/settings.json': JSON.stringify(settings) }
+    const known = client.readBack(textsOf(client, aMachine(), disk))
+    return client.choose(everything, client.asConfigured(known), version).probeModel
+  }
+
+  // Run on 2.1.150, .197, .285 and .329, 2026-11-22.
+  test.each([
+    ['opus[1m]', 'claude-opus-5-5'],
+    ['OPUS[1M]', 'claude-opus-5-5'],
+    ['haiku[1m]', 'claude-haiku-4-5-20251001'],
+    ['Fable', 'claude-fable-5-1'],
+    ['opusplan', 'claude-sonnet-5-5'],
+    ['opusplan[1m]', 'claude-sonnet-5-5'],
+    ['claude-zz[1m]', 'claude-zz'],
+    ['sonnet[2m]', 'sonnet'],
+    ['claude-zz[foo]', 'claude-zz[foo]'],
+    ['gpt-5.6', 'gpt-5.6'],
+    ['GPT-5.4', 'GPT-5.4'],
+  ])('"model": "%s" asks for %s', (model, id) => {
+    expect(asked({ model })).toBe(id)
+    expect(asked({ model: 'haiku', env: { ANTHROPIC_MODEL: model } })).toBe(id)
+  })
+
+  // Run on .54, .110, .150 and .329, 2026-11-22.
+  test.each([
+    ['2.1.54', 'claude-sonnet-4-6'],
+    ['2.1.110', 'claude-sonnet-4-6'],
+    ['2.1.150', 'claude-opus-4-7'],
+    ['2.1.329', 'claude-opus-5-5'],
+  ])('without a root model %s asks for %s', (version, id) => {
+    expect(asked({}, version)).toBe(id)
+    expect(asked({ model: 'haiku' }, version)).toContain('haiku')
+  })
+
+  test('pins too, and a root model that is no slot goes out whatever is pinned', () => {
+    const env = { ANTHROPIC_DEFAULT_SONNET_MODEL: 'gpt-5.4[1m]' }
+    expect(asked({ model: 'sonnet', env })).toBe('gpt-5.4')
+    expect(asked({ model: 'claude-zz', env })).toBe('claude-zz')
+  })
+
+  test('a setup keeps "opus[1m]", which the client itself has written', () => {
+    const options = { slot: 'opus' } as const
+    const first = planOn(
+      client,
+      { '.claude/settings.json': '{}' },
+      { options, catalog: everything },
+    )
+    const disk = written({}, first.machine, first.edits)
+    const path = '/home/ada/.claude/settings.json'
+    const rewritten = text(disk[path] as Uint8Array).replace('"opus"', '"opus[1m]"')
+    expect(rewritten).toContain('"opus[1m]"')
+    expect(rewritten).toContain(key)
+
+    const [again] = planOn(client, { [path]: rewritten }, { options, catalog: everything }).edits
+    expect(text(again?.after)).toBe(rewritten)
+    const [other] = planOn(client, { [path]: rewritten }, { catalog: everything }).edits
+    expect(text(other?.after)).toContain('"model": "sonnet"')
+  })
+})

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { Home } from '../support/home.ts'
+import { openCodex } from './support/codex-tui.ts'
+import { inferences } from './support/prompt.ts'
+
+/** Codex's terminal UI offers a newer model at its start, and Enter takes it: "Meet GPT-6 Sol". */
+
+const key = 'sk-offers-5e4d3c2b1a098f76'
+const config = '.codex/config.toml'
+
+test.concurrent.for([
+  ['gpt-5.6-sol', 'gpt-6-sol', 'Meet GPT-6 Sol'],
+  ['gpt-5.6-terra', 'gpt-6-sol', 'Meet GPT-6 Sol'],
+  ['gpt-5.6-luna', 'gpt-6-luna', 'Meet GPT-6 Luna'],
+] as const)(
+  '%s: nothing is offered after a setup; what was taken, doctor --fix takes back',
+  async ([model, newer, title], { onTestFinished }) => {
+    const gateway = await startGateway({ key })
+    // Tests run beside each other here, and each clears up behind itself alone.
+    const home = new Home({ 'work/.git/HEAD': 'ref: refs/heads/main\n' })
+    onTestFinished(() => home.remove())
+    const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
+    home.put(config, `[projects."${home.at('work')}"]\ntrust_level = "trusted"\n`)
+    await runCli(home, ['codex', '--model', model, '--yes'], { env })
+
+    const before = inferences(gateway.requests()).length
+    const tui = await openCodex(home.path, home.at('work'), { args: ['--no-daemon'] })
+    await tui.ask('ping')
+    await tui.until(() => inferences(gateway.requests()).length > before)
+    await tui.quit()
+    expect(inferences(gateway.requests()).at(-1)).toMatchObject({ modelAsked: model })
+
+    // As a home looks that an earlier setup has left.
+    home.put(config, home.text(config).replace(/\[notice\.model_migrations\]\n.*\n/, ''))
+    const asked = await openCodex(home.path, home.at('work'), {
+      args: ['--no-daemon'],
+      shows: title,
+    })
+    await asked.until(() => {
+      const isTaken = home.text(config).includes(`model = "${newer}"`)
+      // What is typed before the question is ready is lost.
+      if (!isTaken) asked.press('\r')
+      return isTaken
+    })
+    await asked.quit()
+
+    const doctor = ['doctor', 'codex', '--json']
+    expect((await runCli(home, doctor, { env })).json).toMatchObject({
+      checks: expect.arrayContaining([
+        expect.objectContaining({
+          id: 'codex-model-migrated',
+          cure: expect.stringContaining('repoint doctor codex --fix'),
+        }),
+      ]),
+    })
+    const fixed = await runCli(home, [...doctor, '--fix'], { env })
+    expect(fixed.status).toBe(0)
+    expect(home.text(config)).toContain(`model = "${model}"`)
+    await gateway.close()
+  },
+)

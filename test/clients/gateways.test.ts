@@ -1,0 +1,130 @@
+import { chmodSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { type CliResult, runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { claudeVersions, installClients } from './support/install.ts'
+import { inferences, prompt } from './support/prompt.ts'
+
+/** The real clients between two gateways, which have their own keys and catalogs and see who asks. */
+
+const keys = { one: 'sk-real-one-4f7a1c9e2b8d6035', two: 'sk-real-two-9e2b8d60354f7a1c' }
+
+let one: Gateway
+let two: Gateway
+beforeAll(async () => {
+  one = await startGateway({ key: keys.one })
+  const entries = builtInCatalog.filter(({ id }) => /^(gpt-5\.6-sol|gpt-5\.4|claude)/.test(id))
+  const models = entries.map((entry) => ({ ...entry, id: entry.id.replace('5.6-sol', '5.5-sol') }))
+  two = await startGateway({ key: keys.two, models })
+})
+afterAll(async () => {
+  await one.close()
+  await two.close()
+})
+beforeEach(() => {
+  one.clearRequests()
+  two.clearRequests()
+})
+
+const newest = claudeVersions.at(-1)!
+
+const programs = ['codex', 'claude', 'opencode'] as const
+
+/** A home with the three clients in its PATH, all set up for ONE, while TWO is remembered. */
+async function aHomeBetween(): Promise<Home> {
+  const home = aHome()
+  const { codex, claude, opencode } = installClients()
+  const starts = { codex, claude: claude[newest], opencode }
+  for (const program of programs) {
+    const words = starts[program].map((word) => `'${word}'`).join(' ')
+    home.put(`bin/${program}`, `#!/bin/sh\nexec ${words} "$@"\n`)
+    chmodSync(home.at(`bin/${program}`), 0o755)
+  }
+  await repoint(home, ['codex', '--name', 'two', '--base-url', two.url], keys.two)
+  for (const client of programs)
+    await repoint(home, [client, '--name', 'one', '--base-url', one.url], keys.one)
+  one.clearRequests()
+  two.clearRequests()
+  return home
+}
+
+async function repoint(home: Home, args: readonly string[], key = ''): Promise<void> {
+  const result = await runCli(home, [...args, '--yes', '--json'], { env: { REPOINT_API_KEY: key } })
+  expect([result.status, result.stdout]).toEqual([0, expect.stringContaining('"changed":true')])
+}
+
+function run(home: Home, args: readonly string[]): Promise<CliResult> {
+  return runCli(home, ['run', ...args], { env: clientEnv(home), timeoutMs: 90_000 })
+}
+
+function clientEnv(home: Home): Record<string, string> {
+  return {
+    PATH: `${home.at('bin')}:${dirname(process.execPath)}:/usr/bin:/bin`,
+    TERM: 'dumb',
+    LANG: 'C.UTF-8',
+    CLAUDE_CODE_MAX_RETRIES: '0',
+  }
+}
+
+const words = {
+  codex: ['exec', '--skip-git-repo-check', 'ping'],
+  claude: ['-p', 'ping'],
+  opencode: ['run', 'ping'],
+} as const
+
+/** Nobody ever brought a key that was not the gateway's own. */
+function expectNoStrayKey(): void {
+  for (const { key, keyMatches } of [...one.requests(), ...two.requests()])
+    expect(key === '' || keyMatches).toBe(true)
+}
+
+describe.each(programs)('%s', (program) => {
+  test('run: one process goes to the other gateway, no file changes, and back', async () => {
+    const home = await aHomeBetween()
+    const files = ['.codex/config.toml', '.codex/auth.json', '.claude/settings.json']
+    files.push('.config/opencode/opencode.json', '.local/share/opencode/auth.json')
+    const texts = () => files.map((name) => home.text(name).replace(/^\[tui[\s\S]*/m, ''))
+    const before = texts()
+
+    const there = await run(home, ['two', '--', program, ...words[program]])
+    expect(there).toMatchObject({ stdout: expect.stringContaining('pong') })
+    expect(there.status).toBe(0)
+    expect(texts()).toEqual(before)
+    expect(inferences(two.requests()).length).toBeGreaterThan(0)
+    expect(one.requests()).toEqual([])
+
+    const runner = program === 'claude' ? (`claude ${newest}` as const) : program
+    expect(await prompt(runner, { home: home.path })).toMatchObject({ text: 'pong' })
+    expect(inferences(one.requests()).length).toBeGreaterThan(0)
+    expectNoStrayKey()
+  })
+})
+
+test('use and rollback: all three go there and back, and no key ever reaches the other', {
+  timeout: 300_000,
+}, async () => {
+  const home = await aHomeBetween()
+  const answers = async (gateway: Gateway) => {
+    gateway.clearRequests()
+    const said = await Promise.all(
+      (['codex', `claude ${newest}`, 'opencode'] as const).map((runner) =>
+        prompt(runner, { home: home.path, timeoutMs: 90_000 }),
+      ),
+    )
+    expect(said.map(({ hasAnswered }) => hasAnswered)).toEqual([true, true, true])
+    const asked = new Set(inferences(gateway.requests()).map(({ protocol }) => protocol))
+    expect([...asked].sort()).toEqual(['chat', 'messages', 'responses'])
+  }
+
+  await repoint(home, ['use', 'two'])
+  one.clearRequests()
+  await answers(two)
+  expect(one.requests()).toEqual([])
+  await repoint(home, ['use', 'one'])
+  await answers(one)
+  await repoint(home, ['rollback'])
+  await answers(two)
+  expectNoStrayKey()
+})

@@ -1,0 +1,178 @@
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { Ansible, type Played } from './ansible.ts'
+import { bridge, Fleet } from './hosts.ts'
+
+/** One after the other, each from where the last one has left the hosts: the life of a fleet. */
+const key = 'sk-canary-fleet-5d2c7a90b1e4f683'
+const rotated = 'sk-canary-fleet-rotated-77aa10cc'
+/** Where nobody answers. */
+const elsewhere = `http://${bridge}:9`
+const own = {
+  '.codex/config.toml': '# mine\nmodel = "o3"\n\n[mcp_servers.files]\ncommand = "mcp-files"\n',
+  '.codex/auth.json': '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}\n',
+  '.claude/settings.json': '{\n  "model": "opus",\n  "hooks": {}\n}\n',
+}
+
+let fleet: Fleet
+let ansible: Ansible
+let gateway: Gateway
+let before: Record<string, string>
+
+beforeAll(async () => {
+  fleet = new Fleet(4)
+  const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', fleet.folder], {
+    encoding: 'utf8',
+  })
+  const tarball = packed.trim().split('\n').at(-1)!
+  for (const host of fleet.hosts) {
+    copyFileSync(join(fleet.folder, tarball), fleet.shared(host, 'repoint.tgz'))
+    for (const [name, text] of Object.entries(own)) fleet.put(host, 'alice', name, text)
+  }
+  gateway = await startGateway({ host: bridge, port: 0, key })
+  ansible = new Ansible(fleet, {
+    repoint_version: packageJson.version,
+    repoint_package: '/srv/repoint.tgz',
+    repoint_prefix: '/srv',
+    repoint_users: ['alice', 'bob'],
+    repoint_clients: ['codex', 'claude'],
+    repoint_base_url: gateway.url,
+    repoint_flags: ['--allow-http', '--name', 'work'],
+    repoint_key: '{{ vault_repoint_key }}',
+  })
+  await Promise.all(fleet.hosts.map((host) => fleet.start(host)))
+  before = fleet.snapshot()
+})
+afterAll(async () => {
+  await gateway?.close()
+  await fleet?.end()
+})
+
+function expectPlayed(played: Played, wanted: { changed: number; failed?: readonly string[] }) {
+  const { failed = [] } = wanted
+  expect(played.output).not.toContain('sk-canary')
+  expect(played.seen).toEqual([])
+  for (const host of fleet.hosts) {
+    const isFailed = failed.includes(host)
+    expect(played.recap[host], `${host}\n${played.output}`).toMatchObject({
+      failed: isFailed ? 1 : 0,
+      ...(isFailed ? {} : { changed: wanted.changed }),
+    })
+  }
+  expect(played.status).toBe(failed.length === 0 ? 0 : 2)
+}
+
+test('the first run installs it and sets every user up', async () => {
+  expectPlayed(await ansible.play('setup.yml', key), { changed: 3 })
+  const after = fleet.snapshot()
+  for (const host of fleet.hosts)
+    for (const user of ['alice', 'bob']) {
+      expect(after[`${host} ${user} .codex/auth.json`]).toMatch(/^600 200[12] .*canary/s)
+      expect(after[`${host} ${user} .codex/config.toml`]).toContain(gateway.url)
+      expect(after[`${host} ${user} .claude/settings.json`]).toContain(gateway.url)
+    }
+})
+
+test('the second run changes nothing', async () => {
+  const after = fleet.snapshot()
+  expectPlayed(await ansible.play('setup.yml', key), { changed: 0 })
+  expect(fleet.snapshot()).toEqual(after)
+})
+
+test('check mode says what would change, and touches nothing', async () => {
+  const config = readFileSync(fleet.homeFile('host2', 'bob', '.codex/config.toml'), 'utf8')
+  fleet.put('host2', 'bob', '.codex/config.toml', config.replaceAll(gateway.url, elsewhere))
+  const drifted = fleet.snapshot()
+  const { recap, output } = await ansible.play('setup.yml', key, { args: ['--check'] })
+  expect(recap, output).toMatchObject({ host1: { changed: 0 }, host2: { changed: 1, failed: 0 } })
+  expect(fleet.snapshot()).toEqual(drifted)
+})
+
+test('drift is told by its exit status, and the next run heals it', async () => {
+  const played = await ansible.play('drift.yml', key)
+  expectPlayed(played, { changed: 0, failed: ['host2'] })
+  expect(played.output).toContain(`bob: status 11, it points at ${elsewhere}`)
+  const healed = await ansible.play('setup.yml', key)
+  expect(healed.recap).toMatchObject({ host1: { changed: 0 }, host2: { changed: 1 } })
+  expectPlayed(await ansible.play('drift.yml', key), { changed: 0 })
+})
+
+test('a host whose gateway is down fails alone, or is passed over, and nothing is changed', async () => {
+  const after = fleet.snapshot()
+  const host3 = { repoint_base_url: elsewhere, repoint_flags: ['--allow-http'] }
+  const played = await ansible.play('setup.yml', key, { hostVars: { host3 } })
+  expectPlayed(played, { changed: 0, failed: ['host3'] })
+  expect(played.output).toContain('alice: status 6')
+
+  const tolerant = { ...host3, repoint_tolerated: [6, 7] }
+  const passed = await ansible.play('setup.yml', key, { hostVars: { host3: tolerant } })
+  expectPlayed(passed, { changed: 0 })
+  expect(passed.output).toContain('alice: status 6')
+  expect(fleet.snapshot()).toEqual(after)
+})
+
+test('a broken file of one user fails there with its place, and the others are set up', async () => {
+  const right = fleet.snapshot()['host4 bob .codex/config.toml']!
+  fleet.put('host4', 'bob', '.codex/config.toml', 'model = {{{\n')
+  const played = await ansible.play('setup.yml', key)
+  expectPlayed(played, { changed: 0, failed: ['host4'] })
+  expect(played.output).toMatch(/bob: status 8, .*config\.toml/)
+  fleet.put('host4', 'bob', '.codex/config.toml', right.replace(/^\d+ \d+ /, ''))
+})
+
+test('a rotated key changes the key and nothing else', async () => {
+  const after = JSON.stringify(fleet.snapshot())
+  const { port } = gateway
+  await gateway.close()
+  gateway = await startGateway({ host: bridge, port, key: rotated })
+  expectPlayed(await ansible.play('key.yml', rotated), { changed: 1 })
+  expectPlayed(await ansible.play('setup.yml', rotated), { changed: 0 })
+  expect(JSON.stringify(fleet.snapshot())).toBe(after.replaceAll(key, rotated))
+})
+
+test('a switch to another gateway, and back by its name', async () => {
+  const after = fleet.snapshot()
+  const other = await startGateway({ host: bridge, port: 0, key })
+  const vars = {
+    repoint_base_url: other.url,
+    repoint_flags: ['--allow-http', '--name', 'spare'],
+    repoint_gateway: 'work',
+  }
+  const hostVars = Object.fromEntries(fleet.hosts.map((host) => [host, vars]))
+  expectPlayed(await ansible.play('setup.yml', key, { hostVars }), { changed: 2 })
+  expect(fleet.snapshot()['host1 bob .codex/config.toml']).toContain(other.url)
+  expectPlayed(await ansible.play('use.yml', key, { hostVars }), { changed: 1 })
+  expect(fleet.snapshot()).toEqual(after)
+  await other.close()
+})
+
+test('rollback leads every account back to its own bytes', async () => {
+  expectPlayed(await ansible.play('rollback.yml', rotated), { changed: 1 })
+  expect(fleet.snapshot()).toEqual(before)
+  expectPlayed(await ansible.play('rollback.yml', rotated), { changed: 0 })
+})
+
+test('a host that is killed in the middle is whole after the next run', async () => {
+  await fleet.stop('host1')
+  await fleet.start('host1', {
+    NODE_OPTIONS: '--import=/srv/kill-hook.mjs',
+    // All files are switched, and the run is not committed.
+    KILL_BEFORE: '^rename .*/journal.json',
+  })
+  const played = await ansible.play('setup.yml', rotated, { args: ['--limit', 'host1'] })
+  expect(played.recap, played.output).toMatchObject({ host1: { failed: 1 } })
+  for (const user of ['alice', 'bob'] as const)
+    expect(existsSync(fleet.homeFile('host1', user, '.local/state/repoint/journal.json'))).toBe(
+      true,
+    )
+  await fleet.stop('host1')
+  await fleet.start('host1')
+  expectPlayed(await ansible.play('setup.yml', rotated), { changed: 2 })
+  expectPlayed(await ansible.play('setup.yml', rotated), { changed: 0 })
+  expectPlayed(await ansible.play('rollback.yml', rotated), { changed: 1 })
+  expect(fleet.snapshot()).toEqual(before)
+})

@@ -1,0 +1,149 @@
+import { rmSync } from 'node:fs'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+
+const key = 'sk-canary-d41f0c7b93aa4412'
+let url = ''
+
+/** Gone before any test begins: what is told of a drift needs no network. */
+beforeAll(async () => {
+  const gateway = await startGateway({ port: 0, key })
+  url = gateway.url
+  await gateway.close()
+})
+
+async function setUp(home: Home, client: string, address = url): Promise<void> {
+  const args = [client, '--base-url', address, '--no-verify', '--yes', '--json']
+  const model = client === 'claude' ? [] : ['--model', 'gpt-5.6-sol']
+  const { status } = await runCli(home, [...args, ...model], { env: { REPOINT_API_KEY: key } })
+  expect(status).toBe(0)
+}
+
+function replace(home: Home, name: string, old: RegExp, text: string): void {
+  const changed = home.text(name).replace(old, text)
+  expect(changed).not.toBe(home.text(name))
+  home.put(name, changed)
+}
+
+async function drift(home: Home, ...args: string[]) {
+  const { status, json, stdout } = await runCli(home, ['status', ...args, '--json'])
+  expect(stdout).not.toContain(key)
+  const { drifted, clients } = json as {
+    drifted: boolean
+    clients: { id: string; expected: string | null; drift: string[] }[]
+  }
+  return { status, drifted, reasons: clients.flatMap((one) => one.drift) }
+}
+
+describe('status --exit-code', () => {
+  test('nobody has set anything up, or it stands as it was left: status 0', async () => {
+    const home = aHome({ '.codex/config.toml': 'model = "o3"\n' })
+    expect(await drift(home, '--exit-code')).toMatchObject({ status: 0, drifted: false })
+    await setUp(home, 'codex')
+    expect(await drift(home, '--exit-code')).toMatchObject({ status: 0, reasons: [] })
+    replace(home, '.codex/config.toml', /gpt-5\.6-sol/, 'gpt-5.4')
+    expect(await drift(home, '--exit-code')).toMatchObject({ status: 0, reasons: [] })
+  })
+
+  test.each<[string, (home: Home) => void, RegExp]>([
+    [
+      'another address',
+      (home) =>
+        replace(home, '.codex/config.toml', /^base_url = .*/m, 'base_url = "https://x.example/v1"'),
+      /it points at https:\/\/x\.example, not at http/,
+    ],
+    ['no address', (home) => rmSync(home.at('.codex/config.toml')), /its own service/],
+    [
+      'a login in the place of the key',
+      (home) => home.put('.codex/auth.json', '{"auth_mode":"chatgpt","tokens":{"id_token":"x"}}'),
+      /a ChatGPT login in place of the key/,
+    ],
+    [
+      'another key',
+      (home) => home.put('.codex/auth.json', '{"OPENAI_API_KEY":"sk-other-0123456789"}'),
+      /another key/,
+    ],
+    [
+      'a file that cannot be read',
+      (home) => home.put('.codex/config.toml', 'model = {{{'),
+      /cannot be read/,
+    ],
+    [
+      'a setting that keeps the key from being used',
+      (home) =>
+        replace(home, '.codex/config.toml', /^/, 'cli_auth_credentials_store = "keyring"\n'),
+      /cli_auth_credentials_store|keyring/,
+    ],
+  ])('%s: status 11, and only with the flag', async (_, change, reason) => {
+    const home = aHome()
+    await setUp(home, 'claude')
+    await setUp(home, 'codex')
+    change(home)
+    const before = home.snapshot()
+    const found = await drift(home, '--exit-code')
+    expect(found).toMatchObject({ status: 11, drifted: true })
+    expect(found.reasons).toEqual([expect.stringMatching(reason)])
+    expect((await drift(home)).status).toBe(0)
+    expect((await drift(home, 'claude', '--exit-code')).status).toBe(0)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('who has gone back has not drifted, and a redo expects the gateway again', async () => {
+    const home = aHome()
+    await setUp(home, 'codex')
+    await runCli(home, ['rollback'])
+    expect((await drift(home, '--exit-code')).status).toBe(0)
+    await runCli(home, ['rollback', '--redo'])
+    expect((await drift(home, '--exit-code')).status).toBe(0)
+    rmSync(home.at('.codex/config.toml'))
+    expect((await drift(home, '--exit-code')).status).toBe(11)
+  })
+})
+
+describe('status --expect', () => {
+  test('an address: every client that is set up has to be there', async () => {
+    const home = aHome()
+    await setUp(home, 'codex')
+    expect((await drift(home, '--expect', `${url}/v1`)).status).toBe(0)
+    const elsewhere = url.replace('127.0.0.1', 'localhost')
+    await setUp(home, 'claude', elsewhere)
+    const found = await drift(home, '--expect', url)
+    expect(found.status).toBe(11)
+    expect(found.reasons).toEqual([expect.stringContaining(elsewhere)])
+    expect((await drift(home, 'codex', '--expect', url)).status).toBe(0)
+    expect((await drift(home, '--exit-code')).status).toBe(0)
+  })
+
+  test('a name: its address and its key', async () => {
+    const home = aHome()
+    await setUp(home, 'codex')
+    const { json } = await runCli(home, ['gateways', '--json'])
+    const [{ name }] = (json as { gateways: [{ name: string }] }).gateways
+    expect((await drift(home, '--expect', name)).status).toBe(0)
+    home.put('.codex/auth.json', '{"OPENAI_API_KEY":"sk-other-0123456789"}')
+    expect((await drift(home, '--expect', name)).status).toBe(11)
+    const unknown = await runCli(home, ['status', '--expect', 'nope', '--json'])
+    expect(unknown).toMatchObject({ status: 2, json: { error: { code: 'usage' } } })
+  })
+
+  test('where nothing is set up, or a client that is named is not: status 11', async () => {
+    const home = aHome()
+    expect((await drift(home, '--expect', url)).status).toBe(11)
+    await setUp(home, 'codex')
+    expect((await drift(home, 'codex', 'claude', '--expect', url)).status).toBe(11)
+  })
+})
+
+test('what is set up is compared offline without naming its model', async () => {
+  const home = aHome()
+  await setUp(home, 'codex')
+  const check = async () => {
+    const args = ['codex', '--base-url', url, '--dry-run', '--no-verify', '--json']
+    return (await runCli(home, args, { env: { REPOINT_API_KEY: key } })).json
+  }
+  expect(await check()).toMatchObject({ changed: false, model: 'gpt-5.6-sol' })
+  replace(home, '.codex/config.toml', /^base_url = .*/m, 'base_url = "https://x.example/v1"')
+  expect(await check()).toMatchObject({ changed: true, model: 'gpt-5.6-sol' })
+})

@@ -1,0 +1,201 @@
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+
+const keys = { one: 'sk-canary-one-5e6f708192a3b47f', two: 'sk-canary-two-d1c0b9a8f7e6d5c4' }
+const list = '.local/state/repoint/gateways.json'
+
+let one: Gateway
+let two: Gateway
+beforeAll(async () => {
+  one = await startGateway({ port: 0, key: keys.one })
+  two = await startGateway({ port: 0, key: keys.two })
+})
+afterAll(async () => {
+  await one.close()
+  await two.close()
+})
+
+function setUp(home: Home, { url, key }: Gateway, ...args: string[]) {
+  return runCli(home, [...args, '--base-url', url, '--yes', '--json'], {
+    env: { REPOINT_API_KEY: key },
+  })
+}
+
+const code = (text: string) => expect.objectContaining({ code: text })
+
+async function gateways(home: Home, ...args: string[]) {
+  const { status, stdout, json } = await runCli(home, ['gateways', '--json', ...args])
+  for (const key of Object.values(keys)) expect(stdout).not.toContain(key)
+  return { status, list: (json as { gateways: Record<string, unknown>[] }).gateways }
+}
+
+describe('a setup remembers its gateway', () => {
+  test('under the name that was given, with what proved it, closed to others', async () => {
+    const home = aHome()
+    expect(await setUp(home, one, 'codex', '--name', 'work')).toMatchObject({ status: 0 })
+    expect(await gateways(home)).toMatchObject({
+      status: 0,
+      list: [
+        {
+          name: 'work',
+          baseUrl: one.url,
+          key: '....b47f',
+          clients: ['codex'],
+          proven: { protocol: 'responses', model: 'gpt-5.6-sol' },
+        },
+      ],
+    })
+    expect(statSync(home.at(list)).mode & 0o777).toBe(0o600)
+    expect(statSync(home.at('.local/state/repoint')).mode & 0o777).toBe(0o700)
+  })
+
+  test("without a name: the host's, and more behind it where another one has that", async () => {
+    const home = aHome()
+    await setUp(home, one, 'codex')
+    await setUp(home, two, 'claude')
+    const { list } = await gateways(home)
+    expect(list).toMatchObject([
+      { name: `127.0.0.1-${new URL(two.url).port}`, baseUrl: two.url, clients: ['claude'] },
+      { name: '127.0.0.1', baseUrl: one.url, clients: ['codex'] },
+    ])
+    const { stdout } = await runCli(home, ['gateways'])
+    expect(stdout).toMatch(/^\* 127\.0\.0\.1 +http:\S+ +\.{4}b47f +codex +just now by responses/m)
+  })
+
+  test('a second run and a new key stay under the same name', async () => {
+    const home = aHome()
+    await setUp(home, one, 'codex', '--name', 'work')
+    expect((await setUp(home, one, 'codex')).json).toMatchObject({ changed: false })
+    const other = { REPOINT_API_KEY: keys.two }
+    const args = ['codex', '--no-verify', '--model', 'gpt-5.5', '--base-url', one.url, '--yes']
+    await runCli(home, args, { env: other })
+    const { list } = await gateways(home)
+    expect(list).toMatchObject([{ name: 'work', key: '....d5c4', proven: null }])
+    expect(list).toHaveLength(1)
+  })
+
+  test('a dry run remembers nothing', async () => {
+    const home = aHome()
+    await setUp(home, one, 'codex', '--dry-run')
+    expect(await gateways(home)).toMatchObject({ list: [] })
+  })
+
+  test('a name that another address has is refused before anything is asked or changed', async () => {
+    const home = aHome()
+    await setUp(home, one, 'codex', '--name', 'work')
+    const before = home.snapshot()
+    const asked = two.requests().length
+    const { status, json } = await setUp(home, two, 'codex', '--name', 'work')
+    expect({ status, json }).toMatchObject({
+      status: 2,
+      json: { error: { code: 'usage', message: `The name work is that of ${one.url}` } },
+    })
+    expect(two.requests()).toHaveLength(asked)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test.each(['-x', 'a b', 'a/../b', '', 'sk-1234567890abcdef', 'ü', 'x'.repeat(64)])(
+    'a name that is none is refused: %j',
+    async (name) => {
+      const home = aHome()
+      const { status, stdout } = await setUp(home, one, 'codex', `--name=${name}`)
+      expect(status).toBe(2)
+      expect(stdout).not.toContain('sk-1234567890abcdef')
+      expect(existsSync(home.at('.codex'))).toBe(false)
+    },
+  )
+
+  test('a list that cannot be written is said, and the setup stands', async () => {
+    const home = aHome({ [list]: 'broken' })
+    chmodSync(home.at('.local/state/repoint'), 0o700)
+    const { status, json } = await setUp(home, one, 'codex')
+    expect({ status, json }).toMatchObject({
+      status: 0,
+      json: { changed: true, warnings: expect.arrayContaining([code('gateway-not-remembered')]) },
+    })
+    expect(home.text(list)).toBe('broken')
+    const listed = await runCli(home, ['gateways', '--json'])
+    expect(listed).toMatchObject({ status: 8, json: { error: { code: 'record-damaged' } } })
+  })
+})
+
+test('gateways --check proves each, says of one that is down why, and ends with its status', async () => {
+  const home = aHome()
+  const gone = await startGateway({ port: 0, key: keys.two })
+  await setUp(home, gone, 'claude', '--name', 'gone')
+  await gone.close()
+  await setUp(home, one, 'codex', '--name', 'work', '--no-verify', '--model', 'gpt-5.5')
+  expect((await gateways(home)).list).toMatchObject([{ proven: null }, { name: 'gone' }])
+  const { status, list } = await gateways(home, '--check')
+  expect(status).toBe(6)
+  expect(list).toMatchObject([
+    { name: 'work', check: { works: true }, proven: { protocol: 'responses' } },
+    { name: 'gone', check: { works: false, code: 'refused' } },
+  ])
+})
+
+test('gateways --check says it of the right one, where the one that is down was set up last', async () => {
+  const home = aHome()
+  await setUp(home, one, 'codex', '--name', 'work')
+  const gone = await startGateway({ port: 0, key: keys.two })
+  await setUp(home, gone, 'claude', '--name', 'gone')
+  await gone.close()
+  const { list } = await gateways(home, '--check')
+  expect(list).toMatchObject([
+    { name: 'work', check: { works: true } },
+    { name: 'gone', check: { works: false, code: 'refused' } },
+  ])
+  expect((await runCli(home, ['gateways', '--check'])).stdout).toMatch(/^! gone: /m)
+})
+
+describe('forget', () => {
+  test('a gateway: asks, takes it and its key out, and leaves every undo', async () => {
+    const home = aHome()
+    await setUp(home, one, 'codex', '--name', 'work')
+    await setUp(home, two, 'claude', '--name', 'mine')
+    const before = home.snapshot()
+    expect(await runCli(home, ['forget', 'work', '--json'])).toMatchObject({
+      status: 2,
+      json: { error: { code: 'confirmation-needed' } },
+    })
+    expect((await runCli(home, ['forget', 'work', '--yes', '--json'])).json).toMatchObject({
+      changed: true,
+      runs: [],
+      gateways: ['work'],
+    })
+    expect(readFileSync(home.at(list), 'utf8')).not.toContain(keys.one)
+    expect((await gateways(home)).list).toMatchObject([{ name: 'mine' }])
+    expect(home.snapshot()).toEqual(before)
+    expect((await runCli(home, ['rollback', '--list', '--json'])).json).toMatchObject({
+      runs: [{}, {}],
+    })
+  })
+
+  test('--all takes the gateways with the runs, also where the list is damaged', async () => {
+    const home = aHome()
+    await setUp(home, one, 'codex', '--name', 'work')
+    const { stdout } = await runCli(home, ['forget', '--all', '--yes'])
+    expect(stdout).toContain(`Gateway work is no longer remembered, nor its key: ${one.url}`)
+    expect(existsSync(home.at(list))).toBe(false)
+    home.put(list, '{"version":2}')
+    expect(await runCli(home, ['forget', '--all', '--yes'])).toMatchObject({ status: 0 })
+    expect(existsSync(home.at(list))).toBe(false)
+  })
+
+  test('an unknown name: the nearest is told', async () => {
+    const home = aHome()
+    await setUp(home, one, 'codex', '--name', 'work')
+    expect((await runCli(home, ['forget', 'wrok', '--yes', '--json'])).json).toMatchObject({
+      error: { code: 'usage', hint: expect.stringContaining('Did you mean work?') },
+    })
+  })
+
+  test('a gateway and runs at once are refused', async () => {
+    expect(await runCli(aHome(), ['forget', 'work', '--all', '--json'])).toMatchObject({
+      status: 2,
+    })
+  })
+})

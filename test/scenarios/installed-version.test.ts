@@ -1,0 +1,119 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+
+/** The client that is installed decides which id a slot means. Here it only tells its version. */
+
+const key = 'sk-installed-5f0a83c1b7d96e24'
+
+async function aGatewayWithout(...ids: string[]): Promise<Gateway> {
+  const models = builtInCatalog.filter(({ id }) => !ids.includes(id))
+  const gateway = await startGateway({ key, models })
+  onTestFinished(() => gateway.close())
+  return gateway
+}
+
+function aHomeWith(version: string): Home {
+  const home = aHome()
+  home.put('bin/claude', `#!/bin/sh\necho '${version} (Claude Code)'\n`, 0o755)
+  return home
+}
+
+function repoint(home: Home, gateway: Gateway, ...args: string[]) {
+  return runCli(home, [...args, '--json'], {
+    env: {
+      REPOINT_API_KEY: key,
+      REPOINT_BASE_URL: gateway.url,
+      PATH: `${home.at('bin')}:${process.env['PATH']}`,
+    },
+  })
+}
+
+const asked = (gateway: Gateway) =>
+  gateway
+    .requests()
+    .filter(({ method }) => method === 'POST')
+    .map(({ modelAsked }) => modelAsked)
+
+describe('with an installed Claude Code', () => {
+  test('a setup proves the id that its version sends, and refuses where that is not served', async () => {
+    const gateway = await aGatewayWithout('claude-opus-5')
+    const home = aHomeWith('2.1.238')
+    const failed = await repoint(home, gateway, 'claude', '--slot', 'opus', '--yes')
+    expect(failed.status).toBe(5)
+    expect(failed.json).toMatchObject({
+      error: {
+        code: 'model-unknown',
+        message: expect.stringContaining('claude-opus-5'),
+        hint: 'Claude Code 2.1.238 sends it for opus. Pin another: repoint claude --slot opus --opus-model claude-opus-4-8',
+        filesChanged: false,
+      },
+    })
+
+    const pin = ['--slot', 'opus', '--opus-model', 'claude-opus-4-8']
+    const pinned = await repoint(home, gateway, 'claude', ...pin, '--yes')
+    expect(pinned).toMatchObject({ status: 0, json: { changed: true, warnings: [] } })
+    expect(new Set(asked(gateway))).toEqual(new Set(['claude-opus-5', 'claude-opus-4-8']))
+  })
+
+  test('doctor proves the same id, also once the client is another version', async () => {
+    const gateway = await aGatewayWithout('claude-sonnet-5')
+    const home = aHomeWith('2.1.329')
+    expect(await repoint(home, gateway, 'claude', '--yes')).toMatchObject({ status: 0 })
+    expect(await repoint(home, gateway, 'doctor', 'claude')).toMatchObject({ status: 0 })
+
+    home.put('bin/claude', "#!/bin/sh\necho '2.1.197 (Claude Code)'\n", 0o755)
+    const { status, json } = await repoint(home, gateway, 'doctor', 'claude')
+    expect(status).toBe(5)
+    expect(json).toMatchObject({
+      checks: expect.arrayContaining([
+        {
+          about: 'claude',
+          id: 'model-unknown',
+          result: 'problem',
+          message: expect.stringContaining('claude-sonnet-5'),
+          cure: 'Claude Code 2.1.197 sends it for sonnet. Pin another: repoint claude --sonnet-model claude-sonnet-4-6',
+        },
+      ]),
+    })
+  })
+
+  test('what the client itself writes is in order: "opus[1m]"', async () => {
+    const gateway = await aGatewayWithout()
+    const home = aHomeWith('2.1.285')
+    await repoint(home, gateway, 'claude', '--slot', 'opus', '--yes')
+    const settings = home.text('.claude/settings.json')
+    home.put('.claude/settings.json', settings.replace('"opus"', '"opus[1m]"'))
+    expect(await repoint(home, gateway, 'doctor', 'claude')).toMatchObject({ status: 0 })
+    const again = await repoint(home, gateway, 'claude', '--slot', 'opus', '--yes')
+    expect(again.json).toMatchObject({ changed: false })
+  })
+})
+
+test('a gateway whose list of models fails is asked for the very id all the same', async () => {
+  const gateway = await aGatewayWithout()
+  gateway.setFaults([{ route: 'models', status: 404 }])
+  const home = aHomeWith('2.1.197')
+  const { json, status } = await repoint(home, gateway, 'claude', '--slot', 'opus', '--yes')
+  expect(status).toBe(0)
+  expect(json).toMatchObject({ changed: true, warnings: [{ code: 'catalog-unavailable' }] })
+  expect(asked(gateway)).toEqual(['claude-opus-4-8'])
+})
+
+test('without one, every id that the slot may mean is looked up', async () => {
+  const gateway = await aGatewayWithout('claude-sonnet-5')
+  const home = aHome()
+  home.put('bin/claude', '#!/bin/sh\nexit 1\n', 0o755)
+  const { json, status } = await repoint(home, gateway, 'claude', '--yes')
+  expect(status).toBe(0)
+  expect(json).toMatchObject({
+    warnings: [
+      {
+        code: 'slot-id-missing',
+        message: expect.stringContaining('claude-sonnet-5 (from 2.1.197 on)'),
+        hint: expect.stringContaining('--sonnet-model claude-sonnet-5-5'),
+      },
+    ],
+  })
+})

@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+
+const canary = 'sk-canary-1f2e3d4c5b6a79887766554433'
+const newCanary = 'sk-canary-33445566778899aabbccddeeff'
+
+let gateway: Gateway
+beforeEach(async () => {
+  gateway = await startGateway({ port: 0, key: canary })
+})
+afterEach(() => gateway.close())
+
+/** The same address, where another key counts from now on, and a model more is offered. */
+async function rotateKey() {
+  const port = Number(new URL(gateway.url).port)
+  await gateway.close()
+  const models = [...builtInCatalog, { ...builtInCatalog[0]!, id: 'gpt-5.9-sol' }]
+  gateway = await startGateway({ port, key: newCanary, models })
+}
+
+function setUp(home: Home, line: string, url = gateway.url, key = canary) {
+  return runHere(home, [...line.split(' '), '--base-url', url, '--yes'], { REPOINT_API_KEY: key })
+}
+
+function changeKey(home: Home, line = '', env: Record<string, string> = {}) {
+  const args = ['key', ...line.split(' ').filter(Boolean), '--yes']
+  return runHere(home, args, { REPOINT_API_KEY: newCanary, ...env })
+}
+
+/** Every file of the clients, by its name. */
+function written(home: Home): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(home.snapshot()).map(([name, what]) => [
+      name,
+      Buffer.from(what.split(' ').at(-1)!, 'base64').toString(),
+    ]),
+  )
+}
+
+function withNewKey(files: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(files).map(([name, text]) => [name, text.replaceAll(canary, newCanary)]),
+  )
+}
+
+async function threeClients(): Promise<Home> {
+  const home = aHome()
+  for (const line of [
+    'codex --model gpt-5.4 --provider-id work',
+    'claude-gpt --slot opus --haiku-model gpt-5.6-luna --enable-discovery --no-attribution',
+    'opencode --model gpt-5.4',
+  ])
+    expect((await setUp(home, line)).status).toBe(0)
+  return home
+}
+
+test('a new key is switched in every client of the gateway, in one run, and nothing else', async () => {
+  const home = await threeClients()
+  const before = written(home)
+  await rotateKey()
+
+  const result = await changeKey(home)
+  expect(result.json).toMatchObject({ command: 'key', changed: true, verified: { before: true } })
+  expect(result.text).not.toContain(canary)
+  expect(result.text).not.toContain(newCanary)
+  expect(written(home)).toEqual(withNewKey(before))
+  expect(gateway.requests().filter(({ method }) => method === 'POST')).toHaveLength(3)
+
+  expect((await changeKey(home)).json).toMatchObject({ changed: false })
+  await runHere(home, ['rollback', '--yes'])
+  expect(written(home)).toEqual(before)
+})
+
+test('pins of GPT models in every slot are no mapping of its own', async () => {
+  const home = aHome()
+  const pins = 'claude --opus-model gpt-5.4 --sonnet-model gpt-5.4 --haiku-model gpt-5.4-mini'
+  await setUp(home, `${pins} --fable-model gpt-5.4`)
+  const before = written(home)
+  await rotateKey()
+  expect((await changeKey(home)).json).toMatchObject({ changed: true })
+  expect(written(home)).toEqual(withNewKey(before))
+})
+
+test('a key that the gateway refuses changes nothing: status 3', async () => {
+  const home = await threeClients()
+  const before = home.snapshot()
+  const result = await changeKey(home)
+  expect(result).toMatchObject({ status: 3, json: { error: { code: 'key-rejected' } } })
+  expect(home.snapshot()).toEqual(before)
+})
+
+test('a model that the new key may not use is an error, not another model', async () => {
+  const home = aHome()
+  await setUp(home, 'codex --model gpt-5.4')
+  const before = home.snapshot()
+  const port = Number(new URL(gateway.url).port)
+  await gateway.close()
+  const models = builtInCatalog.filter(({ id }) => id !== 'gpt-5.4')
+  gateway = await startGateway({ port, key: newCanary, models })
+  expect(await changeKey(home)).toMatchObject({ status: 5 })
+  expect(home.snapshot()).toEqual(before)
+})
+
+test('only the clients that are named', async () => {
+  const home = await threeClients()
+  const before = written(home)
+  await rotateKey()
+  // Whichever of its two setups is named: they are one client.
+  expect((await changeKey(home, 'claude')).status).toBe(0)
+  const now = written(home)
+  expect(now['.claude/settings.json']).toBe(withNewKey(before)['.claude/settings.json'])
+  expect(now['.codex/auth.json']).toBe(before['.codex/auth.json'])
+})
+
+describe('clients at two gateways', () => {
+  let other: Gateway
+  let home: Home
+  beforeEach(async () => {
+    other = await startGateway({ port: 0, key: canary })
+    home = aHome()
+    await setUp(home, 'codex')
+    await setUp(home, 'opencode', other.url)
+    await rotateKey()
+  })
+  afterEach(() => other.close())
+
+  const refused = { status: 2, json: { error: { code: 'usage' } } }
+
+  test('a new key is for one of them: it must be named', async () => {
+    const result = await changeKey(home)
+    expect(result).toMatchObject(refused)
+    expect(result.text).toContain(`${gateway.url} (Codex)`)
+    expect(await changeKey(home, 'codex opencode')).toMatchObject(refused)
+    expect(other.requests().some(({ auth }) => JSON.stringify(auth).includes('eeff'))).toBe(false)
+  })
+
+  test.each<[string, (url: string) => [string, Record<string, string>]]>([
+    ['a client', () => ['codex', {}]],
+    ['the address', (url) => [`--base-url ${url}/v1/`, {}]],
+    ['the address in the environment', (url) => ['', { REPOINT_BASE_URL: url }]],
+  ])('%s names it, and the key goes nowhere else', async (_, named) => {
+    const seen = other.requests().length
+    const before = home.text('.local/share/opencode/auth.json')
+    expect((await changeKey(home, ...named(gateway.url))).json).toMatchObject({ changed: true })
+    expect(home.text('.codex/auth.json')).toContain(newCanary)
+    expect(home.text('.local/share/opencode/auth.json')).toBe(before)
+    expect(other.requests()).toHaveLength(seen)
+  })
+
+  test('an address where no client is: refused, naming those that there are', async () => {
+    const result = await changeKey(home, '--base-url https://third.example')
+    expect(result).toMatchObject(refused)
+    expect(result.text).toContain(other.url)
+    const env = { REPOINT_BASE_URL: 'https://third.example' }
+    expect(await changeKey(home, 'codex', env)).toMatchObject(refused)
+  })
+})
+
+test.each(['', 'codex'])('without a setup of repoint it says so: key %s', async (line) => {
+  const home = aHome({
+    '.claude/settings.json': `{"env":{"ANTHROPIC_BASE_URL":"${gateway.url}","ANTHROPIC_AUTH_TOKEN":"x"}}`,
+  })
+  const result = await changeKey(home, line)
+  expect(result).toMatchObject({ status: 2, json: { error: { code: 'usage' } } })
+  expect(result.text).toContain('repoint codex')
+})
+
+test('doctor advises it for a rejected key, and it keeps the mapping', async () => {
+  const home = aHome()
+  await setUp(home, 'claude-gpt')
+  const before = written(home)
+  await rotateKey()
+  const { json } = await runHere(home, ['doctor', 'claude'])
+  const [problem] = (json['checks'] as { result: string; cure: string }[]).filter(
+    ({ result }) => result === 'problem',
+  )
+  expect(problem?.cure).toBe(`repoint key --base-url ${gateway.url}`)
+
+  const words = problem!.cure.split(' ').slice(1)
+  await runHere(home, [...words, '--yes'], { REPOINT_API_KEY: newCanary })
+  expect(written(home)).toEqual(withNewKey(before))
+  expect((await runHere(home, ['doctor', 'claude'])).status).toBe(0)
+})
+
+test('the cure of a missing key keeps the mapping', async () => {
+  const home = aHome()
+  await setUp(home, 'claude-gpt')
+  const before = home.text('.claude/settings.json')
+  home.put('.claude/settings.json', before.replace(/.*AUTH_TOKEN.*\n/, ''))
+  const { json } = await runHere(home, ['doctor', 'claude'])
+  const [problem] = (json['checks'] as { result: string; cure: string }[]).filter(
+    ({ result }) => result === 'problem',
+  )
+  await runHere(home, [...problem!.cure.split(' ').slice(1), '--yes'], { REPOINT_API_KEY: canary })
+  expect(JSON.parse(home.text('.claude/settings.json'))).toEqual(JSON.parse(before))
+})

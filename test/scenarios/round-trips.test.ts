@@ -1,0 +1,78 @@
+import net from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { startGateway } from '../../src/serve/index.ts'
+import { aSocketServer, tlsFile } from '../gateway/forged.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { aLongWay } from '../support/round-trips.ts'
+import { keys, runOnTerminal } from '../support/terminal.ts'
+
+const canary = 'sk-canary-5f4e3d2c1b0a99887766'
+
+/** The local gateway behind TLS 1.3, a long way off. */
+async function aFarGateway() {
+  const gateway = await startGateway({ port: 0, key: canary })
+  onTestFinished(() => gateway.close())
+  const server = await aSocketServer((socket) => {
+    const behind = net.connect(gateway.port, '127.0.0.1')
+    behind.on('error', () => socket.destroy())
+    socket.pipe(behind).pipe(socket)
+  }, 'good.pem')
+  const way = await aLongWay(server.port)
+  return {
+    env: {
+      REPOINT_BASE_URL: `https://127.0.0.1:${way.port}`,
+      REPOINT_API_KEY: canary,
+      NODE_EXTRA_CA_CERTS: tlsFile('ca.pem'),
+    },
+    /** What `work` costs. */
+    async cost(work: () => Promise<unknown>) {
+      const before = { connections: way.connections(), roundTrips: way.roundTrips() }
+      gateway.clearRequests()
+      await work()
+      return {
+        connections: way.connections() - before.connections,
+        roundTrips: way.roundTrips() - before.roundTrips,
+        posts: gateway.requests().filter(({ method }) => method === 'POST').length,
+      }
+    },
+  }
+}
+
+async function succeeds(home: Home, args: string[], env: Record<string, string>): Promise<void> {
+  const { status, stderr } = await runCli(home, args, { env })
+  expect(stderr).not.toContain('error:')
+  expect(status).toBe(0)
+}
+
+const guided = async (home: Home, env: Record<string, string>): Promise<void> => {
+  const run = runOnTerminal(home, [], { env })
+  await run.shows('Which clients')
+  const { space, down, enter } = keys
+  for (const key of [space, down, space, down, down, space, enter]) run.type(key)
+  await run.shows('Base URL')
+  run.type(enter)
+  await run.shows('Apply this?')
+  run.type(`y${enter}`)
+  expect(await run.ended).toBe(0)
+}
+
+test.each(['codex', 'claude', 'claude-gpt', 'opencode'])(
+  '%s, for the first time and again: four round trips, one connection, one question that costs',
+  async (client) => {
+    const { env, cost } = await aFarGateway()
+    const home = aHome()
+    const least = { connections: 1, roundTrips: 4, posts: 1 }
+    expect(await cost(() => succeeds(home, [client, '--yes'], env))).toEqual(least)
+    expect(await cost(() => succeeds(home, [client, '--yes'], env))).toEqual(least)
+  },
+)
+
+test('three clients at once, then by the name of their gateway, and doctor for them: their probes side by side', async () => {
+  const { env, cost } = await aFarGateway()
+  const home = aHome()
+  const least = { connections: 3, roundTrips: 4, posts: 3 }
+  expect(await cost(() => guided(home, env))).toEqual(least)
+  expect(await cost(() => succeeds(home, ['use', '127.0.0.1', '--yes'], env))).toEqual(least)
+  expect(await cost(() => succeeds(home, ['doctor'], env))).toEqual(least)
+})

@@ -1,0 +1,228 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { tlsFile } from '../gateway/forged.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+
+const keys = { one: 'sk-canary-one-5e6f708192a3b47f', two: 'sk-canary-two-d1c0b9a8f7e6d5c4' }
+
+let one: Gateway
+let two: Gateway
+beforeAll(async () => {
+  one = await startGateway({ port: 0, key: keys.one })
+  const [entry] = builtInCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
+  const models = ['gpt-5.5-sol', 'gpt-5.4', 'gpt-5.4-mini'].map((id) => ({ ...entry!, id }))
+  two = await startGateway({ port: 0, key: keys.two, models })
+})
+afterAll(async () => {
+  await one.close()
+  await two.close()
+})
+
+/** Every client set up for ONE, while TWO is remembered; and programs that tell how they were started. */
+async function aHomeBetween(): Promise<Home> {
+  const home = aHome()
+  for (const name of ['codex', 'claude', 'opencode', 'other']) {
+    home.put(
+      `bin/${name}`,
+      `#!${process.execPath}
+const { argv, env } = process
+console.log(JSON.stringify({ args: argv.slice(2), env }))
+`,
+    )
+    chmodSync(home.at(`bin/${name}`), 0o755)
+  }
+  const first = ['codex', '--name', 'two', '--model', 'gpt-5.5-sol', '--base-url', two.url, '--yes']
+  expect(await runHere(home, first, { REPOINT_API_KEY: keys.two })).toMatchObject({ status: 0 })
+  for (const client of ['codex', 'claude-gpt', 'opencode'])
+    await runHere(home, [client, '--name', 'one', '--base-url', one.url, '--yes'], {
+      REPOINT_API_KEY: keys.one,
+    })
+  return home
+}
+
+async function started(home: Home, args: readonly string[], env: Record<string, string> = {}) {
+  const PATH = `${home.at('bin')}:${process.env['PATH']}`
+  const before = home.snapshot()
+  const { status, stdout, stderr } = await runCli(home, ['run', ...args], { env: { PATH, ...env } })
+  expect(home.snapshot()).toEqual(before)
+  expect({ status, stderr }).toMatchObject({ status: 0 })
+  const said = JSON.parse(stdout) as { args: string[]; env: Record<string, string> }
+  for (const key of Object.values(keys)) expect(said.args.join(' ') + stderr).not.toContain(key)
+  return { ...said, stderr }
+}
+
+describe('repoint run', () => {
+  test('codex: by -c under the provider id of its files, with the key in a variable', async () => {
+    const home = await aHomeBetween()
+    const { args, env, stderr } = await started(home, ['two', '--', 'codex', 'exec', '--json'])
+    expect(args).toEqual(
+      expect.arrayContaining([
+        'model_provider="gateway"',
+        `model_providers.gateway.base_url="${two.url}/v1"`,
+        'model_providers.gateway.env_key="REPOINT_RUN_KEY"',
+        'model_providers.gateway.requires_openai_auth=false',
+        'shell_environment_policy.exclude=["REPOINT_RUN_KEY"]',
+      ]),
+    )
+    expect(args.slice(-2)).toEqual(['exec', '--json'])
+    expect(args.join(' ')).not.toContain('openai_base_url')
+    expect(env).toMatchObject({ REPOINT_RUN_KEY: keys.two })
+    expect(env).not.toHaveProperty('OPENAI_API_KEY')
+    expect(stderr).toContain('note: Codex: ')
+  })
+
+  test('codex: a model that this catalog lacks becomes what the rules choose', async () => {
+    const home = await aHomeBetween()
+    expect((await started(home, ['one', 'codex'])).args.join(' ')).not.toContain('model=')
+    const { args } = await started(home, ['two', 'codex'])
+    expect(args).toContain('model="gpt-5.5-sol"')
+  })
+
+  test('codex: what would go along to another address stays behind', async () => {
+    const home = await aHomeBetween()
+    const config = home.text('.codex/config.toml')
+    const headers = '$&\nhttp_headers = { "x-team" = "secret" }'
+    home.put('.codex/config.toml', config.replace(/^base_url = .*/m, headers))
+    const { args } = await started(home, ['two', 'codex'])
+    expect(args).toContain('model_provider="repoint-run"')
+  })
+
+  test('claude: by --settings and a helper; the mapping goes along as far as the catalog has it', async () => {
+    const home = await aHomeBetween()
+    const { args, env } = await started(home, ['one', '--', 'claude', '-p', 'hi'], {
+      ANTHROPIC_API_KEY: 'sk-ant-mine-0123456789',
+    })
+    const [flag, text = '', ...rest] = args
+    expect([flag, ...rest]).toEqual(['--settings', '-p', 'hi'])
+    expect(JSON.parse(text)).toMatchObject({
+      apiKeyHelper: 'printenv REPOINT_RUN_KEY',
+      env: {
+        ANTHROPIC_BASE_URL: one.url,
+        ANTHROPIC_AUTH_TOKEN: '',
+        ANTHROPIC_DEFAULT_OPUS_MODEL: 'gpt-5.6-sol',
+      },
+    })
+    expect(env).toMatchObject({ REPOINT_RUN_KEY: keys.one })
+    expect(env).not.toHaveProperty('ANTHROPIC_API_KEY')
+    const second = await started(home, ['two', 'claude'])
+    expect(second.args[1]).not.toContain('gpt-5.6-sol')
+  })
+
+  test('claude: --settings of its own is refused, because it is taken once', async () => {
+    const home = await aHomeBetween()
+    const env = { PATH: `${home.at('bin')}:${process.env['PATH']}` }
+    const result = await runCli(home, ['run', 'two', 'claude', '--settings', '{}'], { env })
+    expect([result.status, result.stdout]).toEqual([2, ''])
+  })
+
+  test('opencode: by its content variable, added to what stands there', async () => {
+    const home = await aHomeBetween()
+    const { args, env } = await started(home, ['two', 'opencode', 'run', 'hi'], {
+      OPENCODE_CONFIG_CONTENT: '{"share":"disabled","provider":{"mine":{}}}',
+    })
+    expect(args).toEqual(['run', 'hi'])
+    expect(JSON.parse(env['OPENCODE_CONFIG_CONTENT']!)).toMatchObject({
+      share: 'disabled',
+      provider: {
+        mine: {},
+        gateway: { options: { baseURL: `${two.url}/v1`, apiKey: '{env:REPOINT_RUN_KEY}' } },
+      },
+      model: 'gateway/gpt-5.5-sol',
+    })
+  })
+
+  test('the authorities of the gateway go along, in the variable that the client reads', async () => {
+    const home = await aHomeBetween()
+    const list = '.local/state/repoint/gateways.json'
+    home.put('ca.pem', readFileSync(tlsFile('ca.pem'), 'utf8'))
+    const entry = `"name": "two", "caFile": ${JSON.stringify(home.at('ca.pem'))}`
+    home.put(list, home.text(list).replace('"name": "two"', entry))
+    const codex = await started(home, ['two', 'codex'])
+    expect(codex.env).toMatchObject({ CODEX_CA_CERTIFICATE: home.at('ca.pem') })
+    // It would take the authorities of this machine away from every other program.
+    expect(codex.env).not.toHaveProperty('SSL_CERT_FILE')
+    const other = await started(home, ['two', 'other'])
+    expect(other.env).toMatchObject({ NODE_EXTRA_CA_CERTS: home.at('ca.pem') })
+  })
+
+  test('anything else has the usual variables', async () => {
+    const home = await aHomeBetween()
+    const { args, env } = await started(home, ['two', '--', 'other', '--', '--json'])
+    expect(args).toEqual(['--', '--json'])
+    expect(env).toMatchObject({
+      OPENAI_BASE_URL: `${two.url}/v1`,
+      OPENAI_API_KEY: keys.two,
+      ANTHROPIC_BASE_URL: two.url,
+      ANTHROPIC_AUTH_TOKEN: keys.two,
+    })
+  })
+
+  test('a shell: says which clients obey their files there', async () => {
+    const home = await aHomeBetween()
+    const env = { PATH: `${home.at('bin')}:${process.env['PATH']}`, SHELL: '/bin/sh' }
+    const { stdout, stderr, status } = await runCli(home, ['run', 'two'], {
+      env,
+      stdin: 'opencode; exit 7\n',
+    })
+    expect(status).toBe(7)
+    expect(JSON.parse(stdout).env).toMatchObject({
+      OPENAI_API_KEY: keys.two,
+      OPENCODE_CONFIG_CONTENT: expect.stringContaining(two.url),
+    })
+    expect(stderr).toContain('codex obeys its files there; for it: repoint run two -- codex')
+  })
+
+  test.each([
+    ['its status', 'process.exit(23)', 23],
+    ['a signal', "process.kill(process.pid, 'SIGKILL'); setTimeout(() => {}, 9e4)", 137],
+  ])('%s passes through', async (_, script, expected) => {
+    const home = await aHomeBetween()
+    const args = ['run', 'two', '--', process.execPath, '-e', script]
+    expect((await runCli(home, args)).status).toBe(expected)
+  })
+
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    '%s reaches the command as it is',
+    async (name) => {
+      const home = await aHomeBetween()
+      const script = `process.on('${name}', () => { console.log('heard ${name}'); process.exit(5) }); console.log('up'); setTimeout(() => {}, 9e4)`
+      const args = ['run', 'two', '--', process.execPath, '-e', script]
+      const child = spawn(process.execPath, [resolve('bin/repoint.js'), ...args], {
+        env: { PATH: process.env['PATH'], HOME: home.path },
+      })
+      let out = ''
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        if (out === '' && text.includes('up')) child.kill(name)
+        out += text
+      })
+      const status = await new Promise((ended) => child.once('close', ended))
+      expect({ out, status }).toEqual({ out: `up\nheard ${name}\n`, status: 5 })
+    },
+  )
+
+  test.each([
+    ['an unknown name', ['tow', 'other'], 2, 'Did you mean two?'],
+    ['a command that is not there', ['two', 'no-such-program'], 2, 'Cannot run no-such-program'],
+  ])('%s is said', async (_, args, status, words) => {
+    const home = await aHomeBetween()
+    const result = await runCli(home, ['run', ...args])
+    expect(result.status).toBe(status)
+    expect(result.stderr).toContain(words)
+  })
+
+  test('a gateway that is down, or refuses the key, is said before anything starts', async () => {
+    const home = await aHomeBetween()
+    const file = '.local/state/repoint/gateways.json'
+    home.put(file, home.text(file).replace(keys.two, 'sk-old-0123456789abcdef'))
+    const env = { PATH: `${home.at('bin')}:${process.env['PATH']}` }
+    const refused = await runCli(home, ['run', 'two', 'other'], { env })
+    expect([refused.status, refused.stdout]).toEqual([3, ''])
+    const unasked = await runCli(home, ['run', '--no-verify', 'two', 'other'], { env })
+    expect(unasked.status).toBe(0)
+  })
+})

@@ -1,0 +1,213 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+
+const canary = 'sk-canary-4b5a69788796a5b4c3d2e1f0'
+const newCanary = 'sk-canary-0f1e2d3c4b5a69788796a5b4'
+
+let gateway: Gateway
+beforeEach(async () => {
+  gateway = await startGateway({ port: 0, key: canary })
+})
+afterEach(() => gateway.close())
+
+/** The same address, where another key counts from now on. */
+async function rotateKey() {
+  const port = Number(new URL(gateway.url).port)
+  await gateway.close()
+  gateway = await startGateway({ port, key: newCanary })
+}
+
+function setUp(home: Home, line: string, key = canary, url = gateway.url) {
+  return runHere(home, [...line.split(' '), '--base-url', url, '--yes'], { REPOINT_API_KEY: key })
+}
+
+/** What stands in the files that a setup of any client writes. */
+function written(home: Home): string {
+  return Object.values(home.snapshot())
+    .map((what) => Buffer.from(what.split(' ').at(-1)!, 'base64').toString())
+    .join('\n')
+}
+
+const settings = '.claude/settings.json'
+
+function edit(home: Home, name: string, from: string | RegExp, to: string) {
+  const text = home.text(name)
+  expect(text).toMatch(from)
+  home.put(name, text.replace(from, to))
+}
+
+describe.each<[string, string, ((home: Home) => void)?]>([
+  ['codex', 'codex'],
+  [
+    'another model, provider and window',
+    'codex --model gpt-5.4 --provider-id work --context-window 90000',
+  ],
+  [
+    'a model by hand',
+    'codex',
+    (home) => edit(home, '.codex/config.toml', /^model = .*/m, 'model = "gpt-5.6"'),
+  ],
+  ['a slot and a pin', 'claude --slot opus --model claude-opus-4-8 --haiku-model gpt-5.4-mini'],
+  [
+    'a pin for each slot',
+    'claude --slot opus --opus-model claude-opus-5-5 --sonnet-model claude-sonnet-5 --haiku-model claude-haiku-5-5 --fable-model claude-fable-5-2 --subagent-model gpt-5.4',
+  ],
+  [
+    'a GPT model pinned in each slot',
+    'claude --opus-model gpt-5.4 --sonnet-model gpt-5.4 --haiku-model gpt-5.4-mini --fable-model gpt-5.4',
+  ],
+  ['discovery', 'claude --enable-discovery'],
+  [
+    'discovery and attribution',
+    'claude-gpt --enable-discovery --no-attribution --subagent-model gpt-5.6-luna',
+  ],
+  ['attribution', 'claude --no-attribution'],
+  ['a window', 'claude-gpt --slot haiku --opus-model gpt-5.6-luna --context-window 100000'],
+  [
+    'a model that is no slot',
+    'claude',
+    (home) => edit(home, settings, '"model": "sonnet"', '"model": "claude-opus-4-8"'),
+  ],
+  [
+    'a model that is no slot beside a mapping',
+    'claude-gpt',
+    (home) => edit(home, settings, '"model": "sonnet"', '"model": "gpt-5.6-luna"'),
+  ],
+  [
+    'a label by hand',
+    'claude-gpt',
+    (home) => edit(home, settings, /(_OPUS_MODEL_NAME": )"[^"]*"/, '$1"the good one"'),
+  ],
+  [
+    'another model and provider of opencode',
+    'opencode --model gpt-5.4 --provider-id work --context-window 90000',
+  ],
+  [
+    'a small model by hand',
+    'opencode',
+    (home) =>
+      edit(
+        home,
+        '.config/opencode/opencode.json',
+        /("small_model": )"[^"]*"/,
+        '$1"gateway/gpt-5.6-luna"',
+      ),
+  ],
+])('a second run with a new key: %s', (_, line, byHand) => {
+  const client = line.split(' ')[0]!
+
+  test('changes the key and nothing else', async () => {
+    const home = aHome()
+    expect((await setUp(home, line)).status).toBe(0)
+    byHand?.(home)
+    const before = written(home)
+
+    expect((await setUp(home, client)).json).toMatchObject({ changed: false })
+    await rotateKey()
+    expect((await setUp(home, client, newCanary)).json).toMatchObject({ changed: true })
+    expect(written(home)).toBe(before.replaceAll(canary, newCanary))
+    const offline = await setUp(home, `${client} --no-verify`, newCanary)
+    expect(offline.json).toMatchObject({ changed: false })
+  })
+})
+
+test.each([
+  'codex --model gpt-5.4 --provider-id work',
+  'claude --slot opus --model claude-opus-4-8 --haiku-model gpt-5.4-mini --subagent-model gpt-5.4',
+  'claude --enable-discovery --no-attribution',
+  'claude-gpt --slot opus --no-attribution --haiku-model gpt-5.6-luna',
+  'opencode --model gpt-5.4 --provider-id work',
+])('--defaults chooses by the rules again: %s', async (line) => {
+  const client = line.split(' ')[0]!
+  const [home, plain] = [aHome(), aHome()]
+  await setUp(plain, client)
+  await setUp(home, line)
+  expect(written(home)).not.toBe(written(plain))
+  expect((await setUp(home, `${client} --defaults`)).json).toMatchObject({ changed: true })
+  // Where a table went and another came, a blank line may be left; what keeps Codex from offering
+  // another model than the one before does no harm.
+  const lines = (one: Home) =>
+    written(one)
+      .replace(/^(?:\[notice\..*|"gpt-.*)$/gm, '')
+      .replace(/\n+/g, '\n')
+  expect(lines(home)).toBe(lines(plain))
+})
+
+test('what is named now wins over what was chosen, and all else stays', async () => {
+  const home = aHome()
+  await setUp(home, 'claude --slot opus --model claude-opus-4-8 --haiku-model gpt-5.4-mini')
+  await setUp(home, 'claude --model claude-opus-5-5')
+  expect(JSON.parse(home.text(settings))).toMatchObject({
+    env: {
+      ANTHROPIC_DEFAULT_OPUS_MODEL: 'claude-opus-5-5',
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: 'gpt-5.4-mini',
+    },
+    model: 'opus',
+  })
+  await setUp(home, 'claude --slot haiku')
+  expect(JSON.parse(home.text(settings))).toMatchObject({
+    env: { ANTHROPIC_DEFAULT_OPUS_MODEL: 'claude-opus-5-5' },
+    model: 'haiku',
+  })
+})
+
+describe('at another gateway', () => {
+  test.each<[string, string, string[]]>([
+    ['codex --model gpt-5.4 --provider-id work', '.codex/config.toml', ['"gpt-5.4"', '.work]']],
+    ['opencode --model gpt-5.4', '.config/opencode/opencode.json', ['"gateway/gpt-5.4"']],
+    [
+      'claude-gpt --haiku-model gpt-5.6-luna --enable-discovery',
+      settings,
+      ['_HAIKU_MODEL": "gpt-5.6-luna"', 'DISCOVERY": "1"'],
+    ],
+  ])('the choices go along: %s', async (line, file, expected) => {
+    const other = await startGateway({ port: 0, key: newCanary })
+    const home = aHome()
+    await setUp(home, line)
+    const moved = await setUp(home, line.split(' ')[0]!, newCanary, other.url)
+    await other.close()
+    expect(moved.json).toMatchObject({ changed: true })
+    expect(moved.text).not.toContain('choice-not-kept')
+    for (const part of expected) expect(home.text(file)).toContain(part)
+    expect(written(home)).not.toContain(canary)
+  })
+
+  test.each<[string, string, string]>([
+    ['codex --model gpt-5.4', '.codex/config.toml', 'model = "gpt-5.6-sol"'],
+    [
+      'opencode --model gpt-5.4',
+      '.config/opencode/opencode.json',
+      '"model": "gateway/gpt-5.6-sol"',
+    ],
+    ['claude-gpt --haiku-model gpt-5.4', settings, '_HAIKU_MODEL": "gpt-5.4-mini"'],
+  ])(
+    'where a model is missing the rules choose, and it is said: %s',
+    async (line, file, expected) => {
+      const models = builtInCatalog.filter(({ id }) => id !== 'gpt-5.4')
+      const other = await startGateway({ port: 0, key: newCanary, models })
+      const home = aHome()
+      await setUp(home, line)
+      const moved = await setUp(home, line.split(' ')[0]!, newCanary, other.url)
+      await other.close()
+      expect(moved.json).toMatchObject({
+        changed: true,
+        warnings: expect.arrayContaining([
+          expect.objectContaining({
+            code: 'choice-not-kept',
+            message: expect.stringContaining('gpt-5.4'),
+          }),
+        ]),
+      })
+      expect(home.text(file)).toContain(expected)
+    },
+  )
+})
+
+test('what stood there before repoint came is no choice of a setup', async () => {
+  const home = aHome({ '.codex/config.toml': 'model = "gpt-5.4"\n' })
+  expect((await setUp(home, 'codex')).json).toMatchObject({ model: 'gpt-5.6-sol' })
+  await runHere(home, ['rollback', '--yes'])
+  expect((await setUp(home, 'codex')).json).toMatchObject({ model: 'gpt-5.6-sol' })
+})

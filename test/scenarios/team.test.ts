@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aServer, tlsFile } from '../gateway/forged.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+
+const canary = 'sk-canary-team-5e6f708192a3b47f'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ port: 0, key: canary })
+})
+afterAll(() => gateway.close())
+
+async function setUp(home: Home, args: readonly string[], env: Record<string, string> = {}) {
+  const { status, stdout, stderr } = await runCli(home, ['setup', ...args, '--json'], {
+    env: { REPOINT_API_KEY: canary, ...env },
+  })
+  expect(stdout + stderr).not.toContain(canary)
+  return { status, json: JSON.parse(stdout) }
+}
+
+describe('repoint setup', () => {
+  test('several clients in one run, with one document, and one undo', async () => {
+    const home = aHome()
+    const before = home.snapshot()
+    const args = ['codex', 'claude-gpt', 'opencode', '--base-url', gateway.url, '--yes']
+    const { status, json } = await setUp(home, args)
+    expect({ status, json }).toMatchObject({
+      status: 0,
+      json: { command: 'setup', changed: true, baseUrl: gateway.url },
+    })
+    expect(json.files).toHaveLength(5)
+    expect((await setUp(home, args)).json).toMatchObject({ changed: false })
+    expect((await runCli(home, ['rollback', '--yes'])).status).toBe(0)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test.each([
+    ['none is named', []],
+    ['two are setups of one file', ['claude', 'claude-gpt']],
+    ['there is none of that name', ['nobody']],
+  ])('%s: an error, without a question', async (_, clients) => {
+    const args = [...clients, '--base-url', gateway.url, '--yes']
+    expect(await setUp(aHome(), args)).toMatchObject({
+      status: 2,
+      json: { error: { code: 'usage' } },
+    })
+  })
+})
+
+const team = () => ({
+  version: 1,
+  name: 'team',
+  baseUrl: gateway.url,
+  clients: {
+    codex: { model: 'gpt-5.4', 'provider-id': 'team' },
+    claude: { slot: 'opus', 'opus-model': 'claude-opus-5-5' },
+  },
+})
+
+describe('repoint setup --from', () => {
+  test('takes address, name, clients and their choices; the key is the user’s own', async () => {
+    const home = aHome({ 'team.json': JSON.stringify(team()) })
+    const { status, json } = await setUp(home, ['--from', home.at('team.json'), '--yes'])
+    expect({ status, json }).toMatchObject({ status: 0, json: { changed: true } })
+    expect(home.text('.codex/config.toml')).toMatch(/^model = "gpt-5.4"/m)
+    expect(home.text('.codex/config.toml')).toMatch(/^model_provider = "team"/m)
+    expect(JSON.parse(home.text('.claude/settings.json'))).toMatchObject({
+      model: 'opus',
+      env: { ANTHROPIC_DEFAULT_OPUS_MODEL: 'claude-opus-5-5' },
+    })
+    const exported = await runCli(home, ['gateways', 'export', 'team'])
+    expect(exported.stdout).not.toContain(canary)
+    expect(JSON.parse(exported.stdout)).toEqual(team())
+  })
+
+  test('shows all of the file, and gives the key to nobody without a yes', async () => {
+    const home = aHome({ 'team.json': JSON.stringify(team()) })
+    gateway.clearRequests()
+    const { status, stdout } = await runCli(home, ['setup', '--from', home.at('team.json')], {
+      env: { REPOINT_API_KEY: canary },
+    })
+    expect(status).toBe(2)
+    expect(stdout).toContain('"opus-model": "claude-opus-5-5"')
+    expect(stdout).toContain(gateway.url)
+    expect(gateway.requests()).toEqual([])
+  })
+
+  test.each<[string, string | object]>([
+    ['no JSON', 'x'],
+    ['another version', { version: 2 }],
+    ['an unknown key', { key: 'sk-0123456789abcdef' }],
+    ['a key for a client', { clients: { codex: { 'key-file': '/etc/passwd' } } }],
+    ['an unknown client', { clients: { nobody: {} } }],
+    ['__proto__', '{"version":1,"baseUrl":"https://x.example","clients":{"__proto__":{}}}'],
+    ['a flag of the wrong type', { clients: { codex: { model: 5 } } }],
+    ['a value out of the choices', { clients: { claude: { slot: 'best' } } }],
+    ['a value with control characters', { clients: { codex: { model: 'a\u001b[2J' } } }],
+    ['plain http to another machine', { baseUrl: 'http://192.0.2.1' }],
+    ['a name that is none', { name: '../x' }],
+    ['far too much', `"${'x'.repeat(70_000)}"`],
+    ['no client', { clients: {} }],
+  ])('%s is refused, and nothing is asked or changed', async (_, content) => {
+    const text = typeof content === 'string' ? content : JSON.stringify({ ...team(), ...content })
+    const home = aHome({ 'team.json': text })
+    const before = home.snapshot()
+    gateway.clearRequests()
+    const { status, json } = await setUp(home, ['--from', home.at('team.json'), '--yes'])
+    expect([2, 8]).toContain(status)
+    expect(json.error.message).not.toContain('\u001b')
+    expect(home.snapshot()).toEqual(before)
+    expect(gateway.requests()).toEqual([])
+  })
+
+  test.each(['http://127.0.0.1:9/team.json', 'ftp://x.example/a', 'https://me:pw@x.example/a'])(
+    'is not read from %s',
+    async (source) => {
+      expect(await setUp(aHome(), ['--from', source, '--yes'])).toMatchObject({
+        status: 2,
+        json: { error: { code: 'usage' } },
+      })
+    },
+  )
+
+  test('over https: read without a key, and no redirect to another origin is followed', async () => {
+    const server = await aServer(
+      ({ url }, response) => {
+        if (url === '/away') response.writeHead(302, { location: 'https://127.0.0.2/' })
+        response.end(JSON.stringify(team()))
+      },
+      { certificate: 'good.pem' },
+    )
+    const root = `https://127.0.0.1:${server.port}`
+    const env = { NODE_EXTRA_CA_CERTS: tlsFile('ca.pem') }
+
+    const home = aHome()
+    const taken = await setUp(home, ['--from', `${root}/team.json`, '--yes'], env)
+    expect(taken).toMatchObject({ status: 0, json: { changed: true, baseUrl: gateway.url } })
+    expect(await setUp(aHome(), ['--from', `${root}/away`, '--yes'], env)).toMatchObject({
+      status: 6,
+      json: { error: { code: 'redirected' } },
+    })
+    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined])
+  })
+})

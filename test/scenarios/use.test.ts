@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+import { keys as keyboard, runOnTerminal } from '../support/terminal.ts'
+
+const keys = { one: 'sk-canary-one-5e6f708192a3b47f', two: 'sk-canary-two-d1c0b9a8f7e6d5c4' }
+const files = {
+  codex: ['.codex/config.toml', '.codex/auth.json'],
+  claude: ['.claude/settings.json'],
+  opencode: ['.config/opencode/opencode.json', '.local/share/opencode/auth.json'],
+}
+
+let one: Gateway
+let two: Gateway
+beforeAll(async () => {
+  one = await startGateway({ port: 0, key: keys.one })
+  const models = builtInCatalog.filter(({ id }) => id !== 'gpt-5.6-terra')
+  two = await startGateway({ port: 0, key: keys.two, models })
+})
+afterAll(async () => {
+  await one.close()
+  await two.close()
+})
+beforeEach(() => {
+  one.clearRequests()
+  two.clearRequests()
+})
+
+async function setUp(home: Home, { url, key }: Gateway, ...args: string[]): Promise<void> {
+  const env = { REPOINT_API_KEY: key }
+  const { status } = await runHere(home, [...args, '--base-url', url, '--yes'], env)
+  expect(status).toBe(0)
+}
+
+/** All clients at ONE, with choices of their own, and TWO remembered. */
+async function aHomeBetween(): Promise<Home> {
+  const home = aHome()
+  await setUp(home, two, 'codex', '--name', 'two')
+  await setUp(home, one, 'codex', '--name', 'one', '--model', 'gpt-5.4', '--provider-id', 'work')
+  await setUp(home, one, 'claude', '--slot', 'opus', '--opus-model', 'claude-opus-5-5')
+  await setUp(home, one, 'opencode', '--model', 'gpt-5.6-terra')
+  one.clearRequests()
+  two.clearRequests()
+  return home
+}
+
+async function use(home: Home, ...args: string[]) {
+  const { status, json, text } = await runHere(home, ['use', ...args])
+  for (const key of Object.values(keys)) expect(text).not.toContain(key)
+  return { status, json }
+}
+
+describe('repoint use', () => {
+  test('points all clients there in one run, with their choices, and back to the byte', async () => {
+    const home = await aHomeBetween()
+    const before = home.snapshot()
+    const { status, json } = await use(home, 'two', '--yes')
+    expect(status).toBe(0)
+    expect(json).toMatchObject({ command: 'use', changed: true, baseUrl: two.url })
+    for (const name of Object.values(files).flat()) {
+      expect(home.text(name)).not.toContain(keys.one)
+      expect(home.text(name)).not.toContain(one.url)
+    }
+    const config = home.text('.codex/config.toml')
+    expect(config).toMatch(/^model = "gpt-5.4"/m)
+    expect(config).toMatch(/^model_provider = "work"/m)
+    expect(JSON.parse(home.text('.claude/settings.json'))).toMatchObject({
+      model: 'opus',
+      env: { ANTHROPIC_DEFAULT_OPUS_MODEL: 'claude-opus-5-5', ANTHROPIC_BASE_URL: two.url },
+    })
+    // ONE alone has that model.
+    expect(JSON.parse(home.text('.config/opencode/opencode.json')).model).toBe(
+      'gateway/gpt-5.6-sol',
+    )
+    expect(json.warnings).toEqual(
+      expect.arrayContaining([expect.objectContaining({ code: 'choice-not-kept' })]),
+    )
+    expect(one.requests()).toEqual([])
+    expect(two.requests().every(({ keyMatches }) => keyMatches)).toBe(true)
+
+    expect((await use(home, 'two', '--yes')).json).toMatchObject({ changed: false })
+    expect((await runCli(home, ['rollback', '--yes'])).status).toBe(0)
+    expect(home.snapshot()).toEqual(before)
+    const { stdout } = await runCli(home, ['gateways'])
+    expect(stdout).toMatch(/^\* one .* codex, claude, opencode /m)
+  })
+
+  test('status and doctor call the gateway by its name', async () => {
+    const home = await aHomeBetween()
+    const status = await runCli(home, ['status'])
+    expect(status.stdout).toContain(`Codex: ${one.url} (one) in ~/.codex/config.toml`)
+    const { json } = await runCli(home, ['status', '--json'])
+    expect(json).toMatchObject({ clients: [{ gateway: 'one' }, {}, {}] })
+    const doctor = await runCli(home, ['doctor', 'codex'])
+    expect(doctor.stdout).toContain(`one (${one.url}) lists `)
+  })
+
+  test('on a terminal, alone: asks which gateway and which clients', async () => {
+    const home = await aHomeBetween()
+    const run = runOnTerminal(home, ['use'])
+    await run.shows('Which gateway?')
+    run.type(`${keyboard.down}${keyboard.enter}`)
+    await run.shows('Which clients?')
+    run.type(keyboard.enter)
+    await run.shows('Apply this?')
+    run.type(keyboard.enter)
+    expect(await run.ended).toBe(0)
+    expect(home.text('.codex/config.toml')).toContain(two.url)
+    expect(home.text('.claude/settings.json')).toContain(two.url)
+  })
+
+  test('bare repoint offers the remembered gateways before it asks for an address', async () => {
+    const home = await aHomeBetween()
+    const run = runOnTerminal(home, [])
+    await run.shows('Which clients should')
+    run.type(`${keyboard.space}${keyboard.enter}`)
+    await run.shows('Which gateway?')
+    await run.shows('proven just now')
+    run.type(`${keyboard.down}${keyboard.enter}`)
+    await run.shows('Apply this?')
+    run.type(keyboard.enter)
+    expect(await run.ended).toBe(0)
+    expect(home.text('.codex/auth.json')).toContain(keys.two)
+  })
+
+  test('only the clients that are named, also one that was not set up', async () => {
+    const home = aHome()
+    await setUp(home, two, 'codex', '--name', 'two')
+    await setUp(home, one, 'codex', '--name', 'one')
+    expect((await use(home, 'two', 'claude', '--yes')).json).toMatchObject({ changed: true })
+    expect(home.text('.claude/settings.json')).toContain(two.url)
+    expect(home.text('.codex/config.toml')).toContain(one.url)
+  })
+
+  test('--dry-run says what would change, and changes nothing', async () => {
+    const home = await aHomeBetween()
+    const before = home.snapshot()
+    const { status, json } = await use(home, 'two', '--dry-run')
+    expect({ status, json }).toMatchObject({ status: 0, json: { dryRun: true, changed: true } })
+    expect(home.snapshot()).toEqual(before)
+    expect((await use(home, 'one', '--dry-run')).json).toMatchObject({ changed: false })
+  })
+
+  test('the environment of a setup does not speak for another gateway', async () => {
+    const home = await aHomeBetween()
+    const env = { REPOINT_API_KEY: keys.one, REPOINT_BASE_URL: one.url }
+    expect((await runCli(home, ['use', 'two', '--yes'], { env })).status).toBe(0)
+    expect(one.requests()).toEqual([])
+    expect(home.text('.codex/auth.json')).toContain(keys.two)
+  })
+
+  test.each<[string, string[], number, string]>([
+    ['an unknown name', ['tow', '--yes'], 2, 'usage'],
+    ['no name, where nobody can be asked', [], 2, 'usage'],
+    ['no --yes, where nobody can be asked', ['two'], 2, 'confirmation-needed'],
+    ['two setups of one file', ['two', 'claude', 'claude-gpt', '--yes'], 2, 'usage'],
+    ['an unknown client', ['two', 'nobody', '--yes'], 2, 'usage'],
+  ])('%s is an error, and nothing changes', async (_, args, status, code) => {
+    const home = await aHomeBetween()
+    const before = home.snapshot()
+    const result = await use(home, ...args)
+    expect(result).toMatchObject({ status, json: { error: { code } } })
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test.each<[string, (entry: string) => string, number]>([
+    ['has another key now', (text) => text.replace(keys.two, 'sk-old-0123456789abcdef'), 3],
+    ['has moved', (text) => text.replace(two.url, 'http://127.0.0.1:9'), 6],
+    ['is a page now', (text) => text.replace(two.url, `${two.url}/_repoint`), 4],
+  ])('a gateway that %s is told, and nothing changes', async (_, change, status) => {
+    const home = await aHomeBetween()
+    const list = '.local/state/repoint/gateways.json'
+    home.put(list, change(home.text(list)))
+    const before = home.snapshot()
+    expect((await use(home, 'two', '--yes')).status).toBe(status)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('without a setup there is nothing to point', async () => {
+    const home = aHome()
+    await setUp(home, one, 'codex', '--name', 'one')
+    await runCli(home, ['rollback', '--yes'])
+    expect(await use(home, 'one', '--yes')).toMatchObject({
+      status: 2,
+      json: { error: { hint: 'Name the clients, for example: repoint use one codex' } },
+    })
+  })
+})

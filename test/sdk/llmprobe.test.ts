@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { aGateway } from '../serve/support/gateway.ts'
+
+/**
+ * A conformance suite of others, by parts; what fails is there on purpose:
+ *
+ * - responses: `data: [DONE]` at the end of a stream, which the vendor does not send, and a name that
+ *   the built-in model is to remember
+ * - two routes that the service does not have
+ */
+const least: Readonly<Record<string, number>> = { models: 4, chat: 65, responses: 62, messages: 57 }
+
+test('llmprobe: no protocol conforms less than it did', async () => {
+  const gateway = await aGateway()
+  const home = await mkdtemp(join(tmpdir(), 'repoint-'))
+  const program = resolve('.cache/sdk/node_modules/llmprobe/bin/dist/llmprobe.mjs')
+  const address = [`${gateway.url}/v1`, '-k', gateway.key, '-m', 'gpt-5.6-sol']
+  const options = { env: { PATH: process.env['PATH'], HOME: home }, maxBuffer: 64 * 1024 * 1024 }
+  const args = [program, ...address, '--json', '--no-save', '--no-bench']
+  // It ends with 1 where anything fails.
+  const { stdout } = await promisify(execFile)(process.execPath, args, options).catch(
+    (failed: { stdout: string }) => failed,
+  )
+  await rm(home, { recursive: true })
+
+  const { conformance, coverage } = JSON.parse(stdout)
+  const passed = new Map<string, number>(
+    conformance.bySurface.map((one: { surface: string; passed: number }) => [
+      one.surface,
+      one.passed,
+    ]),
+  )
+  for (const [surface, count] of Object.entries(least))
+    expect([surface, passed.get(surface)! >= count]).toEqual([surface, true])
+  expect(conformance.pct).toBeGreaterThanOrEqual(97.9)
+  expect(coverage.byTier[0]).toMatchObject({ tier: 'core', pct: 100 })
+}, 120_000)

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+import { aGateway, ask, jsonOf } from './support/gateway.ts'
+import { sendRaw } from './support/raw.ts'
+
+const key = 'sk-a-key-of-the-gateway-0123'
+const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
+const ping = { model: 'gpt-5.6', input: 'ping' }
+
+test.each([
+  ['POST', '/v1/v1/responses', '/v1 stands twice'],
+  ['GET', '/v1/responses', 'needs POST; this was GET'],
+  ['POST', '/v1/models', 'needs GET; this was POST'],
+  ['POST', '/v1/responses/', '/v1/responses, without the slash at its end'],
+  ['POST', '/v1//responses', 'a slash too many'],
+  ['POST', '/v1/response', 'the nearest is /v1/responses'],
+  ['POST', '/responses', '/v1 is missing before /responses'],
+  ['GET', '/models', '/v1 is missing before /models'],
+  ['POST', '/openai/v1/chat/completions', 'Nothing may stand before /v1'],
+  ['POST', '/anything', 'outside of /v1 with its web page'],
+])('the reason of %s %s: %s', async (method, path, reason) => {
+  const gateway = await aGateway({ key })
+  const body = method === 'POST' ? { body: JSON.stringify(ping) } : {}
+  await fetch(gateway.url + path, { method, headers: bearer(key), ...body })
+  const [request] = gateway.requests()
+  expect(request!.reason).toContain(reason)
+  if (method === 'POST') expect(JSON.parse(request!.requestBody)).toEqual(ping)
+})
+
+test.each([
+  [{}, '/v1/responses', 'it must stand in Authorization.'],
+  [{ 'api-key': key }, '/v1/messages', 'in Authorization or x-api-key, not in api-key.'],
+  [{ 'x-api-key': key }, '/v1/responses', 'counts for messages and models only'],
+  [bearer(''), '/v1/responses', 'and empty'],
+  [bearer(`Bearer ${key}`), '/v1/responses', '`Bearer` stands twice'],
+  [bearer('$OPENAI_API_KEY'), '/v1/responses', 'a variable that nobody has filled in'],
+  [bearer(`"${key}"`), '/v1/responses', 'quotation marks'],
+  [
+    bearer('sk-somebody-elses-0987'),
+    '/v1/responses',
+    'sk-…0987 is not that of this gateway, sk-…0123',
+  ],
+  [
+    { ...bearer(key), 'x-api-key': 'sk-somebody-elses-0987' },
+    '/v1/messages',
+    'x-api-key, which wins',
+  ],
+])('the reason of a 401 with %j on %s: %s', async (headers, path, reason) => {
+  const gateway = await aGateway({ key })
+  const body = JSON.stringify(ping)
+  const answer = await fetch(gateway.url + path, { method: 'POST', headers, body })
+  expect(answer.status).toBe(401)
+  const [request] = gateway.requests()
+  expect(request!.reason).toContain(reason)
+  expect(JSON.parse(request!.requestBody)).toEqual(ping)
+  expect(JSON.stringify(request)).not.toContain(key)
+})
+
+test.each([
+  [{ model: 'gpt-5.6-sool', input: 'x' }, 'There is no model gpt-5.6-sool; nearest: gpt-5.6-sol'],
+  [{ model: 'openai/gpt-5.4', input: 'x' }, 'nearest: gpt-5.4'],
+  [
+    { model: 'claude-opus-5-5', input: 'x' },
+    'does not speak responses: the catalog has it for anthropic, openai',
+  ],
+  [{ model: 'gpt-5.6' }, 'input is required'],
+])('the reason why %j is refused: %s', async (body, reason) => {
+  const gateway = await aGateway({ key })
+  expect((await ask(gateway, '/v1/responses', body)).status).toBeGreaterThanOrEqual(400)
+  expect(gateway.requests()[0]!.reason).toContain(reason)
+})
+
+test.each([
+  ['text/plain', '{"model":"gpt-5.6","input":"x"}', 'Content-Type is text/plain'],
+  ['application/json', '{"model":\n  "gpt-5.6",}', 'no JSON from line 2, column 13 on'],
+  ['application/json', '{"model":"gpt-5.6"', 'JSON that breaks off'],
+  ['application/json', '', 'The body is empty'],
+])('the reason why a body of %s that is %j is refused: %s', async (type, body, reason) => {
+  const gateway = await aGateway({ key })
+  const headers = { ...bearer(key), 'content-type': type }
+  await fetch(`${gateway.url}/v1/responses`, { method: 'POST', headers, body })
+  expect(gateway.requests()[0]!.reason).toContain(reason)
+})
+
+test('the reason: what is answered has none', async () => {
+  const gateway = await aGateway({ key })
+  await ask(gateway, '/v1/responses', ping)
+  await ask(gateway, '/v1/models')
+  await fetch(`${gateway.url}/about`)
+  expect(gateway.requests().map(({ reason }) => reason)).toEqual([undefined, undefined, undefined])
+})
+
+test('the log: a refused request is answered before its body has come', async () => {
+  const gateway = await aGateway({ key })
+  const head = 'POST /v1/responses HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n'
+  const answer = await sendRaw(gateway.port, [head, '01234', '56789'], { gapMs: 60 })
+  expect(answer.statuses).toEqual([401])
+  await expect.poll(() => gateway.requests()[0]!.requestBody).toBe('0123456789')
+})
+
+test('control: several requests in full, with the headers of their answers', async () => {
+  const gateway = await aGateway({ key })
+  for (const input of ['one', 'two', 'three'])
+    await ask(gateway, '/v1/responses', { ...ping, input })
+  const ids = gateway.requests().map(({ id }) => id)
+  const found = await jsonOf(fetch(`${gateway.url}/_repoint/requests?ids=${ids[2]},${ids[0]},none`))
+  expect(found.map(({ id }: { id: string }) => id)).toEqual([ids[0], ids[2]])
+  expect(JSON.parse(found[0].requestBody).input).toBe('one')
+  expect(found[0].responseHeaders).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'x-oneapi-request-id': ids[0],
+  })
+})

@@ -1,0 +1,125 @@
+import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { aGateway, ask, jsonOf } from './support/gateway.ts'
+
+const upstreamKey = 'sk-canary-upstream-0123456789'
+const models = [
+  { id: 'my-model', ownedBy: 'x', endpointTypes: ['openai', 'openai-response', 'anthropic'] },
+]
+const messages = (content: string) => [{ role: 'user', content }]
+const chat = (content: string, more: object = {}) => ({
+  model: 'my-model',
+  messages: messages(content),
+  ...more,
+})
+const tools = [
+  {
+    type: 'function',
+    function: { name: 'weather', parameters: { type: 'object', properties: {} } },
+  },
+]
+
+async function aFilePath(): Promise<string> {
+  return join(await mkdtemp(join(tmpdir(), 'repoint-')), 'recorded.yaml')
+}
+
+/** A gateway that records what another one answers, standing in for a real one. */
+async function aRecorder(betweenMs = 0) {
+  const real = await aGateway({
+    key: upstreamKey,
+    models,
+    faults: [{ betweenMs }, { route: 'chat', status: 429, message: 'slow down', every: 4 }],
+  })
+  const recordFile = await aFilePath()
+  const upstream = { url: real.url, key: upstreamKey }
+  const recording = await aGateway({ upstream, recordFile })
+  return { recording, recordFile }
+}
+
+test('what an upstream answers is recorded and given again to the byte', async () => {
+  const { recording, recordFile } = await aRecorder(40)
+  const questions: [string, object][] = [
+    ['/v1/chat/completions', chat('#call weather {"city":"Paris"}', { tools, stream: true })],
+    ['/v1/chat/completions', chat('ping')],
+    ['/v1/chat/completions', chat('one two three', { stream: true })],
+    ['/v1/chat/completions', chat('too much')],
+    ['/v1/messages', { ...chat('ping'), max_tokens: 99, stream: true }],
+    ['/v1/responses', { model: 'my-model', input: 'ping', stream: true }],
+  ]
+  const given: [number, string | null, string][] = []
+  for (const [path, body] of questions) {
+    const answer = await ask(recording, path, body)
+    given.push([answer.status, answer.headers.get('content-type'), await answer.text()])
+  }
+  expect(given[3]![0]).toBe(429)
+  await expect.poll(() => recording.requests().every(({ state }) => state === 'done')).toBe(true)
+
+  const again = await aGateway({ scenarioFile: recordFile })
+  for (const [index, [path, body]] of questions.entries()) {
+    const answer = await ask(again, path, body)
+    const came = [answer.status, answer.headers.get('content-type'), await answer.text()]
+    expect(came).toEqual(given[index])
+  }
+  const [first, , third] = again.requests()
+  expect(third!.totalMs! - third!.firstByteMs!).toBeGreaterThan(100)
+  expect(first!.status).toBe(200)
+})
+
+test('a recording holds no key and no header, and is for its owner alone', async () => {
+  const { recording, recordFile } = await aRecorder()
+  const said = `my keys are ${recording.key} and ${upstreamKey}`
+  await ask(recording, '/v1/chat/completions', chat(said))
+  await (await ask(recording, '/v1/chat/completions', chat(said, { stream: true }))).text()
+  await expect.poll(async () => (await readFile(recordFile, 'utf8')).match(/raw:/g)?.length).toBe(2)
+  const text = await readFile(recordFile, 'utf8')
+  for (const key of [recording.key, upstreamKey]) expect(text).not.toContain(key)
+  expect(text).not.toMatch(/ratelimit|request-id:|date:/i)
+  expect((await stat(recordFile)).mode & 0o777).toBe(0o600)
+  expect(text).toContain('    text: |')
+})
+
+test('the same question again is given the next answer, and the last one stays', async () => {
+  const { recording, recordFile } = await aRecorder()
+  const ids = async (gateway: typeof recording, count: number) => {
+    const found: string[] = []
+    for (let round = 0; round < count; round++)
+      found.push((await jsonOf(ask(gateway, '/v1/chat/completions', chat('ping')))).id)
+    return found
+  }
+  const [one, two] = await ids(recording, 2)
+  await expect.poll(async () => (await readFile(recordFile, 'utf8')).includes(two!)).toBe(true)
+  const again = await aGateway({ scenarioFile: recordFile })
+  expect(await ids(again, 3)).toEqual([one, two, two])
+})
+
+test('thoughts with the signature of a vendor are taken where the answer was recorded', async () => {
+  const scenarioFile = await aFilePath()
+  await writeFile(
+    scenarioFile,
+    'answers: [{ when: { text: go on, model: claude-x }, reply: { raw: { body: "{}" } } }]',
+  )
+  const gateway = await aGateway({ scenarioFile })
+  const thought = { type: 'thinking', thinking: 'Hm.', signature: 'EqQBCgIYAhIM' }
+  const history = (last: string) => ({
+    model: 'claude-x',
+    max_tokens: 9,
+    messages: [
+      ...messages('x'),
+      { role: 'assistant', content: [thought, { type: 'text', text: 'y' }] },
+      ...messages(last),
+    ],
+  })
+  expect((await ask(gateway, '/v1/messages', history('go on'))).status).toBe(200)
+  expect((await ask(gateway, '/v1/messages', history('else'))).status).toBe(400)
+})
+
+test('a recording needs an upstream, and never takes the place of a file', async () => {
+  const recordFile = await aFilePath()
+  await expect(aGateway({ recordFile })).rejects.toMatchObject({ code: 'usage' })
+  await writeFile(recordFile, 'mine')
+  const upstream = { url: 'http://127.0.0.1:9', key: upstreamKey }
+  await expect(aGateway({ recordFile, upstream })).rejects.toThrow('there is a file already')
+  expect(await readFile(recordFile, 'utf8')).toBe('mine')
+})

@@ -1,0 +1,350 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { aGateway, ask, jsonOf, sseEvents } from './support/gateway.ts'
+
+const say = (content: string) => [{ role: 'user', content }]
+const thinking = { type: 'enabled', budget_tokens: 1024 }
+const claude = { model: 'claude-opus-5-5', max_tokens: 4000, messages: say('#think Hm.\nping') }
+const tools = [{ name: 'weather', input_schema: { type: 'object' } }]
+
+async function eventsOf(answer: Response | Promise<Response>) {
+  return sseEvents(await (await answer).text()).map(({ data }) =>
+    data === '[DONE]' ? data : JSON.parse(data),
+  )
+}
+
+describe('thinking in messages', () => {
+  test('thinking: a block with a signature comes first, streamed or not', async () => {
+    const gateway = await aGateway()
+    const plain = await jsonOf(ask(gateway, '/v1/messages', { ...claude, thinking }))
+    expect(plain.content).toEqual([
+      { type: 'thinking', thinking: 'Hm.', signature: expect.stringMatching(/^[\w+/=.]{40,}$/) },
+      { type: 'text', text: 'pong' },
+    ])
+    expect(plain.usage).toMatchObject({
+      output_tokens: 2,
+      output_tokens_details: { thinking_tokens: 1 },
+    })
+    const streamed = await eventsOf(
+      ask(gateway, '/v1/messages', { ...claude, thinking, stream: true }),
+    )
+    expect(streamed.slice(2, 6)).toEqual([
+      {
+        type: 'content_block_start',
+        index: 0,
+        content_block: { type: 'thinking', thinking: '', signature: '' },
+      },
+      { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Hm.' } },
+      {
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'signature_delta', signature: plain.content[0].signature },
+      },
+      { type: 'content_block_stop', index: 0 },
+    ])
+  })
+
+  test('thinking: only where it is asked for, and always where it must be', async () => {
+    const gateway = await aGateway()
+    const typesOf = async (more: object) =>
+      (await jsonOf(ask(gateway, '/v1/messages', { ...claude, ...more }))).content.map(
+        ({ type }: { type: string }) => type,
+      )
+    const messages = say('ping')
+    expect(await typesOf({})).toEqual(['text'])
+    expect(await typesOf({ thinking: { type: 'disabled' } })).toEqual(['text'])
+    expect(await typesOf({ thinking: { type: 'adaptive' } })).toEqual(['thinking', 'text'])
+    expect(await typesOf({ messages, thinking: { type: 'adaptive' } })).toEqual(['text'])
+    expect(await typesOf({ messages, thinking })).toEqual(['thinking', 'text'])
+  })
+
+  test('thinking: thoughts that are omitted leave their signature', async () => {
+    const gateway = await aGateway()
+    const body = { ...claude, thinking: { type: 'adaptive', display: 'omitted' } }
+    const { content } = await jsonOf(ask(gateway, '/v1/messages', body))
+    expect(content[0]).toMatchObject({ type: 'thinking', thinking: '' })
+    const turns = [{ role: 'assistant', content }, ...say('ping')]
+    const again = { ...body, messages: [...claude.messages, ...turns] }
+    expect((await ask(gateway, '/v1/messages', again)).status).toBe(200)
+  })
+
+  test('thinking: comes back unchanged in a loop of tools, or is refused', async () => {
+    const gateway = await aGateway()
+    const asked = say('#think Rain?\n#call weather {"city":"Paris"}')
+    const body = { ...claude, thinking, tools, messages: asked }
+    const { content, stop_reason } = await jsonOf(ask(gateway, '/v1/messages', body))
+    expect(stop_reason).toBe('tool_use')
+    const result = { type: 'tool_result', tool_use_id: content[1].id, content: 'rain' }
+    const goOn = (blocks: readonly object[]) =>
+      ask(gateway, '/v1/messages', {
+        ...body,
+        messages: [
+          ...asked,
+          { role: 'assistant', content: blocks },
+          { role: 'user', content: [result] },
+        ],
+      })
+    const refused = async (blocks: readonly object[]) => {
+      const answer = await goOn(blocks)
+      expect(answer.status).toBe(400)
+      return (await jsonOf(answer)).error.message
+    }
+
+    expect((await jsonOf(goOn(content))).content.at(-1).text).toBe('weather returned: rain')
+    const [thought, call] = content
+    const signature = 'messages.1.content.0: Invalid `signature` in `thinking` block'
+    expect(await refused([{ ...thought, thinking: 'Sun?' }, call])).toContain(signature)
+    expect(await refused([{ ...thought, signature: 'x' }, call])).toContain(signature)
+    expect(await refused([{ type: 'thinking', thinking: 'Rain?' }, call])).toContain(
+      'messages.1.content.0.thinking.signature: Field required',
+    )
+    expect(await refused([call])).toContain(
+      'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.',
+    )
+  })
+
+  // https://docs.claude.com/en/docs/build-with-claude/extended-thinking, read 2026-11-22
+  test.each([
+    [{ thinking: { type: 'enabled', budget_tokens: 10 } }, 'greater than or equal to 1024'],
+    [{ thinking: { type: 'enabled' } }, 'thinking.enabled.budget_tokens: Field required'],
+    [{ thinking: { type: 'deep' } }, "thinking: Input tag 'deep' found using 'type'"],
+    [{ thinking, max_tokens: 1024 }, '`max_tokens` must be greater than `thinking.budget_tokens`'],
+    [{ thinking, temperature: 0 }, '`temperature` may only be set to 1 when thinking is enabled'],
+    [
+      { thinking, tools, tool_choice: { type: 'any' } },
+      'Thinking may not be enabled when tool_choice forces tool use.',
+    ],
+  ])('thinking: %j is refused', async (more, message) => {
+    const gateway = await aGateway()
+    const answer = await ask(gateway, '/v1/messages', { ...claude, ...more })
+    expect(answer.status).toBe(400)
+    expect((await jsonOf(answer)).error.message).toContain(message)
+  })
+})
+
+describe('reasoning in responses', () => {
+  const body = {
+    model: 'gpt-5.6',
+    input: '#think Hm. So.\nping',
+    reasoning: { effort: 'low', summary: 'auto' },
+    include: ['reasoning.encrypted_content'],
+  }
+
+  test('reasoning: an item with summary and encrypted content, streamed or not', async () => {
+    const gateway = await aGateway()
+    const plain = await jsonOf(ask(gateway, '/v1/responses', body))
+    const item = {
+      id: expect.stringMatching(/^rs_/),
+      type: 'reasoning',
+      summary: [{ type: 'summary_text', text: 'Hm. So.' }],
+      encrypted_content: expect.stringMatching(/.{40}/),
+    }
+    expect(plain.output).toMatchObject([item, { type: 'message' }])
+    expect(plain.usage).toMatchObject({
+      output_tokens: 3,
+      output_tokens_details: { reasoning_tokens: 2 },
+    })
+    const streamed = await eventsOf(ask(gateway, '/v1/responses', { ...body, stream: true }))
+    expect(streamed.slice(2, 9).map(({ type }) => type.slice('response.'.length))).toEqual([
+      'output_item.added',
+      'reasoning_summary_part.added',
+      'reasoning_summary_text.delta',
+      'reasoning_summary_text.delta',
+      'reasoning_summary_text.done',
+      'reasoning_summary_part.done',
+      'output_item.done',
+    ])
+    expect(streamed[8].item).toMatchObject(item)
+    expect(streamed[5]).toMatchObject({ output_index: 0, summary_index: 0, delta: ' So.' })
+    expect(streamed.at(-1).response.output).toMatchObject([item, { type: 'message' }])
+  })
+
+  test('reasoning: without summary and include the item is bare; without effort it is not there', async () => {
+    const gateway = await aGateway()
+    const output = async (more: object) =>
+      (await jsonOf(ask(gateway, '/v1/responses', { model: 'gpt-5.6', input: 'ping', ...more })))
+        .output
+    expect((await output({ reasoning: { effort: 'high' } }))[0]).toEqual({
+      id: expect.any(String),
+      type: 'reasoning',
+      summary: [],
+    })
+    expect(await output({})).toMatchObject([{ type: 'message' }])
+    expect(await output({ reasoning: { effort: 'none' } })).toMatchObject([{ type: 'message' }])
+  })
+
+  test('reasoning: encrypted content comes back unchanged or is refused', async () => {
+    const gateway = await aGateway()
+    const { output } = await jsonOf(ask(gateway, '/v1/responses', body))
+    const goOn = (item: object) => {
+      const input = [...say('ping'), item, output[1], ...say('ping')]
+      return ask(gateway, '/v1/responses', { ...body, input })
+    }
+    expect((await goOn(output[0])).status).toBe(200)
+    const altered = await goOn({ ...output[0], encrypted_content: 'gAAAAA' })
+    expect([altered.status, (await jsonOf(altered)).error.code]).toEqual([
+      400,
+      'invalid_encrypted_content',
+    ])
+  })
+})
+
+test('reasoning in chat: its text and its tokens, streamed or not', async () => {
+  const gateway = await aGateway()
+  const body = { model: 'gpt-5.6', messages: say('#think Hm. So.\nping'), reasoning_effort: 'low' }
+  const plain = await jsonOf(ask(gateway, '/v1/chat/completions', body))
+  expect(plain.choices[0].message).toMatchObject({ content: 'pong', reasoning_content: 'Hm. So.' })
+  expect(plain.usage.completion_tokens_details.reasoning_tokens).toBe(2)
+  const streamed = await eventsOf(ask(gateway, '/v1/chat/completions', { ...body, stream: true }))
+  expect(streamed.slice(1, 4).map(({ choices }) => choices[0].delta)).toEqual([
+    { reasoning_content: 'Hm.' },
+    { reasoning_content: ' So.' },
+    { content: 'pong' },
+  ])
+})
+
+test('a scenario sets thoughts, a refusal, the reason of the end and the usage', async () => {
+  const scenarioFile = join(await mkdtemp(join(tmpdir(), 'repoint-')), 'scenario.yaml')
+  await writeFile(
+    scenarioFile,
+    `
+answers:
+  - when: bomb
+    reply: { refusal: I will not., usage: { inputTokens: 100, cachedTokens: 80, outputTokens: 7 } }
+  - when: filter
+    reply: { text: So, finish: content-filter }
+  - reply: { thinking: Let me see., text: Yes. }
+`,
+  )
+  const gateway = await aGateway({ scenarioFile })
+  const chat = async (content: string, more: object = {}) =>
+    jsonOf(
+      ask(gateway, '/v1/chat/completions', { model: 'gpt-5.6', messages: say(content), ...more }),
+    )
+  const responses = async (input: string) =>
+    jsonOf(ask(gateway, '/v1/responses', { model: 'gpt-5.6', input }))
+  const messages = async (content: string, more: object = {}) =>
+    jsonOf(ask(gateway, '/v1/messages', { ...claude, messages: say(content), ...more }))
+
+  expect((await chat('bomb')).choices[0]).toMatchObject({
+    message: { content: null, refusal: 'I will not.' },
+    finish_reason: 'stop',
+  })
+  expect((await chat('bomb')).usage).toMatchObject({
+    prompt_tokens: 100,
+    completion_tokens: 7,
+    prompt_tokens_details: { cached_tokens: 80 },
+  })
+  expect((await responses('bomb')).output[0].content).toEqual([
+    { type: 'refusal', refusal: 'I will not.' },
+  ])
+  expect(await messages('bomb')).toMatchObject({
+    stop_reason: 'refusal',
+    usage: { input_tokens: 20, cache_read_input_tokens: 80, output_tokens: 7 },
+  })
+
+  expect((await chat('filter')).choices[0].finish_reason).toBe('content_filter')
+  expect(await responses('filter')).toMatchObject({
+    status: 'incomplete',
+    incomplete_details: { reason: 'content_filter' },
+  })
+
+  expect((await messages('so?', { thinking })).content).toMatchObject([
+    { type: 'thinking', thinking: 'Let me see.' },
+    { type: 'text', text: 'Yes.' },
+  ])
+  expect((await messages('so?')).content).toMatchObject([{ type: 'text', text: 'Yes.' }])
+  expect((await responses('so?')).output).toMatchObject([
+    { type: 'reasoning' },
+    { type: 'message' },
+  ])
+})
+
+test('a refusal streams as one in responses and chat', async () => {
+  const scenarioFile = join(await mkdtemp(join(tmpdir(), 'repoint-')), 'scenario.yaml')
+  await writeFile(scenarioFile, 'answers: [{ reply: { refusal: I will not. } }]')
+  const gateway = await aGateway({ scenarioFile })
+  const ofResponses = await eventsOf(
+    ask(gateway, '/v1/responses', { model: 'gpt-5.6', input: 'x', stream: true }),
+  )
+  expect(ofResponses.map(({ type }) => type)).toContain('response.refusal.delta')
+  const done = ofResponses.find(({ type }) => type === 'response.refusal.done')
+  expect(done).toMatchObject({ refusal: 'I will not.', content_index: 0 })
+  const body = { model: 'gpt-5.6', messages: say('x'), stream: true }
+  const ofChat = await eventsOf(ask(gateway, '/v1/chat/completions', body))
+  expect(ofChat[1].choices[0].delta).toEqual({ refusal: 'I' })
+})
+
+describe('an answer that is cut', () => {
+  const call = '#call weather {"city":"Paris","country":"France","days":[1,2,3,4,5,6,7,8]}'
+
+  test('max_tokens cuts the arguments of a call, and every protocol says so', async () => {
+    const gateway = await aGateway()
+    const named = { name: 'weather', parameters: { type: 'object' } }
+    const chat = await jsonOf(
+      ask(gateway, '/v1/chat/completions', {
+        model: 'gpt-5.6',
+        messages: say(call),
+        tools: [{ type: 'function', function: named }],
+        max_tokens: 2,
+      }),
+    )
+    expect(chat.choices[0].finish_reason).toBe('length')
+    const [{ function: called }] = chat.choices[0].message.tool_calls
+    expect(() => JSON.parse(called.arguments)).toThrow()
+    expect(chat.usage.completion_tokens).toBe(2)
+
+    const responses = await jsonOf(
+      ask(gateway, '/v1/responses', {
+        model: 'gpt-5.6',
+        input: call,
+        tools: [{ type: 'function', ...named }],
+        max_output_tokens: 2,
+      }),
+    )
+    expect(responses).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+      output: [{ type: 'function_call', status: 'incomplete' }],
+    })
+
+    const body = { ...claude, messages: say(call), tools, max_tokens: 2 }
+    const messages = await jsonOf(ask(gateway, '/v1/messages', body))
+    expect(messages).toMatchObject({ stop_reason: 'max_tokens', content: [{ type: 'tool_use' }] })
+  })
+
+  test('one call at a time is one call', async () => {
+    const gateway = await aGateway()
+    const two = '#call weather {}\n#call weather {"a":1}'
+    const named = { name: 'weather', parameters: { type: 'object' } }
+    const input = { model: 'gpt-5.6', input: two, tools: [{ type: 'function', ...named }] }
+    const count = async (more: object) =>
+      (await jsonOf(ask(gateway, '/v1/responses', { ...input, ...more }))).output.length
+    expect([await count({}), await count({ parallel_tool_calls: false })]).toEqual([2, 1])
+    const tool_choice = { type: 'auto', disable_parallel_tool_use: true }
+    const body = { ...claude, messages: say(two), tools, tool_choice }
+    expect((await jsonOf(ask(gateway, '/v1/messages', body))).content).toHaveLength(1)
+  })
+})
+
+test('legacy functions are called as they were', async () => {
+  const gateway = await aGateway()
+  const functions = [{ name: 'weather', parameters: { type: 'object', properties: {} } }]
+  const body = { model: 'gpt-5.6', functions, messages: say('#call weather {"city":"Paris"}') }
+  const plain = (await jsonOf(ask(gateway, '/v1/chat/completions', body))).choices[0]
+  expect(plain).toMatchObject({
+    message: { function_call: { name: 'weather', arguments: '{"city":"Paris"}' } },
+    finish_reason: 'function_call',
+  })
+  const streamed = await eventsOf(ask(gateway, '/v1/chat/completions', { ...body, stream: true }))
+  expect(streamed[1].choices[0].delta.function_call).toEqual({ name: 'weather', arguments: '' })
+  const result = { role: 'function', name: 'weather', content: 'rain' }
+  const messages = [...body.messages, plain.message, result]
+  const last = await jsonOf(ask(gateway, '/v1/chat/completions', { ...body, messages }))
+  expect(last.choices[0].message.content).toBe('weather returned: rain')
+  const forced = { ...body, messages: say('x'), function_call: { name: 'weather' } }
+  const called = await jsonOf(ask(gateway, '/v1/chat/completions', forced))
+  expect(called.choices[0].message.function_call.name).toBe('weather')
+})

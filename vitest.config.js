@@ -1,0 +1,60 @@
+import { defineConfig } from 'vitest/config'
+import { vitePage } from './scripts/build/page.js'
+
+/** One folder of test/ that is slow or needs something installed: `npm run test:NAME`. */
+function slow(name, timeoutMs) {
+  return {
+    plugins: [vitePage],
+    test: {
+      name,
+      include: [`test/${name}/**/*.test.ts`],
+      testTimeout: timeoutMs,
+      hookTimeout: timeoutMs,
+    },
+  }
+}
+
+/** As `slow`, with one file after the other: each needs the machine, a port or a terminal alone. */
+function alone(name, timeoutMs) {
+  const { plugins, test } = slow(name, timeoutMs)
+  return { plugins, test: { ...test, fileParallelism: false } }
+}
+
+export default defineConfig({
+  test: {
+    // Vitest leaves a core free otherwise, which is half of a small machine.
+    maxWorkers: '100%',
+    // Of the real clients that say they may run at once: they wait more than they work.
+    maxConcurrency: 3,
+    projects: [
+      {
+        plugins: [vitePage],
+        test: {
+          name: 'unit',
+          testTimeout: 30_000,
+          include: ['test/**/*.test.ts'],
+          exclude: [
+            'clients',
+            'crash',
+            'browser',
+            'pack',
+            'network',
+            'sdk',
+            'load',
+            'windows',
+            'fleet',
+          ].map((folder) => `test/${folder}/**`),
+        },
+      },
+      alone('clients', 120_000),
+      alone('crash', 240_000),
+      alone('browser', 60_000),
+      alone('network', 20_000),
+      alone('load', 120_000),
+      alone('windows', 120_000),
+      alone('fleet', 240_000),
+      slow('pack', 120_000),
+      slow('sdk', 30_000),
+    ],
+  },
+})
