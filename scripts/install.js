@@ -8,7 +8,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { clientPackages, clientVersions } from './drift/clients.js'
+import { clientPackages, clients } from './drift/clients.js'
 
 const cache = fileURLToPath(new URL('../.cache', import.meta.url))
 const isWindows = process.platform === 'win32'
@@ -21,8 +21,8 @@ export const ownNode = Number(process.versions.node.split('.')[0])
 
 /** By set: the name below node_modules → what npm installs there. */
 export const packageSets = {
-  // About 3 GB.
-  clients: clientPackages(clientVersions),
+  // Gigabytes.
+  clients: Object.assign({}, ...Object.keys(clients).map((name) => clientPackages(name))),
   sdk: {
     openai: '7.57.0',
     '@anthropic-ai/sdk': '1.12.0',
