@@ -1,12 +1,14 @@
 /** The real clients: a file each in test/clients/real, called as the client's program is. */
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { nodeIn, nodePackages, ownNode } from '../nodes.js'
 
 /**
  * @typedef {object} RealClient
  * @property {(version: string) => string} packageOf what npm installs
- * @property {(folder: string) => string[]} program how to start it from that package's folder: a
- *   program and the arguments that always come first
+ * @property {(version: string) => number} [node] the major version of the Node that it needs at least
+ * @property {(folder: string, node: string) => string[]} program how to start it from that package's
+ *   folder, where it is a script with that Node: a program and the arguments that always come first
  * @property {string} oldest the oldest version that its setup is known to work in
  * @property {(version: number[]) => string} [groupOf] of the versions with the same answer drift runs
  *   the newest; absent: of each minor version
@@ -32,15 +34,24 @@ export const clients = Object.fromEntries(
 
 /** By the name of its folder: what npm installs for versions of a client, by default those of the tests. */
 export function clientPackages(name, versions = clients[name].versions) {
-  return Object.fromEntries(
-    versions.map((version) => [
-      `${name}-${version}`,
-      `npm:${clients[name].packageOf(version)}@${version}`,
-    ]),
-  )
+  const newerNodes = versions
+    .map((version) => nodeFor(name, version))
+    .filter((one) => one > ownNode)
+  const own = versions.map((version) => [
+    `${name}-${version}`,
+    `npm:${clients[name].packageOf(version)}@${version}`,
+  ])
+  return { ...nodePackages(newerNodes), ...Object.fromEntries(own) }
+}
+
+/** A major version. */
+function nodeFor(name, version) {
+  return clients[name].node?.(version) ?? ownNode
 }
 
 /** How to start it: a program and the arguments that always come first. */
 export function programOf(modules, name, version) {
-  return clients[name].program(join(modules, `${name}-${version}`))
+  const major = nodeFor(name, version)
+  const node = major > ownNode ? nodeIn(modules, major) : process.execPath
+  return clients[name].program(join(modules, `${name}-${version}`), node)
 }

@@ -14,9 +14,9 @@ export default {
     const system = isNative(version) ? `-${process.platform}-${process.arch}` : ''
     return `@anthropic-ai/claude-code${system}`
   },
-  program: (folder) => {
+  program: (folder, node) => {
     const script = join(folder, 'cli.js')
-    return existsSync(script) ? [process.execPath, script] : [join(folder, `claude${exe}`)]
+    return existsSync(script) ? [node, script] : [join(folder, `claude${exe}`)]
   },
   oldest: '2.1.54',
   // It has had one minor version for a year: the last of each thirty patches.

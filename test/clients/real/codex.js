@@ -3,7 +3,7 @@ import { join } from 'node:path'
 /** @type {import('../../../scripts/drift/clients.js').RealClient} */
 export default {
   packageOf: () => '@openai/codex',
-  program: (folder) => [process.execPath, join(folder, 'bin/codex.js')],
+  program: (folder, node) => [node, join(folder, 'bin/codex.js')],
   oldest: '0.58.0',
   versions: ['0.105.0', '0.130.0', '0.149.1', '0.169.0'],
   setups: [['codex']],
