@@ -45,7 +45,7 @@ export function optionsFor(
   if (before === undefined) return named
   if (defaults) return { disableAttribution: false, ...named }
 
-  const { slotModels = {}, contextWindow, ...others } = before.options
+  const { slotModels = {}, contextWindow, protocol, ...others } = before.options
   const lost = new Set(request.isKeyOnly ? [] : lostModels(client, before, catalog))
   const stays = (id: string | undefined) => (id === undefined || lost.has(id) ? undefined : id)
   const slot = named.slot ?? others.slot ?? usualSlot
@@ -54,7 +54,7 @@ export function optionsFor(
     ([name, id]) => stays(id) && !(name === slot && named.model !== undefined),
   )
 
-  // A window is that of the models, at one gateway.
+  // Window and protocol are those of the models, at one gateway.
   const isThere = isSameButVersion(before.root, rootFor(roots, protocolOf(client, before.options)))
   const isSame = isThere && lost.size === 0 && modelsOf(named).length === 0
   return {
@@ -64,6 +64,7 @@ export function optionsFor(
     subagentModel: stays(others.subagentModel),
     smallModel: stays(others.smallModel),
     contextWindow: isSame ? contextWindow : undefined,
+    protocol: isSame ? protocol : undefined,
     ...compact(named),
     isConfigured: named.slot === undefined && modelsOf(named).length === 0,
     slotModels: { ...Object.fromEntries(pins), ...named.slotModels },
