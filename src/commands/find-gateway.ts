@@ -2,7 +2,7 @@ import type { ClientName } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import { readCatalog } from '../gateway/catalog.ts'
+import { type CatalogOptions, catalogOrError, leavesOpen, withoutList } from '../gateway/catalog.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { cleanKey } from '../gateway/input/key.ts'
 import type { Catalog, GatewayAccess } from '../gateway/types.ts'
@@ -94,13 +94,14 @@ export function accessTo(
  * newest setup that is in force will do, unless the user names an address or a key: the two go
  * together.
  *
- * @param checkAddress throws for one that is not to be asked
+ * @param options.isExtra a model is named: why there is no list is then returned in its place
+ * @param options.checkAddress throws for one that is not to be asked
  */
 export async function askCatalog(
   session: Session,
   flags: GatewayFlags,
-  checkAddress: (baseUrl: string) => void = () => {},
-): Promise<{ access: GatewayAccess; catalog: Catalog }> {
+  options: CatalogOptions & { readonly checkAddress?: (baseUrl: string) => void } = {},
+): Promise<{ access: GatewayAccess; answer: Catalog | UserError }> {
   settleFirst(session)
   const runs = runsSoFar(session)
   const { baseUrl, keyStdin, keyFile, keyEnv } = flags
@@ -115,11 +116,19 @@ export async function askCatalog(
   const known = configured ?? { lastBaseUrl: runs[0]?.baseUrl }
   const { access, notices } = await findGateway(session, flags, known)
   session.platform.ask.release()
-  checkAddress(access.baseUrl)
-  const catalog = await session.step('Asking the gateway for its models', readCatalog(access))
-  rememberModels(session, catalog)
-  session.notice(...notices, ...(catalog.notices ?? []))
-  return { access, catalog }
+  options.checkAddress?.(access.baseUrl)
+  const answer = await session.step(
+    'Asking the gateway for its models',
+    catalogOrError(access, options),
+  )
+  session.notice(...notices)
+  if (answer instanceof UserError) {
+    if (options.isExtra && leavesOpen(answer)) return { access, answer }
+    throw withoutList(answer)
+  }
+  rememberModels(session, answer)
+  session.notice(...(answer.notices ?? []))
+  return { access, answer }
 }
 
 /** The gateways of all setups that are still in force, the newest first. */

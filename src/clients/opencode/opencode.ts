@@ -19,7 +19,7 @@ import type {
 } from '../client.ts'
 import { isCodexAuth } from '../codex/auth.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
-import { oneUse, pickModel, renamings, type WindowHabit, windowOf } from '../models.ts'
+import { aboutNames, oneUse, pickModel, type WindowHabit, windowOf } from '../models.ts'
 import { pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { readStrictJson } from '../strict-json.ts'
@@ -168,7 +168,9 @@ const windows: WindowHabit = {
 
 function chooseForOpencode(catalog: Catalog | undefined, options: SetupOptions): ModelChoice {
   const model = pickModel(catalog, options, 'chat')
-  const all = catalog?.models.filter((one) => speaks(one, 'chat') !== false) ?? [{ id: model }]
+  const listed = catalog?.models.filter((one) => speaks(one, 'chat') !== false) ?? []
+  // What is not in the client's own list it does not send.
+  const all = listed.some(({ id }) => id === model) ? listed : [...listed, { id: model }]
   const offered = all.map(withLimits)
   const { notes, ...limits } = windowOf(catalog, [model], options, windows)
   const small = options.smallModel ?? (catalog && smallModel(catalog)?.id)
@@ -182,7 +184,7 @@ function chooseForOpencode(catalog: Catalog | undefined, options: SetupOptions):
     ...(isLeftAlone ? {} : { smallModel: small !== undefined && isOffered ? small : model }),
     offered,
     ...limits,
-    notes: [...renamings(catalog, [options.model], options), ...notes],
+    notes: [...aboutNames(catalog, [options.model], options), ...notes],
   }
 }
 

@@ -1,11 +1,11 @@
 import { type Client, isCovered, type ModelChoice } from '../../clients/client.ts'
+import { listing } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
 import { type ErrorCode, exitStatus, UserError } from '../../errors.ts'
 import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
 import { openAhead } from '../../gateway/http/request.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
-import { probe } from '../../gateway/probe.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { accessTo } from '../find-gateway.ts'
@@ -14,6 +14,7 @@ import type { Installed } from '../inventory/client-program.ts'
 import type { ClientState } from '../inventory/client-state.ts'
 import { gatewayOf } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
+import { type Probed, Probes } from '../setup/probes.ts'
 
 export interface DoctorRequest {
   readonly client?: string | undefined
@@ -195,7 +196,7 @@ export function askGateways(
 
     // One for each: their probes go out side by side.
     void openAhead(access, 1)
-    const asked = known ?? { access, catalog: catalogOrError(access) }
+    const asked = known ?? { access, catalog: catalogOrError(access, { isExtra: true }) }
     byGateway.set(`${baseUrl} ${key}`, asked)
     byState.set(state, asked)
   }
@@ -239,24 +240,23 @@ export async function checkGateway(
 
   const { access } = asked
   const checks: Check[] = []
+  let list: Catalog | UserError | undefined
   try {
     checks.push(...checkProxy(about, access))
     const untrusted = authorityNotices(session, client, settings, caFile)
     checks.push(...untrusted.map((notice) => asWarning(about, notice)))
-    const answer = await asked.catalog
-    checks.push(...checkCatalog(session, examined, baseUrl, answer))
-    const { probeModel: model, probeCure, notes } = choiceOf(examined, answer)
-    checks.push(...notes.map((note) => asWarning(about, note)))
-    await probe(access, client.protocol, model, { catalog: answer, unservedHint: probeCure })
-    checks.push({
-      about,
-      id: 'probe',
-      result: 'ok',
-      message: `${model} answers over the ${client.protocol} protocol`,
-    })
+    list = await asked.catalog
+    checks.push(...checkCatalog(session, examined, baseUrl, list))
+    const choice = choiceOf(examined, list)
+    checks.push(...choice.notes.map((note) => asWarning(about, note)))
+    const probed = await new Probes(access, list).askFor(client, choice)
+    for (const one of probed) checks.push(probeCheck(examined, one, list))
   } catch (error) {
     if (!(error instanceof UserError) || error.code === 'cancelled') throw error
     const status = exitStatus[error.code]
+    // A key that both refuse is told once.
+    const isTold = status !== exitStatus['not-an-api'] && (list as UserError)?.code === error.code
+    if (isTold) checks.splice(0, checks.length, ...checks.filter(({ id }) => id !== 'catalog'))
     if (status !== exitStatus.refused && checks.every(({ id }) => id !== 'network'))
       checks.push(networkCheck(about, baseUrl))
     const check = failedCheck(about, error)
@@ -279,7 +279,7 @@ function checkCatalog(
   baseUrl: string,
   answer: Catalog | UserError,
 ): Check[] {
-  const { family: about, protocol } = client
+  const { family: about } = client
   const name = gatewayOf(session, settings)
   const where = name === undefined ? baseUrl : `${name} (${baseUrl})`
   if (!(answer instanceof UserError))
@@ -294,9 +294,22 @@ function checkCatalog(
       ...checkClock(session, baseUrl, answer),
     ]
 
-  if (!leavesOpen(answer, protocol)) throw answer
+  if (!leavesOpen(answer)) throw answer
   const message = `${where} has no readable list of models: ${answer.message}`
   return [networkCheck(about, baseUrl), { about, id: 'catalog', result: 'warning', message }]
+}
+
+/** @throws UserError why the model is not served */
+function probeCheck(
+  { client: { family: about, protocol } }: Examined,
+  { id: model, result }: Probed,
+  list: Catalog | UserError,
+): Check {
+  if (result.status === 'rejected') throw result.reason
+  const isUnlisted = !(list instanceof UserError) && listing(list, model, protocol) === 'absent'
+  const beside = isUnlisted ? ', though the gateway does not list it' : ''
+  const message = `${model} answers over the ${protocol} protocol${beside}`
+  return { about, id: 'probe', result: 'ok', message }
 }
 
 /** @throws UserError where the client's model cannot be used, or only the catalog could tell it */
