@@ -21,8 +21,10 @@ export interface Client extends ClientName, ClientModule {}
  */
 export interface ClientModule {
   readonly binary: BinaryCheck
-  /** What the live check speaks. */
+  /** What the live check speaks, and the client itself where no choice or file says otherwise. */
   readonly protocol: ProtocolName
+  /** What else it can be set up to speak. Absent: nothing. */
+  readonly alsoSpeaks?: readonly ProtocolName[]
   /** Said after a setup: what a person must do so that a running client sees it. */
   readonly restartAdvice: string
 
@@ -217,6 +219,8 @@ export interface SetupOptions {
   readonly disableAttribution?: boolean | undefined
   readonly contextWindow?: number | undefined
   readonly providerId?: string | undefined
+  /** For a client that speaks several. */
+  readonly protocol?: ProtocolName | undefined
   /** Nothing names `slot`: it is what the client's newest version takes. Only ever kept. */
   readonly isSlotUnnamed?: boolean | undefined
   /** The models stand so in the client's files: they are not looked for under another name. */
@@ -235,6 +239,8 @@ export const usualSlot: Slot = 'sonnet'
 export interface ModelChoice {
   /** The very id that the client asks for first; the live check asks for it too. */
   readonly probeModel: string
+  /** Absent: the client's one. */
+  readonly protocol?: ProtocolName
   /** What to do where the gateway does not serve it. Absent: nothing but to name another. */
   readonly probeCure?: string
   /** What the client will ask for beside it, by the setup. Absent: nothing. */
@@ -257,8 +263,11 @@ export interface ModelChoice {
 
 /** All that a plan needs to know. */
 export interface Choice {
-  /** The root, without `/v1`. */
-  readonly baseUrl: string
+  /**
+   * Where the client's protocol hangs, as its configuration takes it: before `/chat/completions` and
+   * `/responses`, mostly ending in `/v1`; before `/v1/messages`. No slash at the end.
+   */
+  readonly root: string
   readonly key: string
   /** Absolute path of a PEM file with further authorities, where the gateway needs one. */
   readonly caFile?: string | undefined
@@ -289,10 +298,10 @@ export interface Repair {
 
 /** What a client believes. Absent: not set, or not readable for the client. */
 export interface Settings {
-  /** As the client would append its route to it; the root after normalising is `baseUrl`. */
-  readonly configuredUrl?: string
-  /** The root, without `/v1`. */
-  readonly baseUrl?: string
+  /** As configured, without slashes at the end: the client appends its route to it. */
+  readonly root?: string
+  /** Absent: the client's one. */
+  readonly protocol?: ProtocolName
   readonly model?: string
   /** Nothing names the model: it is what the client's newest version takes then. */
   readonly isModelUnnamed?: boolean
@@ -331,7 +340,7 @@ export interface Scene {
   readonly texts: FileTexts
   readonly machine: Machine
   /** Roots that repoint has written for this client before, from its records. */
-  readonly ownBaseUrls: readonly string[]
+  readonly ownRoots: readonly string[]
   /** Ids of the last catalog that a command has read; none where there was none. */
   readonly knownModels: readonly string[]
   /** Files that a shell reads at its start, where they exist: see `shellProfilePaths`. */
@@ -362,6 +371,14 @@ export interface Obstacle {
   readonly weight: 'blocks' | 'may-block'
   /** What would otherwise be told of the same cause once more. */
   readonly covers?: 'broken' | 'key-missing' | 'context-window-unknown'
+}
+
+/** The protocol of a choice, of options or of what a client believes. */
+export function protocolOf(
+  client: Pick<ClientModule, 'protocol'>,
+  said: { readonly protocol?: ProtocolName | undefined },
+): ProtocolName {
+  return said.protocol ?? client.protocol
 }
 
 /** Whether an obstacle tells the same already. */

@@ -1,6 +1,7 @@
-import type { Client } from '../clients/client.ts'
+import { type Client, protocolOf } from '../clients/client.ts'
 import { loadClients, rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
+import { shownRoot } from '../gateway/roots.ts'
 import { noGatewayFlags } from './command.ts'
 import { isUsual, settingsNow } from './inventory/client-files.ts'
 import { findInstalled, type Installed } from './inventory/client-program.ts'
@@ -36,9 +37,11 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
     ),
   )
 
+  const present = found.filter(({ installed }) => installed !== undefined)
+  const absent = found.filter(({ installed }) => installed === undefined)
   const chosen = await session.platform.ask.checkbox({
     message: 'Which clients should use the gateway?',
-    choices: found.map(({ client, installed }) => ({
+    choices: [...present, ...absent].map(({ client, installed }) => ({
       value: client.id,
       name: `${client.label}  ${describeInstalled(installed)}, ${pointsAt(session, client)}`,
       short: client.label,
@@ -87,5 +90,8 @@ function describeInstalled(installed: Installed | undefined): string {
 function pointsAt(session: Session, client: Client): string {
   const settings = settingsNow(session, client)
   if (settings === undefined) return 'configuration unreadable'
-  return settings.baseUrl === undefined ? 'now at its own service' : `now at ${settings.baseUrl}`
+  const { root } = settings
+  return root === undefined
+    ? 'now at its own service'
+    : `now at ${shownRoot(root, protocolOf(client, settings))}`
 }

@@ -1,8 +1,9 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings'
-import type { ClientFlag, SetupOptions } from '../clients/client.ts'
+import { type ClientFlag, protocolOf, type SetupOptions } from '../clients/client.ts'
 import { type ClientRow, loadClients, rowOf } from '../clients/list.ts'
 import { actionOf, type Plan } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
+import { unusualRoots } from '../gateway/roots.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan, checkTargets } from '../transaction/apply.ts'
 import type { Applied, RunRecord } from '../transaction/record.ts'
@@ -129,7 +130,9 @@ export async function setUp(
     name: request.name,
     allowHttp: request.gateway.allowHttp,
     keychain: request.keychain,
-    proof: request.verify ? { protocol: client.protocol, model: models.probeModel } : undefined,
+    proof: request.verify
+      ? { protocol: protocolOf(client, models), model: models.probeModel }
+      : undefined,
   }
   const [applied, remembered] = await keepingKey(session, used, () =>
     applyPlan(session.platform, plan),
@@ -153,6 +156,7 @@ function planOf({ request, access }: RunWithGateway, drafts: readonly Draft[]): 
   return {
     command: request.command,
     baseUrl: access.baseUrl,
+    roots: unusualRoots(access),
     model: drafts[0]!.models.model,
     edits: drafts.flatMap(({ edits }) => edits),
   }

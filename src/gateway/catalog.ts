@@ -7,11 +7,13 @@ import { type Answer, maxCatalogBytes } from './judge/answer.ts'
 import { readPage } from './models/catalog.ts'
 import type { Catalog, CatalogModel, GatewayAccess } from './types.ts'
 
-export const catalogRequest: RequestSpec = {
-  method: 'GET',
-  path: '/v1/models',
-  headers: { accept: 'application/json', 'accept-encoding': 'gzip, br, deflate' },
-  maxBytes: maxCatalogBytes,
+export function catalogRequest({ roots }: GatewayAccess): RequestSpec {
+  return {
+    method: 'GET',
+    url: `${roots.chat}/models`,
+    headers: { accept: 'application/json', 'accept-encoding': 'gzip, br, deflate' },
+    maxBytes: maxCatalogBytes,
+  }
 }
 
 /** Most pages that are asked for, and most models that are kept: OpenRouter has 500. */
@@ -40,10 +42,11 @@ export async function readCatalog(
   let leftOut = 0
   let isCut = false
   let serverTime: Date | undefined
-  let path: string | undefined = catalogRequest.path
+  const first = catalogRequest(access)
+  let url: string | undefined = first.url
 
-  for (let page = 1; path !== undefined && !isCut; page++) {
-    const answer = await askForList(access, { ...catalogRequest, path, answerWithinMs })
+  for (let page = 1; url !== undefined && !isCut; page++) {
+    const answer = await askForList(access, { ...first, url, answerWithinMs })
     serverTime ??= clockOf(answer)
 
     const before = models.size
@@ -53,7 +56,7 @@ export async function readCatalog(
 
     const next = models.size === before ? undefined : found.next
     isCut = found.isCut || (next !== undefined && page === maxPages)
-    path = next && `${catalogRequest.path}?limit=1000&after_id=${encodeURIComponent(next)}`
+    url = next && `${first.url}?limit=1000&after_id=${encodeURIComponent(next)}`
   }
 
   if (models.size === 0) throw emptyCatalog(access, leftOut)
@@ -99,7 +102,7 @@ export async function catalogOrError(
  * api.model.read"), LiteLLM's virtual ones ("not allowed to call this route"), 2026-11-22.
  */
 export function leavesOpen({ code }: UserError): boolean {
-  return [3, 4, 5, 7].includes(exitStatus[code])
+  return code === 'header-missing' || [3, 4, 5, 7].includes(exitStatus[code])
 }
 
 /** The failure of a list without which nothing can be chosen: a name would do in its place. */

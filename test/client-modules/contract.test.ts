@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { loadClients } from '../../src/clients/list.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
+import { livedInHome } from '../support/fixtures.ts'
 import {
   aMachine,
-  baseUrl,
   catalog,
   catalogWithWindows,
   type Disk,
@@ -15,38 +15,6 @@ import {
   written,
 } from './support.ts'
 
-/**
- * A lived-in home of a family: comments where the client bears them, and plenty of others' keys. A
- * client that has none here is given the files of its demonstration.
- */
-const livedIn: Readonly<Record<string, Disk>> = {
-  codex: {
-    '.codex/config.toml': `# top
-model = "o3"
-notify = ["a"] # keep
-
-[mcp_servers."a b"]
-command = "x"
-[projects."/home/ada"]
-trust_level = "trusted"
-`,
-    '.codex/auth.json': '{"OPENAI_API_KEY":"sk-users-own-key-1","tokens":null}',
-  },
-  claude: {
-    '.claude/settings.json': `{
-\t"permissions": { "allow": ["Bash(ls:*)"] },
-\t"env": { "ANTHROPIC_API_KEY": "sk-users-own-key-2", "DEBUG": "1" },
-\t"hooks": {}, "n": 12345678901234567890
-}`,
-  },
-  opencode: {
-    '.config/opencode/opencode.jsonc':
-      '{ // mine\r\n  "theme": "x", /* keep */\r\n  "mcp": { "a": { "type": "local" } },\r\n}\r\n',
-    '.local/share/opencode/auth.json':
-      '{"anthropic":{"type":"oauth","refresh":"sk-users-own-key-3"}}\n',
-  },
-}
-
 const newKey = 'sk-another-9876543210fedcba'
 
 describe.each((await loadClients()).map((client) => [client.id, client] as const))(
@@ -54,7 +22,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
   (_, client) => {
     const homes: readonly (readonly [string, Disk])[] = [
       ['an empty home', {}],
-      ['a lived-in home', livedIn[client.family] ?? client.demoFiles ?? {}],
+      ['a lived-in home', livedInHome(client.family)],
     ]
 
     describe.each(homes)('on %s', (_, disk) => {
@@ -62,7 +30,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         const { machine, edits, choice } = planOn(client, disk)
         const after = written(disk, machine, edits)
         const settings = client.readBack(textsOf(client, machine, after))
-        expect(settings).toMatchObject({ baseUrl, key })
+        expect(settings).toMatchObject({ root: choice.root, key })
         expect(settings.broken).toBeUndefined()
         expect(settings.login).toBeUndefined()
         expect(obstaclesOn(client, after).filter(({ weight }) => weight === 'blocks')).toEqual([])
@@ -139,12 +107,12 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       })
 
       test('the files switch in the order of the list, the key never after the address', () => {
-        const { texts, edits, machine } = planOn(client, disk)
+        const { texts, edits, machine, choice } = planOn(client, disk)
         const targets = texts.filter(({ use }) => use === 'target').map(({ path }) => path)
         expect(edits.map(({ path }) => path)).toEqual(targets)
         const firstOnly = written(disk, machine, edits.slice(0, 1))
         const settings = client.readBack(textsOf(client, machine, firstOnly))
-        if (settings.baseUrl === baseUrl) expect(settings.key).toBe(key)
+        if (settings.root === choice.root) expect(settings.key).toBe(key)
       })
     })
 

@@ -17,6 +17,7 @@ import { forOneRun } from './one-run.ts'
 import { addressInUse, reservedIds, strayAddress, takesAuthFile } from './provider.ts'
 import { startObstacles } from './provider-obstacles.ts'
 import { leftRunning } from './server.ts'
+import tested from './tested.json' with { type: 'json' }
 
 const demoFiles = {
   '.codex/config.toml': `# My Codex settings. Please keep the comments.
@@ -49,7 +50,7 @@ export const codex: ClientModule = {
   binary: {
     command: 'codex',
     versionArgs: ['--version'],
-    testedVersions: testedVersions('codex'),
+    testedVersions: testedVersions(tested),
     pingArgs: (prompt) => [
       'exec',
       '--skip-git-repo-check',
@@ -136,11 +137,11 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
       ? []
       : [{ path: ['model_context_window'], value: contextWindow }]),
     { path: ['model_provider'], value: choice.providerId, isBound: true },
-    { path: ['openai_base_url'], value: `${choice.baseUrl}/v1`, isBound: true },
+    { path: ['openai_base_url'], value: choice.root, isBound: true },
     ...withoutOffer(choice.models.model),
     // Codex stops at an empty name; a name that someone gave stays.
     ...(name ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
-    { path: [...provider, 'base_url'], value: `${choice.baseUrl}/v1`, isBound: true },
+    { path: [...provider, 'base_url'], value: choice.root, isBound: true },
     { path: [...provider, 'wire_api'], value: 'responses' },
     // Without it no Authorization header is sent.
     { path: [...provider, 'requires_openai_auth'], value: true, isBound: true },
@@ -171,8 +172,7 @@ function readBackCodex(texts: FileTexts): Settings {
   const contextWindow = config.document?.get(['model_context_window'])
   const isKeyUsed = auth.usableKey !== undefined && takesAuthFile(config)
   return compact({
-    configuredUrl: url,
-    baseUrl: url && rootOf(url),
+    root: url && rootOf(url),
     model: textAt(config, ['model']),
     contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
     key: isKeyUsed ? auth.usableKey : undefined,

@@ -37,6 +37,7 @@ import {
 import { mergedConfig, ownFiles, readOpencodeKey, reservedIds } from './config.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
+import tested from './tested.json' with { type: 'json' }
 
 const demoFiles = {
   '.config/opencode/opencode.jsonc': `{
@@ -52,7 +53,7 @@ export const opencode: ClientModule = {
   binary: {
     command: 'opencode',
     versionArgs: ['--version'],
-    testedVersions: testedVersions('opencode'),
+    testedVersions: testedVersions(tested),
     pingArgs: (prompt) => ['run', prompt],
     // Run with 1.18.33, 2026-11-22.
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],
@@ -247,11 +248,11 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     ...(textAt(now, [...provider, 'name'])
       ? []
       : [{ path: [...provider, 'name'], value: 'Gateway' }]),
-    { path: [...provider, 'options', 'baseURL'], value: `${choice.baseUrl}/v1`, isBound: true },
+    { path: [...provider, 'options', 'baseURL'], value: choice.root, isBound: true },
     ...modelKeys(
       tableAt(now, [...provider, 'models']) ?? {},
       choice,
-      url !== undefined && rootOf(url) !== choice.baseUrl,
+      url !== undefined && rootOf(url) !== choice.root,
     ),
     { path: ['model'], value: `${id}/${models.model}` },
     { path: ['small_model'], value: small },
@@ -329,7 +330,7 @@ function readBackOpencode(texts: FileTexts): Settings {
   const withoutProvider = (name: string) =>
     providerId && name.startsWith(`${providerId}/`) ? name.slice(providerId.length + 1) : name
   return {
-    ...(typeof url === 'string' ? { configuredUrl: url, baseUrl: rootOf(url) } : {}),
+    ...(typeof url === 'string' ? { root: rootOf(url) } : {}),
     ...(full === undefined ? {} : { model: withoutProvider(full) }),
     ...(typeof small === 'string' ? { smallModel: withoutProvider(small) } : {}),
     ...(providerId === undefined ? {} : { providerId }),

@@ -1,4 +1,4 @@
-import { type Client, isCovered, type ModelChoice } from '../../clients/client.ts'
+import { type Client, isCovered, type ModelChoice, protocolOf } from '../../clients/client.ts'
 import { listing } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
 import { type ErrorCode, exitStatus, UserError } from '../../errors.ts'
@@ -6,12 +6,12 @@ import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
 import { openAhead } from '../../gateway/http/request.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
-import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import type { Catalog, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { accessTo } from '../find-gateway.ts'
 import { authorityNotices, caFileFor } from '../inventory/authorities.ts'
 import type { Installed } from '../inventory/client-program.ts'
-import type { ClientState } from '../inventory/client-state.ts'
+import type { ClientState, Place } from '../inventory/client-state.ts'
 import { gatewayOf } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { type Probed, Probes } from '../setup/probes.ts'
@@ -40,8 +40,13 @@ export interface Check {
   readonly code?: ErrorCode
 }
 
+/** A client's state, and the gateway that it points at; absent: its own service. */
+export interface Located extends ClientState {
+  readonly place: Place | undefined
+}
+
 /** A client's state, and its program on this machine where there is one. */
-export interface Examined extends ClientState {
+export interface Examined extends Located {
   readonly installed: Installed | undefined
 }
 
@@ -62,7 +67,7 @@ export function checkClient(session: Session, state: Examined, request: DoctorRe
 function checkInstalled({ client, settings, installed }: Examined): Check {
   const about = client.family
   if (installed === undefined) {
-    const isSetUp = settings.baseUrl !== undefined
+    const isSetUp = settings.root !== undefined
     const isUnknown = settings.broken !== undefined
     const message = `${client.label} is not installed${isSetUp || isUnknown ? '' : ', and not set up'}`
     return { about, id: 'installed', result: isSetUp ? 'warning' : 'ok', message }
@@ -154,7 +159,7 @@ function checkObstacles(
 ): Check[] {
   const about = client.family
   return obstacles.map(({ code, message, place, cure, weight, repair, needsConsent }): Check => {
-    const blocks = weight === 'blocks' && settings.baseUrl !== undefined
+    const blocks = weight === 'blocks' && settings.root !== undefined
     const flag = needsConsent === undefined ? '--fix' : '--fix --yes'
     return {
       about,
@@ -176,19 +181,22 @@ interface Asked {
 /** Asks the gateways of all the clients for their models, side by side. */
 export function askGateways(
   session: Session,
-  states: readonly ClientState[],
+  states: readonly Located[],
   request: DoctorRequest,
-): ReadonlyMap<ClientState, Asked> {
+): ReadonlyMap<Located, Asked> {
   const byGateway = new Map<string, Asked>()
-  const byState = new Map<ClientState, Asked>()
+  const byState = new Map<Located, Asked>()
   for (const state of states) {
-    const { broken, baseUrl, key } = state.settings
-    if (broken !== undefined || baseUrl === undefined || !key) continue
-    const known = byGateway.get(`${baseUrl} ${key}`)
+    const { broken, key } = state.settings
+    if (broken !== undefined || state.place === undefined || !key) continue
+    const { baseUrl, roots } = state.place
+    const gateway = `${roots.chat} ${roots.messages} ${key}`
+    const known = byGateway.get(gateway)
     const access =
       known?.access ??
       accessTo(session, {
         baseUrl,
+        roots,
         key,
         timeoutMs: request.timeoutSeconds * 1000,
         caFile: caFileFor(session, baseUrl, request.caFile),
@@ -197,7 +205,7 @@ export function askGateways(
     // One for each: their probes go out side by side.
     void openAhead(access, 1)
     const asked = known ?? { access, catalog: catalogOrError(access, { isExtra: true }) }
-    byGateway.set(`${baseUrl} ${key}`, asked)
+    byGateway.set(gateway, asked)
     byState.set(state, asked)
   }
   return byState
@@ -210,12 +218,12 @@ export async function checkGateway(
   asked: Asked | undefined,
   request: DoctorRequest,
 ): Promise<Check[]> {
-  const { client, settings, obstacles, isSetUp } = examined
+  const { client, settings, obstacles, isSetUp, place } = examined
   const about = client.family
-  const { baseUrl, broken } = settings
-  if (broken !== undefined) return []
-  if (baseUrl === undefined)
+  if (settings.broken !== undefined) return []
+  if (place === undefined)
     return [{ about, id: 'gateway', result: 'ok', message: `${client.label} uses its own service` }]
+  const { baseUrl } = place
   const caFile = caFileFor(session, baseUrl, request.caFile)
   const again = (command: string) =>
     [
@@ -249,8 +257,9 @@ export async function checkGateway(
     checks.push(...checkCatalog(session, examined, baseUrl, list))
     const choice = choiceOf(examined, list)
     checks.push(...choice.notes.map((note) => asWarning(about, note)))
+    const question = { about, protocol: protocolOf(client, choice), list }
     const probed = await new Probes(access, list).askFor(client, choice)
-    for (const one of probed) checks.push(probeCheck(examined, one, list))
+    for (const one of probed) checks.push(probeCheck(question, one))
   } catch (error) {
     if (!(error instanceof UserError) || error.code === 'cancelled') throw error
     const status = exitStatus[error.code]
@@ -280,7 +289,7 @@ function checkCatalog(
   answer: Catalog | UserError,
 ): Check[] {
   const { family: about } = client
-  const name = gatewayOf(session, settings)
+  const name = gatewayOf(session, client, settings)
   const where = name === undefined ? baseUrl : `${name} (${baseUrl})`
   if (!(answer instanceof UserError))
     return [
@@ -301,9 +310,8 @@ function checkCatalog(
 
 /** @throws UserError why the model is not served */
 function probeCheck(
-  { client: { family: about, protocol } }: Examined,
+  { about, protocol, list }: { about: string; protocol: ProtocolName; list: Catalog | UserError },
   { id: model, result }: Probed,
-  list: Catalog | UserError,
 ): Check {
   if (result.status === 'rejected') throw result.reason
   const isUnlisted = !(list instanceof UserError) && listing(list, model, protocol) === 'absent'

@@ -2,10 +2,11 @@ import { familyRows, loadClients } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
 import { catalogOrError, withoutList } from '../../gateway/catalog.ts'
 import { probe } from '../../gateway/probe.ts'
+import { rootsOf } from '../../gateway/roots.ts'
 import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { accessTo } from '../find-gateway.ts'
-import { type Proof, rememberGateway } from '../inventory/remember-gateway.ts'
+import { noteProof, type Proof } from '../inventory/remember-gateway.ts'
 import { keyOf } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 
@@ -20,8 +21,9 @@ export async function accessToSaved(
   timeoutMs: number,
 ): Promise<GatewayAccess> {
   const { baseUrl, caFile } = saved
+  const roots = rootsOf(saved)
   const key = await keyOf(session, saved, timeoutMs)
-  return accessTo(session, { baseUrl, key, timeoutMs, caFile })
+  return accessTo(session, { baseUrl, roots, key, timeoutMs, caFile })
 }
 
 const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
@@ -42,8 +44,7 @@ export async function proveSaved(
   const proof =
     last === undefined ? await firstProof(access) : { protocol: last, model: saved.proven!.model }
   await probe(access, proof.protocol, proof.model)
-  const { name, allowHttp } = saved
-  rememberGateway(session, { access, name, allowHttp, proof })
+  noteProof(session, saved.name, proof)
 }
 
 async function firstProof(access: GatewayAccess): Promise<Proof> {

@@ -3,16 +3,18 @@ import {
   type Client,
   type ModelChoice,
   type OneRun,
+  protocolOf,
   runKeyVariable,
   type SetupOptions,
 } from '../../clients/client.ts'
 import { UserError } from '../../errors.ts'
+import { rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { ForegroundResult } from '../../platform/platform.ts'
 import { isUsual, readClientFiles, settingsNow } from '../inventory/client-files.ts'
 import { runsSoFar } from '../inventory/history.ts'
 import type { Session } from '../screen/session.ts'
-import { keptChoices, modelsOf, optionsFor } from '../setup/keep.ts'
+import { isAt, keptChoices, modelsOf, optionsFor } from '../setup/keep.ts'
 import { withoutProxyHere } from './variables.ts'
 
 /** The clients of that program: first the one that it is set up as. */
@@ -51,10 +53,12 @@ export function forClient(session: Session, clients: readonly Client[], target: 
     REPOINT_BASE_URL: undefined,
     REPOINT_API_KEY: undefined,
   }
+  const protocol = protocolOf(client, models)
+  const root = rootFor(access.roots, protocol)
   const run = client.forOneRun!(
     readClientFiles(session, client),
     {
-      baseUrl: access.baseUrl,
+      root,
       key: access.key,
       providerId: providerIdOf(session, client),
       models,
@@ -62,7 +66,10 @@ export function forClient(session: Session, clients: readonly Client[], target: 
     },
     { args: asked.args, env },
   )
-  return { ...run, told: `${client.label}: ${access.baseUrl}, model ${models.model}` }
+  return {
+    ...run,
+    told: `${client.label}: ${shownRoot(root, protocol)}, model ${models.model}`,
+  }
 }
 
 /**
@@ -81,11 +88,11 @@ function chosenFor(
   for (const client of clients)
     try {
       const before = kept.get(client)
-      const isElsewhere = before !== undefined && before.baseUrl !== access.baseUrl
+      const { roots } = access
+      const isElsewhere = before !== undefined && !isAt(client, before, roots)
       // Nothing is asked of it here: at another gateway its list is all there is.
       const refused = isElsewhere ? modelsOf(before.options) : []
-      const heard = { catalog, refused }
-      const options = optionsFor(wanted, client, access.baseUrl, heard)
+      const options = optionsFor(wanted, client, roots, { catalog, refused })
       return { client, options, models: client.choose(catalog, options) }
     } catch (error) {
       if (!(error instanceof UserError)) throw error

@@ -1,6 +1,7 @@
 import {
   type Client,
   type ModelChoice,
+  protocolOf,
   type SetupOptions,
   slots,
   usualSlot,
@@ -37,7 +38,7 @@ export interface Asking {
  */
 export async function chooseModels(asking: Asking): Promise<ModelChoice | undefined> {
   const { run, access, client, version, heard, missing, refusal } = asking
-  const options = optionsFor(run, client, access.baseUrl, heard)
+  const options = optionsFor(run, client, access.roots, heard)
   if (refusal !== undefined && heard.catalog === undefined)
     return chooseByPerson(asking, options, refusal)
   try {
@@ -54,10 +55,10 @@ export async function chooseModels(asking: Asking): Promise<ModelChoice | undefi
 }
 
 /** Whether a client's models are known before the gateway is asked for its list. */
-export function isDecided(run: SetupRun, client: Client, { baseUrl }: GatewayAccess): boolean {
+export function isDecided(run: SetupRun, client: Client, { roots }: GatewayAccess): boolean {
   const heard: Heard = { catalog: undefined, isListMissing: true, refused: [] }
   try {
-    client.choose(undefined, optionsFor(run, client, baseUrl, heard))
+    client.choose(undefined, optionsFor(run, client, roots, heard))
     return true
   } catch (error) {
     if (isUndecided(error)) return false
@@ -88,7 +89,7 @@ async function chooseByPerson(
   const { catalog } = heard
   const model =
     catalog === undefined
-      ? await typedModel(asking, reason)
+      ? await typedModel(asking, options, reason)
       : await pickedModel(asking, catalog, reason)
   if (model === undefined) return undefined
 
@@ -122,6 +123,7 @@ async function pickedModel(
 /** @throws UserError `reason` where a person knows none: the address may be asked for again then */
 async function typedModel(
   { run: { session }, client, probes }: Asking,
+  options: SetupOptions,
   reason: UserError,
 ): Promise<string> {
   session.remark(`note: ${reason.message}`)
@@ -130,7 +132,7 @@ async function typedModel(
   })
   const ids = answer.split(/[\s,]+/).filter(Boolean)
   if (ids.length === 0) throw reason
-  return ids.length === 1 ? ids[0]! : probes.firstServed(client.protocol, ids)
+  return ids.length === 1 ? ids[0]! : probes.firstServed(protocolOf(client, options), ids)
 }
 
 /** No rule fits, or the gateway has nothing for a slot of the client. */

@@ -6,10 +6,12 @@ import {
   type ModelChoice,
   type Notice,
   type Obstacle,
+  protocolOf,
 } from '../../clients/client.ts'
 import { fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
+import { rootFor } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { earlierVersions } from '../../transaction/rollback.ts'
 import { authorityNotices } from '../inventory/authorities.ts'
@@ -45,11 +47,11 @@ export function draftSetup(
   const { session, request, access, runs, consent } = run
   const { platform } = session
   const { models: allModels, heard } = chosen.get(client)!
-  const options = optionsFor(run, client, access.baseUrl, heard)
+  const options = optionsFor(run, client, access.roots, heard)
   const models = request.isKeyOnly ? onlyChosen(allModels) : allModels
   const texts = readClientFiles(session, client)
   const choice: Choice = {
-    baseUrl: access.baseUrl,
+    root: rootFor(access.roots, protocolOf(client, models)),
     key: access.key,
     caFile: access.caFile,
     providerId: options.providerId ?? 'gateway',
@@ -61,7 +63,7 @@ export function draftSetup(
     ...client.inTheWay(sceneOf(session, client, texts, runs), choice),
     ...openPlaces(session, texts),
   ]
-  if (consent !== 'ask') expectInForce(client, obstacles, access)
+  if (consent !== 'ask') expectInForce(client, obstacles, choice)
   const repairs = obstacles.flatMap((one) => (one.repair ? [one.repair] : []))
   const edits = client.plan(texts, { ...choice, repairs })
   const after = asPlanned(texts, edits)
@@ -118,12 +120,8 @@ function lossNotices(
 }
 
 /** @throws UserError `config-conflict` where a file of this folder leads the client elsewhere */
-function expectInForce(
-  { label }: Client,
-  obstacles: readonly Obstacle[],
-  { baseUrl }: GatewayAccess,
-): void {
-  const astray = obstacles.find(({ leadsTo }) => leadsTo !== undefined && leadsTo !== baseUrl)
+function expectInForce({ label }: Client, obstacles: readonly Obstacle[], { root }: Choice): void {
+  const astray = obstacles.find(({ leadsTo }) => leadsTo !== undefined && leadsTo !== root)
   if (astray === undefined) return
   throw new UserError({
     code: 'config-conflict',
@@ -134,8 +132,11 @@ function expectInForce(
 
 /** @throws UserError `internal` if the client would not believe what was planned or written */
 export function expectReadBack(client: Client, texts: FileTexts, access: GatewayAccess): void {
-  const { baseUrl, key, alsoSendsTo, broken, login } = client.readBack(texts)
-  if (baseUrl === access.baseUrl && key === access.key && alsoSendsTo === undefined) return
+  const after = client.readBack(texts)
+  const { root, key, alsoSendsTo, broken, login } = after
+  const right = rootFor(access.roots, protocolOf(client, after))
+  const isThere = root === right && key === access.key
+  if (isThere && alsoSendsTo === undefined) return
   throw new UserError({
     code: 'internal',
     message: `${client.label} would not read back what is to stand in its files: ${broken ?? login ?? 'address or key differ'}`,

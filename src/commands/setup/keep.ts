@@ -1,7 +1,8 @@
-import { type Client, type SetupOptions, usualSlot } from '../../clients/client.ts'
+import { type Client, protocolOf, type SetupOptions, usualSlot } from '../../clients/client.ts'
 import { listing } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
-import type { Catalog } from '../../gateway/types.ts'
+import { isSameButVersion, rootFor } from '../../gateway/roots.ts'
+import type { Catalog, Roots } from '../../gateway/types.ts'
 import type { RunRecord } from '../../transaction/record.ts'
 import { settingsNow } from '../inventory/client-files.ts'
 import { isSetUp, setUpAs } from '../inventory/client-state.ts'
@@ -16,10 +17,10 @@ export function keptChoices(
 ): ReadonlyMap<Client, Kept> {
   const kept = clients.flatMap((client): [Client, Kept][] => {
     const settings = settingsNow(session, client)
-    if (settings?.baseUrl === undefined || !isSetUp(client, settings, runs)) return []
+    if (settings?.root === undefined || !isSetUp(client, settings, runs)) return []
     const isOwn = setUpAs(client, runs) === client.id || undefined
     const options = client.asConfigured(settings, isOwn)
-    return [[client, { baseUrl: settings.baseUrl, options }]]
+    return [[client, { root: settings.root, options }]]
   })
   return new Map(kept)
 }
@@ -42,17 +43,17 @@ export const unheard: Heard = { catalog: undefined, refused: [] }
 
 /**
  * The options of one client: what is named now wins over what was chosen before, as far as the
- * gateway at `baseUrl` has its models. Pure.
+ * gateway at `roots` has its models. Pure.
  */
 export function optionsFor(
   wanted: Wanted,
   client: Client,
-  baseUrl: string,
+  roots: Roots,
   heard: Heard,
 ): SetupOptions {
   const { isListMissing, refused } = heard
   return {
-    ...wantedOptions(wanted, client, baseUrl, heard),
+    ...wantedOptions(wanted, client, roots, heard),
     ...compact({ isListMissing, isRefused: refused.length > 0 || undefined }),
   }
 }
@@ -60,7 +61,7 @@ export function optionsFor(
 function wantedOptions(
   { request, kept }: Wanted,
   client: Client,
-  baseUrl: string,
+  roots: Roots,
   heard: Heard,
 ): SetupOptions {
   const { options, optionsOf, defaults } = request
@@ -79,7 +80,7 @@ function wantedOptions(
   )
 
   // A window is that of the models, at one gateway.
-  const isSame = before.baseUrl === baseUrl && lost.size === 0 && modelsOf(named).length === 0
+  const isSame = isAt(client, before, roots) && lost.size === 0 && modelsOf(named).length === 0
   return {
     ...others,
     model: stays(others.model),
@@ -91,6 +92,11 @@ function wantedOptions(
     isConfigured: named.slot === undefined && modelsOf(named).length === 0,
     slotModels: { ...Object.fromEntries(pins), ...named.slotModels },
   }
+}
+
+/** Whether it was chosen for this gateway. */
+export function isAt(client: Client, { root, options }: Kept, roots: Roots): boolean {
+  return isSameButVersion(root, rootFor(roots, protocolOf(client, options)))
 }
 
 /**
@@ -105,7 +111,7 @@ export function lostModels(
   if (catalog === undefined) return []
   const asked = modelsOf({ ...options, smallModel: undefined })
   return modelsOf(options).filter((id) => {
-    const said = listing(catalog, id, client.protocol)
+    const said = listing(catalog, id, protocolOf(client, options))
     return said === 'absent'
       ? refused.includes(id) || !asked.includes(id)
       : said === 'of another protocol'

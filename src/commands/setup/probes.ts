@@ -1,4 +1,4 @@
-import type { Client, ModelChoice } from '../../clients/client.ts'
+import { type Client, type ModelChoice, protocolOf } from '../../clients/client.ts'
 import { idsToProve } from '../../clients/models.ts'
 import { UserError } from '../../errors.ts'
 import { type ProbeResult, probe } from '../../gateway/probe.ts'
@@ -36,7 +36,8 @@ export class Probes {
   }
 
   /** Asks for all that a client will send, side by side. Never throws. */
-  async askFor({ protocol }: Client, choice: ModelChoice): Promise<readonly Probed[]> {
+  async askFor(client: Client, choice: ModelChoice): Promise<readonly Probed[]> {
+    const protocol = protocolOf(client, choice)
     const ids = idsToProve(choice, this.catalog)
     const hintFor = (id: string) => (id === choice.probeModel ? choice.probeCure : undefined)
     const results = await Promise.allSettled(ids.map((id) => this.ask(protocol, id, hintFor(id))))
@@ -44,7 +45,8 @@ export class Probes {
   }
 
   /** What of a choice no question has been asked about yet. */
-  newIds({ protocol }: Client, choice: ModelChoice): readonly string[] {
+  newIds(client: Client, choice: ModelChoice): readonly string[] {
+    const protocol = protocolOf(client, choice)
     const ids = idsToProve(choice, this.catalog)
     return ids.filter((id) => !this.#asked.has(`${protocol} ${id}`))
   }

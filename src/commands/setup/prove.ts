@@ -69,7 +69,7 @@ function knownAfter(
   if (!(error instanceof UserError)) return undefined
   const status = exitStatus[error.code]
   if (status === exitStatus['key-rejected'] && asked.key)
-    return { baseUrl: access.baseUrl, configured: [] }
+    return { baseUrl: access.baseUrl, roots: access.roots, configured: [] }
   const isAddress = status === exitStatus['not-an-api'] || status === exitStatus.refused
   if (isAddress && asked.baseUrl)
     return { key: isKeyInUse ? undefined : access.key, lastBaseUrl: access.baseUrl }
@@ -82,11 +82,9 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proof> {
 
   const versions = await versionsOf(session, clients)
   const chosen = clients.map((client): [Client, Chosen] => {
-    const options = optionsFor(run, client, access.baseUrl, unheard)
-    return [
-      client,
-      { models: client.choose(undefined, options, versions.get(client)), heard: unheard },
-    ]
+    const options = optionsFor(run, client, access.roots, unheard)
+    const models = client.choose(undefined, options, versions.get(client))
+    return [client, { models, heard: unheard }]
   })
   return { chosen: new Map(chosen), catalog: undefined, notices: [] }
 }
