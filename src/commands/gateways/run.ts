@@ -71,7 +71,8 @@ async function runOnce(session: Session, request: RunRequest): Promise<number> {
 async function catalogOf(session: Session, access: GatewayAccess): Promise<Catalog | undefined> {
   const answer = await session.step('Asking the gateway for its models', catalogOrError(access))
   if (!(answer instanceof UserError)) return answer
-  if (!leavesOpen(answer)) throw answer
+  // Nothing else is asked of it before the command starts.
+  if (!leavesOpen(answer) || answer.code === 'key-rejected') throw answer
   session.remark(`note: The gateway has no readable list of models (${answer.message})`)
   return undefined
 }
