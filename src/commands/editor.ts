@@ -4,7 +4,6 @@ import { UserError } from '../errors.ts'
 import { catalogUnavailable } from '../gateway/catalog.ts'
 import { isLoopback, isPrivate } from '../gateway/input/base-url.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'
-import { probe } from '../gateway/probe.ts'
 import { maskSecret } from '../text.ts'
 import {
   type CommandFile,
@@ -43,7 +42,7 @@ export const command: CommandFile<EditorRequest> = {
 /** Checks the key for Cursor and prints what to paste. Returns the exit status. */
 async function editor(session: Session, request: EditorRequest): Promise<number> {
   const asked = { model: request.model }
-  const { access, answer } = await askCatalog(session, request, {
+  const { finder, answer } = await askCatalog(session, request, {
     isExtra: asked.model !== undefined,
     checkAddress: checkReach,
   })
@@ -55,8 +54,9 @@ async function editor(session: Session, request: EditorRequest): Promise<number>
       message: `${model} is a model of the claude-* kind, which Cursor cannot route through a gateway`,
       hint: 'Choose another; `repoint models` lists them.',
     })
-  const asking = probe(access, 'chat', model, { catalog: answer })
+  const asking = finder.probe('chat', model, { catalog: answer })
   await session.step(`Asking ${model} for one word`, asking)
+  const { access } = finder
   if (answer instanceof UserError) session.notice(catalogUnavailable(answer))
   session.notice(...aboutNames(catalog, [request.model], {}))
 

@@ -7,10 +7,10 @@ import { type Answer, maxCatalogBytes } from './judge/answer.ts'
 import { readPage } from './models/catalog.ts'
 import type { Catalog, CatalogModel, GatewayAccess } from './types.ts'
 
-export function catalogRequest({ roots }: GatewayAccess): RequestSpec {
+export function catalogRequest(root: string): RequestSpec {
   return {
     method: 'GET',
-    url: `${roots.chat}/models`,
+    url: `${root}/models`,
     headers: { accept: 'application/json', 'accept-encoding': 'gzip, br, deflate' },
     maxBytes: maxCatalogBytes,
   }
@@ -24,8 +24,10 @@ const maxModels = 10_000
 const maxPatienceMs = 10_000
 
 export interface CatalogOptions {
+  /** Where it is asked; absent: at the chat root. */
+  readonly root?: string
   /** The models are named already: a list that is slow is done without. */
-  readonly isExtra?: boolean
+  readonly isExtra?: boolean | undefined
 }
 
 /**
@@ -35,14 +37,14 @@ export interface CatalogOptions {
  */
 export async function readCatalog(
   access: GatewayAccess,
-  { isExtra }: CatalogOptions = {},
+  { root = access.roots.chat, isExtra }: CatalogOptions = {},
 ): Promise<Catalog> {
   const answerWithinMs = isExtra ? Math.min(maxPatienceMs, access.timeoutMs / 2) : undefined
   const models = new Map<string, CatalogModel>()
   let leftOut = 0
   let isCut = false
   let serverTime: Date | undefined
-  const first = catalogRequest(access)
+  const first = catalogRequest(root)
   let url: string | undefined = first.url
 
   for (let page = 1; url !== undefined && !isCut; page++) {

@@ -6,6 +6,7 @@ import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
 import { openAhead } from '../../gateway/http/request.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
+import { probe } from '../../gateway/probe.ts'
 import type { Catalog, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { accessTo } from '../find-gateway.ts'
@@ -258,7 +259,10 @@ export async function checkGateway(
     const choice = choiceOf(examined, list)
     checks.push(...choice.notes.map((note) => asWarning(about, note)))
     const question = { about, protocol: protocolOf(client, choice), list }
-    const probed = await new Probes(access, list).askFor(client, choice)
+    const probed = await new Probes((...question) => probe(access, ...question), list).askFor(
+      client,
+      choice,
+    )
     for (const one of probed) checks.push(probeCheck(question, one))
   } catch (error) {
     if (!(error instanceof UserError) || error.code === 'cancelled') throw error

@@ -1,8 +1,8 @@
 import { type Client, type ModelChoice, protocolOf } from '../../clients/client.ts'
 import { idsToProve } from '../../clients/models.ts'
 import { UserError } from '../../errors.ts'
-import { type ProbeResult, probe } from '../../gateway/probe.ts'
-import type { Catalog, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
+import type { ProbeOptions, ProbeResult } from '../../gateway/probe.ts'
+import type { Catalog, ProtocolName } from '../../gateway/types.ts'
 
 /** One id that a client will send, and what the gateway said to it. */
 export interface Probed {
@@ -10,14 +10,21 @@ export interface Probed {
   readonly result: PromiseSettledResult<ProbeResult>
 }
 
+/** As `probe` of a gateway. */
+type ProbeOne = (
+  protocol: ProtocolName,
+  model: string,
+  options: Pick<ProbeOptions, 'catalog' | 'unservedHint'>,
+) => Promise<ProbeResult>
+
 /** One small inference for each protocol and model, however often it is asked about: each costs. */
 export class Probes {
-  readonly #access: GatewayAccess
+  readonly #probe: ProbeOne
   readonly #list: Catalog | UserError
   readonly #asked = new Map<string, Promise<ProbeResult>>()
 
-  constructor(access: GatewayAccess, list: Catalog | UserError) {
-    this.#access = access
+  constructor(probe: ProbeOne, list: Catalog | UserError) {
+    this.#probe = probe
     this.#list = list
   }
 
@@ -30,7 +37,7 @@ export class Probes {
     const question = `${protocol} ${model}`
     const known = this.#asked.get(question)
     if (known !== undefined) return known
-    const answer = probe(this.#access, protocol, model, { catalog: this.#list, unservedHint })
+    const answer = this.#probe(protocol, model, { catalog: this.#list, unservedHint })
     this.#asked.set(question, answer)
     return answer
   }

@@ -1,6 +1,7 @@
 import type { Client, ModelChoice } from '../../clients/client.ts'
 import { exitStatus, UserError } from '../../errors.ts'
-import { catalogOrError, catalogUnavailable, leavesOpen } from '../../gateway/catalog.ts'
+import { catalogUnavailable, leavesOpen } from '../../gateway/catalog.ts'
+import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { hangUp, openAhead } from '../../gateway/http/request.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
@@ -27,6 +28,11 @@ export interface Chosen {
   readonly heard: Heard
 }
 
+interface Proven extends Proof {
+  /** With the roots that have answered. */
+  readonly access: GatewayAccess
+}
+
 /** How often a person may type an address or a key that does not work. */
 const maxTries = 3
 
@@ -49,9 +55,9 @@ export async function findProvenGateway(
     const found = await findGateway(session, request.gateway, known)
     expectNameFor(session, request.name, found.access.baseUrl)
     try {
-      const proof = await proofOf(run, found.access)
+      const { access, ...proof } = await proofOf(run, found.access)
       session.notice(...found.notices, ...proof.notices)
-      return { access: found.access, proof }
+      return { access, proof }
     } catch (error) {
       const next = tries < maxTries ? knownAfter(error, found) : undefined
       if (next === undefined) throw error
@@ -76,7 +82,7 @@ function knownAfter(
   return undefined
 }
 
-async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proof> {
+async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   const { session, clients, request } = run
   if (request.verify) return prove(run, access)
 
@@ -86,7 +92,7 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proof> {
     const models = client.choose(undefined, options, versions.get(client))
     return [client, { models, heard: unheard }]
   })
-  return { chosen: new Map(chosen), catalog: undefined, notices: [] }
+  return { access, chosen: new Map(chosen), catalog: undefined, notices: [] }
 }
 
 /**
@@ -97,19 +103,21 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proof> {
  *
  * @throws UserError with the diagnosis
  */
-export async function prove(run: SetupRun, access: GatewayAccess): Promise<Proof> {
-  const { session, clients } = run
+export async function prove(run: SetupRun, access: GatewayAccess): Promise<Proven> {
+  const { session, clients, request } = run
+  const isMessagesGiven = request.gateway.messagesUrl !== undefined
+  const finder = new GatewayFinder(access, { isMessagesGiven })
   if (clients.length > 1) void openAhead(access, clients.length)
   try {
     const isExtra = clients.every((client) => isDecided(run, client, access))
     const [answer, versions] = await session.step(
       'Asking the gateway for its models',
-      Promise.all([catalogOrError(access, { isExtra }), versionsOf(session, clients)]),
+      Promise.all([finder.askCatalog({ isExtra }), versionsOf(session, clients)]),
     )
     const [catalog, missing] = answer instanceof UserError ? [undefined, answer] : [answer]
     if (missing !== undefined && !leavesOpen(missing)) throw missing
 
-    const probes = new Probes(access, answer)
+    const probes = new Probes((...question) => finder.probe(...question), answer)
     const chosen = new Map<Client, Chosen>()
     const choose = async (asking: Asking) => {
       const models = await chooseModels(asking)
@@ -140,7 +148,7 @@ export async function prove(run: SetupRun, access: GatewayAccess): Promise<Proof
       ...(missing === undefined ? [] : [catalogUnavailable(missing)]),
       ...new Set(results.flatMap(({ result }) => noticesOf(result))),
     ]
-    return { catalog, chosen, notices }
+    return { access: finder.access, catalog, chosen, notices }
   } finally {
     await hangUp(access)
   }
