@@ -93,6 +93,7 @@ export const pi: ClientModule = {
   }),
   wouldUse: (catalog) => oneUse(chosenByRules(catalog)),
   demoFiles,
+  forOneRun: refuseOneRun,
   inTheWay,
   wrongNow,
 }
@@ -134,6 +135,20 @@ function piFiles(machine: Machine, look: Look): readonly ConfigFile[] {
       .entries(extensions)
       .map((name) => ({ role: 'project-code', path: join(extensions, name), ...layer })),
   ]
+}
+
+/**
+ * No variable and no argument names an address, and those that other programs read count for nothing:
+ * pi would go where its files point, without a word (0.60.0, 0.73.1, 0.87.1, 2026-11-22).
+ *
+ * @throws UserError `usage`
+ */
+function refuseOneRun(): never {
+  throw new UserError({
+    code: 'usage',
+    message: 'pi takes its gateway from its files alone',
+    hint: 'Point them at it: repoint use NAME pi. `repoint rollback` undoes that.',
+  })
 }
 
 const windows: WindowHabit = { otherwise: 'pi takes it for 128,000 tokens' }
