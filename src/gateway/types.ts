@@ -25,12 +25,29 @@ export interface Catalog {
   readonly serverTime?: Date
 }
 
+/** A header that goes with every request beside the usual ones: some gateways choose by it. */
+export interface ExtraHeader {
+  /** In lower case. */
+  readonly name: string
+  /** Visible ASCII and spaces inside. */
+  readonly value: string
+  /** It came from a variable or a file, and is shown nowhere. */
+  readonly isSecret?: true
+}
+
+/** Headers for a key that is not taken as `authorization: Bearer`. */
+export const keyHeaders = ['x-api-key', 'api-key'] as const
+export type KeyHeader = (typeof keyHeaders)[number]
+
 /** How to reach one gateway. */
 export interface GatewayAccess {
   /** The root, without `/v1` and without a trailing slash: `https://gw.example/prefix`. */
   readonly baseUrl: string
   /** Already cleaned. Never printed. */
   readonly key: string
+  /** Where the key goes alone. Absent: `authorization: Bearer`. */
+  readonly keyHeader?: KeyHeader | undefined
+  readonly headers?: readonly ExtraHeader[] | undefined
   /** For the whole of one request, in ms. */
   readonly timeoutMs: number
   /** A PEM file with further authorities. */
