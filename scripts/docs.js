@@ -66,10 +66,12 @@ function commandsPage() {
 
 /** A line a version: what the setups of a client differ in is what they let it ask for. */
 function testedPage() {
-  const tested = JSON.parse(readFileSync('src/clients/tested.json', 'utf8'))
-  const sections = [...new Set(tested.rows.map(({ client }) => client))].map((name) => {
-    const { label } = clients.find(({ binary }) => binary.command === name)
-    const own = tested.rows.filter(({ client }) => client === name)
+  const families = clients.filter(
+    ({ family }, index) => clients.findIndex((one) => one.family === family) === index,
+  )
+  const sections = families.map(({ label, binary }) => {
+    const tested = JSON.parse(readFileSync(`src/clients/${binary.command}/tested.json`, 'utf8'))
+    const own = tested.rows
     const setups = [...new Set(own.map(({ setup }) => setup))]
     const lines = [...new Set(own.map(({ version }) => version))].map((version) => {
       const rows = own.filter((row) => row.version === version)
@@ -93,11 +95,12 @@ function testedPage() {
       'Shell tool',
       ...setups.map((one) => `repoint ${one} asks for`),
     ]
-    return `## ${label}\n\n${table(head, lines)}`
+    const seen = `Last seen on ${tested.day}, on ${tested.system}, with Node ${tested.node}.`
+    return `## ${label}\n\n${seen}\n\n${table(head, lines)}`
   })
   return `# Tested versions
 
-What published versions of the clients do, as \`npm run drift -- --write\` saw it last: on ${tested.day}, on ${tested.system}, with Node ${tested.node}. Each was installed from npm, and run in an empty home against the local gateway, where it reached nothing else. All right means: it fails before the setup, the setup is proven, it answers \`ping\`, it runs a command for the model and hands the output back, \`repoint doctor\` judges it as it is, and \`repoint rollback\` gives every byte back. A version that asked for its models and yet fails at *answers* got the answer and did not print it: opencode 1.14.48 and 1.15.13 end before they do.
+What published versions of the clients do, as \`npm run drift -- --write\` saw it last. Each was installed from npm, and run in an empty home against the local gateway, where it reached nothing else. All right means: it fails before the setup, the setup is proven, it answers \`ping\`, it runs a command for the model and hands the output back, \`repoint doctor\` judges it as it is, and \`repoint rollback\` gives every byte back. A version that asked for its models and yet fails at *answers* got the answer and did not print it: opencode 1.14.48 and 1.15.13 end before they do.
 
 ${sections.join('\n\n')}
 `

@@ -9,7 +9,7 @@
  *   npm run drift -- --write                       and keeps what it saw, for docs/tested-versions.md
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { clientPackages, clients, programOf } from './drift/clients.js'
 import { installPackages, modulesOf } from './install.js'
@@ -18,11 +18,7 @@ import { source } from './source.js'
 
 const { sentFirst } = await source("export { sentFirst } from './src/clients/claude/sent.ts'")
 
-const resultPath = 'src/clients/tested.json'
 const recentMinors = 6
-
-/** The oldest version of each that the pair of its files is known to work in. */
-const oldest = { codex: '0.58.0', claude: '2.1.54', opencode: '1.1.65' }
 
 const args = process.argv.slice(2)
 const flags = args.filter((one) => one.startsWith('--'))
@@ -31,11 +27,10 @@ const versions = named.length > 0 ? named.map(nameAndVersion) : newestOfMinors(f
 
 const todo = versions.map(([name, version]) => {
   const set = `drift/${name}-${version}`
-  installPackages(set, clientPackages({ [name]: [version] }))
+  installPackages(set, clientPackages(name, [version]))
   return { name, version, program: programOf(modulesOf(set), name, version) }
 })
 
-const known = JSON.parse(readFileSync(resultPath, 'utf8'))
 const rows = []
 for await (const line of matrixOf(todo)) {
   const row = JSON.parse(line)
@@ -43,31 +38,36 @@ for await (const line of matrixOf(todo)) {
   console.log(describe(row))
 }
 
-const differences = rows.flatMap((row) => differenceOf(row, known.rows.find(isAbout(row))))
+const differences = rows.flatMap((row) => differenceOf(row, knownOf(row.client).find(isAbout(row))))
 console.log(
   differences.length === 0 ? '\nNo difference.' : `\nDifferences:\n${differences.join('\n')}`,
 )
-if (flags.includes('--write')) keep()
+if (flags.includes('--write'))
+  for (const name of new Set(rows.map(({ client }) => client))) keep(name)
 process.exitCode = rows.length === 0 || differences.length > 0 ? 1 : 0
 
 function nameAndVersion(word) {
   const [name, version] = word.split('@')
   if (name in clients && /^\d+\.\d+\.\d+$/.test(version ?? '')) return [name, version]
-  throw new Error(`usage: npm run drift -- [--all] [--write] [codex|claude|opencode@1.2.3 …]`)
+  const names = Object.keys(clients).join('|')
+  throw new Error(`usage: npm run drift -- [--all] [--write] [${names}@1.2.3 …]`)
 }
 
-/** Of Claude Code, which has had one minor version for a year, the last of each thirty patches. */
 function newestOfMinors(options) {
-  return Object.keys(clients).flatMap((name) => {
+  return Object.entries(clients).flatMap(([name, { oldest, groupOf = minorOf }]) => {
     const groups = new Map()
-    for (const version of published(name)) {
-      const [major, minor, patch] = version.split('.').map(Number)
-      const part = name === 'claude' ? `${minor}.${Math.floor(patch / 30)}` : minor
-      groups.set(`${major}.${part}`, version)
-    }
-    const newest = [...groups.values()].filter((one) => isAtLeast(one, oldest[name]))
+    for (const version of published(name)) groups.set(groupOf(partsOf(version)), version)
+    const newest = [...groups.values()].filter((one) => isAtLeast(one, oldest))
     return newest.slice(options.includes('--all') ? 0 : -recentMinors).map((one) => [name, one])
   })
+}
+
+function minorOf([major, minor]) {
+  return `${major}.${minor}`
+}
+
+function partsOf(version) {
+  return version.split('.').map(Number)
 }
 
 /** The released versions, the oldest first. Of a client that was a script once, those too. */
@@ -82,7 +82,7 @@ function published(name) {
 }
 
 function isAtLeast(version, other) {
-  const [a, b] = [version, other].map((one) => one.split('.').map(Number))
+  const [a, b] = [version, other].map(partsOf)
   const part = a.findIndex((number, index) => number !== b[index])
   return part === -1 || a[part] > b[part]
 }
@@ -127,11 +127,10 @@ function isAbout({ client, version, setup }) {
 }
 
 /** What was tried takes the place of what was known of the same; the rest stays. */
-function keep() {
-  const order = Object.keys(clients)
-  const all = [...known.rows.filter((one) => !rows.some(isAbout(one))), ...rows].sort(
+function keep(name) {
+  const tried = rows.filter(({ client }) => client === name)
+  const all = [...knownOf(name).filter((one) => !tried.some(isAbout(one))), ...tried].sort(
     (a, b) =>
-      order.indexOf(a.client) - order.indexOf(b.client) ||
       (a.version === b.version ? 0 : isAtLeast(a.version, b.version) ? 1 : -1) ||
       (a.setup < b.setup ? -1 : 1),
   )
@@ -142,6 +141,15 @@ function keep() {
   }
   const lines = all.map((row) => `    ${JSON.stringify(row)}`)
   const head = JSON.stringify(result, null, 2).slice(0, -2)
-  writeFileSync(resultPath, `${head},\n  "rows": [\n${lines.join(',\n')}\n  ]\n}\n`)
-  console.log(`Kept in ${resultPath}; \`npm run docs\` writes the pages.`)
+  writeFileSync(resultOf(name), `${head},\n  "rows": [\n${lines.join(',\n')}\n  ]\n}\n`)
+  console.log(`Kept in ${resultOf(name)}; \`npm run docs\` writes the pages.`)
+}
+
+function resultOf(name) {
+  return `src/clients/${name}/tested.json`
+}
+
+/** What was seen of a client; nothing of one that was never run. */
+function knownOf(name) {
+  return existsSync(resultOf(name)) ? JSON.parse(readFileSync(resultOf(name), 'utf8')).rows : []
 }

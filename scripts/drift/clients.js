@@ -1,84 +1,57 @@
-/** The real clients: the versions that the tests run, their packages, and how each runs once. */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-
-const isWindows = process.platform === 'win32'
-const exe = isWindows ? '.exe' : ''
-const system = `${process.platform}-${process.arch}`
-
-/** Only a shell puts these two together: the prompt itself does not hold the word. */
-const shellCommand = 'printf "%s-%s" river stone'
-export const shellOutput = 'river-stone'
+/** The real clients: a file each in test/clients/real, called as the client's program is. */
+import { readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { nodeIn, nodePackages, ownNode } from '../nodes.js'
 
 /**
- * By client. `tools`: its shell tool, under the names that it had.
- *
- * Claude Code and opencode are native binaries, a package for each system: the wrapper of the first
- * would choose another version on Node 20 (seen 2026-11-21), that of the second brings two of them.
+ * @typedef {object} RealClient
+ * @property {(version: string) => string} packageOf what npm installs
+ * @property {(version: string) => number} [node] the major version of the Node that it needs at least
+ * @property {(folder: string, node: string) => string[]} program how to start it from that package's
+ *   folder, where it is a script with that Node: a program and the arguments that always come first
+ * @property {string} oldest the oldest version that its setup is known to work in
+ * @property {(version: number[]) => string} [groupOf] of the versions with the same answer drift runs
+ *   the newest; absent: of each minor version
+ * @property {string[]} versions what the tests run: old ones, and the newest last
+ * @property {string[][]} setups of repoint: arguments
+ * @property {string[]} files that they write, below the home
+ * @property {(prompt: string) => string[]} run arguments that let it answer once and use its shell
+ * @property {Record<string, string>} [env] of that run
+ * @property {(command: string) => [string, object][]} tools its shell tool with the input that runs a
+ *   command, under the names that it had
  */
-export const clients = {
-  codex: {
-    packageOf: () => '@openai/codex',
-    program: (folder) => [process.execPath, join(folder, 'bin/codex.js')],
-    setups: [['codex']],
-    files: ['.codex/config.toml', '.codex/auth.json'],
-    run: (prompt) => ['exec', '--skip-git-repo-check', '-s', 'workspace-write', prompt],
-    tools: [
-      ['exec_command', { cmd: shellCommand }],
-      ['shell', { command: ['sh', '-c', shellCommand] }],
-    ],
-  },
-  claude: {
-    packageOf: (version) => `@anthropic-ai/claude-code${isNative(version) ? `-${system}` : ''}`,
-    program: (folder) => {
-      const script = join(folder, 'cli.js')
-      return existsSync(script) ? [process.execPath, script] : [join(folder, `claude${exe}`)]
-    },
-    setups: [
-      ['claude'],
-      ...['opus', 'haiku', 'fable'].map((slot) => ['claude', '--slot', slot]),
-      ['claude-gpt'],
-    ],
-    files: ['.claude/settings.json'],
-    run: (prompt) => ['--allowed-tools', 'Bash', '-p', prompt],
-    env: { CLAUDE_CODE_MAX_RETRIES: '0' },
-    tools: [['Bash', { command: shellCommand, description: 'Says it' }]],
-  },
-  opencode: {
-    packageOf: () => `opencode-${isWindows ? 'windows' : process.platform}-${process.arch}`,
-    program: (folder) => [join(folder, `bin/opencode${exe}`)],
-    setups: [['opencode']],
-    files: ['.config/opencode/opencode.json', '.local/share/opencode/auth.json'],
-    run: (prompt) => ['run', prompt],
-    tools: [['bash', { command: shellCommand, description: 'Says it' }]],
-  },
+
+const folder = new URL('../../test/clients/real/', import.meta.url)
+
+/** @type {Record<string, RealClient>} */
+export const clients = Object.fromEntries(
+  await Promise.all(
+    readdirSync(folder)
+      .sort()
+      .map(async (file) => [basename(file, '.js'), (await import(new URL(file, folder))).default]),
+  ),
+)
+
+/** By the name of its folder: what npm installs for versions of a client, by default those of the tests. */
+export function clientPackages(name, versions = clients[name].versions) {
+  const newerNodes = versions
+    .map((version) => nodeFor(name, version))
+    .filter((one) => one > ownNode)
+  const own = versions.map((version) => [
+    `${name}-${version}`,
+    `npm:${clients[name].packageOf(version)}@${version}`,
+  ])
+  return { ...nodePackages(newerNodes), ...Object.fromEntries(own) }
 }
 
-/** Claude Code is a script up to 2.1.109. */
-function isNative(version) {
-  return Number(version.split('.')[2]) >= 110
-}
-
-/** What the tests run: three old versions of each, and the newest last. */
-export const clientVersions = {
-  codex: ['0.105.0', '0.130.0', '0.149.1', '0.169.0'],
-  claude: ['2.1.54', '2.1.197', '2.1.238', '2.1.330'],
-  opencode: ['1.2.27', '1.14.41', '1.18.3', '1.18.34'],
-}
-
-/** By the name of its folder: what npm installs for each of these versions. */
-export function clientPackages(versions) {
-  return Object.fromEntries(
-    Object.entries(versions).flatMap(([name, list]) =>
-      list.map((version) => [
-        `${name}-${version}`,
-        `npm:${clients[name].packageOf(version)}@${version}`,
-      ]),
-    ),
-  )
+/** A major version. */
+function nodeFor(name, version) {
+  return clients[name].node?.(version) ?? ownNode
 }
 
 /** How to start it: a program and the arguments that always come first. */
 export function programOf(modules, name, version) {
-  return clients[name].program(join(modules, `${name}-${version}`))
+  const major = nodeFor(name, version)
+  const node = major > ownNode ? nodeIn(modules, major) : process.execPath
+  return clients[name].program(join(modules, `${name}-${version}`), node)
 }

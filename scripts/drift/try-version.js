@@ -3,9 +3,13 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { execa } from 'execa'
-import { clients, shellOutput } from './clients.js'
+import { clients } from './clients.js'
 
 const repointProgram = resolve('bin/repoint.js')
+
+/** Only a shell puts these two together: the prompt itself does not hold the word. */
+const shellCommand = 'printf "%s-%s" river stone'
+const shellOutput = 'river-stone'
 
 /** An unconfigured Codex tries for longer to reach its own service, in ms. */
 const unconfiguredTimeoutMs = 8_000
@@ -62,7 +66,7 @@ export async function tryVersion({ gateway, name, version, program, setup }) {
     const doctor = await repoint('doctor', setup[0])
     expectThat('doctor right', (doctor.exitCode === 0) === isServed)
 
-    const tool = answers ? await shellTool(clients[name].tools, client) : undefined
+    const tool = answers ? await shellTool(clients[name].tools(shellCommand), client) : undefined
     if (answers) expectThat('shell tool', tool !== undefined)
 
     await repoint('rollback', '--original', '--yes')

@@ -29,7 +29,7 @@ export function placeholderOf(key: string | undefined): string | undefined {
 export function leftoverObstacles(
   left: {
     /** The first part of the codes, and the word of the command line. */
-    readonly family: 'codex' | 'claude' | 'opencode'
+    readonly family: string
     readonly label: string
     readonly url: string | undefined
     readonly urlPlace: string

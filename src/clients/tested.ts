@@ -1,12 +1,10 @@
-import tested from './tested.json' with { type: 'json' }
+/** A client's `tested.json`: what `npm run drift` saw its published versions do. */
+interface Tested {
+  readonly rows: readonly { readonly version: string; readonly failed: readonly string[] }[]
+}
 
-/**
- * The versions of a client in which `npm run drift` found everything right, the oldest first.
- *
- * @param name as the client's program is called
- */
-export function testedVersions(name: string): readonly string[] {
-  const rows = tested.rows.filter(({ client }) => client === name)
+/** The versions of a client in which everything was found right, the oldest first. */
+export function testedVersions({ rows }: Tested): readonly string[] {
   const wrong = new Set(
     rows.filter(({ failed }) => failed.length > 0).map(({ version }) => version),
   )

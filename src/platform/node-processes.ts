@@ -1,6 +1,7 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
 import type { Machine, Processes } from './platform.ts'
+import { windowsTool } from './windows-tool.ts'
 
 /** The processes of this machine, and how to start one. */
 export function nodeProcesses(machine: Machine, host: string): Processes {
@@ -44,7 +45,7 @@ function linuxStart(pid: number): string | undefined {
 }
 
 function darwinStart(pid: number): string | undefined {
-  return output('ps', ['-o', 'lstart=', '-p', String(pid)])
+  return output('/bin/ps', ['-o', 'lstart=', '-p', String(pid)])
 }
 
 /**
@@ -53,7 +54,7 @@ function darwinStart(pid: number): string | undefined {
  */
 function windowsImage(pid: number): string | undefined {
   if (pid === process.pid) return win32.basename(process.execPath).toLowerCase()
-  const line = output('tasklist', ['/FI', `PID eq ${pid}`, '/FO', 'CSV', '/NH'])
+  const line = output(windowsTool('tasklist'), ['/FI', `PID eq ${pid}`, '/FO', 'CSV', '/NH'])
   return line === undefined ? undefined : imageName(line)
 }
 

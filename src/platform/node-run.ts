@@ -3,6 +3,7 @@ import { constants } from 'node:os'
 import { execa } from 'execa'
 import { compact } from '../compact.ts'
 import type { ForegroundResult, Machine, Platform, RunOptions, RunResult } from './platform.ts'
+import { windowsTool } from './windows-tool.ts'
 
 /** Most that is kept of one output stream, in characters; a command that says more is ended. */
 const maxOutput = 10_000_000
@@ -123,7 +124,7 @@ function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
 /** Windows has no groups, and no way of asking a console program to end. */
 function endTree(pid: number | undefined): void {
   if (pid !== undefined)
-    spawnSync('taskkill', ['/PID', String(pid), '/T', '/F'], { stdio: 'ignore' })
+    spawnSync(windowsTool('taskkill'), ['/PID', String(pid), '/T', '/F'], { stdio: 'ignore' })
 }
 
 /** A Ctrl-C reaches our group only, so a child in one of its own must be told. */

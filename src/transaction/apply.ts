@@ -236,9 +236,20 @@ function changeOf(world: World, edit: FileEdit, restoring: Restoring | undefined
       hint: 'Run repoint as that user, or give the file to yourself.',
     })
 
+  refuseReadOnlyMark(world, edit, target)
   const mode = modeAfter(edit, target.status, restoring?.files?.get(edit.path))
   refuseMask(world, edit, target, mode)
   return { edit, target, mode }
+}
+
+/** Windows puts no other file in the place of one that is marked read-only. */
+function refuseReadOnlyMark({ machine }: World, edit: FileEdit, { status }: TargetFile): void {
+  if (machine.os !== 'win32' || status === undefined || (status.mode & 0o200) !== 0) return
+  throw new UserError({
+    code: 'not-permitted',
+    message: `${shownPath(machine, edit.path)} is marked read-only`,
+    hint: `Take the mark away, then run the same command again: attrib -R "${edit.path}"`,
+  })
 }
 
 /** Beside an access list the group bits are its mask: alone they would be rights of the group. */

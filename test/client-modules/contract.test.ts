@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { loadClients } from '../../src/clients/list.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
+import { livedInHome } from '../support/fixtures.ts'
 import {
   aMachine,
   baseUrl,
@@ -15,38 +16,6 @@ import {
   written,
 } from './support.ts'
 
-/**
- * A lived-in home of a family: comments where the client bears them, and plenty of others' keys. A
- * client that has none here is given the files of its demonstration.
- */
-const livedIn: Readonly<Record<string, Disk>> = {
-  codex: {
-    '.codex/config.toml': `# top
-model = "o3"
-notify = ["a"] # keep
-
-[mcp_servers."a b"]
-command = "x"
-[projects."/home/ada"]
-trust_level = "trusted"
-`,
-    '.codex/auth.json': '{"OPENAI_API_KEY":"sk-users-own-key-1","tokens":null}',
-  },
-  claude: {
-    '.claude/settings.json': `{
-\t"permissions": { "allow": ["Bash(ls:*)"] },
-\t"env": { "ANTHROPIC_API_KEY": "sk-users-own-key-2", "DEBUG": "1" },
-\t"hooks": {}, "n": 12345678901234567890
-}`,
-  },
-  opencode: {
-    '.config/opencode/opencode.jsonc':
-      '{ // mine\r\n  "theme": "x", /* keep */\r\n  "mcp": { "a": { "type": "local" } },\r\n}\r\n',
-    '.local/share/opencode/auth.json':
-      '{"anthropic":{"type":"oauth","refresh":"sk-users-own-key-3"}}\n',
-  },
-}
-
 const newKey = 'sk-another-9876543210fedcba'
 
 describe.each((await loadClients()).map((client) => [client.id, client] as const))(
@@ -54,7 +23,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
   (_, client) => {
     const homes: readonly (readonly [string, Disk])[] = [
       ['an empty home', {}],
-      ['a lived-in home', livedIn[client.family] ?? client.demoFiles ?? {}],
+      ['a lived-in home', livedInHome(client.family)],
     ]
 
     describe.each(homes)('on %s', (_, disk) => {

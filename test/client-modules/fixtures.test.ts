@@ -1,58 +1,41 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import type { SetupOptions } from '../../src/clients/client.ts'
+import { familyRows, loadClients, rows } from '../../src/clients/list.ts'
+import { clientFixtures, readHome } from '../support/fixtures.ts'
 import {
+  aMachine,
   byId,
+  catalog,
   catalogWithWindows,
-  type Disk,
   planOn,
-  type Setup,
   text,
+  textsOf,
   written,
 } from './support.ts'
 
 /**
- * `test/fixtures/clients/CLIENT/CASE/{before,after}` hold a home's files. To make the `after` of a
- * new case: UPDATE_FIXTURES=1 npx vitest run test/client-modules/fixtures.test.ts, then read it.
+ * To make the `after` of a new case: UPDATE_FIXTURES=1 npx vitest run
+ * test/client-modules/fixtures.test.ts, then read it.
  */
-const folder = fileURLToPath(new URL('../fixtures/clients', import.meta.url))
+const cases = rows.flatMap(({ id }) =>
+  namesIn(join(clientFixtures, id)).map((name) => ({ id, name })),
+)
 
-const cases: readonly (readonly [client: string, name: string, setup: Setup])[] = [
-  ['codex', 'empty-home', {}],
-  ['codex', 'hand-written', {}],
-  ['codex', 'inline-provider', { options: { model: 'gpt-5.6-terra' } }],
-  ['codex', 'chatgpt-login', { catalog: catalogWithWindows }],
-  ['codex', 'windows-lines', {}],
-  ['codex', 'everything-in-the-way', { options: { contextWindow: 200_000 } }],
-  ['claude', 'empty-home', {}],
-  ['claude', 'hand-written', { options: { slot: 'opus' } }],
-  ['claude', 'after-gpt-mapping', {}],
-  ['claude', 'discovery', { options: { enableDiscovery: true } }],
-  ['claude', 'no-more-discovery', {}],
-  [
-    'claude',
-    'pinned',
-    { options: { model: 'claude-sonnet-5', slotModels: { haiku: 'claude-haiku-5-5' } } },
-  ],
-  ['claude', 'with-comments', {}],
-  ['claude', 'everything-in-the-way', {}],
-  ['claude-gpt', 'empty-home', {}],
-  [
-    'claude-gpt',
-    'hand-written',
-    { catalog: catalogWithWindows, options: { disableAttribution: true } },
-  ],
-  ['opencode', 'empty-home', {}],
-  ['opencode', 'hand-written', { catalog: catalogWithWindows }],
-  ['opencode', 'another-gateway', { options: { providerId: 'work' } }],
-  ['opencode', 'everything-in-the-way', {}],
-]
+/** `setup.json` of a case. */
+interface Given {
+  readonly options?: SetupOptions
+  /** The gateway says how large its models' windows are. */
+  readonly saysWindows?: boolean
+}
 
 describe('a setup turns the files before into the files after', () => {
-  test.each(cases)('%s: %s', (id, name, setup) => {
-    const place = join(folder, id, name)
+  test.each(cases)('$id: $name', ({ id, name }) => {
+    const place = join(clientFixtures, id, name)
     const before = readHome(join(place, 'before'))
+    const { options = {}, saysWindows = false } = givenIn(place)
+    const setup = { options, catalog: saysWindows ? catalogWithWindows : catalog }
     const { machine, edits } = planOn(byId(id), before, setup)
     const after = written(before, machine, edits)
     const relative = Object.fromEntries(
@@ -71,22 +54,21 @@ describe('a setup turns the files before into the files after', () => {
   })
 })
 
-test('every fixture is used', () => {
-  const found = readdirSync(folder).flatMap((id) =>
-    readdirSync(join(folder, id)).map((name) => `${id}/${name}`),
+test('every family with files has a lived-in home, and nobody else has fixtures', async () => {
+  const withFiles = (await loadClients(familyRows)).filter((client) =>
+    textsOf(client, aMachine(), {}).some(({ use }) => use === 'target'),
   )
-  expect(found.sort()).toEqual(cases.map(([id, name]) => `${id}/${name}`).sort())
+  for (const { family } of withFiles)
+    expect(namesIn(join(clientFixtures, family))).toContain('lived-in')
+  const ids = rows.map(({ id }) => id)
+  expect(namesIn(clientFixtures).filter((name) => !ids.includes(name))).toEqual([])
 })
 
-function readHome(home: string): Disk {
-  if (!existsSync(home)) return {}
-  const paths = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  )
-  return Object.fromEntries(
-    paths.map((entry) => {
-      const path = join(entry.parentPath, entry.name)
-      return [path.slice(home.length + 1), readFileSync(path, 'utf8')]
-    }),
-  )
+function namesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder).sort() : []
+}
+
+function givenIn(place: string): Given {
+  const path = join(place, 'setup.json')
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
 }

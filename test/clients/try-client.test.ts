@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { loadClients } from '../../src/clients/list.ts'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
-import { installClients, installedClient } from './support/install.ts'
+import { installedClient } from './support/install.ts'
 
 /** `--try-client` with the real clients, found in PATH as a person has them. */
 
@@ -14,17 +15,19 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-const { codex, claude, opencode } = installClients()
+const newest = (await loadClients()).map(({ id, binary }) => ({
+  command: id,
+  program: binary.command,
+  version: undefined,
+}))
 
 test.each([
-  ['codex', 'codex', codex],
-  ['claude', 'claude', claude['2.1.330']],
-  ['claude-gpt', 'claude', claude['2.1.197']],
+  ...newest,
   // It knows no --bare.
-  ['claude', 'claude', installedClient('claude', '2.1.54')],
-  ['opencode', 'opencode', opencode],
-])('%s answers ping right after its setup', async (command, program, start) => {
+  { command: 'claude', program: 'claude', version: '2.1.54' },
+])('$command answers ping right after its setup', async ({ command, program, version }) => {
   const home = aHome()
+  const start = installedClient(program, version)
   const quoted = start.map((word) => `'${word}'`).join(' ')
   home.put(`bin/${program}`, `#!/bin/sh\nexec ${quoted} "$@"\n`, 0o755)
   const result = await runCli(home, [command, '--yes', '--json', '--try-client'], {

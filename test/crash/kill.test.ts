@@ -2,7 +2,17 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { inTwoLanes, runCommand } from './command.ts'
-import { fullHome, homes, look, Scene, setupOf, undo } from './scene.ts'
+import {
+  clientOf,
+  clientsAtHome,
+  everyKindOfHome,
+  fullHome,
+  homes,
+  look,
+  Scene,
+  setupOf,
+  undo,
+} from './scene.ts'
 
 const hook = `--import=${resolve('test/crash/kill-hook.mjs')}`
 
@@ -66,22 +76,27 @@ async function sweep(
   return { problems, unfinished }
 }
 
-describe.each(Object.keys(homes))('SIGKILL, %s', (name) => {
-  const client = name.split(',')[0] ?? ''
-  // Between two changes every state on the disk is the same, so one setup is enough for all calls.
-  const isMeant = name === 'codex, an existing pair' ? () => true : isChange
+describe('SIGKILL', () => {
+  test.each(Object.keys(homes))(
+    'at every call of a setup: all old or all new; %s',
+    async (name) => {
+      // Between two changes every state on the disk is the same, so one setup is enough for all calls.
+      const isMeant = name === 'codex, an existing pair' ? () => true : isChange
+      const { problems, unfinished } = await sweep(name, setupOf(clientOf(name)), [], isMeant)
+      expect(problems).toEqual([])
+      expect(unfinished).toBeGreaterThan(10)
+    },
+  )
 
-  test('at every call of a setup: all old or all new', async () => {
-    const { problems, unfinished } = await sweep(name, setupOf(client), [], isMeant)
-    expect(problems).toEqual([])
-    expect(unfinished).toBeGreaterThan(10)
-  })
-
-  test('at every change of a rollback: all back, or all as it was', async () => {
-    const { problems, unfinished } = await sweep(name, undo, [setupOf(client)], isChange)
-    expect(problems).toEqual([])
-    expect(unfinished).toBeGreaterThan(5)
-  })
+  test.each(Object.keys(everyKindOfHome))(
+    'at every change of a rollback: all back, or all as it was; %s',
+    async (name) => {
+      const before = [setupOf(clientOf(name))]
+      const { problems, unfinished } = await sweep(name, undo, before, isChange)
+      expect(problems).toEqual([])
+      expect(unfinished).toBeGreaterThan(5)
+    },
+  )
 })
 
 test('SIGKILL at every change of a use of all clients: all old or all new', async () => {
@@ -89,10 +104,7 @@ test('SIGKILL at every change of a use of all clients: all old or all new', asyn
     ...setupOf(client).map((word) => word.replace(/:9$/, `:${port}`)),
     ...['--name', name],
   ]
-  const before = [
-    at(10, 'two', 'codex'),
-    ...['codex', 'claude', 'opencode'].map((client) => at(9, 'one', client)),
-  ]
+  const before = [at(10, 'two', 'codex'), ...clientsAtHome.map((client) => at(9, 'one', client))]
   const name = 'all clients, existing files'
   const use = ['use', 'two', '--no-verify', '--yes', '--json']
   const { problems, unfinished } = await sweep(name, use, before, isChange)

@@ -1,10 +1,12 @@
 import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { familyRows, loadClients } from '../../src/clients/list.ts'
 import { UserError } from '../../src/errors.ts'
 import { settle } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { listRuns } from '../../src/transaction/state.ts'
+import { livedInHome } from '../support/fixtures.ts'
 import { type Given, Home } from '../support/home.ts'
 import { worldIn } from '../support/world.ts'
 import { type Command, runCommand } from './command.ts'
@@ -23,8 +25,8 @@ export const undo = ['rollback', '--json']
 /** Only looks, and so only recovers. */
 export const look = ['rollback', '--list', '--json']
 
-/** Homes that a setup meets. */
-export const homes: Readonly<Record<string, Readonly<Record<string, Given>>>> = {
+/** Where a client stands for all that write as many files: a pair, or one. */
+export const everyKindOfHome: Homes = {
   'codex, an existing pair': {
     '.codex/auth.json': '{"tokens": {"access_token": "old-login"}}\n',
     '.codex/config.toml': '# mine\nmodel = "gpt-5.5"\n\n[mcp_servers.a]\ncommand = "x"\n',
@@ -57,6 +59,25 @@ export const homes: Readonly<Record<string, Readonly<Record<string, Given>>>> = 
     '.local/share/opencode/auth.json': '{"other": {"type": "api", "key": "theirs"}}\n',
   },
 }
+
+type Homes = Readonly<Record<string, Readonly<Record<string, Given>>>>
+
+/** Homes that a setup meets. */
+export const homes: Homes = {
+  ...everyKindOfHome,
+  ...Object.fromEntries(
+    familyRows
+      .filter(({ id }) => everyKindOfHome[`${id}, a fresh home`] === undefined)
+      .map(({ id }) => [`${id}, existing files`, livedInHome(id)] as const)
+      .filter(([, given]) => Object.keys(given).length > 0),
+  ),
+}
+
+export function clientOf(name: string): string {
+  return name.split(',')[0]!
+}
+
+export const clientsAtHome = [...new Set(Object.keys(homes).map(clientOf))]
 
 /** Those of every client at once. */
 export const fullHome: Readonly<Record<string, Given>> = Object.assign(
@@ -164,12 +185,26 @@ function isSame(one: Snapshot, other: Snapshot): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
+/** What the files are called in which clients keep their keys; `auth` lies behind a link. */
+const secretNames = new Set([
+  'auth',
+  ...(await loadClients()).flatMap((client) =>
+    client
+      .files(
+        { os: 'linux', env: {}, home: '/', cwd: '/' },
+        { exists: () => false, entries: () => [] },
+      )
+      .filter(({ holdsSecret }) => holdsSecret)
+      .map(({ path }) => basename(path)),
+  ),
+])
+
 /** The key stands in no file that others can read, and in no record. */
 export function secretProblems(home: Home): string[] {
   return everyFile(home).flatMap(({ name, mode }) => {
     if (!readFileSync(home.at(name)).includes(canary)) return []
     if (mode & 0o077) return [`${name} holds the key and has mode ${mode.toString(8)}`]
-    const isMeant = /(^|\/)(auth(\.json)?|settings\.json|\.repoint-\w+\/\w+)$/.test(name)
+    const isMeant = secretNames.has(basename(name)) || /(^|\/)\.repoint-\w+\/\w+$/.test(name)
     const isCopy = /^\.local\/state\/repoint\/blobs\/(new-)?[0-9a-f]+$/.test(name)
     const isList = /^\.local\/state\/repoint\/gateways(-new)?\.json$/.test(name)
     return isMeant || isCopy || isList ? [] : [`${name} holds the key`]

@@ -5,7 +5,7 @@ import { listRuns } from '../../src/transaction/state.ts'
 import { Home } from '../support/home.ts'
 import { worldIn } from '../support/world.ts'
 import { runCommand } from './command.ts'
-import { canary, homes, Scene, secretProblems, setupOf, undo } from './scene.ts'
+import { canary, clientOf, homes, Scene, secretProblems, setupOf, undo } from './scene.ts'
 import { noStrace, runTraced } from './strace.ts'
 
 const pair = homes['codex, an existing pair'] ?? {}
@@ -40,7 +40,7 @@ test('the key is in its file and in copies, and in no output, record or command 
   for (const [name, given] of Object.entries(homes)) {
     const scene = await Scene.ready(given, [])
     const seen = watchCommandLines()
-    for (const args of [setupOf(name.split(',')[0] ?? ''), undo, undo]) {
+    for (const args of [setupOf(clientOf(name)), undo, undo]) {
       const { status, stdout, stderr } = await runCommand(scene.command(args))
       expect(status).toBe(0)
       expect(stdout + stderr).not.toContain(canary)
@@ -59,7 +59,7 @@ test.skipIf(noStrace !== undefined)(
     let writes = 0
     for (const [name, given] of Object.entries(homes)) {
       const scene = await Scene.ready(given, [])
-      const { log } = await runTraced(scene.command(setupOf(name.split(',')[0] ?? '')), {
+      const { log } = await runTraced(scene.command(setupOf(clientOf(name))), {
         strings: 100_000,
       })
       const modes = new Map<string, number>()

@@ -145,8 +145,8 @@ test('gateways --check says it of the right one, where the one that is down was 
   await gone.close()
   const { list } = await gateways(home, '--check')
   expect(list).toMatchObject([
-    { name: 'work', check: { works: true } },
     { name: 'gone', check: { works: false, code: 'refused' } },
+    { name: 'work', check: { works: true } },
   ])
   expect((await runCli(home, ['gateways', '--check'])).stdout).toMatch(/^! gone: /m)
 })

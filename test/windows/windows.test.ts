@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import {
@@ -8,7 +8,7 @@ import {
   startWindows,
   stopWindows,
   WindowsHome,
-  type WindowsNode,
+  type WindowsRun,
 } from './wine.ts'
 
 /** Windows' own Node under Wine runs the packed package. No PowerShell: there is none to be had. */
@@ -33,8 +33,8 @@ function access() {
   return { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
 }
 
-async function expectDone(home: WindowsHome, args: readonly string[], node?: WindowsNode) {
-  const ended = await repoint(home, args, { env: access(), ...(node ? { node } : {}) })
+async function expectDone(home: WindowsHome, args: readonly string[], run: WindowsRun = {}) {
+  const ended = await repoint(home, args, { ...run, env: { ...access(), ...run.env } })
   expect(ended.status, `${args.join(' ')}\n${ended.stdout}${ended.stderr}`).toBe(0)
   expect(ended.stdout + ended.stderr).not.toContain(key)
   return ended
@@ -46,7 +46,7 @@ describe.each(['node20', 'node22'] as const)('Windows under Wine, %s', (node) =>
     const home = new WindowsHome(`Zoë Müller ${node}`, given)
 
     for (const client of ['codex', 'claude', 'claude-gpt', 'opencode'])
-      await expectDone(home, [client, '--yes', '--json'], node)
+      await expectDone(home, [client, '--yes', '--json'], { node })
     const config = home.text('.codex/config.toml')!
     expect(config.replaceAll('\r\n', '')).not.toContain('\n')
     expect(config).toContain('# mine\r\n')
@@ -56,18 +56,18 @@ describe.each(['node20', 'node22'] as const)('Windows under Wine, %s', (node) =>
     })
     expect(home.text('.config/opencode/opencode.json')).toContain(`${gateway.url}/v1`)
 
-    const { stdout } = await expectDone(home, ['status'], node)
+    const { stdout } = await expectDone(home, ['status'], { node })
     expect(stdout).toContain('~\\.codex\\config.toml  as repoint wrote it')
-    await expectDone(home, ['doctor', '--json'], node)
+    await expectDone(home, ['doctor', '--json'], { node })
 
-    await expectDone(home, ['rollback', '--original', '--yes', '--json'], node)
+    await expectDone(home, ['rollback', '--original', '--yes', '--json'], { node })
     for (const [path, text] of Object.entries(given)) expect(home.text(path)).toBe(text)
     expect(home.text('.codex/auth.json')).toBeNull()
     expect(home.text('.config/opencode/opencode.json')).toBeNull()
   })
 
   test('demo', async () => {
-    const { stdout } = await expectDone(new WindowsHome(`Demo ${node}`), ['demo'], node)
+    const { stdout } = await expectDone(new WindowsHome(`Demo ${node}`), ['demo'], { node })
     expect(stdout).toContain('every file is what it was, to the byte')
   })
 })
@@ -133,6 +133,43 @@ test('a client is found as a .cmd on PATH, and not in the working folder', async
   const { stdout } = await repoint(home, ['doctor', '--no-verify', '--json'], { env })
   expect(stdout).toContain('0.169.0')
   expect(stdout).not.toContain('2.1.330')
+})
+
+test('a read-only file is told with its cure, and nothing has changed', async () => {
+  const home = new WindowsHome('Read only', { '.codex/config.toml': codexConfig })
+  // Wine shows a file that nobody may write as one with the mark, and the other way round.
+  chmodSync(home.at('.codex/config.toml'), 0o444)
+  const { status, stdout } = await repoint(home, ['codex', '--yes', '--json'], { env: access() })
+  expect({ status, error: JSON.parse(stdout).error }).toMatchObject({
+    status: 8,
+    error: { code: 'not-permitted', filesChanged: false },
+  })
+  expect(JSON.parse(stdout).error.hint).toContain('attrib -R "C:\\users')
+  expect(home.text('.codex/config.toml')).toBe(codexConfig)
+  expect(home.text('.codex/auth.json')).toBeNull()
+
+  await inWindows(home, ['attrib', '-R', home.windowsPath('.codex/config.toml')])
+  await expectDone(home, ['codex', '--yes', '--json'])
+})
+
+test("Windows' own programs are started by their full paths, not from the working folder", async () => {
+  const hang = 'setTimeout(() => {}, 60_000)'
+  const home = new WindowsHome('Planted', {
+    'npm/codex.cmd': `@"${nodeExe()}" -e "${hang}"\r\n`,
+    'marker.cjs': `const name = require('path').win32.basename(process.execPath)
+require('fs').appendFileSync(${JSON.stringify('C:\\users\\Planted\\started')}, name + ' ')`,
+  })
+  for (const name of ['tasklist.exe', 'taskkill.exe']) copyFileSync(nodeExe(), home.at(name))
+  const env = {
+    WINEPATH: home.windowsPath('npm'),
+    NODE_OPTIONS: `--require ${JSON.stringify(home.windowsPath('marker.cjs'))}`,
+  }
+  // The lock of a run that is gone, which tasklist is asked about; and a client that does not end.
+  const { stdout: host } = await inWindows(home, [nodeExe(), '-p', 'os.hostname()'])
+  home.put(`AppData/Local/repoint/lock/4000001,node.exe,,${host.trim()},1`, '')
+  await expectDone(home, ['codex', '--yes', '--json'], { env })
+  await repoint(home, ['doctor', '--no-verify', '--json'], { env })
+  expect(new Set(home.text('started')?.trim().split(' '))).toEqual(new Set(['node.exe']))
 })
 
 test('a home whose path is longer than 260 characters', async () => {

@@ -33,6 +33,7 @@ import {
   slotOf,
   withoutWindow,
 } from './settings.ts'
+import tested from './tested.json' with { type: 'json' }
 
 const demoFiles = {
   '.claude/settings.json': `{
@@ -48,7 +49,7 @@ const shared = {
   binary: {
     command: 'claude',
     versionArgs: ['--version'],
-    testedVersions: testedVersions('claude'),
+    testedVersions: testedVersions(tested),
     pingArgs,
     // Read from its settings too, before its first connection (2.1.197 and 2.1.329, 2026-11-22).
     authorityVariables: [names.authorities],

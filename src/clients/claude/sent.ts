@@ -1,6 +1,7 @@
 import { withoutVendor } from '../../gateway/models/rules.ts'
 import type { Slot } from '../client.ts'
 import { testedVersions } from '../tested.ts'
+import tested from './tested.json' with { type: 'json' }
 
 /**
  * What Claude Code sends for a slot that is not pinned, and the first version that does, the oldest
@@ -38,7 +39,7 @@ export const sentIds: Readonly<
  */
 export const tableVersions = {
   oldest: sentIds.sonnet[0]!.since,
-  newest: testedVersions('claude').at(-1)!,
+  newest: testedVersions(tested).at(-1)!,
 }
 
 /** Whether the table says what a version sends; `newer` than it, the newest ids are the best guess. */

@@ -17,6 +17,7 @@ import { forOneRun } from './one-run.ts'
 import { addressInUse, reservedIds, strayAddress, takesAuthFile } from './provider.ts'
 import { startObstacles } from './provider-obstacles.ts'
 import { leftRunning } from './server.ts'
+import tested from './tested.json' with { type: 'json' }
 
 const demoFiles = {
   '.codex/config.toml': `# My Codex settings. Please keep the comments.
@@ -49,7 +50,7 @@ export const codex: ClientModule = {
   binary: {
     command: 'codex',
     versionArgs: ['--version'],
-    testedVersions: testedVersions('codex'),
+    testedVersions: testedVersions(tested),
     pingArgs: (prompt) => [
       'exec',
       '--skip-git-repo-check',

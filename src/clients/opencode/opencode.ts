@@ -37,6 +37,7 @@ import {
 import { mergedConfig, ownFiles, readOpencodeKey, reservedIds } from './config.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
+import tested from './tested.json' with { type: 'json' }
 
 const demoFiles = {
   '.config/opencode/opencode.jsonc': `{
@@ -52,7 +53,7 @@ export const opencode: ClientModule = {
   binary: {
     command: 'opencode',
     versionArgs: ['--version'],
-    testedVersions: testedVersions('opencode'),
+    testedVersions: testedVersions(tested),
     pingArgs: (prompt) => ['run', prompt],
     // Run with 1.18.33, 2026-11-22.
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],

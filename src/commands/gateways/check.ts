@@ -5,7 +5,7 @@ import { probe } from '../../gateway/probe.ts'
 import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { accessTo } from '../find-gateway.ts'
-import { type Proof, rememberGateway } from '../inventory/remember-gateway.ts'
+import { noteProof, type Proof } from '../inventory/remember-gateway.ts'
 import { keyOf } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 
@@ -42,8 +42,7 @@ export async function proveSaved(
   const proof =
     last === undefined ? await firstProof(access) : { protocol: last, model: saved.proven!.model }
   await probe(access, proof.protocol, proof.model)
-  const { name, allowHttp } = saved
-  rememberGateway(session, { access, name, allowHttp, proof })
+  noteProof(session, saved.name, proof)
 }
 
 async function firstProof(access: GatewayAccess): Promise<Proof> {

@@ -65,7 +65,6 @@ async function listGateways(session: Session, request: GatewaysRequest): Promise
   const checked: Checked = request.check
     ? await checkAll(session, saved, request.timeoutSeconds)
     : new Map()
-  // In another order: what was proven last stands first.
   const all = request.check ? savedGateways(session) : saved
 
   show(session, all, users, checked)

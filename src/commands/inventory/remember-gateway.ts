@@ -81,18 +81,24 @@ function entryIn({ platform }: Session, used: Used): SavedGateway | undefined {
   }
 }
 
-/** Remembers it. What stands in the way is said, and does not undo a setup. Returns its name. */
-export function rememberGateway(session: Session, used: Used): string | undefined {
-  const { platform } = session
-  const { clock } = platform
-  let name: string | undefined
+/** Remembers it as the newest. What stands in the way is said, and does not undo a setup. */
+export function rememberGateway(session: Session, used: Used): void {
+  const now = session.platform.clock.now()
+  changeOrSay(session, (all) => {
+    const entry = entryFor(all, used, now)
+    return [entry, ...all.filter(({ name }) => name !== entry.name)]
+  })
+}
+
+/** Notes that a remembered gateway has just been proven; it keeps its place. */
+export function noteProof(session: Session, name: string, proof: Proof): void {
+  const proven = { at: session.platform.clock.now().toISOString(), ...proof }
+  changeOrSay(session, (all) => all.map((one) => (one.name === name ? { ...one, proven } : one)))
+}
+
+function changeOrSay(session: Session, change: Parameters<typeof changeGateways>[1]): void {
   try {
-    changeGateways(platform, (all) => {
-      const entry = entryFor(all, used, clock.now())
-      name = entry.name
-      return [entry, ...all.filter((one) => one.name !== name)]
-    })
-    return name
+    changeGateways(session.platform, change)
   } catch (error) {
     if (!(error instanceof UserError)) throw error
     session.notice({
@@ -101,7 +107,6 @@ export function rememberGateway(session: Session, used: Used): string | undefine
       ...compact({ hint: error.hint }),
     })
     session.showNotices('warning')
-    return undefined
   }
 }
 

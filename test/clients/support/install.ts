@@ -1,5 +1,5 @@
 // @ts-expect-error plain JavaScript, shared with the script
-import { clientVersions, programOf } from '../../../scripts/drift/clients.js'
+import { clients, programOf } from '../../../scripts/drift/clients.js'
 // @ts-expect-error plain JavaScript, shared with the script
 import { installPackages, modulesOf } from '../../../scripts/install.js'
 
@@ -18,9 +18,13 @@ export interface InstalledClients {
   readonly opencode: Program
 }
 
-/** By client, the newest last. */
-export const installedVersions: Readonly<Record<'codex' | 'claude' | 'opencode', string[]>> =
-  clientVersions
+/** By the name of its program, every client, the newest version last. */
+export const installedVersions: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  Object.entries<{ versions: readonly string[] }>(clients).map(([name, { versions }]) => [
+    name,
+    versions,
+  ]),
+)
 
 /**
  * Where the real clients are. Installs what is missing, which needs the network: run
@@ -38,10 +42,7 @@ export function installClients(): InstalledClients {
 }
 
 /** As `installClients`; `version` is the newest if absent. */
-export function installedClient(
-  name: keyof typeof installedVersions,
-  version = installedVersions[name].at(-1),
-): Program {
+export function installedClient(name: string, version = installedVersions[name]?.at(-1)): Program {
   installPackages('clients')
   return programOf(modulesOf('clients'), name, version)
 }

@@ -4,12 +4,13 @@ import {
   type ClientResult,
   type ClientRun,
   runClaude,
+  runClient,
   runCodex,
   runOpencode,
 } from './run-client.ts'
 
-/** A client to run once; `claude 2.1.330` and the like. */
-export type Runner = 'codex' | `claude ${ClaudeVersion}` | 'opencode'
+/** A client to run once, with its version or the newest: `claude 2.1.330`, `codex`. */
+export type Runner = string
 
 export type Prompt = Omit<ClientRun, 'prompt'> & { readonly prompt?: string }
 
@@ -32,8 +33,9 @@ export async function prompt(runner: Runner, run: Prompt): Promise<Said> {
     return plainly(await runCodex({ ...asked, args }))
   }
   if (runner === 'opencode') return plainly(await runOpencode(asked))
-  const version = runner.slice('claude '.length) as ClaudeVersion
-  const result = await runClaude({ ...asked, version })
+  const [name = '', version] = runner.split(' ')
+  if (name !== 'claude') return plainly(await runClient(name, version, asked))
+  const result = await runClaude({ ...asked, version: version as ClaudeVersion })
   try {
     const document = JSON.parse(result.stdout) as { is_error: boolean; result: string }
     return { text: document.result, hasAnswered: !document.is_error, stderr: result.stderr }

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+// @ts-expect-error plain JavaScript, shared with the script
+import { clients } from '../../../scripts/drift/clients.js'
 import type { ClaudeVersion } from './install.ts'
-import { installClients } from './install.ts'
+import { installClients, installedClient } from './install.ts'
 
 /** How to run a client once, headless. */
 export interface ClientRun {
@@ -54,6 +56,17 @@ export function runClaude(
 /** `opencode run`. */
 export function runOpencode(run: ClientRun): Promise<ClientResult> {
   return runProgram(installClients().opencode, run, ['run', ...(run.args ?? []), run.prompt])
+}
+
+/** Any client as its file in test/clients/real says. */
+export function runClient(
+  name: string,
+  version: string | undefined,
+  { env, ...run }: Omit<ClientRun, 'args'>,
+): Promise<ClientResult> {
+  const { env: own, run: argsOf } = clients[name]
+  const program = installedClient(name, version)
+  return runProgram(program, { ...run, env: { ...own, ...env } }, argsOf(run.prompt))
 }
 
 function runProgram(

@@ -1,0 +1,19 @@
+import { join } from 'node:path'
+
+const isWindows = process.platform === 'win32'
+
+/**
+ * A native binary, a package for each system: the wrapper brings two of them (seen 2026-11-21).
+ *
+ * @type {import('../../../scripts/drift/clients.js').RealClient}
+ */
+export default {
+  packageOf: () => `opencode-${isWindows ? 'windows' : process.platform}-${process.arch}`,
+  program: (folder) => [join(folder, `bin/opencode${isWindows ? '.exe' : ''}`)],
+  oldest: '1.1.65',
+  versions: ['1.2.27', '1.14.41', '1.18.3', '1.18.34'],
+  setups: [['opencode']],
+  files: ['.config/opencode/opencode.json', '.local/share/opencode/auth.json'],
+  run: (prompt) => ['run', prompt],
+  tools: (command) => [['bash', { command, description: 'Says it' }]],
+}
