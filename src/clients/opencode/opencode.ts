@@ -3,7 +3,7 @@ import type { ConfigValue, FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { withLimits } from '../../gateway/models/limits.ts'
 import { defaultModel, smallModel, speaks } from '../../gateway/models/rules.ts'
-import type { Catalog, CatalogModel } from '../../gateway/types.ts'
+import { type Catalog, type CatalogModel, keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
   Choice,
@@ -19,6 +19,7 @@ import type {
 } from '../client.ts'
 import { isCodexAuth } from '../codex/auth.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
+import { headerKeys, readHeaders } from '../headers.ts'
 import { oneUse, pickModel, renamings, type WindowHabit, windowOf } from '../models.ts'
 import { pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
@@ -60,6 +61,7 @@ export const opencode: ClientModule = {
     pingEnv: {},
   },
   protocol: 'chat',
+  sends: { headers: true, keyHeaders },
   restartAdvice: 'Close every running opencode and start it again.',
   files: opencodeFiles,
   checkOptions: ({ providerId }) => checkProviderId(providerId, 'opencode', reservedIds),
@@ -210,8 +212,11 @@ function planAuth(texts: FileTexts, choice: Choice): FileEdit {
 }
 
 /** What else stands in an entry with a key stays; a login of another kind is replaced whole. */
-function keyEntry(file: FileText, { key, providerId }: Choice): readonly KeyChange[] {
+function keyEntry(file: FileText, { key, keyHeader, providerId }: Choice): readonly KeyChange[] {
   const now = readFile(file)
+  // With an entry `authorization: Bearer` goes out as well (1.18.33, 2026-11-22).
+  if (keyHeader !== undefined)
+    return [{ path: [providerId], value: undefined, isSecret: true, isBound: true }]
   const isOtherLogin =
     now.document?.get([providerId]) !== undefined && textAt(now, [providerId, 'type']) !== 'api'
   if (isOtherLogin) {
@@ -233,6 +238,8 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const { models, providerId: id } = choice
   const provider = ['provider', id]
   const url = textAt(now, [...provider, 'options', 'baseURL'])
+  const isOtherGateway = url !== undefined && rootOf(url) !== choice.baseUrl
+  const headers = [...provider, 'options', 'headers']
   const smallNow = textAt(now, ['small_model'])
   const small =
     models.smallModel === undefined && smallNow?.startsWith(`${id}/`)
@@ -247,11 +254,8 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
       ? []
       : [{ path: [...provider, 'name'], value: 'Gateway' }]),
     { path: [...provider, 'options', 'baseURL'], value: `${choice.baseUrl}/v1`, isBound: true },
-    ...modelKeys(
-      tableAt(now, [...provider, 'models']) ?? {},
-      choice,
-      url !== undefined && rootOf(url) !== choice.baseUrl,
-    ),
+    ...headerKeys(headers, now.document?.get(headers), choice, isOtherGateway),
+    ...modelKeys(tableAt(now, [...provider, 'models']) ?? {}, choice, isOtherGateway),
     { path: ['model'], value: `${id}/${models.model}` },
     { path: ['small_model'], value: small },
   ]
@@ -325,6 +329,7 @@ function readBackOpencode(texts: FileTexts): Settings {
   const url = options['baseURL']
   const small = value['small_model']
   const key = providerId === undefined ? undefined : readOpencodeKey(texts, providerId, options)
+  const { headers: sent } = readHeaders(options['headers'])
   const withoutProvider = (name: string) =>
     providerId && name.startsWith(`${providerId}/`) ? name.slice(providerId.length + 1) : name
   return {
@@ -333,6 +338,7 @@ function readBackOpencode(texts: FileTexts): Settings {
     ...(typeof small === 'string' ? { smallModel: withoutProvider(small) } : {}),
     ...(providerId === undefined ? {} : { providerId }),
     ...(key ?? {}),
+    ...(sent.length === 0 ? {} : { headers: sent }),
     ...(problem === undefined ? {} : { broken: problem }),
   }
 }

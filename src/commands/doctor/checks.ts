@@ -181,14 +181,17 @@ export function askGateways(
   const byGateway = new Map<string, Asked>()
   const byState = new Map<ClientState, Asked>()
   for (const state of states) {
-    const { broken, baseUrl, key } = state.settings
+    const { broken, baseUrl, key, keyHeader, headers } = state.settings
     if (broken !== undefined || baseUrl === undefined || !key) continue
-    const known = byGateway.get(`${baseUrl} ${key}`)
+    const way = JSON.stringify([baseUrl, key, keyHeader, headers])
+    const known = byGateway.get(way)
     const access =
       known?.access ??
       accessTo(session, {
         baseUrl,
         key,
+        keyHeader,
+        headers,
         timeoutMs: request.timeoutSeconds * 1000,
         caFile: caFileFor(session, baseUrl, request.caFile),
       })
@@ -196,7 +199,7 @@ export function askGateways(
     // One for each: their probes go out side by side.
     void openAhead(access, 1)
     const asked = known ?? { access, catalog: catalogOrError(access) }
-    byGateway.set(`${baseUrl} ${key}`, asked)
+    byGateway.set(way, asked)
     byState.set(state, asked)
   }
   return byState

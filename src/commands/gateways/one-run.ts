@@ -56,6 +56,8 @@ export function forClient(session: Session, clients: readonly Client[], target: 
     {
       baseUrl: access.baseUrl,
       key: access.key,
+      keyHeader: access.keyHeader,
+      headers: access.headers,
       providerId: providerIdOf(session, client),
       models,
       options,

@@ -1,4 +1,6 @@
+import type { Settings } from '../../clients/client.ts'
 import { UserError } from '../../errors.ts'
+import type { ExtraHeader } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import { maskSecret, nearestTo } from '../../text.ts'
 import { gatewayNames, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
@@ -23,18 +25,23 @@ export function savedGateway(session: Session, name: string): SavedGateway {
   })
 }
 
-/** All of them, the newest first. Their keys are shown nowhere from now on. */
+/** All of them, the newest first. Their keys and secret headers are shown nowhere from now on. */
 export function savedGateways(session: Session): readonly SavedGateway[] {
   const all = readGateways(session.platform)
-  for (const { key } of all) if (key !== undefined) session.hide(key)
+  for (const { key, headers } of all) {
+    if (key !== undefined) session.hide(key)
+    hideHeaders(session, headers)
+  }
   return all
 }
 
+/** Secret values are shown nowhere from now on. */
+export function hideHeaders(session: Session, headers: readonly ExtraHeader[] = []): void {
+  for (const { value, isSecret } of headers) if (isSecret) session.hide(value)
+}
+
 /** The name of the gateway that a client points at; undefined: it has none, or none can be read. */
-export function gatewayOf(
-  session: Session,
-  settings: { readonly baseUrl?: string | undefined; readonly key?: string | undefined },
-): string | undefined {
+export function gatewayOf(session: Session, settings: Pointed): string | undefined {
   try {
     return nameOf(savedGateways(session), settings)
   } catch (error) {
@@ -43,12 +50,21 @@ export function gatewayOf(
   }
 }
 
+type Pointed = Pick<Settings, 'baseUrl' | 'key' | 'headers'>
+
 /** The one that a client points at; undefined: it is not remembered. */
 export function nameOf(
   all: readonly SavedGateway[],
-  { baseUrl, key }: { readonly baseUrl?: string | undefined; readonly key?: string | undefined },
+  { baseUrl, key, headers: sent = [] }: Pointed,
 ): string | undefined {
-  return all.find((one) => one.baseUrl === baseUrl && isKeyOf(one, key))?.name
+  const isSent = ({ name, value }: ExtraHeader) =>
+    sent.some((one) => one.name === name && one.value === value)
+  const same = all.filter((one) => one.baseUrl === baseUrl && isKeyOf(one, key))
+  // Of several with one address and one key it is the one whose headers are sent.
+  const [likest] = same
+    .filter(({ headers = [] }) => headers.every(isSent))
+    .toSorted((a, b) => (b.headers?.length ?? 0) - (a.headers?.length ?? 0))
+  return (likest ?? same[0])?.name
 }
 
 /** Of a key in the keychain nothing but its mask is known here. */

@@ -10,12 +10,13 @@ import {
 import { fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import type { Catalog, ExtraHeader, GatewayAccess } from '../../gateway/types.ts'
 import { earlierVersions } from '../../transaction/rollback.ts'
 import { authorityNotices } from '../inventory/authorities.ts'
 import { asPlanned, readClientFiles } from '../inventory/client-files.ts'
 import { sceneOf } from '../inventory/client-state.ts'
 import { openPlaces } from '../inventory/open-places.ts'
+import { savedGateways } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { lostModels, modelsOf, optionsFor } from './keep.ts'
 import type { Proof } from './prove.ts'
@@ -51,6 +52,9 @@ export function draftSetup(
   const choice: Choice = {
     baseUrl: access.baseUrl,
     key: access.key,
+    keyHeader: access.keyHeader,
+    headers: access.headers,
+    formerHeaders: rememberedHeaders(session),
     caFile: access.caFile,
     providerId: options.providerId ?? 'gateway',
     models,
@@ -88,6 +92,17 @@ export function draftSetup(
       ...models.notes.filter(isNews),
       ...lossNotices(run, client, after, catalog),
     ],
+  }
+}
+
+/** Of all gateways: they may stand in the client's files, and are for their own gateway. */
+function rememberedHeaders(session: Session): readonly ExtraHeader[] {
+  try {
+    return savedGateways(session).flatMap(({ headers = [] }) => headers)
+  } catch (error) {
+    // Whoever needs the list itself says that it cannot be read.
+    if (error instanceof UserError) return []
+    throw error
   }
 }
 
@@ -134,11 +149,16 @@ function expectInForce(
 
 /** @throws UserError `internal` if the client would not believe what was planned or written */
 export function expectReadBack(client: Client, texts: FileTexts, access: GatewayAccess): void {
-  const { baseUrl, key, alsoSendsTo, broken, login } = client.readBack(texts)
-  if (baseUrl === access.baseUrl && key === access.key && alsoSendsTo === undefined) return
+  const { baseUrl, key, keyHeader, headers = [], ...read } = client.readBack(texts)
+  const { alsoSendsTo, broken, login } = read
+  const isSent = ({ name, value }: ExtraHeader) =>
+    headers.some((one) => one.name === name && one.value === value)
+  const isGateway = baseUrl === access.baseUrl && alsoSendsTo === undefined
+  const isKey = key === access.key && keyHeader === access.keyHeader
+  if (isGateway && isKey && (access.headers ?? []).every(isSent)) return
   throw new UserError({
     code: 'internal',
-    message: `${client.label} would not read back what is to stand in its files: ${broken ?? login ?? 'address or key differ'}`,
+    message: `${client.label} would not read back what is to stand in its files: ${broken ?? login ?? 'address, key or headers differ'}`,
     hint: 'Please report it: `npm bugs repoint` names the place.',
   })
 }

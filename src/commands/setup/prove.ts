@@ -1,4 +1,5 @@
 import { type Client, type ModelChoice, type SetupOptions, slots } from '../../clients/client.ts'
+import { expectSendable } from '../../clients/headers.ts'
 import { exitStatus, UserError } from '../../errors.ts'
 import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
 import { hangUp, openAhead } from '../../gateway/http/request.ts'
@@ -35,12 +36,14 @@ export async function findProvenGateway(
     lastBaseUrl: runs[0]?.baseUrl,
     configured: session.canAsk ? await configuredGateways(session, runs) : [],
     takesPreset: request.yes,
+    name: request.name,
     ...request.known,
   }
 
   for (let tries = 1; ; tries++) {
     const found = await findGateway(session, request.gateway, known)
     expectNameFor(session, request.name, found.access.baseUrl)
+    for (const client of run.clients) expectSendable(client, found.access)
     try {
       const proof = await proofOf(run, found.access)
       session.notice(...found.notices, ...proof.notices)

@@ -17,9 +17,13 @@ export async function atSaved(
   saved: SavedGateway,
   { timeout }: GatewayFlags,
 ): Promise<Pick<SetupRequest, 'gateway' | 'name' | 'known'>> {
-  const { name, baseUrl, caFile, allowHttp } = saved
+  const { name, baseUrl, caFile, allowHttp, headers, keyHeader } = saved
   const key = await keyOf(session, saved, timeout * 1000)
-  return { gateway: compact({ timeout, caFile, allowHttp }), name, known: { baseUrl, key } }
+  return {
+    gateway: compact({ timeout, caFile, allowHttp }),
+    name,
+    known: { baseUrl, key, way: { headers, keyHeader } },
+  }
 }
 
 /** What is wrong with two clients of one family at once; undefined: each is of its own. */

@@ -141,6 +141,12 @@ export function sameHeaders(
   )
 }
 
+/** A header of which it is not known where its value comes from: secret, where it looks so. */
+export function judgedHeader(name: string, value: string): ExtraHeader {
+  const isSecret = isCredentialHeader(name) || looksSecret(value)
+  return { name: name.toLowerCase(), value, ...(isSecret ? { isSecret } : {}) }
+}
+
 /** For people: `x-portkey-provider: openai`, a secret's last characters alone. */
 export function shownHeader({ name, value, isSecret }: ExtraHeader): string {
   return `${name}: ${isSecret ? maskSecret(value) : value}`
