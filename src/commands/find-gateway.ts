@@ -6,13 +6,14 @@ import { readCatalog } from '../gateway/catalog.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { type HeaderSources, readHeader, withAsked } from '../gateway/input/header.ts'
 import { cleanKey } from '../gateway/input/key.ts'
-import type { Catalog, GatewayAccess } from '../gateway/types.ts'
+import { usualRoots } from '../gateway/roots.ts'
+import type { Catalog, GatewayAccess, Roots } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import type { GatewayFlags } from './command.ts'
 import { caFileFor } from './inventory/authorities.ts'
 import { settingsNow } from './inventory/client-files.ts'
-import { ownBaseUrls, runsOf } from './inventory/client-state.ts'
+import { isAtOwnRoot, placeOf, runsOf } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
 import { rememberModels } from './inventory/model-cache.ts'
 import { knownGateway } from './inventory/remember-gateway.ts'
@@ -29,6 +30,8 @@ export interface Known {
   /** The address of the environment is taken without a question. */
   readonly takesPreset?: boolean | undefined
   readonly baseUrl?: string | undefined
+  /** Of `baseUrl`, where they are known. */
+  readonly roots?: Roots | undefined
   readonly key?: string | undefined
   /** What the gateway is called, if it is remembered. */
   readonly name?: string | undefined
@@ -45,6 +48,7 @@ export interface ConfiguredGateway {
   /** The client that uses it. */
   readonly label: string
   readonly baseUrl: string
+  readonly roots: Roots
   readonly key: string
   readonly way: Way
 }
@@ -87,6 +91,7 @@ export async function findGateway(
   return {
     access: accessTo(session, {
       ...access,
+      roots: known.roots ?? usualRoots(address.value),
       keyHeader: before.keyHeader,
       headers,
       timeoutMs: flags.timeout * 1000,
@@ -150,9 +155,13 @@ export async function configuredGateways(
     .toSorted((one, other) => age(one) - age(other))
 
   return (await loadClients(configured)).flatMap((client) => {
-    const { baseUrl, key, headers, keyHeader } = settingsNow(session, client) ?? {}
-    const isOurs = baseUrl !== undefined && ownBaseUrls(client, runs).includes(baseUrl)
-    return isOurs && key ? [{ label: client.label, baseUrl, key, way: { headers, keyHeader } }] : []
+    const settings = settingsNow(session, client) ?? {}
+    const { key, headers, keyHeader } = settings
+    const place = placeOf(session, client, settings, runs)
+    const isOurs = isAtOwnRoot(client, settings, runs)
+    return place && isOurs && key
+      ? [{ label: client.label, ...place, key, way: { headers, keyHeader } }]
+      : []
   })
 }
 

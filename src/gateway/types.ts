@@ -39,10 +39,20 @@ export interface ExtraHeader {
 export const keyHeaders = ['x-api-key', 'api-key'] as const
 export type KeyHeader = (typeof keyHeaders)[number]
 
+/** Where a gateway's routes hang; no slash at the end. */
+export interface Roots {
+  /** Before `/models`, `/chat/completions`, `/responses`: mostly ends in `/v1`. */
+  readonly chat: string
+  /** Before `/v1/messages`. */
+  readonly messages: string
+}
+
 /** How to reach one gateway. */
 export interface GatewayAccess {
-  /** The root, without `/v1` and without a trailing slash: `https://gw.example/prefix`. */
+  /** As it was given, cleaned, without a trailing slash: `https://gw.example/prefix`. */
   readonly baseUrl: string
+  /** In the origin of `baseUrl`. */
+  readonly roots: Roots
   /** Already cleaned. Never printed. */
   readonly key: string
   /** Where the key goes alone. Absent: `authorization: Bearer`. */

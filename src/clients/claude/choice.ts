@@ -23,7 +23,7 @@ export function ourKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange
   })
   return [
     ...keyKeys(now, choice),
-    { ...set(names.baseUrl, choice.baseUrl), isBound: true },
+    { ...set(names.baseUrl, choice.root), isBound: true },
     ...headerKeys(now, choice),
     // Another file that stands there may hold the authority of a proxy, which we do not know.
     ...(choice.caFile && !now.env[names.authorities]
@@ -51,7 +51,7 @@ function keyKeys(now: ClaudeSettings, { key, keyHeader }: Choice): readonly KeyC
 function headerKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange[] {
   const found = now.env[names.headers]
   const url = now.env[names.baseUrl]
-  const isOtherAddress = url !== undefined && rootOf(url) !== choice.baseUrl
+  const isOtherAddress = url !== undefined && rootOf(url) !== choice.root
   const value = customHeaders(found, choice, isOtherAddress)
   if (value === undefined && found === undefined) return []
   const isOurs = value !== found || (choice.headers ?? []).length > 0

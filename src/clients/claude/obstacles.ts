@@ -52,7 +52,7 @@ export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
     ...models(view),
     ...oldPins(view, choice),
     ...shell(scene, view, choice),
-    ...proxy(scene, view, choice.baseUrl),
+    ...proxy(scene, view, choice.root),
     ...layers(scene.texts),
   ]
 }
@@ -73,7 +73,7 @@ export function wrongNow(scene: Scene): readonly Obstacle[] {
     ...loginKey(scene.texts),
     ...models(view),
     ...modelDefault(view),
-    ...address(view, scene.texts, url),
+    ...address(scene, view, url),
     ...shell(scene, view),
     ...proxy(scene, view, url),
     ...layers(scene.texts),
@@ -344,9 +344,9 @@ function oldPins({ settings, place }: View, { models }: Choice): readonly Obstac
     })
 }
 
-function address({ settings, place }: View, texts: FileTexts, url: string): readonly Obstacle[] {
+function address(scene: Scene, { settings, place }: View, url: string): readonly Obstacle[] {
   const found: Obstacle[] = []
-  if (/\/v1\/*$/.test(url)) {
+  if (/\/v1\/*$/.test(url) && !scene.ownRoots.includes(rootOf(url))) {
     found.push({
       code: 'claude-base-url-version',
       message: `${names.baseUrl} ends in /v1, which Claude Code adds itself: every request misses`,
@@ -357,11 +357,11 @@ function address({ settings, place }: View, texts: FileTexts, url: string): read
     })
   }
   const apiKey = settings.env[names.apiKey]
-  const isApproved = apiKey !== undefined && answerFor(texts, apiKey)?.list === 'approved'
+  const isApproved = apiKey !== undefined && answerFor(scene.texts, apiKey)?.list === 'approved'
   if (
     !settings.env[names.token] &&
     !isApproved &&
-    layersOf(texts, 'credentials').some((file) => file.bytes)
+    layersOf(scene.texts, 'credentials').some((file) => file.bytes)
   ) {
     found.push({
       code: 'claude-login-leak',

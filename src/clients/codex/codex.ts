@@ -155,11 +155,11 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
       ? []
       : [{ path: ['model_context_window'], value: contextWindow }]),
     { path: ['model_provider'], value: choice.providerId, isBound: true },
-    { path: ['openai_base_url'], value: `${choice.baseUrl}/v1`, isBound: true },
+    { path: ['openai_base_url'], value: choice.root, isBound: true },
     ...withoutOffer(choice.models.model),
     // Codex stops at an empty name; a name that someone gave stays.
     ...(name ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
-    { path: [...provider, 'base_url'], value: `${choice.baseUrl}/v1`, isBound: true },
+    { path: [...provider, 'base_url'], value: choice.root, isBound: true },
     { path: [...provider, 'wire_api'], value: 'responses' },
     // Without it no Authorization header is sent.
     {
@@ -175,7 +175,7 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
       headers,
       config.document?.get(headers),
       choice,
-      url !== undefined && rootOf(url) !== choice.baseUrl,
+      url !== undefined && rootOf(url) !== choice.root,
     ),
   ]
 }
@@ -205,8 +205,7 @@ function readBackCodex(texts: FileTexts): Settings {
   const isKeyed =
     keyed !== undefined && providerInUse(config)?.table?.['requires_openai_auth'] !== true
   return compact({
-    configuredUrl: url,
-    baseUrl: url && rootOf(url),
+    root: url && rootOf(url),
     model: textAt(config, ['model']),
     contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
     ...(isKeyed ? { ...keyed, keyPath: config.path } : {}),

@@ -238,7 +238,7 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const { models, providerId: id } = choice
   const provider = ['provider', id]
   const url = textAt(now, [...provider, 'options', 'baseURL'])
-  const isOtherGateway = url !== undefined && rootOf(url) !== choice.baseUrl
+  const isOtherGateway = url !== undefined && rootOf(url) !== choice.root
   const headers = [...provider, 'options', 'headers']
   const smallNow = textAt(now, ['small_model'])
   const small =
@@ -253,7 +253,7 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     ...(textAt(now, [...provider, 'name'])
       ? []
       : [{ path: [...provider, 'name'], value: 'Gateway' }]),
-    { path: [...provider, 'options', 'baseURL'], value: `${choice.baseUrl}/v1`, isBound: true },
+    { path: [...provider, 'options', 'baseURL'], value: choice.root, isBound: true },
     ...headerKeys(headers, now.document?.get(headers), choice, isOtherGateway),
     ...modelKeys(tableAt(now, [...provider, 'models']) ?? {}, choice, isOtherGateway),
     { path: ['model'], value: `${id}/${models.model}` },
@@ -333,7 +333,7 @@ function readBackOpencode(texts: FileTexts): Settings {
   const withoutProvider = (name: string) =>
     providerId && name.startsWith(`${providerId}/`) ? name.slice(providerId.length + 1) : name
   return {
-    ...(typeof url === 'string' ? { configuredUrl: url, baseUrl: rootOf(url) } : {}),
+    ...(typeof url === 'string' ? { root: rootOf(url) } : {}),
     ...(full === undefined ? {} : { model: withoutProvider(full) }),
     ...(typeof small === 'string' ? { smallModel: withoutProvider(small) } : {}),
     ...(providerId === undefined ? {} : { providerId }),

@@ -1,5 +1,6 @@
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
+import { unusualRoots } from '../../gateway/roots.ts'
 import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import { maskSecret } from '../../text.ts'
 import { changeGateways, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
@@ -122,6 +123,7 @@ export function entryFor(all: readonly SavedGateway[], used: Used, now: Date): S
   return compact({
     name,
     baseUrl,
+    roots: unusualRoots(access),
     ...(isInKeychain ? { maskedKey: maskSecret(key) } : { key }),
     keyHeader,
     headers: headers.length === 0 ? undefined : headers,

@@ -1,5 +1,6 @@
-import type { Settings } from '../../clients/client.ts'
+import type { Client, Settings } from '../../clients/client.ts'
 import { UserError } from '../../errors.ts'
+import { isSameButVersion, rootFor, rootsOf } from '../../gateway/roots.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import { maskSecret, nearestTo } from '../../text.ts'
@@ -41,30 +42,45 @@ export function hideHeaders(session: Session, headers: readonly ExtraHeader[] = 
 }
 
 /** The name of the gateway that a client points at; undefined: it has none, or none can be read. */
-export function gatewayOf(session: Session, settings: Pointed): string | undefined {
+export function gatewayOf(
+  session: Session,
+  client: Client,
+  settings: Settings,
+): string | undefined {
   try {
-    return nameOf(savedGateways(session), settings)
+    return nameOf(savedGateways(session), client, settings)
   } catch (error) {
     if (error instanceof UserError) return undefined
     throw error
   }
 }
 
-type Pointed = Pick<Settings, 'baseUrl' | 'key' | 'headers'>
-
 /** The one that a client points at; undefined: it is not remembered. */
 export function nameOf(
   all: readonly SavedGateway[],
-  { baseUrl, key, headers: sent = [] }: Pointed,
+  client: Client,
+  settings: Settings,
 ): string | undefined {
-  const isSent = ({ name, value }: ExtraHeader) =>
-    sent.some((one) => one.name === name && one.value === value)
-  const same = all.filter((one) => one.baseUrl === baseUrl && isKeyOf(one, key))
+  const used = all.filter((one) => isUsedBy(one, client, settings))
   // Of several with one address and one key it is the one whose headers are sent.
-  const [likest] = same
-    .filter(({ headers = [] }) => headers.every(isSent))
+  const [likest] = used
+    .filter(({ headers = [] }) => headers.every((one) => isSent(one, settings)))
     .toSorted((a, b) => (b.headers?.length ?? 0) - (a.headers?.length ?? 0))
-  return (likest ?? same[0])?.name
+  return (likest ?? used[0])?.name
+}
+
+function isSent({ name, value }: ExtraHeader, { headers = [] }: Settings): boolean {
+  return headers.some((one) => one.name === name && one.value === value)
+}
+
+/** Whether a client that believes `settings` points at a remembered gateway, with its key. */
+export function isUsedBy(
+  saved: SavedGateway,
+  { protocol }: Client,
+  { root, key }: Settings,
+): boolean {
+  if (root === undefined || !isKeyOf(saved, key)) return false
+  return isSameButVersion(rootFor(rootsOf(saved), protocol), root)
 }
 
 /** Of a key in the keychain nothing but its mask is known here. */
