@@ -37,9 +37,11 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
     ),
   )
 
+  const present = found.filter(({ installed }) => installed !== undefined)
+  const absent = found.filter(({ installed }) => installed === undefined)
   const chosen = await session.platform.ask.checkbox({
     message: 'Which clients should use the gateway?',
-    choices: found.map(({ client, installed }) => ({
+    choices: [...present, ...absent].map(({ client, installed }) => ({
       value: client.id,
       name: `${client.label}  ${describeInstalled(installed)}, ${pointsAt(session, client)}`,
       short: client.label,

@@ -1,5 +1,6 @@
 import { chmodSync, statSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { familyRows } from '../../src/clients/list.ts'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -46,12 +47,11 @@ describe('repoint status', () => {
     expect(status).toBe(0)
     expect(json).toMatchObject({
       command: 'status',
-      clients: [
-        { id: 'codex', key: null, files: [{ state: 'absent' }, { state: 'absent' }] },
-        { id: 'claude', key: null, files: [{ state: 'absent' }] },
-        { id: 'opencode', key: null, files: [{ state: 'absent' }, { state: 'absent' }] },
-      ],
+      clients: familyRows.map(({ id }) => ({ id, key: null })),
     })
+    const { clients } = json as { clients: readonly { files: readonly { state: string }[] }[] }
+    const states = clients.flatMap(({ files }) => files.map(({ state }) => state))
+    expect(new Set(states)).toEqual(new Set(['absent']))
   })
 
   test('after a setup: as written; after an edit: changed since, with our changed keys', async () => {
