@@ -148,6 +148,18 @@ export function judgedHeader(name: string, value: string): ExtraHeader {
 }
 
 /** For people: `x-portkey-provider: openai`, a secret's last characters alone. */
-export function shownHeader({ name, value, isSecret }: ExtraHeader): string {
-  return `${name}: ${isSecret ? maskSecret(value) : value}`
+export function shownHeader(header: ExtraHeader): string {
+  return `${header.name}: ${shownValue(header)}`
+}
+
+function shownValue({ value, isSecret }: ExtraHeader): string {
+  return isSecret ? maskSecret(value) : value
+}
+
+/** As a document tells them: the shown values by name. */
+export function headerDocument(
+  headers: readonly ExtraHeader[],
+): Readonly<Record<string, string>> | undefined {
+  if (headers.length === 0) return undefined
+  return Object.fromEntries(headers.map((header) => [header.name, shownValue(header)]))
 }
