@@ -32,7 +32,7 @@ export function expectSendable(
 }
 
 /** What the client is to send; the key among it, where it goes under another name than usual. */
-function wantedHeaders({ headers = [], keyHeader, key }: Choice): readonly ExtraHeader[] {
+export function wantedHeaders({ headers = [], keyHeader, key }: Choice): readonly ExtraHeader[] {
   return keyHeader === undefined
     ? headers
     : [...headers, { name: keyHeader, value: key, isSecret: true }]

@@ -9,8 +9,10 @@ import {
 } from '../client.ts'
 import { fileOf, isTable, overlaid } from '../texts.ts'
 import { mergedConfig } from './config.ts'
+import type { Layout } from './layout.ts'
 
 interface Asked {
+  readonly layout: Layout
   readonly texts: FileTexts
   readonly choice: Choice
   readonly asked: OneRun
@@ -19,19 +21,26 @@ interface Asked {
 }
 
 /**
- * By `OPENCODE_CONFIG_CONTENT`, which lies above all files, those of projects included; the `apiKey` in
+ * By `OPENCODE_CONFIG_CONTENT` or its like, which lies above all files, those of projects included; the `apiKey` in
  * it wins over auth.json (1.18.33, 2026-11-22).
  */
-export function forOneRun({ texts, choice, asked, keysOf }: Asked): OneRun {
+export function forOneRun({ layout, texts, choice, asked, keysOf }: Asked): OneRun {
+  const contentVariable = `${layout.variables}_CONFIG_CONTENT`
   const { args, env } = asked
   const { value: config } = mergedConfig(texts)
   const providers = isTable(config['provider']) ? config['provider'] : {}
-  const providerId = ownProvider(providers, choice.providerId)
+  // An entry of auth.json would go out as Bearer beside a key in another header.
+  const isKeyed = choice.keyHeader !== undefined
+  const providerId = isKeyed ? ownId : ownProvider(providers, choice.providerId)
   const [enabled, disabled] = [config['enabled_providers'], config['disabled_providers']]
 
   const changes = [
     ...keysOf(fileOf(texts, 'config'), { ...choice, providerId }),
-    { path: ['provider', providerId, 'options', 'apiKey'], value: `{env:${runKeyVariable}}` },
+    ...(isKeyed
+      ? []
+      : [
+          { path: ['provider', providerId, 'options', 'apiKey'], value: `{env:${runKeyVariable}}` },
+        ]),
     ...(Array.isArray(enabled)
       ? [{ path: ['enabled_providers'], value: [...enabled, providerId] }]
       : []),
@@ -39,21 +48,24 @@ export function forOneRun({ texts, choice, asked, keysOf }: Asked): OneRun {
       ? [{ path: ['disabled_providers'], value: disabled.filter((id) => id !== providerId) }]
       : []),
   ]
-  const content = overlaid(readContent(env[contentVariable]), changes)
+  const content = overlaid(readContent(contentVariable, env[contentVariable]), changes)
   return { args, env: { ...env, [contentVariable]: JSON.stringify(content) } }
 }
 
-const contentVariable = 'OPENCODE_CONFIG_CONTENT'
+const ownId = 'repoint-run'
 
 /** Headers of a provider would go along to another address: then it is one of our own. */
 function ownProvider(providers: { readonly [id: string]: ConfigValue }, id: string): string {
   const provider = providers[id]
   const options = isTable(provider) ? provider['options'] : undefined
-  return isTable(options) && options['headers'] !== undefined ? 'repoint-run' : id
+  return isTable(options) && options['headers'] !== undefined ? ownId : id
 }
 
 /** @throws UserError `usage` */
-function readContent(text: string | undefined): { readonly [key: string]: ConfigValue } {
+function readContent(
+  variable: string,
+  text: string | undefined,
+): { readonly [key: string]: ConfigValue } {
   if (!text) return {}
   try {
     const content: ConfigValue = JSON.parse(text)
@@ -61,7 +73,7 @@ function readContent(text: string | undefined): { readonly [key: string]: Config
   } catch {}
   throw new UserError({
     code: 'usage',
-    message: `${contentVariable} is set, and is not a JSON object that could be added to`,
-    hint: `Unset it for this run: env -u ${contentVariable} repoint run …`,
+    message: `${variable} is set, and is not a JSON object that could be added to`,
+    hint: `Unset it for this run: env -u ${variable} repoint run …`,
   })
 }

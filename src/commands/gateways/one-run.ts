@@ -3,9 +3,11 @@ import {
   type Client,
   type ModelChoice,
   type OneRun,
+  protocolOf,
   runKeyVariable,
   type SetupOptions,
 } from '../../clients/client.ts'
+import { expectSendable } from '../../clients/headers.ts'
 import { UserError } from '../../errors.ts'
 import { rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
@@ -52,7 +54,9 @@ export function forClient(session: Session, clients: readonly Client[], target: 
     REPOINT_BASE_URL: undefined,
     REPOINT_API_KEY: undefined,
   }
-  const root = rootFor(access.roots, client.protocol)
+  expectSendable(client, access)
+  const protocol = protocolOf(client, models)
+  const root = rootFor(access.roots, protocol)
   const run = client.forOneRun!(
     readClientFiles(session, client),
     {
@@ -68,7 +72,7 @@ export function forClient(session: Session, clients: readonly Client[], target: 
   )
   return {
     ...run,
-    told: `${client.label}: ${shownRoot(root, client.protocol)}, model ${models.model}`,
+    told: `${client.label}: ${shownRoot(root, protocol)}, model ${models.model}`,
   }
 }
 

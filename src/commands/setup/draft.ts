@@ -6,6 +6,7 @@ import {
   type ModelChoice,
   type Notice,
   type Obstacle,
+  protocolOf,
 } from '../../clients/client.ts'
 import { fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
@@ -51,7 +52,7 @@ export function draftSetup(
   const models = request.isKeyOnly ? onlyChosen(chosen) : chosen
   const texts = readClientFiles(session, client)
   const choice: Choice = {
-    root: rootFor(access.roots, client.protocol),
+    root: rootFor(access.roots, protocolOf(client, models)),
     key: access.key,
     keyHeader: access.keyHeader,
     headers: access.headers,
@@ -66,7 +67,7 @@ export function draftSetup(
     ...client.inTheWay(sceneOf(session, client, texts, runs), choice),
     ...openPlaces(session, texts),
   ]
-  if (consent !== 'ask') expectInForce(client, obstacles, access)
+  if (consent !== 'ask') expectInForce(client, obstacles, choice)
   const repairs = obstacles.flatMap((one) => (one.repair ? [one.repair] : []))
   const edits = client.plan(texts, { ...choice, repairs })
   const after = asPlanned(texts, edits)
@@ -134,12 +135,7 @@ function lossNotices(
 }
 
 /** @throws UserError `config-conflict` where a file of this folder leads the client elsewhere */
-function expectInForce(
-  { label, protocol }: Client,
-  obstacles: readonly Obstacle[],
-  { roots }: GatewayAccess,
-): void {
-  const root = rootFor(roots, protocol)
+function expectInForce({ label }: Client, obstacles: readonly Obstacle[], { root }: Choice): void {
   const astray = obstacles.find(({ leadsTo }) => leadsTo !== undefined && leadsTo !== root)
   if (astray === undefined) return
   throw new UserError({
@@ -151,11 +147,12 @@ function expectInForce(
 
 /** @throws UserError `internal` if the client would not believe what was planned or written */
 export function expectReadBack(client: Client, texts: FileTexts, access: GatewayAccess): void {
-  const { root, key, keyHeader, headers = [], ...read } = client.readBack(texts)
-  const { alsoSendsTo, broken, login } = read
+  const after = client.readBack(texts)
+  const { root, key, keyHeader, headers = [], alsoSendsTo, broken, login } = after
   const isSent = ({ name, value }: ExtraHeader) =>
     headers.some((one) => one.name === name && one.value === value)
-  const isThere = root === rootFor(access.roots, client.protocol) && alsoSendsTo === undefined
+  const right = rootFor(access.roots, protocolOf(client, after))
+  const isThere = root === right && alsoSendsTo === undefined
   const isKey = key === access.key && keyHeader === access.keyHeader
   if (isThere && isKey && (access.headers ?? []).every(isSent)) return
   throw new UserError({
