@@ -2,11 +2,11 @@ import type { ClientName } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import { readCatalog } from '../gateway/catalog.ts'
+import { GatewayFinder } from '../gateway/find-roots.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { type HeaderSources, readHeader, withAsked } from '../gateway/input/header.ts'
 import { cleanKey } from '../gateway/input/key.ts'
-import { usualRoots } from '../gateway/roots.ts'
+import { assumedRoots } from '../gateway/roots.ts'
 import type { Catalog, GatewayAccess, Roots } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { RunRecord } from '../transaction/record.ts'
@@ -17,7 +17,7 @@ import { isAtOwnRoot, placeOf, runsOf } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
 import { rememberModels } from './inventory/model-cache.ts'
 import { knownGateway } from './inventory/remember-gateway.ts'
-import { hideHeaders } from './inventory/saved-gateways.ts'
+import { hideHeaders, savedRoots } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 
 /** A key is a line; whatever is larger is not one. */
@@ -91,7 +91,7 @@ export async function findGateway(
   return {
     access: accessTo(session, {
       ...access,
-      roots: known.roots ?? usualRoots(address.value),
+      roots: rootsAt(session, flags, known, address.value),
       keyHeader: before.keyHeader,
       headers,
       timeoutMs: flags.timeout * 1000,
@@ -101,6 +101,31 @@ export async function findGateway(
     asked: { baseUrl: address.isAsked, key: key.isAsked },
     isKeyInUse: key.isInUse === true,
   }
+}
+
+/**
+ * Where the routes of the gateway are looked for first: as they are known, else as they were when it
+ * was used last, else as its address suggests.
+ *
+ * @throws UserError `usage` for a root of messages in another origin
+ */
+function rootsAt(
+  session: Session,
+  { messagesUrl, allowHttp }: GatewayFlags,
+  known: Known,
+  baseUrl: string,
+): Roots {
+  const roots = known.roots ?? savedRoots(session, baseUrl) ?? assumedRoots(baseUrl)
+  if (messagesUrl === undefined) return roots
+
+  const messages = normaliseBaseUrl(messagesUrl, { allowHttp: allowHttp === true }).baseUrl
+  const { origin } = new URL(baseUrl)
+  if (new URL(messages).origin === origin) return { ...roots, messages }
+  throw new UserError({
+    code: 'usage',
+    message: `--messages-url is not at ${origin}, and a key is for one origin`,
+    hint: `Set the clients for ${messages} up by themselves, with it as --base-url.`,
+  })
 }
 
 /** A gateway, asked from this machine until the command is interrupted. */
@@ -138,10 +163,12 @@ export async function askCatalog(
   const { access, notices } = await findGateway(session, flags, known)
   session.platform.ask.release()
   checkAddress(access.baseUrl)
-  const catalog = await session.step('Asking the gateway for its models', readCatalog(access))
+  const finder = new GatewayFinder(access)
+  const catalog = await session.step('Asking the gateway for its models', finder.askCatalog())
+  if (catalog instanceof UserError) throw catalog
   rememberModels(session, catalog)
   session.notice(...notices, ...(catalog.notices ?? []))
-  return { access, catalog }
+  return { access: finder.access, catalog }
 }
 
 /** The gateways of all setups that are still in force, the newest first. */
