@@ -50,7 +50,6 @@ export function savedRoots({ platform }: Session, baseUrl: string): Roots | unde
     return undefined
   }
 }
-}
 
 /** The name of the gateway that a client points at; undefined: it has none, or none can be read. */
 export function gatewayOf(
