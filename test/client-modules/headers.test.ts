@@ -65,6 +65,7 @@ describe.each(
       const { texts, choice: whole } = planOn(client, {}, { choice })
       const { args, env } = client.forOneRun(texts, whole, {
         args: [],
+        folder: '/home/ada/run',
         env: { REPOINT_RUN_KEY: key },
       })
       for (const canary of [secret, key]) expect(args.join(' ')).not.toContain(canary)
