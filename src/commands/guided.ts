@@ -1,4 +1,4 @@
-import type { Client } from '../clients/client.ts'
+import { type Client, protocolOf } from '../clients/client.ts'
 import { loadClients, rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { shownRoot } from '../gateway/roots.ts'
@@ -93,5 +93,5 @@ function pointsAt(session: Session, client: Client): string {
   const { root } = settings
   return root === undefined
     ? 'now at its own service'
-    : `now at ${shownRoot(root, client.protocol)}`
+    : `now at ${shownRoot(root, protocolOf(client, settings))}`
 }
