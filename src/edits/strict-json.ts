@@ -9,14 +9,16 @@ import { applySplices, decodeText, encodeText, position, type Splice } from './t
  */
 export function strictJsonProblem(
   bytes: Bytes,
-  options: { readonly allowsBom?: boolean } = {},
+  options: { readonly allowsBom?: boolean; readonly allowsComments?: boolean } = {},
 ): string | undefined {
   try {
     const { text, hasBom } = decodeText(bytes, 'it')
     if (hasBom && options.allowsBom !== true) return 'a byte order mark (line 1, column 1)'
     if (text.trim() === '') return 'an empty file'
 
-    const [first] = lenienciesOf(text, 'it')
+    const first = lenienciesOf(text, 'it').find(
+      ({ kind }) => kind === 'trailing comma' || options.allowsComments !== true,
+    )
     if (first) return `a ${first.kind} (${position(text, first.start)})`
     jsonDialect.parse(text, 'it')
     return undefined

@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import type { FileEdit, KeyChange, KeyPath } from '../../edits/plan.ts'
+import type { ConfigValue, FileEdit, KeyChange, KeyPath } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { defaultModel } from '../../gateway/models/rules.ts'
 import type { Machine } from '../../platform/platform.ts'
@@ -19,10 +19,10 @@ import { editKeys } from '../repairs.ts'
 import { testedVersions } from '../tested.ts'
 import { brokenText, fileOf, layersOf, originOf, readFile, rootOf, textAt } from '../texts.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
-import { forOneRun } from './one-run.ts'
 import {
   entriesIn,
   inUse,
+  isBehindAnother,
   isCurrentLayout,
   keyVariable,
   layoutVersion,
@@ -32,6 +32,7 @@ import {
   paths,
   problemOf,
   textIn,
+  valueIn,
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -70,7 +71,6 @@ export const qwen: ClientModule = {
   asConfigured: ({ model }) => ({ model, isConfigured: true }),
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
-  forOneRun: (texts, choice, asked) => forOneRun({ texts, choice, asked, keysOf: ourKeys }),
   inTheWay,
   wrongNow,
 }
@@ -93,8 +93,9 @@ function qwenFiles(machine: Machine, look: Look): readonly ConfigFile[] {
     // In the home the project's folder is the user's own.
     ['project', cwd === home ? [] : [join(cwd, '.qwen', 'settings.json')]],
     ['managed', [managed]],
-    ['env-file', [join(home, '.env'), join(usual, '.env'), join(own, '.env')]],
-    ['env-file', projectEnvFile(machine, look)],
+    ['login', [join(own, 'oauth_creds.json')]],
+    ['home-env', [join(home, '.env'), join(usual, '.env'), join(own, '.env')]],
+    ['project-env', projectEnvFile(machine, look)],
   ]
   const target = join(own, 'settings.json')
   const seen = new Set([target])
@@ -154,7 +155,7 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     ...windowKeys(entry, isOther, choice),
     { path: paths.type, value: 'openai' },
     { path: paths.model, value: models.model },
-    ...(textAt(now, paths.modelUrl) === undefined
+    ...(textAt(now, paths.modelUrl) === undefined && !isBehindAnother(now, models.model)
       ? []
       : [{ path: paths.modelUrl, value: choice.root, isBound: true }]),
   ]
@@ -162,23 +163,51 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
 
 /** What stands there for the same model stays, unless another window was asked for. */
 function windowKeys(
-  entry: ReturnType<typeof entriesIn>[number] | undefined,
+  entry: ConfigValue | undefined,
   isOther: boolean,
   { models, options }: Choice,
 ): readonly KeyChange[] {
-  const path: KeyPath = [...ownEntry, 'generationConfig', 'contextWindowSize']
-  const stands = windowIn(entry) !== undefined
+  const path: KeyPath = [...ownEntry, ...paths.window]
+  const stands = valueIn(entry, paths.window) !== undefined
   if (models.contextWindow === undefined)
     return stands && isOther ? [{ path, value: undefined }] : []
   const isGiven = options.contextWindow !== undefined
   return isOther || isGiven || !stands ? [{ path, value: models.contextWindow }] : []
 }
 
-function windowIn(entry: Parameters<typeof windowKeys>[0]): number | undefined {
-  const config = entry?.['generationConfig']
-  const size =
-    typeof config === 'object' && config !== null && !Array.isArray(config)
-      ? (config as { readonly contextWindowSize?: unknown }).contextWindowSize
-      : undefined
-  return typeof size === 'number' ? size : undefined
+function originsOfQwen(texts: FileTexts): Origins {
+  const files = ownFiles(texts)
+  const { value } = mergedSettings(texts)
+  const { entry } = inUse(value)
+  const entries = originOf(files, paths.entries)
+  return compact({
+    baseUrl: entry === undefined ? originOf(files, ['security', 'auth', 'baseUrl']) : entries,
+    model: originOf(files, paths.model) ?? entries,
+  })
+}
+
+/** Of the protocols that it speaks this is about the one that a setup writes. */
+function readBackQwen(texts: FileTexts): Settings {
+  const { value, problem } = mergedSettings(texts)
+  const type = textIn(value, paths.type)
+  if (problem !== undefined) return { broken: problem }
+  if (type !== 'openai') {
+    const hasLogin = type === 'qwen-oauth' && layersOf(texts, 'login').length > 0
+    return compact({ login: hasLogin ? "an account of Qwen Code's vendor" : undefined })
+  }
+
+  const { url, model, key, variable, entry } = inUse(value)
+  const window = valueIn(entry, paths.window)
+  return compact({
+    root: url === undefined ? undefined : rootOf(url),
+    model,
+    key,
+    keyPath: key === undefined ? undefined : keyPathOf(texts, variable),
+    contextWindow: typeof window === 'number' ? window : undefined,
+  })
+}
+
+/** The stronger file that gives the key. */
+function keyPathOf(texts: FileTexts, variable: string): string {
+  return originOf(ownFiles(texts), ['env', variable]) ?? fileOf(texts, 'settings').path
 }

@@ -14,8 +14,31 @@ type Table = { readonly [key: string]: ConfigValue }
  */
 export const keyVariable = 'QWEN_GATEWAY_API_KEY'
 
-/** The version of the layout that both write: files of other versions they rewrite at their start. */
+/**
+ * The version of the layout that both write. A file without it, or with another, they rewrite at their
+ * start: comments and other keys stay, but others can read the file then, and a symlink becomes a file.
+ * 0.15.10 leaves the old contents beside it, as settings.json.orig.
+ */
 export const layoutVersion = 4
+
+/**
+ * Keys at the root of the layout of today that were none, or the same, in older ones. A file with
+ * others may be of an older layout, which the client translates where it finds no version.
+ */
+const currentKeys: readonly string[] = [
+  ...['$schema', 'env', 'mcpServers', 'modelProviders', 'hooks', 'permissions'],
+  ...['ui', 'tools', 'mcp', 'context', 'security', 'ide', 'privacy', 'advanced'],
+]
+
+/** Whether a file without a version is of the layout of today beyond doubt. */
+export function isCurrentLayout({ document }: ReadFile): boolean {
+  const root = document?.root ?? {}
+  const isKnown = (name: string) =>
+    currentKeys.includes(name) ||
+    (name === 'model' && isTable(root[name])) ||
+    (name === 'general' && valueIn(root, ['general', 'gitCoAuthor']) === undefined)
+  return !('$version' in root) && Object.keys(root).every(isKnown)
+}
 
 export const paths = {
   type: ['security', 'auth', 'selectedType'],
@@ -25,6 +48,8 @@ export const paths = {
   model: ['model', 'name'],
   /** Tells entries of the same id apart; 0.15.10 does not know it. */
   modelUrl: ['model', 'baseUrl'],
+  /** In an entry. */
+  window: ['generationConfig', 'contextWindowSize'],
 } as const satisfies Record<string, KeyPath>
 
 /** The entry of our model. */
@@ -75,9 +100,15 @@ export function valueIn(settings: ConfigValue | undefined, path: KeyPath): Confi
   )
 }
 
+/** A text; none where it is empty, or takes what a variable says (`$NAME`, `${NAME}`) in. */
 export function textIn(settings: ConfigValue | undefined, path: KeyPath): string | undefined {
   const value = valueIn(settings, path)
-  return typeof value === 'string' && value !== '' ? value : undefined
+  return typeof value === 'string' && value !== '' && !isOpen(value) ? value : undefined
+}
+
+/** Both put the values of variables into every text of their settings. */
+export function isOpen(value: ConfigValue | undefined): boolean {
+  return typeof value === 'string' && /\$(?:\w|\{\w)/.test(value)
 }
 
 /** The models of its protocol in their order. */
@@ -94,13 +125,20 @@ export function entryInUse(settings: ConfigValue | undefined): Table | undefined
   const entries = entriesIn(settings)
   const url = textIn(settings, paths.modelUrl)
   const sameId = entries.filter(({ id }) => id === textIn(settings, paths.model))
-  return sameId.find(({ baseUrl }) => url !== undefined && baseUrl === url) ?? sameId[0] ?? entries[0]
+  return (
+    sameId.find(({ baseUrl }) => url !== undefined && baseUrl === url) ?? sameId[0] ?? entries[0]
+  )
+}
+
+/** Whether the first entry of a model's id is not ours. */
+export function isBehindAnother({ document }: ReadFile, model: string): boolean {
+  const first = entriesIn(document?.root).find(({ id }) => id === model)
+  return first !== undefined && first['envKey'] !== keyVariable
 }
 
 /** What is asked, and with which key, as far as files tell. */
 export interface InUse {
   readonly url: string | undefined
-  readonly urlPath: KeyPath
   readonly model: string | undefined
   readonly key: string | undefined
   /** The variable that the key comes from. */
@@ -108,22 +146,24 @@ export interface InUse {
   readonly entry: Table | undefined
 }
 
-/** Without an entry `env` comes before what stands beside the type. */
+/** What an entry does not say, `env` says under the usual names, and last what stands beside the type. */
 export function inUse(settings: ConfigValue): InUse {
   const entry = entryInUse(settings)
   const auth = valueIn(settings, ['security', 'auth'])
-  const variable = textIn(entry, ['envKey']) ?? 'OPENAI_API_KEY'
-  const fromEnv = textIn(settings, ['env', variable])
-  const urlVariable = ['env', 'OPENAI_BASE_URL']
+  const variable = textIn(entry, ['envKey']) ?? usualVariable
+  const variables = [...new Set([variable, usualVariable])]
+  const found = variables.map((name) => textIn(settings, ['env', name])).find(Boolean)
   return {
-    url:
-      entry === undefined
-        ? (textIn(settings, urlVariable) ?? textIn(auth, ['baseUrl']))
-        : textIn(entry, ['baseUrl']),
-    urlPath: entry === undefined ? ['security', 'auth', 'baseUrl'] : paths.entries,
+    url: [
+      textIn(entry, ['baseUrl']),
+      textIn(settings, ['env', 'OPENAI_BASE_URL']),
+      textIn(auth, ['baseUrl']),
+    ].find(Boolean),
     model: entry === undefined ? textIn(settings, paths.model) : textIn(entry, ['id']),
-    key: fromEnv ?? (entry?.['envKey'] === undefined ? textIn(auth, ['apiKey']) : undefined),
+    key: found ?? textIn(auth, ['apiKey']),
     variable,
     entry,
   }
 }
+
+const usualVariable = 'OPENAI_API_KEY'
