@@ -225,6 +225,10 @@ export interface SetupOptions {
   readonly isSlotUnnamed?: boolean | undefined
   /** The models stand so in the client's files: they are not looked for under another name. */
   readonly isConfigured?: boolean | undefined
+  /** The gateway was asked, and has no list: what is named is all that is known of it. */
+  readonly isListMissing?: boolean | undefined
+  /** The gateway has refused what the client would send by what stands in its files. */
+  readonly isRefused?: boolean | undefined
 }
 
 /** opus, sonnet, haiku and, in newer versions, fable in the messages client. */
@@ -239,6 +243,8 @@ export interface ModelChoice {
   readonly protocol?: ProtocolName
   /** What to do where the gateway does not serve it. Absent: nothing but to name another. */
   readonly probeCure?: string
+  /** What the client will ask for beside it, by the setup. Absent: nothing. */
+  readonly alsoSent?: readonly string[]
   /** What is shown as "model". */
   readonly model: string
   readonly slot?: Slot

@@ -53,7 +53,7 @@ async function runOnce(session: Session, request: RunRequest): Promise<number> {
   const asked: OneRun = { args: words.slice(1), env: withAuthorities(platform.machine.env, saved) }
   const clients = await loadClients()
   const called = clientsCalled(session, clients, words[0]!)
-  const catalog = request.verify ? await catalogOf(session, access, called[0]) : undefined
+  const catalog = request.verify ? await catalogOf(session, access) : undefined
   const target: Target = { access, catalog, asked }
   const { args, env, told }: Told = isShell
     ? forShell(session, clients, { ...target, name: saved.name })
@@ -67,18 +67,12 @@ async function runOnce(session: Session, request: RunRequest): Promise<number> {
   return statusOf(result, words[0]!, 'Check the command behind the name of the gateway.')
 }
 
-/**
- * @param client the one that is to be run, if it is one
- * @returns undefined: it has none, and may serve the client all the same
- */
-async function catalogOf(
-  session: Session,
-  access: GatewayAccess,
-  client: Client | undefined,
-): Promise<Catalog | undefined> {
+/** Undefined: it has none, and may serve the client all the same. */
+async function catalogOf(session: Session, access: GatewayAccess): Promise<Catalog | undefined> {
   const answer = await session.step('Asking the gateway for its models', catalogOrError(access))
   if (!(answer instanceof UserError)) return answer
-  if (!leavesOpen(answer, client?.protocol ?? 'chat')) throw answer
+  // Nothing else is asked of it before the command starts.
+  if (!leavesOpen(answer) || answer.code === 'key-rejected') throw answer
   session.remark(`note: The gateway has no readable list of models (${answer.message})`)
   return undefined
 }
