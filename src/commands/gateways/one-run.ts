@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import {
+  type AskedRun,
   type Client,
   type ModelChoice,
   type OneRun,
@@ -38,7 +39,7 @@ export interface Told extends OneRun {
 export interface Target {
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined
-  readonly asked: OneRun
+  readonly asked: AskedRun
 }
 
 /** The key stands in one variable of its process, and our own are not handed on. */
@@ -64,7 +65,7 @@ export function forClient(session: Session, clients: readonly Client[], target: 
       models,
       options,
     },
-    { args: asked.args, env },
+    { ...asked, env },
   )
   return {
     ...run,
