@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Obstacle, Settings } from '../../src/clients/client.ts'
+import { type Obstacle, runKeyVariable, type Settings } from '../../src/clients/client.ts'
 import { planRepairs } from '../../src/clients/repairs.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
@@ -56,7 +56,7 @@ describe('what it believes', () => {
     [
       'a trailing comma',
       { [file]: '{"model": {"name": "big"},}' },
-      { broken: `/home/ada/${file} (line 1, column 26): a trailing comma` },
+      { broken: `/home/ada/${file} line 1, column 26: a trailing comma` },
     ],
     [
       'the first entry of the id',
@@ -314,11 +314,51 @@ describe('a setup', () => {
     expect(() => planOn(qwen, { [file]: '{"ui": {},}' })).toThrow('a trailing comma')
   })
 
-  test('behind an entry of the same id the address stands beside the model', () => {
-    const after = settingsAfter({
-      [file]: JSON.stringify({ modelProviders: { openai: [{ ...theirs, id: 'gpt-5.6-sol' }] } }),
+  test('comes before another entry of its id; behind one, its address stands beside the model', () => {
+    const other = { ...theirs, id: 'gpt-5.6-sol' }
+    const without = { [file]: JSON.stringify({ modelProviders: { openai: [other] } }) }
+    const { modelProviders, model, env } = settingsAfter(without)
+    expect(modelProviders.openai.map(({ envKey }: typeof entry) => envKey)).toEqual([
+      variable,
+      'OPENAI_API_KEY',
+    ])
+    expect(model).toEqual({ name: 'gpt-5.6-sol' })
+    expect(env).toEqual({ [variable]: key })
+    expect(settingsAfter(home({}, [other])).model).toEqual({
+      name: 'gpt-5.6-sol',
+      baseUrl: 'https://gw.example/v1',
     })
-    expect(after.model).toEqual({ name: 'gpt-5.6-sol', baseUrl: 'https://gw.example/v1' })
-    expect(after.env).toEqual({ [variable]: key })
+  })
+})
+
+test('for one run: a file above all others, without the key, with what the administrator says', () => {
+  const disk = {
+    ...home(),
+    '/etc/qwen-code/settings.json': '{"ui": {"theme": "x"}, "model": {"name": "y"}}',
+  }
+  const { texts, choice } = planOn(qwen, disk, { options: { contextWindow: 9000 } })
+  const asked = { args: ['-p', 'x'], env: { A: '1' }, folder: '/tmp/run' }
+  const { args, env, files = {} } = qwen.forOneRun!(texts, choice, asked)
+  expect({ args, env }).toEqual({
+    args: ['-p', 'x'],
+    env: { A: '1', QWEN_CODE_SYSTEM_SETTINGS_PATH: '/tmp/run/qwen-settings.json' },
+  })
+  expect(Object.keys(files)).toEqual(['qwen-settings.json'])
+  expect(JSON.parse(files['qwen-settings.json']!)).toEqual({
+    $version: 4,
+    ui: { theme: 'x' },
+    security: { auth: { selectedType: 'openai', enforcedType: 'openai' } },
+    modelProviders: {
+      openai: [
+        {
+          id: 'gpt-5.6-sol',
+          name: 'Gateway',
+          baseUrl: 'https://gw.example/v1',
+          envKey: runKeyVariable,
+          generationConfig: { contextWindowSize: 9000 },
+        },
+      ],
+    },
+    model: { name: 'gpt-5.6-sol', baseUrl: 'https://gw.example/v1' },
   })
 })

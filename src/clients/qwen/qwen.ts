@@ -19,6 +19,7 @@ import { editKeys } from '../repairs.ts'
 import { testedVersions } from '../tested.ts'
 import { brokenText, fileOf, layersOf, originOf, readFile, rootOf, textAt } from '../texts.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
+import { forOneRun } from './one-run.ts'
 import {
   entriesIn,
   inUse,
@@ -71,6 +72,7 @@ export const qwen: ClientModule = {
   asConfigured: ({ model }) => ({ model, isConfigured: true }),
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
+  forOneRun,
   inTheWay,
   wrongNow,
 }

@@ -52,8 +52,11 @@ export const paths = {
   window: ['generationConfig', 'contextWindowSize'],
 } as const satisfies Record<string, KeyPath>
 
-/** The entry of our model. */
-export const ownEntry: KeyPath = [...paths.entries, { element: { envKey: keyVariable } }]
+/** The entry of our model. Of entries with the same id the first is asked. */
+export const ownEntry: KeyPath = [
+  ...paths.entries,
+  { element: { envKey: keyVariable }, isFirst: true },
+]
 
 /** The user's own settings, the weaker file before the stronger. */
 export function ownFiles(texts: FileTexts): readonly ReadFile[] {
@@ -130,10 +133,12 @@ export function entryInUse(settings: ConfigValue | undefined): Table | undefined
   )
 }
 
-/** Whether the first entry of a model's id is not ours. */
+/** Whether our entry stands behind another for that model. One that is not there yet will not. */
 export function isBehindAnother({ document }: ReadFile, model: string): boolean {
-  const first = entriesIn(document?.root).find(({ id }) => id === model)
-  return first !== undefined && first['envKey'] !== keyVariable
+  const entries = entriesIn(document?.root)
+  const own = entries.findIndex(({ envKey }) => envKey === keyVariable)
+  const first = entries.findIndex(({ id }) => id === model)
+  return first !== -1 && first < own
 }
 
 /** What is asked, and with which key, as far as files tell. */
