@@ -138,7 +138,14 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
-  { code: 'qwen-settings-broken', disk: { [file]: '{"a": 1,}' }, place: file, weight: 'blocks' },
+  { code: 'qwen-settings-broken', disk: { [file]: '{"a":' }, place: file, weight: 'blocks' },
+  {
+    code: 'qwen-settings-broken',
+    disk: { [file]: '// mine\n{"a": 1,}' },
+    place: file,
+    weight: 'blocks',
+    isRepaired: true,
+  },
   {
     code: 'qwen-entry-broken',
     disk: home({}, [{ name: 'no id' }]),
@@ -310,8 +317,10 @@ describe('a setup', () => {
     expect(obstacles).toMatchObject([{ code: 'qwen-login', needsConsent: expect.any(String) }])
   })
 
-  test('a file that Qwen Code does not read is refused', () => {
-    expect(() => planOn(qwen, { [file]: '{"ui": {},}' })).toThrow('a trailing comma')
+  test('a file that Qwen Code does not read is refused; trailing commas go, comments stay', () => {
+    const { edits } = planOn(qwen, { [file]: '{\n  "ui": {}, // mine\n}' })
+    expect(text(edits[0]!.after)).toContain('"ui": {}, // mine\n  "$version": 4,')
+    expect(() => planOn(qwen, { [file]: '{"ui": {}' })).toThrow('Cannot read')
   })
 
   test('comes before another entry of its id; behind one, its address stands beside the model', () => {

@@ -74,12 +74,19 @@ function unreadable(texts: FileTexts): readonly Obstacle[] {
   const file = fileOf(texts, 'settings')
   const problem = problemOf(file)
   if (problem === undefined) return []
+  const isRepairable = readFile(file).problem === undefined
   return [
     {
       code: 'qwen-settings-broken',
       message: `Qwen Code does not start with it, or (as version 0.15.10) sets the whole file aside: ${problem}`,
       place: file.path,
-      cure: 'Correct the file by hand; comments may stay.',
+      cure: isRepairable ? 'Take trailing commas out of it.' : 'Correct the file by hand.',
+      ...(isRepairable
+        ? {
+            repair: { role: 'settings', changes: [], toStrictJson: 'but-comments' } as const,
+            needsConsent: `Trailing commas are taken out of ${file.path}, which comes into force as a whole.`,
+          }
+        : {}),
       weight: 'blocks',
       covers: 'broken',
     },

@@ -132,14 +132,15 @@ function projectEnvFile(machine: Machine, look: Look): readonly string[] {
 /** @throws UserError `config-invalid`, `config-conflict` */
 function planSettings(texts: FileTexts, choice: Choice): FileEdit {
   const file = fileOf(texts, 'settings')
-  const problem = problemOf(file)
+  const edit = editKeys('qwen', file, ourKeys(file, choice), choice.repairs)
+  const problem = problemOf({ ...file, bytes: edit.after })
   if (problem !== undefined)
     throw new UserError({
       code: 'config-invalid',
-      message: `Qwen Code cannot read ${brokenText(file.path, problem)}`,
-      hint: 'Correct the file by hand.',
+      message: `Qwen Code would not read ${brokenText(file.path, problem)}`,
+      hint: 'Correct the file, or let repoint take trailing commas out of it.',
     })
-  return editKeys('qwen', file, ourKeys(file, choice), choice.repairs)
+  return edit
 }
 
 function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
