@@ -2,6 +2,7 @@ import { Argument, Command } from '@commander-js/extra-typings'
 import { rowOf } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { exitStatus, UserError } from '../../errors.ts'
+import { rootsOf } from '../../gateway/roots.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { type CommandFile, examples, timeoutOption } from '../command.ts'
 import { clientsNow } from '../inventory/client-state.ts'
@@ -92,6 +93,8 @@ async function listGateways(session: Session, request: GatewaysRequest): Promise
 async function exportDefaults(session: Session, wanted: string): Promise<number> {
   const saved = savedGateway(session, wanted)
   const { name, baseUrl } = saved
+  const { messages } = rootsOf(saved)
+  const messagesUrl = messages === baseUrl ? undefined : messages
   const users = (await clientsNow(session, runsSoFar(session))).filter(({ client, settings }) =>
     isUsedBy(saved, client, settings),
   )
@@ -99,7 +102,9 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
     const options = client.asConfigured(settings)
     return { id: client.id, options, flags: flagsFor(rowOf(client.id), options) }
   })
-  session.platform.terminal.out(session.redact(spellDefaults({ name, baseUrl, clients })))
+  session.platform.terminal.out(
+    session.redact(spellDefaults(compact({ name, baseUrl, messagesUrl, clients }))),
+  )
   return 0
 }
 
@@ -166,6 +171,9 @@ function show(
       ]
     }),
   )
+  for (const { name, roots } of all)
+    if (roots !== undefined)
+      session.remark(`${name}: chat at ${roots.chat}, messages at ${roots.messages}.`)
   for (const { name } of all) {
     const failure = checked.get(name)
     if (failure === undefined) continue

@@ -90,7 +90,7 @@ export function placeOf(
   const { root } = settings
   if (root === undefined) return undefined
   const protocol = protocolOf(client, settings)
-  const known: readonly Place[] = [...runsOf(client, runs), ...gatewaysIfReadable(session)]
+  const known: readonly Place[] = [...gatewaysIfReadable(session), ...runsOf(client, runs)]
     .filter(({ baseUrl }) => baseUrl !== '')
     .map((one) => ({ baseUrl: one.baseUrl, roots: rootsOf(one) }))
   return (

@@ -4,6 +4,7 @@ import { leavesOpen } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { hangUp, openAhead } from '../../gateway/http/request.ts'
 import { isChatModel } from '../../gateway/models/rules.ts'
+import { unusualRoots } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { configuredGateways, type FoundGateway, findGateway, type Known } from '../find-gateway.ts'
@@ -94,7 +95,19 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
       return [client, client.choose(undefined, named, versions.get(client))]
     }),
   )
-  return { access, models, catalog: undefined, notices: [] }
+  return { access, models, catalog: undefined, notices: rootsUnasked(access) }
+}
+
+/** What is taken for the roots where nobody was asked, if it is not the usual. */
+function rootsUnasked(access: GatewayAccess): readonly Notice[] {
+  const roots = unusualRoots(access)
+  if (roots === undefined) return []
+  return [
+    {
+      code: 'roots-unasked',
+      message: `The gateway was not asked: its chat routes are taken to hang at ${roots.chat}, those of messages at ${roots.messages}`,
+    },
+  ]
 }
 
 /** Lets a person choose where the rules find nothing; undefined: the client is to be left out. */
