@@ -5,7 +5,7 @@ import { exitStatus, UserError } from '../../errors.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { type CommandFile, examples, timeoutOption } from '../command.ts'
-import { clientsNow } from '../inventory/client-state.ts'
+import { clientsNow, configuredOptions } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import {
   isUsedBy,
@@ -95,11 +95,12 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
   const { name, baseUrl } = saved
   const { messages } = rootsOf(saved)
   const messagesUrl = messages === baseUrl ? undefined : messages
-  const users = (await clientsNow(session, runsSoFar(session))).filter(({ client, settings }) =>
+  const runs = runsSoFar(session)
+  const users = (await clientsNow(session, runs)).filter(({ client, settings }) =>
     isUsedBy(saved, client, settings),
   )
   const clients = users.map(({ client, settings }): ClientDefaults => {
-    const options = client.asConfigured(settings)
+    const options = configuredOptions(client, settings, runs)
     return { id: client.id, options, flags: flagsFor(rowOf(client.id), options) }
   })
   session.platform.terminal.out(
