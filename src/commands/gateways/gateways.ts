@@ -2,6 +2,7 @@ import { Argument, Command } from '@commander-js/extra-typings'
 import { rowOf } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { exitStatus, UserError } from '../../errors.ts'
+import { headerDocument, shownHeader } from '../../gateway/input/header.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { type CommandFile, examples, timeoutOption } from '../command.ts'
@@ -73,10 +74,11 @@ async function listGateways(session: Session, request: GatewaysRequest): Promise
   session.document({
     command: 'gateways',
     gateways: all.map((one) => {
-      const { maskedKey: _, ...shown } = one
+      const { maskedKey: _, headers = [], ...shown } = one
       return {
         ...shown,
         key: shownKey(one),
+        ...compact({ headers: headerDocument(headers) }),
         keychain: one.key === undefined,
         proven: one.proven ?? null,
         clients: users.get(one.name) ?? [],
@@ -172,9 +174,13 @@ function show(
       ]
     }),
   )
-  for (const { name, roots } of all)
+  for (const { name, roots, headers = [], keyHeader } of all) {
     if (roots !== undefined)
-      session.remark(`${name}: chat at ${roots.chat}, messages at ${roots.messages}.`)
+      session.say(`  ${name} has chat at ${roots.chat}, messages at ${roots.messages}`)
+    if (keyHeader !== undefined) session.say(`  ${name} takes the key as ${keyHeader}`)
+    if (headers.length > 0)
+      session.say(`  ${name} is asked with ${headers.map(shownHeader).join(', ')}`)
+  }
   for (const { name } of all) {
     const failure = checked.get(name)
     if (failure === undefined) continue
