@@ -2,10 +2,11 @@ import type { ClientName } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import { readCatalog } from '../gateway/catalog.ts'
+import { type CatalogOptions, leavesOpen, withoutList } from '../gateway/catalog.ts'
+import { GatewayFinder } from '../gateway/find-roots.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { cleanKey } from '../gateway/input/key.ts'
-import { usualRoots } from '../gateway/roots.ts'
+import { assumedRoots } from '../gateway/roots.ts'
 import type { Catalog, GatewayAccess, Roots } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { RunRecord } from '../transaction/record.ts'
@@ -15,6 +16,7 @@ import { settingsNow } from './inventory/client-files.ts'
 import { isAtOwnRoot, placeOf, runsOf } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
 import { rememberModels } from './inventory/model-cache.ts'
+import { savedRoots } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 
 /** A key is a line; whatever is larger is not one. */
@@ -75,7 +77,7 @@ export async function findGateway(
   return {
     access: accessTo(session, {
       baseUrl: address.value,
-      roots: known.roots ?? usualRoots(address.value),
+      roots: rootsAt(session, flags, known, address.value),
       key: key.value,
       timeoutMs: flags.timeout * 1000,
       caFile: caFileFor(session, address.value, flags.caFile),
@@ -84,6 +86,31 @@ export async function findGateway(
     asked: { baseUrl: address.isAsked, key: key.isAsked },
     isKeyInUse: key.isInUse === true,
   }
+}
+
+/**
+ * Where the routes of the gateway are looked for first: as they are known, else as they were when it
+ * was used last, else as its address suggests.
+ *
+ * @throws UserError `usage` for a root of messages in another origin
+ */
+function rootsAt(
+  session: Session,
+  { messagesUrl, allowHttp }: GatewayFlags,
+  known: Known,
+  baseUrl: string,
+): Roots {
+  const roots = known.roots ?? savedRoots(session, baseUrl) ?? assumedRoots(baseUrl)
+  if (messagesUrl === undefined) return roots
+
+  const messages = normaliseBaseUrl(messagesUrl, { allowHttp: allowHttp === true }).baseUrl
+  const { origin } = new URL(baseUrl)
+  if (new URL(messages).origin === origin) return { ...roots, messages }
+  throw new UserError({
+    code: 'usage',
+    message: `--messages-url is not at ${origin}, and a key is for one origin`,
+    hint: `Set the clients for ${messages} up by themselves, with it as --base-url.`,
+  })
 }
 
 /** A gateway, asked from this machine until the command is interrupted. */
@@ -99,13 +126,16 @@ export function accessTo(
  * newest setup that is in force will do, unless the user names an address or a key: the two go
  * together.
  *
- * @param checkAddress throws for one that is not to be asked
+ * @param options.isExtra a model is named: why there is no list is then returned in its place
+ * @param options.checkAddress throws for one that is not to be asked
  */
 export async function askCatalog(
   session: Session,
   flags: GatewayFlags,
-  checkAddress: (baseUrl: string) => void = () => {},
-): Promise<{ access: GatewayAccess; catalog: Catalog }> {
+  options: Pick<CatalogOptions, 'isExtra'> & {
+    readonly checkAddress?: (baseUrl: string) => void
+  } = {},
+): Promise<{ finder: GatewayFinder; answer: Catalog | UserError }> {
   settleFirst(session)
   const runs = runsSoFar(session)
   const { baseUrl, keyStdin, keyFile, keyEnv } = flags
@@ -120,11 +150,20 @@ export async function askCatalog(
   const known = configured ?? { lastBaseUrl: runs[0]?.baseUrl }
   const { access, notices } = await findGateway(session, flags, known)
   session.platform.ask.release()
-  checkAddress(access.baseUrl)
-  const catalog = await session.step('Asking the gateway for its models', readCatalog(access))
-  rememberModels(session, catalog)
-  session.notice(...notices, ...(catalog.notices ?? []))
-  return { access, catalog }
+  options.checkAddress?.(access.baseUrl)
+  const finder = new GatewayFinder(access)
+  const answer = await session.step(
+    'Asking the gateway for its models',
+    finder.askCatalog({ isExtra: options.isExtra }),
+  )
+  session.notice(...notices)
+  if (answer instanceof UserError) {
+    if (options.isExtra && leavesOpen(answer)) return { finder, answer }
+    throw withoutList(answer)
+  }
+  rememberModels(session, answer)
+  session.notice(...(answer.notices ?? []))
+  return { finder, answer }
 }
 
 /** The gateways of all setups that are still in force, the newest first. */

@@ -99,7 +99,11 @@ test('what is wrong is told by its own name', () => {
 
 test('one run: by its content variable, with the key in ours', () => {
   const { texts, choice } = planOn(kilo, {})
-  const { env, args } = kilo.forOneRun!(texts, choice, { args: ['run', 'hi'], env: {} })
+  const { env, args } = kilo.forOneRun!(texts, choice, {
+    args: ['run', 'hi'],
+    env: {},
+    folder: '/x',
+  })
   expect(args).toEqual(['run', 'hi'])
   expect(JSON.stringify(env)).not.toContain(key)
   expect(JSON.parse(env['KILO_CONFIG_CONTENT']!)).toMatchObject({
