@@ -1,4 +1,5 @@
 import type { Client, ModelChoice } from '../../clients/client.ts'
+import { expectSendable } from '../../clients/headers.ts'
 import { exitStatus, UserError } from '../../errors.ts'
 import { catalogUnavailable, leavesOpen } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
@@ -50,12 +51,14 @@ export async function findProvenGateway(
     lastBaseUrl: runs[0]?.baseUrl,
     configured: session.canAsk ? await configuredGateways(session, runs) : [],
     takesPreset: request.yes,
+    name: request.name,
     ...request.known,
   }
 
   for (let tries = 1; ; tries++) {
     const found = await findGateway(session, request.gateway, known)
     expectNameFor(session, request.name, found.access.baseUrl)
+    for (const client of run.clients) expectSendable(client, found.access)
     try {
       const { access, ...proof } = await proofOf(run, found.access)
       session.notice(...found.notices, ...proof.notices)
