@@ -6,8 +6,9 @@ import { isNewer, livingServer } from '../server.ts'
 const stopTimeoutMs = 30_000
 
 /**
- * The server that `kilo daemon start` leaves running: `kilo` and `kilo run` hand what they are asked to
- * it where there is one (7.7.9, 2026-11-22; 7.0.33 has none).
+ * The server that `kilo daemon start` leaves running. `kilo` and `kilo run` hand what they are asked to
+ * it, and it goes on with the address and the key that it read at its start (7.7.9, 2026-11-22;
+ * 7.0.33 has none).
  *
  * Looks at its state file and at whether that process lives; starts nothing. One that started after
  * auth.json was written holds the key that is there.
