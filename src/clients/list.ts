@@ -75,7 +75,6 @@ export const rows: readonly ClientRow[] = [
     load: async () => (await import('./opencode/opencode.ts')).opencode,
   },
   {
-<<<<<<< HEAD
     id: 'kilo',
     family: 'kilo',
     label: 'Kilo',
@@ -88,7 +87,8 @@ export const rows: readonly ClientRow[] = [
     },
     flags: [modelFlag, providerIdFlag, contextWindowFlag],
     load: async () => (await import('./kilo/kilo.ts')).kilo,
-=======
+  },
+  {
     id: 'pi',
     family: 'pi',
     label: 'pi',
@@ -100,7 +100,6 @@ export const rows: readonly ClientRow[] = [
     },
     flags: [modelFlag, protocolFlag, providerIdFlag, contextWindowFlag],
     load: async () => (await import('./pi/pi.ts')).pi,
->>>>>>> main
   },
   {
     id: 'qwen',
