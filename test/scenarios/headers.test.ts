@@ -122,7 +122,7 @@ describe('a gateway that wants headers', () => {
     const shown = { 'x-portkey-provider': 'openai', 'x-portkey-api-key': '....d5c4' }
     const { json } = await repoint(home, ['gateways'])
     expect(json).toMatchObject({ gateways: [{ name: 'pk', headers: shown }] })
-    const status = (await repoint(home, ['status'])).json
+    const status = (await repoint(home, ['status', ...clients])).json
     expect(status).toMatchObject({
       clients: clients.map((id) => ({ id, gateway: 'pk', headers: shown })),
     })
