@@ -179,6 +179,12 @@ const cases: readonly Case[] = [
     weight: 'may-block',
   },
   {
+    code: 'qwen-copy',
+    disk: { '.qwen/settings.json.orig': home()[file]! },
+    place: '.qwen/settings.json.orig:4',
+    weight: 'may-block',
+  },
+  {
     code: 'qwen-shell-variable',
     disk: home(),
     machine: { env: { [variable]: 'sk-old' } },

@@ -53,7 +53,7 @@ export function wrongNow(scene: Scene): readonly Obstacle[] {
   const { texts } = scene
   const file = readFile(fileOf(texts, 'settings'))
   const { value } = mergedSettings(texts)
-  const found = [...unreadable(texts), ...folders(scene), ...brokenEntries(file)]
+  const found = [...unreadable(texts), ...folders(scene), ...brokenEntries(file), ...copies(texts)]
   const used = inUse(value)
   // With another service Qwen Code may be set up as its owner likes.
   if (textIn(value, paths.type) !== 'openai' || used.url === undefined) return found
@@ -186,7 +186,7 @@ function older(file: ReadFile): readonly Obstacle[] {
       message:
         'Qwen Code rewrites the file at its next start, since it is of an older layout: others on this machine can read it then, and versions such as 0.15.10 leave a copy beside it',
       place: placeOf(file, ['$version']),
-      cure: 'Start Qwen Code once before the setup; else run `repoint doctor --fix qwen` after its start.',
+      cure: 'Start Qwen Code once before the setup; else run `repoint doctor qwen --fix` after its start.',
       weight: 'may-block',
     },
   ]
@@ -229,6 +229,23 @@ function envLines(texts: FileTexts, name: string): readonly EnvLine[] {
         .map(({ line }) => ({ place: `${path}:${line}`, isOfHome: role === 'home-env' })),
     ),
   )
+}
+
+/** No undo reaches what the client has copied. */
+function copies(texts: FileTexts): readonly Obstacle[] {
+  return layersOf(texts, 'copy').flatMap((text) => {
+    const file = readFile(text)
+    if (file.document?.get(paths.key) === undefined) return []
+    return [
+      {
+        code: 'qwen-copy',
+        message: 'Qwen Code has left a copy of its settings, with a key that a setup has put there',
+        place: placeOf(file, paths.key),
+        cure: 'Delete the copy.',
+        weight: 'may-block',
+      },
+    ]
+  })
 }
 
 function withoutVersion(scene: Scene, { url, variable }: InUse): readonly Obstacle[] {
