@@ -2,7 +2,7 @@ import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
 import type { Choice, FileText, FileTexts, Obstacle, Scene } from '../client.ts'
 import { leftoverObstacles } from '../leftovers.ts'
 import { relativePlaceObstacles } from '../paths.ts'
-import { exportedVariables, isExported, variableObstacles } from '../shell.ts'
+import { exportedVariables, isExported, proxyForHere, variableObstacles } from '../shell.ts'
 import {
   fileOf,
   isLoopbackUrl,
@@ -44,6 +44,7 @@ export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
     ...otherOfSameId(file, choice.models.model),
     ...older(file),
     ...variables(scene),
+    ...proxy(scene, choice.root),
     ...layers(scene),
   ]
 }
@@ -65,6 +66,7 @@ export function wrongNow(scene: Scene): readonly Obstacle[] {
     ...withoutVersion(scene, used),
     ...withoutKey(scene, used),
     ...leftovers(scene, used),
+    ...proxy(scene, used.url),
     ...(isOwn ? [...older(file), ...variables(scene), ...layers(scene)] : []),
     ...(isOwn && used.model !== undefined ? otherOfSameId(file, used.model) : []),
   ]
@@ -212,6 +214,21 @@ function variables(scene: Scene): readonly Obstacle[] {
         weight: 'blocks',
       }),
     ),
+  ]
+}
+
+/** With 0.15.10 no exemption helps. */
+function proxy({ machine }: Scene, url: string): readonly Obstacle[] {
+  const found = proxyForHere(url, machine.env)
+  if (found === undefined) return []
+  return [
+    {
+      code: 'qwen-proxy',
+      message: `${found.variable} is set: Qwen Code asks that proxy for ${found.host} too`,
+      place: 'environment',
+      cure: `Add ${found.host} to NO_PROXY.`,
+      weight: 'blocks',
+    },
   ]
 }
 
