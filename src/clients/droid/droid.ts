@@ -4,7 +4,7 @@ import { strictJsonProblem } from '../../edits/strict-json.ts'
 import { UserError } from '../../errors.ts'
 import { withLimits } from '../../gateway/models/limits.ts'
 import { defaultModel } from '../../gateway/models/rules.ts'
-import type { Catalog } from '../../gateway/types.ts'
+import { type Catalog, keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
   Choice,
@@ -19,6 +19,7 @@ import type {
   SetupOptions,
 } from '../client.ts'
 import { checkProviderId } from '../flags.ts'
+import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
 import { pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
@@ -68,6 +69,8 @@ export const droid: ClientModule = {
     pingEnv: { FACTORY_DROID_AUTO_UPDATE_ENABLED: 'false' },
   },
   protocol: 'chat',
+  // Without an apiKey no `authorization` goes out. What stands in headers is sent as it is.
+  sends: { headers: true, keyHeaders },
   restartAdvice:
     'Close every running droid and start it again. Its screen asks for a Factory login all the same; `droid exec` needs none.',
   files: droidFiles,
@@ -79,7 +82,8 @@ export const droid: ClientModule = {
   asConfigured: ({ model, providerId }) => ({ model, providerId, isConfigured: true }),
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
-  forOneRun: (texts, choice, asked) => forOneRun(ourKeys(fileOf(texts, 'settings'), choice), asked),
+  forOneRun: (texts, choice, asked) =>
+    forOneRun({ keys: ourKeys(fileOf(texts, 'settings'), choice), choice, asked }),
   inTheWay,
   wrongNow,
 }
@@ -152,7 +156,8 @@ function planDroid(texts: FileTexts, choice: Choice): readonly FileEdit[] {
 }
 
 /** What else stands in our entry stays, unless it belongs to another address. */
-function ourKeys(file: FileText, { root, key, providerId, models, options }: Choice): KeyChange[] {
+function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
+  const { root, key, keyHeader, providerId, models, options } = choice
   const path = modelPath(providerId)
   const now = tableAt(readFile(file), path) ?? {}
   const url = textIn(now, 'baseUrl')
@@ -170,7 +175,17 @@ function ourKeys(file: FileText, { root, key, providerId, models, options }: Cho
       ? [{ path: [...path, 'displayName'], value: 'Gateway' }]
       : []),
     { path: [...path, 'baseUrl'], value: root, isBound: true },
-    { path: [...path, 'apiKey'], value: key, isSecret: true, isBound: true },
+    ...(keyHeader === undefined || now['apiKey'] !== undefined
+      ? [
+          {
+            path: [...path, 'apiKey'],
+            value: keyHeader === undefined ? key : undefined,
+            isSecret: true,
+            isBound: true,
+          },
+        ]
+      : []),
+    ...headerKeys([...path, 'extraHeaders'], now['extraHeaders'], choice, isOtherAddress),
     { path: [...path, 'provider'], value: chatProvider, isBound: true },
     // With either of them it would speak another protocol.
     ...['authMode', 'bedrock']
@@ -193,11 +208,17 @@ function readBackDroid(texts: FileTexts): Settings {
   const found = modelCalled(customModels(settings), chosen)
   const url = textIn(found?.entry, 'baseUrl')
   const key = textIn(found?.entry, 'apiKey')
+  const { headers, keyed } = readHeaders(found?.entry['extraHeaders'])
   const window = found?.entry['maxContextLimit']
   return compact({
     root: url === undefined ? undefined : rootOf(url),
     model: found ? textIn(found.entry, 'model') : chosen,
-    ...(key && !isFromVariable(key) ? { key, keyPath: settings.path } : {}),
+    ...(key
+      ? isFromVariable(key)
+        ? {}
+        : { key, keyPath: settings.path }
+      : keyed && { ...keyed, keyPath: settings.path }),
+    ...(headers.length === 0 ? {} : { headers }),
     providerId: found?.providerId,
     contextWindow: typeof window === 'number' ? window : undefined,
     broken:

@@ -1,11 +1,18 @@
 import type { KeyChange, KeyPath } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import { type AskedRun, type OneRun, runKeyVariable } from '../client.ts'
+import { type AskedRun, type Choice, type OneRun, runKeyVariable } from '../client.ts'
 import { overlaid } from '../texts.ts'
 import { idOf } from './settings.ts'
 
 /** Names a settings file that lies above all others, those of projects included (0.215.0, 0.225.2). */
 const variable = 'FACTORY_RUNTIME_SETTINGS_PATH'
+
+interface Asked {
+  /** What a setup would write into the file. */
+  readonly keys: readonly KeyChange[]
+  readonly choice: Choice
+  readonly asked: AskedRun
+}
 
 /** No entry of the user's is called so. */
 const ownId = 'repoint-run'
@@ -16,7 +23,14 @@ const ownId = 'repoint-run'
  *
  * @throws UserError `usage`
  */
-export function forOneRun(keys: readonly KeyChange[], { args, env, folder }: AskedRun): OneRun {
+export function forOneRun({ keys, choice, asked }: Asked): OneRun {
+  const { args, env, folder } = asked
+  if (choice.keyHeader !== undefined)
+    throw new UserError({
+      code: 'protocol-unsupported',
+      message: `The gateway takes the key as ${choice.keyHeader} alone, which droid takes from its files only`,
+      hint: 'Set it up: `repoint droid`.',
+    })
   const isTold = args.some((arg) => arg === '--settings' || arg.startsWith('--settings='))
   if (isTold || env[variable])
     throw new UserError({

@@ -5,7 +5,7 @@ import { isSameButVersion, rootFor } from '../../gateway/roots.ts'
 import type { Catalog, Roots } from '../../gateway/types.ts'
 import type { RunRecord } from '../../transaction/record.ts'
 import { settingsNow } from '../inventory/client-files.ts'
-import { isSetUp, setUpAs } from '../inventory/client-state.ts'
+import { configuredOptions, isSetUp } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
 import type { Kept, SetupRequest, SetupRun } from './run.ts'
 
@@ -18,8 +18,7 @@ export function keptChoices(
   const kept = clients.flatMap((client): [Client, Kept][] => {
     const settings = settingsNow(session, client)
     if (settings?.root === undefined || !isSetUp(client, settings, runs)) return []
-    const isOwn = setUpAs(client, runs) === client.id || undefined
-    const options = client.asConfigured(settings, isOwn)
+    const options = configuredOptions(client, settings, runs)
     return [[client, { root: settings.root, options }]]
   })
   return new Map(kept)
