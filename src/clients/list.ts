@@ -1,6 +1,6 @@
 import { claudeFlags } from './claude/flags.ts'
 import type { Client, ClientFlag, ClientModule, ClientName } from './client.ts'
-import { contextWindowFlag, modelFlag, providerIdFlag } from './flags.ts'
+import { contextWindowFlag, modelFlag, protocolFlag, providerIdFlag } from './flags.ts'
 
 /** All that the command line needs of a client before it is chosen. */
 export interface ClientRow extends ClientName {
@@ -73,6 +73,33 @@ export const rows: readonly ClientRow[] = [
     },
     flags: [modelFlag, providerIdFlag, contextWindowFlag],
     load: async () => (await import('./opencode/opencode.ts')).opencode,
+  },
+  {
+    id: 'kilo',
+    family: 'kilo',
+    label: 'Kilo',
+    description: 'set up Kilo: its config and its auth.json, as one pair',
+    examples: ['repoint kilo', 'repoint kilo --model gpt-5.6-sol --provider-id work'],
+    changes: {
+      files:
+        '`~/.local/share/kilo/auth.json`, then `~/.config/kilo/kilo.jsonc` or the strongest that is there',
+      keys: 'the key under your provider id; one provider, `model`, `small_model`; before its first start an empty `permission.bash`',
+    },
+    flags: [modelFlag, providerIdFlag, contextWindowFlag],
+    load: async () => (await import('./kilo/kilo.ts')).kilo,
+  },
+  {
+    id: 'pi',
+    family: 'pi',
+    label: 'pi',
+    description: 'set up pi: models.json and settings.json, as one pair',
+    examples: ['repoint pi', 'repoint pi --model claude-opus-5-5 --protocol messages'],
+    changes: {
+      files: '`~/.pi/agent/models.json`, then `~/.pi/agent/settings.json`',
+      keys: 'one provider with the key, its address, its protocol and its models; `defaultProvider`, `defaultModel`; a login for the same provider in `auth.json` goes',
+    },
+    flags: [modelFlag, protocolFlag, providerIdFlag, contextWindowFlag],
+    load: async () => (await import('./pi/pi.ts')).pi,
   },
   {
     id: 'qwen',

@@ -69,7 +69,7 @@ function wantedOptions(
   if (before === undefined) return named
   if (defaults) return { disableAttribution: false, ...named }
 
-  const { slotModels = {}, contextWindow, ...others } = before.options
+  const { slotModels = {}, contextWindow, protocol, ...others } = before.options
   const lost = new Set(request.isKeyOnly ? [] : lostModels(client, before, heard))
   const stays = (id: string | undefined) => (id === undefined || lost.has(id) ? undefined : id)
   const slot = named.slot ?? others.slot ?? usualSlot
@@ -78,7 +78,7 @@ function wantedOptions(
     ([name, id]) => stays(id) && !(name === slot && named.model !== undefined),
   )
 
-  // A window is that of the models, at one gateway.
+  // Window and protocol are those of the models, at one gateway.
   const isSame = isAt(client, before, roots) && lost.size === 0 && modelsOf(named).length === 0
   return {
     ...others,
@@ -87,6 +87,7 @@ function wantedOptions(
     subagentModel: stays(others.subagentModel),
     smallModel: stays(others.smallModel),
     contextWindow: isSame ? contextWindow : undefined,
+    protocol: isSame ? protocol : undefined,
     ...compact(named),
     isConfigured: named.slot === undefined && modelsOf(named).length === 0,
     slotModels: { ...Object.fromEntries(pins), ...named.slotModels },

@@ -1,0 +1,215 @@
+import { compact } from '../../compact.ts'
+import type { ConfigValue } from '../../edits/plan.ts'
+import { withLimits } from '../../gateway/models/limits.ts'
+import { speaks } from '../../gateway/models/rules.ts'
+import { type Catalog, keyHeaders, type ProtocolName } from '../../gateway/types.ts'
+import type { Machine } from '../../platform/platform.ts'
+import type {
+  ClientModule,
+  ConfigFile,
+  FileText,
+  FileTexts,
+  Look,
+  ModelChoice,
+  Origins,
+  Settings,
+  SetupOptions,
+} from '../client.ts'
+import { checkProviderId, usableProviderId } from '../flags.ts'
+import { readHeaders } from '../headers.ts'
+import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
+import { pathsOf } from '../paths.ts'
+import { testedVersions } from '../tested.ts'
+import { brokenText, fileOf, readFile, rootOf } from '../texts.ts'
+import {
+  apiOf,
+  loginOf,
+  modelOf,
+  type PiFile,
+  type PiProvider,
+  providerOf,
+  providerPath,
+  readModels,
+  readPiKey,
+  readSettings,
+  reservedIds,
+  startsWith,
+} from './config.ts'
+import { inTheWay, wrongNow } from './obstacles.ts'
+import { forOneRun } from './one-run.ts'
+import { planPi } from './plan.ts'
+import { bestProtocol, chosenByRules, usualProtocol } from './protocol.ts'
+import tested from './tested.json' with { type: 'json' }
+
+const demoFiles = {
+  '.pi/agent/models.json': `{
+  "providers": {
+    // on the machine under my desk
+    "ollama": {
+      "baseUrl": "http://localhost:11434/v1",
+      "api": "openai-completions",
+      "apiKey": "ollama",
+      "models": [{ "id": "qwen2.5-coder:7b" }],
+    },
+  },
+}
+`,
+  '.pi/agent/settings.json': `{
+  "theme": "dark",
+  "defaultThinkingLevel": "low"
+}
+`,
+}
+
+/** pi. Facts: run against 0.60.0, 0.73.1 and 0.87.1, 2026-11-22. */
+export const pi: ClientModule = {
+  binary: {
+    command: 'pi',
+    versionArgs: ['--version'],
+    testedVersions: testedVersions(tested),
+    pingArgs: (prompt) => ['-p', prompt],
+    authorityVariables: ['NODE_EXTRA_CA_CERTS'],
+    pingEnv: { PI_OFFLINE: '1' },
+  },
+  protocol: usualProtocol,
+  alsoSpeaks: ['responses', 'messages'],
+  // It sends the key as Bearer beside them.
+  sends: { headers: true, keyHeaders },
+  // models.json is read anew by /model, settings.json by /reload alone.
+  restartAdvice: 'Close every running pi and start it again.',
+  files: piFiles,
+  checkOptions: ({ providerId }) => checkProviderId(providerId, 'pi', reservedIds),
+  choose: chooseForPi,
+  plan: planPi,
+  readBack: readBackPi,
+  origins: originsOfPi,
+  asConfigured: ({ model, protocol, providerId }) => ({
+    model,
+    protocol,
+    providerId: usableProviderId(providerId, reservedIds),
+    isConfigured: true,
+  }),
+  wouldUse: (catalog) => oneUse(chosenByRules(catalog)),
+  demoFiles,
+  forOneRun,
+  inTheWay,
+  wrongNow,
+}
+
+/** `PI_CODING_AGENT_DIR` may begin with `~`. Of a project pi looks in the very folder it is started in. */
+function piFiles(machine: Machine, look: Look): readonly ConfigFile[] {
+  const { join, named } = pathsOf(machine)
+  const { home, cwd, env } = machine
+  const tilde = /^~(?:\/(.*))?$/s.exec(env['PI_CODING_AGENT_DIR'] ?? '')
+  const folder =
+    tilde === null
+      ? (named('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent'))
+      : join(home, tilde[1] ?? '')
+  const auth = join(folder, 'auth.json')
+  const project = join(cwd, '.pi', 'settings.json')
+  const extensions = join(cwd, '.pi', 'extensions')
+  const layer = { format: 'json', holdsSecret: false, use: 'layer' } as const
+  return [
+    // A login of before must be gone when the address changes: it would be sent there.
+    ...(look.exists(auth)
+      ? [{ role: 'auth', path: auth, format: 'json', holdsSecret: true, use: 'target' } as const]
+      : []),
+    {
+      role: 'models',
+      path: join(folder, 'models.json'),
+      format: 'json',
+      holdsSecret: true,
+      use: 'target',
+    },
+    {
+      role: 'settings',
+      path: join(folder, 'settings.json'),
+      format: 'json',
+      holdsSecret: false,
+      use: 'target',
+    },
+    ...(look.exists(project) ? [{ role: 'project', path: project, ...layer }] : []),
+    ...look
+      .entries(extensions)
+      .map((name) => ({ role: 'project-code', path: join(extensions, name), ...layer })),
+  ]
+}
+
+const windows: WindowHabit = { otherwise: 'pi takes it for 128,000 tokens' }
+
+/** @throws UserError `model-unknown`, `protocol-unsupported`, `usage` */
+function chooseForPi(catalog: Catalog | undefined, options: SetupOptions): ModelChoice {
+  const protocol = options.protocol ?? bestProtocol(catalog, options)
+  const choice = chooseOneModel(catalog, options, protocol, windows)
+  return { ...choice, protocol, offered: offeredOf(catalog, choice.model, protocol) }
+}
+
+/** The models that speak as the chosen one does; where the gateway does not say, all that may. */
+function offeredOf(
+  catalog: Catalog | undefined,
+  model: string,
+  protocol: ProtocolName,
+): Catalog['models'] {
+  const all = catalog?.models ?? []
+  const chosen = all.find(({ id }) => id === model) ?? { id: model }
+  const wanted = speaks(chosen, protocol)
+  const others = all.filter((one) => one.id !== model && speaks(one, protocol) === wanted)
+  return [chosen, ...others].map(withLimits)
+}
+
+function readBackPi(texts: FileTexts): Settings {
+  const [models, settings] = [readModels(texts), readSettings(texts)]
+  const { providerId, model } = startsWith(settings)
+  const broken = brokenOf(texts, 'models', models) ?? brokenOf(texts, 'settings', settings)
+  if (providerId === undefined || broken !== undefined) return compact({ broken })
+
+  const provider = providerOf(models, providerId)
+  const entry = modelOf(provider, model) ?? {}
+  const url = entry['baseUrl'] ?? provider.url
+  const api = entry['api'] ?? provider.table['api']
+  const protocol = Object.entries(apiOf).find(([, name]) => name === api)?.[0] as
+    | ProtocolName
+    | undefined
+  const root = typeof url === 'string' ? rootOf(url) : undefined
+  const login = loginOf(texts, providerId)
+  const { headers, keyed } = readHeaders(provider.table['headers'])
+  return compact({
+    root,
+    protocol,
+    headers: headers.length === 0 ? undefined : headers,
+    keyHeader: keyed?.keyHeader,
+    model,
+    providerId,
+    ...readPiKey(texts, providerId),
+    contextWindow: numberOf(entry['contextWindow']),
+    alsoSendsTo: otherAddress(provider, root),
+    login:
+      login !== undefined && login['type'] !== 'api_key'
+        ? `the login for ${providerId} in auth.json`
+        : undefined,
+  })
+}
+
+/** A model of the same provider may have an address of its own, which gets the same key. */
+function otherAddress({ models }: PiProvider, root: string | undefined): string | undefined {
+  const urls = models.flatMap(({ baseUrl }) => (typeof baseUrl === 'string' ? [baseUrl] : []))
+  return urls.find((url) => rootOf(url) !== root)
+}
+
+function numberOf(value: ConfigValue | undefined): number | undefined {
+  return typeof value === 'number' ? value : undefined
+}
+
+function brokenOf(texts: FileTexts, role: string, { problem }: PiFile): string | undefined {
+  return problem === undefined ? undefined : brokenText(fileOf(texts, role).path, problem)
+}
+
+function originsOfPi(texts: FileTexts): Origins {
+  const { providerId, model } = startsWith(readSettings(texts))
+  const has = (file: FileText, path: readonly string[]) =>
+    readFile(file).document?.get(path) !== undefined ? file.path : undefined
+  return compact({
+    baseUrl: has(fileOf(texts, 'models'), [...providerPath(providerId ?? ''), 'baseUrl']),
+    model: model === undefined ? undefined : fileOf(texts, 'settings').path,
+  })
+}
