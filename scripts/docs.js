@@ -25,8 +25,8 @@ const meanings = {
 
 const protocols = { chat: 'chat completions', responses: 'responses', messages: 'messages' }
 
-const { exitStatus, rows, loadClients } = await source(
-  "export { exitStatus } from './src/errors.ts'; export { loadClients, rows } from './src/clients/list.ts'",
+const { environmentRows, exitStatus, rows, loadClients } = await source(
+  "export { exitStatus } from './src/errors.ts'; export { environmentRows, loadClients, rows } from './src/clients/list.ts'",
 )
 const clients = await loadClients(rows)
 
@@ -121,7 +121,10 @@ function code(text) {
 function changesTable() {
   return table(
     ['Command', 'Files', 'What in them'],
-    rows.map(({ id, changes }) => [`\`repoint ${id}\``, changes.files, changes.keys]),
+    [
+      ...rows.map(({ id, changes }) => [`\`repoint ${id}\``, changes.files, changes.keys]),
+      ...environmentRows.map(({ id, changes }) => [`\`repoint ${id}\``, 'none', changes.keys]),
+    ],
   )
 }
 
