@@ -155,7 +155,8 @@ export class GatewayFinder {
   }
 
   /** @throws UserError where another question has had its answer with the key in another header */
-  #keepKeyHeader(protocol: ProtocolName, { keyHeader = 'authorization' }: GatewayAccess): void {
+  #keepKeyHeader(protocol: ProtocolName, access: GatewayAccess): void {
+    const keyHeader = access.keyHeader ?? 'authorization'
     this.#answeredTo ??= keyHeader
     if (this.#answeredTo === keyHeader) return
     throw new UserError({
