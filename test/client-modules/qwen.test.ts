@@ -342,7 +342,11 @@ describe('a setup', () => {
     expect(modelProviders.openai[0].generationConfig).toEqual({
       customHeaders: { 'x-team': 'one' },
     })
-    for (const choice of [{ key: 'sk-$HOME' }, { headers: [{ ...headers[0]!, value: '${A}' }] }])
+    for (const choice of [
+      { key: 'sk-$HOME' },
+      { root: 'https://gw.example/$A' },
+      { headers: [{ ...headers[0]!, value: '${A}' }] },
+    ])
       expect(() => planOn(qwen, {}, { choice })).toThrow('holds a $ before a name')
   })
 
