@@ -1,0 +1,107 @@
+import { parse } from 'smol-toml'
+import { sentFirst, tableVersions } from '../../src/clients/claude/sent.ts'
+import { type Client, slots } from '../../src/clients/client.ts'
+import type { ProtocolName } from '../../src/serve/index.ts'
+import type { Home } from '../support/home.ts'
+
+/** What a client would send, as its own files say after a setup. */
+export interface Sends {
+  /** The route with its root: the client's own way of joining them. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Every id that it may ask for. */
+  readonly models: readonly string[]
+}
+
+type Env = Readonly<Record<string, string>>
+
+/**
+ * Reads a client's files as the client does, and not as repoint does: this is what judges it.
+ * (Codex 0.169.0, Claude Code 2.1.330, opencode 1.18.34; each is run for real in test/clients.)
+ */
+export function sendsOf({ id, family }: Client, home: Home, env: Env): Sends {
+  const read = readers[family]
+  if (read === undefined) throw new Error(`nobody reads the files of ${id}: write it here`)
+  return read(home, env)
+}
+
+interface CodexProvider {
+  readonly base_url: string
+  readonly http_headers?: Readonly<Record<string, string>>
+  readonly env_http_headers?: Readonly<Record<string, string>>
+}
+
+const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
+  codex(home, env) {
+    const config = parse(home.text('.codex/config.toml'))
+    const providers = config['model_providers'] as Record<string, CodexProvider>
+    const provider = providers[String(config['model_provider'])]!
+    const key = JSON.parse(home.text('.codex/auth.json')).OPENAI_API_KEY
+    const fromEnv = Object.entries(provider.env_http_headers ?? {})
+    return {
+      url: `${provider.base_url}/responses`,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...provider.http_headers,
+        ...Object.fromEntries(fromEnv.map(([name, variable]) => [name, env[variable] ?? ''])),
+      },
+      models: [String(config['model'])],
+    }
+  },
+
+  claude(home) {
+    const settings = JSON.parse(home.text('.claude/settings.json'))
+    const own = settings.env
+    const lines: string[] = own.ANTHROPIC_CUSTOM_HEADERS?.split('\n') ?? []
+    const ids = slots.map((slot) => {
+      const pinned: string | undefined = own[`ANTHROPIC_DEFAULT_${slot.toUpperCase()}_MODEL`]
+      return pinned ?? sentFirst(tableVersions.newest, slot)
+    })
+    const subagent: readonly string[] = [own.CLAUDE_CODE_SUBAGENT_MODEL ?? []].flat()
+    return {
+      url: `${own.ANTHROPIC_BASE_URL}/v1/messages?beta=true`,
+      headers: {
+        'anthropic-version': '2023-06-01',
+        ...(own.ANTHROPIC_API_KEY
+          ? { 'x-api-key': own.ANTHROPIC_API_KEY }
+          : { authorization: `Bearer ${own.ANTHROPIC_AUTH_TOKEN}` }),
+        ...Object.fromEntries(lines.map((line) => line.split(/:\s*(.*)/s).slice(0, 2))),
+      },
+      models: [...ids, ...subagent].map((model) => model.replace(/\[1m\]$/i, '')),
+    }
+  },
+
+  opencode(home) {
+    const config = JSON.parse(home.text('.config/opencode/opencode.json'))
+    const [id] = config.model.split('/')
+    const { options } = config.provider[id]
+    const { key } = JSON.parse(home.text('.local/share/opencode/auth.json'))[id]
+    return {
+      url: `${options.baseURL}/chat/completions`,
+      headers: { authorization: `Bearer ${key}`, ...options.headers },
+      models: [config.model, config.small_model].flatMap((model?: string) =>
+        model === undefined ? [] : model.slice(id.length + 1),
+      ),
+    }
+  },
+}
+
+/** A turn as the clients of a protocol ask for it: streamed. */
+export async function exchange(sends: Sends, protocol: ProtocolName, model: string) {
+  const answered = await fetch(sends.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...sends.headers },
+    body: JSON.stringify({ model, stream: true, ...bodies[protocol] }),
+  })
+  return { status: answered.status, text: await answered.text() }
+}
+
+const messages = [{ role: 'user', content: 'ping' }]
+const bodies: Readonly<Record<ProtocolName, object>> = {
+  chat: { messages },
+  messages: { messages, max_tokens: 32 },
+  responses: {
+    input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'ping' }] }],
+    store: false,
+  },
+}

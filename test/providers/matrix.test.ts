@@ -1,0 +1,126 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { loadClient, rowOf, rows } from '../../src/clients/list.ts'
+import { aHome } from '../support/home.ts'
+import { runHere, type Said } from '../support/in-process.ts'
+import { exchange, sendsOf } from './as-client.ts'
+import { type RunningProvider, startProvider } from './server.ts'
+import type { Setup, Shape } from './shape.ts'
+import { table } from './table.ts'
+
+/**
+ * Every provider with every client: what a person enters, and what comes of it. What repoint calls
+ * proven must answer as the client will ask; what it refuses must be what the client could not use.
+ */
+
+const running = new Map<string, Promise<RunningProvider>>()
+function provide({ name }: Shape): Promise<RunningProvider> {
+  const provider = running.get(name) ?? startProvider(name)
+  running.set(name, provider)
+  return provider
+}
+afterAll(async () => {
+  for (const provider of running.values()) await (await provider).close()
+})
+
+interface Run {
+  readonly client: string
+  readonly setup: Setup
+  readonly key?: string
+}
+
+async function setUp(provider: RunningProvider, home = aHome(), { client, setup, key }: Run) {
+  const url = provider.origin + setup.paste
+  const args = [client, '--base-url', url, ...(setup.args ?? []), '--yes']
+  const said = await runHere(home, args, {
+    ...setup.env,
+    REPOINT_API_KEY: key ?? provider.key,
+  })
+  expect(said.text).not.toContain(provider.key)
+  return said
+}
+
+function expectRefused({ text, json }: Said, { code, says }: NonNullable<Setup['refused']>): void {
+  expect({ text, code: (json['error'] as { code?: string })?.code }).toMatchObject({ code })
+  expect(text).toMatch(says)
+}
+
+/** The setup for a client: its own, or that of its protocol. */
+const clients = await Promise.all(rows.map(loadClient))
+const cells = table.flatMap((shape) =>
+  clients.flatMap(({ id, family, protocol }) => {
+    const setup = id === family ? shape.setups[protocol] : shape.setups[id]
+    return setup === undefined ? [] : [{ shape, name: shape.name, client: id, setup }]
+  }),
+)
+
+describe('set up and proven, or refused with the true cause', () => {
+  test.each(cells)('$name × $client', async ({ shape, client, setup }) => {
+    const provider = await provide(shape)
+    const home = aHome()
+    const said = await setUp(provider, home, { client, setup })
+    if (setup.refused !== undefined) {
+      expectRefused(said, setup.refused)
+      expect(home.snapshot()).toEqual({})
+      return
+    }
+    expect(said).toMatchObject({ status: 0, json: { changed: true, verified: { before: true } } })
+
+    const { protocol, ...one } = await loadClient(rowOf(client))
+    const sends = sendsOf({ protocol, ...one }, home, setup.env ?? {})
+    for (const model of new Set(sends.models)) {
+      const answered = await exchange(sends, protocol, model)
+      expect({ model, url: sends.url, ...answered }).toMatchObject({ status: 200 })
+      expect(answered.text).toContain('pong')
+    }
+  })
+})
+
+/** A client that can use the provider, for what may go wrong with it. */
+function usable({ setups }: Shape): { client: string; setup: Setup } | undefined {
+  const order = [
+    ['codex', setups.responses],
+    ['opencode', setups.chat],
+    ['claude', setups.messages],
+  ] as const
+  const found = order.find(([, setup]) => setup !== undefined && setup.refused === undefined)
+  return found && { client: found[0], setup: found[1]! }
+}
+
+describe('a wrong key, model or address is called so', () => {
+  const shapes = table.map((shape) => ({ name: shape.name, shape }))
+
+  test.each(shapes.filter(({ shape }) => shape.key.length > 0 && usable(shape)))(
+    '$name: a wrong key',
+    async ({ shape }) => {
+      const run = { ...usable(shape)!, key: 'sk-another-0f9e8d7c6b5a4433' }
+      const said = await setUp(await provide(shape), aHome(), run)
+      expectRefused(said, { code: 'key-rejected', says: /key/ })
+    },
+  )
+
+  test.each(shapes.filter(({ shape }) => !shape.models.includes('*') && usable(shape)))(
+    '$name: an unknown model',
+    async ({ shape }) => {
+      const { client, setup } = usable(shape)!
+      const kept = (setup.args ?? []).filter(
+        (arg, index, args) => arg !== '--model' && args[index - 1] !== '--model',
+      )
+      const named = { ...setup, args: [...kept, '--model', 'unheard-of-9'] }
+      const said = await setUp(await provide(shape), aHome(), { client, setup: named })
+      expectRefused(said, { code: 'model-unknown', says: /unheard-of-9/ })
+    },
+  )
+
+  const wrong = table.flatMap((shape) =>
+    (shape.wrongAddresses ?? []).map((setup) => ({
+      name: shape.name,
+      shape,
+      setup,
+      what: setup.note ?? `${setup.client} at ${setup.paste || '/'}`,
+    })),
+  )
+  test.each(wrong)('$name: $what', async ({ shape, setup }) => {
+    const said = await setUp(await provide(shape), aHome(), { client: setup.client, setup })
+    expectRefused(said, setup.refused!)
+  })
+})
