@@ -25,17 +25,25 @@ export function sendsOf({ id, family }: Client, home: Home, env: Env): Sends {
   return read(home, env)
 }
 
-interface CodexProvider {
-  readonly base_url: string
-  readonly http_headers?: Readonly<Record<string, string>>
-  readonly env_http_headers?: Readonly<Record<string, string>>
+interface CodexConfig {
+  readonly model: string
+  readonly model_provider: string
+  readonly model_providers: Readonly<
+    Record<
+      string,
+      {
+        readonly base_url: string
+        readonly http_headers?: Env
+        readonly env_http_headers?: Env
+      }
+    >
+  >
 }
 
 const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
   codex(home, env) {
-    const config = parse(home.text('.codex/config.toml'))
-    const providers = config['model_providers'] as Record<string, CodexProvider>
-    const provider = providers[String(config['model_provider'])]!
+    const config = parse(home.text('.codex/config.toml')) as unknown as CodexConfig
+    const provider = config.model_providers[config.model_provider]!
     const key = JSON.parse(home.text('.codex/auth.json')).OPENAI_API_KEY
     const fromEnv = Object.entries(provider.env_http_headers ?? {})
     return {
@@ -45,7 +53,7 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
         ...provider.http_headers,
         ...Object.fromEntries(fromEnv.map(([name, variable]) => [name, env[variable] ?? ''])),
       },
-      models: [String(config['model'])],
+      models: [config.model],
     }
   },
 

@@ -40,7 +40,7 @@ async function setUp(provider: RunningProvider, home = aHome(), { client, setup,
 }
 
 function expectRefused({ text, json }: Said, { code, says }: NonNullable<Setup['refused']>): void {
-  expect({ text, code: (json['error'] as { code?: string })?.code }).toMatchObject({ code })
+  expect(json['error']).toMatchObject({ code, filesChanged: false })
   expect(text).toMatch(says)
 }
 
@@ -63,6 +63,7 @@ describe('set up and proven, or refused with the true cause', () => {
       expect(home.snapshot()).toEqual({})
       return
     }
+    expect(said.json['error']).toBeUndefined()
     expect(said).toMatchObject({ status: 0, json: { changed: true, verified: { before: true } } })
 
     const { protocol, ...one } = await loadClient(rowOf(client))

@@ -328,7 +328,7 @@ const github: Shape = {
     responses: {
       paste: '/inference',
       args: ['--model', 'openai/gpt-5.6-sol'],
-      refused: { code: 'protocol-unsupported', says: /responses/ },
+      refused: { code: 'wrong-route', says: /responses/ },
     },
     chat: {
       paste: '/inference',
@@ -338,7 +338,7 @@ const github: Shape = {
     messages: {
       paste: '/inference',
       args: ['--model', 'openai/gpt-5.6-sol'],
-      refused: { code: 'protocol-unsupported', says: /messages/ },
+      refused: { code: 'wrong-route', says: /messages/ },
     },
   },
   sources: [
