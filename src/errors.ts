@@ -12,6 +12,7 @@ export const exitStatus = {
   'key-missing': 2,
   'key-placeholder': 2,
   'confirmation-needed': 2,
+  'header-missing': 2,
 
   'key-rejected': 3,
 
@@ -22,6 +23,7 @@ export const exitStatus = {
   'model-unknown': 5,
   'model-not-allowed': 5,
   'protocol-unsupported': 5,
+  'route-not-allowed': 5,
 
   refused: 6,
   dns: 6,
@@ -33,6 +35,7 @@ export const exitStatus = {
   quota: 7,
   'rate-limited': 7,
   'gateway-fault': 7,
+  'client-refused': 7,
 
   'config-invalid': 8,
   'config-conflict': 8,

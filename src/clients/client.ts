@@ -251,8 +251,11 @@ export interface ModelChoice {
 
 /** All that a plan needs to know. */
 export interface Choice {
-  /** The root, without `/v1`. */
-  readonly baseUrl: string
+  /**
+   * Where the client's protocol hangs, as its configuration takes it: before `/chat/completions` and
+   * `/responses`, mostly ending in `/v1`; before `/v1/messages`. No slash at the end.
+   */
+  readonly root: string
   readonly key: string
   /** Absolute path of a PEM file with further authorities, where the gateway needs one. */
   readonly caFile?: string | undefined
@@ -283,10 +286,8 @@ export interface Repair {
 
 /** What a client believes. Absent: not set, or not readable for the client. */
 export interface Settings {
-  /** As the client would append its route to it; the root after normalising is `baseUrl`. */
-  readonly configuredUrl?: string
-  /** The root, without `/v1`. */
-  readonly baseUrl?: string
+  /** As configured, without slashes at the end: the client appends its route to it. */
+  readonly root?: string
   readonly model?: string
   /** Nothing names the model: it is what the client's newest version takes then. */
   readonly isModelUnnamed?: boolean
@@ -325,7 +326,7 @@ export interface Scene {
   readonly texts: FileTexts
   readonly machine: Machine
   /** Roots that repoint has written for this client before, from its records. */
-  readonly ownBaseUrls: readonly string[]
+  readonly ownRoots: readonly string[]
   /** Ids of the last catalog that a command has read; none where there was none. */
   readonly knownModels: readonly string[]
   /** Files that a shell reads at its start, where they exist: see `shellProfilePaths`. */

@@ -3,6 +3,7 @@ import { formatOf } from '../edits/format.ts'
 import type { Bytes, ConfigValue, KeyChange, KeyPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { isLoopback } from '../gateway/input/base-url.ts'
+import { isSameButVersion } from '../gateway/roots.ts'
 import type { Choice, FileText, FileTexts, Scene } from './client.ts'
 
 /** The file of a role. A client lists each of its targets exactly once. */
@@ -74,9 +75,9 @@ export function placeOf(file: ReadFile, path: KeyPath): string {
   return line === undefined ? file.path : `${file.path}:${line}`
 }
 
-/** The root of an API address that a client was given with its version part: `/v1` goes. */
+/** An address as a client appends its route to it: without slashes at the end. */
 export function rootOf(url: string): string {
-  return url.replace(/\/+$/, '').replace(/\/v1$/, '')
+  return url.replace(/\/+$/, '')
 }
 
 /** Whether an address leads to this machine. */
@@ -84,15 +85,24 @@ export function isLoopbackUrl(url: string | undefined): boolean {
   return url !== undefined && URL.canParse(url) && isLoopback(new URL(url).hostname)
 }
 
-/** Whether an address is one that repoint has written before, or the one about to be set up. */
+/**
+ * Whether an address is one that repoint has written before, or the one about to be set up, be it
+ * with another ending: `/v1` more or less.
+ */
 export function isOwnAddress(
   url: string | undefined,
-  { ownBaseUrls }: Scene,
+  { ownRoots }: Scene,
   choice?: Choice,
 ): boolean {
   if (url === undefined) return false
-  const root = rootOf(url)
-  return root === choice?.baseUrl || ownBaseUrls.includes(root)
+  const own = choice === undefined ? ownRoots : [...ownRoots, choice.root]
+  return own.some((root) => isSameButVersion(root, rootOf(url)))
+}
+
+/** The address with the `/v1` that repoint has written and that is gone; undefined: none is. */
+export function withLostVersion(url: string, { ownRoots }: Scene): string | undefined {
+  const root = `${rootOf(url)}/v1`
+  return ownRoots.includes(root) && !ownRoots.includes(rootOf(url)) ? root : undefined
 }
 
 /** An address without what may be secret in it: user and password, query and fragment. */

@@ -5,6 +5,7 @@ import { planRepairs } from '../clients/repairs.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
 import { exitStatus } from '../errors.ts'
 import { hangUp } from '../gateway/http/request.ts'
+import { unusualRoots } from '../gateway/roots.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan } from '../transaction/apply.ts'
 import type { RunRecord } from '../transaction/record.ts'
@@ -23,7 +24,8 @@ import { findInstalled } from './inventory/client-program.ts'
 import {
   type ClientState,
   clientsInUse,
-  ownBaseUrls,
+  isAtOwnRoot,
+  placeOf,
   stateOrFailure,
   type Unreadable,
 } from './inventory/client-state.ts'
@@ -82,7 +84,7 @@ export async function doctor(session: Session, request: DoctorRequest): Promise<
   checks.push(
     ...(await session.step(
       'Asking the clients and their gateways',
-      checkAll(session, examine(), request),
+      checkAll(session, examine(), runs ?? [], request),
     )),
   )
   if (run !== undefined) {
@@ -105,14 +107,20 @@ export async function doctor(session: Session, request: DoctorRequest): Promise<
 async function checkAll(
   session: Session,
   states: readonly (ClientState | Unreadable)[],
+  runs: readonly RunRecord[],
   request: DoctorRequest,
 ): Promise<Check[]> {
-  const known = states.filter((state) => 'settings' in state)
+  const located = states.map((state) =>
+    'failure' in state
+      ? state
+      : { ...state, place: placeOf(session, state.client, state.settings, runs) },
+  )
+  const known = located.filter((state) => 'settings' in state)
   for (const { settings } of known) if (settings.key) session.hide(settings.key)
   const asked = request.verify ? askGateways(session, known, request) : undefined
 
   const checked = Promise.all(
-    states.map(async (state) => {
+    located.map(async (state) => {
       if ('failure' in state) return [failedCheck(state.client.family, state.failure)]
       const examined = { ...state, installed: await findInstalled(session, state.client) }
       const local = checkClient(session, examined, request)
@@ -173,14 +181,13 @@ async function fix(
   if (edits.length === 0) return { edits, fixed }
 
   // A record names addresses of ours: a rollback takes them to be so.
-  const configured = states.find(
-    ({ client, settings: { baseUrl } }) =>
-      baseUrl !== undefined && ownBaseUrls(client, runs).includes(baseUrl),
-  )?.settings
+  const configured = states.find(({ client, settings }) => isAtOwnRoot(client, settings, runs))
+  const place = configured && placeOf(session, configured.client, configured.settings, runs)
   const plan: Plan = {
     command: 'doctor',
-    baseUrl: configured?.baseUrl ?? '',
-    model: configured?.model ?? '',
+    baseUrl: place?.baseUrl ?? '',
+    roots: place && unusualRoots(place),
+    model: configured?.settings.model ?? '',
     edits,
   }
   const applied = applyPlan(session.platform, plan)

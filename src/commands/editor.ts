@@ -54,7 +54,7 @@ async function editor(session: Session, request: EditorRequest): Promise<number>
 
   const fields = [
     { field: 'Settings > Models > OpenAI API Key', value: `your key (${maskSecret(access.key)})` },
-    { field: 'Settings > Models > Override OpenAI Base URL', value: `${access.baseUrl}/v1` },
+    { field: 'Settings > Models > Override OpenAI Base URL', value: access.roots.chat },
     { field: 'Settings > Models > Add custom model', value: model },
   ]
   session.showNotices('warning')

@@ -5,13 +5,14 @@ import { UserError } from '../errors.ts'
 import { readCatalog } from '../gateway/catalog.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { cleanKey } from '../gateway/input/key.ts'
-import type { Catalog, GatewayAccess } from '../gateway/types.ts'
+import { usualRoots } from '../gateway/roots.ts'
+import type { Catalog, GatewayAccess, Roots } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import type { GatewayFlags } from './command.ts'
 import { caFileFor } from './inventory/authorities.ts'
 import { settingsNow } from './inventory/client-files.ts'
-import { ownBaseUrls, runsOf } from './inventory/client-state.ts'
+import { isAtOwnRoot, placeOf, runsOf } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
 import { rememberModels } from './inventory/model-cache.ts'
 import type { Session } from './screen/session.ts'
@@ -26,6 +27,8 @@ export interface Known {
   /** The address of the environment is taken without a question. */
   readonly takesPreset?: boolean | undefined
   readonly baseUrl?: string | undefined
+  /** Of `baseUrl`, where they are known. */
+  readonly roots?: Roots | undefined
   readonly key?: string | undefined
   /** Setups in force. Who is asked for a key need not type again the one for the same address. */
   readonly configured?: readonly ConfiguredGateway[]
@@ -35,6 +38,7 @@ export interface ConfiguredGateway {
   /** The client that uses it. */
   readonly label: string
   readonly baseUrl: string
+  readonly roots: Roots
   readonly key: string
 }
 
@@ -71,6 +75,7 @@ export async function findGateway(
   return {
     access: accessTo(session, {
       baseUrl: address.value,
+      roots: known.roots ?? usualRoots(address.value),
       key: key.value,
       timeoutMs: flags.timeout * 1000,
       caFile: caFileFor(session, address.value, flags.caFile),
@@ -84,7 +89,7 @@ export async function findGateway(
 /** A gateway, asked from this machine until the command is interrupted. */
 export function accessTo(
   { platform }: Session,
-  gateway: Pick<GatewayAccess, 'baseUrl' | 'key' | 'timeoutMs' | 'caFile'>,
+  gateway: Pick<GatewayAccess, 'baseUrl' | 'roots' | 'key' | 'timeoutMs' | 'caFile'>,
 ): GatewayAccess {
   return { ...gateway, env: platform.machine.env, signal: platform.interrupt }
 }
@@ -133,9 +138,12 @@ export async function configuredGateways(
     .toSorted((one, other) => age(one) - age(other))
 
   return (await loadClients(configured)).flatMap((client) => {
-    const { baseUrl, key } = settingsNow(session, client) ?? {}
-    const isOurs = baseUrl !== undefined && ownBaseUrls(client, runs).includes(baseUrl)
-    return isOurs && key ? [{ label: client.label, baseUrl, key }] : []
+    const settings = settingsNow(session, client) ?? {}
+    const place = placeOf(session, client, settings, runs)
+    const isOurs = isAtOwnRoot(client, settings, runs)
+    return place && isOurs && settings.key
+      ? [{ label: client.label, ...place, key: settings.key }]
+      : []
   })
 }
 

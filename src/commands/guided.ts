@@ -1,6 +1,7 @@
 import type { Client } from '../clients/client.ts'
 import { loadClients, rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
+import { shownRoot } from '../gateway/roots.ts'
 import { noGatewayFlags } from './command.ts'
 import { isUsual, settingsNow } from './inventory/client-files.ts'
 import { findInstalled, type Installed } from './inventory/client-program.ts'
@@ -87,5 +88,8 @@ function describeInstalled(installed: Installed | undefined): string {
 function pointsAt(session: Session, client: Client): string {
   const settings = settingsNow(session, client)
   if (settings === undefined) return 'configuration unreadable'
-  return settings.baseUrl === undefined ? 'now at its own service' : `now at ${settings.baseUrl}`
+  const { root } = settings
+  return root === undefined
+    ? 'now at its own service'
+    : `now at ${shownRoot(root, client.protocol)}`
 }

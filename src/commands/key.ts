@@ -3,9 +3,10 @@ import type { Client } from '../clients/client.ts'
 import { rowOf, rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
+import type { Roots } from '../gateway/types.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import { type CommandFile, examples, type GatewayFlags, gatewayCommand } from './command.ts'
-import { clientsNow, isSetUp } from './inventory/client-state.ts'
+import { clientsNow, isSetUp, type Place, placeOf } from './inventory/client-state.ts'
 import type { Session } from './screen/session.ts'
 import { begin, setUp } from './setup.ts'
 
@@ -47,9 +48,8 @@ export const command: CommandFile<KeyRequest> = {
 }
 
 /** A client that repoint has set up, and where. */
-interface User {
+interface User extends Place {
   readonly client: Client
-  readonly baseUrl: string
 }
 
 /** Switches the key of a gateway in the clients that use it, in one run. Returns the exit status. */
@@ -58,13 +58,14 @@ async function changeKey(session: Session, request: KeyRequest): Promise<number>
   const users = usersNamed(await usersNow(session, runs), request.clients)
   const { baseUrl: _, ...gateway } = request.gateway
   const baseUrl = await gatewayOf(session, users, request.gateway)
+  const affected = users.filter((one) => one.baseUrl === baseUrl)
 
   const { isDryRun, yes, verify, keychain } = request
   const asked = {
     command: 'key',
-    clients: users.flatMap((one) => (one.baseUrl === baseUrl ? [one.client.id] : [])),
+    clients: affected.map(({ client }) => client.id),
     gateway,
-    known: { baseUrl, configured: [] },
+    known: { baseUrl, roots: rootsUsed(affected), configured: [] },
     options: {},
     defaults: false,
     isKeyOnly: true,
@@ -75,8 +76,8 @@ async function changeKey(session: Session, request: KeyRequest): Promise<number>
 
 async function usersNow(session: Session, runs: readonly RunRecord[]): Promise<readonly User[]> {
   const users = (await clientsNow(session, runs)).flatMap(({ client, settings }): User[] => {
-    const { baseUrl } = settings
-    return baseUrl && isSetUp(client, settings, runs) ? [{ client, baseUrl }] : []
+    const place = placeOf(session, client, settings, runs)
+    return place && isSetUp(client, settings, runs) ? [{ client, ...place }] : []
   })
   if (users.length > 0) return users
   throw new UserError({
@@ -84,6 +85,15 @@ async function usersNow(session: Session, runs: readonly RunRecord[]): Promise<r
     message: 'repoint has set up no client so far, so there is no key to change',
     hint: 'Set one up, for example: repoint codex',
   })
+}
+
+/** Each root as a client has it that speaks the protocol. */
+function rootsUsed(users: readonly User[]): Roots | undefined {
+  const rootsFor = (isMessages: boolean) =>
+    users.find(({ client }) => (client.protocol === 'messages') === isMessages)?.roots
+  const [chat, messages] = [rootsFor(false), rootsFor(true)]
+  const any = chat ?? messages
+  return any && { chat: any.chat, messages: (messages ?? any).messages }
 }
 
 /** @throws UserError `usage` for a client that is not set up */

@@ -4,6 +4,7 @@ import { familyIds, familyRows, loadClients, rows } from '../clients/list.ts'
 import { willBe } from '../edits/describe.ts'
 import { plainPath } from '../edits/values.ts'
 import { exitStatus, UserError } from '../errors.ts'
+import { shownRoot } from '../gateway/roots.ts'
 import type { Notice } from '../notice.ts'
 import { checkTargets } from '../transaction/apply.ts'
 import { endOf } from '../transaction/history.ts'
@@ -226,11 +227,11 @@ function showWayBack(
   }
 
   for (const client of concernedBy(families, files)) {
-    const { baseUrl, login } = client.readBack(
-      asPlanned(readClientFiles(session, client), plan.edits),
-    )
+    const { root, login } = client.readBack(asPlanned(readClientFiles(session, client), plan.edits))
     const how = login === undefined ? '' : `, with ${login}`
-    session.say(`${client.label} will use ${baseUrl ?? 'its own service'} again${how}.`)
+    session.say(
+      `${client.label} will use ${root === undefined ? 'its own service' : shownRoot(root, client.protocol)} again${how}.`,
+    )
   }
 }
 

@@ -4,6 +4,7 @@ import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import { readCatalog } from '../gateway/catalog.ts'
 import { isLoopback } from '../gateway/input/base-url.ts'
+import { usualRoots } from '../gateway/roots.ts'
 import type { Catalog } from '../gateway/types.ts'
 import type { Platform } from '../platform/platform.ts'
 import { isUsableKey } from '../serve/auth.ts'
@@ -325,7 +326,14 @@ async function runBeside(
   const { machine, interrupt } = platform
   // REPOINT_UPSTREAM_KEY is for the upstream alone.
   const env = { ...machine.env, REPOINT_UPSTREAM_KEY: undefined }
-  const access = { baseUrl: url, key, timeoutMs: ownTimeoutMs, env, signal: interrupt }
+  const access = {
+    baseUrl: url,
+    roots: usualRoots(url),
+    key,
+    timeoutMs: ownTimeoutMs,
+    env,
+    signal: interrupt,
+  }
   // Loaded only when there is a command to run.
   const { clientsCalled, forClient, statusOf } = await import('./gateways/one-run.ts')
   const called = clientsCalled(session, await loadClients(), command)

@@ -3,6 +3,7 @@ import type { ClientFlag, SetupOptions } from '../clients/client.ts'
 import { type ClientRow, loadClients, rowOf } from '../clients/list.ts'
 import { actionOf, type Plan } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
+import { unusualRoots } from '../gateway/roots.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan, checkTargets } from '../transaction/apply.ts'
 import type { Applied, RunRecord } from '../transaction/record.ts'
@@ -153,6 +154,7 @@ function planOf({ request, access }: RunWithGateway, drafts: readonly Draft[]): 
   return {
     command: request.command,
     baseUrl: access.baseUrl,
+    roots: unusualRoots(access),
     model: drafts[0]!.models.model,
     edits: drafts.flatMap(({ edits }) => edits),
   }

@@ -1,10 +1,11 @@
 import { Argument, Command } from '@commander-js/extra-typings'
-import type { Origins, Settings } from '../clients/client.ts'
+import type { Client, Origins, Settings } from '../clients/client.ts'
 import { familyRows, loadClients, rowOf, rows } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { plainPath } from '../edits/values.ts'
 import { exitStatus } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
+import { rootsOf, shownRoot, usualRoots } from '../gateway/roots.ts'
 import { maskSecret } from '../text.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import { type CommandFile, examples } from './command.ts'
@@ -141,9 +142,16 @@ function standOf(
 /** @throws UserError `usage` for what is neither the name of a gateway nor an address */
 function gatewayNamed(session: Session, text: string): Wanted {
   const isAddress = /[:/]/.test(text)
-  if (isAddress) return { baseUrl: normaliseBaseUrl(text, { allowHttp: true }).baseUrl }
+  if (isAddress) {
+    const { baseUrl } = normaliseBaseUrl(text, { allowHttp: true })
+    return { baseUrl, roots: usualRoots(baseUrl) }
+  }
   const gateway = savedGateway(session, text)
-  return { baseUrl: gateway.baseUrl, isKey: (key) => isKeyOf(gateway, key) }
+  return {
+    baseUrl: gateway.baseUrl,
+    roots: rootsOf(gateway),
+    isKey: (key) => isKeyOf(gateway, key),
+  }
 }
 
 function showFailure(session: Session, { client, failure }: Unreadable): void {
@@ -155,8 +163,8 @@ function showFailure(session: Session, { client, failure }: Unreadable): void {
 function showState(session: Session, state: ClientState): void {
   const { client, settings, origins, obstacles, files } = state
   const otherwise = settings.broken === undefined ? 'its own service' : 'cannot be told'
-  const name = gatewayOf(session, settings)
-  const where = `${settings.baseUrl ?? otherwise}${name === undefined ? '' : ` (${name})`}`
+  const name = gatewayOf(session, client, settings)
+  const where = `${shownAddress(client, settings) ?? otherwise}${name === undefined ? '' : ` (${name})`}`
   session.say(`${client.label}: ${where}${from(session, origins.baseUrl)}`)
   for (const [name, value] of configured(session, settings, origins))
     session.say(`  ${name.padEnd(9)} ${value}`)
@@ -165,6 +173,10 @@ function showState(session: Session, state: ClientState): void {
     session.say(`  ! ${message} (${session.showPath(place)})`)
     session.say(`    ${cure}`)
   }
+}
+
+function shownAddress({ protocol }: Client, { root }: Settings): string | undefined {
+  return root === undefined ? undefined : shownRoot(root, protocol)
 }
 
 function from(session: Session, path: string | undefined): string {
@@ -216,12 +228,13 @@ function asDocument(session: Session, { state, wanted, drift }: Told) {
     return { id: client.family, label: client.label, error: { code, message, hint } }
   }
   const { client, settings, origins, obstacles, files } = state
-  const { key, ...rest } = settings
+  const { key, root, ...rest } = settings
   return {
     id: client.family,
     label: client.label,
+    ...compact({ configuredUrl: root, baseUrl: shownAddress(client, settings) }),
     ...rest,
-    gateway: gatewayOf(session, settings) ?? null,
+    gateway: gatewayOf(session, client, settings) ?? null,
     origins,
     key: key === undefined ? null : maskSecret(key),
     expected: wanted?.baseUrl ?? null,

@@ -78,6 +78,8 @@ export interface Plan {
   /** The command as it was typed, without secrets: `codex`, `claude-gpt`, `rollback`. */
   readonly command: string
   readonly baseUrl: string
+  /** Where its routes hang; absent: at `{baseUrl}/v1`, and those of messages at `{baseUrl}`. */
+  readonly roots?: { readonly chat: string; readonly messages: string } | undefined
   /** The model that the client will use, as far as one name can say it. */
   readonly model: string
   /** In the order in which the files must switch: see docs/transaction.md. */

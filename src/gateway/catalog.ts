@@ -7,11 +7,13 @@ import { type Answer, maxCatalogBytes } from './judge/answer.ts'
 import { readPage } from './models/catalog.ts'
 import type { Catalog, CatalogModel, GatewayAccess, ProtocolName } from './types.ts'
 
-export const catalogRequest: RequestSpec = {
-  method: 'GET',
-  path: '/v1/models',
-  headers: { accept: 'application/json', 'accept-encoding': 'gzip, br, deflate' },
-  maxBytes: maxCatalogBytes,
+export function catalogRequest({ roots }: GatewayAccess): RequestSpec {
+  return {
+    method: 'GET',
+    url: `${roots.chat}/models`,
+    headers: { accept: 'application/json', 'accept-encoding': 'gzip, br, deflate' },
+    maxBytes: maxCatalogBytes,
+  }
 }
 
 /** Most pages that are asked for, and most models that are kept: OpenRouter has 500. */
@@ -28,10 +30,11 @@ export async function readCatalog(access: GatewayAccess): Promise<Catalog> {
   let leftOut = 0
   let isCut = false
   let serverTime: Date | undefined
-  let path: string | undefined = catalogRequest.path
+  const first = catalogRequest(access)
+  let url: string | undefined = first.url
 
-  for (let page = 1; path !== undefined && !isCut; page++) {
-    const answer = await ask(access, { ...catalogRequest, path }, { asked: 'catalog' })
+  for (let page = 1; url !== undefined && !isCut; page++) {
+    const answer = await ask(access, { ...first, url }, { asked: 'catalog' })
     serverTime ??= clockOf(answer)
 
     const before = models.size
@@ -41,7 +44,7 @@ export async function readCatalog(access: GatewayAccess): Promise<Catalog> {
 
     const next = models.size === before ? undefined : found.next
     isCut = found.isCut || (next !== undefined && page === maxPages)
-    path = next && `${catalogRequest.path}?limit=1000&after_id=${encodeURIComponent(next)}`
+    url = next && `${first.url}?limit=1000&after_id=${encodeURIComponent(next)}`
   }
 
   if (models.size === 0) throw emptyCatalog(access, leftOut)

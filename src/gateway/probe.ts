@@ -8,6 +8,7 @@ import type { RequestSpec } from './http/request.ts'
 import { type Answer, maxAnswerBytes, type Outcome } from './judge/answer.ts'
 import { diagnose } from './judge/http-answer.ts'
 import { isComplete, proofIn } from './judge/proof.ts'
+import { rootFor } from './roots.ts'
 import type { Catalog, GatewayAccess, ProtocolName } from './types.ts'
 
 /** What a probe proved: the gateway serves this model over this protocol to this key. */
@@ -51,9 +52,9 @@ export async function probe(
   const [catalog, missing] =
     options.catalog instanceof UserError ? [undefined, options.catalog] : [options.catalog]
   const question = compact({ asked: protocol, model, catalog })
-  let result = await tryAsk(access, requestFor(protocol, model, true))
+  let result = await tryAsk(access, requestFor(access, protocol, model, true))
   if ('status' in result && refusesLimit(result)) {
-    result = await tryAsk(access, requestFor(protocol, model, false))
+    result = await tryAsk(access, requestFor(access, protocol, model, false))
   }
 
   let outcome = diagnose(result, questionFor(access, question))
@@ -88,11 +89,16 @@ const notStreamed: Notice = {
   hint: 'The client asks twice then: it works, but slower. Ask whoever runs the gateway about streaming.',
 }
 
-function requestFor(protocol: ProtocolName, model: string, isLimited: boolean): RequestSpec {
-  const { path, headers, body } = requests[protocol](model, isLimited)
+function requestFor(
+  { roots }: GatewayAccess,
+  protocol: ProtocolName,
+  model: string,
+  isLimited: boolean,
+): RequestSpec {
+  const { route, headers, body } = requests[protocol](model, isLimited)
   return {
     method: 'POST',
-    path,
+    url: rootFor(roots, protocol) + route,
     headers: {
       'content-type': 'application/json',
       accept: 'text/event-stream, application/json',
@@ -105,7 +111,8 @@ function requestFor(protocol: ProtocolName, model: string, isLimited: boolean): 
 }
 
 interface ProtocolRequest {
-  readonly path: string
+  /** Behind the root of its protocol. */
+  readonly route: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body: Readonly<Record<string, unknown>>
 }
@@ -114,7 +121,7 @@ const requests: Readonly<
   Record<ProtocolName, (model: string, isLimited: boolean) => ProtocolRequest>
 > = {
   chat: (model, isLimited) => ({
-    path: '/v1/chat/completions',
+    route: '/chat/completions',
     body: {
       model,
       messages: [{ role: 'user', content: 'ping' }],
@@ -123,7 +130,7 @@ const requests: Readonly<
     },
   }),
   responses: (model, isLimited) => ({
-    path: '/v1/responses',
+    route: '/responses',
     body: {
       model,
       input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'ping' }] }],
@@ -134,7 +141,7 @@ const requests: Readonly<
   }),
   messages: (model) => ({
     // As Claude Code 2.1.197 and 2.1.329 ask (2026-11-21).
-    path: '/v1/messages?beta=true',
+    route: '/v1/messages?beta=true',
     headers: { 'anthropic-version': '2023-06-01' },
     body: {
       model,
@@ -159,6 +166,6 @@ function isAboutAddress({ code }: Outcome): boolean {
 }
 
 async function servesCatalog(access: GatewayAccess): Promise<boolean> {
-  const result = await tryAsk(access, catalogRequest)
+  const result = await tryAsk(access, catalogRequest(access))
   return diagnose(result, questionFor(access, { asked: 'catalog' })) === undefined
 }

@@ -25,10 +25,20 @@ export interface Catalog {
   readonly serverTime?: Date
 }
 
+/** Where a gateway's routes hang; no slash at the end. */
+export interface Roots {
+  /** Before `/models`, `/chat/completions`, `/responses`: mostly ends in `/v1`. */
+  readonly chat: string
+  /** Before `/v1/messages`. */
+  readonly messages: string
+}
+
 /** How to reach one gateway. */
 export interface GatewayAccess {
-  /** The root, without `/v1` and without a trailing slash: `https://gw.example/prefix`. */
+  /** As it was given, cleaned, without a trailing slash: `https://gw.example/prefix`. */
   readonly baseUrl: string
+  /** In the origin of `baseUrl`. */
+  readonly roots: Roots
   /** Already cleaned. Never printed. */
   readonly key: string
   /** For the whole of one request, in ms. */

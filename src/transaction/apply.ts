@@ -380,6 +380,7 @@ function composeDocument(
     command: plan.command,
     clients: [...new Set(files.map(({ client }) => client))],
     baseUrl: plan.baseUrl,
+    ...(plan.roots === undefined ? {} : { roots: plan.roots }),
     model: plan.model,
     ...(restoring === undefined ? {} : { undoes: restoring.undoes }),
     ...(follows === undefined ? {} : { follows }),

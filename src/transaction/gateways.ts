@@ -1,3 +1,4 @@
+import type { Plan } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { codeOf, createDurably, fileFailure, shownPath, unlessGone } from './files.ts'
 import { withLock } from './lock.ts'
@@ -7,8 +8,10 @@ import { findState, openState, type StatePaths } from './state.ts'
 /** A gateway under the name by which it can be used again. */
 export interface SavedGateway {
   readonly name: string
-  /** The root, without `/v1`. */
+  /** As it was given, cleaned. */
   readonly baseUrl: string
+  /** Absent: the usual ones. */
+  readonly roots?: Plan['roots']
   /** Absent: it lies in the system's keychain. */
   readonly key?: string
   /** What is shown of a key that lies in the keychain. */
@@ -91,14 +94,15 @@ function decode(text: string): readonly SavedGateway[] | undefined {
 }
 
 function isGateway(value: Partial<Record<keyof SavedGateway, unknown>>): value is SavedGateway {
-  const { name, baseUrl, key, maskedKey, caFile, proven } = value
+  const { name, baseUrl, roots, key, maskedKey, caFile, proven } = value
   const isText = (one: unknown) => typeof one === 'string'
   const never = { at: '', protocol: '', model: '' }
   const { at, protocol, model } = (proven ?? never) as Record<string, unknown>
+  const { chat, messages } = (roots ?? { chat: '', messages: '' }) as Record<string, unknown>
   return (
     typeof name === 'string' &&
     gatewayNames.test(name) &&
-    [baseUrl, key ?? maskedKey, caFile ?? '', at, protocol, model].every(isText)
+    [baseUrl, chat, messages, key ?? maskedKey, caFile ?? '', at, protocol, model].every(isText)
   )
 }
 

@@ -20,6 +20,8 @@ export interface RunRecord {
   /** Ids of the clients whose files it changed. */
   readonly clients: readonly string[]
   readonly baseUrl: string
+  /** Absent: the usual ones. */
+  readonly roots?: Plan['roots']
   readonly model: string
   /** The run that this one undid. */
   readonly undoes?: string

@@ -229,6 +229,7 @@ function planTo(
     plan: {
       command: 'rollback',
       baseUrl: target.baseUrl,
+      roots: target.roots,
       model: target.model,
       edits: undone.map(({ edit }) => edit),
     },

@@ -5,7 +5,6 @@ import { formatOf } from '../../src/edits/format.ts'
 import { livedInHome } from '../support/fixtures.ts'
 import {
   aMachine,
-  baseUrl,
   catalog,
   catalogWithWindows,
   type Disk,
@@ -31,7 +30,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         const { machine, edits, choice } = planOn(client, disk)
         const after = written(disk, machine, edits)
         const settings = client.readBack(textsOf(client, machine, after))
-        expect(settings).toMatchObject({ baseUrl, key })
+        expect(settings).toMatchObject({ root: choice.root, key })
         expect(settings.broken).toBeUndefined()
         expect(settings.login).toBeUndefined()
         expect(obstaclesOn(client, after).filter(({ weight }) => weight === 'blocks')).toEqual([])
@@ -108,12 +107,12 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       })
 
       test('the files switch in the order of the list, the key never after the address', () => {
-        const { texts, edits, machine } = planOn(client, disk)
+        const { texts, edits, machine, choice } = planOn(client, disk)
         const targets = texts.filter(({ use }) => use === 'target').map(({ path }) => path)
         expect(edits.map(({ path }) => path)).toEqual(targets)
         const firstOnly = written(disk, machine, edits.slice(0, 1))
         const settings = client.readBack(textsOf(client, machine, firstOnly))
-        if (settings.baseUrl === baseUrl) expect(settings.key).toBe(key)
+        if (settings.root === choice.root) expect(settings.key).toBe(key)
       })
     })
 

@@ -41,7 +41,7 @@ function said(world: ReturnType<typeof aWorld>, disks: { before: Disk; after: Di
 }
 
 function setUp(disk: Disk, providerId = 'gateway'): Disk {
-  const context = { ownBaseUrls: ['https://gw.example'] }
+  const context = { ownRoots: ['https://gw.example/v1'] }
   const { machine, edits } = planOn(codex, disk, { options: { providerId }, context })
   return written(disk, machine, edits)
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Client } from '../../src/clients/client.ts'
 import { byId, type Disk, planOn, text, written } from './support.ts'
 
-const ours = { ownBaseUrls: ['https://gw.example'] }
+const ours = { ownRoots: ['https://gw.example/v1'] }
 
 /** What a setup under the default id leaves, with something of the user's around it. */
 function afterSetup(client: Client): Disk {
@@ -15,7 +15,7 @@ function afterSetup(client: Client): Disk {
 function renamed(client: Client, disk: Disk, baseUrl: string, context = ours) {
   const { obstacles, edits } = planOn(client, disk, {
     options: { providerId: 'gw2' },
-    choice: { baseUrl },
+    choice: { root: `${baseUrl}/v1` },
     context,
   })
   const former = obstacles.filter(({ code }) => code.includes('former'))
@@ -38,7 +38,7 @@ describe('codex: a setup under another id', () => {
 
   test('leaves a table that repoint has not written', () => {
     const disk = afterSetup(client)
-    expect(renamed(client, disk, 'https://new.example', { ownBaseUrls: [] }).former).toEqual([])
+    expect(renamed(client, disk, 'https://new.example', { ownRoots: [] }).former).toEqual([])
     const byHand = text(disk['/home/ada/.codex/config.toml'] as Uint8Array).replace(
       'supports_websockets = false',
       '',
@@ -81,7 +81,7 @@ describe('opencode: a setup under another id', () => {
 
   test('leaves a provider that repoint has not written', () => {
     const disk = afterSetup(client)
-    expect(renamed(client, disk, 'https://gw.example', { ownBaseUrls: [] }).former).toEqual([])
+    expect(renamed(client, disk, 'https://gw.example', { ownRoots: [] }).former).toEqual([])
   })
 })
 

@@ -94,7 +94,7 @@ const codexCases: Case[] = [
       ...codexAuth,
       '.codex/config.toml': codexConfig.replace(/^openai_base_url.*\n/m, ''),
     },
-    context: { ownBaseUrls: ['https://gw.example'] },
+    context: { ownRoots: ['https://gw.example/v1'] },
     place: '~/.codex/config.toml',
     weight: 'blocks',
     repair: 'plain',
@@ -105,7 +105,7 @@ const codexCases: Case[] = [
       ...codexAuth,
       '.codex/config.toml': codexConfig.replace('https://gw', 'https://user:secret@other'),
     },
-    context: { ownBaseUrls: ['https://gw.example'] },
+    context: { ownRoots: ['https://gw.example/v1'] },
     place: '~/.codex/config.toml:3',
     weight: 'blocks',
     repair: 'plain',
@@ -119,7 +119,7 @@ const codexCases: Case[] = [
 "gpt-5.6-sol" = "gpt-6-sol"
 `,
     },
-    context: { ownBaseUrls: ['https://gw.example'], knownModels: ['gpt-5.6-sol'] },
+    context: { ownRoots: ['https://gw.example/v1'], knownModels: ['gpt-5.6-sol'] },
     place: '~/.codex/config.toml:1',
     weight: 'blocks',
     repair: 'plain',
@@ -935,8 +935,8 @@ describe('obstacles that only a setup has', () => {
 
   test('codex: a new key for an address that repoint wrote before needs no consent', () => {
     const { obstacles } = planOn(byId('codex'), codexHome(), {
-      choice: { baseUrl: 'https://new.example' },
-      context: { ownBaseUrls: ['https://gw.example'] },
+      choice: { root: 'https://new.example/v1' },
+      context: { ownRoots: ['https://gw.example/v1'] },
     })
     expect(obstacles).toEqual([])
   })
@@ -945,7 +945,7 @@ describe('obstacles that only a setup has', () => {
     const answered = '[notice.model_migrations]\n"gpt-5.6-sol" = "gpt-6-sol"\n'
     const found = (answer: string, knownModels: readonly string[]) => {
       const config = codexConfig.replace(/^model = .*$/m, 'model = "gpt-6-sol"') + answer
-      const context = { ownBaseUrls: ['https://gw.example'], knownModels }
+      const context = { ownRoots: ['https://gw.example/v1'], knownModels }
       const disk = { ...codexAuth, '.codex/config.toml': config }
       return obstaclesOn(byId('codex'), disk, aMachine(), context).map(({ code }) => code)
     }
@@ -1049,6 +1049,6 @@ describe('a client that is not pointed at a gateway has no obstacles', () => {
 
 test('what repoint serves on this machine is no proxy of another tool', () => {
   const disk = claudeHome({}, { ANTHROPIC_BASE_URL: 'http://127.0.0.1:3456' })
-  const context = { ownBaseUrls: ['http://127.0.0.1:3456'] }
+  const context = { ownRoots: ['http://127.0.0.1:3456'] }
   expect(obstaclesOn(byId('claude'), disk, aMachine(), context)).toEqual([])
 })

@@ -18,8 +18,7 @@ test.each<readonly [string, string, Disk, Settings]>([
     'a pair',
     { '.codex/config.toml': withAuth, ...auth('{"OPENAI_API_KEY":"sk"}') },
     {
-      configuredUrl: 'https://gw.example/v1/',
-      baseUrl: 'https://gw.example',
+      root: 'https://gw.example/v1',
       model: 'm',
       providerId: 'gw',
       key: 'sk',
@@ -35,8 +34,7 @@ test.each<readonly [string, string, Disk, Settings]>([
       ...auth('{"OPENAI_API_KEY":"sk"}'),
     },
     {
-      configuredUrl: 'https://gw.example/v1/',
-      baseUrl: 'https://gw.example',
+      root: 'https://gw.example/v1',
       model: 'm',
       providerId: 'gw',
       key: 'sk',
@@ -51,8 +49,7 @@ test.each<readonly [string, string, Disk, Settings]>([
       ...auth('{"OPENAI_API_KEY":"sk"}'),
     },
     {
-      configuredUrl: 'https://gw.example/v1',
-      baseUrl: 'https://gw.example',
+      root: 'https://gw.example/v1',
       key: 'sk',
       keyPath: '/home/ada/.codex/auth.json',
     },
@@ -65,8 +62,7 @@ test.each<readonly [string, string, Disk, Settings]>([
       ...auth('{"OPENAI_API_KEY":"sk"}'),
     },
     {
-      configuredUrl: 'https://gw.example/v1/',
-      baseUrl: 'https://gw.example',
+      root: 'https://gw.example/v1',
       providerId: 'gw',
     },
   ],
@@ -112,8 +108,7 @@ test.each<readonly [string, string, Disk, Settings]>([
       }),
     },
     {
-      configuredUrl: 'https://gw.example/',
-      baseUrl: 'https://gw.example',
+      root: 'https://gw.example',
       key: 'sk',
       keyPath: '/home/ada/.claude/settings.json',
       model: 'haiku',
@@ -146,8 +141,7 @@ test.each<readonly [string, string, Disk, Settings]>([
       '.local/share/opencode/auth.json': '{"gw":{"type":"api","key":"sk"}}',
     },
     {
-      configuredUrl: 'https://gw.example/v1',
-      baseUrl: 'https://gw.example',
+      root: 'https://gw.example/v1',
       providerId: 'gw',
       model: 'a/b',
       smallModel: 'other/c',

@@ -1,6 +1,7 @@
 import type { Choice, Client, FileTexts, Scene, SetupOptions } from '../../src/clients/client.ts'
 import { loadClients } from '../../src/clients/list.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
+import { rootFor, usualRoots } from '../../src/gateway/roots.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 
@@ -68,7 +69,7 @@ export interface Setup {
 function aChoice(client: Client, setup: Setup = {}): Choice {
   const options = setup.options ?? {}
   return {
-    baseUrl,
+    root: rootFor(usualRoots(baseUrl), client.protocol),
     key,
     providerId: options.providerId ?? 'gateway',
     models: client.choose('catalog' in setup ? setup.catalog : catalog, options),
@@ -85,7 +86,7 @@ export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
   const scene: Scene = {
     texts,
     machine,
-    ownBaseUrls: [],
+    ownRoots: [],
     knownModels: [],
     shellProfiles: [],
     ...setup.context,
@@ -119,7 +120,7 @@ export function obstaclesOn(
   return client.wrongNow({
     texts,
     machine,
-    ownBaseUrls: [],
+    ownRoots: [],
     knownModels: [],
     shellProfiles: [],
     ...context,

@@ -7,6 +7,7 @@ import tls from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import type { UserError } from '../../src/errors.ts'
+import { usualRoots } from '../../src/gateway/roots.ts'
 import type { GatewayAccess } from '../../src/gateway/types.ts'
 
 export const key = 'sk-live-abcdefghijklmnop'
@@ -117,8 +118,10 @@ export function accessTo(
   more: Partial<GatewayAccess> & { scheme?: string; host?: string; prefix?: string } = {},
 ): GatewayAccess {
   const { scheme = 'http', host = '127.0.0.1', prefix = '', ...rest } = more
+  const baseUrl = `${scheme}://${host}:${server.port}${prefix}`
   return {
-    baseUrl: `${scheme}://${host}:${server.port}${prefix}`,
+    baseUrl,
+    roots: usualRoots(baseUrl),
     key,
     timeoutMs: 5_000,
     env: {},

@@ -168,7 +168,7 @@ describe('probe: tells apart', () => {
     async (protocol) => {
       const gateway = await startGateway({ port: 0, key })
       onTestFinished(() => gateway.close())
-      const access = { ...accessTo({ port: 0 }), baseUrl: gateway.url }
+      const access = accessTo({ port: Number(new URL(gateway.url).port) })
       await probe(access, 'chat', 'gpt-audio')
       const error = await failure(probe(access, protocol, 'gpt-audio'))
       expect(error.code).toBe('protocol-unsupported')

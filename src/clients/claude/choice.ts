@@ -21,7 +21,7 @@ export function ourKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange
   })
   return [
     { ...set(names.token, choice.key), isSecret: true, isBound: true },
-    { ...set(names.baseUrl, choice.baseUrl), isBound: true },
+    { ...set(names.baseUrl, choice.root), isBound: true },
     // Another file that stands there may hold the authority of a proxy, which we do not know.
     ...(choice.caFile && !now.env[names.authorities]
       ? [set(names.authorities, choice.caFile)]

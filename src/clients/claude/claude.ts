@@ -223,7 +223,7 @@ function readBackClaude(texts: FileTexts): Settings {
   const slotModels = slotModelsIn(settings)
   const hasLogin = layersOf(texts, 'credentials').some((layer) => layer.bytes !== null)
   return {
-    ...(url === undefined ? {} : { configuredUrl: url, baseUrl: rootOf(url) }),
+    ...(url === undefined ? {} : { root: rootOf(url) }),
     ...(skipped === undefined ? modelIn(settings) : {}),
     ...(key === undefined ? {} : { key, keyPath: file.path }),
     ...(Object.keys(slotModels).length === 0 ? {} : { slotModels }),

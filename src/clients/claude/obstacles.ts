@@ -51,7 +51,7 @@ export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
     ...models(view),
     ...oldPins(view, choice),
     ...shell(scene, view, choice),
-    ...proxy(scene, view, choice.baseUrl),
+    ...proxy(scene, view, choice.root),
     ...layers(scene.texts),
   ]
 }
@@ -72,7 +72,7 @@ export function wrongNow(scene: Scene): readonly Obstacle[] {
     ...loginKey(scene.texts),
     ...models(view),
     ...modelDefault(view),
-    ...address(view, scene.texts, url),
+    ...address(scene, view, url),
     ...shell(scene, view),
     ...proxy(scene, view, url),
     ...layers(scene.texts),
@@ -287,9 +287,9 @@ function oldPins({ settings, place }: View, { models }: Choice): readonly Obstac
     })
 }
 
-function address({ settings, place }: View, texts: FileTexts, url: string): readonly Obstacle[] {
+function address(scene: Scene, { settings, place }: View, url: string): readonly Obstacle[] {
   const found: Obstacle[] = []
-  if (/\/v1\/*$/.test(url)) {
+  if (/\/v1\/*$/.test(url) && !scene.ownRoots.includes(rootOf(url))) {
     found.push({
       code: 'claude-base-url-version',
       message: `${names.baseUrl} ends in /v1, which Claude Code adds itself: every request misses`,
@@ -299,7 +299,10 @@ function address({ settings, place }: View, texts: FileTexts, url: string): read
       weight: 'blocks',
     })
   }
-  if (!settings.env[names.token] && layersOf(texts, 'credentials').some((file) => file.bytes)) {
+  if (
+    !settings.env[names.token] &&
+    layersOf(scene.texts, 'credentials').some((file) => file.bytes)
+  ) {
     found.push({
       code: 'claude-login-leak',
       message: `${names.baseUrl} stands without a token, and a login is saved: Claude Code sends that login to the gateway`,

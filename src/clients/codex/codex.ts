@@ -137,11 +137,11 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
       ? []
       : [{ path: ['model_context_window'], value: contextWindow }]),
     { path: ['model_provider'], value: choice.providerId, isBound: true },
-    { path: ['openai_base_url'], value: `${choice.baseUrl}/v1`, isBound: true },
+    { path: ['openai_base_url'], value: choice.root, isBound: true },
     ...withoutOffer(choice.models.model),
     // Codex stops at an empty name; a name that someone gave stays.
     ...(name ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
-    { path: [...provider, 'base_url'], value: `${choice.baseUrl}/v1`, isBound: true },
+    { path: [...provider, 'base_url'], value: choice.root, isBound: true },
     { path: [...provider, 'wire_api'], value: 'responses' },
     // Without it no Authorization header is sent.
     { path: [...provider, 'requires_openai_auth'], value: true, isBound: true },
@@ -172,8 +172,7 @@ function readBackCodex(texts: FileTexts): Settings {
   const contextWindow = config.document?.get(['model_context_window'])
   const isKeyUsed = auth.usableKey !== undefined && takesAuthFile(config)
   return compact({
-    configuredUrl: url,
-    baseUrl: url && rootOf(url),
+    root: url && rootOf(url),
     model: textAt(config, ['model']),
     contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
     key: isKeyUsed ? auth.usableKey : undefined,

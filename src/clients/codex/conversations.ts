@@ -1,3 +1,4 @@
+import { shownRoot } from '../../gateway/roots.ts'
 import type { FileTexts, Notice, Outside } from '../client.ts'
 import { pathsOf } from '../paths.ts'
 import { fileOf, readFile, rootOf, shownUrl, tableAt, textAt } from '../texts.ts'
@@ -64,7 +65,7 @@ export function aboutConversations(
   if (moving > 0 && newUrl !== undefined && rootOf(newUrl) !== rootOf(oldUrl ?? vendorUrl)) {
     notices.push({
       code: 'codex-conversations-move',
-      message: `${conversations(moving)} of before, once resumed, ${moving === 1 ? 'goes' : 'go'} to ${shownUrl(rootOf(newUrl))} too, with all that was said in ${moving === 1 ? 'it' : 'them'}. The first prompt of each then takes about 7 s: Codex tries a WebSocket first`,
+      message: `${conversations(moving)} of before, once resumed, ${moving === 1 ? 'goes' : 'go'} to ${shownUrl(shownRoot(rootOf(newUrl), 'responses'))} too, with all that was said in ${moving === 1 ? 'it' : 'them'}. The first prompt of each then takes about 7 s: Codex tries a WebSocket first`,
     })
   }
   for (const id of new Set(recorded)) {

@@ -22,7 +22,7 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
   const settings: readonly (readonly [path: string, value: ConfigValue])[] = [
     ['model_provider', id],
     [`model_providers.${id}.name`, 'Gateway'],
-    [`model_providers.${id}.base_url`, `${choice.baseUrl}/v1`],
+    [`model_providers.${id}.base_url`, choice.root],
     [`model_providers.${id}.wire_api`, 'responses'],
     [`model_providers.${id}.env_key`, runKeyVariable],
     [`model_providers.${id}.requires_openai_auth`, false],

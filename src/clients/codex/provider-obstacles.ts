@@ -8,10 +8,10 @@ import {
   placeOf,
   type ReadFile,
   readFile,
-  rootOf,
   shownUrl,
   tableAt,
   textAt,
+  withLostVersion,
 } from '../texts.ts'
 import { ownAddressPath, providerInUse, reservedIds, strayAddress, type Table } from './provider.ts'
 
@@ -302,7 +302,8 @@ function withoutVersion(scene: Scene, config: ReadFile, { id }: Provider): reado
   const paths = [['model_providers', id, 'base_url'], ownAddressPath]
   return paths.flatMap((path): Obstacle[] => {
     const url = textAt(config, path)
-    if (url === undefined || !isOwnAddress(url, scene) || /\/v1\/*$/.test(url)) return []
+    const right = url && withLostVersion(url, scene)
+    if (!right) return []
     const name = path === ownAddressPath ? path.join() : `base_url of ${id}`
     return [
       {
@@ -310,7 +311,7 @@ function withoutVersion(scene: Scene, config: ReadFile, { id }: Provider): reado
         message: `${name} does not end in /v1: every request misses`,
         place: placeOf(config, path),
         cure: 'Add /v1.',
-        repair: configRepair({ path, value: `${rootOf(url)}/v1`, isBound: true }),
+        repair: configRepair({ path, value: right, isBound: true }),
         weight: 'blocks',
       },
     ]

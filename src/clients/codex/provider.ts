@@ -1,4 +1,5 @@
 import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
+import { shownRoot } from '../../gateway/roots.ts'
 import { type ReadFile, rootOf, tableAt, textAt } from '../texts.ts'
 
 export type Table = { readonly [key: string]: ConfigValue }
@@ -37,13 +38,13 @@ export function takesAuthFile(config: ReadFile): boolean {
 }
 
 /** Where Codex's own provider is while `openai_base_url` is not set. */
-export const vendorUrl = 'https://api.openai.com'
+export const vendorUrl = 'https://api.openai.com/v1'
 
-/** The root of Codex's own provider, where the key goes there beside the provider in use. */
+/** The address of Codex's own provider as it is shown, where the key goes there beside the provider in use. */
 export function strayAddress(config: ReadFile): string | undefined {
   const table = providerInUse(config)?.table
   const url = table?.['base_url']
   if (typeof url !== 'string' || table?.['requires_openai_auth'] !== true) return undefined
   const own = rootOf(textAt(config, ownAddressPath) ?? vendorUrl)
-  return own === rootOf(url) ? undefined : own
+  return own === rootOf(url) ? undefined : shownRoot(own, 'responses')
 }

@@ -246,11 +246,11 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     ...(textAt(now, [...provider, 'name'])
       ? []
       : [{ path: [...provider, 'name'], value: 'Gateway' }]),
-    { path: [...provider, 'options', 'baseURL'], value: `${choice.baseUrl}/v1`, isBound: true },
+    { path: [...provider, 'options', 'baseURL'], value: choice.root, isBound: true },
     ...modelKeys(
       tableAt(now, [...provider, 'models']) ?? {},
       choice,
-      url !== undefined && rootOf(url) !== choice.baseUrl,
+      url !== undefined && rootOf(url) !== choice.root,
     ),
     { path: ['model'], value: `${id}/${models.model}` },
     { path: ['small_model'], value: small },
@@ -328,7 +328,7 @@ function readBackOpencode(texts: FileTexts): Settings {
   const withoutProvider = (name: string) =>
     providerId && name.startsWith(`${providerId}/`) ? name.slice(providerId.length + 1) : name
   return {
-    ...(typeof url === 'string' ? { configuredUrl: url, baseUrl: rootOf(url) } : {}),
+    ...(typeof url === 'string' ? { root: rootOf(url) } : {}),
     ...(full === undefined ? {} : { model: withoutProvider(full) }),
     ...(typeof small === 'string' ? { smallModel: withoutProvider(small) } : {}),
     ...(providerId === undefined ? {} : { providerId }),

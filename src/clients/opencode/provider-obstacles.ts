@@ -12,6 +12,7 @@ import {
   shownUrl,
   tableAt,
   textAt,
+  withLostVersion,
 } from '../texts.ts'
 import {
   type ConfiguredProvider,
@@ -83,10 +84,11 @@ function inlineKeys(texts: FileTexts, providerId: string): readonly Obstacle[] {
 
 function withoutVersion(scene: Scene, providerId: string): readonly Obstacle[] {
   const { url } = configuredProvider(scene.texts, providerId)
-  if (url === undefined || !isOwnAddress(url, scene) || /\/v1\/*$/.test(url)) return []
+  const right = url && withLostVersion(url, scene)
+  if (!right) return []
   const target = readFile(fileOf(scene.texts, 'config'))
   const path = ['provider', providerId, 'options', 'baseURL']
-  const changes = [{ path, value: `${rootOf(url)}/v1`, isBound: true }]
+  const changes = [{ path, value: right, isBound: true }]
   return [
     {
       code: 'opencode-base-url-version',
@@ -169,8 +171,8 @@ function hasKeyFromOutside(provider: ConfiguredProvider, machine: Machine): bool
  * an old name, and goes; one for another address may be wanted beside the new one.
  */
 export function formerProviders(
-  { texts, ownBaseUrls }: Scene,
-  { baseUrl, providerId }: Choice,
+  { texts, ownRoots }: Scene,
+  { root, providerId }: Choice,
 ): readonly Obstacle[] {
   const target = readFile(fileOf(texts, 'config'))
   const auth = readFile(fileOf(texts, 'auth'))
@@ -181,9 +183,9 @@ export function formerProviders(
       isTable(table) &&
       table['npm'] === '@ai-sdk/openai-compatible' &&
       typeof url === 'string' &&
-      ownBaseUrls.includes(rootOf(url))
+      ownRoots.includes(rootOf(url))
     if (id === providerId || !isAsWeWrite) return []
-    const isRenamed = rootOf(url) === baseUrl
+    const isRenamed = rootOf(url) === root
     const hasKey = textAt(auth, [id, 'type']) === 'api'
     const provider: Obstacle = {
       code: 'opencode-former-provider',

@@ -11,7 +11,7 @@ import type { Notice } from '../../notice.ts'
 import { accessTo } from '../find-gateway.ts'
 import { authorityNotices, caFileFor } from '../inventory/authorities.ts'
 import type { Installed } from '../inventory/client-program.ts'
-import type { ClientState } from '../inventory/client-state.ts'
+import type { ClientState, Place } from '../inventory/client-state.ts'
 import { gatewayOf } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 
@@ -39,8 +39,13 @@ export interface Check {
   readonly code?: ErrorCode
 }
 
+/** A client's state, and the gateway that it points at; absent: its own service. */
+export interface Located extends ClientState {
+  readonly place: Place | undefined
+}
+
 /** A client's state, and its program on this machine where there is one. */
-export interface Examined extends ClientState {
+export interface Examined extends Located {
   readonly installed: Installed | undefined
 }
 
@@ -61,7 +66,7 @@ export function checkClient(session: Session, state: Examined, request: DoctorRe
 function checkInstalled({ client, settings, installed }: Examined): Check {
   const about = client.family
   if (installed === undefined) {
-    const isSetUp = settings.baseUrl !== undefined
+    const isSetUp = settings.root !== undefined
     const isUnknown = settings.broken !== undefined
     const message = `${client.label} is not installed${isSetUp || isUnknown ? '' : ', and not set up'}`
     return { about, id: 'installed', result: isSetUp ? 'warning' : 'ok', message }
@@ -153,7 +158,7 @@ function checkObstacles(
 ): Check[] {
   const about = client.family
   return obstacles.map(({ code, message, place, cure, weight, repair, needsConsent }): Check => {
-    const blocks = weight === 'blocks' && settings.baseUrl !== undefined
+    const blocks = weight === 'blocks' && settings.root !== undefined
     const flag = needsConsent === undefined ? '--fix' : '--fix --yes'
     return {
       about,
@@ -175,19 +180,22 @@ interface Asked {
 /** Asks the gateways of all the clients for their models, side by side. */
 export function askGateways(
   session: Session,
-  states: readonly ClientState[],
+  states: readonly Located[],
   request: DoctorRequest,
-): ReadonlyMap<ClientState, Asked> {
+): ReadonlyMap<Located, Asked> {
   const byGateway = new Map<string, Asked>()
-  const byState = new Map<ClientState, Asked>()
+  const byState = new Map<Located, Asked>()
   for (const state of states) {
-    const { broken, baseUrl, key } = state.settings
-    if (broken !== undefined || baseUrl === undefined || !key) continue
-    const known = byGateway.get(`${baseUrl} ${key}`)
+    const { broken, key } = state.settings
+    if (broken !== undefined || state.place === undefined || !key) continue
+    const { baseUrl, roots } = state.place
+    const gateway = `${roots.chat} ${roots.messages} ${key}`
+    const known = byGateway.get(gateway)
     const access =
       known?.access ??
       accessTo(session, {
         baseUrl,
+        roots,
         key,
         timeoutMs: request.timeoutSeconds * 1000,
         caFile: caFileFor(session, baseUrl, request.caFile),
@@ -196,7 +204,7 @@ export function askGateways(
     // One for each: their probes go out side by side.
     void openAhead(access, 1)
     const asked = known ?? { access, catalog: catalogOrError(access) }
-    byGateway.set(`${baseUrl} ${key}`, asked)
+    byGateway.set(gateway, asked)
     byState.set(state, asked)
   }
   return byState
@@ -209,12 +217,12 @@ export async function checkGateway(
   asked: Asked | undefined,
   request: DoctorRequest,
 ): Promise<Check[]> {
-  const { client, settings, obstacles, isSetUp } = examined
+  const { client, settings, obstacles, isSetUp, place } = examined
   const about = client.family
-  const { baseUrl, broken } = settings
-  if (broken !== undefined) return []
-  if (baseUrl === undefined)
+  if (settings.broken !== undefined) return []
+  if (place === undefined)
     return [{ about, id: 'gateway', result: 'ok', message: `${client.label} uses its own service` }]
+  const { baseUrl } = place
   const caFile = caFileFor(session, baseUrl, request.caFile)
   const again = (command: string) =>
     [
@@ -280,7 +288,7 @@ function checkCatalog(
   answer: Catalog | UserError,
 ): Check[] {
   const { family: about, protocol } = client
-  const name = gatewayOf(session, settings)
+  const name = gatewayOf(session, client, settings)
   const where = name === undefined ? baseUrl : `${name} (${baseUrl})`
   if (!(answer instanceof UserError))
     return [

@@ -2,6 +2,7 @@ import { familyRows, loadClients } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
 import { readCatalog } from '../../gateway/catalog.ts'
 import { probe } from '../../gateway/probe.ts'
+import { rootsOf } from '../../gateway/roots.ts'
 import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { accessTo } from '../find-gateway.ts'
@@ -20,8 +21,9 @@ export async function accessToSaved(
   timeoutMs: number,
 ): Promise<GatewayAccess> {
   const { baseUrl, caFile } = saved
+  const roots = rootsOf(saved)
   const key = await keyOf(session, saved, timeoutMs)
-  return accessTo(session, { baseUrl, key, timeoutMs, caFile })
+  return accessTo(session, { baseUrl, roots, key, timeoutMs, caFile })
 }
 
 const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']

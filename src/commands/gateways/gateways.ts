@@ -7,7 +7,7 @@ import { type CommandFile, examples, timeoutOption } from '../command.ts'
 import { clientsNow } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import {
-  isKeyOf,
+  isUsedBy,
   nameOf,
   savedGateway,
   savedGateways,
@@ -92,8 +92,8 @@ async function listGateways(session: Session, request: GatewaysRequest): Promise
 async function exportDefaults(session: Session, wanted: string): Promise<number> {
   const saved = savedGateway(session, wanted)
   const { name, baseUrl } = saved
-  const users = (await clientsNow(session, runsSoFar(session))).filter(
-    ({ settings }) => settings.baseUrl === baseUrl && isKeyOf(saved, settings.key),
+  const users = (await clientsNow(session, runsSoFar(session))).filter(({ client, settings }) =>
+    isUsedBy(saved, client, settings),
   )
   const clients = users.map(({ client, settings }): ClientDefaults => {
     const options = client.asConfigured(settings)
@@ -110,7 +110,7 @@ async function usersOf(
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const users = new Map<string, string[]>()
   for (const { client, settings } of await clientsNow(session, runsSoFar(session))) {
-    const name = nameOf(all, settings)
+    const name = nameOf(all, client, settings)
     if (name !== undefined) users.set(name, [...(users.get(name) ?? []), client.id])
   }
   return users

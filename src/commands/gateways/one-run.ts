@@ -7,6 +7,7 @@ import {
   type SetupOptions,
 } from '../../clients/client.ts'
 import { UserError } from '../../errors.ts'
+import { rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { ForegroundResult } from '../../platform/platform.ts'
 import { isUsual, readClientFiles, settingsNow } from '../inventory/client-files.ts'
@@ -51,10 +52,11 @@ export function forClient(session: Session, clients: readonly Client[], target: 
     REPOINT_BASE_URL: undefined,
     REPOINT_API_KEY: undefined,
   }
+  const root = rootFor(access.roots, client.protocol)
   const run = client.forOneRun!(
     readClientFiles(session, client),
     {
-      baseUrl: access.baseUrl,
+      root,
       key: access.key,
       providerId: providerIdOf(session, client),
       models,
@@ -62,7 +64,10 @@ export function forClient(session: Session, clients: readonly Client[], target: 
     },
     { args: asked.args, env },
   )
-  return { ...run, told: `${client.label}: ${access.baseUrl}, model ${models.model}` }
+  return {
+    ...run,
+    told: `${client.label}: ${shownRoot(root, client.protocol)}, model ${models.model}`,
+  }
 }
 
 /**
@@ -80,7 +85,7 @@ function chosenFor(
   let failure: unknown
   for (const client of clients)
     try {
-      const options = optionsFor(wanted, client, access.baseUrl, catalog)
+      const options = optionsFor(wanted, client, access.roots, catalog)
       return { client, options, models: client.choose(catalog, options) }
     } catch (error) {
       if (!(error instanceof UserError)) throw error

@@ -1,17 +1,18 @@
+import type { GatewayAccess } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 
 /** An environment in which everything that programs usually look at points at a gateway. */
 export function pointedAt(
-  { baseUrl, key }: { readonly baseUrl: string; readonly key: string },
+  { baseUrl, roots, key }: Pick<GatewayAccess, 'baseUrl' | 'roots' | 'key'>,
   env: Machine['env'],
 ): Machine['env'] {
   return {
     ...env,
     REPOINT_BASE_URL: baseUrl,
     REPOINT_API_KEY: key,
-    OPENAI_BASE_URL: `${baseUrl}/v1`,
+    OPENAI_BASE_URL: roots.chat,
     OPENAI_API_KEY: key,
-    ANTHROPIC_BASE_URL: baseUrl,
+    ANTHROPIC_BASE_URL: roots.messages,
     ANTHROPIC_AUTH_TOKEN: key,
     // Beside the token it would go out too, and win.
     ANTHROPIC_API_KEY: undefined,

@@ -13,7 +13,10 @@ import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { formatOf } from '../../edits/format.ts'
 import type { KeyPath } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
+import { isSameButVersion, rootFor, rootsFrom, rootsOf, shownRoot } from '../../gateway/roots.ts'
+import type { GatewayAccess } from '../../gateway/types.ts'
 import { sha256Of } from '../../transaction/files.ts'
+import { readGateways, type SavedGateway } from '../../transaction/gateways.ts'
 import { endOf } from '../../transaction/history.ts'
 import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
 import { readBlob } from '../../transaction/state.ts'
@@ -54,24 +57,66 @@ export function runsOf(client: ClientName, runs: readonly RunRecord[]): readonly
   return runs.filter((run) => run.clients.some((id) => ids.includes(id)))
 }
 
-/** The addresses that repoint has written for this client. */
-export function ownBaseUrls(client: ClientName, runs: readonly RunRecord[]): readonly string[] {
-  return [...new Set(runsOf(client, runs).map(({ baseUrl }) => baseUrl))]
+/** The roots that repoint has written for this client. */
+export function ownRoots(client: Client, runs: readonly RunRecord[]): readonly string[] {
+  const written = runsOf(client, runs).filter(({ baseUrl }) => baseUrl !== '')
+  return [...new Set(written.map((run) => rootFor(rootsOf(run), client.protocol)))]
+}
+
+/** Whether a client points at a root that repoint has written for it. */
+export function isAtOwnRoot(
+  client: Client,
+  { root }: Settings,
+  runs: readonly RunRecord[],
+): boolean {
+  return ownRoots(client, runs).some((own) => root !== undefined && isSameButVersion(own, root))
+}
+
+/** A gateway's address, and where its routes hang. */
+export type Place = Pick<GatewayAccess, 'baseUrl' | 'roots'>
+
+/**
+ * The gateway that a client points at, as its setups and the remembered gateways know it; else what
+ * its own root tells. Undefined: it uses its own service.
+ */
+export function placeOf(
+  session: Session,
+  client: Client,
+  { root }: Settings,
+  runs: readonly RunRecord[],
+): Place | undefined {
+  if (root === undefined) return undefined
+  const { protocol } = client
+  const known: readonly Place[] = [...runsOf(client, runs), ...gatewaysIfReadable(session)]
+    .filter(({ baseUrl }) => baseUrl !== '')
+    .map((one) => ({ baseUrl: one.baseUrl, roots: rootsOf(one) }))
+  return (
+    known.find(({ roots }) => rootFor(roots, protocol) === root) ??
+    known.find(({ roots }) => isSameButVersion(rootFor(roots, protocol), root)) ?? {
+      baseUrl: shownRoot(root, protocol),
+      roots: rootsFrom(root, protocol),
+    }
+  )
+}
+
+function gatewaysIfReadable(session: Session): readonly SavedGateway[] {
+  try {
+    return readGateways(session.platform)
+  } catch (error) {
+    if (error instanceof UserError) return []
+    throw error
+  }
 }
 
 /**
  * Whether what a client believes comes from a setup of repoint: at an address that it wrote, or one
  * that its user has put there since.
  */
-export function isSetUp(
-  client: ClientName,
-  { baseUrl }: Settings,
-  runs: readonly RunRecord[],
-): boolean {
-  if (baseUrl === undefined) return false
+export function isSetUp(client: Client, settings: Settings, runs: readonly RunRecord[]): boolean {
+  if (settings.root === undefined) return false
   const [newest] = runsOf(client, runs)
   const isInForce = newest !== undefined && newest.undoes === undefined && newest.baseUrl !== ''
-  return isInForce || ownBaseUrls(client, runs).includes(baseUrl)
+  return isInForce || isAtOwnRoot(client, settings, runs)
 }
 
 /** The client of a family that the newest setup was for; undefined: only the files can tell. */
@@ -160,14 +205,14 @@ function stateOf(
 
 export function sceneOf(
   session: Session,
-  client: ClientName,
+  client: Client,
   texts: FileTexts,
   runs: readonly RunRecord[],
 ): Scene {
   return {
     texts,
     machine: session.platform.machine,
-    ownBaseUrls: ownBaseUrls(client, runs),
+    ownRoots: ownRoots(client, runs),
     knownModels: rememberedModels(session.platform),
     shellProfiles: readShellProfiles(session),
   }

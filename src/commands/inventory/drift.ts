@@ -1,13 +1,13 @@
-import type { FileTexts, Settings } from '../../clients/client.ts'
+import type { FileTexts } from '../../clients/client.ts'
+import { isSameButVersion, rootFor, shownRoot } from '../../gateway/roots.ts'
 import { historyOf } from '../../transaction/history.ts'
 import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
-import type { ClientState } from './client-state.ts'
+import { type ClientState, type Place, placeOf } from './client-state.ts'
 
 /** The gateway that a client has to point at. */
-export interface Wanted {
-  readonly baseUrl: string
+export interface Wanted extends Place {
   /** Whether a key is the one for it; absent: any is. */
   readonly isKey?: (key: string) => boolean
 }
@@ -15,13 +15,16 @@ export interface Wanted {
 /** Why a client does not point where it has to, in words; empty: it does. */
 export function driftOf(
   session: Session,
-  { settings, obstacles }: ClientState,
+  { client, settings, obstacles }: ClientState,
   wanted: Wanted,
 ): readonly string[] {
-  const { baseUrl, key, login, broken } = settings
+  const { root, key, login, broken } = settings
   if (broken !== undefined) return [`its files cannot be read: ${broken}`]
-  if (baseUrl !== wanted.baseUrl)
-    return [`it points at ${baseUrl ?? 'its own service'}, not at ${wanted.baseUrl}`]
+  const right = rootFor(wanted.roots, client.protocol)
+  if (root === undefined || !isSameButVersion(root, right)) {
+    const now = root === undefined ? 'its own service' : shownRoot(root, client.protocol)
+    return [`it points at ${now}, not at ${shownRoot(right, client.protocol)}`]
+  }
   if (key === undefined) return [`it has ${login ?? 'no key'} in place of the key for it`]
   if (wanted.isKey?.(key) === false) return ['it has another key for it']
 
@@ -46,6 +49,7 @@ export function leftAt(
     const [newest] = recorded(text.path)
     return newest ? { ...text, bytes: copyOf(session.platform, newest.after) } : text
   })
-  const { baseUrl, key }: Settings = client.readBack(left)
-  return baseUrl === undefined ? undefined : { baseUrl, isKey: (one) => one === key }
+  const settings = client.readBack(left)
+  const place = placeOf(session, client, settings, runs)
+  return place && { ...place, isKey: (one) => one === settings.key }
 }

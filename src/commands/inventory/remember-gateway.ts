@@ -1,5 +1,6 @@
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
+import { unusualRoots } from '../../gateway/roots.ts'
 import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import { maskSecret } from '../../text.ts'
 import { changeGateways, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
@@ -15,7 +16,7 @@ export interface Proof {
 
 /** A gateway that a setup has used. */
 interface Used {
-  readonly access: Pick<GatewayAccess, 'baseUrl' | 'key' | 'caFile' | 'timeoutMs'>
+  readonly access: Pick<GatewayAccess, 'baseUrl' | 'roots' | 'key' | 'caFile' | 'timeoutMs'>
   /** As the user called it; absent: a name is found. */
   readonly name?: string | undefined
   readonly allowHttp?: boolean | undefined
@@ -122,6 +123,7 @@ export function entryFor(all: readonly SavedGateway[], used: Used, now: Date): S
   return compact({
     name,
     baseUrl,
+    roots: unusualRoots(access),
     ...(isInKeychain ? { maskedKey: maskSecret(key) } : { key }),
     caFile: access.caFile,
     allowHttp: allowHttp === true ? (true as const) : undefined,

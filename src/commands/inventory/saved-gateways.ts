@@ -1,4 +1,6 @@
+import type { Client, Settings } from '../../clients/client.ts'
 import { UserError } from '../../errors.ts'
+import { isSameButVersion, rootFor, rootsOf } from '../../gateway/roots.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import { maskSecret, nearestTo } from '../../text.ts'
 import { gatewayNames, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
@@ -33,10 +35,11 @@ export function savedGateways(session: Session): readonly SavedGateway[] {
 /** The name of the gateway that a client points at; undefined: it has none, or none can be read. */
 export function gatewayOf(
   session: Session,
-  settings: { readonly baseUrl?: string | undefined; readonly key?: string | undefined },
+  client: Client,
+  settings: Settings,
 ): string | undefined {
   try {
-    return nameOf(savedGateways(session), settings)
+    return nameOf(savedGateways(session), client, settings)
   } catch (error) {
     if (error instanceof UserError) return undefined
     throw error
@@ -46,9 +49,20 @@ export function gatewayOf(
 /** The one that a client points at; undefined: it is not remembered. */
 export function nameOf(
   all: readonly SavedGateway[],
-  { baseUrl, key }: { readonly baseUrl?: string | undefined; readonly key?: string | undefined },
+  client: Client,
+  settings: Settings,
 ): string | undefined {
-  return all.find((one) => one.baseUrl === baseUrl && isKeyOf(one, key))?.name
+  return all.find((one) => isUsedBy(one, client, settings))?.name
+}
+
+/** Whether a client that believes `settings` points at a remembered gateway, with its key. */
+export function isUsedBy(
+  saved: SavedGateway,
+  { protocol }: Client,
+  { root, key }: Settings,
+): boolean {
+  if (root === undefined || !isKeyOf(saved, key)) return false
+  return isSameButVersion(rootFor(rootsOf(saved), protocol), root)
 }
 
 /** Of a key in the keychain nothing but its mask is known here. */

@@ -2,10 +2,11 @@ import { posix, win32 } from 'node:path'
 import type { Client, FileTexts, Settings } from '../../clients/client.ts'
 import { familyIds, rows } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
+import { shownRoot } from '../../gateway/roots.ts'
 import type { RecordedFile, RollbackPlan, RunRecord } from '../../transaction/record.ts'
 import { copyOf, listRuns } from '../../transaction/state.ts'
 import { asPlanned, listClientFiles, readClientFiles } from '../inventory/client-files.ts'
-import { ownBaseUrls, runsOf } from '../inventory/client-state.ts'
+import { isAtOwnRoot, ownRoots, placeOf, runsOf } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
@@ -28,8 +29,8 @@ export function refuseStrangeLogin(
     if (edits.length === 0) continue
     const now = readClientFiles(session, client)
     const future = client.readBack(asPlanned(now, edits))
-    const { baseUrl, key, login } = future
-    if (baseUrl === undefined || !ownBaseUrls(client, runs).includes(baseUrl)) continue
+    const { root, key, login } = future
+    if (root === undefined || !isAtOwnRoot(client, future, runs)) continue
     const present = client.readBack(now)
     // What is so already is no work of this rollback.
     if (isSameWay(present, future)) continue
@@ -37,9 +38,10 @@ export function refuseStrangeLogin(
     const isOurs = login === undefined && key !== undefined
     if (isOurs && hasWritten(session, client, now, { runs: own, key })) continue
     if (waysBefore(session, client, now, own).some((way) => isSameWay(way, future))) continue
+    const { baseUrl } = placeOf(session, client, future, runs)!
     throw new UserError({
       code: 'config-conflict',
-      message: `${client.label} would be pointed at ${baseUrl} again, beside ${login ?? (key === undefined ? 'no key' : 'a key that repoint did not write')}`,
+      message: `${client.label} would be pointed at ${shownRoot(root, client.protocol)} again, beside ${login ?? (key === undefined ? 'no key' : 'a key that repoint did not write')}`,
       hint: `Set it up anew: repoint ${client.id} --base-url ${baseUrl}${isRedo ? '' : '; or go further back: repoint rollback --original'}`,
     })
   }
@@ -89,9 +91,9 @@ export function isAbandoned(session: Session, path: string, families: readonly C
 }
 
 function isPointed(client: Client, texts: FileTexts, runs: readonly RunRecord[]): boolean {
-  const { baseUrl, broken } = client.readBack(texts)
-  if (baseUrl !== undefined || broken !== undefined) return true
-  const hosts = ownBaseUrls(client, runs).flatMap((url) =>
+  const { root, broken } = client.readBack(texts)
+  if (root !== undefined || broken !== undefined) return true
+  const hosts = ownRoots(client, runs).flatMap((url) =>
     URL.canParse(url) ? [new URL(url).host] : [],
   )
   return texts.some(({ bytes }) => {
@@ -129,15 +131,16 @@ function waysBefore(
 ): readonly Settings[] {
   const oldestFirst = runs.toReversed()
   const ways: Settings[] = []
-  const addresses = new Set<string>()
+  const written: RunRecord[] = []
   // What no run has written lay there as it does now.
   const all = oldestFirst.flatMap(({ files }) => files)
   let found = withVersions(session, texts, all, 'before')
-  for (const { files, baseUrl } of oldestFirst) {
+  for (const run of oldestFirst) {
+    const { files } = run
     found = withVersions(session, found, files, 'before')
     const way = client.readBack(found)
-    if (way.baseUrl !== undefined && !addresses.has(way.baseUrl)) ways.push(way)
-    addresses.add(baseUrl)
+    if (way.root !== undefined && !isAtOwnRoot(client, way, written)) ways.push(way)
+    written.push(run)
     found = withVersions(session, found, files, 'after')
   }
   return ways
@@ -159,7 +162,7 @@ function withVersions(
 type When = 'before' | 'after'
 
 function isSameWay(one: Settings, other: Settings): boolean {
-  return one.baseUrl === other.baseUrl && one.key === other.key && one.login === other.login
+  return one.root === other.root && one.key === other.key && one.login === other.login
 }
 
 /** Whether a recorded file belongs to a client as it is installed here, or to one that nobody knows. */

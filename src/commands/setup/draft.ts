@@ -10,6 +10,7 @@ import {
 import { fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
+import { rootFor } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import { earlierVersions } from '../../transaction/rollback.ts'
 import { authorityNotices } from '../inventory/authorities.ts'
@@ -44,12 +45,12 @@ export function draftSetup(
 ): Draft {
   const { session, request, access, runs, consent } = run
   const { platform } = session
-  const options = optionsFor(run, client, access.baseUrl, catalog)
+  const options = optionsFor(run, client, access.roots, catalog)
   const chosen = allModels.get(client)!
   const models = request.isKeyOnly ? onlyChosen(chosen) : chosen
   const texts = readClientFiles(session, client)
   const choice: Choice = {
-    baseUrl: access.baseUrl,
+    root: rootFor(access.roots, client.protocol),
     key: access.key,
     caFile: access.caFile,
     providerId: options.providerId ?? 'gateway',
@@ -119,11 +120,12 @@ function lossNotices(
 
 /** @throws UserError `config-conflict` where a file of this folder leads the client elsewhere */
 function expectInForce(
-  { label }: Client,
+  { label, protocol }: Client,
   obstacles: readonly Obstacle[],
-  { baseUrl }: GatewayAccess,
+  { roots }: GatewayAccess,
 ): void {
-  const astray = obstacles.find(({ leadsTo }) => leadsTo !== undefined && leadsTo !== baseUrl)
+  const root = rootFor(roots, protocol)
+  const astray = obstacles.find(({ leadsTo }) => leadsTo !== undefined && leadsTo !== root)
   if (astray === undefined) return
   throw new UserError({
     code: 'config-conflict',
@@ -134,8 +136,9 @@ function expectInForce(
 
 /** @throws UserError `internal` if the client would not believe what was planned or written */
 export function expectReadBack(client: Client, texts: FileTexts, access: GatewayAccess): void {
-  const { baseUrl, key, alsoSendsTo, broken, login } = client.readBack(texts)
-  if (baseUrl === access.baseUrl && key === access.key && alsoSendsTo === undefined) return
+  const { root, key, alsoSendsTo, broken, login } = client.readBack(texts)
+  const isThere = root === rootFor(access.roots, client.protocol) && key === access.key
+  if (isThere && alsoSendsTo === undefined) return
   throw new UserError({
     code: 'internal',
     message: `${client.label} would not read back what is to stand in its files: ${broken ?? login ?? 'address or key differ'}`,

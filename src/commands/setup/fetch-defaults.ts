@@ -3,6 +3,7 @@ import { errorFor, questionFor } from '../../gateway/ask.ts'
 import { request } from '../../gateway/http/request.ts'
 import { type Answer, NetworkError } from '../../gateway/judge/answer.ts'
 import { diagnose } from '../../gateway/judge/http-answer.ts'
+import { usualRoots } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import type { GatewayFlags } from '../command.ts'
 import type { Session } from '../screen/session.ts'
@@ -56,6 +57,8 @@ async function fetched(
 
   const access: GatewayAccess = {
     baseUrl: url.href,
+    // Nothing but the file is asked for.
+    roots: usualRoots(url.origin),
     key: '',
     timeoutMs: timeout * 1000,
     caFile,
@@ -82,7 +85,7 @@ async function ask(access: GatewayAccess): Promise<Answer> {
   try {
     return await request(access, {
       method: 'GET',
-      path: '',
+      url: access.baseUrl,
       headers: { accept: 'application/json', 'user-agent': 'repoint' },
       maxBytes: maxDefaultsBytes,
     })

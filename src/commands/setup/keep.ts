@@ -1,7 +1,8 @@
 import { type Client, type SetupOptions, usualSlot } from '../../clients/client.ts'
 import { isOffered } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
-import type { Catalog } from '../../gateway/types.ts'
+import { isSameButVersion, rootFor } from '../../gateway/roots.ts'
+import type { Catalog, Roots } from '../../gateway/types.ts'
 import type { RunRecord } from '../../transaction/record.ts'
 import { settingsNow } from '../inventory/client-files.ts'
 import { isSetUp, setUpAs } from '../inventory/client-state.ts'
@@ -16,10 +17,10 @@ export function keptChoices(
 ): ReadonlyMap<Client, Kept> {
   const kept = clients.flatMap((client): [Client, Kept][] => {
     const settings = settingsNow(session, client)
-    if (settings?.baseUrl === undefined || !isSetUp(client, settings, runs)) return []
+    if (settings?.root === undefined || !isSetUp(client, settings, runs)) return []
     const isOwn = setUpAs(client, runs) === client.id || undefined
     const options = client.asConfigured(settings, isOwn)
-    return [[client, { baseUrl: settings.baseUrl, options }]]
+    return [[client, { root: settings.root, options }]]
   })
   return new Map(kept)
 }
@@ -30,12 +31,12 @@ interface Wanted extends Pick<SetupRun, 'kept'> {
 
 /**
  * The options of one client: what is named now wins over what was chosen before, as far as the
- * gateway at `baseUrl` has its models. Pure.
+ * gateway at `roots` has its models. Pure.
  */
 export function optionsFor(
   { request, kept }: Wanted,
   client: Client,
-  baseUrl: string,
+  roots: Roots,
   catalog: Catalog | undefined,
 ): SetupOptions {
   const { options, optionsOf, defaults } = request
@@ -54,7 +55,8 @@ export function optionsFor(
   )
 
   // A window is that of the models, at one gateway.
-  const isSame = before.baseUrl === baseUrl && lost.size === 0 && modelsOf(named).length === 0
+  const isThere = isSameButVersion(before.root, rootFor(roots, client.protocol))
+  const isSame = isThere && lost.size === 0 && modelsOf(named).length === 0
   return {
     ...others,
     model: stays(others.model),

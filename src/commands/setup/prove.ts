@@ -62,7 +62,7 @@ function knownAfter(
   if (!(error instanceof UserError)) return undefined
   const status = exitStatus[error.code]
   if (status === exitStatus['key-rejected'] && asked.key)
-    return { baseUrl: access.baseUrl, configured: [] }
+    return { baseUrl: access.baseUrl, roots: access.roots, configured: [] }
   const isAddress = status === exitStatus['not-an-api'] || status === exitStatus.refused
   if (isAddress && asked.baseUrl)
     return { key: isKeyInUse ? undefined : access.key, lastBaseUrl: access.baseUrl }
@@ -78,7 +78,7 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proof> {
   const versions = await versionsOf(session, clients)
   const models = new Map(
     clients.map((client) => {
-      const named = optionsFor(run, client, access.baseUrl, undefined)
+      const named = optionsFor(run, client, access.roots, undefined)
       return [client, client.choose(undefined, named, versions.get(client))]
     }),
   )
@@ -92,10 +92,10 @@ type Chooser = (
   version: string | undefined,
 ) => Promise<ModelChoice | undefined>
 
-function chooserFor(run: SetupRun, { baseUrl }: GatewayAccess): Chooser {
+function chooserFor(run: SetupRun, { roots }: GatewayAccess): Chooser {
   const { session, request, clients, consent } = run
   return async (client, catalog, version) => {
-    const options = optionsFor(run, client, baseUrl, catalog)
+    const options = optionsFor(run, client, roots, catalog)
     try {
       return client.choose(catalog, options, version)
     } catch (error) {

@@ -1,5 +1,6 @@
 import { compact } from '../../compact.ts'
 import { actionOf, type Plan } from '../../edits/plan.ts'
+import { rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { Applied } from '../../transaction/record.ts'
 import type { Tried } from '../inventory/client-program.ts'
 import { changesOf, describedEdit, fileDocument } from '../screen/changes.ts'
@@ -9,7 +10,8 @@ import type { RunWithGateway } from './run.ts'
 /** The plan as a person reads it, and beside it what else there is to know. */
 export function showDrafts({ session, access }: RunWithGateway, drafts: readonly Draft[]): void {
   for (const { client, models, obstacles, edits } of drafts) {
-    session.say(`${client.label}: ${access.baseUrl}, model ${models.model}`)
+    const root = rootFor(access.roots, client.protocol)
+    session.say(`${client.label}: ${shownRoot(root, client.protocol)}, model ${models.model}`)
     for (const edit of edits)
       for (const line of describedEdit(session, edit)) session.say(`  ${line}`)
     for (const { repair, message, place } of obstacles)

@@ -1,6 +1,7 @@
 import { rows } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
+import { rootsOf } from '../../gateway/roots.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import type { GatewayFlags } from '../command.ts'
 import { keyOf } from '../inventory/saved-gateways.ts'
@@ -18,8 +19,9 @@ export async function atSaved(
   { timeout }: GatewayFlags,
 ): Promise<Pick<SetupRequest, 'gateway' | 'name' | 'known'>> {
   const { name, baseUrl, caFile, allowHttp } = saved
+  const roots = rootsOf(saved)
   const key = await keyOf(session, saved, timeout * 1000)
-  return { gateway: compact({ timeout, caFile, allowHttp }), name, known: { baseUrl, key } }
+  return { gateway: compact({ timeout, caFile, allowHttp }), name, known: { baseUrl, roots, key } }
 }
 
 /** What is wrong with two clients of one family at once; undefined: each is of its own. */

@@ -35,8 +35,8 @@ export interface SetupRequest {
 
 /** What stands in a client's files where repoint has set it up. */
 export interface Kept {
-  /** The gateway that it was chosen for. */
-  readonly baseUrl: string
+  /** Of the gateway that it was chosen for. */
+  readonly root: string
   readonly options: SetupOptions
 }
 

@@ -7,8 +7,8 @@ import { decodeBody } from './decode.ts'
 
 export interface RequestSpec {
   readonly method: 'GET' | 'POST'
-  /** Behind the root: `/v1/models`. */
-  readonly path: string
+  /** In the origin of `access.baseUrl`. */
+  readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   /** Most of a body that is read, packed or unpacked. */
@@ -33,7 +33,7 @@ const firstWay: Way = { addressTimeoutMs: 250, offersHttp2: false }
  */
 export async function request(access: GatewayAccess, spec: RequestSpec): Promise<Answer> {
   const deadline = performance.now() + access.timeoutMs
-  let url = new URL(access.baseUrl + spec.path)
+  let url = new URL(spec.url)
   for (let redirects = 0; ; redirects++) {
     const answer = await send({ access, spec, url, deadline })
     const next = redirects < maxRedirects ? followable(answer, url) : undefined

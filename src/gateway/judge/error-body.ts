@@ -41,10 +41,19 @@ export function errorFrom(value: unknown): ErrorBody {
 
   const words = layers.flatMap((layer) => wordFields.map((name) => layer[name])).find(isText) ?? ''
   const codes = layers
-    .flatMap((layer) => [layer['code'], layer['type'], layer['status'], ...reasons(layer)])
+    .flatMap((layer) => [
+      layer['code'],
+      layer['type'],
+      layer['status'],
+      // MiniMax's own, in `base_resp`.
+      layer['status_code'],
+      ...reasons(layer),
+    ])
     .filter(isCode)
-  const status = codes
-    .concat(layers.flatMap((layer) => [layer['status_code'], layer['statusCode']]).filter(isCode))
+  const statuses = layers.flatMap((layer) => [layer['status_code'], layer['statusCode']])
+  // Spring's name of a status (Z.ai), which the code beside it does not repeat.
+  const named = /^[45]\d\d(?= [A-Z_]+$)/.exec(words)?.[0] ?? ''
+  const status = [named, ...codes, ...statuses.filter(isCode)]
     .map(Number)
     .find((number) => Number.isInteger(number) && number >= 400 && number <= 599)
 
@@ -53,6 +62,7 @@ export function errorFrom(value: unknown): ErrorBody {
     isApiError:
       ['error', 'errors', 'detail'].some((name) => (root[name] ?? null) !== null) ||
       root['success'] === false ||
+      (asObject(root['base_resp'])?.['status_code'] ?? 0) !== 0 ||
       root['object'] === 'error' ||
       (words !== '' && !('data' in root)),
     codes: codes.map((code) => String(code).toLowerCase()),
@@ -69,7 +79,15 @@ export function errorFrom(value: unknown): ErrorBody {
 
 type Layer = Readonly<Record<string, unknown>>
 
-const wordFields = ['message', 'msg', 'error_description', 'detail', 'error', 'reason']
+const wordFields = [
+  'message',
+  'msg',
+  'error_description',
+  'detail',
+  'error',
+  'reason',
+  'status_msg',
+]
 
 /** The objects of an error from the innermost to the root: gateways wrap what they pass on. */
 function errorLayers(value: unknown): readonly Layer[] {
@@ -81,7 +99,9 @@ function errorLayers(value: unknown): readonly Layer[] {
     const layer = asObject(Array.isArray(unpacked) ? unpacked[0] : unpacked)
     if (layer === undefined) break
     layers.unshift(layer)
-    next = ['error', 'errors', 'detail', 'message'].map((name) => layer[name]).find(holdsLayer)
+    next = ['error', 'errors', 'detail', 'message', 'base_resp']
+      .map((name) => layer[name])
+      .find(holdsLayer)
   }
   return layers
 }
@@ -142,6 +162,8 @@ export const codesOf = {
     'arrearage',
     // Zhipu: balance used up, sent as 429.
     '1113',
+    // MiniMax, in a 200.
+    '1008',
   ],
   modelUnknown: [
     'model_not_found',
@@ -151,6 +173,9 @@ export const codesOf = {
     'modelnotfound',
     'modelnotopen',
     'invalidendpointormodel.notfound',
+    'deploymentnotfound',
+    // Zhipu.
+    '1211',
   ],
   modelUnpriced: ['model_price_error'],
   modelNotAllowed: [
@@ -175,6 +200,9 @@ export const codesOf = {
     'unauthenticated',
     'unauthorized',
     'account_deactivated',
+    // MiniMax, in a 200.
+    '1004',
+    '2049',
   ],
   // New API, for a model whose channel does not speak the protocol (read in its source, 2026-11-21).
   protocol: ['convert_request_failed'],

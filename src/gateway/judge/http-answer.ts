@@ -14,6 +14,7 @@ import {
   type Case,
   clientRefused,
   fault,
+  headerMissing,
   hostOf,
   keyRejected,
   modelNotAllowed,
@@ -25,6 +26,7 @@ import {
   quota,
   rateLimited,
   redirected,
+  routeNotAllowed,
   says,
   wrongRoute,
 } from './outcomes.ts'
@@ -172,15 +174,36 @@ function diagnoseByCode(found: Case): Outcome | undefined {
   if (question.asked !== 'catalog') {
     if (has(codesOf.modelUnpriced)) return modelUnpriced(found)
     if (has(codesOf.modelNotAllowed)) return modelNotAllowed(found)
-    if (has(codesOf.modelUnknown)) return modelUnknown(found)
+    if (has(codesOf.modelUnknown) || /^model not exist\b/i.test(error.words))
+      return modelUnknown(found)
     if (has(codesOf.protocol) || isUnbuilt(found)) return protocolUnsupported(found)
   }
-  if (/unauthorized client/i.test(error.words) && (status === 401 || status === 403)) {
-    return clientRefused(found)
+  if (status === 401 || status === 403) {
+    if (clientWords.test(error.words)) return clientRefused(found)
+    if (routeWords.test(error.words)) return routeNotAllowed(found)
   }
+  const header = wantedHeader(found)
+  if (header !== undefined) return headerMissing(found, header)
   if (has(codesOf.key) && status <= 403) return keyRejected(found)
-  if (has(codesOf.route)) return wrongRoute(found)
+  if (has(codesOf.route) || /^unexpected endpoint\b/i.test(error.words)) return wrongRoute(found)
   return undefined
+}
+
+/** Gateways that admit certain clients only, the second by the client's own user agent (2026-11-22). */
+const clientWords = /\bunauthorized client\b|\bonly available for coding agents\b/i
+
+/** A key that is good, and not for this route: restricted keys of OpenAI, LiteLLM and GitHub (2026-11-22). */
+const routeWords =
+  /\bmissing scopes?\b|\bnot allowed to call this route\b|\bpermission is required to access this endpoint\b/i
+
+/** The header that a gateway misses, by its words: `x-tenant header is required`. */
+function wantedHeader({ error, status }: Case): string | undefined {
+  if (hundredsOf(status) !== 4) return undefined
+  const named =
+    /\b(x-[\w-]+) header is (?:required|missing)/i.exec(error.words) ??
+    /\b(?:missing|requires?)(?: the)?(?: required)? header:? ["'`]?(x-[\w-]+)/i.exec(error.words)
+  const name = named?.[1]?.toLowerCase()
+  return name === 'x-api-key' ? undefined : name
 }
 
 /** New API's messages route leaves its code out; these words are not translated. */

@@ -65,10 +65,31 @@ export function keyRejected(found: Case): Outcome {
   })
 }
 
+/** The key is good, and whoever gave it has not allowed it this route. */
+export function routeNotAllowed(found: Case): Outcome {
+  const { answer, question } = found
+  const isList = question.asked === 'catalog'
+  const path = cleanForeignText(new URL(answer.url).pathname, question.secrets)
+  return outcome(found, {
+    code: 'route-not-allowed',
+    message: `This key may not ask ${path}${says(found)}`,
+    hint: `${isList ? 'Name the model with --model ID, which works without the list; or have' : 'Have'} the route allowed for the key on the gateway's web page.`,
+  })
+}
+
+/** Gateways that pass requests on may want to be told where to. */
+export function headerMissing(found: Case, name: string): Outcome {
+  return outcome(found, {
+    code: 'header-missing',
+    message: `The gateway wants the header ${name} beside the key${says(found)}`,
+    hint: `Add --header '${name}: VALUE', or '${name}: $VARIABLE' for what is secret.`,
+  })
+}
+
 /** Some gateways admit only requests that look like a certain client's (seen 2026-11-21). */
 export function clientRefused(found: Case): Outcome {
   return outcome(found, {
-    code: 'gateway-fault',
+    code: 'client-refused',
     message: `The gateway admits certain clients only, and not this check${says(found)}`,
     hint: 'Set the client up with --no-verify, then let it prove itself with --try-client.',
   })

@@ -313,8 +313,8 @@ const borders: readonly Border[] = [
   ['chat', 500, onTls, 'gateway-fault', { ...plain, ...plainHttp }],
   ['chat', 400, 'nope', 'not-an-api', { ...plain, ...plainHttp }],
   ['chat', 422, 'nope', 'not-an-api', plain],
-  ['chat', 401, other('unauthorized client'), 'gateway-fault', {}, 'admits certain clients'],
-  ['chat', 403, other('unauthorized client'), 'gateway-fault', {}, 'admits certain clients'],
+  ['chat', 401, other('unauthorized client'), 'client-refused', {}, 'admits certain clients'],
+  ['chat', 403, other('unauthorized client'), 'client-refused', {}, 'admits certain clients'],
   ['chat', 400, other('unauthorized client'), 'protocol-unsupported'],
   [
     'chat',
