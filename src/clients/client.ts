@@ -21,8 +21,10 @@ export interface Client extends ClientName, ClientModule {}
  */
 export interface ClientModule {
   readonly binary: BinaryCheck
-  /** What the live check speaks. */
+  /** What the live check speaks, and the client itself where no choice or file says otherwise. */
   readonly protocol: ProtocolName
+  /** What else it can be set up to speak. Absent: nothing. */
+  readonly alsoSpeaks?: readonly ProtocolName[]
   /** Said after a setup: what a person must do so that a running client sees it. */
   readonly restartAdvice: string
 
@@ -217,6 +219,8 @@ export interface SetupOptions {
   readonly disableAttribution?: boolean | undefined
   readonly contextWindow?: number | undefined
   readonly providerId?: string | undefined
+  /** For a client that speaks several. */
+  readonly protocol?: ProtocolName | undefined
   /** Nothing names `slot`: it is what the client's newest version takes. Only ever kept. */
   readonly isSlotUnnamed?: boolean | undefined
   /** The models stand so in the client's files: they are not looked for under another name. */
@@ -231,6 +235,8 @@ export const usualSlot: Slot = 'sonnet'
 export interface ModelChoice {
   /** The very id that the client asks for first; the live check asks for it too. */
   readonly probeModel: string
+  /** Absent: the client's one. */
+  readonly protocol?: ProtocolName
   /** What to do where the gateway does not serve it. Absent: nothing but to name another. */
   readonly probeCure?: string
   /** What is shown as "model". */
@@ -288,6 +294,8 @@ export interface Repair {
 export interface Settings {
   /** As configured, without slashes at the end: the client appends its route to it. */
   readonly root?: string
+  /** Absent: the client's one. */
+  readonly protocol?: ProtocolName
   readonly model?: string
   /** Nothing names the model: it is what the client's newest version takes then. */
   readonly isModelUnnamed?: boolean
@@ -357,6 +365,14 @@ export interface Obstacle {
   readonly weight: 'blocks' | 'may-block'
   /** What would otherwise be told of the same cause once more. */
   readonly covers?: 'broken' | 'key-missing' | 'context-window-unknown'
+}
+
+/** The protocol of a choice, of options or of what a client believes. */
+export function protocolOf(
+  client: Pick<ClientModule, 'protocol'>,
+  said: { readonly protocol?: ProtocolName | undefined },
+): ProtocolName {
+  return said.protocol ?? client.protocol
 }
 
 /** Whether an obstacle tells the same already. */

@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings'
-import type { Client } from '../clients/client.ts'
+import type { Client, FileTexts } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { unifiedDiff } from '../edits/describe.ts'
 import { type Bytes, sameBytes } from '../edits/plan.ts'
@@ -28,23 +28,27 @@ export const command: CommandFile<void> = {
 
 /**
  * All of repoint in a throwaway home against the local gateway: setup, diff, proof, a second run,
- * rollback, a byte comparison. Nothing of the user's is read or written.
+ * rollback, a byte comparison; one client in full, the others in a line each. Nothing of the user's is
+ * read or written.
  */
 async function demo(session: Session): Promise<number> {
   const clients = (await loadClients()).filter(({ demoFiles }) => demoFiles !== undefined)
+  const [first, ...others] = clients as [Client, ...Client[]]
   const gateway = await startGateway({ port: 0 })
   const home = makeThrowawayHome(session.platform, clients)
   try {
     session.say(`A local gateway listens at ${gateway.url}; a throwaway home is ${home}.`)
-    const inside = sessionIn(session, home, { url: gateway.url, key: gateway.key })
+    const given = { url: gateway.url, key: gateway.key }
+    const inside = sessionIn(session, home, given, session.isJson)
+    const quiet = sessionIn(session, home, given, true)
     const before = allFiles(inside, clients)
 
-    heading(session, `Set up ${inWords(clients.map(({ label }) => label))} in one run`)
-    await setUpAll(inside, clients)
+    heading(session, `Set up ${first.label}`)
+    await setUp(inside, [first])
 
     heading(session, 'What changed')
-    const after = allFiles(inside, clients)
-    for (const [path, bytes] of after)
+    const shown = allFiles(inside, [first])
+    for (const [path, bytes] of shown)
       for (const line of unifiedDiff(
         before.get(path) ?? null,
         bytes,
@@ -53,22 +57,30 @@ async function demo(session: Session): Promise<number> {
       ))
         session.say(line)
 
+    heading(session, 'The others, in one run')
+    await setUp(quiet, others)
+    session.sayTable(
+      ['CLIENT', 'FILES'],
+      others.map((client) => [
+        client.label,
+        targetsOf(inside, client)
+          .map(({ path }) => inside.showPath(path))
+          .join(', '),
+      ]),
+    )
+    const after = allFiles(inside, clients)
+
     heading(session, 'A second run changes nothing')
-    await setUpAll(inside, clients)
+    await setUp(inside, [first])
+    await setUp(quiet, others)
     expectSame(after, allFiles(inside, clients), 'the second run')
 
-    heading(session, 'repoint rollback')
-    await rollback(inside, {
-      list: false,
-      original: false,
-      redo: false,
-      force: false,
-      isDryRun: false,
-      yes: true,
-    })
+    heading(session, `repoint rollback ${first.id}`)
+    await rollback(inside, { ...newestRun, client: first.id })
+    await rollback(quiet, newestRun)
     expectSame(before, allFiles(inside, clients), 'the rollback')
     session.say('')
-    session.say('Compared: after the rollback every file is what it was, to the byte.')
+    session.say('The others are rolled back too. Every file is what it was, to the byte.')
     session.document({
       command: 'demo',
       changed: false,
@@ -83,7 +95,21 @@ async function demo(session: Session): Promise<number> {
   }
 }
 
-function sessionIn(session: Session, home: string, gateway: { url: string; key: string }): Session {
+const newestRun = {
+  list: false,
+  original: false,
+  redo: false,
+  force: false,
+  isDryRun: false,
+  yes: true,
+}
+
+function sessionIn(
+  session: Session,
+  home: string,
+  gateway: { readonly url: string; readonly key: string },
+  isQuiet: boolean,
+): Session {
   const { platform } = session
   const { env, os } = platform.machine
   const inside: Platform = {
@@ -92,8 +118,8 @@ function sessionIn(session: Session, home: string, gateway: { url: string; key: 
     terminal: {
       ...platform.terminal,
       canAsk: false,
-      // One document, and it is the demo's own.
-      ...(session.isJson ? { out: () => {}, err: () => {} } : {}),
+      // With --json there is one document, and it is the demo's own.
+      ...(isQuiet ? { out: () => {}, err: () => {} } : {}),
     },
     machine: {
       os,
@@ -114,9 +140,9 @@ function sessionIn(session: Session, home: string, gateway: { url: string; key: 
   return new Session(inside, { isJson: false })
 }
 
-async function setUpAll(inside: Session, clients: readonly Client[]): Promise<void> {
+async function setUp(inside: Session, clients: readonly Client[]): Promise<void> {
   await setup(inside, {
-    command: 'setup',
+    command: clients.length === 1 ? clients[0]!.id : 'setup',
     clients: clients.map(({ id }) => id),
     gateway: { timeout: 10 },
     options: {},
@@ -128,11 +154,13 @@ async function setUpAll(inside: Session, clients: readonly Client[]): Promise<vo
   })
 }
 
+function targetsOf(inside: Session, client: Client): FileTexts {
+  return readClientFiles(inside, client).filter(({ use }) => use === 'target')
+}
+
 function allFiles(inside: Session, clients: readonly Client[]): Map<string, Bytes | null> {
-  const targets = clients.flatMap((client) => readClientFiles(inside, client))
-  return new Map(
-    targets.filter(({ use }) => use === 'target').map(({ path, bytes }) => [path, bytes]),
-  )
+  const targets = clients.flatMap((client) => targetsOf(inside, client))
+  return new Map(targets.map(({ path, bytes }) => [path, bytes]))
 }
 
 function expectSame(
@@ -149,10 +177,6 @@ function expectSame(
         message: `${path} is not what it should be after ${after}`,
       })
   }
-}
-
-function inWords(labels: readonly string[]): string {
-  return `${labels.slice(0, -1).join(', ')} and ${labels.at(-1)}`
 }
 
 function heading(session: Session, text: string): void {

@@ -1,4 +1,4 @@
-import type { Client } from '../clients/client.ts'
+import { type Client, protocolOf } from '../clients/client.ts'
 import { loadClients, rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { shownRoot } from '../gateway/roots.ts'
@@ -37,9 +37,11 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
     ),
   )
 
+  const present = found.filter(({ installed }) => installed !== undefined)
+  const absent = found.filter(({ installed }) => installed === undefined)
   const chosen = await session.platform.ask.checkbox({
     message: 'Which clients should use the gateway?',
-    choices: found.map(({ client, installed }) => ({
+    choices: [...present, ...absent].map(({ client, installed }) => ({
       value: client.id,
       name: `${client.label}  ${describeInstalled(installed)}, ${pointsAt(session, client)}`,
       short: client.label,
@@ -91,5 +93,5 @@ function pointsAt(session: Session, client: Client): string {
   const { root } = settings
   return root === undefined
     ? 'now at its own service'
-    : `now at ${shownRoot(root, client.protocol)}`
+    : `now at ${shownRoot(root, protocolOf(client, settings))}`
 }

@@ -1,9 +1,9 @@
 import { Argument } from '@commander-js/extra-typings'
-import type { Client } from '../clients/client.ts'
+import { type Client, protocolOf } from '../clients/client.ts'
 import { rowOf, rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
-import type { Roots } from '../gateway/types.ts'
+import type { ProtocolName, Roots } from '../gateway/types.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import { type CommandFile, examples, type GatewayFlags, gatewayCommand } from './command.ts'
 import { clientsNow, isSetUp, type Place, placeOf } from './inventory/client-state.ts'
@@ -50,6 +50,7 @@ export const command: CommandFile<KeyRequest> = {
 /** A client that repoint has set up, and where. */
 interface User extends Place {
   readonly client: Client
+  readonly protocol: ProtocolName
 }
 
 /** Switches the key of a gateway in the clients that use it, in one run. Returns the exit status. */
@@ -77,7 +78,8 @@ async function changeKey(session: Session, request: KeyRequest): Promise<number>
 async function usersNow(session: Session, runs: readonly RunRecord[]): Promise<readonly User[]> {
   const users = (await clientsNow(session, runs)).flatMap(({ client, settings }): User[] => {
     const place = placeOf(session, client, settings, runs)
-    return place && isSetUp(client, settings, runs) ? [{ client, ...place }] : []
+    const protocol = protocolOf(client, settings)
+    return place && isSetUp(client, settings, runs) ? [{ client, protocol, ...place }] : []
   })
   if (users.length > 0) return users
   throw new UserError({
@@ -90,7 +92,7 @@ async function usersNow(session: Session, runs: readonly RunRecord[]): Promise<r
 /** Each root as a client has it that speaks the protocol. */
 function rootsUsed(users: readonly User[]): Roots | undefined {
   const rootsFor = (isMessages: boolean) =>
-    users.find(({ client }) => (client.protocol === 'messages') === isMessages)?.roots
+    users.find(({ protocol }) => (protocol === 'messages') === isMessages)?.roots
   const [chat, messages] = [rootsFor(false), rootsFor(true)]
   const any = chat ?? messages
   return any && { chat: any.chat, messages: (messages ?? any).messages }

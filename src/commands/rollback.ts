@@ -1,5 +1,5 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings'
-import type { Client } from '../clients/client.ts'
+import { type Client, protocolOf } from '../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../clients/list.ts'
 import { willBe } from '../edits/describe.ts'
 import { plainPath } from '../edits/values.ts'
@@ -227,10 +227,11 @@ function showWayBack(
   }
 
   for (const client of concernedBy(families, files)) {
-    const { root, login } = client.readBack(asPlanned(readClientFiles(session, client), plan.edits))
+    const after = client.readBack(asPlanned(readClientFiles(session, client), plan.edits))
+    const { root, login } = after
     const how = login === undefined ? '' : `, with ${login}`
     session.say(
-      `${client.label} will use ${root === undefined ? 'its own service' : shownRoot(root, client.protocol)} again${how}.`,
+      `${client.label} will use ${root === undefined ? 'its own service' : shownRoot(root, protocolOf(client, after))} again${how}.`,
     )
   }
 }

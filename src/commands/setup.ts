@@ -1,5 +1,5 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings'
-import type { ClientFlag, SetupOptions } from '../clients/client.ts'
+import { type ClientFlag, protocolOf, type SetupOptions } from '../clients/client.ts'
 import { type ClientRow, loadClients, rowOf } from '../clients/list.ts'
 import { actionOf, type Plan } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
@@ -130,7 +130,9 @@ export async function setUp(
     name: request.name,
     allowHttp: request.gateway.allowHttp,
     keychain: request.keychain,
-    proof: request.verify ? { protocol: client.protocol, model: models.probeModel } : undefined,
+    proof: request.verify
+      ? { protocol: protocolOf(client, models), model: models.probeModel }
+      : undefined,
   }
   const [applied, remembered] = await keepingKey(session, used, () =>
     applyPlan(session.platform, plan),

@@ -1,5 +1,5 @@
 import { Argument, Command } from '@commander-js/extra-typings'
-import type { Client, Origins, Settings } from '../clients/client.ts'
+import { type Client, type Origins, protocolOf, type Settings } from '../clients/client.ts'
 import { familyRows, loadClients, rowOf, rows } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { plainPath } from '../edits/values.ts'
@@ -175,8 +175,9 @@ function showState(session: Session, state: ClientState): void {
   }
 }
 
-function shownAddress({ protocol }: Client, { root }: Settings): string | undefined {
-  return root === undefined ? undefined : shownRoot(root, protocol)
+function shownAddress(client: Client, settings: Settings): string | undefined {
+  const { root } = settings
+  return root === undefined ? undefined : shownRoot(root, protocolOf(client, settings))
 }
 
 function from(session: Session, path: string | undefined): string {

@@ -14,7 +14,7 @@ import {
   sameBytes,
 } from './plan.ts'
 import { linesOf } from './revert.ts'
-import { showPath as showKey } from './values.ts'
+import { plainKey, showPath as showKey } from './values.ts'
 
 export interface DescribeOptions {
   /** How a path is shown: with `~` for the home folder, say. */
@@ -72,7 +72,7 @@ function gathered(told: readonly Told[]): string[] {
   return [...groups.values()].flatMap((group) => {
     const [first] = group
     if (first === undefined || group.length < manyEntries) return group.map(({ line }) => line)
-    const names = group.map(({ path }) => path.at(-1)).join(', ')
+    const names = group.map(({ path }) => plainKey(path.at(-1)!)).join(', ')
     return [
       `${first.line[0]} ${showKey(first.path.slice(0, -1))}: ${group.length} entries: ${names}`,
     ]
@@ -93,9 +93,10 @@ function describeChange(change: KeyChange, before: ConfigDocument | undefined): 
 
   const show = (value: ConfigValue) =>
     isSecret && value !== '' ? maskValue(value) : showMasked(value)
-  const isElement = typeof change.path.at(-1) === 'object'
+  const last = change.path.at(-1)
+  const isText = typeof last === 'object' && typeof last.element === 'string'
   if (value === undefined) return old === undefined ? undefined : `- ${key}`
-  if (old === undefined) return isElement ? `+ ${key}` : `+ ${key} = ${show(value)}`
+  if (old === undefined) return isText ? `+ ${key}` : `+ ${key} = ${show(value)}`
   if (showValue(old) === showValue(value)) return undefined
   return `~ ${key}: ${show(old)} -> ${show(value)}`
 }

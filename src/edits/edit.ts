@@ -6,6 +6,7 @@ import { removeAll } from './remove.ts'
 import { setAll } from './set.ts'
 import { decodeText, encodeText, lineAt, position } from './text.ts'
 import {
+  emptyTable,
   isValueTable,
   leafPaths,
   matches,
@@ -108,11 +109,7 @@ function stepsTo(
   wanted: ValueTable,
   changes: readonly KeyChange[],
 ): readonly WantedKey[] {
-  const paths = changes.map(({ path }) => {
-    const list = path.slice(0, -1)
-    const isInNewList = typeof path.at(-1) === 'object' && valueAt(parsed.root, list) === undefined
-    return isInNewList ? list : path
-  })
+  const paths = changes.map(({ path }) => upToNewList(parsed.root, path))
 
   const outermost = paths.filter(
     (path, index) =>
@@ -123,13 +120,23 @@ function stepsTo(
     .filter(({ path, value }) => !sameValue(valueAt(parsed.root, path), value))
 }
 
+/** A list that is not there yet is written as a whole, and so is a table in a list. */
+function upToNewList(root: ValueTable, path: KeyPath): KeyPath {
+  for (const [index, key] of path.entries()) {
+    if (typeof key !== 'object') continue
+    if (valueAt(root, path.slice(0, index)) === undefined) return path.slice(0, index)
+    if (valueAt(root, path.slice(0, index + 1)) === undefined) return path.slice(0, index + 1)
+  }
+  return path
+}
+
 /** A table is set and removed key by key, unless it stands in one piece. */
 function expanded(
   parsed: ParsedText,
   path: KeyPath,
   value: Value | undefined,
 ): readonly WantedKey[] {
-  const isInOnePiece = memberAt(parsed, path) !== undefined
+  const isInOnePiece = typeof path.at(-1) === 'object' || memberAt(parsed, path) !== undefined
   if (isInOnePiece || !isValueTable(value)) return [{ path, value }]
 
   const wanted = leafPaths(value, path)
@@ -211,14 +218,16 @@ export function refusal(
 
 /** None where a value cannot be written in this format at all. */
 function linesByHand(dialect: Dialect, changes: readonly KeyChange[]): string[] {
-  const settings = changes.flatMap(({ path, value, isSecret }): Setting[] => {
-    if (value === undefined) return []
-    const shown = isSecret ? secretPlaceholder : dialect.toValue(value)
-    const isElement = typeof path.at(-1) === 'object'
-    return isElement
-      ? [{ path: path.slice(0, -1), content: { value: [shown] } }]
-      : [{ path, content: { value: shown } }]
-  })
+  const set = changes.filter(({ value }) => value !== undefined)
+  const root = set.reduce(
+    (all, { path, value, isSecret }) =>
+      withValue(all, path, isSecret ? secretPlaceholder : dialect.toValue(value!)),
+    emptyTable() as ValueTable,
+  )
+  const paths = set.map(({ path }) => upToNewList(emptyTable(), path))
+  const settings = paths
+    .filter((path, index) => paths.findIndex((one) => samePath(one, path)) === index)
+    .map((path): Setting => ({ path, content: { value: valueAt(root, path)! } }))
   try {
     return settings.length > 0 ? [`Add by hand:\n${dialect.spellByHand(settings)}`] : []
   } catch (cause) {

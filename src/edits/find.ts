@@ -8,7 +8,7 @@ import {
 } from './dialect.ts'
 import type { KeyPath } from './plan.ts'
 import type { Splice } from './text.ts'
-import { isValueTable, samePath, showPath, startsWith, valueAt } from './values.ts'
+import { isElement, isValueTable, samePath, showPath, startsWith, valueAt } from './values.ts'
 
 /** @throws Conflict where a key on the way stands twice */
 export function memberAt(parsed: ParsedText, path: KeyPath): Member | undefined {
@@ -45,7 +45,7 @@ export function toPlace({ root }: ParsedText, path: KeyPath): Place {
   return path.map((key, index) => {
     if (typeof key !== 'object') return key
     const list = valueAt(root, path.slice(0, index))
-    return Array.isArray(list) ? list.indexOf(key.element) : -1
+    return Array.isArray(list) ? list.findIndex((item) => isElement(item, key)) : -1
   })
 }
 

@@ -7,14 +7,18 @@ export function sameBytes(a: Bytes | null, b: Bytes | null): boolean {
 }
 
 /**
- * A place in a TOML or JSON document: the keys from the root, and last, where a list is meant to
- * hold something or not, its element.
+ * A place in a TOML or JSON document: the keys from the root, and an element where the way leads
+ * into a list. A text in a list comes last; behind a table in one may follow its keys.
  */
 export type KeyPath = readonly (string | ListElement)[]
 
-/** A text in a list. It is known by what it says, since others may have moved it by now. */
+/** What a list holds. It is known by what it says, since others may have moved it by now. */
 export interface ListElement {
-  readonly element: string
+  /**
+   * A text, or of a table the members by which it is known. A table that is not there yet is written
+   * with them; without any other member it counts as nothing.
+   */
+  readonly element: string | { readonly [member: string]: string }
 }
 
 /** A value as it can stand in a configuration file. */

@@ -2,7 +2,7 @@ import { Conflict, type Dialect, type Holder, type Member, type ParsedText } fro
 import { commaIn, lineHolders, memberAt, membersWhere, startOf, tailOf, toPlace } from './find.ts'
 import type { KeyPath } from './plan.ts'
 import { applySplices, lineRemoval, lineStart, type Splice } from './text.ts'
-import { showPath, startsWith, valueAt } from './values.ts'
+import { isElement, showPath, startsWith, valueAt } from './values.ts'
 
 /**
  * The text without what stands at `paths`.
@@ -49,7 +49,7 @@ function twinsOf({ root }: ParsedText, path: KeyPath, member: Member): readonly 
   const key = path.at(-1)
   const list = valueAt(root, path.slice(0, -1))
   if (typeof key !== 'object' || !Array.isArray(list)) return [member]
-  return member.holder.members.filter((_, index) => list[index] === key.element)
+  return member.holder.members.filter((_, index) => isElement(list[index]!, key))
 }
 
 function headerRemoval(text: string, { start, end }: Holder, withBlankLine: boolean): Splice {

@@ -21,7 +21,7 @@ import {
 } from './find.ts'
 import type { KeyPath } from './plan.ts'
 import { applySplices, eolAt, indentAt, lineEnd, lineStart, type Splice } from './text.ts'
-import { isValueTable, samePath, showPath, startsWith, valueAt } from './values.ts'
+import { isValueTable, plainKey, samePath, showPath, startsWith, valueAt } from './values.ts'
 
 /** Where keys go that are not there yet. */
 interface Site {
@@ -106,10 +106,10 @@ function siteOf(
     return list && atEndOf(list, [])
   }
 
-  const keys = path as readonly string[]
+  const keys = toPlace(parsed, path)
   for (let length = keys.length - 1; length >= 0; length--) {
     const table = keys.slice(0, length)
-    const rest = keys.slice(length)
+    const rest = path.slice(length).map(plainKey)
     const holder = parsed.holders.find((one) => samePath(one.path, table))
     if (holder && holder.kind !== 'lines') return atEndOf(holder, rest)
 
@@ -117,7 +117,7 @@ function siteOf(
       one.holder.path.length < length && one.path.length > length && startsWith(one.path, table)
     const after = membersWhere(parsed, isDottedInto).at(-1)
     if (after) {
-      const settings = [{ path: keys.slice(after.holder.path.length), content }]
+      const settings = [{ path: path.slice(after.holder.path.length).map(plainKey), content }]
       return { holder: after.holder, after, isBeside: true, isDotted: true, settings }
     }
     if (holder && rest.length === 1) return atEndOf(holder, rest)
@@ -266,10 +266,12 @@ const oneLine: Layout = { isMultiLine: false, eol: '\n', unit: '  ', indent: '',
 
 /** The layout of a member's holder, as its lines show it. */
 function layoutOf({ text, holders }: ParsedText, member: Member): Layout {
-  const { holder, start, valueStart } = member
+  const { holder, start } = member
   const previous = holder.members[holder.members.indexOf(member) - 1]
   const gap = text.slice(previous?.end ?? holder.start + 1, start)
-  const key = text.slice(start, valueStart)
+  // An element has no colon of its own, but its members may.
+  const named = holder.kind === 'list' ? (member.inside?.members[0] ?? member) : member
+  const key = text.slice(named.start, named.valueStart)
   return {
     isMultiLine: /[\r\n]/.test(gap),
     eol: eolAt(text, start),

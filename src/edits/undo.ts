@@ -1,12 +1,13 @@
 import { UserError } from '../errors.ts'
 import { Conflict, type Dialect, type ParsedText, type Setting } from './dialect.ts'
 import { refusal, workOn } from './edit.ts'
-import { sourceAt } from './find.ts'
+import { memberAt, sourceAt } from './find.ts'
 import { type Bytes, type KeyPath, sameBytes } from './plan.ts'
 import { revertText, type Versions } from './revert.ts'
 import { decodeText, encodeText, endsWithBlankLine } from './text.ts'
 import {
   holdsNothing,
+  isEmptyAt,
   isValueTable,
   leafPaths,
   matches,
@@ -99,6 +100,7 @@ function sortOut(
 
 /** `path`, or, where tables stand there, the paths of their values. */
 function singlePaths(before: ValueTable, written: ValueTable, path: KeyPath): KeyPath[] {
+  if (typeof path.at(-1) === 'object') return [path]
   const values = [before, written].map((root) => valueAt(root, path))
   if (!values.every((value) => value === undefined || isValueTable(value))) return [path]
   const leaves = values.flatMap((value) => (holdsNothing(value) ? [] : leafPaths(value, path)))
@@ -171,9 +173,7 @@ function withoutEmptied({ dialect, texts, keys, place }: Undo, start: ParsedText
 
   let parsed = start
   for (const table of opened) {
-    const source = sourceAt(parsed, table)
-    const isBare = source === undefined || /^.\s*.$/.test(source)
-    if (!isBare || !holdsNothing(valueAt(parsed.root, table))) continue
+    if (!isEmptyAt(parsed.root, table) || hasComments(parsed, table)) continue
     const expected = withValue(parsed.root, table, undefined)
     parsed = workOn({
       dialect,
@@ -186,4 +186,15 @@ function withoutEmptied({ dialect, texts, keys, place }: Undo, start: ParsedText
     })
   }
   return parsed
+}
+
+/** Whether anything stands between braces or brackets beside what they hold. */
+function hasComments(parsed: ParsedText, path: KeyPath): boolean {
+  const inside = memberAt(parsed, path)?.inside
+  if (inside === undefined) return false
+  const { start, end, members } = inside
+  const between = [start + 1, ...members.map((member) => member.end)].map((from, index) =>
+    parsed.text.slice(from, members[index]?.start ?? end - 1),
+  )
+  return /[^\s,]/.test(between.join(''))
 }

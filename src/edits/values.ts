@@ -1,4 +1,4 @@
-import type { ConfigValue, KeyPath } from './plan.ts'
+import type { ConfigValue, KeyPath, ListElement } from './plan.ts'
 
 /** A scalar that JavaScript cannot hold exactly, as it is written: a number of JSON, a date of TOML. */
 export class Literal {
@@ -55,12 +55,18 @@ export function valueAt(root: Value | undefined, path: KeyPath): Value | undefin
   let value = root
   for (const key of path) {
     if (typeof key === 'object') {
-      value = Array.isArray(value) && value.includes(key.element) ? key.element : undefined
+      value = Array.isArray(value) ? value.find((item) => isElement(item, key)) : undefined
     } else {
       value = isValueTable(value) && Object.hasOwn(value, key) ? value[key] : undefined
     }
   }
   return value
+}
+
+/** Whether what a list holds is the element that is meant. */
+export function isElement(item: Value, { element }: ListElement): boolean {
+  if (typeof element === 'string') return item === element
+  return isValueTable(item) && Object.entries(element).every(([key, value]) => item[key] === value)
 }
 
 export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
@@ -95,16 +101,30 @@ function changed(
   const [key, ...rest] = path
   if (key === undefined) return value
   if (value === undefined && valueAt(there, path) === undefined) return there
-  if (typeof key === 'object') {
-    const others = (Array.isArray(there) ? there : []).filter((item) => item !== key.element)
-    return value === undefined ? others : [...others, value]
-  }
+  if (typeof key === 'object')
+    return changedList(Array.isArray(there) ? there : [], key, rest, value)
 
   const copy = Object.assign(emptyTable(), isValueTable(there) ? there : undefined)
   const child = changed(valueAt(copy, [key]), rest, value)
   if (child === undefined) delete copy[key]
   else copy[key] = child
   return copy
+}
+
+function changedList(
+  list: readonly Value[],
+  key: ListElement,
+  rest: KeyPath,
+  value: Value | undefined,
+): readonly Value[] {
+  if (rest.length === 0) {
+    const others = list.filter((item) => !isElement(item, key))
+    return value === undefined ? others : [...others, value]
+  }
+  const index = list.findIndex((item) => isElement(item, key))
+  const item = list[index] ?? Object.assign(emptyTable(), key.element)
+  const fresh = changed(item, rest, value)!
+  return index === -1 ? [...list, fresh] : list.with(index, fresh)
 }
 
 /**
@@ -130,7 +150,7 @@ export function matches(
 
     for (let length = path.length - 1; length > 0; length--) {
       const parent = path.slice(0, length)
-      if (!holdsNothing(valueAt(wanted, parent)) || valueAt(found, parent) !== undefined) break
+      if (!isEmptyAt(wanted, parent) || valueAt(found, parent) !== undefined) break
       wanted = withValue(wanted, parent, undefined)
     }
   }
@@ -141,6 +161,14 @@ export function matches(
 export function holdsNothing(value: Value | undefined): boolean {
   if (Array.isArray(value)) return value.length === 0
   return isValueTable(value) && Object.keys(value).length === 0
+}
+
+/** Whether nothing is left at `path`, be it a table of a list that has only what it is known by. */
+export function isEmptyAt(root: ValueTable, path: KeyPath): boolean {
+  const value = valueAt(root, path)
+  const key = path.at(-1)
+  if (typeof key !== 'object' || !isValueTable(value)) return holdsNothing(value)
+  return Object.keys(value).every((name) => Object.hasOwn(key.element as object, name))
 }
 
 /** The paths of all values below `path` that are not tables, and of all empty tables. */
@@ -161,7 +189,7 @@ export function samePath(a: AnyPath, b: AnyPath): boolean {
 
 function sameStep(a: AnyPath[number] | undefined, b: AnyPath[number]): boolean {
   if (typeof a !== 'object' || typeof b !== 'object') return a === b
-  return a.element === b.element
+  return sameValue(a.element, b.element)
 }
 
 /**
@@ -189,17 +217,25 @@ function exactInteger(value: bigint): number | bigint {
 }
 
 /**
- * `model_providers.gateway.name`, for people; of an element `enabled_providers: "gateway"`. Keys that
- * are not plain words are quoted.
+ * `model_providers.gateway.name`, for people; of a text in a list `enabled_providers: "gateway"`, of a
+ * table in one `models.gateway.name`. Keys that are not plain words are quoted.
  */
 export function showPath(path: AnyPath): string {
   const last = path.at(-1)
-  if (typeof last === 'object')
+  if (typeof last === 'object' && typeof last.element === 'string')
     return `${showPath(path.slice(0, -1))}: ${JSON.stringify(last.element)}`
-  return path.map((key) => (/^[\w$-]+$/.test(String(key)) ? key : JSON.stringify(key))).join('.')
+  return path
+    .map(plainKey)
+    .map((key) => (/^[\w$-]+$/.test(key) ? key : JSON.stringify(key)))
+    .join('.')
 }
 
 /** The same for programs: nothing is quoted. */
 export function plainPath(path: KeyPath): string {
-  return path.map((key) => (typeof key === 'object' ? key.element : key)).join('.')
+  return path.map(plainKey).join('.')
+}
+
+export function plainKey(key: AnyPath[number]): string {
+  if (typeof key !== 'object') return String(key)
+  return typeof key.element === 'string' ? key.element : Object.values(key.element).join(' ')
 }

@@ -41,12 +41,16 @@ export const askConfirm: Ask['confirm'] = (question) => orCancelled(confirm(ques
 export const askSearch: Ask['search'] = ({ message, choices }) =>
   orCancelled(search({ message, source: (term) => matching(choices, term ?? '') }, context()))
 
+/** Of a list: the question, the help below it, an error. */
+const linesAround = 4
+
 export const askCheckbox: Ask['checkbox'] = ({ message, choices, validate = () => true }) =>
   orCancelled(
     checkbox(
       {
         message,
         choices: choices.map(compact),
+        pageSize: Math.max(7, Math.min(choices.length, process.stdout.rows - linesAround)),
         // A key for all would tick two setups of the same files.
         shortcuts: { all: null, invert: null },
         validate: (chosen) => validate(chosen.map(({ value }) => value)),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { familyRows } from '../../src/clients/list.ts'
 import { doctor } from '../../src/commands/doctor.ts'
 import { Session } from '../../src/commands/screen/session.ts'
 import { status } from '../../src/commands/status.ts'
@@ -49,15 +50,20 @@ test('status shows what it can, and that the records cannot be read', async () =
   const { session, output } = unreadable(true)
   expect(await status(session, { families: [], exitCode: false })).toBe(0)
   expect(JSON.parse(output.out)).toMatchObject({
-    clients: [
-      {
+    clients: expect.arrayContaining([
+      expect.objectContaining({
         id: 'codex',
         baseUrl: 'https://gateway.example',
-        files: [{ state: 'unknown' }, { state: 'unknown' }],
-      },
-      { id: 'claude', files: [{ state: 'absent' }] },
-      { id: 'opencode', files: [{ state: 'absent' }, { state: 'absent' }] },
-    ],
+        files: [
+          expect.objectContaining({ state: 'unknown' }),
+          expect.objectContaining({ state: 'unknown' }),
+        ],
+      }),
+      expect.objectContaining({
+        id: 'claude',
+        files: [expect.objectContaining({ state: 'absent' })],
+      }),
+    ]),
     warnings: [{ code: 'records-unreadable', message: expect.stringContaining('state/repoint') }],
   })
 
@@ -76,8 +82,7 @@ test('doctor goes on without the records, and calls it a problem', async () => {
     { about: 'machine', id: 'not-permitted', result: 'problem' },
     { about: 'codex', id: 'installed' },
     { about: 'codex', id: 'private', result: 'ok' },
-    { about: 'claude', id: 'installed' },
-    { about: 'opencode', id: 'installed' },
+    ...familyRows.slice(1).map(({ id }) => ({ about: id, id: 'installed' })),
   ])
 })
 

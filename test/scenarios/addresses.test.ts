@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { startGateway } from '../../src/serve/index.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 
 const canary = 'canaryinthequery'
 
@@ -12,7 +12,7 @@ test.each([
   ['ftp://gw.example/?k=', 2],
 ])('a value in the query of %s… is never shown, whatever is wrong', async (address, wanted) => {
   for (const args of [[], ['--json']]) {
-    const { status, stdout, stderr } = await runCli(
+    const { status, stdout, stderr } = await runInProcess(
       aHome(),
       ['codex', '--yes', '--base-url', address + canary, ...args],
       { env: { REPOINT_API_KEY: 'sk-test-0123456789abcdef' } },
@@ -27,9 +27,9 @@ test('nor is it when the address works, in status or in the files', async () => 
   const home = aHome()
   const env = { REPOINT_API_KEY: gateway.key }
   const address = `${gateway.url}/v1?k=${canary}`
-  const setup = await runCli(home, ['codex', '--yes', '--base-url', address], { env })
+  const setup = await runInProcess(home, ['codex', '--yes', '--base-url', address], { env })
   expect(setup.status).toBe(0)
-  const { stdout } = await runCli(home, ['status', '--json'])
+  const { stdout } = await runInProcess(home, ['status', '--json'])
   expect(setup.stdout + setup.stderr + stdout).not.toContain(canary)
   expect(home.text('.codex/config.toml')).not.toContain(canary)
   await gateway.close()

@@ -1,8 +1,8 @@
 import { copyFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { aServer, goodGateway, key, tlsFile } from '../gateway/forged.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 
 interface Checked {
   readonly checks: readonly { id: string; about: string; result: string; cure?: string }[]
@@ -16,7 +16,7 @@ async function aPrivateGateway(settings = '{}\n') {
   const home = aHome({ '.claude/settings.json': settings })
   copyFileSync(tlsFile('ca.pem'), home.at('ca.pem'))
   const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: `https://127.0.0.1:${port}` }
-  const run = (args: string[], more = {}) => runCli(home, args, { env: { ...env, ...more } })
+  const run = (args: string[], more = {}) => runInProcess(home, args, { env: { ...env, ...more } })
   return { home, run, caFile: home.at('ca.pem') }
 }
 
@@ -94,12 +94,12 @@ test('the cures of doctor carry the flags without which they would be refused', 
   const given = ['--base-url', address, '--allow-http', '--ca-file']
   const env = { REPOINT_API_KEY: key }
   const args = ['claude', '--yes', '--no-verify', ...given, 'our authority.pem']
-  await runCli(home, args, { env })
+  await runInProcess(home, args, { env })
   const settings = JSON.parse(home.text('.claude/settings.json'))
   delete settings.env.ANTHROPIC_AUTH_TOKEN
   home.put('.claude/settings.json', JSON.stringify(settings))
 
-  const { json } = await runCli(home, ['doctor', 'claude', '--json'])
+  const { json } = await runInProcess(home, ['doctor', 'claude', '--json'])
   const found = (json as Checked).checks.find(({ id }) => id === 'key-missing')
   expect(found?.cure).toBe(`repoint claude ${given.join(' ')} "${home.at('our authority.pem')}"`)
 })

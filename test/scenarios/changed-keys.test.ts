@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 
 const canary = 'sk-canary-90ab78cd56ef34121f0e'
 
@@ -13,7 +13,7 @@ afterAll(() => gateway.close())
 
 /** Every changed key that the document of `--json` names. */
 async function changedKeys(home: Home, args: string[], env: Record<string, string> = {}) {
-  const { stdout } = await runCli(home, [...args, '--yes', '--json'], {
+  const { stdout } = await runInProcess(home, [...args, '--yes', '--json'], {
     env: { REPOINT_BASE_URL: gateway.url, REPOINT_API_KEY: canary, ...env },
   })
   expect(stdout).not.toContain(canary)

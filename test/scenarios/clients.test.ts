@@ -1,9 +1,8 @@
 import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { runHere } from '../support/in-process.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
 
 const canary = 'sk-canary-5e6f708192a3b47f3a9b2c4d'
 
@@ -125,7 +124,7 @@ describe('repoint claude', () => {
       await setUp(plain, ['claude'])
       const home = aHome(given)
       for (const line of [...first, ...between])
-        if (line.startsWith('rollback')) await runCli(home, line.split(' '))
+        if (line.startsWith('rollback')) await runInProcess(home, line.split(' '))
         else expect((await setUp(home, line.split(' '))).status).toBe(0)
       expect(settingsOf(home).env).not.toMatchObject(own)
       await setUp(home, ['claude', ...flags])
@@ -187,7 +186,7 @@ describe('repoint claude', () => {
       models: builtInCatalog.filter(({ id }) => !id.includes('haiku')),
     })
     const home = aHome()
-    const result = await runCli(
+    const result = await runInProcess(
       home,
       ['claude', '--slot', 'haiku', '--base-url', poor.url, '--yes', '--json'],
       { env: { REPOINT_API_KEY: canary } },
@@ -230,7 +229,7 @@ describe('repoint opencode and a config that is renamed later', () => {
     if (now) renameSync(config, home.at(`.config/opencode/${now}`))
     else rmSync(config)
     const before = home.text(auth)
-    await runCli(home, ['rollback'])
+    await runInProcess(home, ['rollback'])
     expect(home.text(auth)).toBe(now ? before : own)
   })
 })
@@ -243,7 +242,7 @@ describe('several clients', () => {
     await setUp(home, ['claude'])
     await setUp(home, ['opencode'])
     for (const client of ['codex', 'opencode', 'claude'])
-      expect((await runCli(home, ['rollback', client])).status).toBe(0)
+      expect((await runInProcess(home, ['rollback', client])).status).toBe(0)
     expect(home.snapshot()).toEqual(before)
   })
 })
@@ -252,12 +251,12 @@ describe('repoint models and editor', () => {
   test('models and editor ask the gateway of the newest setup, if none is named', async () => {
     const home = aHome()
     await setUp(home, ['claude'])
-    const asked = await runCli(home, ['models'], {})
+    const asked = await runInProcess(home, ['models'], {})
     expect(asked.status).toBe(0)
     expect(asked.stdout).toContain('gpt-5.6-sol')
     expect(asked.stderr).toContain('those of Claude Code')
     expect(asked.stdout + asked.stderr).not.toContain(canary)
-    const checked = await runCli(home, ['editor', '--json'], {})
+    const checked = await runInProcess(home, ['editor', '--json'], {})
     expect(checked.json).toMatchObject({
       error: { message: expect.stringContaining(`Cursor cannot use ${gateway.url}`) },
     })
@@ -267,15 +266,15 @@ describe('repoint models and editor', () => {
   test('the key of a setup goes to no other address', async () => {
     const home = aHome()
     await setUp(home, ['claude'])
-    const named = await runCli(home, ['models', '--base-url', 'https://other.example'], {})
+    const named = await runInProcess(home, ['models', '--base-url', 'https://other.example'], {})
     expect(named).toMatchObject({ status: 2 })
     const settings = home.text('.claude/settings.json')
     home.put('.claude/settings.json', settings.replace(gateway.url, 'http://127.0.0.1:9'))
-    expect(await runCli(home, ['models'], {})).toMatchObject({ status: 2 })
+    expect(await runInProcess(home, ['models'], {})).toMatchObject({ status: 2 })
   })
 
   test('models tells what each speaks and would be chosen for', async () => {
-    const result = await runCli(aHome(), ['models', '--base-url', gateway.url, '--json'], {
+    const result = await runInProcess(aHome(), ['models', '--base-url', gateway.url, '--json'], {
       env: { REPOINT_API_KEY: canary },
     })
     const { models } = result.json as { models: { id: string }[] }
@@ -289,17 +288,19 @@ describe('repoint models and editor', () => {
 
   test('a short name is marked as an alias, and a setup with it writes the full id', async () => {
     const env = { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url }
-    const { json, stdout } = await runCli(aHome(), ['models', '--json'], { env })
+    const { json, stdout } = await runInProcess(aHome(), ['models', '--json'], { env })
     expect(stdout).not.toContain(canary)
     const { models } = json as { models: { id: string; aliasOf: string | null }[] }
     expect(models.filter(({ aliasOf }) => aliasOf !== null)).toMatchObject([
       { id: 'gpt-5.6', aliasOf: 'gpt-5.6-sol' },
     ])
-    const lines = (await runCli(aHome(), ['models'], { env })).stdout.split('\n')
+    const lines = (await runInProcess(aHome(), ['models'], { env })).stdout.split('\n')
     expect(lines.find((line) => /^gpt-5\.6 /.test(line))).toContain('alias of gpt-5.6-sol')
 
     const home = aHome()
-    const setup = await runCli(home, ['codex', '--model', 'gpt-5.6', '--yes', '--json'], { env })
+    const setup = await runInProcess(home, ['codex', '--model', 'gpt-5.6', '--yes', '--json'], {
+      env,
+    })
     expect(setup.json).toMatchObject({
       model: 'gpt-5.6-sol',
       warnings: [{ code: 'model-renamed', message: expect.stringContaining('gpt-5.6-sol') }],
@@ -309,7 +310,7 @@ describe('repoint models and editor', () => {
     // What stands in the file is what the client sends.
     home.put('.codex/config.toml', home.text('.codex/config.toml').replace('5.6-sol', '5.6'))
     gateway.clearRequests()
-    const doctor = await runCli(home, ['doctor', 'codex', '--json'], { env })
+    const doctor = await runInProcess(home, ['doctor', 'codex', '--json'], { env })
     expect(doctor.status).toBe(0)
     expect(gateway.requests().map(({ modelAsked }) => modelAsked)).toContain('gpt-5.6')
   })
@@ -340,14 +341,14 @@ describe.each(['codex', 'claude', 'opencode'] as const)('%s, pointed by hand', (
     const home = aHome(byHand[client])
     const before = home.snapshot()
     const args = [client, '--base-url', 'https://own.example', '--no-verify', '--yes', ...model]
-    expect((await runCli(home, args, { env: { REPOINT_API_KEY: canary } })).status).toBe(0)
+    expect((await runInProcess(home, args, { env: { REPOINT_API_KEY: canary } })).status).toBe(0)
     const written = home.snapshot()
     for (const [way, expected] of [
       [[], before],
       [['--redo'], written],
       [[], before],
     ] as const) {
-      expect((await runCli(home, ['rollback', ...way])).status).toBe(0)
+      expect((await runInProcess(home, ['rollback', ...way])).status).toBe(0)
       expect(home.snapshot()).toEqual(expected)
     }
   })
@@ -356,11 +357,11 @@ describe.each(['codex', 'claude', 'opencode'] as const)('%s, pointed by hand', (
     const home = aHome(byHand[client])
     const key = Object.keys(byHand[client]).at(-1)!
     chmodSync(home.at(key), 0o644)
-    await runCli(home, ['doctor', '--fix', '--no-verify'])
+    await runInProcess(home, ['doctor', '--fix', '--no-verify'])
     home.put(key, home.text(key).replace('sk-own-1', 'sk-new-1'))
     const before = home.snapshot()
     expect((await setUp(home, [client])).status).toBe(0)
-    expect((await runCli(home, ['rollback'])).status).toBe(0)
+    expect((await runInProcess(home, ['rollback'])).status).toBe(0)
     expect(home.snapshot()).toEqual(before)
   })
 })

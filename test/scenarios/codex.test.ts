@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 
 /** Searched for in every output and file. */
 const canary = 'sk-canary-7f3a9b2c4d5e6f708192a3b4'
@@ -15,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 function codex(home: Home, args: readonly string[] = [], env: Record<string, string> = {}) {
-  return runCli(home, ['codex', '--base-url', gateway.url, '--yes', '--json', ...args], {
+  return runInProcess(home, ['codex', '--base-url', gateway.url, '--yes', '--json', ...args], {
     env: { REPOINT_API_KEY: canary, ...env },
   })
 }
@@ -164,8 +165,15 @@ supports_websockets = false
 
   test('the key is in no output, record or file but its own and private copies', async () => {
     const home = aHome({ '.codex/config.toml': handWritten })
-    const outputs = [await codex(home), await codex(home), await runCli(home, ['status', '--json'])]
-    outputs.push(await runCli(home, ['rollback']), await runCli(home, ['rollback', '--list']))
+    const outputs = [
+      await codex(home),
+      await codex(home),
+      await runInProcess(home, ['status', '--json']),
+    ]
+    outputs.push(
+      await runInProcess(home, ['rollback']),
+      await runInProcess(home, ['rollback', '--list']),
+    )
     for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toContain(canary)
     const holders = readdirSync(home.path, { recursive: true, encoding: 'utf8' })
       .map((name) => join(home.path, name))
@@ -204,13 +212,13 @@ describe('repoint rollback', () => {
     const after = home.snapshot()
     expect(after).not.toEqual(before)
 
-    const undone = await runCli(home, ['rollback', '--json'])
+    const undone = await runInProcess(home, ['rollback', '--json'])
     expect(undone.json).toMatchObject({ changed: true, undoes: (done.json as { run: string }).run })
     expect(home.snapshot()).toEqual(before)
 
-    await runCli(home, ['rollback', 'codex', '--redo'])
+    await runInProcess(home, ['rollback', 'codex', '--redo'])
     expect(home.snapshot()).toEqual(after)
-    await runCli(home, ['rollback', 'codex'])
+    await runInProcess(home, ['rollback', 'codex'])
     expect(home.snapshot()).toEqual(before)
   })
 
@@ -219,11 +227,11 @@ describe('repoint rollback', () => {
     const before = home.snapshot()
     const { run } = (await codex(home)).json as { run: string }
     const after = home.snapshot()
-    const list = await runCli(home, ['rollback', '--list', '--json'])
+    const list = await runInProcess(home, ['rollback', '--list', '--json'])
     expect(list.json).toMatchObject({ runs: [{ run, command: 'codex', clients: ['codex'] }] })
-    expect((await runCli(home, ['rollback', '--run', run, '--dry-run'])).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', '--run', run, '--dry-run'])).status).toBe(0)
     expect(home.snapshot()).toEqual(after)
-    expect((await runCli(home, ['rollback', '--run', run])).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', '--run', run])).status).toBe(0)
     expect(home.snapshot()).toEqual(before)
     const { stdout } = await runCli(home, ['rollback', '--list'], { env: { TZ: 'Asia/Tokyo' } })
     const [head, undone, done] = stdout.split('\n')
@@ -237,7 +245,7 @@ describe('repoint rollback', () => {
     await codex(home)
     const text = home.text('.codex/config.toml')
     home.put('.codex/config.toml', `${text.replace('"gpt-5.6-sol"', '"gpt-5.4"')}\n[tui]\nx = 1\n`)
-    const undone = await runCli(home, ['rollback', '--json'])
+    const undone = await runInProcess(home, ['rollback', '--json'])
     expect(undone.json).toMatchObject({
       files: expect.arrayContaining([
         expect.objectContaining({ path: home.at('.codex/config.toml'), kept: ['model'] }),
@@ -253,8 +261,8 @@ describe('repoint rollback', () => {
     const login = '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}'
     const home = aHome({ '.codex/auth.json': login })
     await codex(home)
-    const dry = await runCli(home, ['rollback', '--dry-run'])
-    const real = await runCli(home, ['rollback'])
+    const dry = await runInProcess(home, ['rollback', '--dry-run'])
+    const real = await runInProcess(home, ['rollback'])
     for (const { stdout } of [dry, real]) {
       expect(stdout).toContain('- OPENAI_API_KEY\n')
       expect(stdout).toContain('+ tokens (as before)')
@@ -262,13 +270,13 @@ describe('repoint rollback', () => {
     }
     expect(home.text('.codex/auth.json')).toBe(login)
     expect(real.stdout).toMatch(/Done in run \S+; `repoint rollback --redo` undoes it\./)
-    const forward = await runCli(home, ['rollback', '--redo'])
+    const forward = await runInProcess(home, ['rollback', '--redo'])
     expect(forward.stdout).toContain(`Codex will use ${gateway.url} again.`)
     expect(forward.stdout).toMatch(/Done in run \S+; `repoint rollback` undoes it\./)
   })
 
   test('with nothing to undo it says so', async () => {
-    const result = await runCli(aHome(), ['rollback', '--json'])
+    const result = await runInProcess(aHome(), ['rollback', '--json'])
     expect(result.status).toBe(0)
     expect(result.json).toMatchObject({ changed: false, run: null, undoes: null })
   })
@@ -278,17 +286,17 @@ describe('repoint rollback', () => {
     const home = aHome({ '.codex/config.toml': handWritten })
     const before = home.snapshot()
     const first = (await codex(home)).json as { run: string }
-    await runCli(home, ['codex', '--base-url', other.url, '--yes'], {
+    await runInProcess(home, ['codex', '--base-url', other.url, '--yes'], {
       env: { REPOINT_API_KEY: canary },
     })
     await other.close()
     const after = home.snapshot()
-    const back = await runCli(home, ['rollback', '--run', first.run, '--json'])
+    const back = await runInProcess(home, ['rollback', '--run', first.run, '--json'])
     expect(back.json).toMatchObject({ changed: true, undoes: first.run })
     expect(home.snapshot()).toEqual(before)
-    await runCli(home, ['rollback', '--redo'])
+    await runInProcess(home, ['rollback', '--redo'])
     expect(home.snapshot()).toEqual(after)
-    await runCli(home, ['rollback', '--original'])
+    await runInProcess(home, ['rollback', '--original'])
     expect(home.snapshot()).toEqual(before)
   })
 
@@ -302,10 +310,10 @@ describe('repoint rollback', () => {
       text.replace(/^base_url = .*/m, 'base_url = "https://gw.example/v1"'),
     )
     const edited = home.snapshot()
-    const undone = await runCli(home, ['rollback', '--json'])
+    const undone = await runInProcess(home, ['rollback', '--json'])
     expect(undone.json).toMatchObject({ changed: false })
     expect(home.snapshot()).toEqual(edited)
-    await runCli(home, ['rollback', '--force'])
+    await runInProcess(home, ['rollback', '--force'])
     expect(home.text('.codex/auth.json')).toBe(login)
     expect(Object.keys(home.snapshot())).not.toContain('.codex/config.toml')
   })
@@ -315,10 +323,10 @@ describe('repoint rollback', () => {
     const home = aHome()
     await codex(home)
     home.put('.codex/auth.json', login)
-    expect((await runCli(home, ['rollback'])).status).toBe(10)
+    expect((await runInProcess(home, ['rollback'])).status).toBe(10)
     const freed = home.snapshot()
     expect(Object.keys(freed)).not.toContain('.codex/config.toml')
-    const forward = await runCli(home, ['rollback', '--redo', '--json'])
+    const forward = await runInProcess(home, ['rollback', '--redo', '--json'])
     expect(forward.json).toMatchObject({ error: { code: 'config-conflict', filesChanged: false } })
     expect(home.snapshot()).toEqual(freed)
   })
@@ -327,12 +335,12 @@ describe('repoint rollback', () => {
     const home = aHome()
     await codex(home)
     const other = gateway.url.replace('127.0.0.1', 'localhost')
-    await runCli(home, ['codex', '--base-url', other, '--yes'], {
+    await runInProcess(home, ['codex', '--base-url', other, '--yes'], {
       env: { REPOINT_API_KEY: canary },
     })
     home.put('.codex/auth.json', '{"auth_mode":"chatgpt","tokens":{"id_token":"x"}}')
     const before = home.snapshot()
-    expect((await runCli(home, ['rollback'])).status).toBe(8)
+    expect((await runInProcess(home, ['rollback'])).status).toBe(8)
     expect(home.snapshot()).toEqual(before)
   })
 
@@ -348,10 +356,10 @@ describe('repoint rollback', () => {
     await codex(home)
     rmSync(home.at('.codex/config.toml'))
     const deleted = home.snapshot()
-    expect((await runCli(home, ['rollback'])).status).toBe(10)
+    expect((await runInProcess(home, ['rollback'])).status).toBe(10)
     expect(readdirSync(home.at('.codex'))).toEqual(own === undefined ? [] : ['auth.json'])
     if (own !== undefined) expect(home.text('.codex/auth.json')).toBe(own)
-    expect((await runCli(home, ['rollback', '--redo'])).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', '--redo'])).status).toBe(0)
     expect(home.snapshot()).toEqual(deleted)
   })
 
@@ -377,7 +385,7 @@ describe('repoint rollback', () => {
     const env = change(home)
     rmSync(home.at('.codex/config.toml'))
     const deleted = home.snapshot()
-    await runCli(home, ['rollback'], { env })
+    await runInProcess(home, ['rollback'], { env })
     expect(home.snapshot()).toEqual(deleted)
   })
 
@@ -390,7 +398,7 @@ describe('repoint rollback', () => {
     await codex(home)
     rmSync(home.at('.codex/config.toml'))
     const deleted = home.snapshot()
-    await runCli(home, ['rollback'])
+    await runInProcess(home, ['rollback'])
     expect(home.snapshot()).toEqual(deleted)
   })
 
@@ -402,7 +410,7 @@ describe('repoint rollback', () => {
       '.codex/config.toml',
       text.replace(/^base_url = .*/m, 'base_url = "http://127.0.0.1:9/v1"'),
     )
-    const { json } = await runCli(home, ['rollback', '--json'])
+    const { json } = await runInProcess(home, ['rollback', '--json'])
     expect(json).toMatchObject({
       changed: false,
       warnings: [{ code: 'rollback-held', hint: 'repoint rollback --force' }, expect.anything()],
@@ -410,7 +418,7 @@ describe('repoint rollback', () => {
   })
 
   test('--original and --run exclude each other', async () => {
-    const result = await runCli(aHome(), ['rollback', '--original', '--run', 'x', '--json'])
+    const result = await runInProcess(aHome(), ['rollback', '--original', '--run', 'x', '--json'])
     expect(result.json).toMatchObject({ error: { code: 'usage' } })
   })
 
@@ -419,10 +427,10 @@ describe('repoint rollback', () => {
     const before = home.snapshot()
     await codex(home)
     home.put('.codex/config.toml', 'model = {{{')
-    const plain = await runCli(home, ['rollback'])
+    const plain = await runInProcess(home, ['rollback'])
     expect(plain.status).toBe(8)
     expect(plain.stderr).toContain('--force')
-    expect((await runCli(home, ['rollback', '--force'])).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', '--force'])).status).toBe(0)
     expect(home.snapshot()).toEqual(before)
   })
 })
@@ -489,7 +497,7 @@ describe('bad input leaves everything untouched', () => {
 
   test('a wrong address', async () => {
     const home = aHome()
-    const result = await runCli(
+    const result = await runInProcess(
       home,
       ['codex', '--base-url', `${gateway.url}/nothing-here`, '--yes', '--json'],
       { env: { REPOINT_API_KEY: canary } },
@@ -519,7 +527,7 @@ describe('bad input leaves everything untouched', () => {
 
   test('a key with spaces, quotes and Bearer is cleaned, and said', async () => {
     const home = aHome()
-    const result = await runCli(
+    const result = await runInProcess(
       home,
       ['codex', '--base-url', gateway.url, '--key-stdin', '--yes', '--json'],
       {
@@ -541,8 +549,8 @@ describe('bad input leaves everything untouched', () => {
       const env = { REPOINT_API_KEY: canary }
       const said =
         'Your ChatGPT login in auth.json will be replaced by the key; rollback brings it back.'
-      expect((await runCli(aHome(disk), args, { env })).stdout).toContain(`  ! ${said}\n`)
-      expect((await runCli(aHome(disk), [...args, '--json'], { env })).json).toMatchObject({
+      expect((await runInProcess(aHome(disk), args, { env })).stdout).toContain(`  ! ${said}\n`)
+      expect((await runInProcess(aHome(disk), [...args, '--json'], { env })).json).toMatchObject({
         warnings: expect.arrayContaining([{ code: 'codex-login', message: said }]),
       })
     },
@@ -550,7 +558,7 @@ describe('bad input leaves everything untouched', () => {
 
   test('without --yes and without a terminal it asks for --yes instead of waiting', async () => {
     const home = aHome()
-    const result = await runCli(home, ['codex', '--base-url', gateway.url], {
+    const result = await runInProcess(home, ['codex', '--base-url', gateway.url], {
       env: { REPOINT_API_KEY: canary },
     })
     expect(result.status).toBe(2)

@@ -1,9 +1,9 @@
 import { chmodSync, statSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { familyRows } from '../../src/clients/list.ts'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { runHere } from '../support/in-process.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
 
 const canary = 'sk-canary-92a3b47f3a9b2c4d5e6f7081'
 
@@ -26,9 +26,9 @@ test('doctor: the list of models is an extra to the messages client', async () =
   const home = aHome()
   const env = { REPOINT_API_KEY: canary }
   const args = ['claude', '--base-url', listless.url, '--model', 'claude-sonnet-5-5', '--yes']
-  expect((await runCli(home, args, { env })).status).toBe(0)
+  expect((await runInProcess(home, args, { env })).status).toBe(0)
 
-  const { json, status } = await runCli(home, ['doctor', 'claude', '--json'])
+  const { json, status } = await runInProcess(home, ['doctor', 'claude', '--json'])
   expect(status).toBe(0)
   expect(json).toMatchObject({
     checks: expect.arrayContaining([
@@ -42,22 +42,21 @@ test('doctor: the list of models is an extra to the messages client', async () =
 
 describe('repoint status', () => {
   test('a fresh home: every client uses its own service', async () => {
-    const { json, status } = await runCli(aHome(), ['status', '--json'])
+    const { json, status } = await runInProcess(aHome(), ['status', '--json'])
     expect(status).toBe(0)
     expect(json).toMatchObject({
       command: 'status',
-      clients: [
-        { id: 'codex', key: null, files: [{ state: 'absent' }, { state: 'absent' }] },
-        { id: 'claude', key: null, files: [{ state: 'absent' }] },
-        { id: 'opencode', key: null, files: [{ state: 'absent' }, { state: 'absent' }] },
-      ],
+      clients: familyRows.map(({ id }) => ({ id, key: null })),
     })
+    const { clients } = json as { clients: readonly { files: readonly { state: string }[] }[] }
+    const states = clients.flatMap(({ files }) => files.map(({ state }) => state))
+    expect(new Set(states)).toEqual(new Set(['absent']))
   })
 
   test('after a setup: as written; after an edit: changed since, with our changed keys', async () => {
     const home = aHome()
     await setUp(home, 'codex')
-    const written = (await runCli(home, ['status', '--json'])).json
+    const written = (await runInProcess(home, ['status', '--json'])).json
     expect(written).toMatchObject({
       clients: expect.arrayContaining([
         expect.objectContaining({
@@ -72,7 +71,7 @@ describe('repoint status', () => {
       ]),
     })
     home.put('.codex/config.toml', home.text('.codex/config.toml').replace('sol', 'luna'))
-    expect((await runCli(home, ['status', '--json'])).json).toMatchObject({
+    expect((await runInProcess(home, ['status', '--json'])).json).toMatchObject({
       clients: expect.arrayContaining([
         expect.objectContaining({
           id: 'codex',
@@ -83,14 +82,14 @@ describe('repoint status', () => {
         }),
       ]),
     })
-    await runCli(home, ['rollback'])
-    expect((await runCli(home, ['status'])).stdout).toContain('model     gpt-5.6-luna')
+    await runInProcess(home, ['rollback'])
+    expect((await runInProcess(home, ['status'])).stdout).toContain('model     gpt-5.6-luna')
   })
 
   test('names what overrides the files: environment and shell profile with its line', async () => {
     const home = aHome({ '.bashrc': '# mine\nexport CODEX_API_KEY=sk-old-0123456789ab\n' })
     await setUp(home, 'codex')
-    const { stdout } = await runCli(home, ['status'], {
+    const { stdout } = await runInProcess(home, ['status'], {
       env: { CODEX_API_KEY: 'sk-old-0123456789ab' },
     })
     expect(stdout).toContain('~/.bashrc:2')
@@ -101,7 +100,7 @@ describe('repoint status', () => {
   test('names the tool whose placeholder stands in the place of a key', async () => {
     const env = { ANTHROPIC_AUTH_TOKEN: 'PROXY_MANAGED', ANTHROPIC_BASE_URL: gateway.url }
     const home = aHome({ '.claude/settings.json': JSON.stringify({ env }) })
-    const { stdout } = await runCli(home, ['status'])
+    const { stdout } = await runInProcess(home, ['status'])
     expect(stdout).toContain('! in the place of the key stands what cc-switch leaves there')
   })
 
@@ -111,14 +110,16 @@ describe('repoint status', () => {
       '.config/opencode/opencode.json':
         '{"model":"gateway/big","provider":{"gateway":{"options":{"baseURL":"https://gw.example/v1"}}}}',
     })
-    const { stdout } = await runCli(home, ['status'])
+    const { stdout } = await runInProcess(home, ['status'])
     expect(stdout).toContain('opencode: https://gw.example in ~/.config/opencode/opencode.json')
     expect(stdout).toContain('big in ~/.config/opencode/opencode.json')
     expect(stdout).toContain('mine in ~/.config/opencode/config.json')
   })
 
   test('a file that cannot be read as TOML is no sign of its own service', async () => {
-    const { stdout, status } = await runCli(aHome({ '.codex/config.toml': '[[[' }), ['status'])
+    const { stdout, status } = await runInProcess(aHome({ '.codex/config.toml': '[[[' }), [
+      'status',
+    ])
     expect(stdout).toMatch(/^Codex: cannot be told\n/)
     expect(stdout).toContain('line 1')
     expect(status).toBe(0)
@@ -128,7 +129,7 @@ describe('repoint status', () => {
     const home = aHome()
     await setUp(home, 'codex')
     const seen = gateway.requests().length
-    await runCli(home, ['status'])
+    await runInProcess(home, ['status'])
     expect(gateway.requests().length).toBe(seen)
   })
 })
@@ -138,7 +139,7 @@ test.each(['status', 'doctor'])(
   async (command) => {
     const home = aHome({ '.codex/config.toml/a-folder': '' })
     await setUp(home, 'claude')
-    const { stdout } = await runCli(home, [command])
+    const { stdout } = await runInProcess(home, [command])
     expect(stdout).toContain('.codex/config.toml')
     expect(stdout).toContain(gateway.url)
   },
@@ -148,7 +149,7 @@ describe('repoint doctor', () => {
   test('a right setup is proven: status 0', async () => {
     const home = aHome()
     await setUp(home, 'codex')
-    const { json, status } = await runCli(home, ['doctor', 'codex', '--json'])
+    const { json, status } = await runInProcess(home, ['doctor', 'codex', '--json'])
     expect(json).toMatchObject({
       checks: expect.arrayContaining([
         { about: 'codex', id: 'catalog', result: 'ok', message: expect.any(String) },
@@ -162,7 +163,7 @@ describe('repoint doctor', () => {
     const home = aHome()
     await setUp(home, 'codex')
     home.put('.codex/auth.json', JSON.stringify({ OPENAI_API_KEY: 'sk-other-0123456789abcdef' }))
-    const { json, status } = await runCli(home, ['doctor', 'codex', '--json'])
+    const { json, status } = await runInProcess(home, ['doctor', 'codex', '--json'])
     expect(json).toMatchObject({
       checks: expect.arrayContaining([
         expect.objectContaining({ id: 'key-rejected', result: 'problem' }),
@@ -183,7 +184,7 @@ describe('repoint doctor', () => {
       const home = aHome()
       await setUp(home, client)
       home.put(file, text)
-      const { json, status } = await runCli(home, ['doctor', client, '--json'])
+      const { json, status } = await runInProcess(home, ['doctor', client, '--json'])
       const { checks } = json as { checks: { id: string; result: string; cure: string }[] }
       const problems = checks.filter(({ result }) => result === 'problem')
       expect(problems.map(({ id }) => id)).toEqual([`${client}-${code}`])
@@ -196,7 +197,7 @@ describe('repoint doctor', () => {
     const home = aHome({
       '.claude/settings.json': `{"env":{"ANTHROPIC_BASE_URL":"${gateway.url}"}}`,
     })
-    const { json } = await runCli(home, ['doctor', 'claude', '--json'])
+    const { json } = await runInProcess(home, ['doctor', 'claude', '--json'])
     expect(json).toMatchObject({
       checks: expect.arrayContaining([expect.objectContaining({ id: 'key-missing' })]),
     })
@@ -207,7 +208,7 @@ describe('repoint doctor', () => {
     await setUp(home, 'codex')
     const config = home.text('.codex/config.toml')
     home.put('.codex/config.toml', config.replaceAll(gateway.url, 'http://127.0.0.1:1'))
-    const { stdout, status } = await runCli(home, ['doctor', 'codex'])
+    const { stdout, status } = await runInProcess(home, ['doctor', 'codex'])
     expect(status).toBe(6)
     expect(stdout).toMatch(/--base-url\. To change it: repoint codex --base-url URL\n/)
   })
@@ -216,7 +217,7 @@ describe('repoint doctor', () => {
     const home = aHome()
     await setUp(home, 'codex')
     chmodSync(home.at('.codex/auth.json'), 0o644)
-    const { stdout, status } = await runCli(home, ['doctor', 'codex', '--no-verify'])
+    const { stdout, status } = await runInProcess(home, ['doctor', 'codex', '--no-verify'])
     expect(status).toBe(8)
     expect(stdout).toMatch(/problem .*auth\.json.*644\)\n +chmod 600/)
   })
@@ -234,16 +235,16 @@ describe('repoint doctor', () => {
       if (broken) home.put('.codex/config.toml', broken + home.text('.codex/config.toml'))
       chmodSync(home.at(file), 0o644)
       const open = home.snapshot()
-      const fixed = await runCli(home, ['doctor', client, '--fix', '--no-verify', '--json'])
+      const fixed = await runInProcess(home, ['doctor', client, '--fix', '--no-verify', '--json'])
       expect(fixed).toMatchObject({ status: 0, json: { changed: true } })
       expect(statSync(home.at(file)).mode & 0o777).toBe(0o600)
       const closed = home.snapshot()
-      const again = await runCli(home, ['doctor', client, '--fix', '--no-verify', '--json'])
+      const again = await runInProcess(home, ['doctor', client, '--fix', '--no-verify', '--json'])
       expect(again.json).toMatchObject({ changed: false, run: null })
-      const back = await runCli(home, ['rollback'])
+      const back = await runInProcess(home, ['rollback'])
       expect(back.stdout).toContain('mode: 0644')
       expect(home.snapshot()).toEqual(open)
-      await runCli(home, ['rollback', '--redo'])
+      await runInProcess(home, ['rollback', '--redo'])
       expect(home.snapshot()).toEqual(closed)
     },
   )
@@ -256,14 +257,14 @@ describe('repoint doctor', () => {
     await setUp(home, client)
     const right = home.text(file)
     home.put(file, right.replace(`${gateway.url}/v1`, gateway.url))
-    const found = await runCli(home, ['doctor', client, '--json'])
+    const found = await runInProcess(home, ['doctor', client, '--json'])
     expect(found.json).toMatchObject({
       checks: expect.arrayContaining([
         expect.objectContaining({ id: `${client}-base-url-version`, result: 'problem' }),
       ]),
     })
     expect(found.status).toBe(8)
-    expect((await runCli(home, ['doctor', client, '--fix'])).status).toBe(0)
+    expect((await runInProcess(home, ['doctor', client, '--fix'])).status).toBe(0)
     expect(home.text(file)).toBe(right)
   })
 
@@ -274,12 +275,17 @@ describe('repoint doctor', () => {
     settings.env.ANTHROPIC_BASE_URL += '/v1'
     home.put('.claude/settings.json', JSON.stringify(settings), 0o644)
 
-    const { status, stdout } = await runCli(home, ['doctor', 'claude', '--fix', '--no-verify'])
+    const { status, stdout } = await runInProcess(home, [
+      'doctor',
+      'claude',
+      '--fix',
+      '--no-verify',
+    ])
     expect(status).toBe(0)
     expect(stdout).toMatch(/^Fixed in run \S+; `repoint rollback` undoes it:$/m)
     expect(stdout).toMatch(/^ {2}claude: ANTHROPIC_BASE_URL ends in \/v1, .*settings\.json/m)
     expect(stdout).toMatch(/^ {2}claude: ~\/\.claude\/settings\.json could be read by others$/m)
-    const again = await runCli(home, ['doctor', 'claude', '--fix', '--no-verify', '--json'])
+    const again = await runInProcess(home, ['doctor', 'claude', '--fix', '--no-verify', '--json'])
     expect(again.json).toMatchObject({ changed: false, fixed: [] })
   })
 
@@ -289,13 +295,13 @@ describe('repoint doctor', () => {
     const text = home.text('.codex/config.toml')
     home.put('.codex/config.toml', `cli_auth_credentials_store = "keyring"\n${text}`)
     const broken = home.snapshot()
-    const found = await runCli(home, ['doctor', 'codex', '--json'])
+    const found = await runInProcess(home, ['doctor', 'codex', '--json'])
     expect(found.status).toBe(8)
-    const fixed = await runCli(home, ['doctor', 'codex', '--fix', '--json'])
+    const fixed = await runInProcess(home, ['doctor', 'codex', '--fix', '--json'])
     expect(fixed.json).toMatchObject({ changed: true })
     expect(fixed.status).toBe(0)
     expect(home.text('.codex/config.toml')).not.toContain('keyring')
-    await runCli(home, ['rollback'])
+    await runInProcess(home, ['rollback'])
     expect(home.snapshot()).toEqual(broken)
   })
 })

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { startGateway } from '../../src/serve/index.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 
 const key = 'sk-canary-d41f0c7b93aa4412'
 let url = ''
@@ -17,7 +17,9 @@ beforeAll(async () => {
 async function setUp(home: Home, client: string, address = url): Promise<void> {
   const args = [client, '--base-url', address, '--no-verify', '--yes', '--json']
   const model = client === 'claude' ? [] : ['--model', 'gpt-5.6-sol']
-  const { status } = await runCli(home, [...args, ...model], { env: { REPOINT_API_KEY: key } })
+  const { status } = await runInProcess(home, [...args, ...model], {
+    env: { REPOINT_API_KEY: key },
+  })
   expect(status).toBe(0)
 }
 
@@ -28,7 +30,7 @@ function replace(home: Home, name: string, old: RegExp, text: string): void {
 }
 
 async function drift(home: Home, ...args: string[]) {
-  const { status, json, stdout } = await runCli(home, ['status', ...args, '--json'])
+  const { status, json, stdout } = await runInProcess(home, ['status', ...args, '--json'])
   expect(stdout).not.toContain(key)
   const { drifted, clients } = json as {
     drifted: boolean
@@ -93,9 +95,9 @@ describe('status --exit-code', () => {
   test('who has gone back has not drifted, and a redo expects the gateway again', async () => {
     const home = aHome()
     await setUp(home, 'codex')
-    await runCli(home, ['rollback'])
+    await runInProcess(home, ['rollback'])
     expect((await drift(home, '--exit-code')).status).toBe(0)
-    await runCli(home, ['rollback', '--redo'])
+    await runInProcess(home, ['rollback', '--redo'])
     expect((await drift(home, '--exit-code')).status).toBe(0)
     rmSync(home.at('.codex/config.toml'))
     expect((await drift(home, '--exit-code')).status).toBe(11)
@@ -119,12 +121,12 @@ describe('status --expect', () => {
   test('a name: its address and its key', async () => {
     const home = aHome()
     await setUp(home, 'codex')
-    const { json } = await runCli(home, ['gateways', '--json'])
+    const { json } = await runInProcess(home, ['gateways', '--json'])
     const [{ name }] = (json as { gateways: [{ name: string }] }).gateways
     expect((await drift(home, '--expect', name)).status).toBe(0)
     home.put('.codex/auth.json', '{"OPENAI_API_KEY":"sk-other-0123456789"}')
     expect((await drift(home, '--expect', name)).status).toBe(11)
-    const unknown = await runCli(home, ['status', '--expect', 'nope', '--json'])
+    const unknown = await runInProcess(home, ['status', '--expect', 'nope', '--json'])
     expect(unknown).toMatchObject({ status: 2, json: { error: { code: 'usage' } } })
   })
 
@@ -141,7 +143,7 @@ test('what is set up is compared offline without naming its model', async () => 
   await setUp(home, 'codex')
   const check = async () => {
     const args = ['codex', '--base-url', url, '--dry-run', '--no-verify', '--json']
-    return (await runCli(home, args, { env: { REPOINT_API_KEY: key } })).json
+    return (await runInProcess(home, args, { env: { REPOINT_API_KEY: key } })).json
   }
   expect(await check()).toMatchObject({ changed: false, model: 'gpt-5.6-sol' })
   replace(home, '.codex/config.toml', /^base_url = .*/m, 'base_url = "https://x.example/v1"')

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 
 const keys = { one: 'sk-canary-one-5e6f708192a3b47f', two: 'sk-canary-two-d1c0b9a8f7e6d5c4' }
 const list = '.local/state/repoint/gateways.json'
@@ -19,7 +19,7 @@ afterAll(async () => {
 })
 
 function setUp(home: Home, { url, key }: Gateway, ...args: string[]) {
-  return runCli(home, [...args, '--base-url', url, '--yes', '--json'], {
+  return runInProcess(home, [...args, '--base-url', url, '--yes', '--json'], {
     env: { REPOINT_API_KEY: key },
   })
 }
@@ -27,7 +27,7 @@ function setUp(home: Home, { url, key }: Gateway, ...args: string[]) {
 const code = (text: string) => expect.objectContaining({ code: text })
 
 async function gateways(home: Home, ...args: string[]) {
-  const { status, stdout, json } = await runCli(home, ['gateways', '--json', ...args])
+  const { status, stdout, json } = await runInProcess(home, ['gateways', '--json', ...args])
   for (const key of Object.values(keys)) expect(stdout).not.toContain(key)
   return { status, list: (json as { gateways: Record<string, unknown>[] }).gateways }
 }
@@ -61,7 +61,7 @@ describe('a setup remembers its gateway', () => {
       { name: `127.0.0.1-${new URL(two.url).port}`, baseUrl: two.url, clients: ['claude'] },
       { name: '127.0.0.1', baseUrl: one.url, clients: ['codex'] },
     ])
-    const { stdout } = await runCli(home, ['gateways'])
+    const { stdout } = await runInProcess(home, ['gateways'])
     expect(stdout).toMatch(/^\* 127\.0\.0\.1 +http:\S+ +\.{4}b47f +codex +just now by responses/m)
   })
 
@@ -71,7 +71,7 @@ describe('a setup remembers its gateway', () => {
     expect((await setUp(home, one, 'codex')).json).toMatchObject({ changed: false })
     const other = { REPOINT_API_KEY: keys.two }
     const args = ['codex', '--no-verify', '--model', 'gpt-5.5', '--base-url', one.url, '--yes']
-    await runCli(home, args, { env: other })
+    await runInProcess(home, args, { env: other })
     const { list } = await gateways(home)
     expect(list).toMatchObject([{ name: 'work', key: '....d5c4', proven: null }])
     expect(list).toHaveLength(1)
@@ -117,7 +117,7 @@ describe('a setup remembers its gateway', () => {
       json: { changed: true, warnings: expect.arrayContaining([code('gateway-not-remembered')]) },
     })
     expect(home.text(list)).toBe('broken')
-    const listed = await runCli(home, ['gateways', '--json'])
+    const listed = await runInProcess(home, ['gateways', '--json'])
     expect(listed).toMatchObject({ status: 8, json: { error: { code: 'record-damaged' } } })
   })
 })
@@ -148,7 +148,7 @@ test('gateways --check says it of the right one, where the one that is down was 
     { name: 'gone', check: { works: false, code: 'refused' } },
     { name: 'work', check: { works: true } },
   ])
-  expect((await runCli(home, ['gateways', '--check'])).stdout).toMatch(/^! gone: /m)
+  expect((await runInProcess(home, ['gateways', '--check'])).stdout).toMatch(/^! gone: /m)
 })
 
 describe('forget', () => {
@@ -157,11 +157,11 @@ describe('forget', () => {
     await setUp(home, one, 'codex', '--name', 'work')
     await setUp(home, two, 'claude', '--name', 'mine')
     const before = home.snapshot()
-    expect(await runCli(home, ['forget', 'work', '--json'])).toMatchObject({
+    expect(await runInProcess(home, ['forget', 'work', '--json'])).toMatchObject({
       status: 2,
       json: { error: { code: 'confirmation-needed' } },
     })
-    expect((await runCli(home, ['forget', 'work', '--yes', '--json'])).json).toMatchObject({
+    expect((await runInProcess(home, ['forget', 'work', '--yes', '--json'])).json).toMatchObject({
       changed: true,
       runs: [],
       gateways: ['work'],
@@ -169,7 +169,7 @@ describe('forget', () => {
     expect(readFileSync(home.at(list), 'utf8')).not.toContain(keys.one)
     expect((await gateways(home)).list).toMatchObject([{ name: 'mine' }])
     expect(home.snapshot()).toEqual(before)
-    expect((await runCli(home, ['rollback', '--list', '--json'])).json).toMatchObject({
+    expect((await runInProcess(home, ['rollback', '--list', '--json'])).json).toMatchObject({
       runs: [{}, {}],
     })
   })
@@ -177,24 +177,24 @@ describe('forget', () => {
   test('--all takes the gateways with the runs, also where the list is damaged', async () => {
     const home = aHome()
     await setUp(home, one, 'codex', '--name', 'work')
-    const { stdout } = await runCli(home, ['forget', '--all', '--yes'])
+    const { stdout } = await runInProcess(home, ['forget', '--all', '--yes'])
     expect(stdout).toContain(`Gateway work is no longer remembered, nor its key: ${one.url}`)
     expect(existsSync(home.at(list))).toBe(false)
     home.put(list, '{"version":2}')
-    expect(await runCli(home, ['forget', '--all', '--yes'])).toMatchObject({ status: 0 })
+    expect(await runInProcess(home, ['forget', '--all', '--yes'])).toMatchObject({ status: 0 })
     expect(existsSync(home.at(list))).toBe(false)
   })
 
   test('an unknown name: the nearest is told', async () => {
     const home = aHome()
     await setUp(home, one, 'codex', '--name', 'work')
-    expect((await runCli(home, ['forget', 'wrok', '--yes', '--json'])).json).toMatchObject({
+    expect((await runInProcess(home, ['forget', 'wrok', '--yes', '--json'])).json).toMatchObject({
       error: { code: 'usage', hint: expect.stringContaining('Did you mean work?') },
     })
   })
 
   test('a gateway and runs at once are refused', async () => {
-    expect(await runCli(aHome(), ['forget', 'work', '--all', '--json'])).toMatchObject({
+    expect(await runInProcess(aHome(), ['forget', 'work', '--all', '--json'])).toMatchObject({
       status: 2,
     })
   })

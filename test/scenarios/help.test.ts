@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { rows } from '../../src/clients/list.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
 import { runOnTerminal } from '../support/terminal.ts'
@@ -65,7 +66,7 @@ describe('a misspelt word', () => {
 
   test('an argument that is none names the allowed ones and the help page', async () => {
     const { stderr } = await runCli(aHome(), ['rollback', 'codxe'])
-    expect(stderr).toContain('codex, claude, claude-gpt, opencode')
+    expect(stderr).toContain(rows.map(({ id }) => id).join(', '))
     expect(stderr).toContain('hint:  See: repoint rollback --help')
   })
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { aPairPlan, aPlan, canaryKey, keysEdit } from '../support/a-plan.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { sourceIn, worldIn } from '../support/world.ts'
 
 test('a run of another version, for a client that this one does not know, is listed and undone', async () => {
@@ -11,16 +11,16 @@ test('a run of another version, for a client that this one does not know, is lis
   const edit = keysEdit(sourceIn(home), '.newtool/config.toml', [{ path: ['url'], value: 'x' }])
   applyPlan(worldIn(home), aPlan([{ ...edit, client: 'newtool' }], 'newtool'))
 
-  const listed = await runCli(home, ['rollback', '--list'])
+  const listed = await runInProcess(home, ['rollback', '--list'])
   expect(listed).toMatchObject({ status: 0, stdout: expect.stringContaining('newtool') })
   for (const command of ['status', 'doctor'])
-    expect((await runCli(home, [command, '--json'])).stdout).not.toContain('"internal"')
-  const undone = await runCli(home, ['rollback', '--yes', '--json'])
+    expect((await runInProcess(home, [command, '--json'])).stdout).not.toContain('"internal"')
+  const undone = await runInProcess(home, ['rollback', '--yes', '--json'])
   expect(undone.stderr).toBe('')
   expect(undone.json).toMatchObject({ changed: true, files: [{}] })
   expect(undone.status).toBe(0)
   expect(home.snapshot()).toEqual(before)
-  expect(await runCli(home, ['rollback', '--yes'])).toMatchObject({ status: 0 })
+  expect(await runInProcess(home, ['rollback', '--yes'])).toMatchObject({ status: 0 })
 })
 
 test('of such a run the files of a client that this version does know stay as they are', async () => {
@@ -29,7 +29,7 @@ test('of such a run the files of a client that this version does know stay as th
   const edits = plan.edits.map((edit) => ({ ...edit, client: 'newtool' }))
   applyPlan(worldIn(home), { ...plan, command: 'newtool', edits })
   const before = home.snapshot()
-  const refused = await runCli(home, ['rollback', '--yes', '--json'])
+  const refused = await runInProcess(home, ['rollback', '--yes', '--json'])
   expect(refused.status).toBe(8)
   expect(refused.json).toMatchObject({
     error: {

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-92a3b47f3a9b2c4d5e6f7081'
@@ -36,7 +36,7 @@ test.each(projects)(
     const { home, env, cwd } = aProject(name, content('https://elsewhere.example'))
     const before = home.snapshot()
     for (const flags of [['--yes'], ['--yes', '--dry-run']]) {
-      const { json, status } = await runCli(home, [client, '--json', ...flags], { env, cwd })
+      const { json, status } = await runInProcess(home, [client, '--json', ...flags], { env, cwd })
       expect(status).toBe(8)
       expect(json).toMatchObject({
         changed: false,
@@ -49,9 +49,9 @@ test.each(projects)(
       expect(home.snapshot()).toEqual(before)
     }
 
-    const elsewhere = await runCli(home, [client, '--yes'], { env, cwd: home.path })
+    const elsewhere = await runInProcess(home, [client, '--yes'], { env, cwd: home.path })
     expect(elsewhere.status).toBe(0)
-    expect((await runCli(home, ['doctor', client, '--no-verify'], { cwd })).status).toBe(8)
+    expect((await runInProcess(home, ['doctor', client, '--no-verify'], { cwd })).status).toBe(8)
   },
 )
 
@@ -59,7 +59,7 @@ test.each(projects)(
   '%s: a project that leads to the same gateway is none',
   async (client, name, content) => {
     const { home, env, cwd } = aProject(name, content(gateway.url))
-    expect((await runCli(home, [client, '--yes'], { env, cwd })).status).toBe(0)
+    expect((await runInProcess(home, [client, '--yes'], { env, cwd })).status).toBe(0)
   },
 )
 

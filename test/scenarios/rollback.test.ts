@@ -3,8 +3,8 @@ import { closeSync, openSync, renameSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { startGateway } from '../../src/serve/index.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 
 const login = '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}'
 const newerLogin = login.replace('"x"', '"newer"')
@@ -20,7 +20,9 @@ beforeAll(async () => {
 
 async function setUp(home: Home, env: Record<string, string> = {}): Promise<void> {
   const args = ['codex', '--yes', '--base-url', url]
-  const { status, stderr } = await runCli(home, args, { env: { REPOINT_API_KEY: key, ...env } })
+  const { status, stderr } = await runInProcess(home, args, {
+    env: { REPOINT_API_KEY: key, ...env },
+  })
   expect({ status, stderr }).toMatchObject({ status: 0 })
 }
 
@@ -35,7 +37,7 @@ describe('what others have changed since', () => {
     const home = aHome(pair)
     await setUp(home)
     replace(home, '.codex/config.toml', /^name = .*/m, 'name = "Work"')
-    const { status, json } = await runCli(home, ['rollback', '--json'])
+    const { status, json } = await runInProcess(home, ['rollback', '--json'])
     expect(status).toBe(10)
     expect(json).toMatchObject({
       changed: true,
@@ -50,7 +52,7 @@ describe('what others have changed since', () => {
     const home = aHome(pair)
     await setUp(home)
     replace(home, '.codex/config.toml', /^base_url = .*/m, '$&\nrequest_max_retries = 9')
-    const { status, json } = await runCli(home, ['rollback', '--json'])
+    const { status, json } = await runInProcess(home, ['rollback', '--json'])
     expect(status).toBe(10)
     expect(json).toMatchObject({
       files: [{ kept: expect.arrayContaining(['model_providers.gateway.name']) }, {}],
@@ -60,7 +62,7 @@ describe('what others have changed since', () => {
     expect(config).toMatch(/^name = /m)
     expect(config).not.toContain(url)
     expect(home.text('.codex/auth.json')).toBe(login)
-    const { stdout } = await runCli(home, ['doctor', 'codex', '--no-verify', '--json'])
+    const { stdout } = await runInProcess(home, ['doctor', 'codex', '--no-verify', '--json'])
     expect(stdout).not.toContain('nameless')
   })
 
@@ -70,7 +72,7 @@ describe('what others have changed since', () => {
     home.put('.codex/auth.json', newerLogin)
     replace(home, '.codex/config.toml', /^base_url = .*/m, 'base_url = "https://mine.example/v1"')
     const before = home.snapshot()
-    const { status, stdout } = await runCli(home, ['rollback'])
+    const { status, stdout } = await runInProcess(home, ['rollback'])
     expect(status).toBe(10)
     expect(stdout).toContain('Changed since: model_providers.gateway.base_url')
     expect(stdout).toMatch(/To keep that login, take out by hand .*: model_provider, /)
@@ -80,7 +82,7 @@ describe('what others have changed since', () => {
   test('an undo that holds nothing back has status 0', async () => {
     const home = aHome(pair)
     await setUp(home)
-    expect((await runCli(home, ['rollback'])).status).toBe(0)
+    expect((await runInProcess(home, ['rollback'])).status).toBe(0)
   })
 })
 
@@ -91,7 +93,7 @@ describe('another place', () => {
     await setUp(home)
     const moved = aHome()
     renameSync(home.path, moved.path)
-    const { status, stdout } = await runCli(moved, ['rollback'])
+    const { status, stdout } = await runInProcess(moved, ['rollback'])
     expect({ status, stdout }).toMatchObject({ status: 0 })
     expect(moved.snapshot()).toEqual(before)
   })
@@ -102,20 +104,20 @@ describe('another place', () => {
     const inB = { CODEX_HOME: home.at('b') }
     await setUp(home, inB)
     await setUp(home)
-    expect((await runCli(home, ['rollback', 'codex'], { env: inB })).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', 'codex'], { env: inB })).status).toBe(0)
     expect(home.text('b/config.toml')).toBe('# B\n')
     expect(home.text('.codex/config.toml')).toContain(url)
-    expect((await runCli(home, ['rollback', '--redo'], { env: inB })).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', '--redo'], { env: inB })).status).toBe(0)
     expect(home.text('b/config.toml')).toContain(url)
-    expect((await runCli(home, ['rollback'])).status).toBe(0)
-    expect((await runCli(home, ['rollback', 'codex'], { env: inB })).status).toBe(0)
+    expect((await runInProcess(home, ['rollback'])).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', 'codex'], { env: inB })).status).toBe(0)
     expect(home.snapshot()).toEqual(before)
   })
 
   test('where there is nothing to undo here, the run elsewhere is named', async () => {
     const home = aHome()
     await setUp(home, { CODEX_HOME: home.at('b') })
-    const { status, json } = await runCli(home, ['rollback', '--json'])
+    const { status, json } = await runInProcess(home, ['rollback', '--json'])
     expect(status).toBe(0)
     expect(json).toMatchObject({
       changed: false,
@@ -146,19 +148,19 @@ test('after a healed drift --original works, and --force after a partial undo go
   await setUp(home)
   replace(home, '.codex/config.toml', /^base_url = .*/m, 'base_url = "http://127.0.0.1:9/v1"')
   await setUp(home)
-  const { status, stdout } = await runCli(home, ['rollback', '--original'])
+  const { status, stdout } = await runInProcess(home, ['rollback', '--original'])
   expect({ status, stdout }).toMatchObject({ status: 0 })
   expect(home.snapshot()).toEqual(before)
 
   await setUp(home)
   replace(home, '.codex/config.toml', /^model = .*/m, 'model = "theirs"')
-  expect((await runCli(home, ['rollback'])).status).toBe(10)
-  expect((await runCli(home, ['rollback', '--force'])).status).toBe(0)
+  expect((await runInProcess(home, ['rollback'])).status).toBe(10)
+  expect((await runInProcess(home, ['rollback', '--force'])).status).toBe(0)
   expect(home.snapshot()).toEqual(before)
 })
 
 test('a failure in JSON names the command and says that nothing was changed', async () => {
-  const failure = async (args: string[]) => (await runCli(aHome(), args)).json
+  const failure = async (args: string[]) => (await runInProcess(aHome(), args)).json
   expect(await failure(['rollback', '--run', 'nope', '--json'])).toMatchObject({
     command: 'rollback',
     changed: false,
@@ -174,16 +176,18 @@ describe('repoint forget', () => {
     const home = aHome(pair)
     await setUp(home)
     const after = home.snapshot()
-    const unasked = await runCli(home, ['forget', '--all', '--json'])
+    const unasked = await runInProcess(home, ['forget', '--all', '--json'])
     expect(unasked).toMatchObject({ status: 2, json: { error: { code: 'confirmation-needed' } } })
-    const dry = await runCli(home, ['forget', '--all', '--dry-run'])
+    const dry = await runInProcess(home, ['forget', '--all', '--dry-run'])
     expect(dry.stdout).toMatch(/Run \S+ can no longer be undone: codex/)
     expect(dry.stdout).toContain('~/.codex/auth.json as it was before these runs')
     expect(dry.stdout).not.toContain(key)
-    const done = await runCli(home, ['forget', '--all', '--yes', '--json'])
+    const done = await runInProcess(home, ['forget', '--all', '--yes', '--json'])
     expect(done.json).toMatchObject({ changed: true, runs: [expect.any(String)], damaged: [] })
     expect(home.snapshot()).toEqual(after)
-    expect((await runCli(home, ['rollback', '--list', '--json'])).json).toMatchObject({ runs: [] })
+    expect((await runInProcess(home, ['rollback', '--list', '--json'])).json).toMatchObject({
+      runs: [],
+    })
     const left = spawnSync('find', [home.at('.local/state/repoint'), '-type', 'f'])
     expect(left.stdout.toString()).not.toMatch(/run-|blobs/)
   })
@@ -192,16 +196,16 @@ describe('repoint forget', () => {
     const home = aHome(pair)
     await setUp(home)
     home.put('.local/state/repoint/run-20200101T000000Z-0000.json', 'broken')
-    const { json } = await runCli(home, ['forget', '--older-than', '30', '--yes', '--json'])
+    const { json } = await runInProcess(home, ['forget', '--older-than', '30', '--yes', '--json'])
     expect(json).toMatchObject({ changed: true, runs: [], damaged: [expect.any(String)] })
-    expect((await runCli(home, ['rollback'])).status).toBe(0)
+    expect((await runInProcess(home, ['rollback'])).status).toBe(0)
     expect(home.text('.codex/auth.json')).toBe(login)
-    const again = await runCli(home, ['forget', '--older-than', '30', '--json'])
+    const again = await runInProcess(home, ['forget', '--older-than', '30', '--json'])
     expect(again.json).toMatchObject({ changed: false, runs: [] })
   })
 
   test('wants to be told what', async () => {
-    expect(await runCli(aHome(), ['forget', '--json'])).toMatchObject({
+    expect(await runInProcess(aHome(), ['forget', '--json'])).toMatchObject({
       status: 2,
       json: { error: { code: 'usage', hint: expect.stringContaining('--older-than') } },
     })

@@ -3,6 +3,7 @@ import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { aServer, tlsFile } from '../gateway/forged.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 
 const canary = 'sk-canary-team-5e6f708192a3b47f'
 
@@ -13,7 +14,9 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 async function setUp(home: Home, args: readonly string[], env: Record<string, string> = {}) {
-  const { status, stdout, stderr } = await runCli(home, ['setup', ...args, '--json'], {
+  // Node reads its authorities when a process starts.
+  const run = 'NODE_EXTRA_CA_CERTS' in env ? runCli : runInProcess
+  const { status, stdout, stderr } = await run(home, ['setup', ...args, '--json'], {
     env: { REPOINT_API_KEY: canary, ...env },
   })
   expect(stdout + stderr).not.toContain(canary)
@@ -32,7 +35,7 @@ describe('repoint setup', () => {
     })
     expect(json.files).toHaveLength(5)
     expect((await setUp(home, args)).json).toMatchObject({ changed: false })
-    expect((await runCli(home, ['rollback', '--yes'])).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(0)
     expect(home.snapshot()).toEqual(before)
   })
 
@@ -70,7 +73,7 @@ describe('repoint setup --from', () => {
       model: 'opus',
       env: { ANTHROPIC_DEFAULT_OPUS_MODEL: 'claude-opus-5-5' },
     })
-    const exported = await runCli(home, ['gateways', 'export', 'team'])
+    const exported = await runInProcess(home, ['gateways', 'export', 'team'])
     expect(exported.stdout).not.toContain(canary)
     expect(JSON.parse(exported.stdout)).toEqual(team())
   })
@@ -78,7 +81,7 @@ describe('repoint setup --from', () => {
   test('shows all of the file, and gives the key to nobody without a yes', async () => {
     const home = aHome({ 'team.json': JSON.stringify(team()) })
     gateway.clearRequests()
-    const { status, stdout } = await runCli(home, ['setup', '--from', home.at('team.json')], {
+    const { status, stdout } = await runInProcess(home, ['setup', '--from', home.at('team.json')], {
       env: { REPOINT_API_KEY: canary },
     })
     expect(status).toBe(2)

@@ -208,7 +208,7 @@ test('repoint alone: of the two setups of Claude Code the one in force is ticked
   }
   const ticked = async () => {
     const run = runOnTerminal(home, [], { env })
-    await run.shows(/Claude Code with GPT models.*\r?\n.*opencode/)
+    await run.shows(/Claude Code with GPT models[\s\S]*space select/)
     run.type(keys.ctrlC)
     await run.ended
     return run.screen().match(/◉ Claude Code.*?(?= {2})/g)

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { runHere } from '../support/in-process.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
 import { keys as keyboard, runOnTerminal } from '../support/terminal.ts'
 
 const keys = { one: 'sk-canary-one-5e6f708192a3b47f', two: 'sk-canary-two-d1c0b9a8f7e6d5c4' }
@@ -81,19 +80,19 @@ describe('repoint use', () => {
     expect(two.requests().every(({ keyMatches }) => keyMatches)).toBe(true)
 
     expect((await use(home, 'two', '--yes')).json).toMatchObject({ changed: false })
-    expect((await runCli(home, ['rollback', '--yes'])).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(0)
     expect(home.snapshot()).toEqual(before)
-    const { stdout } = await runCli(home, ['gateways'])
+    const { stdout } = await runInProcess(home, ['gateways'])
     expect(stdout).toMatch(/^\* one .* codex, claude, opencode /m)
   })
 
   test('status and doctor call the gateway by its name', async () => {
     const home = await aHomeBetween()
-    const status = await runCli(home, ['status'])
+    const status = await runInProcess(home, ['status'])
     expect(status.stdout).toContain(`Codex: ${one.url} (one) in ~/.codex/config.toml`)
-    const { json } = await runCli(home, ['status', '--json'])
+    const { json } = await runInProcess(home, ['status', '--json'])
     expect(json).toMatchObject({ clients: [{ gateway: 'one' }, {}, {}] })
-    const doctor = await runCli(home, ['doctor', 'codex'])
+    const doctor = await runInProcess(home, ['doctor', 'codex'])
     expect(doctor.stdout).toContain(`one (${one.url}) lists `)
   })
 
@@ -146,7 +145,7 @@ describe('repoint use', () => {
   test('the environment of a setup does not speak for another gateway', async () => {
     const home = await aHomeBetween()
     const env = { REPOINT_API_KEY: keys.one, REPOINT_BASE_URL: one.url }
-    expect((await runCli(home, ['use', 'two', '--yes'], { env })).status).toBe(0)
+    expect((await runInProcess(home, ['use', 'two', '--yes'], { env })).status).toBe(0)
     expect(one.requests()).toEqual([])
     expect(home.text('.codex/auth.json')).toContain(keys.two)
   })
@@ -181,7 +180,7 @@ describe('repoint use', () => {
   test('without a setup there is nothing to point', async () => {
     const home = aHome()
     await setUp(home, one, 'codex', '--name', 'one')
-    await runCli(home, ['rollback', '--yes'])
+    await runInProcess(home, ['rollback', '--yes'])
     expect(await use(home, 'one', '--yes')).toMatchObject({
       status: 2,
       json: { error: { hint: 'Name the clients, for example: repoint use one codex' } },

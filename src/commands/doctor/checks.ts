@@ -1,4 +1,4 @@
-import { type Client, isCovered, type ModelChoice } from '../../clients/client.ts'
+import { type Client, isCovered, type ModelChoice, protocolOf } from '../../clients/client.ts'
 import { compact } from '../../compact.ts'
 import { type ErrorCode, exitStatus, UserError } from '../../errors.ts'
 import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
@@ -253,14 +253,16 @@ export async function checkGateway(
     checks.push(...untrusted.map((notice) => asWarning(about, notice)))
     const answer = await asked.catalog
     checks.push(...checkCatalog(session, examined, baseUrl, answer))
-    const { probeModel: model, probeCure, notes } = choiceOf(examined, answer)
+    const choice = choiceOf(examined, answer)
+    const { probeModel: model, probeCure, notes } = choice
+    const protocol = protocolOf(client, choice)
     checks.push(...notes.map((note) => asWarning(about, note)))
-    await probe(access, client.protocol, model, { catalog: answer, unservedHint: probeCure })
+    await probe(access, protocol, model, { catalog: answer, unservedHint: probeCure })
     checks.push({
       about,
       id: 'probe',
       result: 'ok',
-      message: `${model} answers over the ${client.protocol} protocol`,
+      message: `${model} answers over the ${protocol} protocol`,
     })
   } catch (error) {
     if (!(error instanceof UserError) || error.code === 'cancelled') throw error
@@ -287,7 +289,7 @@ function checkCatalog(
   baseUrl: string,
   answer: Catalog | UserError,
 ): Check[] {
-  const { family: about, protocol } = client
+  const { family: about } = client
   const name = gatewayOf(session, client, settings)
   const where = name === undefined ? baseUrl : `${name} (${baseUrl})`
   if (!(answer instanceof UserError))
@@ -302,7 +304,7 @@ function checkCatalog(
       ...checkClock(session, baseUrl, answer),
     ]
 
-  if (!leavesOpen(answer, protocol)) throw answer
+  if (!leavesOpen(answer, protocolOf(client, settings))) throw answer
   const message = `${where} has no readable list of models: ${answer.message}`
   return [networkCheck(about, baseUrl), { about, id: 'catalog', result: 'warning', message }]
 }

@@ -3,6 +3,7 @@ import {
   type Client,
   type ModelChoice,
   type OneRun,
+  protocolOf,
   runKeyVariable,
   type SetupOptions,
 } from '../../clients/client.ts'
@@ -52,7 +53,8 @@ export function forClient(session: Session, clients: readonly Client[], target: 
     REPOINT_BASE_URL: undefined,
     REPOINT_API_KEY: undefined,
   }
-  const root = rootFor(access.roots, client.protocol)
+  const protocol = protocolOf(client, models)
+  const root = rootFor(access.roots, protocol)
   const run = client.forOneRun!(
     readClientFiles(session, client),
     {
@@ -66,7 +68,7 @@ export function forClient(session: Session, clients: readonly Client[], target: 
   )
   return {
     ...run,
-    told: `${client.label}: ${shownRoot(root, client.protocol)}, model ${models.model}`,
+    told: `${client.label}: ${shownRoot(root, protocol)}, model ${models.model}`,
   }
 }
 

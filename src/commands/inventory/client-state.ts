@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import type {
-  Client,
-  ClientName,
-  FileText,
-  FileTexts,
-  Obstacle,
-  Origins,
-  Scene,
-  Settings,
+import {
+  type Client,
+  type ClientName,
+  type FileText,
+  type FileTexts,
+  type Obstacle,
+  type Origins,
+  protocolOf,
+  type Scene,
+  type Settings,
 } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { formatOf } from '../../edits/format.ts'
@@ -60,7 +61,8 @@ export function runsOf(client: ClientName, runs: readonly RunRecord[]): readonly
 /** The roots that repoint has written for this client. */
 export function ownRoots(client: Client, runs: readonly RunRecord[]): readonly string[] {
   const written = runsOf(client, runs).filter(({ baseUrl }) => baseUrl !== '')
-  return [...new Set(written.map((run) => rootFor(rootsOf(run), client.protocol)))]
+  const protocols = [client.protocol, ...(client.alsoSpeaks ?? [])]
+  return [...new Set(written.flatMap((run) => protocols.map((one) => rootFor(rootsOf(run), one))))]
 }
 
 /** Whether a client points at a root that repoint has written for it. */
@@ -82,11 +84,12 @@ export type Place = Pick<GatewayAccess, 'baseUrl' | 'roots'>
 export function placeOf(
   session: Session,
   client: Client,
-  { root }: Settings,
+  settings: Settings,
   runs: readonly RunRecord[],
 ): Place | undefined {
+  const { root } = settings
   if (root === undefined) return undefined
-  const { protocol } = client
+  const protocol = protocolOf(client, settings)
   const known: readonly Place[] = [...runsOf(client, runs), ...gatewaysIfReadable(session)]
     .filter(({ baseUrl }) => baseUrl !== '')
     .map((one) => ({ baseUrl: one.baseUrl, roots: rootsOf(one) }))

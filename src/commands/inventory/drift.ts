@@ -1,4 +1,4 @@
-import type { FileTexts } from '../../clients/client.ts'
+import { type FileTexts, protocolOf } from '../../clients/client.ts'
 import { isSameButVersion, rootFor, shownRoot } from '../../gateway/roots.ts'
 import { historyOf } from '../../transaction/history.ts'
 import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
@@ -20,10 +20,11 @@ export function driftOf(
 ): readonly string[] {
   const { root, key, login, broken } = settings
   if (broken !== undefined) return [`its files cannot be read: ${broken}`]
-  const right = rootFor(wanted.roots, client.protocol)
+  const protocol = protocolOf(client, settings)
+  const right = rootFor(wanted.roots, protocol)
   if (root === undefined || !isSameButVersion(root, right)) {
-    const now = root === undefined ? 'its own service' : shownRoot(root, client.protocol)
-    return [`it points at ${now}, not at ${shownRoot(right, client.protocol)}`]
+    const now = root === undefined ? 'its own service' : shownRoot(root, protocol)
+    return [`it points at ${now}, not at ${shownRoot(right, protocol)}`]
   }
   if (key === undefined) return [`it has ${login ?? 'no key'} in place of the key for it`]
   if (wanted.isKey?.(key) === false) return ['it has another key for it']

@@ -1,4 +1,4 @@
-import type { Client, Settings } from '../../clients/client.ts'
+import { type Client, protocolOf, type Settings } from '../../clients/client.ts'
 import { UserError } from '../../errors.ts'
 import { isSameButVersion, rootFor, rootsOf } from '../../gateway/roots.ts'
 import type { AskChoice } from '../../platform/platform.ts'
@@ -56,13 +56,10 @@ export function nameOf(
 }
 
 /** Whether a client that believes `settings` points at a remembered gateway, with its key. */
-export function isUsedBy(
-  saved: SavedGateway,
-  { protocol }: Client,
-  { root, key }: Settings,
-): boolean {
+export function isUsedBy(saved: SavedGateway, client: Client, settings: Settings): boolean {
+  const { root, key } = settings
   if (root === undefined || !isKeyOf(saved, key)) return false
-  return isSameButVersion(rootFor(rootsOf(saved), protocol), root)
+  return isSameButVersion(rootFor(rootsOf(saved), protocolOf(client, settings)), root)
 }
 
 /** Of a key in the keychain nothing but its mask is known here. */

@@ -1,5 +1,5 @@
 import { posix, win32 } from 'node:path'
-import type { Client, FileTexts, Settings } from '../../clients/client.ts'
+import { type Client, type FileTexts, protocolOf, type Settings } from '../../clients/client.ts'
 import { familyIds, rows } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
 import { shownRoot } from '../../gateway/roots.ts'
@@ -41,7 +41,7 @@ export function refuseStrangeLogin(
     const { baseUrl } = placeOf(session, client, future, runs)!
     throw new UserError({
       code: 'config-conflict',
-      message: `${client.label} would be pointed at ${shownRoot(root, client.protocol)} again, beside ${login ?? (key === undefined ? 'no key' : 'a key that repoint did not write')}`,
+      message: `${client.label} would be pointed at ${shownRoot(root, protocolOf(client, future))} again, beside ${login ?? (key === undefined ? 'no key' : 'a key that repoint did not write')}`,
       hint: `Set it up anew: repoint ${client.id} --base-url ${baseUrl}${isRedo ? '' : '; or go further back: repoint rollback --original'}`,
     })
   }

@@ -6,6 +6,7 @@ import {
   type ModelChoice,
   type Notice,
   type Obstacle,
+  protocolOf,
 } from '../../clients/client.ts'
 import { fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
@@ -50,7 +51,7 @@ export function draftSetup(
   const models = request.isKeyOnly ? onlyChosen(chosen) : chosen
   const texts = readClientFiles(session, client)
   const choice: Choice = {
-    root: rootFor(access.roots, client.protocol),
+    root: rootFor(access.roots, protocolOf(client, models)),
     key: access.key,
     caFile: access.caFile,
     providerId: options.providerId ?? 'gateway',
@@ -62,7 +63,7 @@ export function draftSetup(
     ...client.inTheWay(sceneOf(session, client, texts, runs), choice),
     ...openPlaces(session, texts),
   ]
-  if (consent !== 'ask') expectInForce(client, obstacles, access)
+  if (consent !== 'ask') expectInForce(client, obstacles, choice)
   const repairs = obstacles.flatMap((one) => (one.repair ? [one.repair] : []))
   const edits = client.plan(texts, { ...choice, repairs })
   const after = asPlanned(texts, edits)
@@ -119,12 +120,7 @@ function lossNotices(
 }
 
 /** @throws UserError `config-conflict` where a file of this folder leads the client elsewhere */
-function expectInForce(
-  { label, protocol }: Client,
-  obstacles: readonly Obstacle[],
-  { roots }: GatewayAccess,
-): void {
-  const root = rootFor(roots, protocol)
+function expectInForce({ label }: Client, obstacles: readonly Obstacle[], { root }: Choice): void {
   const astray = obstacles.find(({ leadsTo }) => leadsTo !== undefined && leadsTo !== root)
   if (astray === undefined) return
   throw new UserError({
@@ -136,8 +132,10 @@ function expectInForce(
 
 /** @throws UserError `internal` if the client would not believe what was planned or written */
 export function expectReadBack(client: Client, texts: FileTexts, access: GatewayAccess): void {
-  const { root, key, alsoSendsTo, broken, login } = client.readBack(texts)
-  const isThere = root === rootFor(access.roots, client.protocol) && key === access.key
+  const after = client.readBack(texts)
+  const { root, key, alsoSendsTo, broken, login } = after
+  const right = rootFor(access.roots, protocolOf(client, after))
+  const isThere = root === right && key === access.key
   if (isThere && alsoSendsTo === undefined) return
   throw new UserError({
     code: 'internal',

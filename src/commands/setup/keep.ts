@@ -1,4 +1,4 @@
-import { type Client, type SetupOptions, usualSlot } from '../../clients/client.ts'
+import { type Client, protocolOf, type SetupOptions, usualSlot } from '../../clients/client.ts'
 import { isOffered } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
 import { isSameButVersion, rootFor } from '../../gateway/roots.ts'
@@ -55,7 +55,7 @@ export function optionsFor(
   )
 
   // A window is that of the models, at one gateway.
-  const isThere = isSameButVersion(before.root, rootFor(roots, client.protocol))
+  const isThere = isSameButVersion(before.root, rootFor(roots, protocolOf(client, before.options)))
   const isSame = isThere && lost.size === 0 && modelsOf(named).length === 0
   return {
     ...others,
@@ -77,7 +77,7 @@ export function lostModels(
   catalog: Catalog | undefined,
 ): readonly string[] {
   if (catalog === undefined) return []
-  return modelsOf(options).filter((id) => !isOffered(catalog, id, client.protocol))
+  return modelsOf(options).filter((id) => !isOffered(catalog, id, protocolOf(client, options)))
 }
 
 /** Every model that options name, once. */

@@ -1,3 +1,4 @@
+import { protocolOf } from '../../clients/client.ts'
 import { compact } from '../../compact.ts'
 import { actionOf, type Plan } from '../../edits/plan.ts'
 import { rootFor, shownRoot } from '../../gateway/roots.ts'
@@ -10,8 +11,9 @@ import type { RunWithGateway } from './run.ts'
 /** The plan as a person reads it, and beside it what else there is to know. */
 export function showDrafts({ session, access }: RunWithGateway, drafts: readonly Draft[]): void {
   for (const { client, models, obstacles, edits } of drafts) {
-    const root = rootFor(access.roots, client.protocol)
-    session.say(`${client.label}: ${shownRoot(root, client.protocol)}, model ${models.model}`)
+    const protocol = protocolOf(client, models)
+    const root = rootFor(access.roots, protocol)
+    session.say(`${client.label}: ${shownRoot(root, protocol)}, model ${models.model}`)
     for (const edit of edits)
       for (const line of describedEdit(session, edit)) session.say(`  ${line}`)
     for (const { repair, message, place } of obstacles)

@@ -1,0 +1,215 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { formatOf } from '../../src/edits/format.ts'
+import type { KeyChange } from '../../src/edits/plan.ts'
+import { bytesOf, caught, show } from './helpers.ts'
+
+const json = formatOf('json')
+const toml = formatOf('toml')
+const formats = { json, toml }
+const ours = { element: { id: 'ours' } }
+const setUrl = { path: ['models', ours, 'url'], value: 'new' }
+const setKey = { path: ['models', ours, 'key'], value: 'k', isSecret: true }
+const changes: readonly KeyChange[] = [setUrl, setKey]
+const paths = changes.map(({ path }) => path)
+
+function lines(...all: string[]): string {
+  return `${all.join('\n')}\n`
+}
+
+type Row = readonly [name: string, format: 'json' | 'toml', before: string, after: string]
+
+const rows: readonly Row[] = [
+  [
+    'behind others, as they are written',
+    'json',
+    lines('{', '  "models": [', '    // mine', '    { "id": "a" } // first', '  ]', '}'),
+    lines(
+      '{',
+      '  "models": [',
+      '    // mine',
+      '    { "id": "a" }, // first',
+      '    {',
+      '      "id": "ours",',
+      '      "url": "new",',
+      '      "key": "k"',
+      '    }',
+      '  ]',
+      '}',
+    ),
+  ],
+  [
+    'on one line',
+    'json',
+    '{"models":[{"id":"a"}]}',
+    '{"models":[{"id":"a"},{"id":"ours","url":"new","key":"k"}]}',
+  ],
+  [
+    'into an empty list',
+    'json',
+    '{ "models": [] }\n',
+    '{ "models": [{ "id": "ours", "url": "new", "key": "k" }] }\n',
+  ],
+  [
+    'into a list that is not there',
+    'json',
+    '{ "x": 1 }\n',
+    '{ "x": 1, "models": [{ "id": "ours", "url": "new", "key": "k" }] }\n',
+  ],
+  [
+    'members into one that is there, among others',
+    'json',
+    lines(
+      '{ "models": [',
+      '  { "id": "a", "url": "old" },',
+      '  { "url": "old", "id": "ours" /* by us */, "theirs": 1 },',
+      '  { "id": "b" }, ],',
+      '}',
+    ),
+    lines(
+      '{ "models": [',
+      '  { "id": "a", "url": "old" },',
+      '  { "url": "new", "id": "ours" /* by us */, "theirs": 1, "key": "k" },',
+      '  { "id": "b" }, ],',
+      '}',
+    ),
+  ],
+  [
+    'beside what is no table',
+    'json',
+    '{ "models": ["ours", null, 3] }',
+    '{ "models": ["ours", null, 3, { "id": "ours", "url": "new", "key": "k" }] }',
+  ],
+  [
+    'inline tables',
+    'toml',
+    'models = [{ id = "a" }, { id = "ours", url = "old" }] # why\n',
+    'models = [{ id = "a" }, { id = "ours", url = "new", key = "k" }] # why\n',
+  ],
+]
+
+describe('a table in a list', () => {
+  test.each(rows)('%s (%s)', (_, name, before, after) => {
+    const format = formats[name]
+    const written = format.edit(bytesOf(before), changes, 'FILE')
+    expect(show(written)).toBe(after)
+    expect(format.edit(written, changes, 'FILE')).toBe(written)
+
+    const onTop = name === 'toml' ? '# on top\n' : '// on top\n'
+    const current = bytesOf(onTop + after)
+    const undone = format.undo({ before: bytesOf(before), written, current }, paths, 'FILE')
+    expect(show(undone.bytes)).toBe(onTop + before)
+    expect(undone.kept).toEqual([])
+  })
+
+  test.each(['json', 'toml'] as const)('in a file that is not there (%s)', (name) => {
+    const written = formats[name].edit(null, changes, 'FILE')
+    expect(formats[name].read(written, 'FILE').get(['models', ours])).toEqual({
+      id: 'ours',
+      url: 'new',
+      key: 'k',
+    })
+    const versions = { before: null, written, current: bytesOf(`${show(written)}\n`) }
+    expect(formats[name].undo(versions, paths, 'FILE')).toEqual({ bytes: null, kept: [] })
+  })
+
+  test('goes as a whole, and only itself', () => {
+    const before = '{ "models": [{ "id": "a" }, { "id": "ours", "x": 1 }] }'
+    const gone = [{ path: ['models', ours], value: undefined }]
+    const written = json.edit(bytesOf(before), gone, 'FILE')
+    expect(show(written)).toBe('{ "models": [{ "id": "a" }] }')
+    const current = bytesOf('{"models":[{"id":"a"},{"id":"b"}]}')
+    const undone = json.undo({ before: bytesOf(before), written, current }, [gone[0]!.path], 'FILE')
+    expect(show(undone.bytes)).toBe('{"models":[{"id":"a"},{"id":"b"},{ "id": "ours", "x": 1 }]}')
+  })
+
+  test('a list written in several places is refused, with the lines to add', () => {
+    const error = caught(() => toml.edit(bytesOf('[[models]]\nid = "a"\n'), changes, 'FILE'))
+    expect(error.code).toBe('config-conflict')
+    expect(error.hint).toBe(
+      'Add by hand:\nmodels = [{ id = "ours", url = "new", key = "<your key>" }]',
+    )
+  })
+})
+
+describe('an undo of a table in a list', () => {
+  function undo(before: string, byOthers: (text: string) => string) {
+    const written = json.edit(bytesOf(before), changes, 'FILE')
+    const current = bytesOf(byOthers(show(written)!))
+    const { bytes, kept } = json.undo({ before: bytesOf(before), written, current }, paths, 'FILE')
+    return { text: show(bytes), kept }
+  }
+  const anew = (change: (root: { models: [object, ...object[]] }) => void) => (text: string) => {
+    const root = JSON.parse(text)
+    change(root)
+    return JSON.stringify(root)
+  }
+
+  test('finds it where others have moved it, in a file written anew', () => {
+    const { text, kept } = undo(
+      '{ "models": [{ "id": "a" }] }',
+      anew((root) => root.models.reverse().splice(1, 0, { id: 'b' })),
+    )
+    expect([text, kept]).toEqual(['{"models":[{"id":"b"},{"id":"a"}]}', []])
+  })
+
+  test('leaves what others have written into it, known as before', () => {
+    const { text, kept } = undo(
+      '{ "models": [{ "id": "a" }] }',
+      anew((root) => Object.assign(root.models.at(-1)!, { theirs: 1 })),
+    )
+    expect([text, kept]).toEqual(['{"models":[{"id":"a"},{"id":"ours","theirs":1}]}', []])
+  })
+
+  test('keeps a member that was changed since, and tells', () => {
+    const { text, kept } = undo(
+      '{ "models": [{ "id": "ours", "url": "old" }] }',
+      anew((root) => Object.assign(root.models[0], { url: 'theirs' })),
+    )
+    expect(JSON.parse(text!)).toEqual({ models: [{ id: 'ours', url: 'theirs' }] })
+    expect(kept).toEqual([setUrl.path])
+  })
+
+  test('has nothing to do where it was taken out', () => {
+    const { text } = undo(
+      '{ "models": [] }',
+      anew((root) => root.models.pop()),
+    )
+    expect(text).toBe('{"models":[]}')
+  })
+
+  test('is exact beside any neighbours, whatever comes before and behind', () => {
+    const entry = fc.oneof(
+      fc.record({ id: fc.constantFrom('a', 'b'), url: fc.string() }, { requiredKeys: ['id'] }),
+      fc.constantFrom('ours', null, 7, [], { url: 'new', key: 'k' }),
+    )
+    const list = fc.array(entry, { maxLength: 4 })
+    const one = fc.option(fc.record({ id: fc.constant('ours'), url: fc.string(), x: fc.string() }))
+    const indent = fc.constantFrom(undefined, 2, '\t')
+    fc.assert(
+      fc.property(list, one, list, list, indent, (front, own, back, later, unit) => {
+        const models = [...front, ...(own ? [own] : []), ...back]
+        const before = JSON.stringify({ models, z: 1 }, null, unit)
+        const written = json.edit(bytesOf(before), changes, 'FILE')
+        const root = JSON.parse(show(written)!)
+        const at = own ? front.length : models.length
+        expect(root.models[at]).toEqual({ ...own, id: 'ours', url: 'new', key: 'k' })
+        expect(root.models.toSpliced(at, 1)).toEqual(models.toSpliced(at, own ? 1 : 0))
+
+        root.models.push(...later)
+        const current = bytesOf(JSON.stringify(root))
+        const undone = json.undo({ before: bytesOf(before), written, current }, paths, 'FILE')
+        expect(undone.kept).toEqual([])
+        expect(JSON.parse(show(undone.bytes)!)).toEqual({ models: [...models, ...later], z: 1 })
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+test('reading: a table of a list and what is in it', () => {
+  const document = json.read(bytesOf('{\n "models": [\n  {"id": "ours",\n   "url": "u"}]}'), 'FILE')
+  expect(document.get(setUrl.path)).toBe('u')
+  expect(document.lineOf(setUrl.path)).toBe(4)
+  expect(document.get(['models', { element: { id: 'x' } }, 'url'])).toBeUndefined()
+})
