@@ -41,8 +41,16 @@ const needs = {
   },
 }
 
-/** What depends on Node most: files, processes, terminal, and whole commands with their requests. */
-const core = ['test/platform', 'test/scenarios', 'test/commands']
+/**
+ * What depends on Node most, for those between the oldest and the newest, which run everything: files,
+ * processes, terminal, connections, and whole commands of each client.
+ */
+const core = [
+  'test/platform',
+  'test/commands',
+  'test/gateway/http',
+  ...['clients', 'ground', 'run', 'terminal'].map((name) => `test/scenarios/${name}.test.ts`),
+]
 
 const [suite = 'unit', ...args] = process.argv.slice(2)
 const isBuilt = start([process.execPath, 'scripts/build.js', '--if-older']) === 0

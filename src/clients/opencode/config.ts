@@ -2,6 +2,7 @@ import type { ConfigValue } from '../../edits/plan.ts'
 import type { FileTexts } from '../client.ts'
 import { readStrictJson } from '../strict-json.ts'
 import { fileOf, isTable, layersOf, type ReadFile, readFile } from '../texts.ts'
+import type { Layout } from './layout.ts'
 
 type Table = { readonly [key: string]: ConfigValue }
 
@@ -42,7 +43,7 @@ export function chosenProvider(texts: FileTexts): string | undefined {
 }
 
 /** The key that a provider would send, and where it stands, as far as files tell. */
-export function readOpencodeKey(
+export function readKey(
   texts: FileTexts,
   providerId: string,
   options: Table,
@@ -63,17 +64,21 @@ export function readOpencodeKey(
   return entry['key'] === '' ? undefined : { key: entry['key'], keyPath: auth.path }
 }
 
-/** A provider of the merged configuration; without an address it is one that opencode ships. */
+/** A provider of the merged configuration; without an address it is one that the client ships. */
 export interface ConfiguredProvider {
   readonly options: Table
   readonly url: string | undefined
-  /** Its models and its address are the user's own, not opencode's. */
+  /** Its models and its address are the user's own, not the client's. */
   readonly isCustom: boolean
   /** Variables that its key may come from. */
   readonly keyVariables: readonly string[]
 }
 
-export function configuredProvider(texts: FileTexts, id: string): ConfiguredProvider {
+export function configuredProvider(
+  { reservedIds }: Layout,
+  texts: FileTexts,
+  id: string,
+): ConfiguredProvider {
   const { provider: all } = mergedConfig(texts).value
   const found = isTable(all) && Object.hasOwn(all, id) ? all[id] : undefined
   const table = isTable(found) ? found : {}
@@ -88,7 +93,7 @@ export function configuredProvider(texts: FileTexts, id: string): ConfiguredProv
   }
 }
 
-/** Whether opencode reads nothing of auth.json, which must be strict JSON. */
+/** Whether the client reads nothing of auth.json, which must be strict JSON. */
 export function isAuthIgnored(texts: FileTexts): boolean {
   const { bytes } = fileOf(texts, 'auth')
   return bytes !== null && readStrictJson(bytes, { allowsBom: true }).kind === 'refused'
@@ -100,64 +105,3 @@ export function hasLogin(texts: FileTexts, id: string): boolean {
   const read = bytes && readStrictJson(bytes, { allowsBom: true })
   return read?.kind === 'object' && Object.hasOwn(read.root, id)
 }
-
-/**
- * Ids of providers that opencode ships. It mixes what it ships under an id with what is written there:
- * its models, its variables for keys. Of the 225 ids of 1.18.33 (2026-11-21) these are the ones that
- * someone may think of.
- */
-export const reservedIds: readonly string[] = [
-  'alibaba',
-  'amazon-bedrock',
-  'anthropic',
-  'azure',
-  'azure-cognitive-services',
-  'baseten',
-  'cerebras',
-  'chutes',
-  'cloudflare-ai-gateway',
-  'cloudflare-workers-ai',
-  'cohere',
-  'databricks',
-  'deepinfra',
-  'deepseek',
-  'digitalocean',
-  'fireworks-ai',
-  'github-copilot',
-  'gitlab',
-  'google',
-  'google-vertex',
-  'google-vertex-anthropic',
-  'groq',
-  'helicone',
-  'huggingface',
-  'llama',
-  'lmstudio',
-  'meta',
-  'minimax',
-  'mistral',
-  'modelscope',
-  'moonshotai',
-  'nebius',
-  'nvidia',
-  'ollama-cloud',
-  'openai',
-  'opencode',
-  'opencode-go',
-  'openrouter',
-  'perplexity',
-  'requesty',
-  'scaleway',
-  'siliconflow',
-  'snowflake-cortex',
-  'togetherai',
-  'v0',
-  'venice',
-  'vercel',
-  'volcengine',
-  'wandb',
-  'watsonx',
-  'xai',
-  'zai',
-  'zhipuai',
-]

@@ -17,83 +17,99 @@ import {
   textAt,
 } from '../texts.ts'
 import { chosenProvider, configuredProvider, mergedConfig, ownFiles } from './config.ts'
+import type { Layout } from './layout.ts'
 import { formerProviders, providerInTheWay, providerWrongNow } from './provider-obstacles.ts'
 
 /** What would defeat the pair about to be written, as run against opencode 1.18.33 (2026-11-21). */
-export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
+export function inTheWay(layout: Layout, scene: Scene, choice: Choice): readonly Obstacle[] {
   const { texts } = scene
   return [
-    ...unreadable(texts),
-    ...relativeFolders(scene),
-    ...unreadableAuth(texts),
-    ...otherKey(scene, choice),
-    ...listObstacles(texts, choice.providerId, choice),
-    ...providerInTheWay(scene, choice),
-    ...formerProviders(scene, choice),
-    ...overridden(scene, choice.providerId),
+    ...unreadable(layout, texts),
+    ...relativeFolders(layout, scene),
+    ...unreadableAuth(layout, texts),
+    ...otherKey(layout, scene, choice),
+    ...listObstacles(layout, texts, choice.providerId, choice),
+    ...providerInTheWay(layout, scene, choice),
+    ...formerProviders(layout, scene, choice),
+    ...overridden(layout, scene, choice.providerId),
   ]
 }
 
-/** What is wrong with what opencode believes now. */
-export function wrongNow(scene: Scene): readonly Obstacle[] {
+/** What is wrong with what the client believes now. */
+export function wrongNow(layout: Layout, scene: Scene): readonly Obstacle[] {
   const { texts } = scene
   const chosen = chosenProvider(texts)
   const providerId = chosen ?? 'gateway'
-  const found = [...unreadable(texts), ...relativeFolders(scene), ...unreadableAuth(texts)]
-  // With a provider that it ships opencode may be set up as its owner likes.
-  const isCustom = configuredProvider(texts, providerId).isCustom
-  if (isCustom || chosen !== undefined) found.push(...listObstacles(texts, providerId))
+  const found = [
+    ...unreadable(layout, texts),
+    ...relativeFolders(layout, scene),
+    ...unreadableAuth(layout, texts),
+  ]
+  // With a provider that it ships it may be set up as its owner likes.
+  const isCustom = configuredProvider(layout, texts, providerId).isCustom
+  if (isCustom || chosen !== undefined) found.push(...listObstacles(layout, texts, providerId))
   if (!isCustom) return found
-  return [...found, ...providerWrongNow(scene, providerId), ...overridden(scene, providerId)]
+  return [
+    ...found,
+    ...providerWrongNow(layout, scene, providerId),
+    ...overridden(layout, scene, providerId),
+  ]
 }
 
-function relativeFolders({ machine }: Scene): readonly Obstacle[] {
-  return relativePlaceObstacles(machine, 'opencode-relative-folder', 'opencode', [
+function relativeFolders(
+  { id, label, variables }: Layout,
+  { machine }: Scene,
+): readonly Obstacle[] {
+  return relativePlaceObstacles(machine, `${id}-relative-folder`, label, [
     'XDG_CONFIG_HOME',
     'XDG_DATA_HOME',
-    'OPENCODE_CONFIG',
+    `${variables}_CONFIG`,
   ])
 }
 
 /** What wins over the files, or does not use them. */
-function overridden(scene: Scene, providerId: string): readonly Obstacle[] {
+function overridden(layout: Layout, scene: Scene, providerId: string): readonly Obstacle[] {
+  const { id, label, variables } = layout
   return [
-    ...agentObstacles(scene.texts, providerId),
+    ...agentObstacles(layout, scene.texts, providerId),
     ...variableObstacles(scene, [
       {
-        name: 'OPENCODE_AUTH_CONTENT',
-        code: 'opencode-environment-auth',
-        effect: 'opencode reads it in the place of auth.json',
+        name: `${variables}_AUTH_CONTENT`,
+        code: `${id}-environment-auth`,
+        effect: `${label} reads it in the place of auth.json`,
         weight: 'blocks',
       },
       {
-        name: 'OPENCODE_CONFIG_CONTENT',
-        code: 'opencode-environment-config',
+        name: `${variables}_CONFIG_CONTENT`,
+        code: `${id}-environment-config`,
         effect: 'what it sets wins over every file',
         weight: 'may-block',
       },
     ]),
-    ...layerObstacles(scene.texts, providerId),
-    ...projectCode(scene.texts),
+    ...layerObstacles(layout, scene.texts, providerId),
+    ...projectCode(layout, scene.texts),
   ]
 }
 
-function unreadable(texts: FileTexts): readonly Obstacle[] {
+function unreadable(
+  { id, label, stopsAtNewerKeys }: Layout,
+  texts: FileTexts,
+): readonly Obstacle[] {
   const found: Obstacle[] = []
   for (const file of ownFiles(texts)) {
     if (file.problem !== undefined) {
       found.push({
-        code: 'opencode-config-invalid',
-        message: `opencode does not start, and prints the whole file: ${file.problem}`,
+        code: `${id}-config-invalid`,
+        message: `${label} does not start, and prints the whole file: ${file.problem}`,
         place: file.path,
         cure: 'Correct the file by hand.',
         weight: 'blocks',
       })
     }
-    if (file.document?.get(['permissions']) !== undefined) {
+    if (stopsAtNewerKeys && file.document?.get(['permissions']) !== undefined) {
       found.push({
-        code: 'opencode-newer-keys',
-        message: 'permissions belongs to another major version: opencode 1 does not start with it',
+        code: `${id}-newer-keys`,
+        message: `permissions belongs to another major version: ${stopsAtNewerKeys} does not start with it`,
         place: placeOf(file, ['permissions']),
         cure: 'Remove it, or call it "permission" as version 1 does.',
         weight: 'blocks',
@@ -103,14 +119,14 @@ function unreadable(texts: FileTexts): readonly Obstacle[] {
   return found
 }
 
-function unreadableAuth(texts: FileTexts): readonly Obstacle[] {
+function unreadableAuth({ id, label }: Layout, texts: FileTexts): readonly Obstacle[] {
   const file = fileOf(texts, 'auth')
   const read = file.bytes && readStrictJson(file.bytes, { allowsBom: true })
   if (read?.kind !== 'refused') return []
   return [
     {
-      code: 'opencode-auth-unreadable',
-      message: `opencode ignores auth.json without a word, every login in it included: ${read.why}`,
+      code: `${id}-auth-unreadable`,
+      message: `${label} ignores auth.json without a word, every login in it included: ${read.why}`,
       place: file.path,
       cure: read.isRepairable
         ? 'Take comments and trailing commas out of it.'
@@ -127,21 +143,21 @@ function unreadableAuth(texts: FileTexts): readonly Obstacle[] {
   ]
 }
 
-function otherKey(scene: Scene, choice: Choice): readonly Obstacle[] {
+function otherKey(layout: Layout, scene: Scene, choice: Choice): readonly Obstacle[] {
   const { texts } = scene
   const { key, providerId } = choice
   const file = fileOf(texts, 'auth')
   const read = file.bytes && readStrictJson(file.bytes, { allowsBom: true })
   const entry = read?.kind === 'object' ? (read.root[providerId] as ConfigValue) : undefined
   if (!isTable(entry) || entry['key'] === key) return []
-  const { url } = configuredProvider(texts, providerId)
+  const { url } = configuredProvider(layout, texts, providerId)
   const isKey = entry['type'] === 'api'
   const isPlaceholder = typeof entry['key'] === 'string' && placeholderOf(entry['key'])
   if (isKey && (isOwnAddress(url, scene, choice) || isPlaceholder)) return []
   const kind = isKey ? 'API key' : 'login'
   return [
     {
-      code: 'opencode-other-key',
+      code: `${layout.id}-other-key`,
       message: `auth.json holds an entry for ${providerId} that no setup of repoint has put there`,
       place: placeOf(readFile(file), [providerId]),
       cure: 'To keep it, choose another id with --provider-id.',
@@ -152,7 +168,12 @@ function otherKey(scene: Scene, choice: Choice): readonly Obstacle[] {
 }
 
 /** Lists by which a provider or a model is hidden. In each, the stronger file's list replaces the weaker's. */
-function listObstacles(texts: FileTexts, providerId: string, choice?: Choice): readonly Obstacle[] {
+function listObstacles(
+  layout: Layout,
+  texts: FileTexts,
+  providerId: string,
+  choice?: Choice,
+): readonly Obstacle[] {
   const target = readFile(fileOf(texts, 'config'))
   const { value } = mergedConfig(texts)
   const inUse = choice
@@ -183,8 +204,8 @@ function listObstacles(texts: FileTexts, providerId: string, choice?: Choice): r
         : [{ path, value: mended }]
     return [
       {
-        code: 'opencode-hidden',
-        message: `${name} hides ${hidden.join(', ')} from opencode`,
+        code: `${layout.id}-hidden`,
+        message: `${name} hides ${hidden.join(', ')} from ${layout.label}`,
         place: file ? placeOf(file, path) : target.path,
         cure: mustHold ? `Add it to ${name}.` : `Take it out of ${name}.`,
         repair: { role: 'config', changes },
@@ -202,7 +223,7 @@ function valueIn(table: ConfigValue | undefined, path: readonly string[]): Confi
 }
 
 /** An agent with a model of its own does not use the default model. */
-function agentObstacles(texts: FileTexts, providerId: string): readonly Obstacle[] {
+function agentObstacles(layout: Layout, texts: FileTexts, providerId: string): readonly Obstacle[] {
   return ownFiles(texts).flatMap((file) =>
     ['agent', 'mode'].flatMap((kind) =>
       Object.entries(tableAt(file, [kind]) ?? {}).flatMap(([name, agent]): Obstacle[] => {
@@ -210,7 +231,7 @@ function agentObstacles(texts: FileTexts, providerId: string): readonly Obstacle
         if (typeof model !== 'string' || model.startsWith(`${providerId}/`)) return []
         return [
           {
-            code: 'opencode-agent-model',
+            code: `${layout.id}-agent-model`,
             message: `the agent ${name} has a model of its own, ${model}, and does not use the gateway`,
             place: placeOf(file, [kind, name, 'model']),
             cure: 'Remove it, if that agent is to use the gateway.',
@@ -222,20 +243,19 @@ function agentObstacles(texts: FileTexts, providerId: string): readonly Obstacle
   )
 }
 
-function projectCode(texts: FileTexts): readonly Obstacle[] {
+function projectCode({ id, label }: Layout, texts: FileTexts): readonly Obstacle[] {
   return layersOf(texts, 'project-code').map(({ path }) => ({
-    code: 'opencode-project-code',
-    message:
-      "opencode, started in this folder, runs the folder's own code, which may read your key",
+    code: `${id}-project-code`,
+    message: `${label}, started in this folder, runs the folder's own code, which may read your key`,
     place: path,
-    cure: 'Do not start opencode in this folder, unless you trust whoever wrote it.',
-    needsConsent: `opencode, started in this folder, runs ${path}, which may read your key.`,
+    cure: `Do not start ${label} in this folder, unless you trust whoever wrote it.`,
+    needsConsent: `${label}, started in this folder, runs ${path}, which may read your key.`,
     weight: 'may-block',
   }))
 }
 
 /** Files that win over the user's own. */
-function layerObstacles(texts: FileTexts, providerId: string): readonly Obstacle[] {
+function layerObstacles(layout: Layout, texts: FileTexts, providerId: string): readonly Obstacle[] {
   const provider = ['provider', providerId]
   const watched: readonly KeyPath[] = [
     provider,
@@ -256,11 +276,15 @@ function layerObstacles(texts: FileTexts, providerId: string): readonly Obstacle
     if (text.role === 'project') {
       const isTaken = first === provider || paths.some(([key]) => key === 'plugin')
       const url = textAt(file, [...provider, 'options', 'baseURL'])
-      return [isTaken ? takenByProject(text.path, keys, place, url) : ofProject(keys, place)]
+      return [
+        isTaken
+          ? takenByProject(layout, { path: text.path, keys, place, url })
+          : ofProject(layout, keys, place),
+      ]
     }
     return [
       {
-        code: `opencode-${text.role}-config`,
+        code: `${layout.id}-${text.role}-config`,
         message: `this file sets ${keys}, which wins over ${fileOf(texts, 'config').path}`,
         place,
         cure:
@@ -271,10 +295,10 @@ function layerObstacles(texts: FileTexts, providerId: string): readonly Obstacle
   })
 }
 
-function ofProject(keys: string, place: string): Obstacle {
+function ofProject({ id, label }: Layout, keys: string, place: string): Obstacle {
   return {
-    code: 'opencode-project-config',
-    message: `this folder's own configuration sets ${keys}, which wins over yours while opencode runs here`,
+    code: `${id}-project-config`,
+    message: `this folder's own configuration sets ${keys}, which wins over yours while ${label} runs here`,
     place,
     cure: 'Remove them there.',
     weight: 'may-block',
@@ -283,18 +307,22 @@ function ofProject(keys: string, place: string): Obstacle {
 
 /** Whoever wrote this folder decides where the key goes, or what runs beside it. */
 function takenByProject(
-  path: string,
-  keys: string,
-  place: string,
-  url: string | undefined,
+  { id, label }: Layout,
+  found: {
+    readonly path: string
+    readonly keys: string
+    readonly place: string
+    readonly url: string | undefined
+  },
 ): Obstacle {
+  const { path, keys, place, url } = found
   const what = url === undefined ? 'obeys it with your key' : `takes your key to ${shownUrl(url)}`
   return {
-    code: 'opencode-project-config',
-    message: `this folder's own configuration sets ${keys}: opencode, started here, ${what}`,
+    code: `${id}-project-config`,
+    message: `this folder's own configuration sets ${keys}: ${label}, started here, ${what}`,
     place,
-    cure: 'Do not start opencode in this folder, unless you trust whoever wrote it.',
-    needsConsent: `opencode, started in this folder, ${what}: ${path} says so.`,
+    cure: `Do not start ${label} in this folder, unless you trust whoever wrote it.`,
+    needsConsent: `${label}, started in this folder, ${what}: ${path} says so.`,
     ...(url === undefined ? {} : { leadsTo: rootOf(url) }),
     weight: 'blocks',
   }

@@ -9,8 +9,10 @@ import {
 } from '../client.ts'
 import { fileOf, isTable, overlaid } from '../texts.ts'
 import { mergedConfig } from './config.ts'
+import type { Layout } from './layout.ts'
 
 interface Asked {
+  readonly layout: Layout
   readonly texts: FileTexts
   readonly choice: Choice
   readonly asked: OneRun
@@ -19,10 +21,11 @@ interface Asked {
 }
 
 /**
- * By `OPENCODE_CONFIG_CONTENT`, which lies above all files, those of projects included; the `apiKey` in
+ * By `OPENCODE_CONFIG_CONTENT` or its like, which lies above all files, those of projects included; the `apiKey` in
  * it wins over auth.json (1.18.33, 2026-11-22).
  */
-export function forOneRun({ texts, choice, asked, keysOf }: Asked): OneRun {
+export function forOneRun({ layout, texts, choice, asked, keysOf }: Asked): OneRun {
+  const contentVariable = `${layout.variables}_CONFIG_CONTENT`
   const { args, env } = asked
   const { value: config } = mergedConfig(texts)
   const providers = isTable(config['provider']) ? config['provider'] : {}
@@ -39,11 +42,9 @@ export function forOneRun({ texts, choice, asked, keysOf }: Asked): OneRun {
       ? [{ path: ['disabled_providers'], value: disabled.filter((id) => id !== providerId) }]
       : []),
   ]
-  const content = overlaid(readContent(env[contentVariable]), changes)
+  const content = overlaid(readContent(contentVariable, env[contentVariable]), changes)
   return { args, env: { ...env, [contentVariable]: JSON.stringify(content) } }
 }
-
-const contentVariable = 'OPENCODE_CONFIG_CONTENT'
 
 /** Headers of a provider would go along to another address: then it is one of our own. */
 function ownProvider(providers: { readonly [id: string]: ConfigValue }, id: string): string {
@@ -53,7 +54,10 @@ function ownProvider(providers: { readonly [id: string]: ConfigValue }, id: stri
 }
 
 /** @throws UserError `usage` */
-function readContent(text: string | undefined): { readonly [key: string]: ConfigValue } {
+function readContent(
+  variable: string,
+  text: string | undefined,
+): { readonly [key: string]: ConfigValue } {
   if (!text) return {}
   try {
     const content: ConfigValue = JSON.parse(text)
@@ -61,7 +65,7 @@ function readContent(text: string | undefined): { readonly [key: string]: Config
   } catch {}
   throw new UserError({
     code: 'usage',
-    message: `${contentVariable} is set, and is not a JSON object that could be added to`,
-    hint: `Unset it for this run: env -u ${contentVariable} repoint run …`,
+    message: `${variable} is set, and is not a JSON object that could be added to`,
+    hint: `Unset it for this run: env -u ${variable} repoint run …`,
   })
 }

@@ -22,19 +22,24 @@ import {
   isAuthIgnored,
   mergedConfig,
   ownFiles,
-  readOpencodeKey,
+  readKey,
 } from './config.ts'
+import type { Layout } from './layout.ts'
 
 /** What stands in the place of the provider about to be written, or beats it. */
-export function providerInTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
+export function providerInTheWay(
+  layout: Layout,
+  scene: Scene,
+  choice: Choice,
+): readonly Obstacle[] {
   const { providerId } = choice
-  const { url } = configuredProvider(scene.texts, providerId)
-  const keys = inlineKeys(scene.texts, providerId)
+  const { url } = configuredProvider(layout, scene.texts, providerId)
+  const keys = inlineKeys(layout, scene.texts, providerId)
   if (url === undefined || isOwnAddress(url, scene, choice)) return keys
   const target = readFile(fileOf(scene.texts, 'config'))
   return [
     {
-      code: 'opencode-provider-conflict',
+      code: `${layout.id}-provider-conflict`,
       message: `the provider ${providerId} already stands for another address, ${shownUrl(url)}`,
       place: placeOf(target, ['provider', providerId, 'options', 'baseURL']),
       cure: 'To keep it, choose another id with --provider-id.',
@@ -46,22 +51,26 @@ export function providerInTheWay(scene: Scene, choice: Choice): readonly Obstacl
 }
 
 /** What is wrong with the provider in use: its address, its key, its models. */
-export function providerWrongNow(scene: Scene, providerId: string): readonly Obstacle[] {
+export function providerWrongNow(
+  layout: Layout,
+  scene: Scene,
+  providerId: string,
+): readonly Obstacle[] {
   const { texts } = scene
   const found = [
-    ...(hasLogin(texts, providerId) ? inlineKeys(texts, providerId) : []),
-    ...withoutVersion(scene, providerId),
+    ...(hasLogin(texts, providerId) ? inlineKeys(layout, texts, providerId) : []),
+    ...withoutVersion(layout, scene, providerId),
   ]
   if (chosenProvider(texts) !== providerId) return found
   return [
     ...found,
-    ...unlistedModel(texts, providerId),
-    ...withoutKey(scene, providerId),
-    ...leftovers(scene, providerId),
+    ...unlistedModel(layout, texts, providerId),
+    ...withoutKey(layout, scene, providerId),
+    ...leftovers(layout, scene, providerId),
   ]
 }
 
-function inlineKeys(texts: FileTexts, providerId: string): readonly Obstacle[] {
+function inlineKeys(layout: Layout, texts: FileTexts, providerId: string): readonly Obstacle[] {
   const target = fileOf(texts, 'config')
   const path = ['provider', providerId, 'options', 'apiKey']
   return ownFiles(texts).flatMap((file): Obstacle[] => {
@@ -70,7 +79,7 @@ function inlineKeys(texts: FileTexts, providerId: string): readonly Obstacle[] {
     const changes = [{ path, value: undefined, isSecret: true, isBound: true }]
     return [
       {
-        code: 'opencode-api-key',
+        code: `${layout.id}-api-key`,
         message: `options.apiKey of ${providerId} wins over auth.json${value === '' ? ', even though it is empty' : ''}`,
         place: placeOf(file, path),
         cure: 'Remove it.',
@@ -82,8 +91,8 @@ function inlineKeys(texts: FileTexts, providerId: string): readonly Obstacle[] {
   })
 }
 
-function withoutVersion(scene: Scene, providerId: string): readonly Obstacle[] {
-  const { url } = configuredProvider(scene.texts, providerId)
+function withoutVersion(layout: Layout, scene: Scene, providerId: string): readonly Obstacle[] {
+  const { url } = configuredProvider(layout, scene.texts, providerId)
   const right = url && withLostVersion(url, scene)
   if (!right) return []
   const target = readFile(fileOf(scene.texts, 'config'))
@@ -91,8 +100,8 @@ function withoutVersion(scene: Scene, providerId: string): readonly Obstacle[] {
   const changes = [{ path, value: right, isBound: true }]
   return [
     {
-      code: 'opencode-base-url-version',
-      message: `baseURL of ${providerId} does not end in /v1: every request misses, and opencode tries again without end`,
+      code: `${layout.id}-base-url-version`,
+      message: `baseURL of ${providerId} does not end in /v1: every request misses, and ${layout.label} tries again without end`,
       place: placeOf(target, path),
       cure: 'Add /v1.',
       ...(textAt(target, path) === url ? { repair: { role: 'config', changes } } : {}),
@@ -101,50 +110,50 @@ function withoutVersion(scene: Scene, providerId: string): readonly Obstacle[] {
   ]
 }
 
-function unlistedModel(texts: FileTexts, providerId: string): readonly Obstacle[] {
+function unlistedModel(layout: Layout, texts: FileTexts, providerId: string): readonly Obstacle[] {
   const { model } = mergedConfig(texts).value
   const id = String(model).slice(providerId.length + 1)
   const path = ['provider', providerId, 'models', id]
   if (ownFiles(texts).some((file) => tableAt(file, path))) return []
   return [
     {
-      code: 'opencode-model-unlisted',
-      message: `the model ${id} is not among the models of ${providerId}: opencode does not find it`,
+      code: `${layout.id}-model-unlisted`,
+      message: `the model ${id} is not among the models of ${providerId}: ${layout.label} does not find it`,
       place: placeOf(readFile(fileOf(texts, 'config')), ['model']),
       // Only the gateway could tell whether listing it would help.
-      cure: 'Run `repoint opencode`, which lists the models of the gateway.',
+      cure: `Run \`repoint ${layout.id}\`, which lists the models of the gateway.`,
       weight: 'blocks',
     },
   ]
 }
 
-function withoutKey(scene: Scene, providerId: string): readonly Obstacle[] {
+function withoutKey(layout: Layout, scene: Scene, providerId: string): readonly Obstacle[] {
   const { texts, machine } = scene
-  const provider = configuredProvider(texts, providerId)
+  const provider = configuredProvider(layout, texts, providerId)
   // A model server on this machine may need none.
   const needsNone = isLoopbackUrl(provider.url) && !isOwnAddress(provider.url, scene)
   const isElsewhere = hasKeyFromOutside(provider, machine) || isAuthIgnored(texts)
-  if (needsNone || isElsewhere || readOpencodeKey(texts, providerId, provider.options)) return []
+  if (needsNone || isElsewhere || readKey(texts, providerId, provider.options)) return []
   return [
     {
-      code: 'opencode-no-key',
-      message: `no key for ${providerId} is in auth.json: opencode sends none`,
+      code: `${layout.id}-no-key`,
+      message: `no key for ${providerId} is in auth.json: ${layout.label} sends none`,
       place: fileOf(texts, 'auth').path,
-      cure: 'Run `repoint opencode`.',
+      cure: `Run \`repoint ${layout.id}\`.`,
       weight: 'blocks',
       covers: 'key-missing',
     },
   ]
 }
 
-function leftovers(scene: Scene, providerId: string): readonly Obstacle[] {
-  const { options, url } = configuredProvider(scene.texts, providerId)
-  const read = readOpencodeKey(scene.texts, providerId, options)
+function leftovers(layout: Layout, scene: Scene, providerId: string): readonly Obstacle[] {
+  const { options, url } = configuredProvider(layout, scene.texts, providerId)
+  const read = readKey(scene.texts, providerId, options)
   const target = readFile(fileOf(scene.texts, 'config'))
   return leftoverObstacles(
     {
-      family: 'opencode',
-      label: 'opencode',
+      family: layout.id,
+      label: layout.label,
       url,
       urlPlace: placeOf(target, ['provider', providerId, 'options', 'baseURL']),
       key: read?.key,
@@ -171,6 +180,7 @@ function hasKeyFromOutside(provider: ConfiguredProvider, machine: Machine): bool
  * an old name, and goes; one for another address may be wanted beside the new one.
  */
 export function formerProviders(
+  layout: Layout,
   { texts, ownRoots }: Scene,
   { root, providerId }: Choice,
 ): readonly Obstacle[] {
@@ -188,7 +198,7 @@ export function formerProviders(
     const isRenamed = rootOf(url) === root
     const hasKey = textAt(auth, [id, 'type']) === 'api'
     const provider: Obstacle = {
-      code: 'opencode-former-provider',
+      code: `${layout.id}-former-provider`,
       message: `the provider ${id} is left of an earlier setup, for ${shownUrl(url)}`,
       place: placeOf(target, ['provider', id]),
       cure: isRenamed
@@ -209,7 +219,7 @@ export function formerProviders(
     return [
       provider,
       {
-        code: 'opencode-former-key',
+        code: `${layout.id}-former-key`,
         message: `the key of the provider ${id} is left of an earlier setup`,
         place: placeOf(auth, [id]),
         cure: 'Remove it.',

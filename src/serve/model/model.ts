@@ -99,15 +99,15 @@ function lastTurn(messages: readonly Message[]): readonly Message[] {
   return messages.slice(last + 1)
 }
 
-/** The last text of a person; clients put reminders of their own before and after it. */
+/** The last text of a person; clients put notes of their own, each in a tag, before and after it. */
 export function lastUserText(messages: readonly Message[]): string {
   for (let at = messages.length - 1; at >= 0; at--) {
     const { role, parts } = messages[at]!
     if (role !== 'user') continue
     for (let place = parts.length - 1; place >= 0; place--) {
       const part = parts[place]!
-      if (part.type === 'text' && !/^\s*<(system-reminder|environment_context)>/.test(part.text))
-        return part.text
+      // <system-reminder>, <environment_context>, <environment_details>: no person's <b> or <T>.
+      if (part.type === 'text' && !/^\s*<[a-z]+[-_][a-z_-]+>/.test(part.text)) return part.text
     }
   }
   return ''

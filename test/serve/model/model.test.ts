@@ -40,9 +40,13 @@ test('the model: says the same to the same question', () => {
 
 test('the model: looks past the reminders that clients put around a prompt', () => {
   const messages = [
-    user('<system-reminder>x</system-reminder>', 'ping', '<system-reminder>y</system-reminder>'),
+    user('<system-reminder>x</system-reminder>', 'ping', '<environment_details>\ny'),
   ]
   expect(builtInAnswer(request(messages))).toEqual([{ type: 'text', text: 'pong' }])
+  expect(builtInAnswer(request([user('<b>ping')]))).not.toEqual([{ type: 'text', text: 'pong' }])
+  expect(builtInAnswer(request([user('ping', '<b>')]))).toMatchObject([
+    { text: expect.stringContaining('You said: <b>') },
+  ])
 })
 
 test('the model: #call calls the client’s own tool', () => {

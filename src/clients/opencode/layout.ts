@@ -1,0 +1,104 @@
+import type { Machine } from '../../platform/platform.ts'
+import type { ConfigFile, Look } from '../client.ts'
+import { pathsOf } from '../paths.ts'
+
+/** What opencode and the clients that are made from it differ in. */
+export interface Layout {
+  /** The word of the command line, the program, the first part of the obstacles' codes. */
+  readonly id: string
+  readonly label: string
+  /** Its folder among those of the XDG specification, and where an administrator's files lie. */
+  readonly folder: string
+  /** What its configuration is called in its own folder, the weaker before the stronger. */
+  readonly configNames: readonly string[]
+  /** The one that it makes where there is none. */
+  readonly newConfig: string
+  /** What its configuration is called in a project and below it, the weaker before the stronger. */
+  readonly projectNames: readonly string[]
+  /** Folders with configuration in a project and in the home, the weaker before the stronger. */
+  readonly dotFolders: readonly string[]
+  /** Where files with code lie in these folders, which it runs without a question. */
+  readonly codeFolders: readonly string[]
+  /** `OPENCODE` of `OPENCODE_CONFIG` and the others. */
+  readonly variables: string
+  readonly schema: string
+  /** Ids of providers that it ships: it mixes what it ships under an id with what is written there. */
+  readonly reservedIds: readonly string[]
+  /** What it does about context windows that are not known. */
+  readonly withoutWindow: string
+  /** The version that does not start with the keys of opencode's next one; absent: it does. */
+  readonly stopsAtNewerKeys?: string
+}
+
+export function filesOf(layout: Layout, machine: Machine, look: Look): readonly ConfigFile[] {
+  const { join, dirname, named } = pathsOf(machine)
+  const { home, cwd } = machine
+  const { folder, configNames, projectNames, dotFolders, variables } = layout
+  // The XDG folders are used on every system, Windows included.
+  const config = join(named('XDG_CONFIG_HOME') ?? join(home, '.config'), folder)
+  const data = join(named('XDG_DATA_HOME') ?? join(home, '.local', 'share'), folder)
+  const inFolder = (place: string) => projectNames.map((name) => join(place, name))
+  const dotsIn = (place: string) => dotFolders.map((name) => join(place, name))
+
+  const [lowest, ...others] = configNames.map((name) => join(config, name))
+  const target =
+    named(`${variables}_CONFIG`) ??
+    others.findLast((path) => look.exists(path)) ??
+    join(config, layout.newConfig)
+
+  const above: string[] = []
+  const dots: string[] = []
+  const code: string[] = []
+  for (let place = cwd; ; place = dirname(place)) {
+    above.unshift(...inFolder(place))
+    dots.unshift(...dotsIn(place).flatMap(inFolder))
+    if (place !== home)
+      code.unshift(...dotsIn(place).flatMap((dot) => codeIn(layout, dot, look, join)))
+    if (look.exists(join(place, '.git')) || dirname(place) === place) break
+  }
+  const managed =
+    machine.os === 'darwin'
+      ? `/Library/Application Support/${folder}`
+      : machine.os === 'win32'
+        ? join(machine.env['ProgramData'] || 'C:\\ProgramData', folder)
+        : `/etc/${folder}`
+  const extra = named(`${variables}_CONFIG_DIR`)
+  const layers: readonly (readonly [role: string, paths: readonly string[]])[] = [
+    ['lower', [lowest!, ...others]],
+    ['upper', dotsIn(home).flatMap(inFolder)],
+    ['project', [...above, ...dots]],
+    ['project-code', code],
+    ['upper', extra === undefined ? [] : inFolder(extra)],
+    ['managed', inFolder(managed)],
+  ]
+  const seen = new Set([target])
+  return [
+    {
+      role: 'auth',
+      path: join(data, 'auth.json'),
+      format: 'json',
+      holdsSecret: true,
+      use: 'target',
+    },
+    { role: 'config', path: target, format: 'json', holdsSecret: false, use: 'target' },
+    ...layers.flatMap(([role, paths]) =>
+      paths
+        .filter((path) => look.exists(path) && !seen.has(path) && seen.add(path))
+        .map((path) => ({ role, path, format: 'json', holdsSecret: true, use: 'layer' }) as const),
+    ),
+  ]
+}
+
+function codeIn(
+  { codeFolders }: Layout,
+  folder: string,
+  look: Look,
+  join: (...parts: readonly string[]) => string,
+): readonly string[] {
+  return codeFolders.flatMap((kind) =>
+    look
+      .entries(join(folder, kind))
+      .filter((name) => /\.[jt]s$/.test(name))
+      .map((name) => join(folder, kind, name)),
+  )
+}
