@@ -140,7 +140,7 @@ const liteLlmWildcards: Shape = {
   unchecked: ['which versions list the wildcard itself'],
 }
 
-const cloudflareRoot = '/v1/0123456789abcdef/team'
+const cloudflareRoot = '/v1/ACCOUNT/GATEWAY'
 const cloudflareError = (status: number, code: number, message: string) => ({
   status,
   body: {
@@ -216,7 +216,7 @@ const cloudflare: Shape = {
       client: 'codex',
       paste: cloudflareRoot,
       args: ['--model', 'gpt-5.6-sol'],
-      refused: { code: 'wrong-route', says: /team/ },
+      refused: { code: 'wrong-route', says: /GATEWAY/ },
     },
   ],
   sources: [
