@@ -114,7 +114,7 @@ const liteLlmVirtual: Shape = {
     {
       client: 'codex',
       paste: '/v1',
-      refused: { code: 'usage', says: /--model/ },
+      refused: { code: 'route-not-allowed', says: /--model/ },
       note: 'no model named',
     },
   ],
@@ -467,7 +467,7 @@ const portkey: Shape = {
     {
       client: 'codex',
       paste: '/v1',
-      refused: { code: 'gateway-fault', says: /--header/ },
+      refused: { code: 'header-missing', says: /--header/ },
       note: 'without its header',
     },
   ],

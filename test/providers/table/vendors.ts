@@ -55,7 +55,7 @@ const restricted: Shape = {
     {
       client: 'codex',
       paste: '/v1',
-      refused: { code: 'usage', says: /--model/ },
+      refused: { code: 'route-not-allowed', says: /--model/ },
       note: 'no model named',
     },
   ],
@@ -278,12 +278,12 @@ const kimiCode: Shape = {
     },
     chat: {
       paste: '/coding/v1',
-      refused: { code: 'gateway-fault', says: /--try-client/ },
+      refused: { code: 'client-refused', says: /--try-client/ },
       note: 'only for the agents that it names: no check can prove it',
     },
     messages: {
       paste: '/coding',
-      refused: { code: 'gateway-fault', says: /--try-client/ },
+      refused: { code: 'client-refused', says: /--try-client/ },
       note: '`--no-verify --try-client --model kimi-for-coding` lets the client prove itself',
     },
   },
