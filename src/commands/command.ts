@@ -32,6 +32,7 @@ export function withSetupFlags<Args extends unknown[], Flags extends OptionValue
   command: Command<Args, Flags>,
 ) {
   return command
+    .option('--messages-url <url>', 'root of the messages protocol, where it has its own')
     .option('--defaults', 'choose by the rules, whatever was chosen before')
     .option('--name <name>', 'what the gateway is remembered as (default: its host)')
     .option('--keychain', "keep the remembered key in the system's keychain")
@@ -61,7 +62,9 @@ export function setupFlags(flags: {
   }
 }
 
-export type GatewayFlags = ReturnType<ReturnType<typeof gatewayCommand>['opts']>
+export type GatewayFlags = ReturnType<ReturnType<typeof gatewayCommand>['opts']> & {
+  readonly messagesUrl?: string | undefined
+}
 
 const defaultTimeoutSeconds = 30
 

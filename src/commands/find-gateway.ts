@@ -2,10 +2,10 @@ import type { ClientName } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import { readCatalog } from '../gateway/catalog.ts'
+import { GatewayFinder } from '../gateway/find-roots.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { cleanKey } from '../gateway/input/key.ts'
-import { usualRoots } from '../gateway/roots.ts'
+import { assumedRoots } from '../gateway/roots.ts'
 import type { Catalog, GatewayAccess, Roots } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { RunRecord } from '../transaction/record.ts'
@@ -15,6 +15,7 @@ import { settingsNow } from './inventory/client-files.ts'
 import { isAtOwnRoot, placeOf, runsOf } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
 import { rememberModels } from './inventory/model-cache.ts'
+import { savedRoots } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 
 /** A key is a line; whatever is larger is not one. */
@@ -75,7 +76,7 @@ export async function findGateway(
   return {
     access: accessTo(session, {
       baseUrl: address.value,
-      roots: known.roots ?? usualRoots(address.value),
+      roots: rootsAt(session, flags, known, address.value),
       key: key.value,
       timeoutMs: flags.timeout * 1000,
       caFile: caFileFor(session, address.value, flags.caFile),
@@ -84,6 +85,31 @@ export async function findGateway(
     asked: { baseUrl: address.isAsked, key: key.isAsked },
     isKeyInUse: key.isInUse === true,
   }
+}
+
+/**
+ * Where the routes of the gateway are looked for first: as they are known, else as they were when it
+ * was used last, else as its address suggests.
+ *
+ * @throws UserError `usage` for a root of messages in another origin
+ */
+function rootsAt(
+  session: Session,
+  { messagesUrl, allowHttp }: GatewayFlags,
+  known: Known,
+  baseUrl: string,
+): Roots {
+  const roots = known.roots ?? savedRoots(session, baseUrl) ?? assumedRoots(baseUrl)
+  if (messagesUrl === undefined) return roots
+
+  const messages = normaliseBaseUrl(messagesUrl, { allowHttp: allowHttp === true }).baseUrl
+  const { origin } = new URL(baseUrl)
+  if (new URL(messages).origin === origin) return { ...roots, messages }
+  throw new UserError({
+    code: 'usage',
+    message: `--messages-url is not at ${origin}, and a key is for one origin`,
+    hint: `Set the clients for ${messages} up by themselves, with it as --base-url.`,
+  })
 }
 
 /** A gateway, asked from this machine until the command is interrupted. */
@@ -121,10 +147,12 @@ export async function askCatalog(
   const { access, notices } = await findGateway(session, flags, known)
   session.platform.ask.release()
   checkAddress(access.baseUrl)
-  const catalog = await session.step('Asking the gateway for its models', readCatalog(access))
+  const finder = new GatewayFinder(access)
+  const catalog = await session.step('Asking the gateway for its models', finder.askCatalog())
+  if (catalog instanceof UserError) throw catalog
   rememberModels(session, catalog)
   session.notice(...notices, ...(catalog.notices ?? []))
-  return { access, catalog }
+  return { access: finder.access, catalog }
 }
 
 /** The gateways of all setups that are still in force, the newest first. */

@@ -28,6 +28,7 @@ export const command: CommandFile<KeyRequest> = {
       .addArgument(
         new Argument('[clients...]', 'only these clients').choices(rows.map(({ id }) => id)),
       )
+      .option('--messages-url <url>', 'root of the messages protocol, where it has its own')
       .option('--keychain', "keep the remembered key in the system's keychain")
       .option('--dry-run', 'prove and show everything, change nothing')
       .option('--yes', 'accept everything that would be asked')

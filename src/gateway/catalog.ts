@@ -7,10 +7,10 @@ import { type Answer, maxCatalogBytes } from './judge/answer.ts'
 import { readPage } from './models/catalog.ts'
 import type { Catalog, CatalogModel, GatewayAccess, ProtocolName } from './types.ts'
 
-export function catalogRequest({ roots }: GatewayAccess): RequestSpec {
+export function catalogRequest(root: string): RequestSpec {
   return {
     method: 'GET',
-    url: `${roots.chat}/models`,
+    url: `${root}/models`,
     headers: { accept: 'application/json', 'accept-encoding': 'gzip, br, deflate' },
     maxBytes: maxCatalogBytes,
   }
@@ -20,17 +20,25 @@ export function catalogRequest({ roots }: GatewayAccess): RequestSpec {
 const maxPages = 20
 const maxModels = 10_000
 
+export interface CatalogOptions {
+  /** Where it is asked; absent: at the chat root. */
+  readonly root?: string
+}
+
 /**
  * What GET /v1/models answers: at least one model.
  *
  * @throws UserError from the closed set of gateway failures; `model-unknown` where the list is empty
  */
-export async function readCatalog(access: GatewayAccess): Promise<Catalog> {
+export async function readCatalog(
+  access: GatewayAccess,
+  { root = access.roots.chat }: CatalogOptions = {},
+): Promise<Catalog> {
   const models = new Map<string, CatalogModel>()
   let leftOut = 0
   let isCut = false
   let serverTime: Date | undefined
-  const first = catalogRequest(access)
+  const first = catalogRequest(root)
   let url: string | undefined = first.url
 
   for (let page = 1; url !== undefined && !isCut; page++) {
@@ -60,9 +68,12 @@ export async function readCatalog(access: GatewayAccess): Promise<Catalog> {
 }
 
 /** The same, with a failure as a value. */
-export async function catalogOrError(access: GatewayAccess): Promise<Catalog | UserError> {
+export async function catalogOrError(
+  access: GatewayAccess,
+  options?: CatalogOptions,
+): Promise<Catalog | UserError> {
   try {
-    return await readCatalog(access)
+    return await readCatalog(access, options)
   } catch (error) {
     if (error instanceof UserError) return error
     throw error

@@ -1,5 +1,5 @@
 import { compact } from '../compact.ts'
-import { UserError } from '../errors.ts'
+import { type ErrorCode, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import { errorFor, questionFor, tryAsk } from './ask.ts'
 import { catalogRequest } from './catalog.ts'
@@ -18,6 +18,8 @@ export interface ProbeResult {
   readonly model: string
   /** As the gateway names it in its answer, where it does. */
   readonly servedModel?: string
+  /** Where. */
+  readonly root: string
   readonly elapsedMs: number
   readonly notices: readonly Notice[]
 }
@@ -27,6 +29,11 @@ export interface ProbeOptions {
   readonly catalog?: Catalog | UserError | undefined
   /** In place of the usual hint where the gateway does not serve the model to this key. */
   readonly unservedHint?: string | undefined
+  /**
+   * Where it may be served, the likeliest first: the next is asked where what answers is not the API.
+   * Absent: at the root of the access alone.
+   */
+  readonly roots?: readonly string[] | undefined
 }
 
 /** Most tokens to ask for. The responses protocol refuses fewer than 16. */
@@ -52,12 +59,22 @@ export async function probe(
   const [catalog, missing] =
     options.catalog instanceof UserError ? [undefined, options.catalog] : [options.catalog]
   const question = compact({ asked: protocol, model, catalog })
-  let result = await tryAsk(access, requestFor(access, protocol, model, true))
-  if ('status' in result && refusesLimit(result)) {
-    result = await tryAsk(access, requestFor(access, protocol, model, false))
+  const askAt = async (at: string) => {
+    let result = await tryAsk(access, requestFor(at, protocol, model, true))
+    if ('status' in result && refusesLimit(result))
+      result = await tryAsk(access, requestFor(at, protocol, model, false))
+    return { root: at, result, outcome: diagnose(result, questionFor(access, question)) }
   }
 
-  let outcome = diagnose(result, questionFor(access, question))
+  const [usual = rootFor(access.roots, protocol), ...others] = options.roots ?? []
+  let { root, result, outcome } = await askAt(usual)
+  if (outcome !== undefined && mayBeElsewhere(outcome))
+    for (const other of others) {
+      const asked = await askAt(other)
+      if (asked.outcome !== undefined && !isOfApi(asked.outcome)) continue
+      ;({ root, result, outcome } = asked)
+      break
+    }
   if (outcome !== undefined && 'status' in result && isAboutAddress(outcome)) {
     // Neither route answers as an API: the first one's words are the better ones.
     if (missing !== undefined) throw missing
@@ -73,6 +90,7 @@ export async function probe(
     protocol,
     model,
     servedModel: named === '' ? undefined : named,
+    root,
     elapsedMs: Math.round(performance.now() - started),
     notices: proof.kind === 'unstreamed' ? [notStreamed] : [],
   })
@@ -90,7 +108,7 @@ const notStreamed: Notice = {
 }
 
 function requestFor(
-  { roots }: GatewayAccess,
+  root: string,
   protocol: ProtocolName,
   model: string,
   isLimited: boolean,
@@ -98,7 +116,7 @@ function requestFor(
   const { route, headers, body } = requests[protocol](model, isLimited)
   return {
     method: 'POST',
-    url: rootFor(roots, protocol) + route,
+    url: root + route,
     headers: {
       'content-type': 'application/json',
       accept: 'text/event-stream, application/json',
@@ -161,11 +179,32 @@ function refusesLimit(answer: Answer): boolean {
 }
 
 /** Outcomes that read differently once the address is known to be right. */
-function isAboutAddress({ code }: Outcome): boolean {
+export function isAboutAddress({ code }: Pick<Outcome, 'code'>): boolean {
   return code === 'wrong-route' || code === 'not-an-api'
 }
 
+/** Some gateways say of an unknown path that they cannot do this, with a 400. */
+function mayBeElsewhere(outcome: Outcome): boolean {
+  return isAboutAddress(outcome) || outcome.code === 'protocol-unsupported'
+}
+
+/** Refusals that only an API gives: it is there, and what it says is to be told. */
+export function isOfApi({ code }: Pick<Outcome, 'code'>): boolean {
+  return ofApi.includes(code)
+}
+
+const ofApi: readonly ErrorCode[] = [
+  'key-rejected',
+  'model-unknown',
+  'model-not-allowed',
+  'quota',
+  'rate-limited',
+  'route-not-allowed',
+  'client-refused',
+  'header-missing',
+]
+
 async function servesCatalog(access: GatewayAccess): Promise<boolean> {
-  const result = await tryAsk(access, catalogRequest(access))
+  const result = await tryAsk(access, catalogRequest(access.roots.chat))
   return diagnose(result, questionFor(access, { asked: 'catalog' })) === undefined
 }

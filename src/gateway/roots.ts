@@ -5,6 +5,53 @@ export function usualRoots(baseUrl: string): Roots {
   return { chat: `${baseUrl}/v1`, messages: baseUrl }
 }
 
+/** A version in a path, as in `/api/paas/v4` and `/v1beta/openai`: then no other is appended. */
+const version = /\/v\d+[a-z\d]*(?=\/|$)/i
+
+/** The roots that are taken for a gateway's as long as it has not been asked. */
+export function assumedRoots(baseUrl: string): Roots {
+  return { chat: chatRoots(baseUrl)[0]!, messages: baseUrl }
+}
+
+/**
+ * Where the chat and responses routes of a gateway may hang, the likeliest first: with `/v1` and as
+ * the address was given; where that is the root of the messages protocol, at its siblings.
+ */
+export function chatRoots(baseUrl: string): readonly string[] {
+  const given = [`${baseUrl}/v1`, baseUrl]
+  const above = /^(.*)\/anthropic$/.exec(baseUrl)?.[1]
+  if (above === undefined) return version.test(pathOf(baseUrl)) ? given.reverse() : given
+
+  const siblings = ['/v1', '', '/openai', '/compat', '/paas/v4'].map((shape) => above + shape)
+  const origin = new URL(baseUrl).origin
+  return [...new Set([...given, ...siblings, `${origin}/compatible-mode/v1`])]
+}
+
+/**
+ * Where `/v1/messages` of a gateway may hang, the likeliest first: at the address as it was given,
+ * before its version, beside or above it under the protocol's usual name.
+ */
+export function messagesRoots(baseUrl: string): readonly string[] {
+  if (baseUrl.endsWith('/anthropic')) return [baseUrl]
+  const { origin } = new URL(baseUrl)
+  const above: string[] = []
+  for (let path = pathOf(baseUrl); path !== ''; path = path.replace(/\/[^/]*$/, ''))
+    above.push(path)
+
+  const unversioned = baseUrl.replace(new RegExp(`${version.source}$`, 'i'), '')
+  const named = [...above.slice(0, maxAbove), '', '/apps'].map(
+    (path) => `${origin}${path}/anthropic`,
+  )
+  return [...new Set([baseUrl, unversioned, ...named])]
+}
+
+/** The most folders of an address below which a sibling is looked for. */
+const maxAbove = 4
+
+function pathOf(baseUrl: string): string {
+  return new URL(baseUrl).pathname.replace(/\/$/, '')
+}
+
 /** The root that a client of this protocol is configured with. */
 export function rootFor(roots: Roots, protocol: ProtocolName): string {
   return protocol === 'messages' ? roots.messages : roots.chat

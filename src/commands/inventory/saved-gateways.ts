@@ -1,6 +1,7 @@
 import { type Client, protocolOf, type Settings } from '../../clients/client.ts'
 import { UserError } from '../../errors.ts'
 import { isSameButVersion, rootFor, rootsOf } from '../../gateway/roots.ts'
+import type { Roots } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import { maskSecret, nearestTo } from '../../text.ts'
 import { gatewayNames, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
@@ -30,6 +31,16 @@ export function savedGateways(session: Session): readonly SavedGateway[] {
   const all = readGateways(session.platform)
   for (const { key } of all) if (key !== undefined) session.hide(key)
   return all
+}
+
+/** Where the routes of the gateway at this address were when it was used last. */
+export function savedRoots({ platform }: Session, baseUrl: string): Roots | undefined {
+  try {
+    return readGateways(platform).find((one) => one.baseUrl === baseUrl)?.roots
+  } catch {
+    // Whoever needs the list itself says that it cannot be read.
+    return undefined
+  }
 }
 
 /** The name of the gateway that a client points at; undefined: it has none, or none can be read. */

@@ -1,9 +1,9 @@
 import { type Client, type ModelChoice, type SetupOptions, slots } from '../../clients/client.ts'
 import { exitStatus, UserError } from '../../errors.ts'
-import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
+import { leavesOpen } from '../../gateway/catalog.ts'
+import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { hangUp, openAhead } from '../../gateway/http/request.ts'
 import { isChatModel } from '../../gateway/models/rules.ts'
-import { probe } from '../../gateway/probe.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { configuredGateways, type FoundGateway, findGateway, type Known } from '../find-gateway.ts'
@@ -18,6 +18,11 @@ export interface Proof {
   readonly catalog: Catalog | undefined
   readonly models: ReadonlyMap<Client, ModelChoice>
   readonly notices: readonly Notice[]
+}
+
+interface Proven extends Proof {
+  /** With the roots that have answered. */
+  readonly access: GatewayAccess
 }
 
 /** How often a person may type an address or a key that does not work. */
@@ -42,9 +47,9 @@ export async function findProvenGateway(
     const found = await findGateway(session, request.gateway, known)
     expectNameFor(session, request.name, found.access.baseUrl)
     try {
-      const proof = await proofOf(run, found.access)
+      const { access, ...proof } = await proofOf(run, found.access)
       session.notice(...found.notices, ...proof.notices)
-      return { access: found.access, proof }
+      return { access, proof }
     } catch (error) {
       const next = tries < maxTries ? knownAfter(error, found) : undefined
       if (next === undefined) throw error
@@ -69,11 +74,18 @@ function knownAfter(
   return undefined
 }
 
-async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proof> {
+async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   const { session, clients, request } = run
   const { options } = request
   if (request.verify)
-    return prove({ session, access, clients, options, choose: chooserFor(run, access) })
+    return prove({
+      session,
+      access,
+      isMessagesGiven: request.gateway.messagesUrl !== undefined,
+      clients,
+      options,
+      choose: chooserFor(run, access),
+    })
 
   const versions = await versionsOf(session, clients)
   const models = new Map(
@@ -82,7 +94,7 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proof> {
       return [client, client.choose(undefined, named, versions.get(client))]
     }),
   )
-  return { models, catalog: undefined, notices: [] }
+  return { access, models, catalog: undefined, notices: [] }
 }
 
 /** Lets a person choose where the rules find nothing; undefined: the client is to be left out. */
@@ -133,16 +145,18 @@ function isUndecided(error: unknown): error is UserError {
 export async function prove(asked: {
   readonly session: Session
   readonly access: GatewayAccess
+  readonly isMessagesGiven?: boolean
   readonly clients: readonly Client[]
   readonly options: SetupOptions
   readonly choose: Chooser
-}): Promise<Proof> {
-  const { session, access, clients, options, choose } = asked
+}): Promise<Proven> {
+  const { session, access, isMessagesGiven = false, clients, options, choose } = asked
+  const finder = new GatewayFinder(access, { isMessagesGiven })
   if (clients.length > 1) void openAhead(access, clients.length)
   try {
     const [answer, versions] = await session.step(
       'Asking the gateway for its models',
-      Promise.all([catalogOrError(access), versionsOf(session, clients)]),
+      Promise.all([finder.askCatalog(), versionsOf(session, clients)]),
     )
     const [catalog, missing] = answer instanceof UserError ? [undefined, answer] : [answer]
     const isLeftOpen = (error: UserError) => clients.every((one) => leavesOpen(error, one.protocol))
@@ -166,9 +180,9 @@ export async function prove(asked: {
     const notices = [
       ...(catalog?.notices ?? []),
       ...(missing === undefined ? [] : [catalogUnavailable(missing)]),
-      ...(await proveModels(session, access, models, answer)),
+      ...(await proveModels(session, finder, models, answer)),
     ]
-    return { catalog, models, notices }
+    return { access: finder.access, catalog, models, notices }
   } finally {
     await hangUp(access)
   }
@@ -187,7 +201,7 @@ async function versionsOf(
 /** One minimal inference for each protocol and model. Returns what is to be said beside the proof. */
 async function proveModels(
   session: Session,
-  access: GatewayAccess,
+  finder: GatewayFinder,
   models: ReadonlyMap<Client, ModelChoice>,
   catalog: Catalog | UserError,
 ): Promise<Notice[]> {
@@ -199,7 +213,7 @@ async function proveModels(
     `Asking ${names} for one word`,
     Promise.allSettled(
       [...questions.values()].map(({ protocol, probeModel, probeCure }) =>
-        probe(access, protocol, probeModel, { catalog, unservedHint: probeCure }),
+        finder.probe(protocol, probeModel, { catalog, unservedHint: probeCure }),
       ),
     ),
   )

@@ -3,7 +3,15 @@ import { loadClients, rowOf } from '../../../src/clients/list.ts'
 import type { Session } from '../../../src/commands/screen/session.ts'
 import { prove } from '../../../src/commands/setup/prove.ts'
 import type { GatewayAccess } from '../../../src/gateway/types.ts'
-import { accessTo, aServer, failure, goodGateway, key, sendJson } from '../../gateway/forged.ts'
+import {
+  accessTo,
+  aServer,
+  type Forged,
+  failure,
+  goodGateway,
+  key,
+  sendJson,
+} from '../../gateway/forged.ts'
 
 /** What of a session a proof uses, on a machine without clients. */
 const session = {
@@ -28,6 +36,8 @@ const withCatalog = (status: number, body: unknown) =>
   aServer((request, response) =>
     request.method === 'GET' ? sendJson(response, status, body) : goodGateway(request, response),
   )
+
+const asked = ({ seen }: Forged) => seen.map(({ method, url }) => `${method} ${url}`)
 
 const models = [{ id: 'claude-sonnet-4-8' }, { id: 'claude-opus-4-8' }, { id: 'claude-haiku-4-8' }]
 
@@ -54,19 +64,22 @@ test('a proof that fails names the nearest models of the catalog, which it asked
   expect(server.seen.map(({ method }) => method)).toEqual(['GET', 'POST'])
 })
 
+const lists = ['GET /v1/models']
+const elsewhereToo = ['GET /v1/models', 'GET /models']
+
 test.each([
-  ['is missing', 404, { detail: 'Not Found' }],
-  ['is broken', 500, { error: { message: 'oops' } }],
-  ['is empty', 200, { object: 'list', data: [] }],
-  ['wants another key', 401, { error: { message: 'no', type: 'authentication_error' } }],
-  ['takes no more requests', 429, { error: { message: 'slowly' } }],
-  ['is something else', 200, { hello: 'world' }],
-])('a list of models that %s does not stop the messages client', async (_, status, body) => {
+  ['is missing', 404, { detail: 'Not Found' }, elsewhereToo],
+  ['is broken', 500, { error: { message: 'oops' } }, lists],
+  ['is empty', 200, { object: 'list', data: [] }, lists],
+  ['wants another key', 401, { error: { message: 'no', type: 'authentication_error' } }, lists],
+  ['takes no more requests', 429, { error: { message: 'slowly' } }, lists],
+  ['is something else', 200, { hello: 'world' }, elsewhereToo],
+])('a list of models that %s does not stop the messages client', async (_, status, body, gets) => {
   const server = await withCatalog(status, body)
   const { catalog, notices } = await proofOf('claude', accessTo(server))
   expect(catalog).toBeUndefined()
   expect(notices.map(({ code }) => code)).toContain('catalog-unavailable')
-  expect(server.seen.map(({ method }) => method)).toEqual(['GET', 'POST'])
+  expect(asked(server)).toEqual([...gets, 'POST /v1/messages?beta=true'])
 })
 
 test('it stops a client whose model only the list can tell', async () => {
@@ -74,7 +87,7 @@ test('it stops a client whose model only the list can tell', async () => {
   expect((await failure(proofOf('codex', accessTo(server)))).code).toBe('wrong-route')
   const mapped = await failure(proofOf('claude-gpt', accessTo(server)))
   expect(mapped.code).toBe('wrong-route')
-  expect(server.seen.map(({ method }) => method)).toEqual(['GET', 'GET'])
+  expect(asked(server)).not.toContainEqual(expect.stringContaining('POST'))
 })
 
 test('where neither list nor messages are an API, the address is at fault', async () => {
@@ -85,7 +98,14 @@ test('where neither list nor messages are an API, the address is at fault', asyn
   const error = await failure(proofOf('claude', accessTo(server)))
   expect(error.code).toBe('not-an-api')
   expect(error.message).toContain('/v1/models')
-  expect(server.seen.map(({ method }) => method)).toEqual(['GET', 'POST'])
+  expect(error.hint).toMatch(/ Asked too: http:\/\/127\.0\.0\.1:\d+\/models\.$/)
+  expect(asked(server)).toEqual([
+    'GET /v1/models',
+    'GET /models',
+    'POST /v1/messages?beta=true',
+    'POST /anthropic/v1/messages?beta=true',
+    'POST /apps/anthropic/v1/messages?beta=true',
+  ])
 })
 
 test('where both refuse the key, the key is at fault', async () => {
