@@ -8,18 +8,23 @@ import { prompt } from './support/prompt.ts'
 
 /** Every provider that repoint calls proven answers a real client, each the next one in turn. */
 
-const runners = [
-  { client: 'codex', protocol: 'responses', runner: 'codex' },
-  { client: 'claude', protocol: 'messages', runner: `claude ${claudeVersions.at(-1)}` },
-  { client: 'opencode', protocol: 'chat', runner: 'opencode' },
-] as const
+const codex = { client: 'codex', protocol: 'responses', runner: 'codex' } as const
+const claude = {
+  client: 'claude',
+  protocol: 'messages',
+  runner: `claude ${claudeVersions.at(-1)}`,
+} as const
+const opencode = { client: 'opencode', protocol: 'chat', runner: 'opencode' } as const
+
+/** opencode takes the most time by far: it comes last. */
+const order = [codex, claude, codex, claude, opencode]
 
 const turns = table.flatMap((shape, index) => {
-  const able = runners.filter(({ protocol }) => {
+  const start = index % order.length
+  const one = [...order.slice(start), ...order].find(({ protocol }) => {
     const setup = shape.setups[protocol]
     return setup !== undefined && setup.refused === undefined
   })
-  const one = able[index % able.length]
   return one === undefined ? [] : [{ name: shape.name, setup: shape.setups[one.protocol]!, ...one }]
 })
 
