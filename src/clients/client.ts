@@ -107,7 +107,7 @@ export interface ClientModule {
    *
    * @throws UserError `usage` where the process is told otherwise already
    */
-  forOneRun?(texts: FileTexts, choice: Choice, asked: OneRun): OneRun
+  forOneRun?(texts: FileTexts, choice: Choice, asked: AskedRun): OneRun
 
   /** What would defeat the setup that is about to be made. Pure. */
   inTheWay(scene: Scene, choice: Choice): readonly Obstacle[]
@@ -123,6 +123,16 @@ export const runKeyVariable = 'REPOINT_RUN_KEY'
 export interface OneRun {
   readonly args: readonly string[]
   readonly env: Machine['env']
+  /**
+   * Texts of files that are there for it alone, by their names in `AskedRun.folder`. Never with the key;
+   * of all clients that a shell may start, each has names of its own.
+   */
+  readonly files?: Readonly<Record<string, string>>
+}
+
+export interface AskedRun extends OneRun {
+  /** Absolute. It is there as long as the process, where that has `files`. */
+  readonly folder: string
 }
 
 /** A flag of a client's own command. */
@@ -225,6 +235,10 @@ export interface SetupOptions {
   readonly isSlotUnnamed?: boolean | undefined
   /** The models stand so in the client's files: they are not looked for under another name. */
   readonly isConfigured?: boolean | undefined
+  /** The gateway was asked, and has no list: what is named is all that is known of it. */
+  readonly isListMissing?: boolean | undefined
+  /** The gateway has refused what the client would send by what stands in its files. */
+  readonly isRefused?: boolean | undefined
 }
 
 /** opus, sonnet, haiku and, in newer versions, fable in the messages client. */
@@ -239,6 +253,8 @@ export interface ModelChoice {
   readonly protocol?: ProtocolName
   /** What to do where the gateway does not serve it. Absent: nothing but to name another. */
   readonly probeCure?: string
+  /** What the client will ask for beside it, by the setup. Absent: nothing. */
+  readonly alsoSent?: readonly string[]
   /** What is shown as "model". */
   readonly model: string
   readonly slot?: Slot
@@ -286,8 +302,11 @@ export interface Repair {
   /** Of the file. */
   readonly role: string
   readonly changes: readonly KeyChange[]
-  /** Comments, trailing commas and a byte order mark go first: the client reads strict JSON only. */
-  readonly toStrictJson?: true
+  /**
+   * Comments and trailing commas go first: the client reads strict JSON only. `but-comments`: it bears
+   * those, which stay, and no byte order mark, which goes.
+   */
+  readonly toStrictJson?: true | 'but-comments'
 }
 
 /** What a client believes. Absent: not set, or not readable for the client. */

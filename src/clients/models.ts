@@ -1,3 +1,4 @@
+import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import { withLimits } from '../gateway/models/limits.ts'
 import { nearestModels } from '../gateway/models/nearest.ts'
@@ -23,7 +24,7 @@ export function chooseOneModel(
     probeModel: model,
     model,
     ...limits,
-    notes: [...renamings(catalog, [options.model], options), ...notes],
+    notes: [...aboutNames(catalog, [options.model], options), ...notes],
   }
 }
 
@@ -59,17 +60,34 @@ export function pickModel(
   })
 }
 
-/** Whether a gateway has a model that speaks a protocol. */
-export function isOffered(catalog: Catalog, id: string, protocol: ProtocolName): boolean {
+/**
+ * What a list says of a model and a protocol. `absent`: nothing, and it may be served all the same, as
+ * deployments, aliases and what a wildcard stands for are.
+ */
+export function listing(
+  catalog: Catalog,
+  id: string,
+  protocol: ProtocolName,
+): 'absent' | 'usable' | 'of another protocol' {
   const found = entryOf(catalog, resolveModel(catalog, id)?.id)
-  return found !== undefined && speaks(found, protocol) !== false
+  if (found === undefined) return 'absent'
+  return speaks(found, protocol) === false ? 'of another protocol' : 'usable'
+}
+
+/** The ids that are to be asked for themselves: the first, and of the others those that no list has. */
+export function idsToProve(
+  { probeModel, alsoSent = [] }: ModelChoice,
+  catalog: Catalog | undefined,
+): readonly string[] {
+  const unlisted = alsoSent.filter((id) => entryOf(catalog, id) === undefined)
+  return [...new Set([probeModel, ...unlisted])]
 }
 
 /**
- * The catalog's id for a model that a person asked for. Without a catalog, and for what is configured
- * already, the name as it stands: the client sends it so.
+ * The catalog's id for a model that a person asked for. Without a catalog, for what it does not list,
+ * and for what is configured already, the name as it stands: the client sends it so.
  *
- * @throws UserError `model-unknown` with the nearest ids, `protocol-unsupported`
+ * @throws UserError `protocol-unsupported`
  */
 export function checkedModel(
   catalog: Catalog | undefined,
@@ -79,7 +97,7 @@ export function checkedModel(
 ): string {
   if (catalog === undefined || isConfigured) return asked
   const found = resolveModel(catalog, asked)
-  if (found === undefined) throw unknownModel(catalog, asked)
+  if (found === undefined) return asked
   const model = entryOf(catalog, found.id)
   if (model !== undefined && speaks(model, protocol) === false) {
     throw new UserError({
@@ -91,29 +109,35 @@ export function checkedModel(
   return found.id
 }
 
-/** What is said of models that are written under another name than they were asked for. */
-export function renamings(
+/** What is said of models that the list has under another name, or not at all. */
+export function aboutNames(
   catalog: Catalog | undefined,
   asked: readonly (string | undefined)[],
   { isConfigured }: Pick<SetupOptions, 'isConfigured'>,
 ): readonly Notice[] {
   if (catalog === undefined || isConfigured) return []
   return [...new Set(asked)].flatMap((name): Notice[] => {
-    const found = name === undefined ? undefined : resolveModel(catalog, name)
-    if (found === undefined || found.id === name) return []
+    if (name === undefined) return []
+    const found = resolveModel(catalog, name)
+    if (found === undefined) return [notListed(catalog, name)]
+    if (found.id === name) return []
     return [
       { code: 'model-renamed', message: `${name} is written as ${found.id}, ${found.reason}` },
     ]
   })
 }
 
-function unknownModel(catalog: Catalog, asked: string): UserError {
+/** Said beside a proof: where the gateway does not serve the model, that is an error of its own. */
+function notListed(catalog: Catalog, asked: string): Notice {
   const nearest = nearestModels(asked, catalog)
-  return new UserError({
-    code: 'model-unknown',
-    message: `The gateway has no model ${JSON.stringify(asked)}`,
-    hint: `${nearest.length === 0 ? '' : `Nearest: ${nearest.join(', ')}. `}\`repoint models\` shows all.`,
-  })
+  return {
+    code: 'model-not-listed',
+    message: `The gateway answers for ${asked}, but does not list it`,
+    ...compact({
+      hint:
+        nearest.length === 0 ? undefined : `If it is mistyped: nearest are ${nearest.join(', ')}.`,
+    }),
+  }
 }
 
 /** What a client does about the context windows of models. */

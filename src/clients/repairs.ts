@@ -23,9 +23,15 @@ export function editKeys(
     .filter(({ path }) => !own.some((change) => overlap(change.path, path)))
     .filter(({ path }, index, all) => all.findIndex((one) => samePath(one.path, path)) === index)
   const changes = [...others, ...own]
-  const toStrictJson = ofFile.some((repair) => repair.toStrictJson)
+  const strict = ofFile.find((repair) => repair.toStrictJson)?.toStrictJson
+  const bearsComments = strict === 'but-comments'
   const start =
-    toStrictJson && file.bytes !== null ? repairToStrictJson(file.bytes, file.path) : file.bytes
+    strict !== undefined && file.bytes !== null
+      ? repairToStrictJson(file.bytes, file.path, {
+          keepsComments: bearsComments,
+          removesBom: bearsComments,
+        })
+      : file.bytes
   return {
     client,
     path: file.path,

@@ -1,10 +1,9 @@
 import { slots } from '../clients/client.ts'
-import { pickModel } from '../clients/models.ts'
+import { aboutNames, pickModel } from '../clients/models.ts'
 import { UserError } from '../errors.ts'
+import { catalogUnavailable } from '../gateway/catalog.ts'
 import { isLoopback, isPrivate } from '../gateway/input/base-url.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'
-import { probe } from '../gateway/probe.ts'
-import type { Catalog } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'
 import {
   type CommandFile,
@@ -42,15 +41,24 @@ export const command: CommandFile<EditorRequest> = {
 
 /** Checks the key for Cursor and prints what to paste. Returns the exit status. */
 async function editor(session: Session, request: EditorRequest): Promise<number> {
-  const { access, catalog } = await askCatalog(session, request, checkReach)
-  const model = pickModel(catalog, { model: request.model }, 'chat')
-  if (isMessagesFamily(catalog, model))
+  const asked = { model: request.model }
+  const { finder, answer } = await askCatalog(session, request, {
+    isExtra: asked.model !== undefined,
+    checkAddress: checkReach,
+  })
+  const catalog = answer instanceof UserError ? undefined : answer
+  const model = pickModel(catalog, asked, 'chat')
+  if (isMessagesFamily(model))
     throw new UserError({
       code: 'protocol-unsupported',
       message: `${model} is a model of the claude-* kind, which Cursor cannot route through a gateway`,
       hint: 'Choose another; `repoint models` lists them.',
     })
-  await session.step(`Asking ${model} for one word`, probe(access, 'chat', model, { catalog }))
+  const asking = finder.probe('chat', model, { catalog: answer })
+  await session.step(`Asking ${model} for one word`, asking)
+  const { access } = finder
+  if (answer instanceof UserError) session.notice(catalogUnavailable(answer))
+  session.notice(...aboutNames(catalog, [request.model], {}))
 
   const fields = [
     { field: 'Settings > Models > OpenAI API Key', value: `your key (${maskSecret(access.key)})` },
@@ -91,6 +99,6 @@ function checkReach(baseUrl: string): void {
   })
 }
 
-function isMessagesFamily(catalog: Catalog, id: string): boolean {
-  return Object.values(messagesTiers(catalog, slots)).some((ids) => ids.includes(id))
+function isMessagesFamily(id: string): boolean {
+  return Object.values(messagesTiers({ models: [{ id }] }, slots)).some((ids) => ids.length > 0)
 }

@@ -2,6 +2,7 @@ import type { ClientName } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
+import { type CatalogOptions, leavesOpen, withoutList } from '../gateway/catalog.ts'
 import { GatewayFinder } from '../gateway/find-roots.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { cleanKey } from '../gateway/input/key.ts'
@@ -125,13 +126,16 @@ export function accessTo(
  * newest setup that is in force will do, unless the user names an address or a key: the two go
  * together.
  *
- * @param checkAddress throws for one that is not to be asked
+ * @param options.isExtra a model is named: why there is no list is then returned in its place
+ * @param options.checkAddress throws for one that is not to be asked
  */
 export async function askCatalog(
   session: Session,
   flags: GatewayFlags,
-  checkAddress: (baseUrl: string) => void = () => {},
-): Promise<{ access: GatewayAccess; catalog: Catalog }> {
+  options: Pick<CatalogOptions, 'isExtra'> & {
+    readonly checkAddress?: (baseUrl: string) => void
+  } = {},
+): Promise<{ finder: GatewayFinder; answer: Catalog | UserError }> {
   settleFirst(session)
   const runs = runsSoFar(session)
   const { baseUrl, keyStdin, keyFile, keyEnv } = flags
@@ -146,13 +150,20 @@ export async function askCatalog(
   const known = configured ?? { lastBaseUrl: runs[0]?.baseUrl }
   const { access, notices } = await findGateway(session, flags, known)
   session.platform.ask.release()
-  checkAddress(access.baseUrl)
+  options.checkAddress?.(access.baseUrl)
   const finder = new GatewayFinder(access)
-  const catalog = await session.step('Asking the gateway for its models', finder.askCatalog())
-  if (catalog instanceof UserError) throw catalog
-  rememberModels(session, catalog)
-  session.notice(...notices, ...(catalog.notices ?? []))
-  return { access: finder.access, catalog }
+  const answer = await session.step(
+    'Asking the gateway for its models',
+    finder.askCatalog({ isExtra: options.isExtra }),
+  )
+  session.notice(...notices)
+  if (answer instanceof UserError) {
+    if (options.isExtra && leavesOpen(answer)) return { finder, answer }
+    throw withoutList(answer)
+  }
+  rememberModels(session, answer)
+  session.notice(...(answer.notices ?? []))
+  return { finder, answer }
 }
 
 /** The gateways of all setups that are still in force, the newest first. */

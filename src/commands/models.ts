@@ -1,5 +1,6 @@
 import type { Client } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
+import { UserError } from '../errors.ts'
 import { aliasTarget, isChatModel, speaks } from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
 import {
@@ -27,7 +28,8 @@ export const command: CommandFile<GatewayFlags> = {
 
 /** Lists the catalog with what each model speaks and would be chosen for. Returns the exit status. */
 async function listModels(session: Session, flags: GatewayFlags): Promise<number> {
-  const { access, catalog } = await askCatalog(session, flags)
+  const { finder, answer: catalog } = await askCatalog(session, flags)
+  if (catalog instanceof UserError) throw catalog
   const uses = usesByModel(catalog, await loadClients())
 
   session.showNotices('warning')
@@ -36,7 +38,7 @@ async function listModels(session: Session, flags: GatewayFlags): Promise<number
   session.remark('`?`: the gateway does not say; `-`: it says no.')
   session.document({
     command: 'models',
-    baseUrl: access.baseUrl,
+    baseUrl: finder.access.baseUrl,
     models: catalog.models.map((model) => ({
       id: model.id,
       aliasOf: aliasTarget(catalog, model.id) ?? null,

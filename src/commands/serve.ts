@@ -23,6 +23,7 @@ import { readModels } from '../serve/settings/models-file.ts'
 import { Misfit } from '../serve/settings/schema.ts'
 import { printable } from '../text.ts'
 import { type CommandFile, examples } from './command.ts'
+import type { Told } from './gateways/one-run.ts'
 import { pointedAt } from './gateways/variables.ts'
 import type { Session } from './screen/session.ts'
 
@@ -336,19 +337,20 @@ async function runBeside(
   }
   // Loaded only when there is a command to run.
   const { clientsCalled, forClient, statusOf } = await import('./gateways/one-run.ts')
+  const { newFolder, withFiles } = await import('./inventory/own-folder.ts')
   const called = clientsCalled(session, await loadClients(), command)
-  const told =
+  const folder = newFolder(platform)
+  const told: Told =
     called.length === 0
       ? { args, env: pointedAt(access, env) }
       : forClient(session, called, {
           access,
           catalog: served ?? (await readCatalog(access)),
-          asked: { args, env },
+          asked: { args, env, folder },
         })
-  const result = await platform.runInForeground(command, told.args, {
-    signal: interrupt,
-    env: told.env,
-  })
+  const result = await withFiles(platform, folder, told.files ?? {}, () =>
+    platform.runInForeground(command, told.args, { signal: interrupt, env: told.env }),
+  )
 
   return statusOf(result, command, 'Check the command after `--`.')
 }

@@ -102,7 +102,7 @@ export async function setUp(
   const asked: SetupRun = { session, request, consent, clients: named, runs, kept }
 
   const { access, proof } = await findProvenGateway(asked)
-  const clients = named.filter((client) => proof.models.has(client))
+  const clients = named.filter((client) => proof.chosen.has(client))
   const run: RunWithGateway = { ...asked, clients, access }
   const drafts = clients.map((client) => draftSetup(run, client, proof))
   const plan = planOf(run, drafts)

@@ -16,9 +16,11 @@ export type KeyPath = readonly (string | ListElement)[]
 export interface ListElement {
   /**
    * A text, or of a table the members by which it is known. A table that is not there yet is written
-   * with them; without any other member it counts as nothing.
+   * with them.
    */
   readonly element: string | { readonly [member: string]: string }
+  /** It is written before all others, where it is not there yet: the client takes the first that fits. */
+  readonly isFirst?: true
 }
 
 /** A value as it can stand in a configuration file. */

@@ -28,6 +28,8 @@ interface Site {
   readonly holder: Holder
   /** They stand behind it; undefined: the holder has no member. */
   readonly after: Member | undefined
+  /** They stand before all members of a list. */
+  readonly isFirst?: boolean
   /** Beside keys that begin as they do, which stand anywhere in the holder; else at its end. */
   readonly isBeside: boolean
   /** A key with several parts is written with dots; else as braces within braces. */
@@ -76,7 +78,12 @@ export function setAll(
 }
 
 function isSameSite(a: Site, b: Site): boolean {
-  return a.holder === b.holder && a.after === b.after && a.isBeside === b.isBeside
+  return (
+    a.holder === b.holder &&
+    a.after === b.after &&
+    a.isBeside === b.isBeside &&
+    a.isFirst === b.isFirst
+  )
 }
 
 /** A table or a list that is written in several places cannot be replaced by one value. */
@@ -101,9 +108,10 @@ function siteOf(
     isDotted: holder.kind === 'lines',
     settings: [{ path: rest, content }],
   })
-  if (typeof path.at(-1) === 'object') {
+  const last = path.at(-1)
+  if (typeof last === 'object') {
     const list = memberAt(parsed, path.slice(0, -1))?.inside
-    return list && atEndOf(list, [])
+    return list && { ...atEndOf(list, []), isFirst: last.isFirst === true }
   }
 
   const keys = toPlace(parsed, path)
@@ -134,6 +142,7 @@ function insertions(dialect: Dialect, parsed: ParsedText, site: Site): Splice[] 
   const { holder, after } = site
   if (holder.kind === 'lines') return [newLines(dialect, parsed, site)]
   if (after === undefined) return [firstMembers(dialect, parsed, site)]
+  if (site.isFirst) return [beforeMembers(dialect, parsed, site)]
   if (holder.kind === 'inline') {
     const text = spelled(dialect, site, layoutOf(parsed, after))
       .map((one) => `, ${one}`)
@@ -233,6 +242,22 @@ function firstMembers(dialect: Dialect, parsed: ParsedText, site: Site): Splice 
   if (isBlank) return { start: open, end: close, text: lines + layout.eol + closing }
   const at = blanks ? open + blanks.index : open + inner.trimEnd().length
   return { start: at, end: at, text: blanks ? lines : lines + layout.eol + closing }
+}
+
+/** Right behind the bracket: what is said above the first element stays with it. */
+function beforeMembers(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
+  const { holder } = site
+  const first = holder.members[0]!
+  const layout = layoutOf(parsed, first)
+  const gap = layout.isMultiLine
+    ? layout.eol + layout.indent
+    : separatorBefore(parsed.text, first).text
+  const members = spelled(dialect, site, layout).map((one) => `${one},`)
+  const start = holder.start + 1
+  const text = layout.isMultiLine
+    ? members.map((one) => gap + one).join('')
+    : members.map((one) => one + gap).join('')
+  return { start, end: start, text }
 }
 
 /** Behind `after`, in the way in which this holder separates its members. */

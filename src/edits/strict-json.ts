@@ -9,14 +9,16 @@ import { applySplices, decodeText, encodeText, position, type Splice } from './t
  */
 export function strictJsonProblem(
   bytes: Bytes,
-  options: { readonly allowsBom?: boolean } = {},
+  options: { readonly allowsBom?: boolean; readonly allowsComments?: boolean } = {},
 ): string | undefined {
   try {
     const { text, hasBom } = decodeText(bytes, 'it')
     if (hasBom && options.allowsBom !== true) return 'a byte order mark (line 1, column 1)'
     if (text.trim() === '') return 'an empty file'
 
-    const [first] = lenienciesOf(text, 'it')
+    const [first] = lenienciesOf(text, 'it').filter(
+      ({ kind }) => kind !== 'comment' || options.allowsComments !== true,
+    )
     if (first) return `a ${first.kind} (${position(text, first.start)})`
     jsonDialect.parse(text, 'it')
     return undefined
@@ -27,7 +29,7 @@ export function strictJsonProblem(
 }
 
 /**
- * Takes out comments and trailing commas and nothing else, for readers that skip such a file.
+ * Takes out trailing commas and, unless they are kept, comments, for readers that skip such a file.
  * A line that holds nothing but a comment goes whole.
  *
  * @throws UserError `config-invalid` if the file is more broken than that
@@ -35,11 +37,13 @@ export function strictJsonProblem(
 export function repairToStrictJson(
   bytes: Bytes,
   place: string,
-  options: { readonly removesBom?: boolean } = {},
+  options: { readonly removesBom?: boolean; readonly keepsComments?: boolean } = {},
 ): Bytes {
   const { text, hasBom } = decodeText(bytes, place)
   jsonDialect.parse(text, place)
-  const splices = lenienciesOf(text, place).map((leniency) => repair(text, leniency))
+  const splices = lenienciesOf(text, place)
+    .filter(({ kind }) => kind !== 'comment' || options.keepsComments !== true)
+    .map((leniency) => repair(text, leniency))
   return encodeText({
     text: applySplices(text, splices),
     hasBom: hasBom && options.removesBom !== true,

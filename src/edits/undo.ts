@@ -1,13 +1,12 @@
 import { UserError } from '../errors.ts'
 import { Conflict, type Dialect, type ParsedText, type Setting } from './dialect.ts'
 import { refusal, workOn } from './edit.ts'
-import { memberAt, sourceAt } from './find.ts'
+import { sourceAt } from './find.ts'
 import { type Bytes, type KeyPath, sameBytes } from './plan.ts'
 import { revertText, type Versions } from './revert.ts'
 import { decodeText, encodeText, endsWithBlankLine } from './text.ts'
 import {
   holdsNothing,
-  isEmptyAt,
   isValueTable,
   leafPaths,
   matches,
@@ -95,7 +94,21 @@ function sortOut(
     if (sameValue(now, valueAt(written.root, path))) keys.push({ path, old })
     else kept.push(path)
   }
-  return { keys, kept }
+  return { keys: keys.map((key) => wholeElement(before.root, key, kept)), kept }
+}
+
+/**
+ * A table that we put into a list goes as a whole, with what others have written into it: without our
+ * keys it would be an entry that says nothing. What they changed of ours keeps it.
+ */
+function wholeElement(before: ValueTable, key: OurKey, kept: readonly KeyPath[]): OurKey {
+  const length = key.path.findIndex((_, index) => {
+    const path = key.path.slice(0, index + 1)
+    return typeof path.at(-1) === 'object' && valueAt(before, path) === undefined
+  })
+  const path = key.path.slice(0, length + 1)
+  const isKept = kept.some((one) => startsWith(one, path))
+  return length === -1 || isKept ? key : { path, old: undefined }
 }
 
 /** `path`, or, where tables stand there, the paths of their values. */
@@ -173,7 +186,9 @@ function withoutEmptied({ dialect, texts, keys, place }: Undo, start: ParsedText
 
   let parsed = start
   for (const table of opened) {
-    if (!isEmptyAt(parsed.root, table) || hasComments(parsed, table)) continue
+    const source = sourceAt(parsed, table)
+    const isBare = source === undefined || /^.\s*.$/.test(source)
+    if (!isBare || !holdsNothing(valueAt(parsed.root, table))) continue
     const expected = withValue(parsed.root, table, undefined)
     parsed = workOn({
       dialect,
@@ -186,15 +201,4 @@ function withoutEmptied({ dialect, texts, keys, place }: Undo, start: ParsedText
     })
   }
   return parsed
-}
-
-/** Whether anything stands between braces or brackets beside what they hold. */
-function hasComments(parsed: ParsedText, path: KeyPath): boolean {
-  const inside = memberAt(parsed, path)?.inside
-  if (inside === undefined) return false
-  const { start, end, members } = inside
-  const between = [start + 1, ...members.map((member) => member.end)].map((from, index) =>
-    parsed.text.slice(from, members[index]?.start ?? end - 1),
-  )
-  return /[^\s,]/.test(between.join(''))
 }

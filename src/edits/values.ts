@@ -119,12 +119,16 @@ function changedList(
 ): readonly Value[] {
   if (rest.length === 0) {
     const others = list.filter((item) => !isElement(item, key))
-    return value === undefined ? others : [...others, value]
+    return value === undefined ? others : withElement(others, key, value)
   }
   const index = list.findIndex((item) => isElement(item, key))
   const item = list[index] ?? Object.assign(emptyTable(), key.element)
   const fresh = changed(item, rest, value)!
-  return index === -1 ? [...list, fresh] : list.with(index, fresh)
+  return index === -1 ? withElement(list, key, fresh) : list.with(index, fresh)
+}
+
+function withElement(list: readonly Value[], { isFirst }: ListElement, item: Value): Value[] {
+  return isFirst ? [item, ...list] : [...list, item]
 }
 
 /**
@@ -150,7 +154,7 @@ export function matches(
 
     for (let length = path.length - 1; length > 0; length--) {
       const parent = path.slice(0, length)
-      if (!isEmptyAt(wanted, parent) || valueAt(found, parent) !== undefined) break
+      if (!holdsNothing(valueAt(wanted, parent)) || valueAt(found, parent) !== undefined) break
       wanted = withValue(wanted, parent, undefined)
     }
   }
@@ -161,14 +165,6 @@ export function matches(
 export function holdsNothing(value: Value | undefined): boolean {
   if (Array.isArray(value)) return value.length === 0
   return isValueTable(value) && Object.keys(value).length === 0
-}
-
-/** Whether nothing is left at `path`, be it a table of a list that has only what it is known by. */
-export function isEmptyAt(root: ValueTable, path: KeyPath): boolean {
-  const value = valueAt(root, path)
-  const key = path.at(-1)
-  if (typeof key !== 'object' || !isValueTable(value)) return holdsNothing(value)
-  return Object.keys(value).every((name) => Object.hasOwn(key.element as object, name))
 }
 
 /** The paths of all values below `path` that are not tables, and of all empty tables. */

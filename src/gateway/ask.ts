@@ -13,23 +13,18 @@ import type { GatewayAccess } from './types.ts'
 /** What was asked; the rest of a question is about the gateway. */
 type OwnQuestion = Pick<Question, 'asked' | 'model' | 'catalog' | 'isBaseProven'>
 
-/**
- * One request with the key, judged.
- *
- * @throws UserError from the closed set, where the answer is not what was asked for
- */
-export async function ask(
+/** An answer, judged. @throws UserError from the closed set, where it is not what was asked for */
+export function judged(
   access: GatewayAccess,
-  spec: RequestSpec,
+  result: Answer | NetworkFailure,
   question: OwnQuestion,
-): Promise<Answer> {
-  const result = await tryAsk(access, spec)
+): Answer {
   const outcome = diagnose(result, questionFor(access, question))
   if (outcome !== undefined) throw errorFor(outcome)
   return result as Answer
 }
 
-/** The same without a judgement. */
+/** One request with the key, without a judgement. */
 export async function tryAsk(
   access: GatewayAccess,
   spec: RequestSpec,

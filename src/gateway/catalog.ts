@@ -1,11 +1,11 @@
 import { compact } from '../compact.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
-import { ask } from './ask.ts'
+import { judged, tryAsk } from './ask.ts'
 import type { RequestSpec } from './http/request.ts'
 import { type Answer, maxCatalogBytes } from './judge/answer.ts'
 import { readPage } from './models/catalog.ts'
-import type { Catalog, CatalogModel, GatewayAccess, ProtocolName } from './types.ts'
+import type { Catalog, CatalogModel, GatewayAccess } from './types.ts'
 
 export function catalogRequest(root: string): RequestSpec {
   return {
@@ -20,9 +20,14 @@ export function catalogRequest(root: string): RequestSpec {
 const maxPages = 20
 const maxModels = 10_000
 
+/** How long a list is waited for that nothing hangs on, in ms: at most half of what an answer may take. */
+const maxPatienceMs = 10_000
+
 export interface CatalogOptions {
   /** Where it is asked; absent: at the chat root. */
   readonly root?: string
+  /** The models are named already: a list that is slow is done without. */
+  readonly isExtra?: boolean | undefined
 }
 
 /**
@@ -32,8 +37,9 @@ export interface CatalogOptions {
  */
 export async function readCatalog(
   access: GatewayAccess,
-  { root = access.roots.chat }: CatalogOptions = {},
+  { root = access.roots.chat, isExtra }: CatalogOptions = {},
 ): Promise<Catalog> {
+  const answerWithinMs = isExtra ? Math.min(maxPatienceMs, access.timeoutMs / 2) : undefined
   const models = new Map<string, CatalogModel>()
   let leftOut = 0
   let isCut = false
@@ -42,7 +48,7 @@ export async function readCatalog(
   let url: string | undefined = first.url
 
   for (let page = 1; url !== undefined && !isCut; page++) {
-    const answer = await ask(access, { ...first, url }, { asked: 'catalog' })
+    const answer = await askForList(access, { ...first, url, answerWithinMs })
     serverTime ??= clockOf(answer)
 
     const before = models.size
@@ -67,6 +73,18 @@ export async function readCatalog(
   })
 }
 
+/** @throws UserError as `ask` does; `gateway-fault` where the list takes longer than it is waited for */
+async function askForList(access: GatewayAccess, spec: RequestSpec): Promise<Answer> {
+  const result = await tryAsk(access, spec)
+  const isSlow = 'stage' in result && result.reason === 'deadline' && result.stage !== 'connect'
+  if (isSlow && spec.answerWithinMs !== undefined)
+    throw new UserError({
+      code: 'gateway-fault',
+      message: `The list of models at ${new URL(result.url).host} did not come within ${Math.round(spec.answerWithinMs / 1000)} s`,
+    })
+  return judged(access, result, { asked: 'catalog' })
+}
+
 /** The same, with a failure as a value. */
 export async function catalogOrError(
   access: GatewayAccess,
@@ -81,12 +99,29 @@ export async function catalogOrError(
 }
 
 /**
- * Whether a gateway may serve a protocol although its catalog fails so: a probe decides then. To the
- * messages client a catalog is an extra, and whatever the gateway answers there says nothing.
+ * Whether a gateway may serve a model although its list fails so: a probe decides then. Some have no
+ * list, or keep it from keys that may use the models: OpenAI's restricted ones ("Missing scopes:
+ * api.model.read"), LiteLLM's virtual ones ("not allowed to call this route"), 2026-11-22.
  */
-export function leavesOpen({ code }: UserError, protocol: ProtocolName): boolean {
-  if (protocol === 'messages') return [3, 4, 5, 7].includes(exitStatus[code])
-  return ['wrong-route', 'not-an-api', 'gateway-fault', 'protocol-unsupported'].includes(code)
+export function leavesOpen({ code }: UserError): boolean {
+  return code === 'header-missing' || [3, 4, 5, 7].includes(exitStatus[code])
+}
+
+/** The failure of a list without which nothing can be chosen: a name would do in its place. */
+export function withoutList(error: UserError): UserError {
+  const { code, message, hint = '', files, cause } = error
+  if (!leavesOpen(error) || code === 'key-rejected' || hint.includes('--model')) return error
+  const way = 'Where a gateway has no list, name a model with --model ID: it is asked directly.'
+  return new UserError({ code, message, hint: `${hint} ${way}`.trim(), files, cause })
+}
+
+/** Said beside a proof without a list. */
+export function catalogUnavailable({ message }: UserError): Notice {
+  return {
+    code: 'catalog-unavailable',
+    message: `The gateway has no readable list of models (${message})`,
+    hint: 'The model was proven by asking it directly.',
+  }
 }
 
 /** Nobody chooses among so many: most likely something is wrong with the gateway. */

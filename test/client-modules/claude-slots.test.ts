@@ -69,7 +69,7 @@ describe('the proof asks what the installed version sends', () => {
   test('the pin is never the very id that the gateway does not serve', () => {
     const { probeCure } = choose('2.1.329', {}, listing('claude-sonnet-5-5', 'claude-sonnet-5'))
     expect(probeCure).toContain('--sonnet-model claude-sonnet-5')
-    expect(choose('2.1.329', {}, listing('claude-sonnet-5-5')).probeCure).toContain(
+    expect(choose('2.1.329', {}, listing('claude-sonnet-5-5', 'gpt-5.4')).probeCure).toContain(
       '--sonnet-model ID',
     )
   })

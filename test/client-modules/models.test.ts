@@ -28,11 +28,33 @@ describe('codex and opencode', () => {
     expect(choose(id, { model: 'GPT-5.6-Terra' }).model).toBe('gpt-5.6-terra')
   })
 
-  test.each(['codex', 'opencode'])('%s: an unknown model is refused with the nearest', (id) => {
-    expect(refusal(id, { model: 'gpt-5.6-soll' }, catalog)).toMatchObject({
-      code: 'model-unknown',
-      hint: expect.stringContaining('gpt-5.6-sol'),
-    })
+  test.each([
+    'gpt-5.6-soll',
+    'my-deployment',
+    'openai/gpt-5.4-nano:floor',
+    '@preset/gpt-5.4',
+    'llama3.2:3b',
+  ])('%s, which is not listed, is left to the probe, and that is said', (model) => {
+    for (const id of ['codex', 'opencode', 'claude']) {
+      const choice = choose(id, { model })
+      expect(choice.probeModel).toBe(model)
+      expect(choice.notes).toContainEqual(
+        expect.objectContaining({
+          code: 'model-not-listed',
+          message: `The gateway answers for ${model}, but does not list it`,
+        }),
+      )
+    }
+    expect(choose('opencode', { model }).offered?.map(({ id }) => id)).toContain(model)
+  })
+
+  test('a pattern in a list is no model', () => {
+    const patterns: Catalog = { models: [{ id: 'openai/*' }, { id: 'anthropic/claude-*' }] }
+    expect(refusal('codex', {}, patterns)).toMatchObject({ code: 'usage' })
+    expect(choose('codex', { model: 'openai/gpt-5.4' }, patterns).model).toBe('openai/gpt-5.4')
+    expect(choose('claude', { model: 'openai/gpt-5.4' }, patterns).slotModels).toEqual(
+      Object.fromEntries(['opus', 'sonnet', 'haiku', 'fable'].map((s) => [s, 'openai/gpt-5.4'])),
+    )
   })
 
   test('codex: a model of another protocol is refused', () => {

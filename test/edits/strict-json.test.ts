@@ -59,3 +59,17 @@ test('repair: keeps a byte order mark unless it is asked to go', () => {
 test('repair: refuses what is more broken than that', () => {
   expect(caught(() => repairToStrictJson(bytesOf('{"a": 1,, }'), 'x')).code).toBe('config-invalid')
 })
+
+test('a reader that bears comments: they stay, trailing commas and a byte order mark go', () => {
+  const before = bytesOf('\ufeff{\n  // mine\n  "a": 1, // one\n}\n')
+  const after = bytesOf('{\n  // mine\n  "a": 1 // one\n}\n')
+  const options = { allowsComments: true }
+  expect(strictJsonProblem(before, options)).toContain('byte order mark')
+  expect(strictJsonProblem(before, { ...options, allowsBom: true })).toBe(
+    'a trailing comma (line 3, column 9)',
+  )
+  expect(repairToStrictJson(before, 'FILE', { keepsComments: true, removesBom: true })).toEqual(
+    after,
+  )
+  expect(strictJsonProblem(after, options)).toBeUndefined()
+})

@@ -113,6 +113,26 @@ describe('a table in a list', () => {
     expect(formats[name].undo(versions, paths, 'FILE')).toEqual({ bytes: null, kept: [] })
   })
 
+  test.each([
+    [
+      '{ "models": [{ "id": "a" }] }',
+      '{ "models": [{ "id": "ours", "url": "new" }, { "id": "a" }] }',
+    ],
+    [
+      '{\n  "models": [\n    // mine\n    { "id": "a" }\n  ]\n}',
+      '{\n  "models": [\n    {\n      "id": "ours",\n      "url": "new"\n    },\n    // mine\n    { "id": "a" }\n  ]\n}',
+    ],
+    ['{ "models": [] }', '{ "models": [{ "id": "ours", "url": "new" }] }'],
+    ['{ "models": [1, { "id": "ours" }] }', '{ "models": [1, { "id": "ours", "url": "new" }] }'],
+  ])('before all others, where it is not there yet: %s', (before, after) => {
+    const path = ['models', { ...ours, isFirst: true as const }, 'url']
+    const written = json.edit(bytesOf(before), [{ path, value: 'new' }], 'FILE')
+    expect(show(written)).toBe(after)
+    const current = bytesOf(`${after}\n`)
+    const undone = json.undo({ before: bytesOf(before), written, current }, [path], 'FILE')
+    expect(show(undone.bytes)).toBe(`${before}\n`)
+  })
+
   test('goes as a whole, and only itself', () => {
     const before = '{ "models": [{ "id": "a" }, { "id": "ours", "x": 1 }] }'
     const gone = [{ path: ['models', ours], value: undefined }]
@@ -153,15 +173,26 @@ describe('an undo of a table in a list', () => {
     expect([text, kept]).toEqual(['{"models":[{"id":"b"},{"id":"a"}]}', []])
   })
 
-  test('leaves what others have written into it, known as before', () => {
+  test('takes what others have written into it along', () => {
     const { text, kept } = undo(
       '{ "models": [{ "id": "a" }] }',
       anew((root) => Object.assign(root.models.at(-1)!, { theirs: 1 })),
     )
-    expect([text, kept]).toEqual(['{"models":[{"id":"a"},{"id":"ours","theirs":1}]}', []])
+    expect([text, kept]).toEqual(['{"models":[{"id":"a"}]}', []])
   })
 
-  test('keeps a member that was changed since, and tells', () => {
+  test('keeps a member that was changed since, with its table, and tells', () => {
+    const { text, kept } = undo(
+      '{ "x": 1 }',
+      anew((root) => Object.assign(root.models[0], { url: 'theirs', more: 1 })),
+    )
+    expect([text, kept]).toEqual([
+      '{"x":1,"models":[{"id":"ours","url":"theirs","more":1}]}',
+      [setUrl.path],
+    ])
+  })
+
+  test('keeps a member of another table that was changed since, and tells', () => {
     const { text, kept } = undo(
       '{ "models": [{ "id": "ours", "url": "old" }] }',
       anew((root) => Object.assign(root.models[0], { url: 'theirs' })),

@@ -76,14 +76,14 @@ function mappingKeys(now: ClaudeSettings, choice: Choice): readonly Variable[] {
   }
   const window = models.contextWindow === undefined ? undefined : String(models.contextWindow)
   const { [names.subagent]: subagent } = now.env
-  const isSubagentSo = subagent !== undefined && withoutWindow(subagent) === models.subagentModel
+  const isSubagentSo = isStill(subagent, models.subagentModel)
   const fillsSlots = Object.keys(models.slotModels ?? {}).length > 0
   return [
     ...slots.flatMap((slot) => {
       const model = models.slotModels?.[slot]
       const [id, label] = [now.env[slotVariable(slot)], now.env[slotLabelVariable(slot)]]
       // Of a model that stays, what someone wrote beside it stays too.
-      const isAsBefore = id !== undefined && withoutWindow(id) === model
+      const isAsBefore = isStill(id, model)
       return [
         ...orGone(isAsBefore ? id : model, slotVariable(slot)),
         ...orGone((isAsBefore && label) || model, slotLabelVariable(slot)),
@@ -94,6 +94,11 @@ function mappingKeys(now: ClaudeSettings, choice: Choice): readonly Variable[] {
     ...(window === undefined && fillsSlots ? [] : orAsBefore(window, names.contextTokens)),
     ...attributionKey(now, choice, wasMapped && !fillsSlots),
   ]
+}
+
+/** A window that is written behind a name stays where the name alone is asked for. */
+function isStill(now: string | undefined, model: string | undefined): boolean {
+  return now !== undefined && (now === model || withoutWindow(now) === model)
 }
 
 function attributionKey(
@@ -123,13 +128,13 @@ function isMapped({ env }: ClaudeSettings): boolean {
 function takenBack(
   now: ClaudeSettings,
   { earlier }: Choice,
-  isStill: (settings: ClaudeSettings) => boolean,
+  isInState: (settings: ClaudeSettings) => boolean,
   taken: readonly string[],
 ): readonly Variable[] {
   if (taken.every((name) => now.env[name] === undefined)) return []
   for (const bytes of earlier?.('settings') ?? []) {
     const before = readSettings({ path: now.path, bytes })
-    if (!isStill(before))
+    if (!isInState(before))
       return taken.flatMap((name): readonly Variable[] => {
         // As it was spelled: a number stays one.
         const value = (before.root['env'] as Record<string, ConfigValue> | undefined)?.[name]

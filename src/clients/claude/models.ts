@@ -4,6 +4,7 @@ import {
   gptTiers,
   isChatModel,
   messagesTiers,
+  onlyModel,
 } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import {
@@ -14,8 +15,10 @@ import {
   slots,
   usualSlot,
 } from '../client.ts'
-import { checkedModel, renamings, type WindowHabit, windowOf } from '../models.ts'
+import { aboutNames, checkedModel, type WindowHabit, windowOf } from '../models.ts'
+import { aboutFilled, fillSlots, type Pins } from './fill.ts'
 import { knowsModel, slotWithoutModel } from './sent.ts'
+import { withoutWindow } from './settings.ts'
 import { firstAsked } from './start.ts'
 
 /** GPT models for the slots and for subagents. Undefined: no rule fits. */
@@ -27,10 +30,10 @@ function gptMapping(
 }
 
 /**
- * The default mapping: nothing is pinned but what was asked for.
+ * The default mapping: nothing is pinned but what was asked for, and what the gateway has not under
+ * the client's own ids.
  *
- * @throws UserError `model-unknown` for a slot that the catalog cannot fill or an id that it lacks,
- *   `protocol-unsupported`
+ * @throws UserError `model-unknown` for a slot that the catalog cannot fill, `protocol-unsupported`
  */
 export function chooseSlots(
   catalog: Catalog | undefined,
@@ -38,36 +41,43 @@ export function chooseSlots(
   version?: string,
 ): ModelChoice {
   const slot = options.slot ?? usualSlot
-  const pins = checkedPins(catalog, options, slot)
+  const named = checkedPins(catalog, options, slot)
+  const filled = fillSlots({ catalog, options, slot, named, version })
+  const pins = { ...named, ...filled }
   const start = startOf(options, slot, pins)
   const subagentModel =
-    options.subagentModel && checkedModel(catalog, options.subagentModel, 'messages', options)
+    options.subagentModel && checkedAsWritten(catalog, options, options.subagentModel)
   const pinned = [...Object.values(pins), ...(subagentModel ? [subagentModel] : [])]
   const window = windowOf(catalog, pinned, options, windows(version))
   const { notes, ...first } = firstAsked({
     command: 'claude',
     slot: slotTaken(options, slot, version),
-    pins: start.pins,
+    pins: idsOf(start.pins),
     catalog,
     version,
   })
   return {
     ...first,
+    alsoSent: pinned.map(withoutWindow),
     model: start.pins[slot] ?? slot,
     slot,
     ...start.instead,
     slotModels: pins,
     ...(subagentModel ? { subagentModel } : {}),
     ...window,
-    notes: [...renamings(catalog, askedFor(options), options), ...notes, ...window.notes],
+    notes: [
+      ...aboutNames(catalog, askedFor(options), options),
+      ...aboutFilled(filled, catalog),
+      ...notes,
+      ...window.notes,
+    ],
   }
 }
 
 /**
- * The GPT mapping: every slot and the subagent get a model of the catalog.
+ * The GPT mapping: every slot and the subagent get a model of the catalog, or the one that it has.
  *
- * @throws UserError `usage` where no rule fits and nothing was asked for, `model-unknown`,
- *   `protocol-unsupported`
+ * @throws UserError `usage` where no rule fits and nothing was asked for, `protocol-unsupported`
  */
 export function chooseMapped(
   catalog: Catalog | undefined,
@@ -75,50 +85,60 @@ export function chooseMapped(
   version?: string,
 ): ModelChoice {
   const slot = options.slot ?? usualSlot
-  const pins = checkedPins(catalog, options, slot)
-  const rules = catalog && gptMapping(catalog)
-  const slotModels = Object.fromEntries(
-    slots.map((name) => {
-      const model = pins[name] ?? rules?.[name]?.id ?? (name === 'fable' ? pins.opus : undefined)
-      if (model === undefined) throw noRule(catalog, name)
-      return [name, model]
-    }),
-  ) as Record<Slot, string>
+  const slotModels = mappedSlots(catalog, options, checkedPins(catalog, options, slot))
   const start = startOf(options, slot, slotModels)
   const subagentModel = options.subagentModel
-    ? checkedModel(catalog, options.subagentModel, 'messages', options)
-    : (rules?.subagent?.id ?? slotModels.haiku)
+    ? checkedAsWritten(catalog, options, options.subagentModel)
+    : ((catalog && gptMapping(catalog).subagent?.id) ?? slotModels.haiku)
   const used = [...Object.values(slotModels), subagentModel]
   const window = windowOf(catalog, used, options, windows(version))
   const { notes, ...first } = firstAsked({
     command: 'claude-gpt',
     slot: slotTaken(options, slot, version),
-    pins: start.pins,
+    pins: idsOf(start.pins),
     catalog,
     version,
   })
   return {
     ...first,
+    alsoSent: used.map(withoutWindow),
     model: start.pins[slot]!,
     slot,
     ...start.instead,
     slotModels,
     subagentModel,
     ...window,
-    notes: [...renamings(catalog, askedFor(options), options), ...notes, ...window.notes],
+    notes: [...aboutNames(catalog, askedFor(options), options), ...notes, ...window.notes],
   }
+}
+
+/** @throws UserError `usage` naming every slot that no rule fills */
+function mappedSlots(
+  catalog: Catalog | undefined,
+  options: SetupOptions,
+  pins: Pins,
+): Readonly<Record<Slot, string>> {
+  const rules = catalog && gptMapping(catalog)
+  const only = catalog && onlyModel(catalog, 'messages')
+  const modelOf = (slot: Slot) =>
+    pins[slot] ?? rules?.[slot]?.id ?? (slot === 'fable' ? pins.opus : undefined) ?? only
+  const missing = slots.filter((slot) => modelOf(slot) === undefined)
+  if (missing.length > 0) throw noRule(catalog, options, missing)
+  return Object.fromEntries(slots.map((slot) => [slot, modelOf(slot)])) as Record<Slot, string>
 }
 
 /** For a model that is not its own the client takes a number that fits its own (2026-11-22). */
 function windows(version: string | undefined): WindowHabit {
   return {
-    knows: (id) => knowsModel(id, version),
+    // What is written behind the name says it.
+    knows: (id) => withoutWindow(id) !== id || knowsModel(id, version),
     otherwise: 'Claude Code guesses it, 1,000,000 tokens or, in older versions, 200,000',
   }
 }
 
 function askedFor({ model, slotModels, subagentModel }: SetupOptions) {
-  return [model, ...Object.values(slotModels ?? {}), subagentModel]
+  const asked = [model, ...Object.values(slotModels ?? {}), subagentModel]
+  return asked.flatMap((id) => (id === undefined ? [] : [withoutWindow(id)]))
 }
 
 /** The models of each slot's own tier. */
@@ -136,8 +156,6 @@ export function usesOfMapping(catalog: Catalog): readonly ModelUse[] {
     return chosen === undefined ? [] : [{ role, ...chosen }]
   })
 }
-
-type Pins = Readonly<Partial<Record<Slot, string>>>
 
 function slotTaken(
   { isSlotUnnamed, isConfigured }: SetupOptions,
@@ -166,23 +184,46 @@ function checkedPins(catalog: Catalog | undefined, options: SetupOptions, slot: 
   return Object.fromEntries(
     slots.flatMap((name) => {
       const id = asked[name]
-      return id === undefined ? [] : [[name, checkedModel(catalog, id, 'messages', options)]]
+      return id === undefined ? [] : [[name, checkedAsWritten(catalog, options, id)]]
     }),
   )
 }
 
-function noRule(catalog: Catalog | undefined, slot: Slot): UserError {
+/** The catalog's id, with the window that was written behind the name. */
+function checkedAsWritten(
+  catalog: Catalog | undefined,
+  options: SetupOptions,
+  written: string,
+): string {
+  const asked = withoutWindow(written)
+  return checkedModel(catalog, asked, 'messages', options) + written.slice(asked.length)
+}
+
+/** Without what is written behind the names. */
+function idsOf(pins: Pins): Pins {
+  return Object.fromEntries(Object.entries(pins).map(([slot, id]) => [slot, withoutWindow(id)]))
+}
+
+function noRule(
+  catalog: Catalog | undefined,
+  { isListMissing }: SetupOptions,
+  missing: readonly Slot[],
+): UserError {
+  const flags = missing.map((slot) => `--${slot}-model`)
   if (catalog === undefined) {
+    const [why, otherWay] = isListMissing
+      ? ['Without a list of models', '']
+      : ['Without asking the gateway', ', or leave --no-verify out']
     return new UserError({
       code: 'usage',
-      message: 'Without asking the gateway, the model of every slot must be named',
-      hint: `Add --${slot}-model ID, or leave --no-verify out.`,
+      message: `${why}, the model of every slot must be named`,
+      hint: `Add ${flags.map((flag) => `${flag} ID`).join(' ')}${otherWay}.`,
     })
   }
   const offered = catalog.models.filter(isChatModel).slice(0, 5)
   return new UserError({
     code: 'usage',
-    message: `No rule finds a GPT model for the slot ${slot} in the gateway's catalog`,
-    hint: `Name one with --${slot}-model${offered.length === 0 ? '' : `: ${offered.map(({ id }) => id).join(', ')}`}. \`repoint models\` shows all.`,
+    message: `No rule finds a GPT model for the ${missing.length === 1 ? 'slot' : 'slots'} ${missing.join(', ')} in the gateway's catalog`,
+    hint: `Name one with ${flags.join(', ')}${offered.length === 0 ? '' : `: ${offered.map(({ id }) => id).join(', ')}`}. \`repoint models\` shows all.`,
   })
 }

@@ -61,6 +61,12 @@ export function slotWithoutModel(version: string): Slot {
   return isBefore(version, '2.1.141') ? 'sonnet' : 'opus'
 }
 
+/** Whether an id is one that some version sends, or would be a newer one's: no vendor, no dots, no date. */
+export function isOwnId(id: string): boolean {
+  const isSent = Object.values(sentIds).some((ids) => ids.some((one) => one.id === id))
+  return isSent || /^claude-(?:opus|sonnet|haiku|fable)-\d+(?:-\d{1,2})?$/.test(id)
+}
+
 /**
  * The id that a version sends first where its settings name this slot and pin nothing; of a version
  * that is newer than the table, the best guess.

@@ -64,11 +64,12 @@ export function slotModelsIn({ env }: Pick<ClaudeSettings, 'env'>): SlotModels {
   )
 }
 
-/** Every slot is filled, and not each with a model of its own tier: then they are pins. */
+/** Every slot is filled, and not each with a model of Claude's: then they are pins. */
 export function isMapping(models: SlotModels = {}): boolean {
+  const isClaude = (id: string | undefined) => slots.some((slot) => id?.includes(slot))
   return (
     slots.every((slot) => models[slot] !== undefined) &&
-    slots.some((slot) => !models[slot]?.includes(slot))
+    slots.some((slot) => !isClaude(models[slot]))
   )
 }
 

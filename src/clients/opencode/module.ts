@@ -17,7 +17,7 @@ import type {
 } from '../client.ts'
 import { isCodexAuth } from '../codex/auth.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
-import { oneUse, pickModel, renamings, windowOf } from '../models.ts'
+import { aboutNames, oneUse, pickModel, windowOf } from '../models.ts'
 import { editKeys } from '../repairs.ts'
 import { readStrictJson } from '../strict-json.ts'
 import { testedVersions } from '../tested.ts'
@@ -96,7 +96,9 @@ function choose(
   options: SetupOptions,
 ): ModelChoice {
   const model = pickModel(catalog, options, 'chat')
-  const all = catalog?.models.filter((one) => speaks(one, 'chat') !== false) ?? [{ id: model }]
+  const listed = catalog?.models.filter((one) => speaks(one, 'chat') !== false) ?? []
+  // What is not in the client's own list it does not send.
+  const all = listed.some(({ id }) => id === model) ? listed : [...listed, { id: model }]
   const offered = all.map(withLimits)
   const { notes, ...limits } = windowOf(catalog, [model], options, { otherwise: withoutWindow })
   const small = options.smallModel ?? (catalog && smallModel(catalog)?.id)
@@ -110,7 +112,7 @@ function choose(
     ...(isLeftAlone ? {} : { smallModel: small !== undefined && isOffered ? small : model }),
     offered,
     ...limits,
-    notes: [...renamings(catalog, [options.model], options), ...notes],
+    notes: [...aboutNames(catalog, [options.model], options), ...notes],
   }
 }
 

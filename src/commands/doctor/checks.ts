@@ -1,4 +1,5 @@
 import { type Client, isCovered, type ModelChoice, protocolOf } from '../../clients/client.ts'
+import { listing } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
 import { type ErrorCode, exitStatus, UserError } from '../../errors.ts'
 import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
@@ -6,7 +7,7 @@ import { proxyFor } from '../../gateway/http/proxy.ts'
 import { openAhead } from '../../gateway/http/request.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
 import { probe } from '../../gateway/probe.ts'
-import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import type { Catalog, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { accessTo } from '../find-gateway.ts'
 import { authorityNotices, caFileFor } from '../inventory/authorities.ts'
@@ -14,6 +15,7 @@ import type { Installed } from '../inventory/client-program.ts'
 import type { ClientState, Place } from '../inventory/client-state.ts'
 import { gatewayOf } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
+import { type Probed, Probes } from '../setup/probes.ts'
 
 export interface DoctorRequest {
   readonly client?: string | undefined
@@ -203,7 +205,7 @@ export function askGateways(
 
     // One for each: their probes go out side by side.
     void openAhead(access, 1)
-    const asked = known ?? { access, catalog: catalogOrError(access) }
+    const asked = known ?? { access, catalog: catalogOrError(access, { isExtra: true }) }
     byGateway.set(gateway, asked)
     byState.set(state, asked)
   }
@@ -247,26 +249,27 @@ export async function checkGateway(
 
   const { access } = asked
   const checks: Check[] = []
+  let list: Catalog | UserError | undefined
   try {
     checks.push(...checkProxy(about, access))
     const untrusted = authorityNotices(session, client, settings, caFile)
     checks.push(...untrusted.map((notice) => asWarning(about, notice)))
-    const answer = await asked.catalog
-    checks.push(...checkCatalog(session, examined, baseUrl, answer))
-    const choice = choiceOf(examined, answer)
-    const { probeModel: model, probeCure, notes } = choice
-    const protocol = protocolOf(client, choice)
-    checks.push(...notes.map((note) => asWarning(about, note)))
-    await probe(access, protocol, model, { catalog: answer, unservedHint: probeCure })
-    checks.push({
-      about,
-      id: 'probe',
-      result: 'ok',
-      message: `${model} answers over the ${protocol} protocol`,
-    })
+    list = await asked.catalog
+    checks.push(...checkCatalog(session, examined, baseUrl, list))
+    const choice = choiceOf(examined, list)
+    checks.push(...choice.notes.map((note) => asWarning(about, note)))
+    const question = { about, protocol: protocolOf(client, choice), list }
+    const probed = await new Probes((...question) => probe(access, ...question), list).askFor(
+      client,
+      choice,
+    )
+    for (const one of probed) checks.push(probeCheck(question, one))
   } catch (error) {
     if (!(error instanceof UserError) || error.code === 'cancelled') throw error
     const status = exitStatus[error.code]
+    // A key that both refuse is told once.
+    const isTold = status !== exitStatus['not-an-api'] && (list as UserError)?.code === error.code
+    if (isTold) checks.splice(0, checks.length, ...checks.filter(({ id }) => id !== 'catalog'))
     if (status !== exitStatus.refused && checks.every(({ id }) => id !== 'network'))
       checks.push(networkCheck(about, baseUrl))
     const check = failedCheck(about, error)
@@ -304,9 +307,21 @@ function checkCatalog(
       ...checkClock(session, baseUrl, answer),
     ]
 
-  if (!leavesOpen(answer, protocolOf(client, settings))) throw answer
+  if (!leavesOpen(answer)) throw answer
   const message = `${where} has no readable list of models: ${answer.message}`
   return [networkCheck(about, baseUrl), { about, id: 'catalog', result: 'warning', message }]
+}
+
+/** @throws UserError why the model is not served */
+function probeCheck(
+  { about, protocol, list }: { about: string; protocol: ProtocolName; list: Catalog | UserError },
+  { id: model, result }: Probed,
+): Check {
+  if (result.status === 'rejected') throw result.reason
+  const isUnlisted = !(list instanceof UserError) && listing(list, model, protocol) === 'absent'
+  const beside = isUnlisted ? ', though the gateway does not list it' : ''
+  const message = `${model} answers over the ${protocol} protocol${beside}`
+  return { about, id: 'probe', result: 'ok', message }
 }
 
 /** @throws UserError where the client's model cannot be used, or only the catalog could tell it */

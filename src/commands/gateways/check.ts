@@ -1,6 +1,6 @@
 import { familyRows, loadClients } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
-import { readCatalog } from '../../gateway/catalog.ts'
+import { catalogOrError, withoutList } from '../../gateway/catalog.ts'
 import { probe } from '../../gateway/probe.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
@@ -48,7 +48,8 @@ export async function proveSaved(
 }
 
 async function firstProof(access: GatewayAccess): Promise<Proof> {
-  const catalog = await readCatalog(access)
+  const catalog = await catalogOrError(access)
+  if (catalog instanceof UserError) throw withoutList(catalog)
   for (const { protocol, wouldUse } of await loadClients(familyRows)) {
     const [use] = wouldUse(catalog)
     if (use !== undefined) return { protocol, model: use.id }

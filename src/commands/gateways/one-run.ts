@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import {
+  type AskedRun,
   type Client,
   type ModelChoice,
   type OneRun,
@@ -14,7 +15,7 @@ import type { ForegroundResult } from '../../platform/platform.ts'
 import { isUsual, readClientFiles, settingsNow } from '../inventory/client-files.ts'
 import { runsSoFar } from '../inventory/history.ts'
 import type { Session } from '../screen/session.ts'
-import { keptChoices, optionsFor } from '../setup/keep.ts'
+import { isAt, keptChoices, modelsOf, optionsFor } from '../setup/keep.ts'
 import { withoutProxyHere } from './variables.ts'
 
 /** The clients of that program: first the one that it is set up as. */
@@ -38,7 +39,7 @@ export interface Told extends OneRun {
 export interface Target {
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined
-  readonly asked: OneRun
+  readonly asked: AskedRun
 }
 
 /** The key stands in one variable of its process, and our own are not handed on. */
@@ -64,7 +65,7 @@ export function forClient(session: Session, clients: readonly Client[], target: 
       models,
       options,
     },
-    { args: asked.args, env },
+    { ...asked, env },
   )
   return {
     ...run,
@@ -87,7 +88,12 @@ function chosenFor(
   let failure: unknown
   for (const client of clients)
     try {
-      const options = optionsFor(wanted, client, access.roots, catalog)
+      const before = kept.get(client)
+      const { roots } = access
+      const isElsewhere = before !== undefined && !isAt(client, before, roots)
+      // Nothing is asked of it here: at another gateway its list is all there is.
+      const refused = isElsewhere ? modelsOf(before.options) : []
+      const options = optionsFor(wanted, client, roots, { catalog, refused })
       return { client, options, models: client.choose(catalog, options) }
     } catch (error) {
       if (!(error instanceof UserError)) throw error

@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings'
-import type { Client, OneRun } from '../../clients/client.ts'
+import type { AskedRun, Client, OneRun } from '../../clients/client.ts'
 import { loadClients } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
 import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
@@ -7,6 +7,7 @@ import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { type CommandFile, examples, timeoutOption } from '../command.ts'
 import { settleFirst } from '../inventory/history.ts'
+import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import { savedGateway } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { accessToSaved } from './check.ts'
@@ -50,12 +51,21 @@ async function runOnce(session: Session, request: RunRequest): Promise<number> {
   const access = await accessToSaved(session, saved, request.timeoutSeconds * 1000)
   const isShell = request.words.length === 0
   const words = isShell ? shellOf(session) : request.words
-  const asked: OneRun = { args: words.slice(1), env: withAuthorities(platform.machine.env, saved) }
+  const asked: AskedRun = {
+    args: words.slice(1),
+    env: withAuthorities(platform.machine.env, saved),
+    folder: newFolder(platform),
+  }
   const clients = await loadClients()
   const called = clientsCalled(session, clients, words[0]!)
-  const catalog = request.verify ? await catalogOf(session, access, called[0]) : undefined
+  const catalog = request.verify ? await catalogOf(session, access) : undefined
   const target: Target = { access, catalog, asked }
-  const { args, env, told }: Told = isShell
+  const {
+    args,
+    env,
+    files = {},
+    told,
+  }: Told = isShell
     ? forShell(session, clients, { ...target, name: saved.name })
     : called.length > 0
       ? forClient(session, called, target)
@@ -63,22 +73,18 @@ async function runOnce(session: Session, request: RunRequest): Promise<number> {
   if (told !== undefined) session.remark(`note: ${told}`)
   platform.ask.release()
 
-  const result = await platform.runInForeground(words[0]!, args, { env })
+  const result = await withFiles(platform, asked.folder, files, () =>
+    platform.runInForeground(words[0]!, args, { env }),
+  )
   return statusOf(result, words[0]!, 'Check the command behind the name of the gateway.')
 }
 
-/**
- * @param client the one that is to be run, if it is one
- * @returns undefined: it has none, and may serve the client all the same
- */
-async function catalogOf(
-  session: Session,
-  access: GatewayAccess,
-  client: Client | undefined,
-): Promise<Catalog | undefined> {
+/** Undefined: it has none, and may serve the client all the same. */
+async function catalogOf(session: Session, access: GatewayAccess): Promise<Catalog | undefined> {
   const answer = await session.step('Asking the gateway for its models', catalogOrError(access))
   if (!(answer instanceof UserError)) return answer
-  if (!leavesOpen(answer, client?.protocol ?? 'chat')) throw answer
+  // Nothing else is asked of it before the command starts.
+  if (!leavesOpen(answer) || answer.code === 'key-rejected') throw answer
   session.remark(`note: The gateway has no readable list of models (${answer.message})`)
   return undefined
 }
@@ -110,7 +116,8 @@ function forShell(
     if (session.platform.processes.which(program) === undefined) continue
     try {
       const one = forClient(session, clientsCalled(session, clients, program), { ...target, asked })
-      if (one.args.length === 0) asked = { args: [], env: one.env }
+      if (one.args.length === 0)
+        asked = { ...asked, env: one.env, files: { ...asked.files, ...one.files } }
       else apart.push(program)
     } catch (error) {
       if (!(error instanceof UserError)) throw error
@@ -123,5 +130,5 @@ function forShell(
     session.remark(
       `note: ${program} obeys its files there; for it: repoint run ${name} -- ${program}`,
     )
-  return { args: [], env: pointedAt(access, asked.env) }
+  return { ...asked, env: pointedAt(access, asked.env) }
 }

@@ -1,17 +1,40 @@
 import { join } from 'node:path'
 import type { Files, Platform } from '../../platform/platform.ts'
-import { randomName } from '../../transaction/files.ts'
+import { attempt, createDurably, randomName } from '../../transaction/files.ts'
 import { openState } from '../../transaction/state.ts'
 
 /**
- * Makes a folder that only we may enter. It lies beside our records: above it are the user's own
+ * The path of a folder that is not there yet. It lies beside our records: above it are the user's own
  * folders alone, in which clients look for projects too.
  */
+export function newFolder(platform: Platform): string {
+  return join(openState(platform).folder, `.try-${randomName()}`)
+}
+
+/** Makes a folder that only we may enter. */
 export function makeEmptyFolder(platform: Platform): string {
-  const name = `.try-${randomName()}`
-  const folder = join(openState(platform).folder, name)
+  const folder = newFolder(platform)
   platform.files.mkdir(folder, 0o700)
   return folder
+}
+
+/** Does `work` while files with these texts lie in a folder that only we may enter; none: no folder. */
+export async function withFiles<Result>(
+  { files }: Platform,
+  folder: string,
+  texts: Readonly<Record<string, string>>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const all = Object.entries(texts)
+  if (all.length === 0) return work()
+  files.mkdir(folder, 0o700)
+  try {
+    for (const [name, text] of all)
+      createDurably(files, join(folder, name), Buffer.from(text), { mode: 0o600 })
+    return await work()
+  } finally {
+    attempt(() => removeFolder(files, folder))
+  }
 }
 
 /** Removes a folder with all that is in it; symlinks are removed, not followed. */

@@ -12,14 +12,14 @@ import { fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { rootFor } from '../../gateway/roots.ts'
-import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import type { GatewayAccess } from '../../gateway/types.ts'
 import { earlierVersions } from '../../transaction/rollback.ts'
 import { authorityNotices } from '../inventory/authorities.ts'
 import { asPlanned, readClientFiles } from '../inventory/client-files.ts'
 import { sceneOf } from '../inventory/client-state.ts'
 import { openPlaces } from '../inventory/open-places.ts'
 import type { Session } from '../screen/session.ts'
-import { lostModels, modelsOf, optionsFor } from './keep.ts'
+import { type Heard, lostModels, modelsOf, optionsFor } from './keep.ts'
 import type { Proof } from './prove.ts'
 import type { RunWithGateway } from './run.ts'
 
@@ -42,13 +42,13 @@ export interface Draft {
 export function draftSetup(
   run: RunWithGateway,
   client: Client,
-  { models: allModels, catalog }: Pick<Proof, 'models' | 'catalog'>,
+  { chosen }: Pick<Proof, 'chosen'>,
 ): Draft {
   const { session, request, access, runs, consent } = run
   const { platform } = session
-  const options = optionsFor(run, client, access.roots, catalog)
-  const chosen = allModels.get(client)!
-  const models = request.isKeyOnly ? onlyChosen(chosen) : chosen
+  const { models: allModels, heard } = chosen.get(client)!
+  const options = optionsFor(run, client, access.roots, heard)
+  const models = request.isKeyOnly ? onlyChosen(allModels) : allModels
   const texts = readClientFiles(session, client)
   const choice: Choice = {
     root: rootFor(access.roots, protocolOf(client, models)),
@@ -88,7 +88,7 @@ export function draftSetup(
       ...authorityNotices(session, client, client.readBack(after), access.caFile),
       ...(client.aboutConversations?.(platform, { before: texts, after }) ?? []),
       ...models.notes.filter(isNews),
-      ...lossNotices(run, client, after, catalog),
+      ...lossNotices(run, client, after, heard),
     ],
   }
 }
@@ -103,12 +103,12 @@ function lossNotices(
   { kept, request }: RunWithGateway,
   client: Client,
   after: FileTexts,
-  catalog: Catalog | undefined,
+  heard: Heard,
 ): Notice[] {
   const before = request.defaults || request.isKeyOnly ? undefined : kept.get(client)
   if (before === undefined) return []
   const now = modelsOf(client.asConfigured(client.readBack(after)))
-  const lost = lostModels(client, before, catalog).filter((id) => !now.includes(id))
+  const lost = lostModels(client, before, heard).filter((id) => !now.includes(id))
   if (lost.length === 0) return []
   return [
     {

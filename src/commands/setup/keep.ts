@@ -1,5 +1,5 @@
 import { type Client, protocolOf, type SetupOptions, usualSlot } from '../../clients/client.ts'
-import { isOffered } from '../../clients/models.ts'
+import { listing } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
 import { isSameButVersion, rootFor } from '../../gateway/roots.ts'
 import type { Catalog, Roots } from '../../gateway/types.ts'
@@ -29,15 +29,40 @@ interface Wanted extends Pick<SetupRun, 'kept'> {
   readonly request: Pick<SetupRequest, 'options' | 'optionsOf' | 'defaults' | 'isKeyOnly'>
 }
 
+/** What the gateway has said so far. */
+export interface Heard {
+  readonly catalog: Catalog | undefined
+  /** It was asked, and has no list that can be read. */
+  readonly isListMissing?: boolean
+  /** Ids that it does not list, and has refused. */
+  readonly refused: readonly string[]
+}
+
+/** Where the gateway is not asked. */
+export const unheard: Heard = { catalog: undefined, refused: [] }
+
 /**
  * The options of one client: what is named now wins over what was chosen before, as far as the
  * gateway at `roots` has its models. Pure.
  */
 export function optionsFor(
+  wanted: Wanted,
+  client: Client,
+  roots: Roots,
+  heard: Heard,
+): SetupOptions {
+  const { isListMissing, refused } = heard
+  return {
+    ...wantedOptions(wanted, client, roots, heard),
+    ...compact({ isListMissing, isRefused: refused.length > 0 || undefined }),
+  }
+}
+
+function wantedOptions(
   { request, kept }: Wanted,
   client: Client,
   roots: Roots,
-  catalog: Catalog | undefined,
+  heard: Heard,
 ): SetupOptions {
   const { options, optionsOf, defaults } = request
   const named = optionsOf?.get(client.id) ?? options
@@ -46,7 +71,7 @@ export function optionsFor(
   if (defaults) return { disableAttribution: false, ...named }
 
   const { slotModels = {}, contextWindow, ...others } = before.options
-  const lost = new Set(request.isKeyOnly ? [] : lostModels(client, before, catalog))
+  const lost = new Set(request.isKeyOnly ? [] : lostModels(client, before, heard))
   const stays = (id: string | undefined) => (id === undefined || lost.has(id) ? undefined : id)
   const slot = named.slot ?? others.slot ?? usualSlot
   const pins = Object.entries(slotModels).filter(
@@ -55,8 +80,7 @@ export function optionsFor(
   )
 
   // A window is that of the models, at one gateway.
-  const isThere = isSameButVersion(before.root, rootFor(roots, protocolOf(client, before.options)))
-  const isSame = isThere && lost.size === 0 && modelsOf(named).length === 0
+  const isSame = isAt(client, before, roots) && lost.size === 0 && modelsOf(named).length === 0
   return {
     ...others,
     model: stays(others.model),
@@ -70,14 +94,28 @@ export function optionsFor(
   }
 }
 
-/** The models of before that the gateway has not: the rules choose in their place. */
+/** Whether it was chosen for this gateway. */
+export function isAt(client: Client, { root, options }: Kept, roots: Roots): boolean {
+  return isSameButVersion(root, rootFor(roots, protocolOf(client, options)))
+}
+
+/**
+ * The models of before that the gateway has not: the rules choose in their place. What it does not
+ * list it may serve: only once it has refused that is it lost. A small model is never asked for.
+ */
 export function lostModels(
   client: Client,
   { options }: Kept,
-  catalog: Catalog | undefined,
+  { catalog, refused }: Heard,
 ): readonly string[] {
   if (catalog === undefined) return []
-  return modelsOf(options).filter((id) => !isOffered(catalog, id, protocolOf(client, options)))
+  const asked = modelsOf({ ...options, smallModel: undefined })
+  return modelsOf(options).filter((id) => {
+    const said = listing(catalog, id, protocolOf(client, options))
+    return said === 'absent'
+      ? refused.includes(id) || !asked.includes(id)
+      : said === 'of another protocol'
+  })
 }
 
 /** Every model that options name, once. */

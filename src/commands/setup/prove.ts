@@ -1,23 +1,31 @@
-import { type Client, type ModelChoice, type SetupOptions, slots } from '../../clients/client.ts'
+import type { Client, ModelChoice } from '../../clients/client.ts'
 import { exitStatus, UserError } from '../../errors.ts'
-import { leavesOpen } from '../../gateway/catalog.ts'
+import { catalogUnavailable, leavesOpen } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { hangUp, openAhead } from '../../gateway/http/request.ts'
-import { isChatModel } from '../../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { configuredGateways, type FoundGateway, findGateway, type Known } from '../find-gateway.ts'
 import { installedVersion } from '../inventory/client-program.ts'
 import { expectNameFor } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
-import { modelsOf, optionsFor } from './keep.ts'
+import { type Asking, canChooseAgain, chooseModels, isDecided } from './choose.ts'
+import { type Heard, optionsFor, unheard } from './keep.ts'
+import { isUnserved, type Probed, Probes } from './probes.ts'
 import type { SetupRun } from './run.ts'
 
 /** What the gateway said before anything was written. */
 export interface Proof {
   readonly catalog: Catalog | undefined
-  readonly models: ReadonlyMap<Client, ModelChoice>
+  /** Without the clients that were left out. */
+  readonly chosen: ReadonlyMap<Client, Chosen>
   readonly notices: readonly Notice[]
+}
+
+/** The models of a client, and what they were chosen by. */
+export interface Chosen {
+  readonly models: ModelChoice
+  readonly heard: Heard
 }
 
 interface Proven extends Proof {
@@ -76,116 +84,104 @@ function knownAfter(
 
 async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   const { session, clients, request } = run
-  const { options } = request
-  if (request.verify)
-    return prove({
-      session,
-      access,
-      isMessagesGiven: request.gateway.messagesUrl !== undefined,
-      clients,
-      options,
-      choose: chooserFor(run, access),
-    })
+  if (request.verify) return prove(run, access)
 
   const versions = await versionsOf(session, clients)
-  const models = new Map(
-    clients.map((client) => {
-      const named = optionsFor(run, client, access.roots, undefined)
-      return [client, client.choose(undefined, named, versions.get(client))]
-    }),
-  )
-  return { access, models, catalog: undefined, notices: [] }
-}
-
-/** Lets a person choose where the rules find nothing; undefined: the client is to be left out. */
-type Chooser = (
-  client: Client,
-  catalog: Catalog | undefined,
-  version: string | undefined,
-) => Promise<ModelChoice | undefined>
-
-function chooserFor(run: SetupRun, { roots }: GatewayAccess): Chooser {
-  const { session, request, clients, consent } = run
-  return async (client, catalog, version) => {
-    const options = optionsFor(run, client, roots, catalog)
-    try {
-      return client.choose(catalog, options, version)
-    } catch (error) {
-      const named = request.optionsOf?.get(client.id) ?? request.options
-      const canAsk = consent === 'ask' && catalog !== undefined && modelsOf(named).length === 0
-      if (!isUndecided(error) || !canAsk) throw error
-
-      const none = { value: '', name: `none: leave ${client.label} out` }
-      const model = await session.platform.ask.search({
-        message: `${error.message}. Which model should ${client.label} use?`,
-        choices: [
-          ...(clients.length > 1 ? [none] : []),
-          ...catalog.models.filter(isChatModel).map(({ id }) => ({ value: id, name: id })),
-        ],
-      })
-      if (model === none.value) return undefined
-      const slotModels = Object.fromEntries(slots.map((slot) => [slot, model]))
-      const chosen = { model, slotModels, subagentModel: model, isConfigured: false }
-      return client.choose(catalog, { ...options, ...chosen }, version)
-    }
-  }
-}
-
-/** No rule fits, or the gateway has nothing for a slot of the client. */
-function isUndecided(error: unknown): error is UserError {
-  return error instanceof UserError && ['usage', 'model-unknown'].includes(error.code)
+  const chosen = clients.map((client): [Client, Chosen] => {
+    const options = optionsFor(run, client, access.roots, unheard)
+    const models = client.choose(undefined, options, versions.get(client))
+    return [client, { models, heard: unheard }]
+  })
+  return { access, chosen: new Map(chosen), catalog: undefined, notices: [] }
 }
 
 /**
- * Proves address, key and model: the catalog first, then one minimal inference for each protocol and
- * model that the clients will use, side by side. Writes nothing.
+ * Proves address, key and models: the catalog first, then one minimal inference for each protocol and
+ * model that the clients will use, side by side. What a client does not ask for first is taken from the
+ * catalog where that lists it. What the gateway refuses is chosen once more, where it was not named now.
+ * Writes nothing.
  *
  * @throws UserError with the diagnosis
  */
-export async function prove(asked: {
-  readonly session: Session
-  readonly access: GatewayAccess
-  readonly isMessagesGiven?: boolean
-  readonly clients: readonly Client[]
-  readonly options: SetupOptions
-  readonly choose: Chooser
-}): Promise<Proven> {
-  const { session, access, isMessagesGiven = false, clients, options, choose } = asked
+export async function prove(run: SetupRun, access: GatewayAccess): Promise<Proven> {
+  const { session, clients, request } = run
+  const isMessagesGiven = request.gateway.messagesUrl !== undefined
   const finder = new GatewayFinder(access, { isMessagesGiven })
   if (clients.length > 1) void openAhead(access, clients.length)
   try {
+    const isExtra = clients.every((client) => isDecided(run, client, access))
     const [answer, versions] = await session.step(
       'Asking the gateway for its models',
-      Promise.all([finder.askCatalog(), versionsOf(session, clients)]),
+      Promise.all([finder.askCatalog({ isExtra }), versionsOf(session, clients)]),
     )
     const [catalog, missing] = answer instanceof UserError ? [undefined, answer] : [answer]
-    const isLeftOpen = (error: UserError) => clients.every((one) => leavesOpen(error, one.protocol))
-    if (missing !== undefined && !isLeftOpen(missing)) throw missing
+    if (missing !== undefined && !leavesOpen(missing)) throw missing
 
-    const models = new Map<Client, ModelChoice>()
-    for (const client of clients) {
-      try {
-        const choice = await choose(client, catalog, versions.get(client))
-        if (choice !== undefined) models.set(client, choice)
-      } catch (error) {
-        // Nobody has named a model, and only the catalog could have.
-        const isUnnamed = error instanceof UserError && error.code === 'usage' && !options.model
-        throw missing !== undefined && isUnnamed ? missing : error
-      }
+    const probes = new Probes((...question) => finder.probe(...question), answer)
+    const chosen = new Map<Client, Chosen>()
+    const choose = async (asking: Asking) => {
+      const models = await chooseModels(asking)
+      if (models === undefined) chosen.delete(asking.client)
+      else chosen.set(asking.client, { models, heard: asking.heard })
     }
 
-    if (models.size === 0)
+    const heard: Heard = { catalog, isListMissing: missing !== undefined, refused: [] }
+    const askings = clients.map((client): Asking => {
+      return { run, access, client, version: versions.get(client), heard, missing, probes }
+    })
+    for (const asking of askings) await choose(asking)
+
+    const probed = await askAll(session, probes, chosen)
+    for (const asking of askings) {
+      const refused = probed.get(asking.client)?.filter((one) => isRefused(one, catalog)) ?? []
+      const [first] = refused
+      if (first?.result.status !== 'rejected' || !canChooseAgain(asking)) continue
+      const ids = refused.map(({ id }) => id)
+      await choose({ ...asking, heard: { ...heard, refused: ids }, refusal: first.result.reason })
+    }
+    if (chosen.size === 0)
       throw new UserError({ code: 'cancelled', message: 'Every client was left out' })
 
+    const results = [...(await askAll(session, probes, chosen)).values()].flat()
     const notices = [
       ...(catalog?.notices ?? []),
       ...(missing === undefined ? [] : [catalogUnavailable(missing)]),
-      ...(await proveModels(session, finder, models, answer)),
+      ...new Set(results.flatMap(({ result }) => noticesOf(result))),
     ]
-    return { access: finder.access, catalog, models, notices }
+    return { access: finder.access, catalog, chosen, notices }
   } finally {
     await hangUp(access)
   }
+}
+
+/** Asks for everything that was chosen and not asked for yet. */
+async function askAll(
+  session: Session,
+  probes: Probes,
+  chosen: ReadonlyMap<Client, Chosen>,
+): Promise<ReadonlyMap<Client, readonly Probed[]>> {
+  const all = [...chosen]
+  const names = new Set(all.flatMap(([client, { models }]) => probes.newIds(client, models)))
+  const answers = Promise.all(
+    all.map(async ([client, { models }]) => [client, await probes.askFor(client, models)] as const),
+  )
+  const asking =
+    names.size === 0
+      ? answers
+      : session.step(`Asking ${[...names].join(', ')} for one word`, answers)
+  return new Map(await asking)
+}
+
+/** What the gateway lists and does not serve is its own contradiction, and no reason to choose anew. */
+function isRefused({ id, result }: Probed, catalog: Catalog | undefined): boolean {
+  const isListed = catalog?.models.some((model) => model.id === id) === true
+  return result.status === 'rejected' && isUnserved(result.reason) && !isListed
+}
+
+/** @throws UserError why the model is not served */
+function noticesOf(result: Probed['result']): readonly Notice[] {
+  if (result.status === 'rejected') throw result.reason
+  return result.value.notices
 }
 
 async function versionsOf(
@@ -196,37 +192,4 @@ async function versionsOf(
     async (client) => [client, await installedVersion(session, client)] as const,
   )
   return new Map(await Promise.all(versions))
-}
-
-/** One minimal inference for each protocol and model. Returns what is to be said beside the proof. */
-async function proveModels(
-  session: Session,
-  finder: GatewayFinder,
-  models: ReadonlyMap<Client, ModelChoice>,
-  catalog: Catalog | UserError,
-): Promise<Notice[]> {
-  const asked = [...models].map(([{ protocol }, choice]) => ({ protocol, ...choice }))
-  const questions = new Map(asked.map((one) => [`${one.protocol} ${one.probeModel}`, one]))
-  const names = [...new Set(asked.map(({ probeModel }) => probeModel))].join(', ')
-
-  const proofs = await session.step(
-    `Asking ${names} for one word`,
-    Promise.allSettled(
-      [...questions.values()].map(({ protocol, probeModel, probeCure }) =>
-        finder.probe(protocol, probeModel, { catalog, unservedHint: probeCure }),
-      ),
-    ),
-  )
-  return proofs.flatMap((proof) => {
-    if (proof.status === 'rejected') throw proof.reason
-    return proof.value.notices
-  })
-}
-
-function catalogUnavailable({ message }: UserError): Notice {
-  return {
-    code: 'catalog-unavailable',
-    message: `The gateway has no readable list of models (${message})`,
-    hint: 'The model was proven by asking it directly.',
-  }
 }

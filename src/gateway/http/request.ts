@@ -15,6 +15,8 @@ export interface RequestSpec {
   readonly maxBytes: number
   /** Whether the text so far is all we need; the rest is not waited for. */
   readonly isEnough?: (text: string) => boolean
+  /** Longest wait for the whole answer once the request is on its way, in ms. Absent: that of the gateway. */
+  readonly answerWithinMs?: number | undefined
 }
 
 const maxRedirects = 3
@@ -119,11 +121,13 @@ function sendOn(connection: Connection, sending: Sending): Promise<Answer> {
     const received = new Received(spec)
     let isSettled = false
     let closing: NodeJS.Timeout | undefined
+    let patience: NodeJS.Timeout | undefined
 
     const settle = (): boolean => {
       if (isSettled) return false
       isSettled = true
       clearTimeout(total)
+      clearTimeout(patience)
       clearTimeout(closing)
       access.signal?.removeEventListener('abort', onCancel)
       return true
@@ -154,6 +158,8 @@ function sendOn(connection: Connection, sending: Sending): Promise<Answer> {
     connection.dispatcher.dispatch(dispatchOptions(spec, url), {
       onRequestStart() {
         connection.stage = 'first-byte'
+        const { answerWithinMs } = spec
+        if (answerWithinMs !== undefined) patience = setTimeout(onDeadline, answerWithinMs)
       },
       onResponseStart(_controller, status, headers) {
         // Interim answers (1xx) come before the real one.

@@ -22,9 +22,12 @@ const conversational = [
   'gemini',
 ]
 
-/** Whether a model can be offered for a conversation. Where nothing says otherwise, it can. */
+/**
+ * Whether a model can be offered for a conversation. Where nothing says otherwise, it can; what LiteLLM
+ * lists as `openai/*` is a pattern (docs.litellm.ai/docs/wildcard_routing, read 2026-11-22).
+ */
 export function isChatModel(model: CatalogModel): boolean {
-  if (otherPurposes.test(model.id)) return false
+  if (otherPurposes.test(model.id) || model.id.includes('*')) return false
   const types = model.endpointTypes
   if (types === undefined || types.length === 0) return true
   // New API puts what a model is made for first: image models come as image-generation, openai.
@@ -59,9 +62,10 @@ export function defaultModel(catalog: Catalog, protocol: ProtocolName): ChosenMo
   const usable = catalog.models.filter((model) => speaks(model, protocol) !== false)
   const newest = newestSol(gptModels(usable))
   if (newest !== undefined) return { id: newest.model.id, reason: solReason(newest) }
-  const [only, ...others] = usable
-  if (only === undefined || others.length > 0) return undefined
-  return { id: only.id, reason: 'the only chat model of this gateway' }
+  const only = onlyModel(catalog, protocol)
+  return only === undefined
+    ? undefined
+    : { id: only, reason: 'the only chat model of this gateway' }
 }
 
 /** The model for titles and other small work: the previous family's mini, else the newest luna. */
@@ -101,18 +105,26 @@ export function gptTiers(catalog: Catalog): GptTiers {
 /**
  * The catalog's entry for what a person asked for: the very id, else the same id under a vendor's
  * prefix or in other letters; a short family id (`gpt-5.6`) is that family's sol variant, where the
- * catalog lists it. Undefined: not in the catalog.
+ * catalog lists it. Undefined: not in the catalog, which does not say that it is not served.
  */
 export function resolveModel(catalog: Catalog, asked: string): ChosenModel | undefined {
   const { models } = catalog
   const sol = aliasTarget(catalog, asked)
   if (sol !== undefined) return { id: sol, reason: `the sol variant of ${asked}` }
   if (models.some((model) => model.id === asked)) return { id: asked, reason: 'asked for' }
+  // A preset of OpenRouter is no vendor (openrouter.ai/docs/features/presets, read 2026-11-22).
+  if (asked.startsWith('@preset/')) return undefined
 
   const name = withoutVendor(asked).toLowerCase()
   const alike = models.filter((model) => withoutVendor(model.id).toLowerCase() === name)
   const best = alike.find((model) => model.id === withoutVendor(model.id)) ?? alike[0]
   return best && { id: best.id, reason: `the catalog's name for ${asked}` }
+}
+
+/** The one model that a gateway has for conversations. Undefined: it has none, or a choice. */
+export function onlyModel(catalog: Catalog, protocol: ProtocolName): string | undefined {
+  const [only, ...others] = catalog.models.filter((model) => speaks(model, protocol) !== false)
+  return others.length === 0 ? only?.id : undefined
 }
 
 /** The listed model that a short family id is served as. Undefined: it is no such name here. */

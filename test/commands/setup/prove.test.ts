@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { loadClients, rowOf } from '../../../src/clients/list.ts'
 import type { Session } from '../../../src/commands/screen/session.ts'
 import { prove } from '../../../src/commands/setup/prove.ts'
+import type { SetupRun } from '../../../src/commands/setup/run.ts'
 import type { GatewayAccess } from '../../../src/gateway/types.ts'
 import {
   accessTo,
@@ -22,13 +23,9 @@ const session = {
 async function proofOf(ids: string | string[], access: GatewayAccess, model?: string) {
   const clients = await loadClients([ids].flat().map(rowOf))
   const options = model === undefined ? {} : { model }
-  return prove({
-    session,
-    access,
-    clients,
-    options,
-    choose: async (client, catalog, version) => client.choose(catalog, options, version),
-  })
+  const request = { options, gateway: {}, defaults: false }
+  const run = { session, clients, request, consent: 'none', kept: new Map(), runs: [] }
+  return prove(run as unknown as SetupRun, access)
 }
 
 /** A gateway whose list of models answers so, and whose other routes answer as they should. */

@@ -1,0 +1,121 @@
+import { messagesTiers, onlyModel, withoutVendor } from '../../gateway/models/rules.ts'
+import type { Catalog } from '../../gateway/types.ts'
+import type { Notice } from '../../notice.ts'
+import { type SetupOptions, type Slot, slots } from '../client.ts'
+import { isOwnId, knowsModel, sentFirst, tableVersions } from './sent.ts'
+import { withoutWindow } from './settings.ts'
+
+export type Pins = Readonly<Partial<Record<Slot, string>>>
+
+/** Which slot stands in for one that a gateway has no model for, the likest first. */
+const standIns: Readonly<Record<Slot, readonly Slot[]>> = {
+  opus: ['fable', 'sonnet', 'haiku'],
+  sonnet: ['opus', 'haiku', 'fable'],
+  haiku: ['sonnet', 'opus', 'fable'],
+  fable: ['opus', 'sonnet', 'haiku'],
+}
+
+/**
+ * The pins of the slots that nothing names, where a gateway has not the ids that the client sends by
+ * itself: it names its models in its own way (`up/claude-sonnet-5`, `claude-sonnet-4.5`), has none of
+ * Claude's, or just one. Left alone, `/model haiku` would ask for what is not there. None where the
+ * gateway has the client's ids, where nobody can tell, and where there is nothing to fill a slot with.
+ */
+export function fillSlots(asked: {
+  readonly catalog: Catalog | undefined
+  readonly options: SetupOptions
+  /** What the client starts with. */
+  readonly slot: Slot
+  readonly named: Pins
+  readonly version: string | undefined
+}): Pins {
+  const { catalog, options, slot, named, version } = asked
+  if (options.isConfigured && !options.isRefused) return {}
+  const only = catalog && onlyModel(catalog, 'messages')
+  if (only === undefined && hasOwnIds(catalog, options, slot, named)) return {}
+
+  const tiers = catalog && messagesTiers(catalog, slots)
+  const found: Pins = Object.fromEntries(
+    slots.flatMap((name) => {
+      const id = named[name] ?? only ?? (tiers && likest(tiers[name], name, version))
+      return id === undefined ? [] : [[name, id]]
+    }),
+  )
+  return Object.fromEntries(
+    slots.flatMap((name) => {
+      const id = [name, ...standIns[name]].map((other) => found[other]).find(Boolean)
+      return named[name] !== undefined || id === undefined ? [] : [[name, id]]
+    }),
+  )
+}
+
+/** What is said of slots that are filled so. */
+export function aboutFilled(filled: Pins, catalog: Catalog | undefined): readonly Notice[] {
+  const names = slots.filter((slot) => filled[slot] !== undefined)
+  if (names.length === 0) return []
+  const why =
+    catalog === undefined
+      ? 'No list says whether the gateway has the ids that Claude Code sends by itself'
+      : 'The gateway does not list the ids that Claude Code sends by itself'
+  return [
+    {
+      code: 'slots-pinned',
+      message: `${why}, so these are pinned: ${names.map((slot) => `${slot} to ${filled[slot]}`).join(', ')}`,
+      hint: `To choose otherwise: ${names.map((slot) => `--${slot}-model ID`).join(' ')}.`,
+    },
+  ]
+}
+
+/** By the models of the slot that is started with; of a gateway that has none, by those of the others. */
+function hasOwnIds(
+  catalog: Catalog | undefined,
+  { isListMissing }: SetupOptions,
+  slot: Slot,
+  named: Pins,
+): boolean {
+  if (catalog === undefined) {
+    const ids = Object.values(named).map(withoutWindow)
+    return !isListMissing || ids.length === 0 || ids.some(isOwnId)
+  }
+  const tiers = messagesTiers(catalog, slots)
+  const [first, all] = [tiers[slot], slots.flatMap((name) => tiers[name])]
+  return (first.length > 0 ? first : all).some(isOwnId)
+}
+
+/** What the version would send, in the gateway's spelling; else the newest that it knows; else the newest. */
+function likest(
+  tier: readonly string[],
+  slot: Slot,
+  version: string = tableVersions.newest,
+): string | undefined {
+  const own = plain(sentFirst(version, slot))
+  const newestFirst = [...tier].sort(
+    (a, b) => compareParts(partsOf(b), partsOf(a)) || a.length - b.length,
+  )
+  return (
+    newestFirst.find((id) => plain(id) === own) ??
+    newestFirst.find((id) => knowsModel(plain(id), version)) ??
+    newestFirst[0]
+  )
+}
+
+/** `anthropic/claude-sonnet-4.5` and `claude-sonnet-4-5-20250929` are `claude-sonnet-4-5`. */
+function plain(id: string): string {
+  return withoutVendor(id)
+    .toLowerCase()
+    .replaceAll('.', '-')
+    .replace(/-\d{8}$/, '')
+}
+
+/** The numbers of its version: `[3, 7]` for `claude-3-7-sonnet-20250219`. */
+function partsOf(id: string): readonly number[] {
+  return (plain(id).match(/(?<=-)\d{1,2}(?![\w.])/g) ?? []).map(Number)
+}
+
+function compareParts(a: readonly number[], b: readonly number[]): number {
+  for (let part = 0; part < Math.max(a.length, b.length); part++) {
+    const difference = (a[part] ?? 0) - (b[part] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
