@@ -76,9 +76,11 @@ export async function probe(
       break
     }
   if (outcome !== undefined && 'status' in result && isAboutAddress(outcome)) {
-    // Neither route answers as an API: the first one's words are the better ones.
-    if (missing !== undefined) throw missing
-    const isBaseProven = catalog !== undefined || (await servesCatalog(access))
+    // A list that is closed to this key is one all the same.
+    const isListed = catalog !== undefined || missing?.code === 'route-not-allowed'
+    // Neither route answers as an API: the list's words are the better ones, unless both say the same.
+    if (missing !== undefined && !isListed && missing.code !== outcome.code) throw missing
+    const isBaseProven = isListed || (missing === undefined && (await servesCatalog(access)))
     outcome = diagnose(result, questionFor(access, { ...question, isBaseProven }))
   }
   if (outcome !== undefined) throw errorFor({ ...outcome, ...cureOf(outcome, options) })

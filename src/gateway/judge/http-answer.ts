@@ -174,8 +174,7 @@ function diagnoseByCode(found: Case): Outcome | undefined {
   if (question.asked !== 'catalog') {
     if (has(codesOf.modelUnpriced)) return modelUnpriced(found)
     if (has(codesOf.modelNotAllowed)) return modelNotAllowed(found)
-    if (has(codesOf.modelUnknown) || /^model not exist\b/i.test(error.words))
-      return modelUnknown(found)
+    if (has(codesOf.modelUnknown) || modelWords.test(error.words)) return modelUnknown(found)
     if (has(codesOf.protocol) || isUnbuilt(found)) return protocolUnsupported(found)
   }
   if (status === 401 || status === 403) {
@@ -188,6 +187,9 @@ function diagnoseByCode(found: Case): Outcome | undefined {
   if (has(codesOf.route) || /^unexpected endpoint\b/i.test(error.words)) return wrongRoute(found)
   return undefined
 }
+
+/** A model that is not there, of which neither code nor words say the name: DeepSeek, 9router (2026-11-22). */
+const modelWords = /^model not exist\b|^no active credentials for provider\b/i
 
 /** Gateways that admit certain clients only, the second by the client's own user agent (2026-11-22). */
 const clientWords = /\bunauthorized client\b|\bonly available for coding agents\b/i
