@@ -1,7 +1,8 @@
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { loadClient, rowOf, rows } from '../../src/clients/list.ts'
 import { aHome } from '../support/home.ts'
 import { runHere, type Said } from '../support/in-process.ts'
+import { internetTo } from '../support/internet.ts'
 import { exchange, sendsOf } from './as-client.ts'
 import { type RunningProvider, startProvider } from './server.ts'
 import type { Setup, Shape } from './shape.ts'
@@ -73,6 +74,39 @@ describe('set up and proven, or refused with the true cause', () => {
       expect({ model, url: sends.url, ...answered }).toMatchObject({ status: 200 })
       expect(answered.text).toContain('pong')
     }
+  })
+})
+
+/** Cursor has no files: what is printed is entered there, and its servers ask from the internet. */
+describe('what the editor is told', () => {
+  const told = table.flatMap((shape) => {
+    const setup = shape.setups['editor'] ?? shape.setups.chat
+    return setup === undefined ? [] : [{ name: shape.name, shape, setup }]
+  })
+
+  test.each(told)('$name × editor', async ({ shape, setup }) => {
+    const provider = await provide(shape)
+    const { origin, args, env, close } = await internetTo(Number(new URL(provider.origin).port))
+    onTestFinished(close)
+    const isLocal = new URL(shape.host).hostname === 'localhost'
+    const url = (isLocal ? provider.origin : origin) + setup.paste
+    const said = await runHere(
+      aHome(),
+      ['editor', '--base-url', url, ...args, ...(setup.args ?? [])],
+      { ...env, ...setup.env, REPOINT_API_KEY: provider.key },
+    )
+    if (isLocal) return expectRefused(said, { code: 'usage', says: /Cursor cannot use/ })
+    if (setup.refused !== undefined) return expectRefused(said, setup.refused)
+
+    expect(said.json['error']).toBeUndefined()
+    const [, address, model] = said.json['fields'] as readonly { readonly value: string }[]
+    const sends = {
+      url: `${address!.value.replace(origin, provider.origin)}/chat/completions`,
+      headers: { authorization: `Bearer ${provider.key}` },
+      models: [],
+    }
+    const answered = await exchange(sends, 'chat', model!.value)
+    expect({ url: sends.url, ...answered }).toMatchObject({ status: 200 })
   })
 })
 
