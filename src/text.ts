@@ -24,6 +24,11 @@ export function maskSecret(secret: string): string {
   return secret.length >= shortestHinted ? dots + secret.slice(-4) : dots
 }
 
+/** Whether a word may be a key: it begins like one, or is long and holds a digit. */
+export function looksLikeKey(word: string): boolean {
+  return /^sk-/.test(word) || /^(?=.*\d)[\w-]{24,}$/.test(word)
+}
+
 /** Whether a key of a configuration is called like one that holds a secret. */
 export function isSecretName(name: string): boolean {
   return secretName.test(name) && !tokenCount.test(name) && !secretPlace.test(name)

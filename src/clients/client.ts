@@ -1,6 +1,6 @@
 import type { Bytes, ConfigValue, FileEdit, KeyChange } from '../edits/plan.ts'
 import type { ChosenModel } from '../gateway/models/rules.ts'
-import type { Catalog, ProtocolName } from '../gateway/types.ts'
+import type { Catalog, ExtraHeader, KeyHeader, ProtocolName } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { Machine, Platform } from '../platform/platform.ts'
 
@@ -25,6 +25,12 @@ export interface ClientModule {
   readonly protocol: ProtocolName
   /** What else it can be set up to speak. Absent: nothing. */
   readonly alsoSpeaks?: readonly ProtocolName[]
+  /** What it can send beside `authorization: Bearer KEY`. Absent: nothing. */
+  readonly sends?: {
+    readonly headers: boolean
+    /** In which headers the key can go alone. */
+    readonly keyHeaders: readonly KeyHeader[]
+  }
   /** Said after a setup: what a person must do so that a running client sees it. */
   readonly restartAdvice: string
 
@@ -279,6 +285,11 @@ export interface Choice {
    */
   readonly root: string
   readonly key: string
+  /** Where the key goes alone. Absent: `authorization: Bearer`. */
+  readonly keyHeader?: KeyHeader | undefined
+  readonly headers?: readonly ExtraHeader[] | undefined
+  /** Headers of other setups, and of earlier ones: they go where they still stand as written. */
+  readonly formerHeaders?: readonly ExtraHeader[] | undefined
   /** Absolute path of a PEM file with further authorities, where the gateway needs one. */
   readonly caFile?: string | undefined
   readonly providerId: string
@@ -321,6 +332,10 @@ export interface Settings {
   readonly key?: string
   /** The file the key comes from. */
   readonly keyPath?: string
+  /** Where the key goes. Absent: `authorization: Bearer`. */
+  readonly keyHeader?: KeyHeader
+  /** What its files send along to that address. */
+  readonly headers?: readonly ExtraHeader[]
   /** The PEM file with further authorities that its files name; absent: its environment decides. */
   readonly caFile?: string
   readonly providerId?: string

@@ -74,6 +74,19 @@ export const rows: readonly ClientRow[] = [
     flags: [modelFlag, providerIdFlag, contextWindowFlag],
     load: async () => (await import('./opencode/opencode.ts')).opencode,
   },
+  {
+    id: 'qwen',
+    family: 'qwen',
+    label: 'Qwen Code',
+    description: 'set up Qwen Code: its settings.json',
+    examples: ['repoint qwen', 'repoint qwen --model gpt-5.6-sol --context-window 400000'],
+    changes: {
+      files: '`~/.qwen/settings.json`',
+      keys: '`env.QWEN_GATEWAY_API_KEY`, one entry of `modelProviders.openai`, `security.auth.selectedType`, `model.name`',
+    },
+    flags: [modelFlag, contextWindowFlag],
+    load: async () => (await import('./qwen/qwen.ts')).qwen,
+  },
 ]
 
 /** The rows of clients that have files of their own: the first of each family. */

@@ -40,7 +40,7 @@ export function editKeys(
     changes,
     before: file.bytes,
     after: changes.length === 0 ? start : formatOf(file.format).edit(start, changes, file.path),
-    holdsSecret: file.holdsSecret,
+    holdsSecret: file.holdsSecret || changes.some((one) => one.isSecret && one.value !== undefined),
   }
 }
 

@@ -42,7 +42,7 @@ export function shellProfilePaths(machine: Machine): readonly string[] {
 
 /**
  * The variables that a profile exports with a value, in the words of sh, bash, zsh, fish, PowerShell
- * or an environment.d file. A rough reader: it follows no conditions and no sourced files. A later
+ * an environment.d or a .env file. A rough reader: it follows no conditions and no sourced files. A later
  * `unset` takes a variable out again.
  */
 export function exportedVariables(path: string, text: string): readonly ProfileVariable[] {
@@ -81,7 +81,7 @@ interface Step {
 function dialectOf(path: string): (statement: string) => readonly Step[] | undefined {
   if (path.endsWith('.fish')) return fishStep
   if (path.endsWith('.ps1')) return powershellStep
-  if (path.endsWith('.conf') || path.endsWith('environment')) return environmentFileStep
+  if (/\.conf$|environment$|\.env$/.test(path)) return environmentFileStep
   return posixStep
 }
 

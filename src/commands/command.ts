@@ -24,6 +24,11 @@ export function gatewayCommand(name: string) {
     .option('--key-env <name>', 'read the key from this environment variable')
     .option('--allow-http', 'allow plain http to another machine')
     .option('--ca-file <path>', 'trust the certificate authorities in this PEM file too')
+    .option(
+      '--header <header>',
+      "send 'name: $VARIABLE' along, or 'name: @file' (repeatable)",
+      (header: string, before: readonly string[] = []): readonly string[] => [...before, header],
+    )
     .addOption(timeoutOption())
 }
 

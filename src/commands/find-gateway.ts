@@ -5,6 +5,7 @@ import { UserError } from '../errors.ts'
 import { type CatalogOptions, leavesOpen, withoutList } from '../gateway/catalog.ts'
 import { GatewayFinder } from '../gateway/find-roots.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
+import { type HeaderSources, readHeader, withAsked } from '../gateway/input/header.ts'
 import { cleanKey } from '../gateway/input/key.ts'
 import { assumedRoots } from '../gateway/roots.ts'
 import type { Catalog, GatewayAccess, Roots } from '../gateway/types.ts'
@@ -16,7 +17,8 @@ import { settingsNow } from './inventory/client-files.ts'
 import { isAtOwnRoot, placeOf, runsOf } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
 import { rememberModels } from './inventory/model-cache.ts'
-import { savedRoots } from './inventory/saved-gateways.ts'
+import { knownGateway } from './inventory/remember-gateway.ts'
+import { hideHeaders, savedRoots } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 
 /** A key is a line; whatever is larger is not one. */
@@ -32,9 +34,16 @@ export interface Known {
   /** Of `baseUrl`, where they are known. */
   readonly roots?: Roots | undefined
   readonly key?: string | undefined
+  /** What the gateway is called, if it is remembered. */
+  readonly name?: string | undefined
+  /** How it is asked. Absent: as it is remembered. */
+  readonly way?: Way | undefined
   /** Setups in force. Who is asked for a key need not type again the one for the same address. */
   readonly configured?: readonly ConfiguredGateway[]
 }
+
+/** What goes to a gateway beside the key, and where the key goes. */
+export type Way = Pick<GatewayAccess, 'headers' | 'keyHeader'>
 
 export interface ConfiguredGateway {
   /** The client that uses it. */
@@ -42,6 +51,7 @@ export interface ConfiguredGateway {
   readonly baseUrl: string
   readonly roots: Roots
   readonly key: string
+  readonly way: Way
 }
 
 export interface FoundGateway {
@@ -70,15 +80,21 @@ export async function findGateway(
   flags: GatewayFlags,
   known: Known = {},
 ): Promise<FoundGateway> {
+  const asked = (flags.header ?? []).map((text) => readHeader(text, headerSources(session)))
   const address = await findBaseUrl(session, flags, known)
   const key = await findKey(session, flags, known, address.value)
   session.hide(key.value)
+  const access = { baseUrl: address.value, key: key.value }
+  const before = known.way ?? knownGateway(session, { name: known.name, access }) ?? {}
+  const headers = withAsked(before.headers ?? [], asked)
+  hideHeaders(session, headers)
 
   return {
     access: accessTo(session, {
-      baseUrl: address.value,
+      ...access,
       roots: rootsAt(session, flags, known, address.value),
-      key: key.value,
+      keyHeader: before.keyHeader,
+      headers,
       timeoutMs: flags.timeout * 1000,
       caFile: caFileFor(session, address.value, flags.caFile),
     }),
@@ -116,7 +132,7 @@ function rootsAt(
 /** A gateway, asked from this machine until the command is interrupted. */
 export function accessTo(
   { platform }: Session,
-  gateway: Pick<GatewayAccess, 'baseUrl' | 'roots' | 'key' | 'timeoutMs' | 'caFile'>,
+  gateway: Omit<GatewayAccess, 'env' | 'signal'>,
 ): GatewayAccess {
   return { ...gateway, env: platform.machine.env, signal: platform.interrupt }
 }
@@ -178,10 +194,11 @@ export async function configuredGateways(
 
   return (await loadClients(configured)).flatMap((client) => {
     const settings = settingsNow(session, client) ?? {}
+    const { key, headers, keyHeader } = settings
     const place = placeOf(session, client, settings, runs)
     const isOurs = isAtOwnRoot(client, settings, runs)
-    return place && isOurs && settings.key
-      ? [{ label: client.label, ...place, key: settings.key }]
+    return place && isOurs && key
+      ? [{ label: client.label, ...place, key, way: { headers, keyHeader } }]
       : []
   })
 }
@@ -259,7 +276,7 @@ async function keyByFlag(session: Session, flags: GatewayFlags): Promise<string 
     })
 
   if (keyStdin) return asText(await keyFromStdin(session))
-  if (keyFile !== undefined) return keyFromFile(session, keyFile)
+  if (keyFile !== undefined) return secretFile(session, keyFile, '--key-file')
   if (keyEnv === undefined) return env['REPOINT_API_KEY'] || undefined
   if (!/^[A-Za-z_]\w{0,63}$/.test(keyEnv))
     throw new UserError({
@@ -277,6 +294,13 @@ async function keyByFlag(session: Session, flags: GatewayFlags): Promise<string 
   return value
 }
 
+function headerSources(session: Session): HeaderSources {
+  return {
+    variable: (name) => session.platform.machine.env[name],
+    file: (path) => secretFile(session, path, '--header'),
+  }
+}
+
 async function keyFromStdin({ platform }: Session): Promise<Uint8Array> {
   // What is typed there is the key itself.
   platform.ask.release()
@@ -292,14 +316,15 @@ async function keyFromStdin({ platform }: Session): Promise<Uint8Array> {
   }
 }
 
-function keyFromFile(session: Session, path: string): string {
+function secretFile(session: Session, path: string, flag: '--key-file' | '--header'): string {
+  const what = flag === '--key-file' ? 'key file' : 'file'
   try {
     return asText(session.platform.files.read(path, maxKeyBytes))
   } catch (error) {
     throw new UserError({
       code: 'key-missing',
-      message: `The key file ${session.showPath(path)} cannot be read`,
-      hint: 'Check the path of --key-file and its permissions.',
+      message: `The ${what} ${session.showPath(path)} cannot be read`,
+      hint: `Check the path of ${flag} and its permissions.`,
       cause: error,
     })
   }

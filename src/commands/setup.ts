@@ -7,6 +7,7 @@ import { unusualRoots } from '../gateway/roots.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan, checkTargets } from '../transaction/apply.ts'
 import type { Applied, RunRecord } from '../transaction/record.ts'
+import { applyRollback, planRollback } from '../transaction/rollback.ts'
 import { rootNotice } from '../transaction/target.ts'
 import {
   type CommandFile,
@@ -125,12 +126,13 @@ export async function setUp(
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 
   const [{ client, models }] = drafts as [Draft]
+  const isProvenBefore = request.verify && !proof.isLeftToClients
   const used = {
     access,
     name: request.name,
     allowHttp: request.gateway.allowHttp,
     keychain: request.keychain,
-    proof: request.verify
+    proof: isProvenBefore
       ? { protocol: protocolOf(client, models), model: models.probeModel }
       : undefined,
   }
@@ -140,16 +142,31 @@ export async function setUp(
   session.noteApplied(applied)
   if (proof.catalog !== undefined) rememberModels(session, proof.catalog)
   for (const { client } of drafts) expectReadBack(client, readClientFiles(session, client), access)
-  rememberGateway(session, remembered)
+  if (!proof.isLeftToClients) rememberGateway(session, remembered)
 
   const changed = clients.filter(({ id }) => isChanged(applied, id))
   const toDo = await stopLeftRunning(session, changed, consent)
   const tried: Tried[] = []
-  if (request.tryClient) for (const client of clients) tried.push(await tryClient(session, client))
+  try {
+    if (request.tryClient)
+      for (const client of clients) tried.push(await tryClient(session, client))
+  } catch (error) {
+    if (proof.isLeftToClients) takeBack(session, applied)
+    throw error
+  }
+  if (proof.isLeftToClients) rememberGateway(session, remembered)
   const advice = clients.map(({ restartAdvice }) => restartAdvice)
   const next = applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : []
-  reportSetup(run, { plan, applied, tried, next })
+  reportSetup(run, { plan, applied, tried, isProvenBefore, next })
   return 0
+}
+
+/** There is no proof: what was written goes back. */
+function takeBack(session: Session, { run }: Applied): void {
+  const plan = run && planRollback(session.platform, { run: run.id })
+  if (plan === undefined) return
+  applyRollback(session.platform, plan)
+  session.noteTakenBack()
 }
 
 function planOf({ request, access }: RunWithGateway, drafts: readonly Draft[]): Plan {

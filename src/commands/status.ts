@@ -5,6 +5,7 @@ import { compact } from '../compact.ts'
 import { plainPath } from '../edits/values.ts'
 import { exitStatus } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
+import { headerDocument, shownHeader } from '../gateway/input/header.ts'
 import { rootsOf, shownRoot, usualRoots } from '../gateway/roots.ts'
 import { maskSecret } from '../text.ts'
 import type { RunRecord } from '../transaction/record.ts'
@@ -185,7 +186,8 @@ function from(session: Session, path: string | undefined): string {
 }
 
 function configured(session: Session, settings: Settings, origins: Origins): [string, string][] {
-  const { slotModels = {} } = settings
+  const { slotModels = {}, headers = [], keyHeader } = settings
+  const sentAs = keyHeader === undefined ? '' : `, sent as ${keyHeader}`
   const rows: [string, string | undefined][] = [
     ['model', settings.model && settings.model + from(session, origins.model)],
     ['small', settings.smallModel && settings.smallModel + from(session, origins.smallModel)],
@@ -195,8 +197,9 @@ function configured(session: Session, settings: Settings, origins: Origins): [st
     [
       'key',
       settings.key &&
-        `${maskSecret(settings.key)}${settings.keyPath ? ` in ${session.showPath(settings.keyPath)}` : ''}`,
+        `${maskSecret(settings.key)}${sentAs}${settings.keyPath ? ` in ${session.showPath(settings.keyPath)}` : ''}`,
     ],
+    ...headers.map((header): [string, string] => ['header', shownHeader(header)]),
     [
       'key also',
       settings.alsoSendsTo && `to ${settings.alsoSendsTo}, from conversations of before`,
@@ -229,7 +232,7 @@ function asDocument(session: Session, { state, wanted, drift }: Told) {
     return { id: client.family, label: client.label, error: { code, message, hint } }
   }
   const { client, settings, origins, obstacles, files } = state
-  const { key, root, ...rest } = settings
+  const { key, root, headers = [], ...rest } = settings
   return {
     id: client.family,
     label: client.label,
@@ -238,6 +241,7 @@ function asDocument(session: Session, { state, wanted, drift }: Told) {
     gateway: gatewayOf(session, client, settings) ?? null,
     origins,
     key: key === undefined ? null : maskSecret(key),
+    ...compact({ headers: headerDocument(headers) }),
     expected: wanted?.baseUrl ?? null,
     drift,
     files: files.map((file) => ({

@@ -1,5 +1,6 @@
 import type { CommanderError } from '@commander-js/extra-typings'
 import { UserError } from '../errors.ts'
+import { looksLikeKey } from '../text.ts'
 
 /**
  * What commander says, without the values of options, which may be secrets.
@@ -50,8 +51,4 @@ export function keyOnCommandLine(): UserError {
       'A key on the command line is not accepted: other users see it in the process list, and it stays in the shell history',
     hint: 'Use --key-stdin, --key-file PATH, --key-env NAME, or REPOINT_API_KEY.',
   })
-}
-
-function looksLikeKey(text: string): boolean {
-  return /^sk-/.test(text) || /^(?=.*\d)[\w-]{24,}$/.test(text)
 }

@@ -30,7 +30,8 @@ export async function tryAsk(
   spec: RequestSpec,
 ): Promise<Answer | NetworkFailure> {
   const headers = {
-    authorization: `Bearer ${access.key}`,
+    ...Object.fromEntries((access.headers ?? []).map(({ name, value }) => [name, value])),
+    ...keyIn(access),
     // Error texts follow it in many gateways; ours are English too.
     'accept-language': 'en',
     'user-agent': 'repoint',
@@ -45,13 +46,22 @@ export async function tryAsk(
   }
 }
 
+function keyIn({ key, keyHeader }: GatewayAccess): Readonly<Record<string, string>> {
+  return keyHeader === undefined ? { authorization: `Bearer ${key}` } : { [keyHeader]: key }
+}
+
 export function questionFor(access: GatewayAccess, question: OwnQuestion): Question {
   return {
     ...question,
     baseUrl: access.baseUrl,
-    secrets: [access.key],
+    secrets: secretsOf(access),
     isCheckRefused: access.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0',
   }
+}
+
+/** What must not come back in a message. */
+export function secretsOf({ key, headers = [] }: GatewayAccess): readonly string[] {
+  return [key, ...headers.flatMap(({ value, isSecret }) => (isSecret ? [value] : []))]
 }
 
 export function errorFor(outcome: Outcome): UserError {

@@ -1,7 +1,7 @@
 import { compact } from '../compact.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
-import { judged, tryAsk } from './ask.ts'
+import { judged, secretsOf, tryAsk } from './ask.ts'
 import type { RequestSpec } from './http/request.ts'
 import { type Answer, maxCatalogBytes } from './judge/answer.ts'
 import { readPage } from './models/catalog.ts'
@@ -52,7 +52,7 @@ export async function readCatalog(
     serverTime ??= clockOf(answer)
 
     const before = models.size
-    const found = readPage(answer.body, access.key, maxModels - before)
+    const found = readPage(answer.body, secretsOf(access), maxModels - before)
     for (const model of found.models) models.set(model.id, model)
     leftOut += found.leftOut
 

@@ -1,7 +1,7 @@
 import { compact } from '../compact.ts'
 import { type ErrorCode, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
-import { errorFor, questionFor, tryAsk } from './ask.ts'
+import { errorFor, questionFor, secretsOf, tryAsk } from './ask.ts'
 import { catalogRequest } from './catalog.ts'
 import { cleanForeignText } from './foreign-text.ts'
 import type { RequestSpec } from './http/request.ts'
@@ -87,7 +87,7 @@ export async function probe(
 
   const { body } = result as Answer
   const proof = proofIn(protocol, body)
-  const named = 'model' in proof ? cleanForeignText(proof.model ?? '', [access.key]) : ''
+  const named = 'model' in proof ? cleanForeignText(proof.model ?? '', secretsOf(access)) : ''
   return compact({
     protocol,
     model,

@@ -25,6 +25,20 @@ export interface Catalog {
   readonly serverTime?: Date
 }
 
+/** A header that goes with every request beside the usual ones: some gateways choose by it. */
+export interface ExtraHeader {
+  /** In lower case. */
+  readonly name: string
+  /** Visible ASCII and spaces inside. */
+  readonly value: string
+  /** It came from a variable or a file, and is shown nowhere. */
+  readonly isSecret?: true
+}
+
+/** Headers for a key that is not taken as `authorization: Bearer`. */
+export const keyHeaders = ['x-api-key', 'api-key'] as const
+export type KeyHeader = (typeof keyHeaders)[number]
+
 /** Where a gateway's routes hang; no slash at the end. */
 export interface Roots {
   /** Before `/models`, `/chat/completions`, `/responses`: mostly ends in `/v1`. */
@@ -41,6 +55,9 @@ export interface GatewayAccess {
   readonly roots: Roots
   /** Already cleaned. Never printed. */
   readonly key: string
+  /** Where the key goes alone. Absent: `authorization: Bearer`. */
+  readonly keyHeader?: KeyHeader | undefined
+  readonly headers?: readonly ExtraHeader[] | undefined
   /** For the whole of one request, in ms. */
   readonly timeoutMs: number
   /** A PEM file with further authorities. */

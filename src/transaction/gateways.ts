@@ -16,12 +16,23 @@ export interface SavedGateway {
   readonly key?: string
   /** What is shown of a key that lies in the keychain. */
   readonly maskedKey?: string
+  /** Absent: the key goes as `authorization: Bearer`. */
+  readonly keyHeader?: 'x-api-key' | 'api-key'
+  readonly headers?: readonly SavedHeader[]
   /** Absolute path of a PEM file with further authorities. */
   readonly caFile?: string
   /** Plain http to another machine was allowed. */
   readonly allowHttp?: true
   /** When one word was had from it last, and how; absent: never. */
   readonly proven?: { readonly at: string; readonly protocol: string; readonly model: string }
+}
+
+/** Goes with every request to the gateway. */
+export interface SavedHeader {
+  readonly name: string
+  readonly value: string
+  /** Shown nowhere. */
+  readonly isSecret?: true
 }
 
 /** What a name is made of: a word that no shell and no path takes for anything else. */
@@ -94,7 +105,7 @@ function decode(text: string): readonly SavedGateway[] | undefined {
 }
 
 function isGateway(value: Partial<Record<keyof SavedGateway, unknown>>): value is SavedGateway {
-  const { name, baseUrl, roots, key, maskedKey, caFile, proven } = value
+  const { name, baseUrl, roots, key, maskedKey, caFile, proven, keyHeader, headers } = value
   const isText = (one: unknown) => typeof one === 'string'
   const never = { at: '', protocol: '', model: '' }
   const { at, protocol, model } = (proven ?? never) as Record<string, unknown>
@@ -102,8 +113,14 @@ function isGateway(value: Partial<Record<keyof SavedGateway, unknown>>): value i
   return (
     typeof name === 'string' &&
     gatewayNames.test(name) &&
-    [baseUrl, chat, messages, key ?? maskedKey, caFile ?? '', at, protocol, model].every(isText)
+    [baseUrl, chat, messages, key ?? maskedKey, caFile ?? '', at, protocol, model].every(isText) &&
+    [undefined, 'x-api-key', 'api-key'].includes(keyHeader as undefined) &&
+    (headers === undefined || (Array.isArray(headers) && headers.every(isHeader)))
   )
+}
+
+function isHeader({ name, value }: Partial<Record<keyof SavedHeader, unknown>>): boolean {
+  return typeof name === 'string' && typeof value === 'string'
 }
 
 /** Needs the lock. What a crash has left of an earlier try holds keys, and goes first. */

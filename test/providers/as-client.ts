@@ -17,7 +17,8 @@ type Env = Readonly<Record<string, string>>
 
 /**
  * Reads a client's files as the client does, and not as repoint does: this is what judges it.
- * (Codex 0.169.0, Claude Code 2.1.330, opencode 1.18.34; each is run for real in test/clients.)
+ * (Codex 0.169.0, Claude Code 2.1.330, opencode 1.18.34, Qwen Code 0.24.1 …; each is run for real in
+ * test/clients.)
  */
 export function sendsOf({ id, family }: Client, home: Home, env: Env): Sends {
   const read = readers[family]
@@ -76,6 +77,19 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
         ...Object.fromEntries(lines.map((line) => line.split(/:\s*(.*)/s).slice(0, 2))),
       },
       models: [...ids, ...subagent].map((model) => model.replace(/\[1m\]$/i, '')),
+    }
+  },
+
+  qwen(home) {
+    const { env, modelProviders, model } = JSON.parse(home.text('.qwen/settings.json'))
+    const entry = modelProviders.openai.find((one: { id: string }) => one.id === model.name)
+    return {
+      url: `${entry.baseUrl}/chat/completions`,
+      headers: {
+        authorization: `Bearer ${env[entry.envKey]}`,
+        ...entry.generationConfig?.customHeaders,
+      },
+      models: [model.name],
     }
   },
 

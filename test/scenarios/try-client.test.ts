@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aServer } from '../gateway/forged.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
@@ -106,6 +107,68 @@ test('--try-client: the key is not in the client’s environment', async () => {
   const { stdout } = await tryCodex(home)
   expect(stdout).toContain('done')
   expect(stdout).not.toContain('REPOINT_API_KEY')
+})
+
+describe('a gateway that admits certain clients only', () => {
+  async function setUpAt(home: Home, ...args: string[]) {
+    const { port, seen } = await aServer(({ method }, response) => {
+      const list = { data: [{ id: 'gpt-5.6-sol' }] }
+      const message = 'This plan is currently only available for Coding Agents such as Codex.'
+      response.writeHead(method === 'GET' ? 200 : 403, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(method === 'GET' ? list : { error: { message } }))
+    })
+    const env = { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:/usr/bin:/bin` }
+    const url = `http://127.0.0.1:${port}`
+    const flags = ['--base-url', url, '--yes', '--json', ...args]
+    return { ...(await runCli(home, ['codex', ...flags], { env })), url, seen }
+  }
+
+  async function gatewaysIn(home: Home) {
+    return (await runCli(home, ['gateways', '--json'])).json
+  }
+
+  test('is refused without --try-client, which is the cure', async () => {
+    const home = withCodex('echo pong')
+    expect(await setUpAt(home)).toMatchObject({
+      status: 7,
+      json: {
+        changed: false,
+        error: { code: 'client-refused', hint: expect.stringContaining('--try-client') },
+      },
+    })
+  })
+
+  test('is proven by the client itself', async () => {
+    const home = withCodex('echo pong')
+    const { status, json, seen, url } = await setUpAt(home, '--try-client')
+    expect({ status, json }).toMatchObject({
+      status: 0,
+      json: {
+        changed: true,
+        verified: { before: false, after: true },
+        tried: [{ client: 'codex', said: 'pong' }],
+      },
+    })
+    expect((json as { warnings: { code: string }[] }).warnings).toContainEqual(
+      expect.objectContaining({ code: 'left-to-clients' }),
+    )
+    expect(seen.filter(({ method }) => method === 'POST')).toHaveLength(1)
+    expect(await gatewaysIn(home)).toMatchObject({ gateways: [{ baseUrl: url, proven: null }] })
+  })
+
+  test('and by a client that fails not at all: everything goes back', async () => {
+    const home = withCodex('echo "stream error: 403 Forbidden" >&2; exit 1')
+    home.put('.codex/config.toml', '# mine\nmodel = "o3"\n')
+    const before = home.snapshot()
+    expect(await setUpAt(home, '--try-client')).toMatchObject({
+      status: 8,
+      json: { changed: false, error: { code: 'client-failed', filesChanged: false } },
+    })
+    expect(home.snapshot()).toEqual(before)
+    expect(await gatewaysIn(home)).toMatchObject({ gateways: [] })
+    const again = await runCli(home, ['rollback', '--json'])
+    expect(again.json).toMatchObject({ changed: false })
+  })
 })
 
 test('--try-client: without the client nothing is written', async () => {

@@ -1,5 +1,7 @@
 import type { ConfigValue, KeyChange } from '../../edits/plan.ts'
 import { type Choice, slots, usualSlot } from '../client.ts'
+import { rootOf } from '../texts.ts'
+import { customHeaders } from './headers.ts'
 import {
   type ClaudeSettings,
   inEnv,
@@ -20,8 +22,9 @@ export function ourKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange
     value,
   })
   return [
-    { ...set(names.token, choice.key), isSecret: true, isBound: true },
+    ...keyKeys(now, choice),
     { ...set(names.baseUrl, choice.root), isBound: true },
+    ...headerKeys(now, choice),
     // Another file that stands there may hold the authority of a proxy, which we do not know.
     ...(choice.caFile && !now.env[names.authorities]
       ? [set(names.authorities, choice.caFile)]
@@ -30,6 +33,29 @@ export function ourKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange
     ...mappingKeys(now, choice).map(([name, value]) => set(name, value)),
     ...rootModel(now, choice),
   ]
+}
+
+/** Each alone: what stands in both goes out twice. */
+function keyKeys(now: ClaudeSettings, { key, keyHeader }: Choice): readonly KeyChange[] {
+  const [name, other] =
+    keyHeader === undefined ? [names.token, undefined] : [names.apiKey, names.token]
+  const isOtherThere = other !== undefined && now.env[other] !== undefined
+  return [
+    { path: inEnv(name), value: key, isSecret: true, isBound: true },
+    ...(isOtherThere
+      ? [{ path: inEnv(other), value: undefined, isSecret: true, isBound: true }]
+      : []),
+  ]
+}
+
+function headerKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange[] {
+  const found = now.env[names.headers]
+  const url = now.env[names.baseUrl]
+  const isOtherAddress = url !== undefined && rootOf(url) !== choice.root
+  const value = customHeaders(found, choice, isOtherAddress)
+  if (value === undefined && found === undefined) return []
+  const isOurs = value !== found || (choice.headers ?? []).length > 0
+  return isOurs ? [{ path: inEnv(names.headers), value, isSecret: true, isBound: true }] : []
 }
 
 type Variable = readonly [name: string, value: ConfigValue | undefined]

@@ -18,6 +18,7 @@ import { editKeys } from '../repairs.ts'
 import { testedVersions } from '../tested.ts'
 import { brokenText, fileOf, layersOf, originOf, readFile, rootOf } from '../texts.ts'
 import { isDiscovering, ourKeys } from './choice.ts'
+import { readCustomHeaders } from './headers.ts'
 import { chooseMapped, chooseSlots, usesOfMapping, usesOfSlots } from './models.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
@@ -57,6 +58,8 @@ const shared = {
     answerIn,
   },
   protocol: 'messages',
+  // `api-key` alone it cannot send: the token or the API key goes out beside every other header.
+  sends: { headers: true, keyHeaders: ['x-api-key'] },
   sendsByVersion: true,
   restartAdvice: 'Close every running Claude Code and start it again.',
   files: claudeFiles,
@@ -220,12 +223,16 @@ function readBackClaude(texts: FileTexts): Settings {
   const url = env[names.baseUrl] || undefined
   // Without a token Claude Code sends the API key, as x-api-key.
   const key = env[names.token] || env[names.apiKey] || undefined
+  const isKeyAlone = key !== undefined && !env[names.token]
+  const headers = readCustomHeaders(env[names.headers])
   const slotModels = slotModelsIn(settings)
   const hasLogin = layersOf(texts, 'credentials').some((layer) => layer.bytes !== null)
   return {
     ...(url === undefined ? {} : { root: rootOf(url) }),
     ...(skipped === undefined ? modelIn(settings) : {}),
     ...(key === undefined ? {} : { key, keyPath: file.path }),
+    ...(isKeyAlone ? { keyHeader: 'x-api-key' as const } : {}),
+    ...(headers.length === 0 ? {} : { headers }),
     ...(Object.keys(slotModels).length === 0 ? {} : { slotModels }),
     ...(env[names.authorities] ? { caFile: env[names.authorities] } : {}),
     ...(env[names.subagent] ? { subagentModel: env[names.subagent] } : {}),

@@ -21,6 +21,7 @@ import {
   shownUrl,
   textAt,
 } from '../texts.ts'
+import { isCredentialLine, linesOf } from './headers.ts'
 import {
   type ClaudeSettings,
   inEnv,
@@ -45,7 +46,7 @@ export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
     // What else may be wrong with a skipped file, the plan rights or refuses.
     ...(now.isRepairable ? skipped(now) : []),
     ...folder(scene),
-    ...apiKey(scene, view),
+    ...(choice.keyHeader === undefined ? apiKey(scene, view) : asksForKey(scene.texts, choice.key)),
     ...otherCredentials(scene, view),
     ...loginKey(scene.texts),
     ...models(view),
@@ -180,8 +181,8 @@ function otherCredentials(scene: Scene, { settings, place }: View): readonly Obs
       message: `${names.headers} carries a credential, which goes out beside the token`,
       place: place(inEnv(names.headers)),
       cure: 'Remove it.',
-      repair: dropCredential(inEnv(names.headers)),
-      needsConsent: `${names.headers} is removed from ${settings.path}.`,
+      repair: setSecret(inEnv(names.headers), withoutCredential(settings.env[names.headers])),
+      needsConsent: `The credential in ${names.headers} is removed from ${settings.path}.`,
       weight: 'blocks',
     })
   }
@@ -224,7 +225,63 @@ function loginKey(texts: FileTexts): readonly Obstacle[] {
 
 /** It is undone together with address and token: alone it would go to the gateway. */
 function dropCredential(path: KeyPath, value?: ''): Repair {
+  return setSecret(path, value)
+}
+
+function setSecret(path: KeyPath, value: string | undefined): Repair {
   return { role: 'settings', changes: [{ path, value, isSecret: true, isBound: true }] }
+}
+
+function withoutCredential(headers: string | undefined): string | undefined {
+  const lines = linesOf(headers).filter((line) => !isCredentialLine(line))
+  return lines.join('\n') || undefined
+}
+
+/**
+ * Its UI asks once whether to use an API key, with No as the default answer, which means what else it
+ * has: a saved login goes to the gateway then. Headless it does not ask. Run with 2.1.197 and 2.1.330,
+ * 2026-11-22.
+ */
+function asksForKey(texts: FileTexts, key: string): readonly Obstacle[] {
+  const answer = answerFor(texts, key)
+  if (answer?.list === 'approved') return []
+  const hasLogin = layersOf(texts, 'credentials').some((file) => file.bytes !== null)
+  const otherwise = hasLogin ? 'it sends your saved login to the gateway' : 'it has no key'
+  return [
+    {
+      code: 'claude-asks-for-key',
+      message:
+        answer === undefined
+          ? `the gateway takes the key as x-api-key alone, so it is ${names.apiKey} for Claude Code, whose UI asks once whether to use it`
+          : `Claude Code's UI was told not to use this key as ${names.apiKey}: ${otherwise}`,
+      place: answer?.place ?? 'at its next start',
+      cure:
+        answer === undefined
+          ? `Answer Yes; with No, which it offers first, ${otherwise}.`
+          : 'Take the entry out of that list.',
+      ...(hasLogin
+        ? {
+            needsConsent: `Unless you answer Yes when Claude Code asks whether to use the API key, ${otherwise}.`,
+          }
+        : {}),
+      weight: 'may-block',
+    },
+  ]
+}
+
+/** What was answered for a key, of which the client keeps the last 20 characters. */
+function answerFor(
+  texts: FileTexts,
+  key: string,
+): { readonly list: 'approved' | 'rejected'; readonly place: string } | undefined {
+  const [state] = layersOf(texts, 'state').map(readFile)
+  for (const list of ['approved', 'rejected'] as const) {
+    const path = ['customApiKeyResponses', list]
+    const value = state?.document?.get(path)
+    if (state && Array.isArray(value) && value.includes(key.slice(-20)))
+      return { list, place: placeOf(state, path) }
+  }
+  return undefined
 }
 
 function models({ settings, place }: View): readonly Obstacle[] {
@@ -299,8 +356,11 @@ function address(scene: Scene, { settings, place }: View, url: string): readonly
       weight: 'blocks',
     })
   }
+  const apiKey = settings.env[names.apiKey]
+  const isApproved = apiKey !== undefined && answerFor(scene.texts, apiKey)?.list === 'approved'
   if (
     !settings.env[names.token] &&
+    !isApproved &&
     layersOf(scene.texts, 'credentials').some((file) => file.bytes)
   ) {
     found.push({
@@ -335,8 +395,11 @@ function address(scene: Scene, { settings, place }: View, url: string): readonly
 function shell(scene: Scene, { settings }: View, choice?: Choice): readonly Obstacle[] {
   const { machine } = scene
   const filled = choice?.models.slotModels ?? {}
+  const isKeyAlone = choice ? choice.keyHeader !== undefined : !settings.env[names.token]
   const effects: readonly (readonly [name: string, effect: string])[] = [
-    [names.apiKey, 'Claude Code sends it beside the token, and gateways read it first'],
+    isKeyAlone
+      ? [names.token, 'Claude Code sends it beside the API key, to a gateway that refuses it']
+      : [names.apiKey, 'Claude Code sends it beside the token, and gateways read it first'],
     ...serviceSwitches.map(
       (name) => [name, 'Claude Code uses another service than the gateway'] as const,
     ),
@@ -405,7 +468,7 @@ function proxy({ machine }: Scene, { settings }: View, url: string): readonly Ob
 }
 
 function isCredential(name: string): boolean {
-  return name === names.apiKey || name === names.headers
+  return name === names.apiKey || name === names.token || name === names.headers
 }
 
 /** Files that win over the settings: of the project in this folder, and of the administrator. */
@@ -475,7 +538,7 @@ function setEnv(name: string, value: string | undefined): Repair {
 }
 
 function carriesCredential(headers: string | undefined): boolean {
-  return headers !== undefined && /^\s*(?:x-api-key|authorization)\s*:/im.test(headers)
+  return linesOf(headers).some(isCredentialLine)
 }
 
 function isSet(value: string | undefined): boolean {

@@ -4,6 +4,7 @@ import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../cli
 import { editKeys } from '../repairs.ts'
 import { fileOf, overlaid } from '../texts.ts'
 import { ourKeys } from './choice.ts'
+import { customHeaders } from './headers.ts'
 import { names, readRepairedSettings } from './settings.ts'
 
 /** Variables of a shell that would speak for another login, or go along to another address. */
@@ -26,13 +27,27 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
 
   const file = fileOf(texts, 'settings')
   const settings = readRepairedSettings(file)
-  const { changes } = editKeys('', file, ourKeys(settings, choice), choice.repairs)
+  const { headers = [] } = choice
+  const standing = settings.env[names.headers]
+  const isSaid = headers.length > 0 && customHeaders(standing, choice, false) === standing
+  if (headers.length > 0 && standing !== undefined && !isSaid)
+    throw new UserError({
+      code: 'usage',
+      message: `${names.headers} in ${settings.path} wins over the headers of this gateway`,
+      hint: 'Point Claude Code at the gateway itself: repoint use NAME claude.',
+    })
+
+  // Arguments are seen by every user of the machine: what is secret stands in variables.
+  const open = { ...choice, headers: [], keyHeader: undefined }
+  const { changes } = editKeys('', file, ourKeys(settings, open), choice.repairs)
   const gone = changes.filter(({ value }) => value === undefined)
   const empty = [
     ...gone.flatMap(({ path: [parent, name] }) =>
       parent === 'env' && typeof name === 'string' ? [name] : [],
     ),
-    ...others.filter((name) => name !== names.baseUrl && settings.env[name] !== undefined),
+    ...others
+      .filter((name) => name !== names.baseUrl && !(isSaid && name === names.headers))
+      .filter((name) => settings.env[name] !== undefined),
     names.token,
   ]
   const overlay: Readonly<Record<string, ConfigValue>> = overlaid({}, [
@@ -42,6 +57,10 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
   ])
   return {
     args: ['--settings', JSON.stringify(overlay), ...args],
-    env: { ...env, ...Object.fromEntries(others.map((name) => [name, undefined])) },
+    env: {
+      ...env,
+      ...Object.fromEntries(others.map((name) => [name, undefined])),
+      ...(headers.length > 0 ? { [names.headers]: customHeaders(undefined, choice, false) } : {}),
+    },
   }
 }

@@ -2,8 +2,10 @@ import { compact } from '../../compact.ts'
 import type { Bytes, FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { defaultModel, withoutVendor } from '../../gateway/models/rules.ts'
+import { keyHeaders } from '../../gateway/types.ts'
 import type { Choice, ClientModule, FileText, FileTexts, Origins, Settings } from '../client.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
+import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
 import { editKeys } from '../repairs.ts'
 import { testedVersions } from '../tested.ts'
@@ -14,7 +16,13 @@ import { codexFiles } from './files.ts'
 import { withoutOffer } from './migrations.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
-import { addressInUse, reservedIds, strayAddress, takesAuthFile } from './provider.ts'
+import {
+  addressInUse,
+  providerInUse,
+  reservedIds,
+  strayAddress,
+  takesAuthFile,
+} from './provider.ts'
 import { startObstacles } from './provider-obstacles.ts'
 import { leftRunning } from './server.ts'
 import tested from './tested.json' with { type: 'json' }
@@ -63,6 +71,7 @@ export const codex: ClientModule = {
     pingEnv: {},
   },
   protocol: 'responses',
+  sends: { headers: true, keyHeaders },
   restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
   files: codexFiles,
   checkOptions: ({ providerId }) => checkProviderId(providerId, 'Codex', reservedIds),
@@ -105,15 +114,22 @@ function planAuth(texts: FileTexts, choice: Choice): FileEdit {
     })
   }
   const isRight = readCodexAuth(file).usableKey === choice.key
-  return {
+  const edit = {
     client: 'codex',
     path: file.path,
     format: 'json',
     scope: 'whole',
-    changes: [{ path: ['OPENAI_API_KEY'], value: choice.key, isSecret: true, isBound: true }],
     before: file.bytes,
-    after: isRight ? file.bytes : authWith(choice.key),
     holdsSecret: true,
+  } as const
+  const change = { path: ['OPENAI_API_KEY'], isSecret: true, isBound: true }
+  // Older versions send what stands there as Bearer all the same (0.105.0; not 0.169.0, 2026-11-22).
+  if (choice.keyHeader !== undefined)
+    return { ...edit, changes: [{ ...change, value: undefined }], after: null }
+  return {
+    ...edit,
+    changes: [{ ...change, value: choice.key }],
+    after: isRight ? file.bytes : authWith(choice.key),
   }
 }
 
@@ -130,6 +146,8 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const config = readFile(file)
   const provider = ['model_providers', choice.providerId]
   const name = textAt(config, [...provider, 'name'])
+  const url = textAt(config, [...provider, 'base_url'])
+  const headers = [...provider, 'http_headers']
   const { contextWindow } = choice.models
   return [
     { path: ['model'], value: choice.models.model },
@@ -144,9 +162,21 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     { path: [...provider, 'base_url'], value: choice.root, isBound: true },
     { path: [...provider, 'wire_api'], value: 'responses' },
     // Without it no Authorization header is sent.
-    { path: [...provider, 'requires_openai_auth'], value: true, isBound: true },
+    {
+      path: [...provider, 'requires_openai_auth'],
+      value: choice.keyHeader === undefined,
+      isBound: true,
+    },
     // Else Codex tries a WebSocket first and prints errors.
     { path: [...provider, 'supports_websockets'], value: false },
+    // Not `env_http_headers`: a variable would have to be set in every shell. Run with 0.105.0 and
+    // 0.169.0, 2026-11-22.
+    ...headerKeys(
+      headers,
+      config.document?.get(headers),
+      choice,
+      url !== undefined && rootOf(url) !== choice.root,
+    ),
   ]
 }
 
@@ -171,12 +201,16 @@ function readBackCodex(texts: FileTexts): Settings {
   const { url } = addressInUse(config)
   const contextWindow = config.document?.get(['model_context_window'])
   const isKeyUsed = auth.usableKey !== undefined && takesAuthFile(config)
+  const { headers, keyed } = readHeaders(providerInUse(config)?.table?.['http_headers'])
+  const isKeyed =
+    keyed !== undefined && providerInUse(config)?.table?.['requires_openai_auth'] !== true
   return compact({
     root: url && rootOf(url),
     model: textAt(config, ['model']),
     contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
-    key: isKeyUsed ? auth.usableKey : undefined,
-    keyPath: isKeyUsed ? authFile.path : undefined,
+    ...(isKeyed ? { ...keyed, keyPath: config.path } : {}),
+    ...(isKeyUsed ? { key: auth.usableKey, keyPath: authFile.path } : {}),
+    headers: headers.length === 0 ? undefined : headers,
     alsoSendsTo: isKeyUsed ? strayAddress(config) : undefined,
     providerId,
     login: auth.login,

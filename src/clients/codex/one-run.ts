@@ -1,5 +1,6 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../client.ts'
+import { wantedHeaders } from '../headers.ts'
 import { fileOf, readFile, tableAt, textAt } from '../texts.ts'
 
 /** What in a table would go along to another address, or speak against our key. */
@@ -14,9 +15,15 @@ const ownToTable = ['auth', 'http_headers', 'env_http_headers', 'query_params']
 export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRun): OneRun {
   const config = readFile(fileOf(texts, 'config'))
   const { models } = choice
-  const table = tableAt(config, ['model_providers', choice.providerId]) ?? {}
-  const isPlain = ownToTable.every((name) => table[name] === undefined)
+  const standing = tableAt(config, ['model_providers', choice.providerId]) ?? {}
+  const isPlain = ownToTable.every((name) => standing[name] === undefined)
   const id = isPlain ? choice.providerId : 'repoint-run'
+  const headers = wantedHeaders(choice).map((header, index) => ({
+    ...header,
+    // The key has its variable already.
+    variable: header.name === choice.keyHeader ? runKeyVariable : `REPOINT_RUN_HEADER_${index + 1}`,
+  }))
+  const secrets = [runKeyVariable, ...headers.map(({ variable }) => variable)]
   const excluded = tableAt(config, ['shell_environment_policy'])?.['exclude']
 
   const settings: readonly (readonly [path: string, value: ConfigValue])[] = [
@@ -24,13 +31,15 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
     [`model_providers.${id}.name`, 'Gateway'],
     [`model_providers.${id}.base_url`, choice.root],
     [`model_providers.${id}.wire_api`, 'responses'],
-    [`model_providers.${id}.env_key`, runKeyVariable],
+    ...(choice.keyHeader === undefined
+      ? [[`model_providers.${id}.env_key`, runKeyVariable] as const]
+      : []),
     [`model_providers.${id}.requires_openai_auth`, false],
     [`model_providers.${id}.supports_websockets`, false],
     // Without it the model's shell could print the key.
     [
       'shell_environment_policy.exclude',
-      [...(Array.isArray(excluded) ? excluded : []), runKeyVariable],
+      [...new Set([...(Array.isArray(excluded) ? excluded : []), ...secrets])],
     ],
     // What is right already may come from a profile of the user's.
     ...(textAt(config, ['model']) === models.model ? [] : [['model', models.model] as const]),
@@ -40,5 +49,15 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
   ]
   // As JSON, which is TOML too for text, numbers, truth values and lists of them.
   const flags = settings.flatMap(([path, value]) => ['-c', `${path}=${JSON.stringify(value)}`])
-  return { args: [...flags, ...args], env: { ...env, CODEX_API_KEY: undefined } }
+  const table = headers.map(({ name, variable }) => `${JSON.stringify(name)}="${variable}"`)
+  const named =
+    table.length === 0 ? [] : ['-c', `model_providers.${id}.env_http_headers={${table.join(',')}}`]
+  return {
+    args: [...flags, ...named, ...args],
+    env: {
+      ...env,
+      ...Object.fromEntries(headers.map(({ variable, value }) => [variable, value])),
+      CODEX_API_KEY: undefined,
+    },
+  }
 }

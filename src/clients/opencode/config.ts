@@ -1,5 +1,6 @@
 import type { ConfigValue } from '../../edits/plan.ts'
-import type { FileTexts } from '../client.ts'
+import type { FileTexts, Settings } from '../client.ts'
+import { readHeaders } from '../headers.ts'
 import { readStrictJson } from '../strict-json.ts'
 import { fileOf, isTable, layersOf, type ReadFile, readFile } from '../texts.ts'
 import type { Layout } from './layout.ts'
@@ -47,7 +48,19 @@ export function readKey(
   texts: FileTexts,
   providerId: string,
   options: Table,
-): { readonly key: string; readonly keyPath: string } | undefined {
+): Pick<Settings, 'key' | 'keyPath' | 'keyHeader'> | undefined {
+  const { keyed } = readHeaders(options['headers'])
+  return (
+    bearerKey(texts, providerId, options) ??
+    (keyed && { ...keyed, keyPath: fileOf(texts, 'config').path })
+  )
+}
+
+function bearerKey(
+  texts: FileTexts,
+  providerId: string,
+  options: Table,
+): Pick<Settings, 'key' | 'keyPath'> | undefined {
   const inline = options['apiKey']
   if (typeof inline === 'string') {
     // Even an empty one keeps auth.json from being read.

@@ -3,7 +3,7 @@ import type { ConfigValue, FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { withLimits } from '../../gateway/models/limits.ts'
 import { defaultModel, smallModel, speaks } from '../../gateway/models/rules.ts'
-import type { Catalog, CatalogModel } from '../../gateway/types.ts'
+import { type Catalog, type CatalogModel, keyHeaders } from '../../gateway/types.ts'
 import type {
   BinaryCheck,
   Choice,
@@ -17,6 +17,7 @@ import type {
 } from '../client.ts'
 import { isCodexAuth } from '../codex/auth.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
+import { headerKeys, readHeaders } from '../headers.ts'
 import { aboutNames, oneUse, pickModel, windowOf } from '../models.ts'
 import { editKeys } from '../repairs.ts'
 import { readStrictJson } from '../strict-json.ts'
@@ -54,6 +55,7 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
       ...binary,
     },
     protocol: 'chat',
+    sends: { headers: true, keyHeaders },
     restartAdvice: `Close every running ${label} and start it again.`,
     files: (machine, look) => filesOf(layout, machine, look),
     checkOptions: ({ providerId }) => checkProviderId(providerId, label, reservedIds),
@@ -139,10 +141,14 @@ function planAuth({ id, label }: Layout, texts: FileTexts, choice: Choice): File
 }
 
 /** What else stands in an entry with a key stays; a login of another kind is replaced whole. */
-function keyEntry(file: FileText, { key, providerId }: Choice): readonly KeyChange[] {
+function keyEntry(file: FileText, { key, keyHeader, providerId }: Choice): readonly KeyChange[] {
   const now = readFile(file)
-  const isOtherLogin =
-    now.document?.get([providerId]) !== undefined && textAt(now, [providerId, 'type']) !== 'api'
+  const hasEntry = now.document?.get([providerId]) !== undefined
+  // With an entry `authorization: Bearer` goes out as well (1.18.33, 2026-11-22).
+  if (keyHeader !== undefined)
+    return hasEntry ? [{ path: [providerId], value: undefined, isSecret: true, isBound: true }] : []
+
+  const isOtherLogin = hasEntry && textAt(now, [providerId, 'type']) !== 'api'
   if (isOtherLogin) {
     return [{ path: [providerId], value: { type: 'api', key }, isSecret: true, isBound: true }]
   }
@@ -157,11 +163,22 @@ function planConfig(layout: Layout, texts: FileTexts, choice: Choice): FileEdit 
   return editKeys(layout.id, file, ourKeys(layout, file, choice), choice.repairs)
 }
 
-function ourKeys({ schema }: Layout, file: FileText, choice: Choice): readonly KeyChange[] {
+/** @throws UserError `usage` for a header of which something else would be sent */
+function ourKeys({ schema, label }: Layout, file: FileText, choice: Choice): readonly KeyChange[] {
+  const replaced = choice.headers?.find(({ value }) => /\{(?:env|file):/.test(value))
+  if (replaced !== undefined)
+    throw new UserError({
+      code: 'usage',
+      message: `${label} would put something else in the place of {env:…} or {file:…} in the header ${replaced.name}`,
+      hint: 'Give the header another value.',
+    })
+
   const now = readFile(file)
   const { models, providerId: id } = choice
   const provider = ['provider', id]
   const url = textAt(now, [...provider, 'options', 'baseURL'])
+  const isOtherGateway = url !== undefined && rootOf(url) !== choice.root
+  const headers = [...provider, 'options', 'headers']
   const smallNow = textAt(now, ['small_model'])
   const small =
     models.smallModel === undefined && smallNow?.startsWith(`${id}/`)
@@ -174,11 +191,8 @@ function ourKeys({ schema }: Layout, file: FileText, choice: Choice): readonly K
       ? []
       : [{ path: [...provider, 'name'], value: 'Gateway' }]),
     { path: [...provider, 'options', 'baseURL'], value: choice.root, isBound: true },
-    ...modelKeys(
-      tableAt(now, [...provider, 'models']) ?? {},
-      choice,
-      url !== undefined && rootOf(url) !== choice.root,
-    ),
+    ...headerKeys(headers, now.document?.get(headers), choice, isOtherGateway),
+    ...modelKeys(tableAt(now, [...provider, 'models']) ?? {}, choice, isOtherGateway),
     { path: ['model'], value: `${id}/${models.model}` },
     { path: ['small_model'], value: small },
   ]
@@ -252,6 +266,7 @@ function readBack(texts: FileTexts): Settings {
   const url = options['baseURL']
   const small = value['small_model']
   const key = providerId === undefined ? undefined : readKey(texts, providerId, options)
+  const { headers } = readHeaders(options['headers'])
   const withoutProvider = (name: string) =>
     providerId && name.startsWith(`${providerId}/`) ? name.slice(providerId.length + 1) : name
   return {
@@ -260,6 +275,7 @@ function readBack(texts: FileTexts): Settings {
     ...(typeof small === 'string' ? { smallModel: withoutProvider(small) } : {}),
     ...(providerId === undefined ? {} : { providerId }),
     ...(key ?? {}),
+    ...(headers.length === 0 ? {} : { headers }),
     ...(problem === undefined ? {} : { broken: problem }),
   }
 }

@@ -29,12 +29,18 @@ export function forOneRun({ layout, texts, choice, asked, keysOf }: Asked): OneR
   const { args, env } = asked
   const { value: config } = mergedConfig(texts)
   const providers = isTable(config['provider']) ? config['provider'] : {}
-  const providerId = ownProvider(providers, choice.providerId)
+  // An entry of auth.json would go out as Bearer beside a key in another header.
+  const isKeyed = choice.keyHeader !== undefined
+  const providerId = isKeyed ? ownId : ownProvider(providers, choice.providerId)
   const [enabled, disabled] = [config['enabled_providers'], config['disabled_providers']]
 
   const changes = [
     ...keysOf(fileOf(texts, 'config'), { ...choice, providerId }),
-    { path: ['provider', providerId, 'options', 'apiKey'], value: `{env:${runKeyVariable}}` },
+    ...(isKeyed
+      ? []
+      : [
+          { path: ['provider', providerId, 'options', 'apiKey'], value: `{env:${runKeyVariable}}` },
+        ]),
     ...(Array.isArray(enabled)
       ? [{ path: ['enabled_providers'], value: [...enabled, providerId] }]
       : []),
@@ -46,11 +52,13 @@ export function forOneRun({ layout, texts, choice, asked, keysOf }: Asked): OneR
   return { args, env: { ...env, [contentVariable]: JSON.stringify(content) } }
 }
 
+const ownId = 'repoint-run'
+
 /** Headers of a provider would go along to another address: then it is one of our own. */
 function ownProvider(providers: { readonly [id: string]: ConfigValue }, id: string): string {
   const provider = providers[id]
   const options = isTable(provider) ? provider['options'] : undefined
-  return isTable(options) && options['headers'] !== undefined ? 'repoint-run' : id
+  return isTable(options) && options['headers'] !== undefined ? ownId : id
 }
 
 /** @throws UserError `usage` */

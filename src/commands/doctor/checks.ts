@@ -188,10 +188,10 @@ export function askGateways(
   const byGateway = new Map<string, Asked>()
   const byState = new Map<Located, Asked>()
   for (const state of states) {
-    const { broken, key } = state.settings
+    const { broken, key, keyHeader, headers } = state.settings
     if (broken !== undefined || state.place === undefined || !key) continue
     const { baseUrl, roots } = state.place
-    const gateway = `${roots.chat} ${roots.messages} ${key}`
+    const gateway = JSON.stringify([roots, key, keyHeader, headers])
     const known = byGateway.get(gateway)
     const access =
       known?.access ??
@@ -199,6 +199,8 @@ export function askGateways(
         baseUrl,
         roots,
         key,
+        keyHeader,
+        headers,
         timeoutMs: request.timeoutSeconds * 1000,
         caFile: caFileFor(session, baseUrl, request.caFile),
       })

@@ -20,10 +20,10 @@ export async function accessToSaved(
   saved: SavedGateway,
   timeoutMs: number,
 ): Promise<GatewayAccess> {
-  const { baseUrl, caFile } = saved
+  const { baseUrl, caFile, headers, keyHeader } = saved
   const roots = rootsOf(saved)
   const key = await keyOf(session, saved, timeoutMs)
-  return accessTo(session, { baseUrl, roots, key, timeoutMs, caFile })
+  return accessTo(session, { baseUrl, roots, key, timeoutMs, caFile, headers, keyHeader })
 }
 
 const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']

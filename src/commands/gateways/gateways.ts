@@ -2,6 +2,7 @@ import { Argument, Command } from '@commander-js/extra-typings'
 import { rowOf } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { exitStatus, UserError } from '../../errors.ts'
+import { headerDocument, shownHeader } from '../../gateway/input/header.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { type CommandFile, examples, timeoutOption } from '../command.ts'
 import { clientsNow } from '../inventory/client-state.ts'
@@ -72,10 +73,11 @@ async function listGateways(session: Session, request: GatewaysRequest): Promise
   session.document({
     command: 'gateways',
     gateways: all.map((one) => {
-      const { maskedKey: _, ...shown } = one
+      const { maskedKey: _, headers = [], ...shown } = one
       return {
         ...shown,
         key: shownKey(one),
+        ...compact({ headers: headerDocument(headers) }),
         keychain: one.key === undefined,
         proven: one.proven ?? null,
         clients: users.get(one.name) ?? [],
@@ -166,6 +168,11 @@ function show(
       ]
     }),
   )
+  for (const { name, headers = [], keyHeader } of all) {
+    if (keyHeader !== undefined) session.say(`  ${name} takes the key as ${keyHeader}`)
+    if (headers.length > 0)
+      session.say(`  ${name} is asked with ${headers.map(shownHeader).join(', ')}`)
+  }
   for (const { name } of all) {
     const failure = checked.get(name)
     if (failure === undefined) continue

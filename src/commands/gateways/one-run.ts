@@ -8,6 +8,7 @@ import {
   runKeyVariable,
   type SetupOptions,
 } from '../../clients/client.ts'
+import { expectSendable } from '../../clients/headers.ts'
 import { UserError } from '../../errors.ts'
 import { rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
@@ -54,6 +55,7 @@ export function forClient(session: Session, clients: readonly Client[], target: 
     REPOINT_BASE_URL: undefined,
     REPOINT_API_KEY: undefined,
   }
+  expectSendable(client, access)
   const protocol = protocolOf(client, models)
   const root = rootFor(access.roots, protocol)
   const run = client.forOneRun!(
@@ -61,6 +63,8 @@ export function forClient(session: Session, clients: readonly Client[], target: 
     {
       root,
       key: access.key,
+      keyHeader: access.keyHeader,
+      headers: access.headers,
       providerId: providerIdOf(session, client),
       models,
       options,

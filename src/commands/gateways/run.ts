@@ -71,12 +71,25 @@ async function runOnce(session: Session, request: RunRequest): Promise<number> {
       ? forClient(session, called, target)
       : { args: asked.args, env: pointedAt(access, asked.env) }
   if (told !== undefined) session.remark(`note: ${told}`)
+  if (isShell || called.length === 0) noteUnsaid(session, access)
   platform.ask.release()
 
   const result = await withFiles(platform, asked.folder, files, () =>
     platform.runInForeground(words[0]!, args, { env }),
   )
   return statusOf(result, words[0]!, 'Check the command behind the name of the gateway.')
+}
+
+/** What a program without a client of ours would have to be told by hand. */
+function noteUnsaid(session: Session, { headers = [], keyHeader }: GatewayAccess): void {
+  const names = [
+    ...headers.map(({ name }) => name),
+    ...(keyHeader === undefined ? [] : [keyHeader]),
+  ]
+  if (names.length > 0)
+    session.remark(
+      `note: The gateway is asked with ${names.join(', ')}, which no variable tells other programs.`,
+    )
 }
 
 /** Undefined: it has none, and may serve the client all the same. */

@@ -16,7 +16,7 @@ export interface Proof {
 
 /** A gateway that a setup has used. */
 interface Used {
-  readonly access: Pick<GatewayAccess, 'baseUrl' | 'roots' | 'key' | 'caFile' | 'timeoutMs'>
+  readonly access: Omit<GatewayAccess, 'env' | 'signal'>
   /** As the user called it; absent: a name is found. */
   readonly name?: string | undefined
   readonly allowHttp?: boolean | undefined
@@ -114,7 +114,7 @@ function changeOrSay(session: Session, change: Parameters<typeof changeGateways>
 /** Pure. */
 export function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGateway {
   const { access, proof, allowHttp } = used
-  const { baseUrl, key } = access
+  const { baseUrl, key, headers = [], keyHeader } = access
   const name = used.name ?? knownName(all, access) ?? freeName(all, baseUrl)
   const before = all.find((one) => one.name === name)
   const isSame = before?.baseUrl === baseUrl && isKeyOf(before, key)
@@ -125,17 +125,34 @@ export function entryFor(all: readonly SavedGateway[], used: Used, now: Date): S
     baseUrl,
     roots: unusualRoots(access),
     ...(isInKeychain ? { maskedKey: maskSecret(key) } : { key }),
+    keyHeader,
+    headers: headers.length === 0 ? undefined : headers,
     caFile: access.caFile,
     allowHttp: allowHttp === true ? (true as const) : undefined,
     proven: proof === undefined ? earlier : { at: now.toISOString(), ...proof },
   })
 }
 
+/** The remembered gateway that a setup goes on with; undefined: it is a new one. */
+export function knownGateway(
+  { platform }: Session,
+  { name, access }: { readonly name?: string | undefined; readonly access: Asked },
+): SavedGateway | undefined {
+  try {
+    const all = readGateways(platform)
+    const known = name ?? knownName(all, access)
+    return all.find((one) => one.name === known && one.baseUrl === access.baseUrl)
+  } catch (error) {
+    // Whoever needs the list itself says that it cannot be read.
+    if (error instanceof UserError) return undefined
+    throw error
+  }
+}
+
+type Asked = Pick<GatewayAccess, 'baseUrl' | 'key'>
+
 /** A new key of a gateway replaces the old one, where there is one alone that it can replace. */
-function knownName(
-  all: readonly SavedGateway[],
-  { baseUrl, key }: Used['access'],
-): string | undefined {
+function knownName(all: readonly SavedGateway[], { baseUrl, key }: Asked): string | undefined {
   const same = all.filter((one) => one.baseUrl === baseUrl)
   const exact = same.find((one) => isKeyOf(one, key))
   return (exact ?? (same.length === 1 ? same[0] : undefined))?.name

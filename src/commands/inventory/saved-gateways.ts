@@ -1,7 +1,7 @@
 import { type Client, protocolOf, type Settings } from '../../clients/client.ts'
 import { UserError } from '../../errors.ts'
 import { isSameButVersion, rootFor, rootsOf } from '../../gateway/roots.ts'
-import type { Roots } from '../../gateway/types.ts'
+import type { ExtraHeader, Roots } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import { maskSecret, nearestTo } from '../../text.ts'
 import { gatewayNames, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
@@ -26,11 +26,19 @@ export function savedGateway(session: Session, name: string): SavedGateway {
   })
 }
 
-/** All of them, the newest first. Their keys are shown nowhere from now on. */
+/** All of them, the newest first. Their keys and secret headers are shown nowhere from now on. */
 export function savedGateways(session: Session): readonly SavedGateway[] {
   const all = readGateways(session.platform)
-  for (const { key } of all) if (key !== undefined) session.hide(key)
+  for (const { key, headers } of all) {
+    if (key !== undefined) session.hide(key)
+    hideHeaders(session, headers)
+  }
   return all
+}
+
+/** Secret values are shown nowhere from now on. */
+export function hideHeaders(session: Session, headers: readonly ExtraHeader[] = []): void {
+  for (const { value, isSecret } of headers) if (isSecret) session.hide(value)
 }
 
 /** Where the routes of the gateway at this address were when it was used last. */
@@ -63,7 +71,16 @@ export function nameOf(
   client: Client,
   settings: Settings,
 ): string | undefined {
-  return all.find((one) => isUsedBy(one, client, settings))?.name
+  const used = all.filter((one) => isUsedBy(one, client, settings))
+  // Of several with one address and one key it is the one whose headers are sent.
+  const [likest] = used
+    .filter(({ headers = [] }) => headers.every((one) => isSent(one, settings)))
+    .toSorted((a, b) => (b.headers?.length ?? 0) - (a.headers?.length ?? 0))
+  return (likest ?? used[0])?.name
+}
+
+function isSent({ name, value }: ExtraHeader, { headers = [] }: Settings): boolean {
+  return headers.some((one) => one.name === name && one.value === value)
 }
 
 /** Whether a client that believes `settings` points at a remembered gateway, with its key. */

@@ -103,6 +103,11 @@ export class Session {
     this.#wayBack = wayBack
   }
 
+  /** Takes note that what was written has gone back. */
+  noteTakenBack(): void {
+    this.#files = 'unchanged'
+  }
+
   /** From now on `secret` is masked in everything that this session prints. */
   hide(secret: string): void {
     if (secret.length >= 4) this.#secrets.add(secret)

@@ -12,12 +12,13 @@ import { fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { rootFor } from '../../gateway/roots.ts'
-import type { GatewayAccess } from '../../gateway/types.ts'
+import type { ExtraHeader, GatewayAccess } from '../../gateway/types.ts'
 import { earlierVersions } from '../../transaction/rollback.ts'
 import { authorityNotices } from '../inventory/authorities.ts'
 import { asPlanned, readClientFiles } from '../inventory/client-files.ts'
 import { sceneOf } from '../inventory/client-state.ts'
 import { openPlaces } from '../inventory/open-places.ts'
+import { savedGateways } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { type Heard, lostModels, modelsOf, optionsFor } from './keep.ts'
 import type { Proof } from './prove.ts'
@@ -53,6 +54,9 @@ export function draftSetup(
   const choice: Choice = {
     root: rootFor(access.roots, protocolOf(client, models)),
     key: access.key,
+    keyHeader: access.keyHeader,
+    headers: access.headers,
+    formerHeaders: rememberedHeaders(session),
     caFile: access.caFile,
     providerId: options.providerId ?? 'gateway',
     models,
@@ -90,6 +94,17 @@ export function draftSetup(
       ...models.notes.filter(isNews),
       ...lossNotices(run, client, after, heard),
     ],
+  }
+}
+
+/** Of all gateways: they may stand in the client's files, and are for their own gateway. */
+function rememberedHeaders(session: Session): readonly ExtraHeader[] {
+  try {
+    return savedGateways(session).flatMap(({ headers = [] }) => headers)
+  } catch (error) {
+    // Whoever needs the list itself says that it cannot be read.
+    if (error instanceof UserError) return []
+    throw error
   }
 }
 
@@ -133,13 +148,16 @@ function expectInForce({ label }: Client, obstacles: readonly Obstacle[], { root
 /** @throws UserError `internal` if the client would not believe what was planned or written */
 export function expectReadBack(client: Client, texts: FileTexts, access: GatewayAccess): void {
   const after = client.readBack(texts)
-  const { root, key, alsoSendsTo, broken, login } = after
+  const { root, key, keyHeader, headers = [], alsoSendsTo, broken, login } = after
+  const isSent = ({ name, value }: ExtraHeader) =>
+    headers.some((one) => one.name === name && one.value === value)
   const right = rootFor(access.roots, protocolOf(client, after))
-  const isThere = root === right && key === access.key
-  if (isThere && alsoSendsTo === undefined) return
+  const isThere = root === right && alsoSendsTo === undefined
+  const isKey = key === access.key && keyHeader === access.keyHeader
+  if (isThere && isKey && (access.headers ?? []).every(isSent)) return
   throw new UserError({
     code: 'internal',
-    message: `${client.label} would not read back what is to stand in its files: ${broken ?? login ?? 'address or key differ'}`,
+    message: `${client.label} would not read back what is to stand in its files: ${broken ?? login ?? 'address, key or headers differ'}`,
     hint: 'Please report it: `npm bugs repoint` names the place.',
   })
 }

@@ -1,4 +1,5 @@
 import type { Client, ModelChoice } from '../../clients/client.ts'
+import { expectSendable } from '../../clients/headers.ts'
 import { exitStatus, UserError } from '../../errors.ts'
 import { catalogUnavailable, leavesOpen } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
@@ -19,6 +20,8 @@ export interface Proof {
   readonly catalog: Catalog | undefined
   /** Without the clients that were left out. */
   readonly chosen: ReadonlyMap<Client, Chosen>
+  /** The gateway lets the real clients in and not our check: what they say is the proof. */
+  readonly isLeftToClients: boolean
   readonly notices: readonly Notice[]
 }
 
@@ -48,12 +51,14 @@ export async function findProvenGateway(
     lastBaseUrl: runs[0]?.baseUrl,
     configured: session.canAsk ? await configuredGateways(session, runs) : [],
     takesPreset: request.yes,
+    name: request.name,
     ...request.known,
   }
 
   for (let tries = 1; ; tries++) {
     const found = await findGateway(session, request.gateway, known)
     expectNameFor(session, request.name, found.access.baseUrl)
+    for (const client of run.clients) expectSendable(client, found.access)
     try {
       const { access, ...proof } = await proofOf(run, found.access)
       session.notice(...found.notices, ...proof.notices)
@@ -92,13 +97,20 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
     const models = client.choose(undefined, options, versions.get(client))
     return [client, { models, heard: unheard }]
   })
-  return { access, chosen: new Map(chosen), catalog: undefined, notices: [] }
+  return {
+    access,
+    chosen: new Map(chosen),
+    catalog: undefined,
+    isLeftToClients: false,
+    notices: [],
+  }
 }
 
 /**
  * Proves address, key and models: the catalog first, then one minimal inference for each protocol and
  * model that the clients will use, side by side. What a client does not ask for first is taken from the
  * catalog where that lists it. What the gateway refuses is chosen once more, where it was not named now.
+ * Where it admits certain clients only, and those are to be tried, the proof is left to them.
  * Writes nothing.
  *
  * @throws UserError with the diagnosis
@@ -143,12 +155,15 @@ export async function prove(run: SetupRun, access: GatewayAccess): Promise<Prove
       throw new UserError({ code: 'cancelled', message: 'Every client was left out' })
 
     const results = [...(await askAll(session, probes, chosen)).values()].flat()
+    const left = results.filter(({ result }) => request.tryClient && isClientRefused(result))
+    const proven = results.filter((one) => !left.includes(one))
     const notices = [
       ...(catalog?.notices ?? []),
       ...(missing === undefined ? [] : [catalogUnavailable(missing)]),
-      ...new Set(results.flatMap(({ result }) => noticesOf(result))),
+      ...new Set(proven.flatMap(({ result }) => noticesOf(result))),
+      ...(left.length > 0 ? [leftToClients] : []),
     ]
-    return { access: finder.access, catalog, chosen, notices }
+    return { access: finder.access, catalog, chosen, isLeftToClients: left.length > 0, notices }
   } finally {
     await hangUp(access)
   }
@@ -176,6 +191,16 @@ async function askAll(
 function isRefused({ id, result }: Probed, catalog: Catalog | undefined): boolean {
   const isListed = catalog?.models.some((model) => model.id === id) === true
   return result.status === 'rejected' && isUnserved(result.reason) && !isListed
+}
+
+function isClientRefused(result: Probed['result']): boolean {
+  return result.status === 'rejected' && (result.reason as UserError).code === 'client-refused'
+}
+
+const leftToClients: Notice = {
+  code: 'left-to-clients',
+  message: 'The gateway admits certain clients only: what the client itself says is the proof',
+  hint: 'Where it fails, everything goes back.',
 }
 
 /** @throws UserError why the model is not served */

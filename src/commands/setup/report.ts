@@ -44,12 +44,14 @@ export interface SetupResult {
   readonly plan: Plan
   readonly applied: Applied
   readonly tried: readonly Tried[]
+  /** Whether the gateway was asked before anything was written, and with success. */
+  readonly isProvenBefore: boolean
   /** What a person has still to do. */
   readonly next: readonly string[]
 }
 
 export function reportSetup({ session, request }: RunWithGateway, result: SetupResult): void {
-  const { plan, applied, tried, next } = result
+  const { plan, applied, tried, isProvenBefore, next } = result
   const { verify } = request
   if (applied.run === undefined) session.say('Everything is already so; nothing was changed.')
   else {
@@ -76,7 +78,7 @@ export function reportSetup({ session, request }: RunWithGateway, result: SetupR
       ...compact({ note }),
     })),
     // The gateway was proven; the files, read back, say what was proven.
-    verified: { before: verify, after: verify },
+    verified: { before: isProvenBefore, after: verify },
     ...compact({ tried: tried.length > 0 ? tried : undefined }),
     warnings: session.notices,
     next,

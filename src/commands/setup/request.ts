@@ -18,10 +18,14 @@ export async function atSaved(
   saved: SavedGateway,
   { timeout }: GatewayFlags,
 ): Promise<Pick<SetupRequest, 'gateway' | 'name' | 'known'>> {
-  const { name, baseUrl, caFile, allowHttp } = saved
+  const { name, baseUrl, caFile, allowHttp, headers, keyHeader } = saved
   const roots = rootsOf(saved)
   const key = await keyOf(session, saved, timeout * 1000)
-  return { gateway: compact({ timeout, caFile, allowHttp }), name, known: { baseUrl, roots, key } }
+  return {
+    gateway: compact({ timeout, caFile, allowHttp }),
+    name,
+    known: { baseUrl, roots, key, way: { headers, keyHeader } },
+  }
 }
 
 /** What is wrong with two clients of one family at once; undefined: each is of its own. */

@@ -188,8 +188,8 @@ function diagnoseByCode(found: Case): Outcome | undefined {
   return undefined
 }
 
-/** A model that is not there, of which neither code nor words say the name: DeepSeek, 9router (2026-11-22). */
-const modelWords = /^model not exist\b|^no active credentials for provider\b/i
+/** DeepSeek; 9router, whose models begin with the provider that it has no account of (2026-11-22). */
+const modelWords = /^model not exist\b|\bno (?:active )?credentials for provider\b/i
 
 /** Gateways that admit certain clients only, the second by the client's own user agent (2026-11-22). */
 const clientWords = /\bunauthorized client\b|\bonly available for coding agents\b/i

@@ -91,7 +91,7 @@ export function clientRefused(found: Case): Outcome {
   return outcome(found, {
     code: 'client-refused',
     message: `The gateway admits certain clients only, and not this check${says(found)}`,
-    hint: 'Set the client up with --no-verify, then let it prove itself with --try-client.',
+    hint: 'Set the client up with --try-client: what it says itself is the proof then.',
   })
 }
 

@@ -24,12 +24,12 @@ export interface CatalogPage {
 /**
  * The models in a catalog of whatever shape: `{data: […]}` of the chat and messages protocols,
  * `{models: […]}` of Ollama and llama.cpp, or a bare list. An id that comes twice counts once;
- * entries without an id are passed over. What holds `key` is left out: it would carry the key into
- * files and onto screens.
+ * entries without an id are passed over. What holds one of `secrets` is left out: it would carry it
+ * into files and onto screens.
  */
-export function readPage(body: string, key: string, limit: number): CatalogPage {
+export function readPage(body: string, secrets: readonly string[], limit: number): CatalogPage {
   const value = jsonIn(body)
-  const isSafe = safetyCheck(key)
+  const isSafe = safetyCheck(secrets)
   const models = new Map<string, CatalogModel>()
   let leftOut = 0
   let isCut = false
@@ -132,8 +132,8 @@ function numberAt(entry: Entry, places: readonly (readonly string[])[]): number 
 const shortestKey = 12
 
 /** Fit for a file and a terminal: not empty, of a sane length, nothing unseen, and not the key. */
-function safetyCheck(key: string): (text: string) => boolean {
-  const forms = key.length >= shortestKey ? secretForms(key) : []
+function safetyCheck(secrets: readonly string[]): (text: string) => boolean {
+  const forms = secrets.filter(({ length }) => length >= shortestKey).flatMap(secretForms)
   return (text) =>
     /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(text) && forms.every((form) => text.search(form) === -1)
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isCatalogBody, readPage } from '../../../src/gateway/models/catalog.ts'
 
-const models = (body: unknown) => readPage(JSON.stringify(body), '', 100).models
+const models = (body: unknown) => readPage(JSON.stringify(body), [], 100).models
 
 describe('catalog: every shape', () => {
   test.each([
@@ -134,7 +134,7 @@ test('catalog: an id that comes twice counts once, and entries without a usable 
 describe('catalog: what no file should hold is left out, and counted', () => {
   const key = 'sk-live-abcdefghijklmnop'
   const read = (data: readonly unknown[], secret = key) =>
-    readPage(JSON.stringify({ data }), secret, 100)
+    readPage(JSON.stringify({ data }), [secret], 100)
 
   test.each([
     ['a direction mark', 'gpt-\u202e5.6'],
@@ -196,7 +196,7 @@ test.each([
 })
 
 test('catalog: knows where the next page begins', () => {
-  const next = (body: string) => readPage(body, '', 100).next
+  const next = (body: string) => readPage(body, [], 100).next
   expect(next('{"data":[],"has_more":true,"last_id":"z"}')).toBe('z')
   expect(next('{"data":[],"has_more":true,"last_id":""}')).toBeUndefined()
   expect(next('{"data":[],"has_more":false,"last_id":"z"}')).toBeUndefined()
@@ -206,7 +206,7 @@ test('catalog: knows where the next page begins', () => {
 
 test('catalog: takes no more models than wanted, and says that there were more', () => {
   const read = (ids: string[], limit: number) =>
-    readPage(JSON.stringify({ data: ids.map((id) => ({ id })) }), '', limit)
+    readPage(JSON.stringify({ data: ids.map((id) => ({ id })) }), [], limit)
   expect(read(['a', 'b', 'a', 'c'], 2)).toMatchObject({
     models: [{ id: 'a' }, { id: 'b' }],
     isCut: true,

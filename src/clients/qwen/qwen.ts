@@ -1,0 +1,216 @@
+import { compact } from '../../compact.ts'
+import type { ConfigValue, FileEdit, KeyChange, KeyPath } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import { defaultModel } from '../../gateway/models/rules.ts'
+import type { Machine } from '../../platform/platform.ts'
+import type {
+  Choice,
+  ClientModule,
+  ConfigFile,
+  FileText,
+  FileTexts,
+  Look,
+  Origins,
+  Settings,
+} from '../client.ts'
+import { chooseOneModel, oneUse } from '../models.ts'
+import { pathsOf } from '../paths.ts'
+import { editKeys } from '../repairs.ts'
+import { testedVersions } from '../tested.ts'
+import { brokenText, fileOf, layersOf, originOf, readFile, rootOf, textAt } from '../texts.ts'
+import { inTheWay, wrongNow } from './obstacles.ts'
+import { forOneRun } from './one-run.ts'
+import {
+  entriesIn,
+  inUse,
+  isBehindAnother,
+  isCurrentLayout,
+  keyVariable,
+  layoutVersion,
+  mergedSettings,
+  ownEntry,
+  ownFiles,
+  paths,
+  problemOf,
+  textIn,
+  valueIn,
+} from './settings.ts'
+import tested from './tested.json' with { type: 'json' }
+
+const demoFiles = {
+  '.qwen/settings.json': `{
+  "$version": 4,
+  // no vim at work
+  "general": { "vimMode": false },
+  "tools": { "approvalMode": "auto-edit" }
+}
+`,
+}
+
+/** Facts: run against Qwen Code 0.15.10 on Node 20 and 0.24.4 on Node 22, 2026-11-22. */
+export const qwen: ClientModule = {
+  binary: {
+    command: 'qwen',
+    versionArgs: ['--version'],
+    testedVersions: testedVersions(tested),
+    pingArgs: (prompt) => [prompt],
+    // It is a program of Node: `env` of its settings comes too late for this one.
+    authorityVariables: ['NODE_EXTRA_CA_CERTS'],
+    pingEnv: {},
+  },
+  protocol: 'chat',
+  restartAdvice: 'Close every running Qwen Code and start it again.',
+  files: qwenFiles,
+  choose: (catalog, options) =>
+    chooseOneModel(catalog, options, 'chat', {
+      knows: knowsWindow,
+      otherwise: 'Qwen Code takes 200,000 tokens for it.',
+    }),
+  plan: (texts, choice) => [planSettings(texts, choice)],
+  readBack: readBackQwen,
+  origins: originsOfQwen,
+  asConfigured: ({ model }) => ({ model, isConfigured: true }),
+  wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
+  demoFiles,
+  forOneRun,
+  inTheWay,
+  wrongNow,
+}
+
+/** Families whose windows it has a table of (0.24.4; the older one the same but for new names). */
+function knowsWindow(id: string): boolean {
+  return /^(?:.*\/)?(?:gpt-|o\d|claude-|gemini-|qwen|deepseek|glm|kimi|minimax)/i.test(id)
+}
+
+function qwenFiles(machine: Machine, look: Look): readonly ConfigFile[] {
+  const { join, dirname, named } = pathsOf(machine)
+  const { home, cwd } = machine
+  const usual = join(home, '.qwen')
+  const own = named('QWEN_HOME') ?? usual
+  const managed = named('QWEN_CODE_SYSTEM_SETTINGS_PATH') ?? managedPath(machine)
+  const defaults =
+    named('QWEN_CODE_SYSTEM_DEFAULTS_PATH') ?? join(dirname(managed), 'system-defaults.json')
+  const layers: readonly (readonly [role: string, paths: readonly string[]])[] = [
+    ['lower', [defaults]],
+    // In the home the project's folder is the user's own.
+    ['project', cwd === home ? [] : [join(cwd, '.qwen', 'settings.json')]],
+    ['managed', [managed]],
+    ['login', [join(own, 'oauth_creds.json')]],
+    ['home-env', [join(home, '.env'), join(usual, '.env'), join(own, '.env')]],
+    ['project-env', projectEnvFile(machine, look)],
+  ]
+  const target = join(own, 'settings.json')
+  const seen = new Set([target])
+  return [
+    { role: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
+    ...layers.flatMap(([role, all]) =>
+      all
+        .filter((path) => !seen.has(path) && seen.add(path) && look.exists(path))
+        .map((path) => ({ role, path, format: 'json', holdsSecret: true, use: 'layer' }) as const),
+    ),
+  ]
+}
+
+/** On macOS and Windows as its source says; on Linux tried through the variable. */
+function managedPath({ os }: Machine): string {
+  if (os === 'darwin') return '/Library/Application Support/QwenCode/settings.json'
+  if (os === 'win32') return 'C:\\ProgramData\\qwen-code\\settings.json'
+  return '/etc/qwen-code/settings.json'
+}
+
+/** The first .env file from the working folder up to below the home; those of the home come after. */
+function projectEnvFile(machine: Machine, look: Look): readonly string[] {
+  const { join, dirname } = pathsOf(machine)
+  for (let folder = machine.cwd; folder !== machine.home; folder = dirname(folder)) {
+    const found = [join(folder, '.qwen', '.env'), join(folder, '.env')].find(look.exists)
+    if (found !== undefined) return [found]
+    if (dirname(folder) === folder) break
+  }
+  return []
+}
+
+/** @throws UserError `config-invalid`, `config-conflict` */
+function planSettings(texts: FileTexts, choice: Choice): FileEdit {
+  const file = fileOf(texts, 'settings')
+  const edit = editKeys('qwen', file, ourKeys(file, choice), choice.repairs)
+  const problem = problemOf({ ...file, bytes: edit.after })
+  if (problem !== undefined)
+    throw new UserError({
+      code: 'config-invalid',
+      message: `Qwen Code would not read ${brokenText(file.path, problem)}`,
+      hint: 'Correct the file, or let repoint take trailing commas out of it.',
+    })
+  return edit
+}
+
+function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
+  const now = readFile(file)
+  const { models } = choice
+  const entry = entriesIn(now.document?.root).find(({ envKey }) => envKey === keyVariable)
+  const isOther = textIn(entry, ['id']) !== models.model
+  return [
+    // Of an older layout only the client itself can make a newer one.
+    ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
+    { path: paths.key, value: choice.key, isSecret: true, isBound: true },
+    { path: [...ownEntry, 'id'], value: models.model },
+    ...(textIn(entry, ['name']) ? [] : [{ path: [...ownEntry, 'name'], value: 'Gateway' }]),
+    { path: [...ownEntry, 'baseUrl'], value: choice.root, isBound: true },
+    ...windowKeys(entry, isOther, choice),
+    { path: paths.type, value: 'openai' },
+    { path: paths.model, value: models.model },
+    ...(textAt(now, paths.modelUrl) === undefined && !isBehindAnother(now, models.model)
+      ? []
+      : [{ path: paths.modelUrl, value: choice.root, isBound: true }]),
+  ]
+}
+
+/** What stands there for the same model stays, unless another window was asked for. */
+function windowKeys(
+  entry: ConfigValue | undefined,
+  isOther: boolean,
+  { models, options }: Choice,
+): readonly KeyChange[] {
+  const path: KeyPath = [...ownEntry, ...paths.window]
+  const stands = valueIn(entry, paths.window) !== undefined
+  if (models.contextWindow === undefined)
+    return stands && isOther ? [{ path, value: undefined }] : []
+  const isGiven = options.contextWindow !== undefined
+  return isOther || isGiven || !stands ? [{ path, value: models.contextWindow }] : []
+}
+
+function originsOfQwen(texts: FileTexts): Origins {
+  const files = ownFiles(texts)
+  const { value } = mergedSettings(texts)
+  const { entry } = inUse(value)
+  const entries = originOf(files, paths.entries)
+  return compact({
+    baseUrl: entry === undefined ? originOf(files, ['security', 'auth', 'baseUrl']) : entries,
+    model: originOf(files, paths.model) ?? entries,
+  })
+}
+
+/** Of the protocols that it speaks this is about the one that a setup writes. */
+function readBackQwen(texts: FileTexts): Settings {
+  const { value, problem } = mergedSettings(texts)
+  const type = textIn(value, paths.type)
+  if (problem !== undefined) return { broken: problem }
+  if (type !== 'openai') {
+    const hasLogin = type === 'qwen-oauth' && layersOf(texts, 'login').length > 0
+    return compact({ login: hasLogin ? "an account of Qwen Code's vendor" : undefined })
+  }
+
+  const { url, model, key, variable, entry } = inUse(value)
+  const window = valueIn(entry, paths.window)
+  return compact({
+    root: url === undefined ? undefined : rootOf(url),
+    model,
+    key,
+    keyPath: key === undefined ? undefined : keyPathOf(texts, variable),
+    contextWindow: typeof window === 'number' ? window : undefined,
+  })
+}
+
+/** The stronger file that gives the key. */
+function keyPathOf(texts: FileTexts, variable: string): string {
+  return originOf(ownFiles(texts), ['env', variable]) ?? fileOf(texts, 'settings').path
+}

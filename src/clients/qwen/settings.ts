@@ -1,0 +1,174 @@
+import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
+import { strictJsonProblem } from '../../edits/strict-json.ts'
+import type { FileText, FileTexts } from '../client.ts'
+import { brokenText, fileOf, isTable, layersOf, type ReadFile, readFile } from '../texts.ts'
+
+/** How Qwen Code 0.15.10 and 0.24.4 read their settings, which they do alike: run on 2026-11-22. */
+
+type Table = { readonly [key: string]: ConfigValue }
+
+/**
+ * The variable with our key: the entry of our model names it, and `env` of the settings gives it its
+ * value. With an entry that names one, `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `OPENAI_MODEL` change
+ * nothing, in the environment or in a .env file.
+ */
+export const keyVariable = 'QWEN_GATEWAY_API_KEY'
+
+/**
+ * The version of the layout that both write. A file without it, or with another, they rewrite at their
+ * start: comments and other keys stay, but others can read the file then, and a symlink becomes a file.
+ * 0.15.10 leaves the old contents beside it, as settings.json.orig.
+ */
+export const layoutVersion = 4
+
+/**
+ * Keys at the root of the layout of today that were none, or the same, in older ones. A file with
+ * others may be of an older layout, which the client translates where it finds no version.
+ */
+const currentKeys: readonly string[] = [
+  ...['$schema', 'env', 'mcpServers', 'modelProviders', 'hooks', 'permissions'],
+  ...['ui', 'tools', 'mcp', 'context', 'security', 'ide', 'privacy', 'advanced'],
+]
+
+/** Whether a file without a version is of the layout of today beyond doubt. */
+export function isCurrentLayout({ document }: ReadFile): boolean {
+  const root = document?.root ?? {}
+  const isKnown = (name: string) =>
+    currentKeys.includes(name) ||
+    (name === 'model' && isTable(root[name])) ||
+    (name === 'general' && valueIn(root, ['general', 'gitCoAuthor']) === undefined)
+  return !('$version' in root) && Object.keys(root).every(isKnown)
+}
+
+export const paths = {
+  type: ['security', 'auth', 'selectedType'],
+  onlyType: ['security', 'auth', 'enforcedType'],
+  key: ['env', keyVariable],
+  entries: ['modelProviders', 'openai'],
+  model: ['model', 'name'],
+  /** Tells entries of the same id apart; 0.15.10 does not know it. */
+  modelUrl: ['model', 'baseUrl'],
+  /** In an entry. */
+  window: ['generationConfig', 'contextWindowSize'],
+} as const satisfies Record<string, KeyPath>
+
+/** The entry of our model. Of entries with the same id the first is asked. */
+export const ownEntry: KeyPath = [
+  ...paths.entries,
+  { element: { envKey: keyVariable }, isFirst: true },
+]
+
+/** The user's own settings, the weaker file before the stronger. */
+export function ownFiles(texts: FileTexts): readonly ReadFile[] {
+  return [...layersOf(texts, 'lower'), fileOf(texts, 'settings')].map(readFile)
+}
+
+/**
+ * Why Qwen Code cannot read a file, which may hold comments but no trailing commas. 0.24.4 does not
+ * start then; 0.15.10 sets the file aside as settings.json.corrupted.NUMBER, with a byte order mark
+ * too, and goes on without.
+ */
+export function problemOf(file: FileText): string | undefined {
+  if (file.bytes === null) return undefined
+  return strictJsonProblem(file.bytes, { allowsBom: true, allowsComments: true })
+}
+
+/** Tables are merged key by key, all else is replaced. */
+export function mergedSettings(texts: FileTexts): {
+  readonly value: Table
+  readonly problem: string | undefined
+} {
+  const target = fileOf(texts, 'settings')
+  const problem = problemOf(target)
+  if (problem !== undefined) return { value: {}, problem: brokenText(target.path, problem) }
+  return {
+    value: ownFiles(texts).reduce<Table>((all, { document }) => merge(all, document?.root), {}),
+    problem: undefined,
+  }
+}
+
+function merge(below: Table, above: Table = {}): Table {
+  const merged = new Map(Object.entries(below))
+  for (const [key, value] of Object.entries(above)) {
+    const old = merged.get(key)
+    merged.set(key, isTable(old) && isTable(value) ? merge(old, value) : value)
+  }
+  return Object.fromEntries(merged)
+}
+
+export function valueIn(settings: ConfigValue | undefined, path: KeyPath): ConfigValue | undefined {
+  return path.reduce<ConfigValue | undefined>(
+    (value, key) => (isTable(value) && typeof key === 'string' ? value[key] : undefined),
+    settings,
+  )
+}
+
+/** A text; none where it is empty, or takes what a variable says (`$NAME`, `${NAME}`) in. */
+export function textIn(settings: ConfigValue | undefined, path: KeyPath): string | undefined {
+  const value = valueIn(settings, path)
+  return typeof value === 'string' && value !== '' && !isOpen(value) ? value : undefined
+}
+
+/** Both put the values of variables into every text of their settings. */
+export function isOpen(value: ConfigValue | undefined): boolean {
+  return typeof value === 'string' && /\$(?:\w|\{\w)/.test(value)
+}
+
+/** The models of its protocol in their order. */
+export function entriesIn(settings: ConfigValue | undefined): readonly Table[] {
+  const list = valueIn(settings, paths.entries)
+  return Array.isArray(list) ? (list as readonly ConfigValue[]).filter(isTable) : []
+}
+
+/**
+ * The entry that is asked: the first of the model's id, unless another of that id has the address
+ * that stands beside the model; of a model without an entry the first of all, under its own id.
+ */
+export function entryInUse(settings: ConfigValue | undefined): Table | undefined {
+  const entries = entriesIn(settings)
+  const url = textIn(settings, paths.modelUrl)
+  const sameId = entries.filter(({ id }) => id === textIn(settings, paths.model))
+  return (
+    sameId.find(({ baseUrl }) => url !== undefined && baseUrl === url) ?? sameId[0] ?? entries[0]
+  )
+}
+
+/** Whether our entry stands behind another for that model. One that is not there yet will not. */
+export function isBehindAnother({ document }: ReadFile, model: string): boolean {
+  const entries = entriesIn(document?.root)
+  const own = entries.findIndex(({ envKey }) => envKey === keyVariable)
+  const first = entries.findIndex(({ id }) => id === model)
+  return first !== -1 && first < own
+}
+
+/** What is asked, and with which key, as far as files tell. */
+export interface InUse {
+  readonly url: string | undefined
+  readonly model: string | undefined
+  readonly key: string | undefined
+  /** The variable that the key comes from. */
+  readonly variable: string
+  readonly entry: Table | undefined
+}
+
+/** What an entry does not say, `env` says under the usual names, and last what stands beside the type. */
+export function inUse(settings: ConfigValue): InUse {
+  const entry = entryInUse(settings)
+  const auth = valueIn(settings, ['security', 'auth'])
+  const variable = textIn(entry, ['envKey']) ?? usualVariable
+  const variables = [...new Set([variable, usualVariable])]
+  const found = variables.map((name) => textIn(settings, ['env', name])).find(Boolean)
+  return {
+    url: [
+      textIn(entry, ['baseUrl']),
+      textIn(settings, ['env', 'OPENAI_BASE_URL']),
+      textIn(auth, ['baseUrl']),
+    ].find(Boolean),
+    model: entry === undefined ? textIn(settings, paths.model) : textIn(entry, ['id']),
+    key: found ?? textIn(auth, ['apiKey']),
+    variable,
+    entry,
+  }
+}
+
+const usualVariable = 'OPENAI_API_KEY'

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest'
+import { expectSendable } from '../../src/clients/headers.ts'
+import { loadClients } from '../../src/clients/list.ts'
+import { describeEdit } from '../../src/edits/describe.ts'
+import { formatOf } from '../../src/edits/format.ts'
+import type { ExtraHeader } from '../../src/gateway/types.ts'
+import { aMachine, byId, key, obstaclesOn, planOn, text, textsOf, written } from './support.ts'
+
+const secret = 'pk-canary-header-d1c0b9a8f7e6d5c4'
+const headers: readonly ExtraHeader[] = [
+  { name: 'x-portkey-provider', value: 'openai' },
+  { name: 'x-portkey-api-key', value: secret, isSecret: true },
+]
+const clients = await loadClients()
+
+describe.each(
+  clients.filter(({ sends }) => sends?.headers).map((client) => [client.id, client] as const),
+)('%s', (_, client) => {
+  const keyHeaders = client.sends!.keyHeaders
+  const ways = [
+    ['headers', { headers }],
+    ...keyHeaders.map((keyHeader) => [keyHeader, { headers, keyHeader }] as const),
+  ] as const
+
+  test.each(ways)('%s: what is chosen is read back, kept private and undone', (_, choice) => {
+    const first = planOn(client, client.demoFiles ?? {}, { choice })
+    const after = written(client.demoFiles ?? {}, first.machine, first.edits)
+    const settings = client.readBack(textsOf(client, first.machine, after))
+    const sent = settings.headers?.map(({ name, value }) => ({ name, value }))
+    expect(sent).toEqual(headers.map(({ name, value }) => ({ name, value })))
+    expect([settings.key, settings.keyHeader]).toEqual([key, first.choice.keyHeader])
+    const blocking = obstaclesOn(client, after).filter(({ weight }) => weight === 'blocks')
+    expect(blocking).toEqual([])
+
+    for (const edit of first.edits) {
+      if (text(edit.after).includes(secret)) expect(edit.holdsSecret).toBe(true)
+      const shown = describeEdit(edit, { showPath: (path) => path }).join('\n')
+      for (const canary of [secret, key]) expect(shown).not.toContain(canary)
+      if (edit.scope === 'whole') continue
+      const versions = { before: edit.before, written: edit.after, current: edit.after }
+      const paths = edit.changes.map(({ path }) => path)
+      expect(formatOf(edit.format).undo(versions, paths, '').bytes).toEqual(edit.before)
+    }
+    const second = planOn(client, after, { choice })
+    expect(second.edits.every(({ before, after }) => before === after)).toBe(true)
+  })
+
+  test.each(ways)('%s: another setup leaves nothing of it', (_, choice) => {
+    const first = planOn(client, {}, { choice })
+    const between = written({}, first.machine, first.edits)
+    const other = { root: 'https://other.example/v1', formerHeaders: headers }
+    const second = planOn(client, between, { choice: other })
+    const after = written(between, first.machine, second.edits)
+    expect(Object.values(after).join('\n')).not.toMatch(/portkey|\[object/)
+    const settings = client.readBack(textsOf(client, first.machine, after))
+    expect(settings).toMatchObject({ key })
+    expect(settings).not.toHaveProperty('headers')
+    expect(settings).not.toHaveProperty('keyHeader')
+  })
+
+  test.each(ways)(
+    '%s: a run brings them along, and nothing secret in its arguments',
+    (_, choice) => {
+      if (client.forOneRun === undefined) return
+      const { texts, choice: whole } = planOn(client, {}, { choice })
+      const { args, env } = client.forOneRun(texts, whole, {
+        args: [],
+        folder: '/home/ada/run',
+        env: { REPOINT_RUN_KEY: key },
+      })
+      for (const canary of [secret, key]) expect(args.join(' ')).not.toContain(canary)
+      expect(JSON.stringify(env)).toContain(secret)
+      expect(JSON.stringify([args, env])).toContain('x-portkey-provider')
+    },
+  )
+})
+
+test('a client that cannot send them says so', () => {
+  const { sends: _, ...plain } = { ...byId('codex'), label: 'Plain' }
+  expect(() => expectSendable(plain, { headers })).toThrow(
+    "Plain cannot send headers of its user's choice",
+  )
+  expect(() => expectSendable(plain, { keyHeader: 'api-key' })).toThrow('takes the key as api-key')
+  expect(() => expectSendable(byId('claude'), { keyHeader: 'api-key' })).toThrow('Claude Code')
+  expect(() => expectSendable(plain, { headers: [] })).not.toThrow()
+})
+
+describe('what stands there already', () => {
+  const table = (line: string) =>
+    `[model_providers.gateway]\nname = "G"\nbase_url = "https://gw.example/v1"\n${line}\n`
+
+  test('codex: the users own headers stay, in their letters and their place', () => {
+    const given = {
+      '.codex/config.toml': table(
+        'http_headers = { "X-Team" = "a", "X-Portkey-Provider" = "old" } # mine',
+      ),
+    }
+    const { edits } = planOn(byId('codex'), given, { choice: { headers } })
+    const after = text(edits.find(({ path }) => path.endsWith('config.toml'))?.after)
+    expect(after).toContain('"X-Team" = "a", "X-Portkey-Provider" = "openai"')
+    expect(after).toContain('} # mine')
+  })
+
+  test('codex: a credential for another address goes, what is none stays', () => {
+    const line = 'http_headers = { "X-Team" = "a", "X-Auth-Token" = "t" }'
+    const given = { '.codex/config.toml': table(line).replace('gw.example', 'old.example') }
+    const { edits } = planOn(byId('codex'), given)
+    const after = text(edits.find(({ path }) => path.endsWith('config.toml'))?.after)
+    expect(after).toContain('http_headers = { "X-Team" = "a" }')
+  })
+
+  test('claude: lines of the user stay as they are, a credential among them goes with consent', () => {
+    const env = {
+      ANTHROPIC_CUSTOM_HEADERS: 'X-Team:  a\nx-api-key: sk-old\nx-portkey-provider: old',
+    }
+    const given = { '.claude/settings.json': JSON.stringify({ env }) }
+    const { edits, obstacles } = planOn(byId('claude'), given, { choice: { headers } })
+    expect(JSON.parse(text(edits[0]!.after)).env.ANTHROPIC_CUSTOM_HEADERS).toBe(
+      `X-Team:  a\nx-portkey-provider: openai\nx-portkey-api-key: ${secret}`,
+    )
+    expect(obstacles.map(({ code }) => code)).toEqual(['claude-custom-headers'])
+  })
+
+  test('claude: alone as x-api-key, its UI asks; a saved login would go out after No', () => {
+    const choice = { keyHeader: 'x-api-key' } as const
+    const code = (disk: Record<string, string>) => {
+      const { obstacles } = planOn(byId('claude'), disk, { choice })
+      return obstacles.map((one) => [one.code, one.needsConsent !== undefined])
+    }
+    const login = { '.claude/.credentials.json': '{"claudeAiOauth":{}}' }
+    const answered = (list: string) => ({
+      '.claude.json': JSON.stringify({ customApiKeyResponses: { [list]: [key.slice(-20)] } }),
+    })
+    expect(code({})).toEqual([['claude-asks-for-key', false]])
+    expect(code(login)).toEqual([['claude-asks-for-key', true]])
+    expect(code({ ...login, ...answered('rejected') })).toEqual([['claude-asks-for-key', true]])
+    expect(code({ ...login, ...answered('approved') })).toEqual([])
+    const token = aMachine({ env: { ANTHROPIC_AUTH_TOKEN: 'sk-shell', ANTHROPIC_API_KEY: 'sk-x' } })
+    const { edits, obstacles } = planOn(byId('claude'), answered('approved'), {
+      choice,
+      machine: token,
+    })
+    expect(obstacles.map(({ code }) => code)).toEqual(['claude-shell-variable'])
+    expect(JSON.parse(text(edits[0]!.after)).env).toMatchObject({
+      ANTHROPIC_API_KEY: key,
+      ANTHROPIC_AUTH_TOKEN: '',
+    })
+  })
+
+  test('codex: a ChatGPT login goes, with consent, where the key is in a header', () => {
+    const given = { '.codex/auth.json': '{"auth_mode":"chatgpt","tokens":{"access_token":"t"}}' }
+    const { edits, obstacles } = planOn(byId('codex'), given, { choice: { keyHeader: 'api-key' } })
+    expect(obstacles.map(({ code }) => code)).toContain('codex-login')
+    expect(edits[0]).toMatchObject({ scope: 'whole', after: null })
+  })
+
+  test('opencode: a value in which it would put something else is refused', () => {
+    const choice = { headers: [{ name: 'x-a', value: '{env:HOME}' }] }
+    expect(() => planOn(byId('opencode'), {}, { choice })).toThrow('in the header x-a')
+  })
+})

@@ -1,0 +1,373 @@
+import { describe, expect, test } from 'vitest'
+import { type Obstacle, runKeyVariable, type Settings } from '../../src/clients/client.ts'
+import { planRepairs } from '../../src/clients/repairs.ts'
+import type { Machine } from '../../src/platform/platform.ts'
+import {
+  aMachine,
+  byId,
+  catalogWithWindows,
+  type Disk,
+  key,
+  obstaclesOn,
+  planOn,
+  text,
+  textsOf,
+  written,
+} from './support.ts'
+
+const qwen = byId('qwen')
+const file = '.qwen/settings.json'
+const variable = 'QWEN_GATEWAY_API_KEY'
+
+const entry = { id: 'big', name: 'Gateway', baseUrl: 'https://gw.example/v1', envKey: variable }
+
+/** As a setup leaves it, and what to put in its place. */
+function home(more: object = {}, others: readonly object[] = [], ours: object = {}): Disk {
+  return {
+    [file]: JSON.stringify(
+      {
+        $version: 4,
+        env: { [variable]: 'sk-a' },
+        modelProviders: { openai: [...others, { ...entry, ...ours }] },
+        security: { auth: { selectedType: 'openai' } },
+        model: { name: 'big' },
+        ...more,
+      },
+      null,
+      2,
+    ),
+  }
+}
+
+const theirs = { id: 'big', baseUrl: 'https://api.openai.com/v1', envKey: 'OPENAI_API_KEY' }
+const own = {
+  root: 'https://gw.example/v1',
+  model: 'big',
+  key: 'sk-a',
+  keyPath: `/home/ada/${file}`,
+}
+
+describe('what it believes', () => {
+  test.each<readonly [string, Disk, Settings]>([
+    ['nothing', {}, {}],
+    ['a setup', home(), own],
+    ['comments', { [file]: `// mine\n${home()[file]}` }, own],
+    ['a byte order mark', { [file]: `\ufeff${home()[file]}` }, own],
+    [
+      'a trailing comma',
+      { [file]: '{"model": {"name": "big"},}' },
+      { broken: `/home/ada/${file} line 1, column 26: a trailing comma` },
+    ],
+    [
+      'the first entry of the id',
+      home({ env: { OPENAI_API_KEY: 'sk-b' } }, [theirs]),
+      {
+        ...own,
+        root: theirs.baseUrl,
+        key: 'sk-b',
+      },
+    ],
+    [
+      'the entry that the address names',
+      home({ model: { name: 'big', baseUrl: entry.baseUrl } }, [theirs]),
+      own,
+    ],
+    ['a model without an entry: the first one', home({ model: { name: 'none' } }), own],
+    ['no model', home({ model: {} }), own],
+    [
+      'an entry that takes another key, since its own variable is not set',
+      home({ env: { OPENAI_API_KEY: 'sk-b' } }),
+      { ...own, key: 'sk-b' },
+    ],
+    [
+      'a key from a variable',
+      home({ env: { [variable]: '${KEY}' } }),
+      {
+        root: own.root,
+        model: 'big',
+      },
+    ],
+    [
+      'no entries: what stands beside the type',
+      home({
+        modelProviders: {},
+        security: {
+          auth: { selectedType: 'openai', apiKey: 'sk-b', baseUrl: 'https://b.example/v1/' },
+        },
+      }),
+      { root: 'https://b.example/v1', model: 'big', key: 'sk-b', keyPath: own.keyPath },
+    ],
+    [
+      'a window',
+      home({}, [], { generationConfig: { contextWindowSize: 9000 } }),
+      {
+        ...own,
+        contextWindow: 9000,
+      },
+    ],
+    ['another service', home({ security: { auth: { selectedType: 'anthropic' } } }), {}],
+    [
+      'a login',
+      {
+        ...home({ security: { auth: { selectedType: 'qwen-oauth' } } }),
+        '.qwen/oauth_creds.json': '{}',
+      },
+      { login: "an account of Qwen Code's vendor" },
+    ],
+    [
+      'what lies beneath',
+      {
+        [file]: '{"model": {"name": "big"}}',
+        '/etc/qwen-code/system-defaults.json': home()[file]!,
+      },
+      { ...own, keyPath: '/etc/qwen-code/system-defaults.json' },
+    ],
+  ])('%s', (_, disk, expected) => {
+    expect(qwen.readBack(textsOf(qwen, aMachine(), disk))).toEqual(expected)
+  })
+})
+
+interface Case {
+  readonly code: string
+  readonly disk: Disk
+  readonly machine?: Partial<Machine>
+  readonly place: string
+  readonly weight: Obstacle['weight']
+  /** It goes with `doctor --fix`. */
+  readonly isRepaired?: true
+}
+
+const cases: readonly Case[] = [
+  { code: 'qwen-settings-broken', disk: { [file]: '{"a":' }, place: file, weight: 'blocks' },
+  {
+    code: 'qwen-settings-broken',
+    disk: { [file]: '// mine\n{"a": 1,}' },
+    place: file,
+    weight: 'blocks',
+    isRepaired: true,
+  },
+  {
+    code: 'qwen-entry-broken',
+    disk: home({}, [{ name: 'no id' }]),
+    place: `${file}:7`,
+    weight: 'blocks',
+  },
+  {
+    code: 'qwen-entry-broken',
+    disk: { [file]: '{"modelProviders": {"openai": {"models": []}}}' },
+    place: `${file}:1`,
+    weight: 'blocks',
+  },
+  {
+    code: 'qwen-only-other-login',
+    disk: home({ security: { auth: { selectedType: 'openai', enforcedType: 'qwen-oauth' } } }),
+    place: `${file}:19`,
+    weight: 'blocks',
+    isRepaired: true,
+  },
+  {
+    code: 'qwen-same-model',
+    disk: home({ model: { name: 'big', baseUrl: entry.baseUrl } }, [theirs]),
+    place: `${file}:8`,
+    weight: 'may-block',
+  },
+  { code: 'qwen-rewrites', disk: home({ $version: 3 }), place: `${file}:2`, weight: 'may-block' },
+  {
+    code: 'qwen-rewrites',
+    disk: home({ $version: undefined, vimMode: true }),
+    place: file,
+    weight: 'may-block',
+  },
+  {
+    code: 'qwen-shell-variable',
+    disk: home(),
+    machine: { env: { [variable]: 'sk-old' } },
+    place: 'environment',
+    weight: 'blocks',
+  },
+  ...['.env', '.qwen/.env', 'work/.env', 'work/.qwen/.env'].map(
+    (path): Case => ({
+      code: 'qwen-env-file',
+      disk: { ...home(), [path]: `# mine\nX=1\n${variable}="sk-old"\n` },
+      place: `${path}:3`,
+      weight: 'blocks',
+    }),
+  ),
+  {
+    code: 'qwen-env-file',
+    disk: { ...home(), 'work/.env': `export ${variable}=sk-old\n` },
+    machine: { cwd: '/home/ada/work/a/b' },
+    place: 'work/.env:1',
+    weight: 'blocks',
+  },
+  {
+    code: 'qwen-folder-elsewhere',
+    disk: { ...home(), '.env': 'QWEN_HOME=/srv/qwen\n' },
+    place: '.env:1',
+    weight: 'blocks',
+  },
+  {
+    code: 'qwen-relative-folder',
+    disk: {},
+    machine: { env: { QWEN_HOME: 'q' } },
+    place: 'environment',
+    weight: 'may-block',
+  },
+  { code: 'qwen-no-key', disk: home({ env: {} }), place: file, weight: 'blocks' },
+  {
+    code: 'qwen-placeholder-key',
+    disk: home({ env: { [variable]: 'PROXY_MANAGED' } }),
+    place: `${file}:4`,
+    weight: 'blocks',
+  },
+  {
+    code: 'qwen-project-settings',
+    disk: { ...home(), 'work/.qwen/settings.json': '{"model": {"name": "x"}}' },
+    place: 'work/.qwen/settings.json:1',
+    weight: 'may-block',
+  },
+  {
+    code: 'qwen-project-settings',
+    disk: {
+      ...home(),
+      'work/.qwen/settings.json': JSON.stringify({ modelProviders: { openai: [theirs] } }),
+    },
+    place: 'work/.qwen/settings.json:1',
+    weight: 'blocks',
+  },
+  {
+    code: 'qwen-managed-settings',
+    disk: { ...home(), '/srv/all.json': JSON.stringify({ env: { [variable]: 'sk-all' } }) },
+    machine: { env: { QWEN_CODE_SYSTEM_SETTINGS_PATH: '/srv/all.json' } },
+    place: '/srv/all.json:1',
+    weight: 'blocks',
+  },
+]
+
+describe('what is wrong', () => {
+  test.each(cases)('$code at $place', ({ code, disk, machine = {}, place, weight, isRepaired }) => {
+    const found = obstaclesOn(qwen, disk, aMachine(machine))
+    const one = found.find((obstacle) => obstacle.code === code)
+    expect(one?.place).toBe(
+      place.startsWith('/') || place === 'environment' ? place : `/home/ada/${place}`,
+    )
+    expect(one?.weight).toBe(weight)
+    expect(JSON.stringify(found)).not.toMatch(/sk-/)
+    expect(one?.repair !== undefined).toBe(isRepaired === true)
+    if (one?.repair === undefined) return
+
+    const on = aMachine(machine)
+    const edits = planRepairs('qwen', textsOf(qwen, on, disk), [one.repair])
+    expect(obstaclesOn(qwen, written(disk, on, edits), on).map((left) => left.code)).not.toContain(
+      code,
+    )
+  })
+
+  test('nothing after a setup, whatever else stands around it', () => {
+    const around = { ...home(), '.env': 'OPENAI_API_KEY=sk-theirs\n', 'work/.env': 'A=1\n' }
+    const env = { OPENAI_API_KEY: 'sk-x', OPENAI_BASE_URL: 'https://x.example', OPENAI_MODEL: 'x' }
+    expect(obstaclesOn(qwen, around, aMachine({ env }))).toEqual([])
+  })
+
+  test('nothing where it is set up with another service', () => {
+    expect(obstaclesOn(qwen, home({ security: { auth: { selectedType: 'gemini' } } }))).toEqual([])
+  })
+
+  test('a home that is the working folder has no project', () => {
+    const machine = aMachine({ cwd: '/home/ada' })
+    expect(textsOf(qwen, machine, home()).map(({ role }) => role)).toEqual(['settings'])
+  })
+})
+
+describe('a setup', () => {
+  const settingsAfter = (disk: Disk, setup: Parameters<typeof planOn>[2] = {}) => {
+    const { edits } = planOn(qwen, disk, setup)
+    return JSON.parse(text(edits[0]!.after))
+  }
+
+  test('a file of an older layout keeps its version: only Qwen Code can translate it', () => {
+    expect(settingsAfter({ [file]: '{"vimMode": true}' })).not.toHaveProperty('$version')
+    expect(settingsAfter({ [file]: '{"general": {"gitCoAuthor": true}}' })).not.toHaveProperty(
+      '$version',
+    )
+    expect(settingsAfter({ [file]: '{"ui": {}}' }).$version).toBe(4)
+  })
+
+  test('a window goes with its model, and one that is asked for is written', () => {
+    const with9000 = home({}, [], { generationConfig: { contextWindowSize: 9000 } })
+    const windowAfter = (setup: Parameters<typeof planOn>[2]) =>
+      settingsAfter(with9000, setup).modelProviders.openai[0].generationConfig
+    expect(windowAfter({ options: { model: 'gpt-5.4' } })).toEqual({})
+    expect(windowAfter({ catalog: catalogWithWindows, options: { model: 'gpt-5.4' } })).toEqual({
+      contextWindowSize: 272_000,
+    })
+    const same = { model: 'big', isConfigured: true }
+    expect(windowAfter({ options: same })).toEqual({ contextWindowSize: 9000 })
+    expect(windowAfter({ options: { ...same, contextWindow: 5000 } })).toEqual({
+      contextWindowSize: 5000,
+    })
+  })
+
+  test('a login goes out of use only with consent', () => {
+    const disk = {
+      [file]: '{"security": {"auth": {"selectedType": "qwen-oauth"}}}',
+      '.qwen/oauth_creds.json': '{}',
+    }
+    const { obstacles } = planOn(qwen, disk)
+    expect(obstacles).toMatchObject([{ code: 'qwen-login', needsConsent: expect.any(String) }])
+  })
+
+  test('a file that Qwen Code does not read is refused; trailing commas go, comments stay', () => {
+    const { edits } = planOn(qwen, { [file]: '{\n  "ui": {}, // mine\n}' })
+    expect(text(edits[0]!.after)).toContain('"ui": {}, // mine\n  "$version": 4,')
+    expect(() => planOn(qwen, { [file]: '{"ui": {}' })).toThrow('Cannot read')
+  })
+
+  test('comes before another entry of its id; behind one, its address stands beside the model', () => {
+    const other = { ...theirs, id: 'gpt-5.6-sol' }
+    const without = { [file]: JSON.stringify({ modelProviders: { openai: [other] } }) }
+    const { modelProviders, model, env } = settingsAfter(without)
+    expect(modelProviders.openai.map(({ envKey }: typeof entry) => envKey)).toEqual([
+      variable,
+      'OPENAI_API_KEY',
+    ])
+    expect(model).toEqual({ name: 'gpt-5.6-sol' })
+    expect(env).toEqual({ [variable]: key })
+    expect(settingsAfter(home({}, [other])).model).toEqual({
+      name: 'gpt-5.6-sol',
+      baseUrl: 'https://gw.example/v1',
+    })
+  })
+})
+
+test('for one run: a file above all others, without the key, with what the administrator says', () => {
+  const disk = {
+    ...home(),
+    '/etc/qwen-code/settings.json': '{"ui": {"theme": "x"}, "model": {"name": "y"}}',
+  }
+  const { texts, choice } = planOn(qwen, disk, { options: { contextWindow: 9000 } })
+  const asked = { args: ['-p', 'x'], env: { A: '1' }, folder: '/tmp/run' }
+  const { args, env, files = {} } = qwen.forOneRun!(texts, choice, asked)
+  expect({ args, env }).toEqual({
+    args: ['-p', 'x'],
+    env: { A: '1', QWEN_CODE_SYSTEM_SETTINGS_PATH: '/tmp/run/qwen-settings.json' },
+  })
+  expect(Object.keys(files)).toEqual(['qwen-settings.json'])
+  expect(JSON.parse(files['qwen-settings.json']!)).toEqual({
+    $version: 4,
+    ui: { theme: 'x' },
+    security: { auth: { selectedType: 'openai', enforcedType: 'openai' } },
+    modelProviders: {
+      openai: [
+        {
+          id: 'gpt-5.6-sol',
+          name: 'Gateway',
+          baseUrl: 'https://gw.example/v1',
+          envKey: runKeyVariable,
+          generationConfig: { contextWindowSize: 9000 },
+        },
+      ],
+    },
+    model: { name: 'gpt-5.6-sol', baseUrl: 'https://gw.example/v1' },
+  })
+})

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { UserError } from '../../../src/errors.ts'
+import {
+  type AskedHeader,
+  readHeader,
+  shownHeader,
+  withAsked,
+} from '../../../src/gateway/input/header.ts'
+
+const files: Readonly<Record<string, string>> = {
+  '/run/pk': 'from-a-file\n',
+  '/run/two': 'one\ntwo\n',
+}
+const variables: Readonly<Record<string, string>> = {
+  PK: 'canary-1',
+  EMPTY: '',
+  ODD: 'gr\u00fc\u00df',
+}
+
+function read(text: string): AskedHeader {
+  return readHeader(text, {
+    variable: (name) => variables[name],
+    file: (path) => files[path] ?? '',
+  })
+}
+
+function refusal(text: string): string {
+  try {
+    read(text)
+  } catch (error) {
+    if (error instanceof UserError) return `${error.code}: ${error.message}`
+  }
+  throw new Error('it was taken')
+}
+
+describe('what --header says', () => {
+  test.each<[string, AskedHeader]>([
+    ['X-Portkey-Provider: openai', { name: 'x-portkey-provider', value: 'openai' }],
+    ['x-portkey-api-key:$PK', { name: 'x-portkey-api-key', value: 'canary-1', isSecret: true }],
+    [
+      'cf-aig-authorization: Bearer ${PK}',
+      { name: 'cf-aig-authorization', value: 'Bearer canary-1', isSecret: true },
+    ],
+    ['x-a: @/run/pk', { name: 'x-a', value: 'from-a-file', isSecret: true }],
+    ['x-title: my tool, 2nd: of 3', { name: 'x-title', value: 'my tool, 2nd: of 3' }],
+    ['x-a:', { name: 'x-a' }],
+  ])('%s', (text, expected) => expect(read(text)).toEqual(expected))
+
+  test.each([
+    ['no colon', 'x-portkey-provider openai', "usage: --header takes 'name: value'"],
+    ['no name', ': openai', "usage: --header takes 'name: value'"],
+    ['a name with a space', 'x portkey: openai', "usage: --header takes 'name: value'"],
+    ['a key in place of a name', 'sk-live-0123456789: x', "usage: --header takes 'name: value'"],
+    ['a literal beside the name of a credential', 'x-portkey-api-key: hunter2', 'may be a secret'],
+    ['a literal cookie', 'Cookie: a=b', 'may be a secret'],
+    ['a literal like a key', 'x-who: sk-live-0123456789', 'may be a secret'],
+    ['a literal with a key in it', 'x-config: {"key":"sk-live-0123456789ab"}', 'may be a secret'],
+    [
+      'a variable that is not set',
+      'x-a: $NOT',
+      'key-missing: The environment variable NOT, for the header x-a, is not set',
+    ],
+    ['an empty variable', 'x-a: $EMPTY', 'is empty'],
+    ['two lines', 'x-a: @/run/two', 'more than one line'],
+    ['a line break in the argument', 'x-a: b\r\nhost: c', 'more than one line'],
+    ['letters beyond ASCII', 'x-a: $ODD', 'outside of ASCII'],
+    ['an empty file', 'x-a: @/run/none', 'is empty'],
+    ['the key itself', 'Authorization: $PK', 'authorization holds the key'],
+    ['the key under its other name', 'x-api-key: $PK', 'x-api-key holds the key'],
+    ['what HTTP sends', 'Host: a', 'host is set by every client itself'],
+    ['the length', 'content-length: 5', 'content-length is set by every client itself'],
+    ['what the clients send', 'anthropic-version: 1', 'is set by every client itself'],
+  ])('refused: %s', (_, text, expected) => {
+    const said = refusal(text)
+    expect(said).toContain(expected)
+    expect(said).not.toMatch(/hunter2|live-0123|canary-1|gr\u00fc/)
+  })
+})
+
+test('what is asked for wins over what was, and nothing behind the colon takes it out', () => {
+  const before = [
+    { name: 'x-a', value: '1' },
+    { name: 'x-b', value: '2', isSecret: true as const },
+  ]
+  expect(withAsked(before, [read('x-a: 3'), read('x-b:'), read('x-c: 4')])).toEqual([
+    { name: 'x-a', value: '3' },
+    { name: 'x-c', value: '4' },
+  ])
+  expect(() => withAsked([], [read('x-a: 1'), read('X-A: 2')])).toThrow('x-a is given twice')
+})
+
+test('a secret is shown by its last characters', () => {
+  expect(shownHeader({ name: 'x-a', value: 'openai' })).toBe('x-a: openai')
+  expect(shownHeader({ name: 'x-a', value: 'pk-0123456789d5c4', isSecret: true })).toBe(
+    'x-a: ....d5c4',
+  )
+})

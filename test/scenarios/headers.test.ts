@@ -1,0 +1,178 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { type Front, startFront } from '../support/front.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+
+const key = 'sk-canary-key-5e6f708192a3b47f'
+const secret = 'pk-canary-header-d1c0b9a8f7e6d5c4'
+const wanted = { 'x-portkey-provider': 'openai', 'x-portkey-api-key': secret }
+
+let gateway: Gateway
+/** Wants two headers beside the key. */
+let particular: Front
+/** Wants the same key and nothing beside it. */
+let plain: Front
+beforeAll(async () => {
+  gateway = await startGateway({ key: 'sk-inner-5e6f708192a3b47f' })
+  particular = await startFront(gateway, { key, headers: wanted })
+  plain = await startFront(gateway, { key })
+})
+afterAll(async () => {
+  for (const server of [particular, plain, gateway]) await server.close()
+})
+beforeEach(() => {
+  particular.seen.length = 0
+  plain.seen.length = 0
+})
+
+const env = { REPOINT_API_KEY: key, PK: secret }
+const asked = ['--header', 'x-portkey-provider: openai', '--header', 'x-portkey-api-key: $PK']
+const clients = ['codex', 'claude', 'opencode']
+
+/** Neither a document nor a message ever holds what is secret. */
+async function repoint(home: Home, args: readonly string[], given: Record<string, string> = env) {
+  const said = await runHere(home, args, given)
+  for (const canary of [key, secret]) expect(said.text).not.toContain(canary)
+  return said
+}
+
+function setUp(home: Home, ...more: string[]) {
+  return repoint(home, ['setup', ...clients, '--base-url', particular.url, '--yes', ...more])
+}
+
+/** Every file that holds the secret, with its mode. */
+function holders(home: Home): Readonly<Record<string, string>> {
+  const paths = readdirSync(home.path, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(home.path, name))
+    .filter((path) => statSync(path).isFile() && readFileSync(path).includes(secret))
+  return Object.fromEntries(
+    paths.map((path) => [
+      path.slice(home.path.length + 1).replace(/runs\/.*|blobs\/.*/, '…'),
+      (statSync(path).mode & 0o777).toString(8),
+    ]),
+  )
+}
+
+describe('a gateway that wants headers', () => {
+  test('is set up with them in every client, and undone to the byte', async () => {
+    const home = aHome({
+      '.codex/config.toml':
+        '# mine\nmodel = "o3"\n\n[model_providers.gateway]\nname = "Mine"\nhttp_headers = { "X-Team" = "a" } # keep\n',
+      '.claude/settings.json':
+        '{ "env": { "ANTHROPIC_CUSTOM_HEADERS": "X-Team: a\\nX-Mine: b" } }\n',
+      '.config/opencode/opencode.json': '{ "theme": "x" }\n',
+    })
+    const before = home.snapshot()
+    const { status, json } = await setUp(home, ...asked)
+    expect([status, json['error']]).toEqual([0, undefined])
+    for (const headers of particular.seen) expect(headers).toMatchObject(wanted)
+
+    const codex = home.text('.codex/config.toml')
+    expect(codex).toContain('"X-Team" = "a"')
+    expect(codex).toMatch(/x-portkey-provider"? = "openai"/)
+    const { env: claude } = JSON.parse(home.text('.claude/settings.json'))
+    expect(claude.ANTHROPIC_CUSTOM_HEADERS.split('\n')).toEqual([
+      'X-Team: a',
+      'X-Mine: b',
+      'x-portkey-provider: openai',
+      `x-portkey-api-key: ${secret}`,
+    ])
+    const opencode = JSON.parse(home.text('.config/opencode/opencode.json'))
+    expect(opencode.provider.gateway.options.headers).toEqual(wanted)
+    expect(Object.values(holders(home)).every((mode) => mode === '600')).toBe(true)
+    expect(Object.keys(holders(home))).toEqual(
+      expect.arrayContaining([
+        '.codex/config.toml',
+        '.claude/settings.json',
+        '.config/opencode/opencode.json',
+        '.local/state/repoint/gateways.json',
+      ]),
+    )
+
+    expect((await repoint(home, ['rollback', '--yes'])).status).toBe(0)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('needs no flag again: not for a second run, a new look or another client', async () => {
+    const home = aHome()
+    await setUp(home, ...asked, '--name', 'pk')
+    const again = await setUp(home)
+    expect(again.json).toMatchObject({ changed: false })
+    for (const args of [
+      ['models'],
+      ['doctor', 'codex'],
+      ['gateways', '--check'],
+      ['use', 'pk', 'codex', '--yes', '--defaults'],
+      ['key', 'codex', '--yes'],
+    ]) {
+      particular.seen.length = 0
+      const { json } = await repoint(home, args, args[0] === 'key' ? env : {})
+      expect([args[0], json['error']]).toEqual([args[0], undefined])
+      expect(particular.seen.length).toBeGreaterThan(0)
+      for (const headers of particular.seen) expect(headers).toMatchObject(wanted)
+    }
+  })
+
+  test('is shown with them, the secret one masked', async () => {
+    const home = aHome()
+    await setUp(home, ...asked, '--name', 'pk')
+    const shown = { 'x-portkey-provider': 'openai', 'x-portkey-api-key': '....d5c4' }
+    const { json } = await repoint(home, ['gateways'])
+    expect(json).toMatchObject({ gateways: [{ name: 'pk', headers: shown }] })
+    const status = (await repoint(home, ['status'])).json
+    expect(status).toMatchObject({
+      clients: clients.map((id) => ({ id, gateway: 'pk', headers: shown })),
+    })
+  })
+
+  test('keeps them from every other gateway', async () => {
+    const home = aHome()
+    await setUp(home, ...asked)
+    const { status } = await repoint(home, ['setup', ...clients, '--base-url', plain.url, '--yes'])
+    expect(status).toBe(0)
+    expect(plain.seen.some((headers) => 'x-portkey-provider' in headers)).toBe(false)
+    const kept = holders(home)
+    for (const path of [
+      '.codex/config.toml',
+      '.claude/settings.json',
+      '.config/opencode/opencode.json',
+    ])
+      expect(Object.keys(kept)).not.toContain(path)
+  })
+
+  test('loses one that is taken out', async () => {
+    const home = aHome()
+    await repoint(home, ['setup', ...clients, '--base-url', plain.url, '--yes', ...asked])
+    const { json } = await repoint(home, [
+      ...['setup', ...clients, '--base-url', plain.url, '--yes'],
+      ...['--header', 'x-portkey-api-key:'],
+    ])
+    expect(json).toMatchObject({ changed: true })
+    const { json: after } = await repoint(home, ['gateways'])
+    expect(after).toMatchObject({ gateways: [{ headers: { 'x-portkey-provider': 'openai' } }] })
+    expect(Object.keys(holders(home))).not.toContain('.codex/config.toml')
+    expect(JSON.parse(home.text('.claude/settings.json')).env.ANTHROPIC_CUSTOM_HEADERS).toBe(
+      'x-portkey-provider: openai',
+    )
+  })
+
+  test('is refused without them, and nothing is written', async () => {
+    const home = aHome()
+    const { status, json } = await setUp(home)
+    expect([status, json['error']]).toEqual([
+      2,
+      expect.objectContaining({ code: 'header-missing' }),
+    ])
+    expect(home.snapshot()).toEqual({})
+  })
+})
+
+test('a secret in the arguments is refused before anything is asked', async () => {
+  const home = aHome()
+  const { status, json } = await setUp(home, '--header', `x-portkey-api-key: ${secret}`)
+  expect([status, json['error']]).toEqual([2, expect.objectContaining({ code: 'usage' })])
+  expect(particular.seen).toEqual([])
+})

@@ -1,0 +1,69 @@
+import { request as ask, createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { KeyHeader } from '../../src/gateway/types.ts'
+import type { Gateway } from '../../src/serve/index.ts'
+
+/** What a front wants before it lets a request through. */
+export interface Demands {
+  readonly key: string
+  /** The key counts here alone, and is refused where it goes as Bearer too. Absent: as Bearer. */
+  readonly keyHeader?: KeyHeader
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Front {
+  readonly url: string
+  /** What each request brought, the refused ones too. */
+  readonly seen: IncomingHttpHeaders[]
+  close(): Promise<void>
+}
+
+/** A gateway that is particular about headers, before a local one that answers. */
+export async function startFront(gateway: Gateway, demands: Demands): Promise<Front> {
+  const seen: IncomingHttpHeaders[] = []
+  const server = createServer((request, response) => {
+    seen.push(request.headers)
+    const refusal = refusalOf(request.headers, demands)
+    if (refusal !== undefined) {
+      request.resume()
+      response.writeHead(refusal.status, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(refusal.body))
+      return
+    }
+
+    const { host: _, 'x-api-key': __, ...headers } = request.headers
+    const onward = ask(`${gateway.url}${request.url}`, {
+      method: request.method,
+      headers: { ...headers, authorization: `Bearer ${gateway.key}` },
+    })
+    onward.on('response', (answer) => {
+      response.writeHead(answer.statusCode!, answer.headers)
+      answer.pipe(response)
+    })
+    onward.on('error', () => response.destroy())
+    request.pipe(onward)
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    close: () => {
+      server.closeAllConnections()
+      return new Promise((closed) => server.close(() => closed()))
+    },
+  }
+}
+
+/** Portkey's words for a header, Azure's for a key (2026-11-22). */
+function refusalOf(
+  headers: IncomingHttpHeaders,
+  { key, keyHeader, headers: wanted = {} }: Demands,
+) {
+  const missing = Object.keys(wanted).find((name) => headers[name] !== wanted[name])
+  if (missing !== undefined)
+    return { status: 400, body: { status: 'failure', message: `${missing} header is required` } }
+  const given = keyHeader === undefined ? headers.authorization?.slice(7) : headers[keyHeader]
+  if (given === key && (keyHeader === undefined || headers.authorization === undefined)) return
+  const message = 'Access denied due to invalid subscription key or wrong API endpoint.'
+  return { status: 401, body: { error: { code: '401', message } } }
+}
