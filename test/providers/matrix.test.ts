@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { loadClient, rowOf, rows } from '../../src/clients/list.ts'
+import { compact } from '../../src/compact.ts'
 import { aHome } from '../support/home.ts'
 import { runHere, type Said } from '../support/in-process.ts'
 import { internetTo } from '../support/internet.ts'
@@ -73,6 +74,49 @@ describe('set up and proven, or refused with the true cause', () => {
       const answered = await exchange(sends, protocol, model)
       expect({ model, url: sends.url, ...answered }).toMatchObject({ status: 200 })
       expect(answered.text).toContain('pong')
+    }
+  })
+})
+
+/** The address for chat is enough for all of them: where messages are served is found. */
+describe('several clients from one address', () => {
+  const several = table.flatMap((shape) => {
+    const { chat, responses, messages } = shape.setups
+    const named = { codex: responses, claude: messages, opencode: chat }
+    const able = Object.entries(named).filter(
+      ([id, setup]) =>
+        setup !== undefined &&
+        setup.refused === undefined &&
+        !setup.args?.includes('--header') &&
+        (id === 'claude' || setup.paste === chat?.paste),
+    )
+    return able.length < 2 ? [] : [{ name: shape.name, shape, able }]
+  })
+
+  test.each(several)('$name', async ({ shape, able }) => {
+    const provider = await provide(shape)
+    const home = aHome()
+    const modelOf = ({ args = [] }: Setup) => args[args.indexOf('--model') + 1]
+    const defaults = Object.fromEntries(
+      able.map(([id, setup]) => [id, compact({ model: modelOf(setup!) })]),
+    )
+    home.put(
+      'team.json',
+      JSON.stringify({ version: 1, baseUrl: provider.url('chat'), clients: defaults }),
+    )
+    const said = await runHere(home, ['setup', '--from', home.at('team.json'), '--yes'], {
+      REPOINT_API_KEY: provider.key,
+    })
+    expect(said.json['error']).toBeUndefined()
+
+    for (const [id] of able) {
+      const client = await loadClient(rowOf(id))
+      const sends = sendsOf(client, home, {})
+      for (const model of new Set(sends.models))
+        expect([id, await exchange(sends, client.protocol, model)]).toMatchObject([
+          id,
+          { status: 200 },
+        ])
     }
   })
 })
