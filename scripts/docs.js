@@ -143,11 +143,11 @@ function changesTable() {
 function clientsTable() {
   return table(
     ['Client', 'Command', '[Tested versions](docs/tested-versions.md)', 'Protocol'],
-    clients.map(({ id, label, binary, protocol }) => [
+    clients.map(({ id, label, binary, protocol, alsoSpeaks = [] }) => [
       label,
       `\`repoint ${id}\``,
       `${binary.testedVersions.length} from ${binary.testedVersions[0]} to ${binary.testedVersions.at(-1)}`,
-      protocols[protocol],
+      [protocol, ...alsoSpeaks].map((one) => protocols[one]).join(', '),
     ]),
   )
 }

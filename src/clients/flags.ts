@@ -1,5 +1,8 @@
 import { UserError } from '../errors.ts'
+import type { ProtocolName } from '../gateway/types.ts'
 import type { ClientFlag } from './client.ts'
+
+const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
 
 /** For a client with one model. */
 export const modelFlag: ClientFlag = {
@@ -13,6 +16,14 @@ export const providerIdFlag: ClientFlag = {
   flag: '--provider-id <id>',
   help: 'name of the provider entry (default: gateway)',
   means: (providerId) => ({ providerId: String(providerId) }),
+}
+
+/** For a client that speaks several. */
+export const protocolFlag: ClientFlag = {
+  flag: '--protocol <name>',
+  help: 'what the client speaks (default: what the gateway lists for the model)',
+  choices: protocols,
+  means: (protocol) => ({ protocol: protocol as ProtocolName }),
 }
 
 export const contextWindowFlag: ClientFlag = {

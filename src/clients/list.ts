@@ -1,6 +1,6 @@
 import { claudeFlags } from './claude/flags.ts'
 import type { Client, ClientFlag, ClientModule, ClientName } from './client.ts'
-import { contextWindowFlag, modelFlag, providerIdFlag } from './flags.ts'
+import { contextWindowFlag, modelFlag, protocolFlag, providerIdFlag } from './flags.ts'
 
 /** All that the command line needs of a client before it is chosen. */
 export interface ClientRow extends ClientName {
@@ -73,6 +73,19 @@ export const rows: readonly ClientRow[] = [
     },
     flags: [modelFlag, providerIdFlag, contextWindowFlag],
     load: async () => (await import('./opencode/opencode.ts')).opencode,
+  },
+  {
+    id: 'pi',
+    family: 'pi',
+    label: 'pi',
+    description: 'set up pi: models.json and settings.json, as one pair',
+    examples: ['repoint pi', 'repoint pi --model claude-opus-5-5 --protocol messages'],
+    changes: {
+      files: '`~/.pi/agent/models.json`, then `~/.pi/agent/settings.json`',
+      keys: 'one provider with the key, its address, its protocol and its models; `defaultProvider`, `defaultModel`; a login for the same provider in `auth.json` goes',
+    },
+    flags: [modelFlag, protocolFlag, providerIdFlag, contextWindowFlag],
+    load: async () => (await import('./pi/pi.ts')).pi,
   },
   {
     id: 'qwen',

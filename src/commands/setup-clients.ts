@@ -72,15 +72,15 @@ async function setUpClients(session: Session, request: ClientsRequest): Promise<
     ...asked,
     command: 'setup',
     clients,
-    gateway: team === undefined ? asked.gateway : withAddress(asked.gateway, team.baseUrl),
+    gateway: team === undefined ? asked.gateway : withAddress(asked.gateway, team),
     name: asked.name ?? team?.name,
     options: {},
     optionsOf: new Map([...ofTeam].map(([id, { options }]) => [id, options])),
   })
 }
 
-function withAddress(flags: GatewayFlags, baseUrl: string): GatewayFlags {
-  return { ...flags, baseUrl }
+function withAddress(flags: GatewayFlags, { baseUrl, messagesUrl }: TeamDefaults): GatewayFlags {
+  return { ...flags, baseUrl, messagesUrl: flags.messagesUrl ?? messagesUrl }
 }
 
 /**

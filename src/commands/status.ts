@@ -6,7 +6,7 @@ import { plainPath } from '../edits/values.ts'
 import { exitStatus } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { headerDocument, shownHeader } from '../gateway/input/header.ts'
-import { rootsOf, shownRoot, usualRoots } from '../gateway/roots.ts'
+import { assumedRoots, rootsOf, shownRoot } from '../gateway/roots.ts'
 import { maskSecret } from '../text.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import { type CommandFile, examples } from './command.ts'
@@ -18,7 +18,7 @@ import {
 } from './inventory/client-state.ts'
 import { driftOf, leftAt, type Wanted } from './inventory/drift.ts'
 import { runsSoFar, settleFirst, unreadable } from './inventory/history.ts'
-import { gatewayOf, isKeyOf, savedGateway } from './inventory/saved-gateways.ts'
+import { gatewayOf, isKeyOf, savedGateway, savedRoots } from './inventory/saved-gateways.ts'
 import { wslNotice } from './inventory/wsl.ts'
 import type { Session } from './screen/session.ts'
 
@@ -145,7 +145,7 @@ function gatewayNamed(session: Session, text: string): Wanted {
   const isAddress = /[:/]/.test(text)
   if (isAddress) {
     const { baseUrl } = normaliseBaseUrl(text, { allowHttp: true })
-    return { baseUrl, roots: usualRoots(baseUrl) }
+    return { baseUrl, roots: savedRoots(session, baseUrl) ?? assumedRoots(baseUrl) }
   }
   const gateway = savedGateway(session, text)
   return {

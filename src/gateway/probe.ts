@@ -76,11 +76,9 @@ export async function probe(
       break
     }
   if (outcome !== undefined && 'status' in result && isAboutAddress(outcome)) {
-    // A list that is closed to this key is one all the same.
-    const isListed = catalog !== undefined || missing?.code === 'route-not-allowed'
-    // Neither route answers as an API: the list's words are the better ones, unless both say the same.
-    if (missing !== undefined && !isListed && missing.code !== outcome.code) throw missing
-    const isBaseProven = isListed || (missing === undefined && (await servesCatalog(access)))
+    const isApi = missing !== undefined && isOfApi(missing) && missing.code !== 'key-rejected'
+    if (missing !== undefined && !isApi) throw neither(missing, [usual, ...others], protocol)
+    const isBaseProven = isApi || catalog !== undefined || (await servesCatalog(access))
     outcome = diagnose(result, questionFor(access, { ...question, isBaseProven }))
   }
   if (outcome !== undefined) throw errorFor({ ...outcome, ...cureOf(outcome, options) })
@@ -95,6 +93,20 @@ export async function probe(
     root,
     elapsedMs: Math.round(performance.now() - started),
     notices: proof.kind === 'unstreamed' ? [notStreamed] : [],
+  })
+}
+
+/** Neither route answers as an API: the words about the list are the better ones. */
+function neither(missing: UserError, roots: readonly string[], protocol: ProtocolName): UserError {
+  if (!isAboutAddress(missing)) return missing
+  const asked = roots.map((root) => root + requests[protocol]('', false).route.split('?')[0])
+  const { code, message, hint = '', files, cause } = missing
+  return new UserError({
+    code,
+    message,
+    hint: `${hint} No API answers at ${asked.join(', ')}.`.trim(),
+    files,
+    cause,
   })
 }
 

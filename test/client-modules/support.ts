@@ -1,4 +1,11 @@
-import type { Choice, Client, FileTexts, Scene, SetupOptions } from '../../src/clients/client.ts'
+import {
+  type Choice,
+  type Client,
+  type FileTexts,
+  protocolOf,
+  type Scene,
+  type SetupOptions,
+} from '../../src/clients/client.ts'
 import { loadClients } from '../../src/clients/list.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
 import { rootFor, usualRoots } from '../../src/gateway/roots.ts'
@@ -68,11 +75,12 @@ export interface Setup {
 
 function aChoice(client: Client, setup: Setup = {}): Choice {
   const options = setup.options ?? {}
+  const models = client.choose('catalog' in setup ? setup.catalog : catalog, options)
   return {
-    root: rootFor(usualRoots(baseUrl), client.protocol),
+    root: rootFor(usualRoots(baseUrl), protocolOf(client, models)),
     key,
     providerId: options.providerId ?? 'gateway',
-    models: client.choose('catalog' in setup ? setup.catalog : catalog, options),
+    models,
     options,
     ...setup.choice,
   }

@@ -91,7 +91,9 @@ describe('repoint use', () => {
     const status = await runInProcess(home, ['status'])
     expect(status.stdout).toContain(`Codex: ${one.url} (one) in ~/.codex/config.toml`)
     const { json } = await runInProcess(home, ['status', '--json'])
-    expect(json).toMatchObject({ clients: [{ gateway: 'one' }, {}, {}] })
+    expect(json).toMatchObject({
+      clients: expect.arrayContaining([expect.objectContaining({ id: 'codex', gateway: 'one' })]),
+    })
     const doctor = await runInProcess(home, ['doctor', 'codex'])
     expect(doctor.stdout).toContain(`one (${one.url}) lists `)
   })

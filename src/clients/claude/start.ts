@@ -4,7 +4,15 @@ import { messagesTiers } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { type ModelChoice, type Slot, slots } from '../client.ts'
-import { hasSlot, knowsModel, placeInTable, sentFirst, sentIds, tableVersions } from './sent.ts'
+import {
+  hasSlot,
+  isOwnId,
+  knowsModel,
+  placeInTable,
+  sentFirst,
+  sentIds,
+  tableVersions,
+} from './sent.ts'
 
 /** How the client starts. */
 export interface Start {
@@ -38,7 +46,7 @@ export function firstAsked(start: Start): FirstAsked {
   // A version that is newer than the table goes on from its last line, or sends what is newer still.
   const ids = sentIds[slot].map(({ id }) => id).slice(place === 'newer' ? -1 : 0)
   const listed = ids.filter((id) => isListed(start, id))
-  const probeModel = listed.at(-1) ?? tierOf(start, slot).at(-1) ?? ids.at(-1)!
+  const probeModel = listed.at(-1) ?? tierOf(start, slot).findLast(isOwnId) ?? ids.at(-1)!
   return { probeModel, notes: place === 'older' ? notes : [...missingIds(start, ids), ...notes] }
 }
 

@@ -328,10 +328,9 @@ function probeCheck(
 
 /** @throws UserError where the client's model cannot be used, or only the catalog could tell it */
 function choiceOf(
-  { client, settings, installed }: Examined,
+  { client, options, installed }: Examined,
   answer: Catalog | UserError,
 ): ModelChoice {
-  const options = client.asConfigured(settings)
   const version = installed?.version
   if (!(answer instanceof UserError)) return client.choose(answer, options, version)
   try {

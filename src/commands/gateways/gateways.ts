@@ -3,9 +3,10 @@ import { rowOf } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { exitStatus, UserError } from '../../errors.ts'
 import { headerDocument, shownHeader } from '../../gateway/input/header.ts'
+import { rootsOf } from '../../gateway/roots.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { type CommandFile, examples, timeoutOption } from '../command.ts'
-import { clientsNow } from '../inventory/client-state.ts'
+import { clientsNow, configuredOptions } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import {
   isUsedBy,
@@ -94,14 +95,19 @@ async function listGateways(session: Session, request: GatewaysRequest): Promise
 async function exportDefaults(session: Session, wanted: string): Promise<number> {
   const saved = savedGateway(session, wanted)
   const { name, baseUrl } = saved
-  const users = (await clientsNow(session, runsSoFar(session))).filter(({ client, settings }) =>
+  const { messages } = rootsOf(saved)
+  const messagesUrl = messages === baseUrl ? undefined : messages
+  const runs = runsSoFar(session)
+  const users = (await clientsNow(session, runs)).filter(({ client, settings }) =>
     isUsedBy(saved, client, settings),
   )
   const clients = users.map(({ client, settings }): ClientDefaults => {
-    const options = client.asConfigured(settings)
+    const options = configuredOptions(client, settings, runs)
     return { id: client.id, options, flags: flagsFor(rowOf(client.id), options) }
   })
-  session.platform.terminal.out(session.redact(spellDefaults({ name, baseUrl, clients })))
+  session.platform.terminal.out(
+    session.redact(spellDefaults(compact({ name, baseUrl, messagesUrl, clients }))),
+  )
   return 0
 }
 
@@ -168,7 +174,9 @@ function show(
       ]
     }),
   )
-  for (const { name, headers = [], keyHeader } of all) {
+  for (const { name, roots, headers = [], keyHeader } of all) {
+    if (roots !== undefined)
+      session.say(`  ${name} has chat at ${roots.chat}, messages at ${roots.messages}`)
     if (keyHeader !== undefined) session.say(`  ${name} takes the key as ${keyHeader}`)
     if (headers.length > 0)
       session.say(`  ${name} is asked with ${headers.map(shownHeader).join(', ')}`)

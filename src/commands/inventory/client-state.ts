@@ -9,6 +9,7 @@ import {
   protocolOf,
   type Scene,
   type Settings,
+  type SetupOptions,
 } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { formatOf } from '../../edits/format.ts'
@@ -32,6 +33,8 @@ export interface ClientState {
   readonly texts: FileTexts
   readonly settings: Settings
   readonly origins: Origins
+  /** What it is set up with. */
+  readonly options: SetupOptions
   readonly obstacles: readonly Obstacle[]
   readonly files: readonly FileState[]
   /** It stands so by a setup of repoint. */
@@ -90,7 +93,7 @@ export function placeOf(
   const { root } = settings
   if (root === undefined) return undefined
   const protocol = protocolOf(client, settings)
-  const known: readonly Place[] = [...runsOf(client, runs), ...gatewaysIfReadable(session)]
+  const known: readonly Place[] = [...gatewaysIfReadable(session), ...runsOf(client, runs)]
     .filter(({ baseUrl }) => baseUrl !== '')
     .map((one) => ({ baseUrl: one.baseUrl, roots: rootsOf(one) }))
   return (
@@ -128,6 +131,16 @@ export function setUpAs(client: ClientName, runs: readonly RunRecord[]): string 
   if (newest === undefined || newest.undoes !== undefined) return undefined
   const ids = familyIds(client.id)
   return newest.clients.find((id) => ids.includes(id))
+}
+
+/** What a client is set up with; of what another of its family has left, what both share. */
+export function configuredOptions(
+  client: Client,
+  settings: Settings,
+  runs: readonly RunRecord[],
+): SetupOptions {
+  const isOwn = setUpAs(client, runs) === client.id || undefined
+  return client.asConfigured(settings, isOwn)
 }
 
 /**
@@ -195,6 +208,7 @@ function stateOf(
     texts,
     settings,
     origins: client.origins(texts),
+    options: configuredOptions(client, settings, runs ?? []),
     obstacles: [
       ...client.wrongNow(sceneOf(session, client, texts, runs ?? [])),
       ...openPlaces(session, texts),

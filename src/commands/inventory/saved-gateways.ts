@@ -44,7 +44,8 @@ export function hideHeaders(session: Session, headers: readonly ExtraHeader[] = 
 /** Where the routes of the gateway at this address were when it was used last. */
 export function savedRoots({ platform }: Session, baseUrl: string): Roots | undefined {
   try {
-    return readGateways(platform).find((one) => one.baseUrl === baseUrl)?.roots
+    const saved = readGateways(platform).find((one) => one.baseUrl === baseUrl)
+    return saved && rootsOf(saved)
   } catch {
     // Whoever needs the list itself says that it cannot be read.
     return undefined

@@ -1,5 +1,6 @@
 import type { ClientFlag, SetupOptions } from '../../clients/client.ts'
 import { type ClientRow, rows } from '../../clients/list.ts'
+import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { normaliseBaseUrl } from '../../gateway/input/base-url.ts'
 import { asObject, jsonIn } from '../../gateway/json.ts'
@@ -12,6 +13,8 @@ import { checkName } from '../inventory/saved-gateways.ts'
  */
 export interface TeamDefaults {
   readonly baseUrl: string
+  /** The root of the messages protocol, where it is not `baseUrl`. */
+  readonly messagesUrl?: string
   readonly name?: string
   readonly clients: readonly ClientDefaults[]
 }
@@ -43,11 +46,17 @@ export function readDefaults(
 
   const document = asObject(jsonIn(new TextDecoder().decode(bytes)))
   if (document === undefined) throw refuse('it is not a JSON object')
-  expectKnown(Object.keys(document), ['version', 'name', 'baseUrl', 'clients'], refuse)
-  const { version, name, baseUrl } = document
+  expectKnown(
+    Object.keys(document),
+    ['version', 'name', 'baseUrl', 'messagesUrl', 'clients'],
+    refuse,
+  )
+  const { version, name, baseUrl, messagesUrl } = document
   const clients = asObject(document['clients'])
   if (version !== 1) throw refuse('"version" is not 1')
   if (typeof baseUrl !== 'string') throw refuse('"baseUrl" is not text')
+  if (messagesUrl !== undefined && typeof messagesUrl !== 'string')
+    throw refuse('"messagesUrl" is not text')
   if (name !== undefined && typeof name !== 'string') throw refuse('"name" is not text')
   if (clients === undefined) throw refuse('"clients" is not an object')
   if (name !== undefined) checkName(name)
@@ -59,6 +68,9 @@ export function readDefaults(
 
   return {
     baseUrl: normaliseBaseUrl(baseUrl, allowed).baseUrl,
+    ...(messagesUrl === undefined
+      ? {}
+      : { messagesUrl: normaliseBaseUrl(messagesUrl, allowed).baseUrl }),
     ...(name === undefined ? {} : { name }),
     clients: rows.flatMap((row) => {
       if (!Object.hasOwn(clients, row.id)) return []
@@ -121,9 +133,10 @@ function isFitting(
 }
 
 /** The file, as it is shown and written. */
-export function spellDefaults({ baseUrl, name, clients }: TeamDefaults): string {
+export function spellDefaults({ baseUrl, messagesUrl, name, clients }: TeamDefaults): string {
   const byId = Object.fromEntries(clients.map(({ id, flags }) => [id, flags]))
-  return `${JSON.stringify({ version: 1, ...(name === undefined ? {} : { name }), baseUrl, clients: byId }, undefined, 2)}\n`
+  const document = compact({ version: 1, name, baseUrl, messagesUrl, clients: byId })
+  return `${JSON.stringify(document, undefined, 2)}\n`
 }
 
 /** The flags that say what stands in `options`, for a file that sets up others alike. Pure. */

@@ -122,7 +122,7 @@ function lossNotices(
 ): Notice[] {
   const before = request.defaults || request.isKeyOnly ? undefined : kept.get(client)
   if (before === undefined) return []
-  const now = modelsOf(client.asConfigured(client.readBack(after)))
+  const now = modelsOf(client.asConfigured(client.readBack(after), true))
   const lost = lostModels(client, before, heard).filter((id) => !now.includes(id))
   if (lost.length === 0) return []
   return [

@@ -5,7 +5,7 @@ import { isSameButVersion, rootFor } from '../../gateway/roots.ts'
 import type { Catalog, Roots } from '../../gateway/types.ts'
 import type { RunRecord } from '../../transaction/record.ts'
 import { settingsNow } from '../inventory/client-files.ts'
-import { isSetUp, setUpAs } from '../inventory/client-state.ts'
+import { configuredOptions, isSetUp } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
 import type { Kept, SetupRequest, SetupRun } from './run.ts'
 
@@ -18,8 +18,7 @@ export function keptChoices(
   const kept = clients.flatMap((client): [Client, Kept][] => {
     const settings = settingsNow(session, client)
     if (settings?.root === undefined || !isSetUp(client, settings, runs)) return []
-    const isOwn = setUpAs(client, runs) === client.id || undefined
-    const options = client.asConfigured(settings, isOwn)
+    const options = configuredOptions(client, settings, runs)
     return [[client, { root: settings.root, options }]]
   })
   return new Map(kept)
@@ -70,7 +69,7 @@ function wantedOptions(
   if (before === undefined) return named
   if (defaults) return { disableAttribution: false, ...named }
 
-  const { slotModels = {}, contextWindow, ...others } = before.options
+  const { slotModels = {}, contextWindow, protocol, ...others } = before.options
   const lost = new Set(request.isKeyOnly ? [] : lostModels(client, before, heard))
   const stays = (id: string | undefined) => (id === undefined || lost.has(id) ? undefined : id)
   const slot = named.slot ?? others.slot ?? usualSlot
@@ -79,7 +78,7 @@ function wantedOptions(
     ([name, id]) => stays(id) && !(name === slot && named.model !== undefined),
   )
 
-  // A window is that of the models, at one gateway.
+  // Window and protocol are those of the models, at one gateway.
   const isSame = isAt(client, before, roots) && lost.size === 0 && modelsOf(named).length === 0
   return {
     ...others,
@@ -88,6 +87,7 @@ function wantedOptions(
     subagentModel: stays(others.subagentModel),
     smallModel: stays(others.smallModel),
     contextWindow: isSame ? contextWindow : undefined,
+    protocol: isSame ? protocol : undefined,
     ...compact(named),
     isConfigured: named.slot === undefined && modelsOf(named).length === 0,
     slotModels: { ...Object.fromEntries(pins), ...named.slotModels },

@@ -4,6 +4,7 @@ import { exitStatus, UserError } from '../../errors.ts'
 import { catalogUnavailable, leavesOpen } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { hangUp, openAhead } from '../../gateway/http/request.ts'
+import { unusualRoots } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { configuredGateways, type FoundGateway, findGateway, type Known } from '../find-gateway.ts'
@@ -102,8 +103,20 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
     chosen: new Map(chosen),
     catalog: undefined,
     isLeftToClients: false,
-    notices: [],
+    notices: rootsUnasked(access),
   }
+}
+
+/** What is taken for the roots where nobody was asked, if it is not the usual. */
+function rootsUnasked(access: GatewayAccess): readonly Notice[] {
+  const roots = unusualRoots(access)
+  if (roots === undefined) return []
+  return [
+    {
+      code: 'roots-unasked',
+      message: `The gateway was not asked: its chat routes are taken to hang at ${roots.chat}, those of messages at ${roots.messages}`,
+    },
+  ]
 }
 
 /**

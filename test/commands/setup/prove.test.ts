@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { SetupOptions } from '../../../src/clients/client.ts'
 import { loadClients, rowOf } from '../../../src/clients/list.ts'
 import type { Session } from '../../../src/commands/screen/session.ts'
 import { prove } from '../../../src/commands/setup/prove.ts'
@@ -20,9 +21,14 @@ const session = {
   platform: { processes: { which: () => undefined } },
 } as unknown as Session
 
-async function proofOf(ids: string | string[], access: GatewayAccess, model?: string) {
+async function proofOf(
+  ids: string | string[],
+  access: GatewayAccess,
+  model?: string,
+  slotModels?: SetupOptions['slotModels'],
+) {
   const clients = await loadClients([ids].flat().map(rowOf))
-  const options = model === undefined ? {} : { model }
+  const options = { model, slotModels }
   const request = { options, gateway: {}, defaults: false }
   const run = { session, clients, request, consent: 'none', kept: new Map(), runs: [] }
   return prove(run as unknown as SetupRun, access)
@@ -71,12 +77,52 @@ test.each([
   ['wants another key', 401, { error: { message: 'no', type: 'authentication_error' } }, lists],
   ['takes no more requests', 429, { error: { message: 'slowly' } }, lists],
   ['is something else', 200, { hello: 'world' }, elsewhereToo],
-])('a list of models that %s does not stop the messages client', async (_, status, body, gets) => {
+])('a list that %s stops neither Claude nor a named model', async (_, status, body, gets) => {
   const server = await withCatalog(status, body)
-  const { catalog, notices } = await proofOf('claude', accessTo(server))
-  expect(catalog).toBeUndefined()
-  expect(notices.map(({ code }) => code)).toContain('catalog-unavailable')
-  expect(asked(server)).toEqual([...gets, 'POST /v1/messages?beta=true'])
+  for (const [client, model, route] of [
+    ['claude', undefined, '/v1/messages?beta=true'],
+    ['codex', 'team-sol', '/v1/responses'],
+  ] as const) {
+    server.seen.splice(0)
+    const { catalog, notices } = await proofOf(client, accessTo(server), model)
+    expect(catalog).toBeUndefined()
+    expect(notices.map(({ code }) => code)).toContain('catalog-unavailable')
+    expect(asked(server)).toEqual([...gets, `POST ${route}`])
+  }
+})
+
+test('nor does one that is slow: a part of the time is its own', async () => {
+  const server = await aServer((request, response) => {
+    if (request.method === 'POST') goodGateway(request, response)
+  })
+  const access = accessTo(server, { timeoutMs: 400 })
+  const { notices } = await proofOf('codex', access, 'team-sol')
+  expect(notices[0]?.message).toContain('did not come within')
+  expect((await failure(proofOf('codex', access))).code).toBe('timeout')
+})
+
+test.each([
+  ['is missing', 404, { detail: 'Not Found' }],
+  ['is broken', 500, { error: { message: 'oops' } }],
+  ['is empty', 200, { object: 'list', data: [] }],
+])('where a list %s and nothing is named, the hint names --model', async (_, status, body) => {
+  const server = await withCatalog(status, body)
+  for (const client of ['codex', 'opencode', 'claude-gpt'])
+    expect((await failure(proofOf(client, accessTo(server)))).hint).toContain('--model ID')
+})
+
+test('every id that no list has is asked for once, of the others the first', async () => {
+  const server = await withCatalog(200, { data: [...models, { id: 'gpt-5.6-sol' }] })
+  const slotModels = { opus: 'a/opus', sonnet: 'gpt-5.6-sol', haiku: 'a/haiku', fable: 'a/opus' }
+  const proof = await proofOf('claude-gpt', accessTo(server), undefined, slotModels)
+  const ids = server.seen.flatMap(({ body }) => (body === '' ? [] : [JSON.parse(body).model]))
+  expect(ids).toEqual(['gpt-5.6-sol', 'a/opus', 'a/haiku'])
+  expect(
+    proof.chosen
+      .values()
+      .next()
+      .value?.models.notes.map(({ code }) => code),
+  ).toEqual(['model-not-listed', 'model-not-listed', 'context-window-unknown'])
 })
 
 test('it stops a client whose model only the list can tell', async () => {
@@ -95,7 +141,8 @@ test('where neither list nor messages are an API, the address is at fault', asyn
   const error = await failure(proofOf('claude', accessTo(server)))
   expect(error.code).toBe('not-an-api')
   expect(error.message).toContain('/v1/models')
-  expect(error.hint).toMatch(/ Asked too: http:\/\/127\.0\.0\.1:\d+\/models\.$/)
+  expect(error.hint).toMatch(/ Asked too: http:\/\/127\.0\.0\.1:\d+\/models\./)
+  expect(error.hint).toMatch(/ No API answers at http:\/\/127\.0\.0\.1:\d+\/v1\/messages, /)
   expect(asked(server)).toEqual([
     'GET /v1/models',
     'GET /models',
@@ -105,10 +152,14 @@ test('where neither list nor messages are an API, the address is at fault', asyn
   ])
 })
 
-test('where both refuse the key, the key is at fault', async () => {
+test.each([
+  ['claude', undefined],
+  ['codex', undefined],
+  ['codex', 'team-sol'],
+])('where all that is asked refuses the key, the key is at fault: %s %s', async (id, model) => {
   const server = await aServer(goodGateway)
-  const error = await failure(proofOf('claude', accessTo(server, { key: 'sk-another-key' })))
-  expect(error.code).toBe('key-rejected')
+  const access = accessTo(server, { key: 'sk-another-key' })
+  expect((await failure(proofOf(id, access, model))).code).toBe('key-rejected')
 })
 
 test('of several probes that fail, the first client tells its own, when all have answered', async () => {

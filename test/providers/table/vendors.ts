@@ -279,12 +279,12 @@ const kimiCode: Shape = {
     chat: {
       paste: '/coding/v1',
       refused: { code: 'client-refused', says: /--try-client/ },
-      note: 'only for the agents that it names: no check can prove it',
+      note: 'only for the agents that it names: `--try-client` tells whether a client is one',
     },
     messages: {
       paste: '/coding',
       refused: { code: 'client-refused', says: /--try-client/ },
-      note: '`--no-verify --try-client --model kimi-for-coding` lets the client prove itself',
+      note: '`--try-client` lets the client prove itself',
     },
   },
   sources: [

@@ -1,0 +1,251 @@
+import type { Bytes, ConfigValue, KeyPath } from '../../edits/plan.ts'
+import { repairToStrictJson } from '../../edits/strict-json.ts'
+import type { ProtocolName } from '../../gateway/types.ts'
+import type { FileText, FileTexts } from '../client.ts'
+import { readStrictJson, type StrictJson } from '../strict-json.ts'
+import { fileOf, isTable, layersOf } from '../texts.ts'
+
+type Table = { readonly [key: string]: ConfigValue }
+
+/** What a provider of models.json may say of its protocol; pi knows more (0.87.1, 2026-11-22). */
+export const apiOf: Readonly<Record<ProtocolName, string>> = {
+  responses: 'openai-responses',
+  chat: 'openai-completions',
+  messages: 'anthropic-messages',
+}
+
+/** A file of pi's as it reads it. */
+export interface PiFile {
+  /** What stands in it, also where pi reads nothing of it so far and would once it is repaired. */
+  readonly root: Table
+  /** Why pi reads nothing of it, in words, with line and column where they are known. */
+  readonly problem?: string
+  /** Without comments, trailing commas and a byte order mark it would be read. */
+  readonly isRepairable?: boolean
+}
+
+/**
+ * models.json. From 0.73.1 on `//` comments and trailing commas may stand in it, block comments and
+ * (up to 0.86) a byte order mark may not. One wrong type anywhere, and pi goes on without any of it,
+ * which it does not say to `pi -p` (run with 0.60.0, 0.73.1 and 0.87.1, 2026-11-22).
+ */
+export function readModels(texts: FileTexts): PiFile {
+  const { bytes } = fileOf(texts, 'models')
+  if (bytes === null) return { root: {} }
+  const read = asPiFile(readStrictJson(withoutLeniencies(bytes), { allowsBom: false }), bytes)
+  if (read.problem !== undefined && !read.isRepairable) return read
+  const problem = problemOfModels(read.root)
+  return problem === undefined ? read : { root: {}, problem }
+}
+
+/**
+ * settings.json, plain JSON. pi says that it cannot read it, and goes on with the first model that it
+ * has a key for (0.60.0, 0.73.1, 0.87.1, 2026-11-22). An empty file is none.
+ */
+export function readSettings(texts: FileTexts): PiFile {
+  return readPlain(fileOf(texts, 'settings'))
+}
+
+/**
+ * auth.json, plain JSON; where it is there at all: pi makes it at its first start. What it holds for a
+ * provider wins over that provider's key in models.json. Where it cannot be read, 0.60.0 and 0.73.1 go
+ * on without it, and 0.87.1 finds no key at all (2026-11-22).
+ */
+export function readAuth(texts: FileTexts): PiFile {
+  const [file] = layersOf(texts, 'auth')
+  return file === undefined ? { root: {} } : readPlain(file)
+}
+
+export function readPlain({ bytes }: FileText): PiFile {
+  if (bytes === null || bytes.length === 0) return { root: {} }
+  return asPiFile(readStrictJson(bytes, { allowsBom: false }), bytes)
+}
+
+function asPiFile(read: StrictJson, bytes: Bytes): PiFile {
+  if (read.kind === 'object') return { root: read.root as Table }
+  const original = readStrictJson(bytes, { allowsBom: false })
+  if (original.kind === 'object' || !original.isRepairable) return { root: {}, problem: read.why }
+  const repaired = readStrictJson(repairToStrictJson(bytes, 'it'), { allowsBom: false })
+  const root = repaired.kind === 'object' ? (repaired.root as Table) : {}
+  return { root, problem: read.why, isRepairable: true }
+}
+
+/** As pi does it: dist/core/model-registry.js of 0.73.1, dist/utils/json.js of 0.87.1. */
+function withoutLeniencies(bytes: Bytes): Bytes {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  const isText = (match: string) => match.startsWith('"')
+  const plain = text
+    .replace(/"(?:\\.|[^"\\])*"|\/\/[^\n]*/g, (match) => (isText(match) ? match : ''))
+    .replace(/"(?:\\.|[^"\\])*"|,(\s*[}\]])/g, (match, end) => end ?? (isText(match) ? match : ''))
+  return new TextEncoder().encode(plain)
+}
+
+/** What is of another type than pi's schema says; of what that says of rarer keys nothing is looked at. */
+function problemOfModels({ providers }: Table): string | undefined {
+  if (!isTable(providers)) return 'providers is no object'
+  for (const [id, provider] of Object.entries(providers)) {
+    const at = `providers.${id}`
+    if (!isTable(provider)) return `${at} is no object`
+    const problem = problemOfProvider(at, provider)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+function problemOfProvider(at: string, provider: Table): string | undefined {
+  const { headers, authHeader, models } = provider
+  const wrong = ['name', 'baseUrl', 'apiKey', 'api'].find((name) => !isTextOrAbsent(provider[name]))
+  if (wrong !== undefined) return `${at}.${wrong} is no text`
+  if (!isHeaders(headers)) return `${at}.headers holds what is no text`
+  if (authHeader !== undefined && typeof authHeader !== 'boolean')
+    return `${at}.authHeader is neither true nor false`
+  if (models === undefined) return undefined
+  if (!Array.isArray(models)) return `${at}.models is no list`
+  for (const model of models as readonly ConfigValue[]) {
+    if (!isTable(model) || typeof model['id'] !== 'string' || model['id'] === '')
+      return `a model of ${at} has no id`
+    const name = `the model ${model['id']} of ${at}`
+    const text = ['name', 'api', 'baseUrl'].find((key) => !isTextOrAbsent(model[key]))
+    if (text !== undefined) return `${text} of ${name} is no text`
+    const size = ['contextWindow', 'maxTokens'].find((key) => !isSizeOrAbsent(model[key]))
+    if (size !== undefined) return `${size} of ${name} is no number above 0`
+    if (!isHeaders(model['headers'])) return `headers of ${name} hold what is no text`
+  }
+  return undefined
+}
+
+/** Where pi wants a text, an empty one is an error too. */
+function isTextOrAbsent(value: ConfigValue | undefined): boolean {
+  return value === undefined || (typeof value === 'string' && value !== '')
+}
+
+function isSizeOrAbsent(value: ConfigValue | undefined): boolean {
+  return value === undefined || (typeof value === 'number' && value > 0)
+}
+
+function isHeaders(value: ConfigValue | undefined): boolean {
+  if (value === undefined) return true
+  return isTable(value) && Object.values(value).every((one) => typeof one === 'string')
+}
+
+/** A provider of models.json. */
+export interface PiProvider {
+  readonly table: Table
+  /** Absent: it is one that pi ships, or none. */
+  readonly url: string | undefined
+  /** Of several with the same id the last counts. */
+  readonly models: readonly Table[]
+}
+
+export function providerOf({ root }: PiFile, id: string): PiProvider {
+  const all = root['providers']
+  const found = isTable(all) && Object.hasOwn(all, id) ? all[id] : undefined
+  const table = isTable(found) ? found : {}
+  const url = table['baseUrl']
+  const list: readonly ConfigValue[] = Array.isArray(table['models']) ? table['models'] : []
+  return {
+    table,
+    url: typeof url === 'string' ? url : undefined,
+    models: list.filter(isTable),
+  }
+}
+
+export function modelOf({ models }: PiProvider, id: string | undefined): Table | undefined {
+  return models.findLast((model) => model['id'] === id)
+}
+
+export function providerPath(id: string): readonly string[] {
+  return ['providers', id]
+}
+
+export function modelPath(providerId: string, id: string): KeyPath {
+  return [...providerPath(providerId), 'models', { element: { id } }]
+}
+
+/** What pi starts with; absent: the first model that it has a key for. */
+export function startsWith({ root }: PiFile): {
+  readonly providerId: string | undefined
+  readonly model: string | undefined
+} {
+  const [provider, model] = [root['defaultProvider'], root['defaultModel']]
+  const isSet = typeof provider === 'string' && typeof model === 'string'
+  return { providerId: isSet ? provider : undefined, model: isSet ? model : undefined }
+}
+
+/**
+ * Whether pi sends what stands in place of a key as it stands. Up to 0.76 a text is first looked up
+ * among the variables; from 0.77 on `$NAME` and `${NAME}` are variables. In both `!` begins a command.
+ */
+export function isLiteralKey(key: string): boolean {
+  return !key.startsWith('!') && !key.includes('$') && !/^[A-Z][A-Z0-9]*_[A-Z0-9_]*$/.test(key)
+}
+
+/** The key that pi would send to a provider, and where it stands, as far as files tell. */
+export function readPiKey(
+  texts: FileTexts,
+  providerId: string,
+): { readonly key: string; readonly keyPath: string } | undefined {
+  const login = loginOf(texts, providerId)
+  const [auth] = layersOf(texts, 'auth')
+  const { table } = providerOf(readModels(texts), providerId)
+  const key = login === undefined ? table['apiKey'] : login['key']
+  if (typeof key !== 'string' || !isLiteralKey(key)) return undefined
+  return { key, keyPath: login === undefined ? fileOf(texts, 'models').path : auth!.path }
+}
+
+/** What auth.json holds for a provider. */
+export function loginOf(texts: FileTexts, providerId: string): Table | undefined {
+  const { root } = readAuth(texts)
+  const login = Object.hasOwn(root, providerId) ? root[providerId] : undefined
+  return isTable(login) ? login : undefined
+}
+
+/**
+ * Ids of providers that pi ships: those of 0.60.0, 0.73.1 and 0.87.1 (2026-11-22). It mixes what it
+ * ships under an id with what is written there.
+ */
+export const reservedIds: readonly string[] = [
+  'amazon-bedrock',
+  'ant-ling',
+  'anthropic',
+  'azure-openai-responses',
+  'baseten',
+  'cerebras',
+  'cloudflare-ai-gateway',
+  'cloudflare-workers-ai',
+  'deepseek',
+  'fireworks',
+  'github-copilot',
+  'google',
+  'google-antigravity',
+  'google-gemini-cli',
+  'google-vertex',
+  'groq',
+  'huggingface',
+  'kimi-coding',
+  'meta',
+  'minimax',
+  'minimax-cn',
+  'mistral',
+  'moonshotai',
+  'moonshotai-cn',
+  'nvidia',
+  'openai',
+  'openai-codex',
+  'opencode',
+  'opencode-go',
+  'openrouter',
+  'qwen-token-plan',
+  'qwen-token-plan-cn',
+  'qwen-token-plan-individual',
+  'radius',
+  'together',
+  'vercel-ai-gateway',
+  'xai',
+  'xiaomi',
+  'xiaomi-token-plan-ams',
+  'xiaomi-token-plan-cn',
+  'xiaomi-token-plan-sgp',
+  'zai',
+  'zai-coding-cn',
+]

@@ -1,0 +1,344 @@
+import { describe, expect, test } from 'vitest'
+import type { Scene, Settings } from '../../src/clients/client.ts'
+import { planRepairs } from '../../src/clients/repairs.ts'
+import type { Catalog } from '../../src/gateway/types.ts'
+import type { Machine } from '../../src/platform/platform.ts'
+import { caught } from '../edits/helpers.ts'
+import {
+  aMachine,
+  byId,
+  catalog,
+  type Disk,
+  obstaclesOn,
+  planOn,
+  text,
+  textsOf,
+  written,
+} from './support.ts'
+
+const pi = byId('pi')
+const models = '.pi/agent/models.json'
+const settings = '.pi/agent/settings.json'
+const auth = '.pi/agent/auth.json'
+
+const provider = {
+  baseUrl: 'https://gw.example/v1',
+  api: 'openai-completions',
+  apiKey: 'sk-a',
+  models: [{ id: 'big' }, { id: 'small' }],
+}
+const chosen = { defaultProvider: 'gateway', defaultModel: 'big' }
+
+function json(value: object): string {
+  return JSON.stringify(value, null, 2)
+}
+
+/** A working pair, and what to put in the place of its parts. */
+function piHome(inProvider: object = {}, inSettings: object = {}, more: Disk = {}): Disk {
+  return {
+    [models]: json({ providers: { gateway: { ...provider, ...inProvider } } }),
+    [settings]: json({ ...chosen, ...inSettings }),
+    ...more,
+  }
+}
+
+function readBack(disk: Disk): Settings {
+  return pi.readBack(textsOf(pi, aMachine(), disk))
+}
+
+/** What pi does with each: run with 0.73.1, and where they differ the stricter of 0.60.0 and 0.87.1. */
+describe('reading as pi reads', () => {
+  const good = { root: 'https://gw.example/v1', protocol: 'chat', model: 'big', key: 'sk-a' }
+
+  test('a pair that works', () => {
+    expect(readBack(piHome())).toMatchObject(good)
+  })
+
+  const pair = piHome()[models] as string
+  test.each([
+    ['line comments', `// mine\n${pair}`],
+    ['trailing commas', pair.replace('}\n    ]', '},\n    ]').replace(/\n}$/, ',\n}')],
+    ['what looks like a comment in a text', pair.replace('{', '{ "x": "a // b, ]",')],
+    ['keys that it does not know', pair.replace('{', '{ "x": 1,')],
+  ])('models.json: %s', (_, content) => {
+    expect(readBack({ ...piHome(), [models]: content })).toMatchObject(good)
+  })
+
+  test.each([
+    ['a block comment', `/* mine */ ${pair}`],
+    ['a byte order mark', `\ufeff${pair}`],
+    ['an empty file', ''],
+    ['no providers', '{}'],
+    ['another provider of a wrong type', pair.replace('{\n', '{ "providers": { "x": 1 } }\n')],
+    ['an address that is no text', pair.replace('"https://gw.example/v1"', '5')],
+    ['an empty name of a model', pair.replace('"id": "small"', '"id": "small", "name": ""')],
+    ['a size of 0', pair.replace('"id": "small"', '"id": "small", "maxTokens": 0')],
+    ['headers that are no texts', pair.replace('"apiKey"', '"headers": { "a": 1 }, "apiKey"')],
+  ])('models.json is ignored for %s', (_, content) => {
+    const read = readBack({ ...piHome(), [models]: content })
+    expect(read.broken).toContain('models.json')
+    expect(read.root).toBeUndefined()
+  })
+
+  test.each([
+    ['a comment', `// mine\n${json(chosen)}`],
+    ['a trailing comma', '{ "theme": "dark", }'],
+    ['a list', '[]'],
+  ])('settings.json is ignored for %s', (_, content) => {
+    expect(readBack({ ...piHome(), [settings]: content }).broken).toContain('settings.json')
+  })
+
+  test('of a model that stands there twice the last counts', () => {
+    const twice = [{ id: 'big', baseUrl: 'https://other.example/v1' }, { id: 'big' }]
+    expect(readBack(piHome({ models: twice })).root).toBe('https://gw.example/v1')
+  })
+
+  test.each([['!pass show gateway'], ['GATEWAY_KEY'], ['$gateway'], [`a\${KEY}b`]])(
+    'a key that stands elsewhere is not one: %s',
+    (apiKey) => {
+      expect(readBack(piHome({ apiKey })).key).toBeUndefined()
+    },
+  )
+
+  test('a login wins over the key in models.json', () => {
+    const login = { [auth]: '{"gateway":{"type":"api_key","key":"sk-b"}}' }
+    const read = readBack(piHome({}, {}, login))
+    expect(read).toMatchObject({ key: 'sk-b', keyPath: `/home/ada/${auth}` })
+  })
+
+  test.each([
+    [{ api: 'openai-responses' }, 'responses', 'https://gw.example/v1'],
+    [
+      { api: 'anthropic-messages', baseUrl: 'https://gw.example/' },
+      'messages',
+      'https://gw.example',
+    ],
+    [{ models: [{ id: 'big', api: 'openai-responses' }] }, 'responses', 'https://gw.example/v1'],
+  ])('%j', (inProvider, protocol, root) => {
+    expect(readBack(piHome(inProvider))).toMatchObject({ protocol, root })
+  })
+
+  test('with a provider of its own it is at its own service', () => {
+    const own = { [settings]: '{"defaultProvider":"anthropic","defaultModel":"claude-opus-4-5"}' }
+    expect(readBack(own).root).toBeUndefined()
+    expect(obstaclesOn(pi, own)).toEqual([])
+  })
+})
+
+describe('the folder that PI_CODING_AGENT_DIR names', () => {
+  test.each([
+    ['/srv/pi', '/srv/pi/models.json'],
+    ['~/pi', '/home/ada/pi/models.json'],
+    ['~', '/home/ada/models.json'],
+    ['pi', '/home/ada/work/pi/models.json'],
+    ['', '/home/ada/.pi/agent/models.json'],
+  ])('%j', (value, path) => {
+    const machine = aMachine({ env: { PI_CODING_AGENT_DIR: value } })
+    expect(textsOf(pi, machine, {})[0]!.path).toBe(path)
+  })
+})
+
+describe('the protocol', () => {
+  const listed = (...endpointTypes: string[]): Catalog => ({
+    models: [{ id: 'gpt-5.6-sol', endpointTypes }],
+  })
+
+  test.each([
+    ['openai', 'openai-response', 'responses'],
+    ['anthropic', 'openai', 'messages'],
+    ['openai', '', 'chat'],
+    ['anthropic', '', 'messages'],
+  ])('of a model listed for %s %s is %s', (one, other, protocol) => {
+    const types = [one, other].filter((type) => type !== '')
+    expect(pi.choose(listed(...types), {}).protocol).toBe(protocol)
+  })
+
+  test('is chat where nothing is said', () => {
+    expect(pi.choose({ models: [{ id: 'gpt-5.6-sol' }] }, {}).protocol).toBe('chat')
+    expect(pi.choose(undefined, { model: 'gpt-5.6-sol' }).protocol).toBe('chat')
+  })
+
+  test('named wins, and stays', () => {
+    const { protocol } = pi.choose(catalog, { protocol: 'chat' })
+    expect(protocol).toBe('chat')
+    const again = pi.choose(catalog, pi.asConfigured(readBack(piHome())))
+    expect(again.protocol).toBe('chat')
+  })
+
+  test('of the model that is not listed for it is refused', () => {
+    const asked = () => pi.choose(listed('anthropic'), { model: 'gpt-5.6-sol', protocol: 'chat' })
+    expect(caught(asked)).toMatchObject({ code: 'protocol-unsupported' })
+  })
+
+  test('messages: the key goes as Bearer too, so that no variable can', () => {
+    const { edits } = planOn(pi, {}, { options: { model: 'claude-opus-5-5' } })
+    expect(text(edits[0]!.after!)).toContain('"authHeader": true')
+  })
+})
+
+describe('what a setup refuses', () => {
+  test.each([['sk-a$HOME'], ['!true'], ['MY_KEY']])('the key %s', (key) => {
+    expect(caught(() => planOn(pi, {}, { choice: { key } }))).toMatchObject({
+      code: 'config-conflict',
+    })
+  })
+
+  test('a model that stands there twice', () => {
+    const disk = piHome({ models: [{ id: 'gpt-5.6-sol' }, { id: 'gpt-5.6-sol' }] })
+    expect(caught(() => planOn(pi, disk)).message).toContain('twice')
+  })
+
+  test('a file that pi would still not read', () => {
+    const disk = { ...piHome(), [models]: '{"providers":{"x":{"baseUrl":5}}}' }
+    expect(caught(() => planOn(pi, disk))).toMatchObject({ code: 'config-invalid' })
+  })
+})
+
+interface Case {
+  readonly code: string
+  readonly disk: Disk
+  readonly place: string
+  readonly env?: Machine['env']
+  readonly context?: Partial<Scene>
+  /** Something of the user's goes, and no repair takes it. */
+  readonly stays?: boolean
+}
+
+const project = 'work/.pi/settings.json'
+
+const cases: Case[] = [
+  {
+    code: 'pi-models-invalid',
+    disk: { ...piHome(), [models]: '{"providers":5}' },
+    place: models,
+    stays: true,
+  },
+  {
+    code: 'pi-models-invalid',
+    disk: { ...piHome(), [models]: `/* x */${piHome()[models]}` },
+    place: models,
+  },
+  {
+    code: 'pi-settings-invalid',
+    disk: { ...piHome(), [settings]: `// x\n${json(chosen)}` },
+    place: settings,
+  },
+  { code: 'pi-auth-unreadable', disk: piHome({}, {}, { [auth]: '{"a":{},}' }), place: auth },
+  {
+    code: 'pi-other-key',
+    disk: piHome({}, {}, { [auth]: '{"a":{},\n"gateway":{"type":"oauth"}}' }),
+    place: `${auth}:2`,
+  },
+  {
+    code: 'pi-relative-folder',
+    disk: {},
+    env: { PI_CODING_AGENT_DIR: 'pi' },
+    place: 'environment',
+    stays: true,
+  },
+  {
+    code: 'pi-authorizing-header',
+    disk: piHome({ headers: { 'X-API-Key': 'sk-users-own-key' } }),
+    place: `${models}:16`,
+  },
+  {
+    code: 'pi-model-address',
+    disk: piHome({ models: [{ id: 'big' }, { id: 'b', baseUrl: 'https://other.example/v1' }] }),
+    place: `${models}:13`,
+  },
+  {
+    code: 'pi-enabled-models',
+    disk: piHome({}, { enabledModels: ['anthropic/*'] }),
+    place: `${settings}:4`,
+  },
+  {
+    code: 'pi-project-settings',
+    disk: piHome({}, {}, { [project]: '{"defaultModel":"other"}' }),
+    place: `${project}:1`,
+    stays: true,
+  },
+  {
+    code: 'pi-project-code',
+    disk: piHome({}, {}, { 'work/.pi/extensions/x.ts': '' }),
+    place: 'work/.pi/extensions/x.ts',
+    stays: true,
+  },
+  {
+    code: 'pi-base-url-version',
+    disk: piHome({ baseUrl: 'https://gw.example' }),
+    context: { ownRoots: ['https://gw.example/v1'] },
+    place: `${models}:4`,
+  },
+  {
+    code: 'pi-model-unlisted',
+    disk: piHome({ models: [{ id: 'x' }] }),
+    place: `${settings}:3`,
+    stays: true,
+  },
+  { code: 'pi-no-key', disk: piHome({ apiKey: 'MY_KEY' }), place: `${models}:6`, stays: true },
+  {
+    code: 'pi-placeholder-key',
+    disk: piHome({ apiKey: 'proxy_managed' }),
+    place: models,
+    stays: true,
+  },
+]
+
+describe('what is wrong now', () => {
+  test.each(cases)('$code at $place', ({ code, disk, place, env = {}, context, stays = false }) => {
+    const machine = aMachine({ env })
+    const found = obstaclesOn(pi, disk, machine, context).filter((one) => one.code === code)
+    expect(found.map((one) => one.place.replace('/home/ada/', ''))).toEqual([place])
+    expect(found[0]!.message).not.toContain('users-own-key')
+    expect(found[0]!.repair === undefined).toBe(stays)
+    if (found[0]!.repair === undefined) return
+
+    const edits = planRepairs('pi', textsOf(pi, machine, disk), [found[0]!.repair])
+    const after = obstaclesOn(pi, written(disk, machine, edits), machine, context)
+    expect(after.map((one) => one.code)).not.toContain(code)
+  })
+
+  test('nothing is, with a pair that works', () => {
+    expect(obstaclesOn(pi, piHome())).toEqual([])
+  })
+
+  test.each([['gateway/big'], ['big'], ['*big*'], ['gateway/*:high'], ['GATEWAY/b?g']])(
+    'enabledModels may name it as %s',
+    (pattern) => {
+      expect(obstaclesOn(pi, piHome({}, { enabledModels: ['anthropic/*', pattern] }))).toEqual([])
+    },
+  )
+
+  test.each([
+    ['$MY_KEY', { MY_KEY: 'sk-x' }],
+    ['!true', {}],
+  ])('a key that comes from elsewhere: %s', (apiKey, env) => {
+    expect(obstaclesOn(pi, piHome({ apiKey }), aMachine({ env }))).toEqual([])
+  })
+})
+
+describe('what is in the way of a setup', () => {
+  const codes = (disk: Disk, setup: Parameters<typeof planOn>[2] = {}) =>
+    planOn(pi, disk, setup).obstacles.map(({ code }) => code)
+
+  test('the provider stands for another address', () => {
+    expect(codes(piHome({ baseUrl: 'https://other.example/v1' }))).toEqual(['pi-provider-conflict'])
+    expect(codes(piHome())).toEqual([])
+  })
+
+  test('the provider of a setup before has another id: it goes, with its key', () => {
+    const context = { ownRoots: ['https://gw.example/v1'] }
+    const disk = piHome()
+    const setup = { options: { providerId: 'work' }, context }
+    expect(codes(disk, setup)).toEqual(['pi-former-provider'])
+    const { edits } = planOn(pi, disk, setup)
+    expect(text(edits[0]!.after!)).not.toContain('sk-a')
+  })
+
+  test('a variable is called as the key is', () => {
+    const key = 'abc123def456'
+    const machine = aMachine({ env: { [key]: 'x' } })
+    expect(codes({}, { machine, choice: { key } })).toEqual(['pi-key-is-variable'])
+    expect(codes({}, { choice: { key } })).toEqual([])
+  })
+})

@@ -1,0 +1,208 @@
+import { expect, test } from 'vitest'
+import { UserError } from '../../src/errors.ts'
+import { GatewayFinder } from '../../src/gateway/find-roots.ts'
+import { assumedRoots, chatRoots, messagesRoots } from '../../src/gateway/roots.ts'
+import type { GatewayAccess, ProtocolName } from '../../src/gateway/types.ts'
+import { accessTo, aServer, type Forged, failure, goodGateway, sendJson } from './forged.ts'
+
+const model = 'gpt-5.6-sol'
+
+/** What other services say to a path that they do not know. */
+const unknownPaths = {
+  'an error of an API': [404, { error: { message: 'Invalid URL', type: 'invalid_request_error' } }],
+  "FastAPI's": [404, { detail: 'Not Found' }],
+  'a 200 with an error of Z.ai': [200, { code: 500, msg: '404 NOT_FOUND', success: false }],
+  'a 200 with an error of LM Studio': [200, { error: 'Unexpected endpoint or method. (GET /x)' }],
+  'a 400 for a path without a provider': [
+    400,
+    { error: [{ code: 2008, message: 'Invalid provider' }] },
+  ],
+  'a web page': [200, '<!doctype html><title>Welcome</title>'],
+} as const
+
+interface Layout {
+  readonly chat?: string
+  readonly messages?: string
+  readonly hasList?: boolean
+  readonly unknown?: readonly [number, unknown]
+}
+
+/** A gateway whose routes hang at these paths. */
+function aGateway({ chat, messages, hasList = true, unknown }: Layout): Promise<Forged> {
+  const [status, body] = unknown ?? unknownPaths["FastAPI's"]
+  return aServer((request, response) => {
+    const own = usualUrl(request.url, chat, messages)
+    if (own !== undefined && (hasList || own !== '/v1/models'))
+      return goodGateway({ ...request, url: own }, response)
+    if (typeof body !== 'string') return sendJson(response, status, body)
+    response.writeHead(status, { 'content-type': 'text/html' })
+    response.end(body)
+  })
+}
+
+/** As the usual gateway has it; undefined: this one has no such route. */
+function usualUrl(url: string, chat?: string, messages?: string): string | undefined {
+  const isMessages = url.includes('/v1/messages')
+  const root = isMessages ? messages : chat
+  if (root === undefined || !url.startsWith(`${root}/`)) return undefined
+  const route = url.slice(root.length)
+  if (isMessages) return route.startsWith('/v1/messages') ? route : undefined
+  return /^\/(?:models|chat\/completions|responses)$/.test(route) ? `/v1${route}` : undefined
+}
+
+function access(server: Forged, prefix: string): GatewayAccess {
+  const { baseUrl, ...rest } = accessTo(server, { prefix })
+  return { ...rest, baseUrl, roots: assumedRoots(baseUrl) }
+}
+
+const asked = ({ seen }: Forged) => seen.map(({ method, url }) => `${method} ${url}`)
+
+/** What is found from one address for clients of these protocols: the roots' paths. */
+async function find(server: Forged, prefix: string, protocols: readonly ProtocolName[]) {
+  const finder = new GatewayFinder(access(server, prefix))
+  const catalog = await finder.askCatalog()
+  await Promise.all(protocols.map((protocol) => finder.probe(protocol, model, { catalog })))
+  const { chat, messages } = finder.access.roots
+  return { chat: new URL(chat).pathname, messages: new URL(messages).pathname }
+}
+
+test.each([
+  ['https://gw.example', '/v1 /'],
+  ['https://gw.example/prefix', '/prefix/v1 /prefix'],
+  ['https://gw.example/openai', '/openai/v1 /openai'],
+  ['https://gw.example/api/paas/v4', '/api/paas/v4 /api/paas/v4/v1'],
+  ['https://gw.example/v1beta/openai', '/v1beta/openai /v1beta/openai/v1'],
+  ['https://gw.example/v1/account/team/compat', '/v1/account/team/compat'],
+])('%s: the chat routes are looked for at %s first', (baseUrl, expected) => {
+  const paths = chatRoots(baseUrl).map((root) => new URL(root).pathname)
+  expect(paths.join(' ')).toMatch(new RegExp(`^${expected}`))
+})
+
+test('no address of another origin is ever a candidate, nor twice the same', () => {
+  for (const path of [
+    '',
+    '/a',
+    '/a/v3',
+    '/anthropic',
+    '/a/b/c/d/e/f/v1beta/openai',
+    '/apps/anthropic',
+  ])
+    for (const roots of [chatRoots, messagesRoots]) {
+      const found = roots(`https://gw.example:8443${path}`)
+      expect(new Set(found).size).toBe(found.length)
+      expect(found.length).toBeLessThan(10)
+      for (const root of found) expect(root).toMatch(/^https:\/\/gw\.example:8443(?:\/|$)(?!.*\/$)/)
+    }
+})
+
+test('the usual gateway is asked nothing beside what it was always asked', async () => {
+  const server = await aServer(goodGateway)
+  expect(await find(server, '', ['chat', 'messages'])).toEqual({ chat: '/v1', messages: '/' })
+  expect(asked(server)).toEqual([
+    'GET /v1/models',
+    'POST /v1/chat/completions',
+    'POST /v1/messages?beta=true',
+  ])
+})
+
+test('nor is one whose address ends in another version', async () => {
+  const server = await aGateway({ chat: '/api/v3', messages: '/api/v3' })
+  await find(server, '/api/v3', ['responses', 'messages'])
+  expect(asked(server)).toEqual([
+    'GET /api/v3/models',
+    'POST /api/v3/responses',
+    'POST /api/v3/v1/messages?beta=true',
+  ])
+})
+
+test.each(Object.entries(unknownPaths))(
+  '%s is no answer: the address as typed counts',
+  async (_, unknown) => {
+    const typed = await aGateway({ chat: '/inference', hasList: false, unknown })
+    const finder = new GatewayFinder(access(typed, '/inference'))
+    const catalog = await finder.askCatalog()
+    expect(catalog).toBeInstanceOf(UserError)
+    await finder.probe('chat', model, { catalog })
+    expect(finder.access.roots.chat).toMatch(/\/inference$/)
+  },
+)
+
+test.each([
+  ['', '/v1', '/anthropic'],
+  ['/coding', '/coding/v1', '/coding'],
+  ['/api/paas/v4', '/api/paas/v4', '/api/anthropic'],
+  ['/api/coding/v3', '/api/coding/v3', '/api/coding'],
+  ['/v1/a/team/openai', '/v1/a/team/openai', '/v1/a/team/anthropic'],
+  ['/compatible-mode', '/compatible-mode/v1', '/apps/anthropic'],
+  ['/anthropic', '/v1', '/anthropic'],
+  ['/api/anthropic', '/api/paas/v4', '/api/anthropic'],
+])('%s gives both roots: %s and %s', async (prefix, chat, messages) => {
+  for (const unknown of [unknownPaths['a web page'], unknownPaths['a 200 with an error of Z.ai']]) {
+    const server = await aGateway({ chat, messages, unknown })
+    expect(await find(server, prefix, ['messages', 'chat'])).toEqual({ chat, messages })
+  }
+})
+
+test('a wrong key is told as one, also where the first address was no API', async () => {
+  for (const [prefix, chat] of [
+    ['/inference', '/inference'],
+    ['/api/v4', '/api/v4'],
+    ['', '/v1'],
+  ]) {
+    const server = await aGateway({ chat: chat! })
+    const wrong = { ...access(server, prefix!), key: 'sk-another' }
+    const error = await new GatewayFinder(wrong).askCatalog()
+    expect(error).toMatchObject({ code: 'key-rejected' })
+  }
+})
+
+test('where nothing answers, the first words stand, and every address is named', async () => {
+  const server = await aGateway({})
+  const finder = new GatewayFinder(access(server, '/p'))
+  const error = (await finder.askCatalog()) as UserError
+  expect(error).toMatchObject({
+    code: 'wrong-route',
+    message: expect.stringContaining('/p/v1/models'),
+  })
+  expect(error.hint).toMatch(/ Asked too: http:\/\/[\d.:]+\/p\/models\.$/)
+  expect(await failure(finder.probe('chat', model, { catalog: error }))).toBe(error)
+})
+
+test('a gateway without the messages protocol is said to be one', async () => {
+  const server = await aGateway({ chat: '/v1' })
+  const finder = new GatewayFinder(access(server, ''))
+  const catalog = await finder.askCatalog()
+  const error = await failure(finder.probe('messages', model, { catalog }))
+  expect(error).toMatchObject({
+    code: 'protocol-unsupported',
+    message: expect.stringContaining('messages'),
+  })
+})
+
+test('a root that a person gave for messages is the only one', async () => {
+  const server = await aGateway({ chat: '/v1', messages: '/anthropic' })
+  const { roots, ...rest } = access(server, '')
+  const given = { ...rest, roots: { ...roots, messages: `${rest.baseUrl}/claude` } }
+  const finder = new GatewayFinder(given, { isMessagesGiven: true })
+  await failure(finder.probe('messages', model, { catalog: { models: [] } }))
+  expect(asked(server)).toEqual(['POST /claude/v1/messages?beta=true'])
+})
+
+test('chat and responses at two roots are not proven as one', async () => {
+  const server = await aServer((request, response) =>
+    request.url === '/p/v1/chat/completions' || request.url === '/p/responses'
+      ? goodGateway({ ...request, url: request.url.replace(/^\/p(?:\/v1)?/, '/v1') }, response)
+      : sendJson(response, 404, { detail: 'Not Found' }),
+  )
+  const finder = new GatewayFinder(access(server, '/p'))
+  const [chat, responses] = await Promise.allSettled([
+    finder.probe('chat', model),
+    finder.probe('responses', model),
+  ])
+  expect(chat.status).toBe('fulfilled')
+  expect(responses).toMatchObject({
+    status: 'rejected',
+    reason: { code: 'protocol-unsupported', hint: expect.stringContaining('one by one') },
+  })
+  expect(finder.access.roots.chat).toMatch(/\/p\/v1$/)
+})

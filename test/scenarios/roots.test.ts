@@ -1,0 +1,147 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { type RunningProvider, startProvider } from '../providers/server.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+
+async function provide(name: string): Promise<RunningProvider> {
+  const provider = await startProvider(name)
+  onTestFinished(() => provider.close())
+  return provider
+}
+
+const asked = (provider: RunningProvider) =>
+  provider
+    .requests()
+    .map(({ method, path }) => `${method} ${path}`)
+    .sort()
+
+const env = (provider: RunningProvider) => ({ REPOINT_API_KEY: provider.key })
+
+/** The addresses in the files, as paths. */
+function written(home: Home, { origin }: RunningProvider) {
+  const files = ['.codex/config.toml', '.claude/settings.json', '.config/opencode/opencode.json']
+  return files.map((name) => {
+    const text = name in home.snapshot() ? home.text(name) : ''
+    const address = /(?:\nbase_url = |"ANTHROPIC_BASE_URL": |"baseURL": )"([^"]*)"/.exec(text)?.[1]
+    return address?.replace(origin, '')
+  })
+}
+
+test('from one address of a provider with two roots: setup, all that follows, and back', async () => {
+  const provider = await provide('DeepSeek')
+  const home = aHome()
+  const before = home.snapshot()
+  const run = async (...args: string[]) => {
+    provider.clearRequests()
+    const { status, json, text } = await runHere(home, args, env(provider))
+    expect(status, text).toBe(0)
+    return json
+  }
+  const model = ['--model', 'deepseek-flash']
+  const clients = { codex: model, claude: model, opencode: model }
+  home.put(
+    'team.json',
+    JSON.stringify({
+      version: 1,
+      baseUrl: provider.origin,
+      clients: Object.fromEntries(
+        Object.keys(clients).map((id) => [
+          id,
+          id === 'claude' ? { 'sonnet-model': 'deepseek-flash' } : { model: 'deepseek-flash' },
+        ]),
+      ),
+    }),
+  )
+
+  const setup = ['setup', '--from', home.at('team.json'), '--name', 'deep', '--yes']
+  expect(await run(...setup)).toMatchObject({ changed: true, baseUrl: provider.origin })
+  expect(written(home, provider)).toEqual(['/v1', '/anthropic', '/v1'])
+
+  const four = [
+    'GET /v1/models',
+    'POST /anthropic/v1/messages',
+    'POST /v1/chat/completions',
+    'POST /v1/responses',
+  ]
+  for (const again of [setup, ['key', '--yes'], ['use', 'deep', '--yes']]) {
+    expect(await run(...again)).toMatchObject({ changed: false })
+    expect(asked(provider)).toEqual(four)
+  }
+  await run('doctor')
+  expect(asked(provider)).toEqual(four)
+
+  for (const expected of ['deep', provider.origin])
+    expect(await run('status', '--expect', expected)).toMatchObject({ drifted: false })
+  expect((await run('status', 'claude')).clients).toMatchObject([
+    { baseUrl: `${provider.origin}/anthropic`, gateway: 'deep' },
+  ])
+  const roots = { chat: `${provider.origin}/v1`, messages: `${provider.origin}/anthropic` }
+  expect(await run('gateways', '--check')).toMatchObject({
+    gateways: [{ name: 'deep', baseUrl: provider.origin, roots, clients: Object.keys(clients) }],
+  })
+  expect((await run('gateways', 'export', 'deep')).messagesUrl).toBe(roots.messages)
+
+  await run('rollback', '--yes')
+  const { 'team.json': _, ...after } = home.snapshot()
+  expect(after).toEqual(before)
+})
+
+test('a root of messages that is given is the one that is asked, written and remembered', async () => {
+  const provider = await provide('DeepSeek')
+  const home = aHome()
+  const at = ['--base-url', provider.origin, '--model', 'deepseek-flash', '--yes']
+  const set = (...args: string[]) => runHere(home, ['claude', ...at, ...args], env(provider))
+
+  const elsewhere = await set('--messages-url', 'https://other.example/anthropic')
+  expect(elsewhere).toMatchObject({ status: 2, json: { error: { code: 'usage' } } })
+  expect(provider.requests()).toEqual([])
+  const wrong = await set('--messages-url', `${provider.origin}/claude`)
+  expect(wrong).toMatchObject({ status: 5, json: { error: { code: 'protocol-unsupported' } } })
+  expect(asked(provider)).toEqual(['GET /v1/models', 'POST /claude/v1/messages'])
+  expect(written(home, provider)).toEqual([undefined, undefined, undefined])
+
+  const right = await set('--messages-url', `${provider.origin}/anthropic/v1/messages`)
+  expect(right.status).toBe(0)
+  provider.clearRequests()
+  expect((await set()).json).toMatchObject({ changed: false })
+  expect(asked(provider)).toEqual(['GET /v1/models', 'POST /anthropic/v1/messages'])
+})
+
+test('an address that ends in a version of its own is written as it is, and nothing is wrong with it', async () => {
+  const provider = await provide('Z.ai')
+  const home = aHome()
+  const at = ['--base-url', `${provider.origin}/api/coding/paas/v4`, '--model', 'glm-5.3', '--yes']
+  const set = (...args: string[]) => runHere(home, ['opencode', ...at, ...args], env(provider))
+
+  const unasked = await set('--no-verify', '--dry-run')
+  expect(unasked.json.warnings).toContainEqual(
+    expect.objectContaining({
+      code: 'roots-unasked',
+      message: expect.stringContaining('/paas/v4,'),
+    }),
+  )
+  expect(unasked.json.files).toMatchObject([{}, {}])
+  expect((await set()).status).toBe(0)
+  expect(written(home, provider)).toEqual([undefined, undefined, '/api/coding/paas/v4'])
+
+  const { status, json } = await runHere(home, ['doctor', 'opencode'], env(provider))
+  expect(status, JSON.stringify(json)).toBe(0)
+  expect((await runHere(home, ['status', '--exit-code'])).status).toBe(0)
+})
+
+test('from an address for messages the one for chat is found', async () => {
+  const provider = await provide('DeepSeek')
+  const home = aHome()
+  const args = [
+    'codex',
+    '--base-url',
+    `${provider.origin}/anthropic`,
+    '--model',
+    'deepseek-flash',
+    '--yes',
+  ]
+  expect((await runHere(home, args, env(provider))).status).toBe(0)
+  expect(written(home, provider)[0]).toBe('/v1')
+  expect((await runHere(home, args, env(provider))).json).toMatchObject({ changed: false })
+  expect((await runHere(home, ['status', '--exit-code'])).status).toBe(0)
+})

@@ -1,0 +1,234 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { main } from '../../src/cli.ts'
+import { nodePlatform } from '../../src/platform/node.ts'
+import type { Ask } from '../../src/platform/platform.ts'
+import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { type RunningProvider, startProvider } from '../providers/server.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+import { worldIn } from '../support/world.ts'
+
+/** Gateways whose list of models says less than they serve, or something else than a client sends. */
+
+const canary = 'sk-canary-51c0ffee7a1b2c3d4e5f6071'
+const settings = '.claude/settings.json'
+
+async function aProvider(name: string): Promise<RunningProvider> {
+  const provider = await startProvider(name, canary)
+  onTestFinished(() => provider.close())
+  return provider
+}
+
+async function aGateway(ids: readonly string[]): Promise<Gateway> {
+  const endpointTypes = ['openai', 'openai-response', 'anthropic']
+  const models = ids.map((id) => ({ id, ownedBy: 'team', endpointTypes }))
+  const gateway = await startGateway({ port: 0, key: canary, models })
+  onTestFinished(() => gateway.close())
+  return gateway
+}
+
+async function repoint(home: Home, url: string, line: string) {
+  const args = [...line.split(' '), '--base-url', url]
+  const said = await runHere(home, args, { REPOINT_API_KEY: canary })
+  expect(said.text).not.toContain(canary)
+  return said
+}
+
+const codes = ({ json }: { readonly json: object }) =>
+  (json as { warnings: { code: string }[] }).warnings
+    .map(({ code }) => code)
+    .filter((code) => code !== 'url-cleaned')
+
+const posted = (requests: readonly { method: string; model: string | undefined }[]) =>
+  requests.flatMap(({ method, model }) => (method === 'POST' ? [model] : []))
+
+describe('a deployment that the list does not have', () => {
+  test.each(['codex', 'opencode'])(
+    '%s: is proven, kept, doctored and given a new key',
+    async (id) => {
+      const azure = await aProvider('Azure OpenAI')
+      const url = azure.url('responses')
+      const home = aHome()
+      const first = await repoint(home, url, `${id} --model team-sol --yes`)
+      expect(first).toMatchObject({ status: 0, json: { model: 'team-sol', changed: true } })
+      expect(codes(first)).toContain('model-not-listed')
+
+      const before = home.snapshot()
+      expect(await repoint(home, url, `${id} --yes`)).toMatchObject({
+        status: 0,
+        json: { model: 'team-sol', changed: false },
+      })
+      expect(await repoint(home, url, 'key --yes')).toMatchObject({ json: { changed: false } })
+      expect(home.snapshot()).toEqual(before)
+      expect(new Set(posted(azure.requests()))).toEqual(new Set(['team-sol']))
+
+      const { status, json } = await runHere(home, ['doctor', id])
+      expect({ status, checks: json['checks'] }).toMatchObject({
+        status: 0,
+        checks: expect.arrayContaining([
+          expect.objectContaining({
+            id: 'probe',
+            result: 'ok',
+            message: expect.stringContaining('team-sol answers over the'),
+          }),
+        ]),
+      })
+    },
+  )
+
+  test('what the gateway refuses is unknown, and the nearest are named', async () => {
+    const azure = await aProvider('Azure OpenAI')
+    const home = aHome()
+    const said = await repoint(home, azure.url('chat'), 'codex --model gpt-5.6-soll --yes')
+    expect(said).toMatchObject({
+      status: 5,
+      json: { error: { code: 'model-unknown', hint: expect.stringContaining('gpt-5.6-sol') } },
+    })
+    expect(home.snapshot()).toEqual({})
+  })
+})
+
+describe('Claude Code on a gateway with other ids', () => {
+  test('is pinned in every slot, and stays so', async () => {
+    const router = await aProvider('9router')
+    const url = router.url('messages')
+    const home = aHome()
+    const first = await repoint(home, url, 'claude --yes')
+    expect(codes(first)).toEqual(['slots-pinned'])
+    const { env } = JSON.parse(home.text(settings))
+    for (const slot of ['OPUS', 'SONNET', 'HAIKU', 'FABLE'])
+      expect(router.shape.models).toContain(env[`ANTHROPIC_DEFAULT_${slot}_MODEL`])
+    // The others are listed.
+    expect(posted(router.requests())).toHaveLength(1)
+
+    const before = home.snapshot()
+    expect(await repoint(home, url, 'claude --yes')).toMatchObject({ json: { changed: false } })
+    expect(await runHere(home, ['doctor', 'claude'])).toMatchObject({ status: 0 })
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('a setup that is moved there is chosen anew', async () => {
+    const home = aHome()
+    const service = await aGateway(builtInCatalog.map(({ id }) => id))
+    const other = await aGateway(['up/claude-opus-5', 'up/claude-sonnet-5', 'up/claude-haiku-5'])
+    await repoint(home, service.url, 'claude --sonnet-model gpt-5.6-sol --yes')
+    const moved = await repoint(home, other.url, 'claude --yes')
+    expect(moved.status).toBe(0)
+    expect(codes(moved)).toEqual(expect.arrayContaining(['slots-pinned', 'choice-not-kept']))
+    const { env } = JSON.parse(home.text(settings))
+    expect(env).toMatchObject({
+      ANTHROPIC_DEFAULT_OPUS_MODEL: 'up/claude-opus-5',
+      ANTHROPIC_DEFAULT_SONNET_MODEL: 'up/claude-sonnet-5',
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: 'up/claude-haiku-5',
+      ANTHROPIC_DEFAULT_FABLE_MODEL: 'up/claude-opus-5',
+    })
+    const asked = other.requests().filter(({ method }) => method === 'POST')
+    expect(asked.map(({ modelAsked }) => modelAsked)).toEqual(['gpt-5.6-sol', 'up/claude-sonnet-5'])
+  })
+
+  test('doctor asks what the client sends, whatever a setup would choose', async () => {
+    const home = aHome()
+    const service = await aGateway(builtInCatalog.map(({ id }) => id))
+    await repoint(home, service.url, 'claude --yes')
+    const other = await aGateway(['up/claude-opus-5', 'up/claude-sonnet-5', 'up/claude-haiku-5'])
+    home.put(settings, home.text(settings).replace(service.url, other.url))
+    const { status, json } = await runHere(home, ['doctor', 'claude'])
+    expect({ status, json }).toMatchObject({
+      status: 5,
+      json: {
+        checks: expect.arrayContaining([
+          expect.objectContaining({ id: 'model-unknown', result: 'problem' }),
+        ]),
+      },
+    })
+    expect(await repoint(home, other.url, 'claude --yes')).toMatchObject({ status: 0 })
+    expect(await runHere(home, ['doctor', 'claude'])).toMatchObject({ status: 0 })
+  })
+})
+
+describe('where nothing is listed, a person is asked', () => {
+  /** Runs with somebody at the terminal who answers so; a question that is not foreseen fails. */
+  async function answering(home: Home, args: readonly string[], answers: readonly string[]) {
+    const asked: string[] = []
+    const left = [...answers]
+    const answer = async ({ message }: { message: string }) => {
+      asked.push(message)
+      const next = left.shift()
+      if (next === undefined) throw new Error(`not foreseen: ${message}`)
+      return next
+    }
+    const real = nodePlatform()
+    const world = worldIn(home, { REPOINT_API_KEY: canary })
+    let text = ''
+    const note = (piece: string) => {
+      text += piece
+    }
+    const ask = { ...real.ask, input: answer, search: answer, confirm: async () => true } as Ask
+    const status = await main(
+      {
+        ...real,
+        ...world,
+        ask,
+        processes: { ...world.processes, which: () => undefined },
+        terminal: { ...real.terminal, canAsk: true, out: note, err: note },
+      },
+      args,
+    )
+    return { status, asked, text }
+  }
+
+  async function withoutList(ids: readonly string[]): Promise<Gateway> {
+    const gateway = await aGateway(ids)
+    gateway.setFaults([{ route: 'models', status: 404 }])
+    return gateway
+  }
+
+  test('which model to try: of several the first that answers', async () => {
+    const gateway = await withoutList(['team'])
+    const home = aHome()
+    const args = ['codex', '--base-url', gateway.url]
+    const { status, asked } = await answering(home, args, ['wrong, team  other'])
+    expect({ status, asked }).toEqual({
+      status: 0,
+      asked: [expect.stringContaining('Which model should Codex ask for?')],
+    })
+    expect(home.text('.codex/config.toml')).toContain('model = "team"')
+    expect(posted(gateway.requests().map((one) => ({ ...one, model: one.modelAsked })))).toEqual([
+      'wrong',
+      'team',
+    ])
+  })
+
+  test('also where the gateway refuses what the client sends by itself', async () => {
+    const gateway = await withoutList(['team'])
+    const home = aHome()
+    const { status } = await answering(home, ['claude', '--base-url', gateway.url], ['team'])
+    expect(status).toBe(0)
+    expect(home.text(settings).match(/_MODEL": "team"/g)).toHaveLength(5)
+  })
+
+  test('one question for every slot that no rule fills', async () => {
+    const gateway = await aGateway(['gpt-5.6-sol', 'glm-5', 'qwen'])
+    const home = aHome()
+    const args = ['claude-gpt', '--haiku-model', 'qwen', '--base-url', gateway.url]
+    const { status, asked } = await answering(home, args, ['glm-5'])
+    expect({ status, asked }).toEqual({
+      status: 0,
+      asked: [expect.stringContaining('for the slot sonnet')],
+    })
+    const { env } = JSON.parse(home.text(settings))
+    expect(env).toMatchObject({
+      ANTHROPIC_DEFAULT_SONNET_MODEL: 'glm-5',
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: 'qwen',
+    })
+  })
+
+  test('nobody to ask: all flags in one error', async () => {
+    const gateway = await aGateway(['llama', 'glm-5', 'qwen'])
+    const said = await repoint(aHome(), gateway.url, 'claude-gpt --haiku-model qwen --yes')
+    expect(said).toMatchObject({
+      status: 2,
+      json: { error: { code: 'usage', hint: expect.stringMatching(/opus.*sonnet.*fable/) } },
+    })
+  })
+})
