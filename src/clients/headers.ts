@@ -14,7 +14,7 @@ type Way = Pick<Choice, 'headers' | 'keyHeader'>
  * @throws UserError `protocol-unsupported`
  */
 export function expectSendable(
-  { label, sends }: ClientName & Pick<ClientModule, 'sends'>,
+  { label, sends }: Pick<ClientName, 'label'> & Pick<ClientModule, 'sends'>,
   { headers = [], keyHeader }: Way,
 ): void {
   if (headers.length > 0 && sends?.headers !== true)

@@ -75,6 +75,20 @@ export const rows: readonly ClientRow[] = [
     load: async () => (await import('./opencode/opencode.ts')).opencode,
   },
   {
+    id: 'kilo',
+    family: 'kilo',
+    label: 'Kilo',
+    description: 'set up Kilo: its config and its auth.json, as one pair',
+    examples: ['repoint kilo', 'repoint kilo --model gpt-5.6-sol --provider-id work'],
+    changes: {
+      files:
+        '`~/.local/share/kilo/auth.json`, then `~/.config/kilo/kilo.jsonc` or the strongest that is there',
+      keys: 'the key under your provider id; one provider, `model`, `small_model`; before its first start an empty `permission.bash`',
+    },
+    flags: [modelFlag, providerIdFlag, contextWindowFlag],
+    load: async () => (await import('./kilo/kilo.ts')).kilo,
+  },
+  {
     id: 'pi',
     family: 'pi',
     label: 'pi',

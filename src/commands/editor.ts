@@ -1,4 +1,5 @@
 import { slots } from '../clients/client.ts'
+import { expectSendable } from '../clients/headers.ts'
 import { aboutNames, pickModel } from '../clients/models.ts'
 import { UserError } from '../errors.ts'
 import { catalogUnavailable } from '../gateway/catalog.ts'
@@ -57,6 +58,8 @@ async function editor(session: Session, request: EditorRequest): Promise<number>
   const asking = finder.probe('chat', model, { catalog: answer })
   await session.step(`Asking ${model} for one word`, asking)
   const { access } = finder
+  // It has one field for a key.
+  expectSendable({ label: 'Cursor' }, access)
   if (answer instanceof UserError) session.notice(catalogUnavailable(answer))
   session.notice(...aboutNames(catalog, [request.model], {}))
 

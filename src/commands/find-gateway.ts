@@ -119,7 +119,7 @@ function rootsAt(
   const roots = known.roots ?? savedRoots(session, baseUrl) ?? assumedRoots(baseUrl)
   if (messagesUrl === undefined) return roots
 
-  const messages = normaliseBaseUrl(messagesUrl, { allowHttp: allowHttp === true }).baseUrl
+  const messages = messagesRootIn(messagesUrl, allowHttp === true)
   const { origin } = new URL(baseUrl)
   if (new URL(messages).origin === origin) return { ...roots, messages }
   throw new UserError({
@@ -127,6 +127,20 @@ function rootsAt(
     message: `--messages-url is not at ${origin}, and a key is for one origin`,
     hint: `Set the clients for ${messages} up by themselves, with it as --base-url.`,
   })
+}
+
+/** @throws UserError `usage` */
+function messagesRootIn(text: string, allowHttp: boolean): string {
+  try {
+    return normaliseBaseUrl(text, { allowHttp }).baseUrl
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+    throw new UserError({
+      code: 'usage',
+      message: `--messages-url cannot be used: ${error.message}`,
+      hint: 'Give it like this: --messages-url https://gateway.example/anthropic.',
+    })
+  }
 }
 
 /** A gateway, asked from this machine until the command is interrupted. */

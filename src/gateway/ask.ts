@@ -64,8 +64,11 @@ export function secretsOf({ key, headers = [] }: GatewayAccess): readonly string
   return [key, ...headers.flatMap(({ value, isSecret }) => (isSecret ? [value] : []))]
 }
 
+/** The key is refused as it was sent; in another header it may be taken. */
+export class KeyUnread extends UserError {}
+
 export function errorFor(outcome: Outcome): UserError {
-  const { code, message, hint, requestId } = outcome
+  const { code, message, hint, requestId, isKeyUnread } = outcome
   const id = requestId === undefined ? '' : ` (request id: ${requestId})`
-  return new UserError({ code, message: message + id, hint })
+  return new (isKeyUnread ? KeyUnread : UserError)({ code, message: message + id, hint })
 }

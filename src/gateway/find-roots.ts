@@ -1,16 +1,30 @@
-import { UserError } from '../errors.ts'
-import { type CatalogOptions, catalogOrError } from './catalog.ts'
+import { exitStatus, UserError } from '../errors.ts'
+import { KeyUnread, tryAsk } from './ask.ts'
+import { type CatalogOptions, catalogOrError, catalogRequest } from './catalog.ts'
+import { hangUp } from './http/request.ts'
 import { isAboutAddress, isOfApi, type ProbeOptions, type ProbeResult, probe } from './probe.ts'
 import { chatRoots, isSameRoots, messagesRoots, rootFor } from './roots.ts'
-import type { Catalog, GatewayAccess, ProtocolName, Roots } from './types.ts'
+import {
+  type Catalog,
+  type ExtraHeader,
+  type GatewayAccess,
+  keyHeaders,
+  type ProtocolName,
+  type Roots,
+} from './types.ts'
 
 /**
  * Asks a gateway, and learns on the way where its routes hang: each question goes first to where they
  * are expected, and only where what answers there is not the API, to other places in the same origin.
- * What has answered is kept.
+ * A key that is refused is sent once more, in the other headers that gateways take keys in. What has
+ * answered is kept.
  */
 export class GatewayFinder {
-  readonly #access: GatewayAccess
+  #access: GatewayAccess
+  /** Every one that was asked with: connections belong to it. */
+  readonly #used: GatewayAccess[]
+  /** Whether a refused key was taken in another header; absent: none was refused so far. */
+  #isTaken: Promise<boolean> | undefined
   readonly #isMessagesGiven: boolean
   #roots: Roots
   readonly #found = { chat: false, messages: false }
@@ -18,19 +32,32 @@ export class GatewayFinder {
   /** @param given whether a person has said where the messages protocol hangs */
   constructor(access: GatewayAccess, given: { readonly isMessagesGiven?: boolean } = {}) {
     this.#access = access
+    this.#used = [access]
     this.#isMessagesGiven = given.isMessagesGiven === true
     this.#roots = access.roots
   }
 
-  /** With the roots that have answered so far. Open connections belong to the access of the beginning. */
+  /** With the roots that have answered so far, and the header in which the key was taken. */
   get access(): GatewayAccess {
     return isSameRoots(this.#roots, this.#access.roots)
       ? this.#access
       : { ...this.#access, roots: this.#roots }
   }
 
+  /** Ends the connections that wait for another request. */
+  async hangUp(): Promise<void> {
+    for (const access of this.#used) await hangUp(access)
+  }
+
   /** As `catalogOrError`. */
   async askCatalog(options: Omit<CatalogOptions, 'root'> = {}): Promise<Catalog | UserError> {
+    const answer = await this.#askForList(options)
+    if (!(answer instanceof KeyUnread)) return answer
+    this.#isTaken ??= this.#isTakenForList()
+    return (await this.#isTaken) ? this.#askForList(options) : answer
+  }
+
+  async #askForList(options: Omit<CatalogOptions, 'root'>): Promise<Catalog | UserError> {
     const [usual, ...others] = this.#candidates('chat')
     const askAt = (root: string) => catalogOrError(this.#access, { ...options, root })
     const first = await askAt(usual!)
@@ -46,7 +73,74 @@ export class GatewayFinder {
   }
 
   /** @throws UserError as `probe` does */
-  async probe(
+  async probe(...question: ProbeQuestion): Promise<ProbeResult> {
+    try {
+      return await this.#probe(...question)
+    } catch (error) {
+      if (!(error instanceof KeyUnread)) throw error
+      if (this.#isTaken !== undefined) {
+        if (await this.#isTaken) return this.#probe(...question)
+        throw error
+      }
+      const again = this.#probeElsewhere(question, error)
+      this.#isTaken = again.then(
+        () => true,
+        (failure) => failure !== error,
+      )
+      return again
+    }
+  }
+
+  /** Asks for the list with the key in every other header, then which of them it was. */
+  async #isTakenForList(): Promise<boolean> {
+    const { key, keyHeader, headers = [] } = this.#access
+    const isTaken = async (access: GatewayAccess) => {
+      const answer = await tryAsk(access, catalogRequest(this.#roots.chat))
+      return 'status' in answer && answer.status !== 401 && answer.status !== 403
+    }
+    if (keyHeader !== undefined) {
+      const asBearer = this.#with({ keyHeader: undefined })
+      if (!(await isTaken(asBearer))) return false
+      this.#access = asBearer
+      return true
+    }
+
+    const [first, second] = keyHeaders
+    const beside: ExtraHeader = { name: second, value: key, isSecret: true }
+    const inBoth = this.#with({ keyHeader: first, headers: [...headers, beside] })
+    if (!(await isTaken(inBoth))) return false
+    const inFirst = this.#with({ keyHeader: first })
+    this.#access = (await isTaken(inFirst)) ? inFirst : this.#with({ keyHeader: second })
+    return true
+  }
+
+  /**
+   * One word with the key in the header that is usual for the protocol beside Bearer.
+   *
+   * @throws UserError `refusal` itself, where it is refused there too or not answered
+   */
+  async #probeElsewhere(question: ProbeQuestion, refusal: UserError): Promise<ProbeResult> {
+    const before = this.#access
+    const usual = question[0] === 'messages' ? 'x-api-key' : 'api-key'
+    const keyHeader = before.keyHeader === undefined ? usual : undefined
+    this.#access = this.#with({ keyHeader })
+    try {
+      return await this.#probe(...question)
+    } catch (error) {
+      const isSilent = error instanceof UserError && exitStatus[error.code] === exitStatus.refused
+      if (!(error instanceof KeyUnread) && !isSilent) throw error
+      this.#access = before
+      throw refusal
+    }
+  }
+
+  #with(way: Pick<GatewayAccess, 'keyHeader' | 'headers'>): GatewayAccess {
+    const access = { ...this.#access, ...way }
+    this.#used.push(access)
+    return access
+  }
+
+  async #probe(
     protocol: ProtocolName,
     model: string,
     options: Omit<ProbeOptions, 'roots'> = {},
@@ -81,6 +175,8 @@ export class GatewayFinder {
     this.#roots = { ...this.#roots, [side]: root }
   }
 }
+
+type ProbeQuestion = [protocol: ProtocolName, model: string, options?: Omit<ProbeOptions, 'roots'>]
 
 function unique(roots: readonly string[]): readonly string[] {
   return [...new Set(roots)]

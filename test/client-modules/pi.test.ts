@@ -9,6 +9,7 @@ import {
   byId,
   catalog,
   type Disk,
+  key,
   obstaclesOn,
   planOn,
   text,
@@ -340,5 +341,47 @@ describe('what is in the way of a setup', () => {
     const machine = aMachine({ env: { [key]: 'x' } })
     expect(codes({}, { machine, choice: { key } })).toEqual(['pi-key-is-variable'])
     expect(codes({}, { choice: { key } })).toEqual([])
+  })
+})
+
+describe('one run', () => {
+  const asked = { args: ['-p', 'x'], env: { REPOINT_RUN_KEY: key }, folder: '/run/one' }
+  const run = (disk: Disk, changes: Partial<typeof asked> = {}) => {
+    const { choice } = planOn(pi, {})
+    return pi.forOneRun!(textsOf(pi, aMachine(), disk), choice, { ...asked, ...changes })
+  }
+
+  test('is told by an extension, which holds no secret', () => {
+    const { args, env, files } = run(piHome())
+    expect(args.slice(0, 6)).toEqual([
+      ...['-e', '/run/one/pi-gateway.mjs'],
+      ...['--provider', 'gateway', '--model', 'gpt-5.6-sol'],
+    ])
+    expect(args.slice(6)).toEqual(asked.args)
+    expect(Object.keys(files!)).toEqual(['pi-gateway.mjs'])
+    expect(JSON.parse(env['REPOINT_RUN_PI']!)).toMatchObject({
+      id: 'gateway',
+      baseUrl: 'https://gw.example/v1',
+      api: 'openai-responses',
+    })
+    expect(JSON.stringify([args, files, env['REPOINT_RUN_PI']])).not.toContain(key)
+  })
+
+  test.each([
+    ['a login', piHome({}, {}, { [auth]: '{"gateway":{"type":"api_key","key":"sk-b"}}' })],
+    ['headers', piHome({ headers: { 'x-team': 'a' } })],
+    ['headers of a model', piHome({ models: [{ id: 'big', headers: { 'x-team': 'a' } }] })],
+  ])('%s of the provider stays out of it', (_, disk) => {
+    expect(JSON.parse(run(disk).env['REPOINT_RUN_PI']!).id).toBe('repoint-run')
+  })
+
+  test.each([['--provider'], ['--api-key']])('%s is refused', (arg) => {
+    const refused = caught(() => run(piHome(), { args: [arg, 'x'] }))
+    expect(refused).toMatchObject({ code: 'usage' })
+  })
+
+  test('the commands about packages stay as they are', () => {
+    const args = ['install', 'npm:x']
+    expect(run(piHome(), { args }).args).toEqual(args)
   })
 })

@@ -165,7 +165,9 @@ test('where nothing answers, the first words stand, and every address is named',
     message: expect.stringContaining('/p/v1/models'),
   })
   expect(error.hint).toMatch(/ Asked too: http:\/\/[\d.:]+\/p\/models\.$/)
-  expect(await failure(finder.probe('chat', model, { catalog: error }))).toBe(error)
+  const word = await failure(finder.probe('chat', model, { catalog: error }))
+  expect(word).toMatchObject({ code: 'wrong-route', message: error.message })
+  expect(word.hint).toMatch(/\/p\/v1\/chat\/completions, .*\/p\/chat\/completions\.$/)
 })
 
 test('a gateway without the messages protocol is said to be one', async () => {

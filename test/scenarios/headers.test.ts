@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { type Front, startFront } from '../support/front.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -122,7 +122,7 @@ describe('a gateway that wants headers', () => {
     const shown = { 'x-portkey-provider': 'openai', 'x-portkey-api-key': '....d5c4' }
     const { json } = await repoint(home, ['gateways'])
     expect(json).toMatchObject({ gateways: [{ name: 'pk', headers: shown }] })
-    const status = (await repoint(home, ['status'])).json
+    const status = (await repoint(home, ['status', ...clients])).json
     expect(status).toMatchObject({
       clients: clients.map((id) => ({ id, gateway: 'pk', headers: shown })),
     })
@@ -175,4 +175,82 @@ test('a secret in the arguments is refused before anything is asked', async () =
   const { status, json } = await setUp(home, '--header', `x-portkey-api-key: ${secret}`)
   expect([status, json['error']]).toEqual([2, expect.objectContaining({ code: 'usage' })])
   expect(particular.seen).toEqual([])
+})
+
+describe('a gateway that refuses the key as Bearer', () => {
+  /** Takes the key in one header, and in no other. */
+  async function aFront(keyHeader: 'api-key' | 'x-api-key', more = {}): Promise<Front> {
+    const front = await startFront(gateway, { key, keyHeader, ...more })
+    onTestFinished(() => front.close())
+    return front
+  }
+
+  test('is asked once more, and every client gets the key in that header', async () => {
+    const home = aHome({ '.codex/auth.json': '{"OPENAI_API_KEY":"sk-mine-0123456789"}\n' })
+    const before = home.snapshot()
+    const front = await aFront('x-api-key')
+    const asked = ['setup', ...clients, '--base-url', front.url, '--yes', '--name', 'k']
+    const { status, json } = await repoint(home, asked)
+    expect([status, json['error']]).toEqual([0, undefined])
+    expect(json['warnings']).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ code: 'key-header' }),
+        expect.objectContaining({ code: 'claude-asks-for-key' }),
+      ]),
+    )
+    expect(home.snapshot()).not.toHaveProperty(['.codex/auth.json'])
+    const { env: claude } = JSON.parse(home.text('.claude/settings.json'))
+    expect(claude).toMatchObject({ ANTHROPIC_API_KEY: key })
+    expect(claude).not.toHaveProperty('ANTHROPIC_AUTH_TOKEN')
+    expect(await repoint(home, ['gateways'])).toMatchObject({
+      json: { gateways: [{ keyHeader: 'x-api-key', clients }] },
+    })
+
+    front.seen.length = 0
+    expect(await repoint(home, asked)).toMatchObject({ status: 0, json: { changed: false } })
+    expect((await repoint(home, ['doctor'])).json).not.toHaveProperty('error')
+    expect(front.seen.every((headers) => headers['x-api-key'] === key)).toBe(true)
+    expect(front.seen.every((headers) => headers.authorization === undefined)).toBe(true)
+
+    await repoint(home, ['rollback', '--yes'])
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('and has no list: the word itself is asked once more', async () => {
+    const home = aHome()
+    const front = await aFront('api-key', { hasList: false })
+    const asked = ['--model', 'gpt-5.6-sol', '--base-url', front.url, '--yes']
+    const { status, json } = await repoint(home, ['opencode', ...asked])
+    expect([status, json['error']]).toEqual([0, undefined])
+    const { options } = JSON.parse(home.text('.config/opencode/opencode.json')).provider.gateway
+    expect(options.headers).toEqual({ 'api-key': key })
+    // As Bearer, and in the header: what is refused costs nothing.
+    expect(front.seen.filter((headers) => 'content-type' in headers).length).toBe(2)
+  })
+
+  test('is not set up for a client that cannot send it so', async () => {
+    const home = aHome()
+    const front = await aFront('api-key')
+    const { status, json } = await repoint(home, ['claude', '--base-url', front.url, '--yes'])
+    expect(status).toBe(5)
+    expect(json['error']).toMatchObject({
+      code: 'protocol-unsupported',
+      message: expect.stringContaining('takes the key as api-key alone, and Claude Code cannot'),
+    })
+    expect(home.snapshot()).toEqual({})
+  })
+
+  test.each([
+    ['another gateway', 1],
+    ['one that reads every header', 0],
+  ])('a wrong key stays a wrong key, and costs little more: %s', async (_, more) => {
+    const home = aHome()
+    const front = await startFront(gateway, { key, readsAll: more === 0 })
+    onTestFinished(() => front.close())
+    const wrong = { REPOINT_API_KEY: 'sk-wrong-0123456789abcdef' }
+    const { status, json } = await repoint(home, ['codex', '--base-url', front.url, '--yes'], wrong)
+    expect([status, json['error']]).toEqual([3, expect.objectContaining({ code: 'key-rejected' })])
+    const asBearer = front.seen.filter(({ authorization }) => authorization !== undefined)
+    expect(front.seen.length - asBearer.length).toBe(more)
+  })
 })

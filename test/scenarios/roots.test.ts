@@ -92,8 +92,11 @@ test('a root of messages that is given is the one that is asked, written and rem
   const at = ['--base-url', provider.origin, '--model', 'deepseek-flash', '--yes']
   const set = (...args: string[]) => runHere(home, ['claude', ...at, ...args], env(provider))
 
-  const elsewhere = await set('--messages-url', 'https://other.example/anthropic')
-  expect(elsewhere).toMatchObject({ status: 2, json: { error: { code: 'usage' } } })
+  for (const unusable of ['https://other.example/anthropic', '', 'http://192.0.2.1/anthropic'])
+    expect(await set('--messages-url', unusable)).toMatchObject({
+      status: 2,
+      json: { error: { code: 'usage', message: expect.stringContaining('--messages-url') } },
+    })
   expect(provider.requests()).toEqual([])
   const wrong = await set('--messages-url', `${provider.origin}/claude`)
   expect(wrong).toMatchObject({ status: 5, json: { error: { code: 'protocol-unsupported' } } })

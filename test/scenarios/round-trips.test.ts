@@ -1,5 +1,6 @@
 import net from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { rows } from '../../src/clients/list.ts'
 import { startGateway } from '../../src/serve/index.ts'
 import { aSocketServer, tlsFile } from '../gateway/forged.ts'
 import { runCli } from '../support/cli.ts'
@@ -57,7 +58,7 @@ const guided = async (home: Home, env: Record<string, string>): Promise<void> =>
   expect(await run.ended).toBe(0)
 }
 
-test.each(['codex', 'claude', 'claude-gpt', 'opencode'])(
+test.each(rows.map(({ id }) => id))(
   '%s, for the first time and again: four round trips, one connection, one question that costs',
   async (client) => {
     const { env, cost } = await aFarGateway()

@@ -9,6 +9,10 @@ export interface Demands {
   /** The key counts here alone, and is refused where it goes as Bearer too. Absent: as Bearer. */
   readonly keyHeader?: KeyHeader
   readonly headers?: Readonly<Record<string, string>>
+  /** It has no list of models, and says so before it looks at the key. */
+  readonly hasList?: boolean
+  /** Its answers are of the family that reads a key in every usual header. */
+  readonly readsAll?: boolean
 }
 
 export interface Front {
@@ -23,10 +27,15 @@ export async function startFront(gateway: Gateway, demands: Demands): Promise<Fr
   const seen: IncomingHttpHeaders[] = []
   const server = createServer((request, response) => {
     seen.push(request.headers)
-    const refusal = refusalOf(request.headers, demands)
+    const isList = request.url?.endsWith('/models')
+    const refusal =
+      isList && demands.hasList === false
+        ? { status: 404, body: { error: { message: 'Not Found' } } }
+        : refusalOf(request.headers, demands)
     if (refusal !== undefined) {
       request.resume()
-      response.writeHead(refusal.status, { 'content-type': 'application/json' })
+      const id = demands.readsAll ? { 'x-oneapi-request-id': '20261122' } : {}
+      response.writeHead(refusal.status, { 'content-type': 'application/json', ...id })
       response.end(JSON.stringify(refusal.body))
       return
     }

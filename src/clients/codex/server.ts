@@ -1,53 +1,27 @@
 import type { LeftRunning, Outside } from '../client.ts'
 import { pathsOf } from '../paths.ts'
+import { isNewer, livingServer } from '../server.ts'
 import { codexHome } from './files.ts'
 
 /** Stopping waits for running turns: it took 5 s with none. In ms. */
 const stopTimeoutMs = 30_000
-
-/** A pid file has about 430 bytes in 0.169.0. */
-const maxPidFileBytes = 10_000
 
 /**
  * The server that Codex's terminal UI leaves running. It keeps the API key that it read at its
  * start: after a switch the next UI sends the old key to the new gateway. `codex exec` does not use
  * it. Run against 0.169.0, 2026-11-21.
  *
- * Looks at its pid file and at whether that process lives; starts nothing. A pid that another process
- * has taken since looks like a server; `stop` asks Codex itself. One that started after auth.json was
+ * Looks at its pid file and at whether that process lives; starts nothing. `stop` asks Codex itself,
+ * since another process may have taken the pid. One that started after auth.json was
  * written holds the key that is there.
  */
 export function leftRunning(world: Outside): LeftRunning | undefined {
   const { join } = pathsOf(world.machine)
   const home = codexHome(world.machine)
   const path = join(home, 'app-server-daemon', 'daemon.pid')
-  const pid = readPid(world, path)
-  if (pid === undefined || world.processes.startTime(pid) === undefined) return undefined
-  if (isNewer(world, path, join(home, 'auth.json'))) return undefined
+  const pid = livingServer(world, path)
+  if (pid === undefined || isNewer(world, path, join(home, 'auth.json'))) return undefined
   return { pid, stopCommand: 'codex app-server daemon stop', stop: () => stop(world) }
-}
-
-function readPid(world: Outside, path: string): number | undefined {
-  try {
-    const record: unknown = JSON.parse(
-      new TextDecoder().decode(world.files.read(path, maxPidFileBytes)),
-    )
-    const pid = (record as { pid?: unknown } | null)?.pid
-    return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
-  } catch {
-    // No file, no daemon; an unreadable one says nothing either.
-    return undefined
-  }
-}
-
-/** Both lie on one file system, so that one clock wrote both times. */
-function isNewer({ files }: Outside, path: string, other: string): boolean {
-  try {
-    return files.stat(path).modifiedMs > files.stat(other).modifiedMs
-  } catch {
-    // Without auth.json the key that the server holds is an old one.
-    return false
-  }
 }
 
 async function stop(world: Outside): Promise<string | undefined> {

@@ -173,11 +173,13 @@ export function startsWith({ root }: PiFile): {
 }
 
 /**
- * Whether pi sends what stands in place of a key as it stands. Up to 0.76 a text is first looked up
+ * Whether pi sends a key or a header's value as it stands. Up to 0.76 a text is first looked up
  * among the variables; from 0.77 on `$NAME` and `${NAME}` are variables. In both `!` begins a command.
  */
-export function isLiteralKey(key: string): boolean {
-  return !key.startsWith('!') && !key.includes('$') && !/^[A-Z][A-Z0-9]*_[A-Z0-9_]*$/.test(key)
+export function isLiteral(value: string): boolean {
+  return (
+    !value.startsWith('!') && !value.includes('$') && !/^[A-Z][A-Z0-9]*_[A-Z0-9_]*$/.test(value)
+  )
 }
 
 /** The key that pi would send to a provider, and where it stands, as far as files tell. */
@@ -189,7 +191,7 @@ export function readPiKey(
   const [auth] = layersOf(texts, 'auth')
   const { table } = providerOf(readModels(texts), providerId)
   const key = login === undefined ? table['apiKey'] : login['key']
-  if (typeof key !== 'string' || !isLiteralKey(key)) return undefined
+  if (typeof key !== 'string' || !isLiteral(key)) return undefined
   return { key, keyPath: login === undefined ? fileOf(texts, 'models').path : auth!.path }
 }
 

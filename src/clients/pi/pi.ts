@@ -1,40 +1,34 @@
 import { compact } from '../../compact.ts'
-import type { ConfigValue, FileEdit, KeyChange } from '../../edits/plan.ts'
-import { UserError } from '../../errors.ts'
+import type { ConfigValue } from '../../edits/plan.ts'
 import { withLimits } from '../../gateway/models/limits.ts'
 import { speaks } from '../../gateway/models/rules.ts'
-import type { Catalog, CatalogModel, ProtocolName } from '../../gateway/types.ts'
+import { type Catalog, keyHeaders, type ProtocolName } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
-import {
-  type Choice,
-  type ClientModule,
-  type ConfigFile,
-  type FileText,
-  type FileTexts,
-  type Look,
-  type ModelChoice,
-  type Origins,
-  protocolOf,
-  type Settings,
-  type SetupOptions,
+import type {
+  ClientModule,
+  ConfigFile,
+  FileText,
+  FileTexts,
+  Look,
+  ModelChoice,
+  Origins,
+  Settings,
+  SetupOptions,
 } from '../client.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
+import { readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
 import { pathsOf } from '../paths.ts'
-import { editKeys } from '../repairs.ts'
 import { testedVersions } from '../tested.ts'
-import { brokenText, fileOf, layersOf, readFile, rootOf } from '../texts.ts'
+import { brokenText, fileOf, readFile, rootOf } from '../texts.ts'
 import {
   apiOf,
-  isLiteralKey,
   loginOf,
   modelOf,
-  modelPath,
   type PiFile,
   type PiProvider,
   providerOf,
   providerPath,
-  readAuth,
   readModels,
   readPiKey,
   readSettings,
@@ -42,7 +36,9 @@ import {
   startsWith,
 } from './config.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
-import { bestProtocol, chosenByRules } from './protocol.ts'
+import { forOneRun } from './one-run.ts'
+import { planPi } from './plan.ts'
+import { bestProtocol, chosenByRules, usualProtocol } from './protocol.ts'
 import tested from './tested.json' with { type: 'json' }
 
 const demoFiles = {
@@ -75,8 +71,10 @@ export const pi: ClientModule = {
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],
     pingEnv: { PI_OFFLINE: '1' },
   },
-  protocol: 'chat',
+  protocol: usualProtocol,
   alsoSpeaks: ['responses', 'messages'],
+  // It sends the key as Bearer beside them.
+  sends: { headers: true, keyHeaders },
   // models.json is read anew by /model, settings.json by /reload alone.
   restartAdvice: 'Close every running pi and start it again.',
   files: piFiles,
@@ -93,7 +91,7 @@ export const pi: ClientModule = {
   }),
   wouldUse: (catalog) => oneUse(chosenByRules(catalog)),
   demoFiles,
-  forOneRun: refuseOneRun,
+  forOneRun,
   inTheWay,
   wrongNow,
 }
@@ -137,20 +135,6 @@ function piFiles(machine: Machine, look: Look): readonly ConfigFile[] {
   ]
 }
 
-/**
- * No variable and no argument names an address, and those that other programs read count for nothing:
- * pi would go where its files point, without a word (0.60.0, 0.73.1, 0.87.1, 2026-11-22).
- *
- * @throws UserError `usage`
- */
-function refuseOneRun(): never {
-  throw new UserError({
-    code: 'usage',
-    message: 'pi takes its gateway from its files alone',
-    hint: 'Point them at it: repoint use NAME pi. `repoint rollback` undoes that.',
-  })
-}
-
 const windows: WindowHabit = { otherwise: 'pi takes it for 128,000 tokens' }
 
 /** @throws UserError `model-unknown`, `protocol-unsupported`, `usage` */
@@ -173,137 +157,6 @@ function offeredOf(
   return [chosen, ...others].map(withLimits)
 }
 
-/** @throws UserError `config-invalid`, `config-conflict` */
-function planPi(texts: FileTexts, choice: Choice): readonly FileEdit[] {
-  expectLiteral(choice.key)
-  expectSingle(texts, choice)
-  const edits = [
-    ...layersOf(texts, 'auth').map((file) => editKeys('pi', file, [], choice.repairs)),
-    editKeys('pi', fileOf(texts, 'models'), modelsKeys(texts, choice), choice.repairs),
-    editKeys('pi', fileOf(texts, 'settings'), settingsKeys(choice), choice.repairs),
-  ]
-  const after = texts.map((text) => {
-    const edit = edits.find(({ path }) => path === text.path)
-    return edit === undefined ? text : { ...text, bytes: edit.after }
-  })
-  expectRead(after, 'auth', readAuth(after))
-  expectRead(after, 'models', readModels(after))
-  expectRead(after, 'settings', readSettings(after))
-  return edits
-}
-
-/** @throws UserError `config-conflict` */
-function expectLiteral(key: string): void {
-  if (isLiteralKey(key)) return
-  throw new UserError({
-    code: 'config-conflict',
-    message: 'pi would not send this key as it is, but take it for a variable or a command',
-    hint: 'Ask for a key without "$" and "!", with small letters in it.',
-  })
-}
-
-/** @throws UserError `config-conflict` where a model that is to be written stands there twice */
-function expectSingle(texts: FileTexts, { models, providerId }: Choice): void {
-  const ids = providerOf(readModels(texts), providerId).models.map(({ id }) => id)
-  const twice = offeredIn(models).find(({ id }) => ids.indexOf(id) !== ids.lastIndexOf(id))
-  if (twice === undefined) return
-  const { path } = fileOf(texts, 'models')
-  throw new UserError({
-    code: 'config-conflict',
-    message: `${path} lists the model ${twice.id} of ${providerId} twice`,
-    hint: 'Take one of them out: pi uses the last.',
-  })
-}
-
-/** @throws UserError `config-invalid` */
-function expectRead(texts: FileTexts, role: string, { problem }: PiFile): void {
-  if (problem === undefined) return
-  const { path } = layersOf(texts, role)[0]!
-  throw new UserError({
-    code: 'config-invalid',
-    message: `pi would not use the file: ${brokenText(path, problem)}`,
-    hint: 'Correct the file by hand.',
-  })
-}
-
-function settingsKeys({ models, providerId }: Choice): readonly KeyChange[] {
-  return [
-    { path: ['defaultProvider'], value: providerId },
-    { path: ['defaultModel'], value: models.model },
-  ]
-}
-
-function modelsKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
-  const { models, providerId, key, root } = choice
-  const protocol = protocolOf(pi, models)
-  const path = providerPath(providerId)
-  const now = providerOf(readModels(texts), providerId)
-  return [
-    ...(now.table['name'] === undefined ? [{ path: [...path, 'name'], value: 'Gateway' }] : []),
-    { path: [...path, 'baseUrl'], value: root, isBound: true },
-    { path: [...path, 'api'], value: apiOf[protocol], isBound: true },
-    { path: [...path, 'apiKey'], value: key, isSecret: true, isBound: true },
-    // Else pi sends the key as x-api-key alone, and beside it whatever ANTHROPIC_AUTH_TOKEN holds.
-    ...(protocol === 'messages'
-      ? [{ path: [...path, 'authHeader'], value: true, isBound: true }]
-      : []),
-    ...listKeys(now, choice),
-  ]
-}
-
-/**
- * What the list of models becomes. An entry that is there keeps what someone wrote into it; the
- * entries of another gateway go.
- */
-function listKeys(now: PiProvider, choice: Choice): readonly KeyChange[] {
-  const { models, providerId, root } = choice
-  const offered = offeredIn(models)
-  const isOtherGateway = now.url !== undefined && rootOf(now.url) !== root
-  const gone = isOtherGateway
-    ? now.models.filter(({ id }) => !offered.some((model) => model.id === id))
-    : []
-  return [
-    ...gone.map(({ id }) => ({ path: modelPath(providerId, String(id)), value: undefined })),
-    ...offered.flatMap((model) => modelKeys(model, now, choice, isOtherGateway)),
-  ]
-}
-
-function modelKeys(
-  model: CatalogModel,
-  now: PiProvider,
-  { models, options, providerId }: Choice,
-  isOtherGateway: boolean,
-): readonly KeyChange[] {
-  const path = modelPath(providerId, model.id)
-  const isChosen = model.id === models.model
-  const entry = modelOf(now, model.id)
-  const set = (name: string, value: ConfigValue | undefined) => ({ path: [...path, name], value })
-  const limits = compact({
-    contextWindow: (isChosen ? models.contextWindow : undefined) ?? model.contextWindow,
-    maxTokens: model.maxOutputTokens,
-  })
-  if (entry === undefined) {
-    const value = { id: model.id, ...compact({ name: model.displayName }), ...limits }
-    return [{ path, value }]
-  }
-
-  const isGiven = options.contextWindow !== undefined && isChosen
-  return [
-    ...Object.entries(limits)
-      .filter(
-        ([name]) =>
-          entry[name] === undefined || isOtherGateway || (isGiven && name === 'contextWindow'),
-      )
-      .map(([name, value]) => set(name, value)),
-    ...(isChosen && entry['api'] !== undefined ? [set('api', undefined)] : []),
-  ]
-}
-
-function offeredIn({ offered, model }: ModelChoice): Catalog['models'] {
-  const all = offered ?? []
-  return all.some(({ id }) => id === model) ? all : [{ id: model }, ...all]
-}
-
 function readBackPi(texts: FileTexts): Settings {
   const [models, settings] = [readModels(texts), readSettings(texts)]
   const { providerId, model } = startsWith(settings)
@@ -319,9 +172,12 @@ function readBackPi(texts: FileTexts): Settings {
     | undefined
   const root = typeof url === 'string' ? rootOf(url) : undefined
   const login = loginOf(texts, providerId)
+  const { headers, keyed } = readHeaders(provider.table['headers'])
   return compact({
     root,
     protocol,
+    headers: headers.length === 0 ? undefined : headers,
+    keyHeader: keyed?.keyHeader,
     model,
     providerId,
     ...readPiKey(texts, providerId),

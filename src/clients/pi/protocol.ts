@@ -9,23 +9,23 @@ import type { SetupOptions } from '../client.ts'
 const byRank: readonly ProtocolName[] = ['responses', 'messages', 'chat']
 
 /** What every gateway serves, where it does not say more. */
-const usual: ProtocolName = 'chat'
+export const usualProtocol: ProtocolName = 'chat'
 
 /** The protocol that a gateway lists for the model that is asked for or would be chosen. Pure. */
 export function bestProtocol(
   catalog: Catalog | undefined,
   { model }: Pick<SetupOptions, 'model'>,
 ): ProtocolName {
-  if (catalog === undefined) return usual
+  if (catalog === undefined) return usualProtocol
   const chosen = model === undefined ? chosenByRules(catalog) : resolveModel(catalog, model)
   const entry = catalog.models.find(({ id }) => id === chosen?.id)
-  if (entry === undefined) return usual
-  return byRank.find((protocol) => speaks(entry, protocol) === true) ?? usual
+  if (entry === undefined) return usualProtocol
+  return byRank.find((protocol) => speaks(entry, protocol) === true) ?? usualProtocol
 }
 
 /** The model for a client that speaks all protocols. Undefined: only a person can choose. Pure. */
 export function chosenByRules(catalog: Catalog): ChosenModel | undefined {
-  for (const protocol of [usual, ...byRank]) {
+  for (const protocol of [usualProtocol, ...byRank]) {
     const chosen = defaultModel(catalog, protocol)
     if (chosen !== undefined) return chosen
   }

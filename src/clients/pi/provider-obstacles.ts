@@ -80,9 +80,10 @@ function authorizingHeaders(texts: FileTexts, providerId: string): readonly Obst
     })),
   ]
   return tables.flatMap(({ path, headers }) =>
-    Object.keys(isTable(headers) ? headers : {})
-      .filter((name) => /^(?:authorization|x-api-key)$/i.test(name))
-      .map((name): Obstacle => {
+    Object.entries(isTable(headers) ? headers : {})
+      .filter(([name]) => /^(?:authorization|x-api-key|api-key)$/i.test(name))
+      .filter(([, value]) => value !== provider.table['apiKey'])
+      .map(([name]): Obstacle => {
         const header = [...path, 'headers', name]
         return {
           code: 'pi-authorizing-header',

@@ -3,7 +3,7 @@ import { expectSendable } from '../../clients/headers.ts'
 import { exitStatus, UserError } from '../../errors.ts'
 import { catalogUnavailable, leavesOpen } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
-import { hangUp, openAhead } from '../../gateway/http/request.ts'
+import { openAhead } from '../../gateway/http/request.ts'
 import { unusualRoots } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
@@ -62,7 +62,8 @@ export async function findProvenGateway(
     for (const client of run.clients) expectSendable(client, found.access)
     try {
       const { access, ...proof } = await proofOf(run, found.access)
-      session.notice(...found.notices, ...proof.notices)
+      for (const client of proof.chosen.keys()) expectSendable(client, access)
+      session.notice(...found.notices, ...keyNotices(found.access, access), ...proof.notices)
       return { access, proof }
     } catch (error) {
       const next = tries < maxTries ? knownAfter(error, found) : undefined
@@ -71,6 +72,13 @@ export async function findProvenGateway(
       known = { ...known, ...next }
     }
   }
+}
+
+/** What has come out about where the key goes. */
+function keyNotices(before: GatewayAccess, { keyHeader }: GatewayAccess): readonly Notice[] {
+  if (keyHeader === before.keyHeader || keyHeader === undefined) return []
+  const message = `The gateway takes the key as ${keyHeader}, and refuses it as \`authorization: Bearer\``
+  return [{ code: 'key-header', message }]
 }
 
 /** What stays known when something is asked again; undefined: nothing that was typed is at fault. */
@@ -178,7 +186,7 @@ export async function prove(run: SetupRun, access: GatewayAccess): Promise<Prove
     ]
     return { access: finder.access, catalog, chosen, isLeftToClients: left.length > 0, notices }
   } finally {
-    await hangUp(access)
+    await finder.hangUp()
   }
 }
 

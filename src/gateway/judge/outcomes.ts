@@ -60,6 +60,8 @@ function withoutQuery(url: URL, { secrets }: Question): string {
 export function keyRejected(found: Case): Outcome {
   return outcome(found, {
     code: 'key-rejected',
+    // Gateways of the one-api family, which call their ids so, read the key in every usual header.
+    isKeyUnread: found.answer.headers['x-oneapi-request-id'] === undefined,
     message: `The gateway refuses the key${says(found)}`,
     hint: "Look the key up on the gateway's web page (it may be mistyped, disabled, expired or used up), then run the command again with the right one.",
   })

@@ -68,13 +68,15 @@ test('a proof that fails names the nearest models of the catalog, which it asked
 })
 
 const lists = ['GET /v1/models']
+/** As Bearer, then in the other headers. */
+const twice = [...lists, ...lists]
 const elsewhereToo = ['GET /v1/models', 'GET /models']
 
 test.each([
   ['is missing', 404, { detail: 'Not Found' }, elsewhereToo],
   ['is broken', 500, { error: { message: 'oops' } }, lists],
   ['is empty', 200, { object: 'list', data: [] }, lists],
-  ['wants another key', 401, { error: { message: 'no', type: 'authentication_error' } }, lists],
+  ['wants another key', 401, { error: { message: 'no', type: 'authentication_error' } }, twice],
   ['takes no more requests', 429, { error: { message: 'slowly' } }, lists],
   ['is something else', 200, { hello: 'world' }, elsewhereToo],
 ])('a list that %s stops neither Claude nor a named model', async (_, status, body, gets) => {

@@ -1,0 +1,96 @@
+import { UserError } from '../../errors.ts'
+import {
+  type AskedRun,
+  type Choice,
+  type FileTexts,
+  type OneRun,
+  runKeyVariable,
+} from '../client.ts'
+import { wantedHeaders } from '../headers.ts'
+import { apiOf, isLiteral, loginOf, providerOf, readModels } from './config.ts'
+import { limitsOf, offeredIn } from './plan.ts'
+import { usualProtocol } from './protocol.ts'
+
+/** Holds what is not in the extension: the same text serves every run. */
+const providerVariable = 'REPOINT_RUN_PI'
+const fileName = 'pi-gateway.mjs'
+
+/** Takes the place of what models.json says of a provider, for one process. */
+const extension = `export default (pi) => {
+  const { id, ...provider } = JSON.parse(process.env.${providerVariable})
+  pi.registerProvider(id, { ...provider, apiKey: process.env.${runKeyVariable} })
+}
+`
+
+/** Of these pi is not started, but its packages are managed. */
+const commands = ['install', 'remove', 'uninstall', 'update', 'list', 'config']
+
+/**
+ * By an extension of its own, since neither a variable nor an argument names an address. settings.json
+ * stays as it is. Run with 0.60.0, 0.73.1 and 0.87.1, 2026-11-22.
+ *
+ * @throws UserError `usage`
+ */
+export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): OneRun {
+  const { args, env, folder } = asked
+  if (commands.some((command) => command === args[0])) return asked
+  const own = args.find((arg) => arg === '--provider' || arg === '--api-key')
+  if (own !== undefined)
+    throw new UserError({
+      code: 'usage',
+      message: `${own} leads pi elsewhere: the gateway is its provider here`,
+      hint: `Leave ${own} out of the command.`,
+    })
+
+  const headers = Object.fromEntries(wantedHeaders(choice).map(({ name, value }) => [name, value]))
+  if (![choice.key, ...Object.values(headers)].every(isLiteral))
+    throw new UserError({
+      code: 'usage',
+      message: 'pi would take the key or a header of this gateway for a variable or a command',
+      hint: 'Run another client, or ask for a key without "$" and "!".',
+    })
+
+  const id = runProviderId(texts, choice.providerId)
+  const provider = { id, ...providerFor(choice), headers }
+  return {
+    args: [
+      '-e',
+      `${folder}/${fileName}`,
+      '--provider',
+      id,
+      '--model',
+      choice.models.model,
+      ...args,
+    ],
+    env: { ...env, [providerVariable]: JSON.stringify(provider) },
+    files: { [fileName]: extension },
+  }
+}
+
+/** All that models.json may leave out must be there: what pi takes then is the same. */
+function providerFor({ root, models }: Choice) {
+  const protocol = models.protocol ?? usualProtocol
+  return {
+    baseUrl: root,
+    api: apiOf[protocol],
+    authHeader: protocol === 'messages',
+    models: offeredIn(models).map((model) => ({
+      id: model.id,
+      name: model.displayName ?? model.id,
+      reasoning: false,
+      input: ['text'],
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+      contextWindow: 128_000,
+      maxTokens: 16_384,
+      ...limitsOf(model, models),
+    })),
+  }
+}
+
+/** A login or headers of the provider would go along to another address: then it is one of our own. */
+function runProviderId(texts: FileTexts, id: string): string {
+  const { table, models } = providerOf(readModels(texts), id)
+  const hasMore = [table, ...models].some(({ headers }) => headers !== undefined)
+  const isOwn = hasMore || table['modelOverrides'] !== undefined || loginOf(texts, id) !== undefined
+  return isOwn ? 'repoint-run' : id
+}

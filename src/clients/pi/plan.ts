@@ -1,0 +1,173 @@
+import { compact } from '../../compact.ts'
+import type { ConfigValue, FileEdit, KeyChange } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import type { Catalog, CatalogModel } from '../../gateway/types.ts'
+import type { Choice, FileTexts, ModelChoice } from '../client.ts'
+import { headerKeys, wantedHeaders } from '../headers.ts'
+import { editKeys } from '../repairs.ts'
+import { brokenText, fileOf, layersOf, rootOf } from '../texts.ts'
+import {
+  apiOf,
+  isLiteral,
+  modelOf,
+  modelPath,
+  type PiFile,
+  type PiProvider,
+  providerOf,
+  providerPath,
+  readAuth,
+  readModels,
+  readSettings,
+} from './config.ts'
+import { usualProtocol } from './protocol.ts'
+
+/** @throws UserError `config-invalid`, `config-conflict` */
+export function planPi(texts: FileTexts, choice: Choice): readonly FileEdit[] {
+  expectLiteral(choice)
+  expectSingle(texts, choice)
+  const edits = [
+    ...layersOf(texts, 'auth').map((file) => editKeys('pi', file, [], choice.repairs)),
+    editKeys('pi', fileOf(texts, 'models'), modelsKeys(texts, choice), choice.repairs),
+    editKeys('pi', fileOf(texts, 'settings'), settingsKeys(choice), choice.repairs),
+  ]
+  const after = texts.map((text) => {
+    const edit = edits.find(({ path }) => path === text.path)
+    return edit === undefined ? text : { ...text, bytes: edit.after }
+  })
+  expectRead(after, 'auth', readAuth(after))
+  expectRead(after, 'models', readModels(after))
+  expectRead(after, 'settings', readSettings(after))
+  return edits
+}
+
+/** @throws UserError `config-conflict` */
+function expectLiteral(choice: Choice): void {
+  const sent = [
+    ['the key', choice.key],
+    ...wantedHeaders(choice).map(({ name, value }) => [`the header ${name}`, value]),
+  ] as const
+  const taken = sent.find(([, value]) => !isLiteral(value!))
+  if (taken === undefined) return
+  throw new UserError({
+    code: 'config-conflict',
+    message: `pi would not send ${taken[0]} as it is, but take it for a variable or a command`,
+    hint: 'Ask for another, without "$" and "!" and with small letters in it.',
+  })
+}
+
+/** @throws UserError `config-conflict` where a model that is to be written stands there twice */
+function expectSingle(texts: FileTexts, { models, providerId }: Choice): void {
+  const ids = providerOf(readModels(texts), providerId).models.map(({ id }) => id)
+  const twice = offeredIn(models).find(({ id }) => ids.indexOf(id) !== ids.lastIndexOf(id))
+  if (twice === undefined) return
+  const { path } = fileOf(texts, 'models')
+  throw new UserError({
+    code: 'config-conflict',
+    message: `${path} lists the model ${twice.id} of ${providerId} twice`,
+    hint: 'Take one of them out: pi uses the last.',
+  })
+}
+
+/** @throws UserError `config-invalid` */
+function expectRead(texts: FileTexts, role: string, { problem }: PiFile): void {
+  if (problem === undefined) return
+  const { path } = layersOf(texts, role)[0]!
+  throw new UserError({
+    code: 'config-invalid',
+    message: `pi would not use the file: ${brokenText(path, problem)}`,
+    hint: 'Correct the file by hand.',
+  })
+}
+
+function settingsKeys({ models, providerId }: Choice): readonly KeyChange[] {
+  return [
+    { path: ['defaultProvider'], value: providerId },
+    { path: ['defaultModel'], value: models.model },
+  ]
+}
+
+function modelsKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
+  const { models, providerId, key, root } = choice
+  const headers = [...providerPath(providerId), 'headers']
+  const protocol = models.protocol ?? usualProtocol
+  const path = providerPath(providerId)
+  const now = providerOf(readModels(texts), providerId)
+  return [
+    ...(now.table['name'] === undefined ? [{ path: [...path, 'name'], value: 'Gateway' }] : []),
+    { path: [...path, 'baseUrl'], value: root, isBound: true },
+    { path: [...path, 'api'], value: apiOf[protocol], isBound: true },
+    { path: [...path, 'apiKey'], value: key, isSecret: true, isBound: true },
+    // Else pi sends the key as x-api-key alone, and beside it whatever ANTHROPIC_AUTH_TOKEN holds.
+    ...(protocol === 'messages'
+      ? [{ path: [...path, 'authHeader'], value: true, isBound: true }]
+      : []),
+    ...headerKeys(headers, now.table['headers'], choice, isElsewhere(now, choice)),
+    ...listKeys(now, choice),
+  ]
+}
+
+/**
+ * What the list of models becomes. An entry that is there keeps what someone wrote into it; the
+ * entries of another gateway go.
+ */
+function listKeys(now: PiProvider, choice: Choice): readonly KeyChange[] {
+  const { models, providerId } = choice
+  const offered = offeredIn(models)
+  const isOtherGateway = isElsewhere(now, choice)
+  const gone = isOtherGateway
+    ? now.models.filter(({ id }) => !offered.some((model) => model.id === id))
+    : []
+  return [
+    ...gone.map(({ id }) => ({ path: modelPath(providerId, String(id)), value: undefined })),
+    ...offered.flatMap((model) => modelKeys(model, now, choice, isOtherGateway)),
+  ]
+}
+
+function modelKeys(
+  model: CatalogModel,
+  now: PiProvider,
+  { models, options, providerId }: Choice,
+  isOtherGateway: boolean,
+): readonly KeyChange[] {
+  const path = modelPath(providerId, model.id)
+  const isChosen = model.id === models.model
+  const entry = modelOf(now, model.id)
+  const set = (name: string, value: ConfigValue | undefined) => ({ path: [...path, name], value })
+  const limits = limitsOf(model, models)
+  if (entry === undefined) {
+    const value = { id: model.id, ...compact({ name: model.displayName }), ...limits }
+    return [{ path, value }]
+  }
+
+  const isGiven = options.contextWindow !== undefined && isChosen
+  return [
+    ...Object.entries(limits)
+      .filter(
+        ([name]) =>
+          entry[name] === undefined || isOtherGateway || (isGiven && name === 'contextWindow'),
+      )
+      .map(([name, value]) => set(name, value)),
+    ...(isChosen && entry['api'] !== undefined ? [set('api', undefined)] : []),
+  ]
+}
+
+export function offeredIn({ offered, model }: ModelChoice): Catalog['models'] {
+  const all = offered ?? []
+  return all.some(({ id }) => id === model) ? all : [{ id: model }, ...all]
+}
+
+/** Whether the provider stands for another address so far. */
+function isElsewhere({ url }: PiProvider, { root }: Choice): boolean {
+  return url !== undefined && rootOf(url) !== root
+}
+
+/** In tokens, as far as they are known. */
+export function limitsOf(
+  model: CatalogModel,
+  { model: chosen, contextWindow }: ModelChoice,
+): { readonly contextWindow?: number; readonly maxTokens?: number } {
+  return compact({
+    contextWindow: (model.id === chosen ? contextWindow : undefined) ?? model.contextWindow,
+    maxTokens: model.maxOutputTokens,
+  })
+}

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest'
+import type { Outside } from '../../src/clients/client.ts'
+import type { RunResult } from '../../src/platform/platform.ts'
+import { aMachine, byId, type Disk, key, obstaclesOn, planOn, text, textsOf } from './support.ts'
+
+/** What Kilo has of its own beside opencode's layout. */
+
+const kilo = byId('kilo')
+const config = '.config/kilo/kilo.jsonc'
+const auth = '.local/share/kilo/auth.json'
+const codesOf = (found: readonly { readonly code: string }[]) => found.map(({ code }) => code)
+
+describe('which file is written', () => {
+  const targetOn = (disk: Disk, env = {}) =>
+    textsOf(kilo, aMachine({ env }), disk).find(({ role }) => role === 'config')?.path
+
+  test.each([
+    [[], 'kilo.jsonc'],
+    [['config.json'], 'kilo.jsonc'],
+    [['config.json', 'kilo.json'], 'kilo.json'],
+    [['kilo.json', 'kilo.jsonc'], 'kilo.jsonc'],
+    [['kilo.jsonc', 'opencode.json'], 'opencode.json'],
+    [['opencode.json', 'opencode.jsonc'], 'opencode.jsonc'],
+  ])('%j: %s, the strongest', (names, target) => {
+    const disk = Object.fromEntries(names.map((name) => [`.config/kilo/${name}`, '{}']))
+    expect(targetOn(disk)).toBe(`/home/ada/.config/kilo/${target}`)
+  })
+
+  test('its own variables move it, those of opencode do not', () => {
+    expect(targetOn({}, { OPENCODE_CONFIG: '/x.json' })).toBe(`/home/ada/${config}`)
+    expect(targetOn({}, { KILO_CONFIG: '/x.json', OPENCODE_CONFIG: '/y.json' })).toBe('/x.json')
+    expect(targetOn({}, { XDG_CONFIG_HOME: '/c' })).toBe('/c/kilo/kilo.jsonc')
+  })
+})
+
+test('what wins over it, the weaker before the stronger', () => {
+  const text = '{"model":"other/m"}'
+  const names = ['opencode.json', 'kilo.json', '.kilo/kilo.json', '.kilocode/opencode.jsonc']
+  const disk: Disk = {
+    ...Object.fromEntries(names.map((name) => [`work/${name}`, text])),
+    '.kilo/kilo.jsonc': text,
+    'work/.opencode/opencode.json': text,
+    '/etc/kilo/kilo.json': text,
+  }
+  const found = planOn(kilo, disk).obstacles.filter(({ code }) => /-config$/.test(code))
+  expect(found.map(({ code, place }) => [code, place.replace('/home/ada/', '~/')])).toEqual([
+    ['kilo-project-config', '~/work/kilo.json:1'],
+    ['kilo-project-config', '~/work/opencode.json:1'],
+    ['kilo-project-config', '~/work/.kilocode/opencode.jsonc:1'],
+    ['kilo-project-config', '~/work/.kilo/kilo.json:1'],
+    ['kilo-upper-config', '~/.kilo/kilo.jsonc:1'],
+    ['kilo-managed-config', '/etc/kilo/kilo.json:1'],
+  ])
+})
+
+describe('before its first start', () => {
+  const permissionAfter = (disk: Disk) =>
+    JSON.parse(text(planOn(kilo, disk).edits[1]!.after)).permission
+
+  test.each([
+    ['an empty home', {}],
+    ['nothing but the schema', { [config]: '{"$schema":"https://app.kilo.ai/config.json"}' }],
+  ])('%s: the setup does not let every command run', (_, disk) => {
+    expect(codesOf(planOn(kilo, disk).obstacles)).toEqual(['kilo-first-start'])
+    expect(permissionAfter(disk)).toEqual({ bash: {} })
+  })
+
+  test.each([
+    ['it was started', { '.config/kilo/.bash-permission-migrated': '' }],
+    ['a configuration is there already', { [config]: '{"share":"disabled"}' }],
+  ])('%s: nothing is added', (_, disk) => {
+    expect(planOn(kilo, disk).obstacles).toEqual([])
+    expect(permissionAfter(disk)).toBeUndefined()
+  })
+})
+
+test('its own provider cannot be written over', () => {
+  expect(() => kilo.checkOptions?.({ providerId: 'kilo' })).toThrow(
+    'Kilo has a provider of that name',
+  )
+  expect(kilo.asConfigured({ providerId: 'kilo', model: 'm' }).providerId).toBeUndefined()
+})
+
+test('what is wrong is told by its own name', () => {
+  const disk = {
+    [config]:
+      '{"model":"gateway/m","provider":{"gateway":{"options":{"baseURL":"https://gw.example/v1","apiKey":""}}}}',
+    [auth]: '{ "gateway": { "type": "api", "key": "sk-a" }, }',
+  }
+  const machine = aMachine({ env: { KILO_AUTH_CONTENT: '{}', OPENCODE_CONFIG_CONTENT: '{}' } })
+  const found = obstaclesOn(kilo, disk, machine)
+  expect(codesOf(found)).toEqual([
+    'kilo-auth-unreadable',
+    'kilo-model-unlisted',
+    'kilo-environment-auth',
+  ])
+  expect(JSON.stringify(found)).not.toContain('opencode')
+})
+
+test('one run: by its content variable, with the key in ours', () => {
+  const { texts, choice } = planOn(kilo, {})
+  const { env, args } = kilo.forOneRun!(texts, choice, {
+    args: ['run', 'hi'],
+    env: {},
+    folder: '/x',
+  })
+  expect(args).toEqual(['run', 'hi'])
+  expect(JSON.stringify(env)).not.toContain(key)
+  expect(JSON.parse(env['KILO_CONFIG_CONTENT']!)).toMatchObject({
+    model: 'gateway/gpt-5.6-sol',
+    provider: { gateway: { options: { apiKey: '{env:REPOINT_RUN_KEY}' } } },
+  })
+})
+
+describe('its server', () => {
+  const state = '/home/ada/.local/state/kilo/daemon.json'
+
+  function world(modifiedMs: Readonly<Record<string, number>>, result: Partial<RunResult> = {}) {
+    const ran: (readonly string[])[] = []
+    const outside = {
+      machine: aMachine(),
+      files: {
+        read: (path: string) => new TextEncoder().encode(path === state ? '{"pid":42}' : ''),
+        stat: (path: string) => ({ modifiedMs: modifiedMs[path] ?? 0 }),
+      },
+      processes: {
+        startTime: (pid: number) => (pid === 42 ? 'then' : undefined),
+        which: (command: string) => `/bin/${command}`,
+        run: async (command: string, args: readonly string[]) => {
+          ran.push([command, ...args])
+          return { exitStatus: 0, reason: 'exited', stdout: '', stderr: '', ...result }
+        },
+      },
+    } as unknown as Outside
+    return { outside, ran }
+  }
+
+  test('holds the key of its start, and is asked to stop', async () => {
+    const { outside, ran } = world({ [`/home/ada/${auth}`]: 2, [state]: 1 })
+    const server = kilo.leftRunning?.(outside)
+    expect(server).toMatchObject({ pid: 42, stopCommand: 'kilo daemon stop' })
+    expect(await server?.stop()).toBeUndefined()
+    expect(ran).toEqual([['/bin/kilo', 'daemon', 'stop']])
+  })
+
+  test('one that started later holds the present key', () => {
+    const { outside } = world({ [`/home/ada/${auth}`]: 1, [state]: 2 })
+    expect(kilo.leftRunning?.(outside)).toBeUndefined()
+  })
+
+  test('says why it may still run', async () => {
+    const { outside } = world({}, { exitStatus: 1 })
+    expect(await kilo.leftRunning?.(outside)?.stop()).toBe('kilo ended with status 1')
+  })
+})

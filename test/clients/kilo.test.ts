@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs'
+import { execa } from 'execa'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { installedClient } from './support/install.ts'
+
+/** What Kilo makes of a configuration at its first start. */
+
+const key = 'sk-real-clients-9d21c4e7b80f3a56'
+const file = '.config/kilo/kilo.jsonc'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ key })
+})
+afterAll(() => gateway.close())
+
+async function start(home: Home): Promise<void> {
+  const [program, ...first] = installedClient('kilo')
+  await execa(program, [...first, 'debug', 'config'], {
+    env: { PATH: process.env['PATH'], HOME: home.path, KILO_DISABLE_MODELS_FETCH: '1' },
+    extendEnv: false,
+    cwd: home.path,
+    stdin: 'ignore',
+    timeout: 100_000,
+  })
+}
+
+async function repoint(home: Home, ...args: string[]): Promise<void> {
+  const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
+  expect((await runCli(home, [...args, '--yes', '--json'], { env })).status).toBe(0)
+}
+
+test('a configuration by hand lets every command run; one of repoint does not, and goes as it came', async () => {
+  const byHand = aHome({ [file]: '{\n  "share": "disabled"\n}\n' })
+  await start(byHand)
+  expect(JSON.parse(byHand.text(file)).permission).toEqual({ bash: 'allow' })
+
+  const home = aHome()
+  await repoint(home, 'kilo')
+  const written = home.text(file)
+  await start(home)
+  expect(home.text(file)).toBe(written)
+  expect(JSON.parse(written).permission).toEqual({ bash: {} })
+
+  await repoint(home, 'rollback')
+  expect(existsSync(home.at(file))).toBe(false)
+})
