@@ -93,19 +93,39 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
     }
   },
 
-  opencode(home) {
-    const config = JSON.parse(home.text('.config/opencode/opencode.json'))
-    const [id] = config.model.split('/')
-    const { options } = config.provider[id]
-    const { key } = JSON.parse(home.text('.local/share/opencode/auth.json'))[id]
+  opencode: (home) =>
+    opencodeIn(home, '.config/opencode/opencode.json', '.local/share/opencode/auth.json'),
+  kilo: (home) => opencodeIn(home, '.config/kilo/kilo.jsonc', '.local/share/kilo/auth.json'),
+
+  pi(home) {
+    const { defaultProvider, defaultModel } = JSON.parse(home.text('.pi/agent/settings.json'))
+    const { providers } = JSON.parse(home.text('.pi/agent/models.json'))
+    const { baseUrl, api, apiKey, headers } = providers[defaultProvider]
+    const route = { 'openai-responses': '/responses', 'openai-completions': '/chat/completions' }[
+      api as string
+    ]
+    if (route === undefined) throw new Error(`nobody reads Pi's ${api}: write it here`)
     return {
-      url: `${options.baseURL}/chat/completions`,
-      headers: { authorization: `Bearer ${key}`, ...options.headers },
-      models: [config.model, config.small_model].flatMap((model?: string) =>
-        model === undefined ? [] : model.slice(id.length + 1),
-      ),
+      url: baseUrl + route,
+      headers: { authorization: `Bearer ${apiKey}`, ...headers },
+      models: [defaultModel],
     }
   },
+}
+
+/** opencode, and what is made from it. */
+function opencodeIn(home: Home, configPath: string, authPath: string): Sends {
+  const config = JSON.parse(home.text(configPath))
+  const [id] = config.model.split('/')
+  const { options } = config.provider[id]
+  const { key } = JSON.parse(home.text(authPath))[id] ?? {}
+  return {
+    url: `${options.baseURL}/chat/completions`,
+    headers: { ...(key && { authorization: `Bearer ${key}` }), ...options.headers },
+    models: [config.model, config.small_model].flatMap((model?: string) =>
+      model === undefined ? [] : model.slice(id.length + 1),
+    ),
+  }
 }
 
 /** A turn as the clients of a protocol ask for it: streamed. */
