@@ -28,6 +28,8 @@ export class GatewayFinder {
   readonly #isMessagesGiven: boolean
   #roots: Roots
   readonly #found = { chat: false, messages: false }
+  /** What the first answered question was asked by. */
+  #proven: Proven | undefined
 
   /** @param given whether a person has said where the messages protocol hangs */
   constructor(access: GatewayAccess, given: { readonly isMessagesGiven?: boolean } = {}) {
@@ -146,8 +148,11 @@ export class GatewayFinder {
     options: Omit<ProbeOptions, 'roots'> = {},
   ): Promise<ProbeResult> {
     const roots = this.#candidates(protocol)
-    const result = await probe(this.#access, protocol, model, { ...options, roots })
+    const access = this.#access
+    const result = await probe(access, protocol, model, { ...options, roots })
     this.#keep(protocol, result.root)
+    this.#proven ??= { protocol, access }
+    expectSameWay(this.#proven, { protocol, access })
     return result
   }
 
@@ -174,6 +179,24 @@ export class GatewayFinder {
     this.#found[side] = true
     this.#roots = { ...this.#roots, [side]: root }
   }
+}
+
+interface Proven {
+  readonly protocol: ProtocolName
+  readonly access: GatewayAccess
+}
+
+/** @throws UserError where one protocol was proven with the key in a header, and another in another */
+function expectSameWay(first: Proven, now: Proven): void {
+  if (first.access.keyHeader === now.access.keyHeader) return
+  const [one, other] = [first, now].map(
+    ({ protocol, access }) => `${access.keyHeader ?? 'Bearer'} for the ${protocol} protocol`,
+  )
+  throw new UserError({
+    code: 'protocol-unsupported',
+    message: `The gateway takes the key as ${one}, and as ${other}`,
+    hint: 'Set these clients up one by one.',
+  })
 }
 
 type ProbeQuestion = [protocol: ProtocolName, model: string, options?: Omit<ProbeOptions, 'roots'>]

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { parse } from 'smol-toml'
 import { sentFirst, tableVersions } from '../../src/clients/claude/sent.ts'
 import { type Client, slots } from '../../src/clients/client.ts'
@@ -45,12 +46,12 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
   codex(home, env) {
     const config = parse(home.text('.codex/config.toml')) as unknown as CodexConfig
     const provider = config.model_providers[config.model_provider]!
-    const key = JSON.parse(home.text('.codex/auth.json')).OPENAI_API_KEY
+    const key = jsonIn(home, '.codex/auth.json')?.OPENAI_API_KEY
     const fromEnv = Object.entries(provider.env_http_headers ?? {})
     return {
       url: `${provider.base_url}/responses`,
       headers: {
-        authorization: `Bearer ${key}`,
+        ...bearer(key),
         ...provider.http_headers,
         ...Object.fromEntries(fromEnv.map(([name, variable]) => [name, env[variable] ?? ''])),
       },
@@ -73,7 +74,7 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
         'anthropic-version': '2023-06-01',
         ...(own.ANTHROPIC_API_KEY
           ? { 'x-api-key': own.ANTHROPIC_API_KEY }
-          : { authorization: `Bearer ${own.ANTHROPIC_AUTH_TOKEN}` }),
+          : bearer(own.ANTHROPIC_AUTH_TOKEN)),
         ...Object.fromEntries(lines.map((line) => line.split(/:\s*(.*)/s).slice(0, 2))),
       },
       models: [...ids, ...subagent].map((model) => model.replace(/\[1m\]$/i, '')),
@@ -86,7 +87,7 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
     return {
       url: `${entry.baseUrl}/chat/completions`,
       headers: {
-        authorization: `Bearer ${env[entry.envKey]}`,
+        ...bearer(env[entry.envKey]),
         ...entry.generationConfig?.customHeaders,
       },
       models: [model.name],
@@ -107,10 +108,20 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
     if (route === undefined) throw new Error(`nobody reads Pi's ${api}: write it here`)
     return {
       url: baseUrl + route,
-      headers: { authorization: `Bearer ${apiKey}`, ...headers },
+      headers: { ...bearer(apiKey), ...headers },
       models: [defaultModel],
     }
   },
+}
+
+/** A key that goes in a header of its own stands in none of the usual places. */
+function bearer(key: string | undefined): Env {
+  return key === undefined ? {} : { authorization: `Bearer ${key}` }
+}
+
+/** Undefined: there is no such file. */
+function jsonIn(home: Home, path: string) {
+  return existsSync(home.at(path)) ? JSON.parse(home.text(path)) : undefined
 }
 
 /** opencode, and what is made from it. */
@@ -118,10 +129,10 @@ function opencodeIn(home: Home, configPath: string, authPath: string): Sends {
   const config = JSON.parse(home.text(configPath))
   const [id] = config.model.split('/')
   const { options } = config.provider[id]
-  const { key } = JSON.parse(home.text(authPath))[id] ?? {}
+  const key = jsonIn(home, authPath)?.[id]?.key
   return {
     url: `${options.baseURL}/chat/completions`,
-    headers: { ...(key && { authorization: `Bearer ${key}` }), ...options.headers },
+    headers: { ...bearer(key), ...options.headers },
     models: [config.model, config.small_model].flatMap((model?: string) =>
       model === undefined ? [] : model.slice(id.length + 1),
     ),

@@ -6,7 +6,7 @@ import { runHere, type Said } from '../support/in-process.ts'
 import { internetTo } from '../support/internet.ts'
 import { exchange, sendsOf } from './as-client.ts'
 import { type RunningProvider, startProvider } from './server.ts'
-import type { Setup, Shape } from './shape.ts'
+import type { Route, Setup, Shape } from './shape.ts'
 import { table } from './table.ts'
 
 /**
@@ -46,6 +46,15 @@ function expectRefused({ text, json }: Said, { code, says }: NonNullable<Setup['
   expect(text).toMatch(says)
 }
 
+/** Whether a client must send more than a key as Bearer. */
+function asksForHeaders({ key, roots }: Shape, { args = [] }: Setup, protocol: Route): boolean {
+  const keys = roots.flatMap((root) => (root.routes.includes(protocol) ? [root.key ?? key] : []))
+  const isBearerRefused = keys.every(
+    (names) => names.length > 0 && !names.includes('authorization'),
+  )
+  return isBearerRefused || args.includes('--header')
+}
+
 /** The setup for a client: its own, or that of its protocol. */
 const clients = await Promise.all(rows.map(loadClient))
 const cells = table.flatMap((shape) =>
@@ -60,15 +69,20 @@ describe('set up and proven, or refused with the true cause', () => {
     const provider = await provide(shape)
     const home = aHome()
     const said = await setUp(provider, home, { client, setup })
-    if (setup.refused !== undefined) {
-      expectRefused(said, setup.refused)
+    const { protocol, ...one } = await loadClient(rowOf(client))
+    const unable =
+      one.sends === undefined && asksForHeaders(shape, setup, protocol)
+        ? { code: 'protocol-unsupported' as const, says: /cannot send/ }
+        : undefined
+    const refused = setup.refused ?? unable
+    if (refused !== undefined) {
+      expectRefused(said, refused)
       expect(home.snapshot()).toEqual({})
       return
     }
     expect(said.json['error']).toBeUndefined()
     expect(said).toMatchObject({ status: 0, json: { changed: true, verified: { before: true } } })
 
-    const { protocol, ...one } = await loadClient(rowOf(client))
     const sends = sendsOf({ protocol, ...one }, home, setup.env ?? {})
     for (const model of new Set(sends.models)) {
       const answered = await exchange(sends, protocol, model)
@@ -107,6 +121,7 @@ describe('several clients from one address', () => {
     const said = await runHere(home, ['setup', '--from', home.at('team.json'), '--yes'], {
       REPOINT_API_KEY: provider.key,
     })
+    if (shape.severalRefused !== undefined) return expectRefused(said, shape.severalRefused)
     expect(said.json['error']).toBeUndefined()
 
     for (const [id] of able) {

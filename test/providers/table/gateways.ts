@@ -1,4 +1,12 @@
-import { claudeIds, everyRoute, listOf, messagesRefusal, refusal, type Shape } from '../shape.ts'
+import {
+  claudeIds,
+  everyRoute,
+  listOf,
+  messagesRefusal,
+  refusal,
+  type Setup,
+  type Shape,
+} from '../shape.ts'
 
 /** Services and programs that stand before the models of others. */
 
@@ -211,12 +219,13 @@ const cloudflare: Shape = {
     },
     messages: { paste: `${cloudflareRoot}/anthropic`, note: 'the key goes as `x-api-key`' },
   },
+  severalRefused: { code: 'protocol-unsupported', says: /x-api-key/ },
   wrongAddresses: [
     {
       client: 'codex',
       paste: cloudflareRoot,
       args: ['--model', 'gpt-5.6-sol'],
-      refused: { code: 'wrong-route', says: /GATEWAY/ },
+      refused: { code: 'protocol-unsupported', says: /Invalid provider/ },
     },
   ],
   sources: [
@@ -238,18 +247,25 @@ const cloudflareClosed: Shape = {
     otherwise: cloudflareError(401, 2009, 'Unauthorized'),
   },
   setups: Object.fromEntries(
-    Object.entries(cloudflare.setups).map(([client, setup]) => [
-      client,
-      {
-        ...setup!,
-        args: [...(setup!.args ?? []), '--header', 'cf-aig-authorization: $CF_AIG'],
-        env: { CF_AIG: 'Bearer cf-token-1f2e3d4c5b6a7988' },
-        note: 'a header of its own beside the key',
-      },
-    ]),
+    Object.entries({ ...cloudflare.setups, editor: headersRefused(cloudflare) }).map(
+      ([client, setup]) => [
+        client,
+        {
+          ...setup!,
+          args: [...(setup!.args ?? []), '--header', 'cf-aig-authorization: $CF_AIG'],
+          env: { CF_AIG: 'Bearer cf-token-1f2e3d4c5b6a7988' },
+          note: 'a header of its own beside the key',
+        },
+      ],
+    ),
   ),
   wrongAddresses: [],
   unchecked: ['its refusal without the header'],
+}
+
+/** Cursor sends its key as Bearer, and no other header. */
+function headersRefused({ setups }: Shape): Setup {
+  return { ...setups.chat!, refused: { code: 'protocol-unsupported', says: /Cursor/ } }
 }
 
 const vercelIds = [

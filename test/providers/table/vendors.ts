@@ -138,6 +138,10 @@ const azureClosed: Shape = {
   setups: {
     ...azure.setups,
     responses: { ...azure.setups.responses!, note: 'the key goes as `api-key`' },
+    editor: {
+      ...azure.setups.chat!,
+      refused: { code: 'protocol-unsupported', says: /Cursor/ },
+    },
   },
   wrongAddresses: [],
   sources: [{ url: 'https://github.com/steipete/oracle/pull/92', date: '2026-01' }],
