@@ -37,8 +37,8 @@ export function isSecretName(name: string): boolean {
 const secretName =
   /api_?key|apikeyhelper|token|secret|password|authorization|credential|bearer|^auth$|^key$/i
 
-/** `max_tokens`, `CLAUDE_CODE_MAX_CONTEXT_TOKENS`: how many, not which. */
-const tokenCount = /(?:^|_)max_(?:[a-z]+_)?tokens$/i
+/** `max_tokens`, `maxTokens`, `CLAUDE_CODE_MAX_CONTEXT_TOKENS`: how many, not which. */
+const tokenCount = /(?:^|_)max_?(?:[a-z]+_)?tokens$/i
 
 /** `cli_auth_credentials_store`: where secrets lie, not which. */
 const secretPlace = /_store$/i

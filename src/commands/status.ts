@@ -6,7 +6,7 @@ import { plainPath } from '../edits/values.ts'
 import { exitStatus } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { headerDocument, shownHeader } from '../gateway/input/header.ts'
-import { assumedRoots, rootsOf, shownRoot } from '../gateway/roots.ts'
+import { assumedRoots, rootFor, rootsOf, shownRoot } from '../gateway/roots.ts'
 import { maskSecret } from '../text.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import { type CommandFile, examples } from './command.ts'
@@ -233,6 +233,7 @@ function asDocument(session: Session, { state, wanted, drift }: Told) {
   }
   const { client, settings, origins, obstacles, files } = state
   const { key, root, headers = [], ...rest } = settings
+  const protocol = protocolOf(client, settings)
   return {
     id: client.family,
     label: client.label,
@@ -242,7 +243,7 @@ function asDocument(session: Session, { state, wanted, drift }: Told) {
     origins,
     key: key === undefined ? null : maskSecret(key),
     ...compact({ headers: headerDocument(headers) }),
-    expected: wanted?.baseUrl ?? null,
+    expected: wanted ? shownRoot(rootFor(wanted.roots, protocol), protocol) : null,
     drift,
     files: files.map((file) => ({
       ...file,

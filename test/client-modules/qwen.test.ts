@@ -323,6 +323,16 @@ describe('a setup', () => {
     expect(() => planOn(qwen, { [file]: '{"ui": {}' })).toThrow('Cannot read')
   })
 
+  test('headers stand in the entry; a $NAME in one, or in the key, is refused', () => {
+    const headers = [{ name: 'x-team', value: 'one' }]
+    const { modelProviders } = settingsAfter({}, { choice: { headers } })
+    expect(modelProviders.openai[0].generationConfig).toEqual({
+      customHeaders: { 'x-team': 'one' },
+    })
+    for (const choice of [{ key: 'sk-$HOME' }, { headers: [{ ...headers[0]!, value: '${A}' }] }])
+      expect(() => planOn(qwen, {}, { choice })).toThrow('holds a $ before a name')
+  })
+
   test('comes before another entry of its id; behind one, its address stands beside the model', () => {
     const other = { ...theirs, id: 'gpt-5.6-sol' }
     const without = { [file]: JSON.stringify({ modelProviders: { openai: [other] } }) }
@@ -345,12 +355,20 @@ test('for one run: a file above all others, without the key, with what the admin
     ...home(),
     '/etc/qwen-code/settings.json': '{"ui": {"theme": "x"}, "model": {"name": "y"}}',
   }
-  const { texts, choice } = planOn(qwen, disk, { options: { contextWindow: 9000 } })
-  const asked = { args: ['-p', 'x'], env: { A: '1' }, folder: '/tmp/run' }
+  const headers = [{ name: 'x-team', value: 'sk-team', isSecret: true } as const]
+  const { texts, choice } = planOn(qwen, disk, {
+    options: { contextWindow: 9000 },
+    choice: { headers },
+  })
+  const asked = { args: ['-m', 'other', 'x'], env: { A: '1' }, folder: '/tmp/run' }
   const { args, env, files = {} } = qwen.forOneRun!(texts, choice, asked)
   expect({ args, env }).toEqual({
-    args: ['-p', 'x'],
-    env: { A: '1', QWEN_CODE_SYSTEM_SETTINGS_PATH: '/tmp/run/qwen-settings.json' },
+    args: ['-m', 'other', 'x'],
+    env: {
+      A: '1',
+      QWEN_CODE_SYSTEM_SETTINGS_PATH: '/tmp/run/qwen-settings.json',
+      REPOINT_RUN_HEADER_1: 'sk-team',
+    },
   })
   expect(Object.keys(files)).toEqual(['qwen-settings.json'])
   expect(JSON.parse(files['qwen-settings.json']!)).toEqual({
@@ -358,15 +376,16 @@ test('for one run: a file above all others, without the key, with what the admin
     ui: { theme: 'x' },
     security: { auth: { selectedType: 'openai', enforcedType: 'openai' } },
     modelProviders: {
-      openai: [
-        {
-          id: 'gpt-5.6-sol',
-          name: 'Gateway',
-          baseUrl: 'https://gw.example/v1',
-          envKey: runKeyVariable,
-          generationConfig: { contextWindowSize: 9000 },
+      openai: ['gpt-5.6-sol', 'other'].map((id) => ({
+        id,
+        name: 'Gateway',
+        baseUrl: 'https://gw.example/v1',
+        envKey: runKeyVariable,
+        generationConfig: {
+          contextWindowSize: 9000,
+          customHeaders: { 'x-team': '${REPOINT_RUN_HEADER_1}' },
         },
-      ],
+      })),
     },
     model: { name: 'gpt-5.6-sol', baseUrl: 'https://gw.example/v1' },
   })

@@ -77,10 +77,12 @@ describe('describe', () => {
   test('a number of tokens is no secret', () => {
     const changes = [
       { path: ['env', 'CLAUDE_CODE_MAX_CONTEXT_TOKENS'], value: '200000' },
+      { path: ['models', 'maxTokens'], value: 16_384 },
       { path: ['env', 'SOME_TOKENS'], value: 'a-b' },
     ]
     expect(describeEdit(anEdit('json', null, changes), options).slice(1)).toEqual([
       '  + env.CLAUDE_CODE_MAX_CONTEXT_TOKENS = "200000"',
+      '  + models.maxTokens = 16384',
       '  + env.SOME_TOKENS = ....',
     ])
   })

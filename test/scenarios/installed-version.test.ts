@@ -117,3 +117,15 @@ test('without one, every id that the slot may mean is looked up', async () => {
     ],
   })
 })
+
+test('a version that is said on standard error is found too', async () => {
+  const gateway = await aGatewayWithout()
+  const home = aHome()
+  home.put('bin/pi', '#!/bin/sh\necho 0.73.1 >&2\n', 0o755)
+  const { json } = await repoint(home, gateway, 'doctor', 'pi')
+  expect(json).toMatchObject({
+    checks: expect.arrayContaining([
+      expect.objectContaining({ id: 'installed', result: 'ok', message: 'pi 0.73.1' }),
+    ]),
+  })
+})

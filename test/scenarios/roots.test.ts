@@ -54,7 +54,8 @@ test('from one address of a provider with two roots: setup, all that follows, an
   )
 
   const setup = ['setup', '--from', home.at('team.json'), '--name', 'deep', '--yes']
-  expect(await run(...setup)).toMatchObject({ changed: true, baseUrl: provider.origin })
+  const roots = { chat: `${provider.origin}/v1`, messages: `${provider.origin}/anthropic` }
+  expect(await run(...setup)).toMatchObject({ changed: true, baseUrl: provider.origin, roots })
   expect(written(home, provider)).toEqual(['/v1', '/anthropic', '/v1'])
 
   const four = [
@@ -73,9 +74,8 @@ test('from one address of a provider with two roots: setup, all that follows, an
   for (const expected of ['deep', provider.origin])
     expect(await run('status', '--expect', expected)).toMatchObject({ drifted: false })
   expect((await run('status', 'claude')).clients).toMatchObject([
-    { baseUrl: `${provider.origin}/anthropic`, gateway: 'deep' },
+    { baseUrl: roots.messages, expected: roots.messages, gateway: 'deep' },
   ])
-  const roots = { chat: `${provider.origin}/v1`, messages: `${provider.origin}/anthropic` }
   expect(await run('gateways', '--check')).toMatchObject({
     gateways: [{ name: 'deep', baseUrl: provider.origin, roots, clients: Object.keys(clients) }],
   })

@@ -126,6 +126,20 @@ describe('Claude Code on a gateway with other ids', () => {
     expect(asked.map(({ modelAsked }) => modelAsked)).toEqual(['gpt-5.6-sol', 'up/claude-sonnet-5'])
   })
 
+  test('and back: the pins go, what is named now stays', async () => {
+    const home = aHome()
+    const service = await aGateway(builtInCatalog.map(({ id }) => id))
+    const other = await aGateway(['up/claude-opus-5', 'up/claude-sonnet-5', 'up/claude-haiku-5'])
+    await repoint(home, other.url, 'claude --yes')
+    const moved = await repoint(home, service.url, 'claude --opus-model gpt-5.6-sol --yes')
+    expect(moved.status).toBe(0)
+    expect(codes(moved)).toContain('choice-not-kept')
+    expect(home.text(settings)).not.toContain('up/')
+    expect(JSON.parse(home.text(settings)).env).toMatchObject({
+      ANTHROPIC_DEFAULT_OPUS_MODEL: 'gpt-5.6-sol',
+    })
+  })
+
   test('doctor asks what the client sends, whatever a setup would choose', async () => {
     const home = aHome()
     const service = await aGateway(builtInCatalog.map(({ id }) => id))

@@ -1,6 +1,6 @@
 import { UserError } from '../../errors.ts'
 import { nearestModels } from '../../gateway/models/nearest.ts'
-import { messagesTiers } from '../../gateway/models/rules.ts'
+import { gptTiers, isChatModel, messagesTiers } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { type ModelChoice, type Slot, slots } from '../client.ts'
@@ -127,10 +127,16 @@ function tierOf({ catalog }: Start, slot: Slot): readonly string[] {
   const tier = messagesTiers(catalog, slots)[slot]
   if (tier.length > 0) return tier
   const nearest = nearestModels(sentIds[slot].at(-1)!.id, catalog)
+  const near = nearest.length === 0 ? '' : `Nearest: ${nearest.join(', ')}. `
+  const offered = catalog.models.filter(isChatModel).slice(0, 5)
+  const way =
+    gptTiers(catalog).best === undefined
+      ? `Name one with --model, for all slots: ${offered.map(({ id }) => id).join(', ')}.`
+      : 'Pin one with --model ID, or use `repoint claude-gpt`.'
   throw new UserError({
     code: 'model-unknown',
     message: `The gateway has no model for the slot ${slot}`,
-    hint: `${nearest.length === 0 ? '' : `Nearest: ${nearest.join(', ')}. `}Pin one with --model ID, or use \`repoint claude-gpt\`.`,
+    hint: near + way,
   })
 }
 

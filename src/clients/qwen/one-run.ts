@@ -7,6 +7,7 @@ import {
   type OneRun,
   runKeyVariable,
 } from '../client.ts'
+import { wantedHeaders } from '../headers.ts'
 import { layersOf, overlaid, readFile } from '../texts.ts'
 import { layoutVersion, paths } from './settings.ts'
 
@@ -19,30 +20,60 @@ const fileName = 'qwen-settings.json'
  */
 export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): OneRun {
   const { args, env, folder } = asked
+  // A header may hold a secret: the file names variables, which Qwen Code replaces by what they say.
+  const headers = wantedHeaders(choice).map(({ name, value }, index) => ({
+    name,
+    value,
+    variable: `REPOINT_RUN_HEADER_${index + 1}`,
+  }))
+  const entry = compact({
+    name: 'Gateway',
+    baseUrl: choice.root,
+    envKey: runKeyVariable,
+    generationConfig: compact({
+      contextWindowSize: choice.models.contextWindow,
+      customHeaders: Object.fromEntries(
+        headers.map(({ name, variable }) => [name, `\${${variable}}`]),
+      ),
+    }),
+  })
+  // A model without an entry would not be asked, but the first one.
+  const ids = [choice.models.model, ...modelsNamed(args)]
   const administrators = layersOf(texts, 'managed').map(readFile)[0]?.document?.root ?? {}
-  const settings = overlaid(administrators, settingsFor(choice))
+  const settings = overlaid(
+    administrators,
+    keysFor(
+      choice,
+      ids.map((id) => ({ id, ...entry })),
+    ),
+  )
   return {
     args,
-    env: { ...env, QWEN_CODE_SYSTEM_SETTINGS_PATH: `${folder}/${fileName}` },
+    env: {
+      ...env,
+      QWEN_CODE_SYSTEM_SETTINGS_PATH: `${folder}/${fileName}`,
+      ...Object.fromEntries(headers.map(({ variable, value }) => [variable, value])),
+    },
     files: { [fileName]: JSON.stringify(settings, null, 2) },
   }
 }
 
-function settingsFor({ root, models }: Choice): readonly KeyChange[] {
-  const entry: ConfigValue = compact({
-    id: models.model,
-    name: 'Gateway',
-    baseUrl: root,
-    envKey: runKeyVariable,
-    generationConfig:
-      models.contextWindow === undefined ? undefined : { contextWindowSize: models.contextWindow },
-  })
+function keysFor({ root, models }: Choice, entries: ConfigValue): readonly KeyChange[] {
   return [
     { path: ['$version'], value: layoutVersion },
-    { path: paths.entries, value: [entry] },
+    { path: paths.entries, value: entries },
     { path: paths.type, value: 'openai' },
     { path: paths.onlyType, value: 'openai' },
     { path: paths.model, value: models.model },
     { path: paths.modelUrl, value: root },
   ]
+}
+
+/** What follows `--model` or `-m`. */
+function modelsNamed(args: readonly string[]): readonly string[] {
+  return args.flatMap((arg, index) => {
+    const inOne = /^--model=(.+)$/.exec(arg)?.[1]
+    const next = /^(?:--model|-m)$/.test(arg) ? args[index + 1] : undefined
+    return [inOne ?? next].filter((id) => id !== undefined)
+  })
 }

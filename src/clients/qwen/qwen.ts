@@ -13,6 +13,7 @@ import type {
   Origins,
   Settings,
 } from '../client.ts'
+import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse } from '../models.ts'
 import { pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
@@ -25,6 +26,7 @@ import {
   inUse,
   isBehindAnother,
   isCurrentLayout,
+  isOpen,
   keyVariable,
   layoutVersion,
   mergedSettings,
@@ -59,6 +61,8 @@ export const qwen: ClientModule = {
     pingEnv: {},
   },
   protocol: 'chat',
+  // The key goes as a bearer token whatever else goes along.
+  sends: { headers: true, keyHeaders: [] },
   restartAdvice: 'Close every running Qwen Code and start it again.',
   files: qwenFiles,
   choose: (catalog, options) =>
@@ -132,6 +136,7 @@ function projectEnvFile(machine: Machine, look: Look): readonly string[] {
 /** @throws UserError `config-invalid`, `config-conflict` */
 function planSettings(texts: FileTexts, choice: Choice): FileEdit {
   const file = fileOf(texts, 'settings')
+  refuseOpen(choice)
   const edit = editKeys('qwen', file, ourKeys(file, choice), choice.repairs)
   const problem = problemOf({ ...file, bytes: edit.after })
   if (problem !== undefined)
@@ -141,6 +146,20 @@ function planSettings(texts: FileTexts, choice: Choice): FileEdit {
       hint: 'Correct the file, or let repoint take trailing commas out of it.',
     })
   return edit
+}
+
+/** @throws UserError `config-conflict` for what Qwen Code would put the value of a variable into */
+function refuseOpen({ key, headers = [] }: Choice): void {
+  const [open] = [
+    { name: 'key', value: key },
+    ...headers.map(({ name, value }) => ({ name: `header ${name}`, value })),
+  ].filter(({ value }) => isOpen(value))
+  if (open === undefined) return
+  throw new UserError({
+    code: 'config-conflict',
+    message: `The ${open.name} holds a $ before a name: in its settings Qwen Code would replace both by what the variable of that name says`,
+    hint: 'Set up the other clients without Qwen Code, or use another key or value.',
+  })
 }
 
 function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
@@ -156,6 +175,12 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     ...(textIn(entry, ['name']) ? [] : [{ path: [...ownEntry, 'name'], value: 'Gateway' }]),
     { path: [...ownEntry, 'baseUrl'], value: choice.root, isBound: true },
     ...windowKeys(entry, isOther, choice),
+    ...headerKeys(
+      [...ownEntry, ...paths.headers],
+      valueIn(entry, paths.headers),
+      choice,
+      textIn(entry, ['baseUrl']) !== choice.root,
+    ),
     { path: paths.type, value: 'openai' },
     { path: paths.model, value: models.model },
     ...(textAt(now, paths.modelUrl) === undefined && !isBehindAnother(now, models.model)
@@ -201,12 +226,14 @@ function readBackQwen(texts: FileTexts): Settings {
 
   const { url, model, key, variable, entry } = inUse(value)
   const window = valueIn(entry, paths.window)
+  const { headers } = readHeaders(valueIn(entry, paths.headers))
   return compact({
     root: url === undefined ? undefined : rootOf(url),
     model,
     key,
     keyPath: key === undefined ? undefined : keyPathOf(texts, variable),
     contextWindow: typeof window === 'number' ? window : undefined,
+    headers: headers.length === 0 ? undefined : headers,
   })
 }
 

@@ -50,6 +50,8 @@ export const paths = {
   modelUrl: ['model', 'baseUrl'],
   /** In an entry. */
   window: ['generationConfig', 'contextWindowSize'],
+  /** In an entry; those beside the model are not sent with one. `authorization` takes the place of the key. */
+  headers: ['generationConfig', 'customHeaders'],
 } as const satisfies Record<string, KeyPath>
 
 /** The entry of our model. Of entries with the same id the first is asked. */

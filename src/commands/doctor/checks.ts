@@ -7,6 +7,7 @@ import { proxyFor } from '../../gateway/http/proxy.ts'
 import { openAhead } from '../../gateway/http/request.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
 import { probe } from '../../gateway/probe.ts'
+import { messagesRoots } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { accessTo } from '../find-gateway.ts'
@@ -226,11 +227,13 @@ export async function checkGateway(
   if (settings.broken !== undefined) return []
   if (place === undefined)
     return [{ about, id: 'gateway', result: 'ok', message: `${client.label} uses its own service` }]
-  const { baseUrl } = place
+  const { baseUrl, roots } = place
+  const isMessagesFound = messagesRoots(baseUrl).includes(roots.messages)
   const caFile = caFileFor(session, baseUrl, request.caFile)
   const again = (command: string) =>
     [
       `repoint ${command} --base-url ${baseUrl}`,
+      ...(isMessagesFound ? [] : [`--messages-url ${roots.messages}`]),
       ...(isPlainAfar(baseUrl) ? ['--allow-http'] : []),
       ...(caFile === undefined ? [] : [`--ca-file ${asWord(caFile)}`]),
     ].join(' ')

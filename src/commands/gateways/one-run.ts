@@ -10,6 +10,7 @@ import {
 } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { UserError } from '../../errors.ts'
+import { aliasTarget } from '../../gateway/models/rules.ts'
 import { rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { ForegroundResult } from '../../platform/platform.ts'
@@ -17,6 +18,7 @@ import { isUsual, readClientFiles, settingsNow } from '../inventory/client-files
 import { runsSoFar } from '../inventory/history.ts'
 import type { Session } from '../screen/session.ts'
 import { isAt, keptChoices, modelsOf, optionsFor } from '../setup/keep.ts'
+import type { Kept } from '../setup/run.ts'
 import { withoutProxyHere } from './variables.ts'
 
 /** The clients of that program: first the one that it is set up as. */
@@ -95,8 +97,7 @@ function chosenFor(
       const before = kept.get(client)
       const { roots } = access
       const isElsewhere = before !== undefined && !isAt(client, before, roots)
-      // Nothing is asked of it here: at another gateway its list is all there is.
-      const refused = isElsewhere ? modelsOf(before.options) : []
+      const refused = isElsewhere && catalog ? unlisted(before, catalog) : []
       const options = optionsFor(wanted, client, roots, { catalog, refused })
       return { client, options, models: client.choose(catalog, options) }
     } catch (error) {
@@ -104,6 +105,12 @@ function chosenFor(
       failure ??= error
     }
   throw failure
+}
+
+/** Nothing is asked of the gateway here: where it is another than before, its list is all there is. */
+function unlisted({ options }: Kept, catalog: Catalog): readonly string[] {
+  const isListed = (id: string) => catalog.models.some((model) => model.id === id)
+  return modelsOf(options).filter((id) => !isListed(id) && aliasTarget(catalog, id) === undefined)
 }
 
 /** The one in use, under which conversations are recorded; else the usual one. */

@@ -27,12 +27,14 @@ export async function findInstalled(
   const path = processes.which(binary.command)
   if (path === undefined) return undefined
 
-  const { stdout } = await processes.run(path, binary.versionArgs, {
+  const { stdout, stderr } = await processes.run(path, binary.versionArgs, {
     timeoutMs: versionTimeoutMs,
     // Not in a project, whose configuration could make it run something.
     cwd: machine.home,
   })
-  const version = /\d+\.\d+\.\d+[\w.-]*/.exec(stdout)?.[0]
+  const versionIn = (said: string) => /\d+\.\d+\.\d+[\w.-]*/.exec(said)?.[0]
+  // Some say it there where their output is no terminal.
+  const version = versionIn(stdout) ?? versionIn(stderr)
   return {
     path,
     isTested: version !== undefined && binary.testedVersions.includes(version),

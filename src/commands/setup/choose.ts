@@ -71,11 +71,15 @@ export function isDecided(run: SetupRun, client: Client, { roots }: GatewayAcces
  * gives way to a list, unless only the key is to change; and where nothing is listed or named, a person
  * may know what to try.
  */
-export function canChooseAgain({ run, client, heard }: Asking): boolean {
+export function canChooseAgain(
+  { run, client, heard }: Asking,
+  refused: readonly string[],
+): boolean {
   const { consent, request, kept } = run
-  const named = request.optionsOf?.get(client.id) ?? request.options
-  if (modelsOf(named).length > 0) return false
-  if (heard.catalog === undefined) return consent === 'ask' && !kept.has(client)
+  const named = modelsOf(request.optionsOf?.get(client.id) ?? request.options)
+  if (refused.every((id) => named.includes(id))) return false
+  if (heard.catalog === undefined)
+    return consent === 'ask' && named.length === 0 && !kept.has(client)
   return kept.has(client) && !request.defaults && !request.isKeyOnly
 }
 

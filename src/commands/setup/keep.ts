@@ -112,9 +112,8 @@ export function lostModels(
   const asked = modelsOf({ ...options, smallModel: undefined })
   return modelsOf(options).filter((id) => {
     const said = listing(catalog, id, protocolOf(client, options))
-    return said === 'absent'
-      ? refused.includes(id) || !asked.includes(id)
-      : said === 'of another protocol'
+    const isGone = said === 'of another protocol' || (said === 'absent' && !asked.includes(id))
+    return isGone || refused.includes(id)
   })
 }
 

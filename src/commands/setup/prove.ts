@@ -168,8 +168,8 @@ export async function prove(run: SetupRun, access: GatewayAccess): Promise<Prove
     for (const asking of askings) {
       const refused = probed.get(asking.client)?.filter((one) => isRefused(one, catalog)) ?? []
       const [first] = refused
-      if (first?.result.status !== 'rejected' || !canChooseAgain(asking)) continue
       const ids = refused.map(({ id }) => id)
+      if (first?.result.status !== 'rejected' || !canChooseAgain(asking, ids)) continue
       await choose({ ...asking, heard: { ...heard, refused: ids }, refusal: first.result.reason })
     }
     if (chosen.size === 0)

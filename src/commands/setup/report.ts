@@ -31,6 +31,7 @@ export function reportDryRun({ session, request }: RunWithGateway, plan: Plan): 
     changed: plan.edits.some((edit) => actionOf(edit) !== 'unchanged'),
     run: null,
     baseUrl: plan.baseUrl,
+    ...compact({ roots: plan.roots }),
     model: plan.model,
     files: plan.edits.map((edit) => fileDocument(session, edit)),
     verified: { before: request.verify, after: null },
@@ -68,6 +69,7 @@ export function reportSetup({ session, request }: RunWithGateway, result: SetupR
     changed: applied.run !== undefined,
     run: applied.run?.id ?? null,
     baseUrl: plan.baseUrl,
+    ...compact({ roots: plan.roots }),
     model: plan.model,
     files: applied.files.map(({ path, action, note }) => ({
       path,

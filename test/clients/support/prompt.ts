@@ -1,5 +1,5 @@
 import type { LoggedRequest } from '../../../src/serve/index.ts'
-import type { ClaudeVersion } from './install.ts'
+import { type ClaudeVersion, claudeVersions } from './install.ts'
 import {
   type ClientResult,
   type ClientRun,
@@ -35,7 +35,8 @@ export async function prompt(runner: Runner, run: Prompt): Promise<Said> {
   if (runner === 'opencode') return plainly(await runOpencode(asked))
   const [name = '', version] = runner.split(' ')
   if (name !== 'claude') return plainly(await runClient(name, version, asked))
-  const result = await runClaude({ ...asked, version: version as ClaudeVersion })
+  const newest = claudeVersions.at(-1)!
+  const result = await runClaude({ ...asked, version: (version ?? newest) as ClaudeVersion })
   try {
     const document = JSON.parse(result.stdout) as { is_error: boolean; result: string }
     return { text: document.result, hasAnswered: !document.is_error, stderr: result.stderr }
