@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { Client } from '../../src/clients/client.ts'
 import { loadClient, rowOf, rows } from '../../src/clients/list.ts'
 import { compact } from '../../src/compact.ts'
 import { aHome } from '../support/home.ts'
@@ -6,7 +7,7 @@ import { runHere, type Said } from '../support/in-process.ts'
 import { internetTo } from '../support/internet.ts'
 import { exchange, sendsOf } from './as-client.ts'
 import { type RunningProvider, startProvider } from './server.ts'
-import type { Route, Setup, Shape } from './shape.ts'
+import type { Setup, Shape } from './shape.ts'
 import { table } from './table.ts'
 
 /**
@@ -46,13 +47,16 @@ function expectRefused({ text, json }: Said, { code, says }: NonNullable<Setup['
   expect(text).toMatch(says)
 }
 
-/** Whether a client must send more than a key as Bearer. */
-function asksForHeaders({ key, roots }: Shape, { args = [] }: Setup, protocol: Route): boolean {
-  const keys = roots.flatMap((root) => (root.routes.includes(protocol) ? [root.key ?? key] : []))
-  const isBearerRefused = keys.every(
-    (names) => names.length > 0 && !names.includes('authorization'),
-  )
-  return isBearerRefused || args.includes('--header')
+/** Whether a client cannot send what the provider asks for beside a key as Bearer. */
+function isUnable(
+  { sends, protocol }: Client,
+  { key, roots }: Shape,
+  { args = [] }: Setup,
+): boolean {
+  if (args.includes('--header') && sends?.headers !== true) return true
+  const taken = roots.flatMap((root) => (root.routes.includes(protocol) ? (root.key ?? key) : []))
+  const able: readonly string[] = ['authorization', ...(sends?.keyHeaders ?? [])]
+  return taken.length > 0 && !taken.some((name) => able.includes(name))
 }
 
 /** The setup for a client: its own, or that of its protocol. */
@@ -69,12 +73,9 @@ describe('set up and proven, or refused with the true cause', () => {
     const provider = await provide(shape)
     const home = aHome()
     const said = await setUp(provider, home, { client, setup })
-    const { protocol, ...one } = await loadClient(rowOf(client))
-    const unable =
-      one.sends === undefined && asksForHeaders(shape, setup, protocol)
-        ? { code: 'protocol-unsupported' as const, says: /cannot send/ }
-        : undefined
-    const refused = setup.refused ?? unable
+    const one = await loadClient(rowOf(client))
+    const unable = { code: 'protocol-unsupported', says: /cannot send/ } as const
+    const refused = setup.refused ?? (isUnable(one, shape, setup) ? unable : undefined)
     if (refused !== undefined) {
       expectRefused(said, refused)
       expect(home.snapshot()).toEqual({})
@@ -83,9 +84,9 @@ describe('set up and proven, or refused with the true cause', () => {
     expect(said.json['error']).toBeUndefined()
     expect(said).toMatchObject({ status: 0, json: { changed: true, verified: { before: true } } })
 
-    const sends = sendsOf({ protocol, ...one }, home, setup.env ?? {})
+    const sends = sendsOf(one, home, setup.env ?? {})
     for (const model of new Set(sends.models)) {
-      const answered = await exchange(sends, protocol, model)
+      const answered = await exchange(sends, one.protocol, model)
       expect({ model, url: sends.url, ...answered }).toMatchObject({ status: 200 })
       expect(answered.text).toContain('pong')
     }
