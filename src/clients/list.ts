@@ -114,6 +114,19 @@ export const rows: readonly ClientRow[] = [
     flags: [modelFlag, contextWindowFlag],
     load: async () => (await import('./qwen/qwen.ts')).qwen,
   },
+  {
+    id: 'droid',
+    family: 'droid',
+    label: 'Factory droid',
+    description: 'set up Factory droid: a custom model that it starts with',
+    examples: ['repoint droid', 'repoint droid --model gpt-5.6-sol --provider-id work'],
+    changes: {
+      files: '`~/.factory/settings.json`',
+      keys: 'one entry of `customModels`, known by its `id`, and `sessionDefaultSettings.model`; its screen wants a Factory login all the same, `droid exec` does not',
+    },
+    flags: [modelFlag, providerIdFlag, contextWindowFlag],
+    load: async () => (await import('./droid/droid.ts')).droid,
+  },
 ]
 
 /** The rows of clients that have files of their own: the first of each family. */

@@ -2,6 +2,7 @@ import { posix, win32 } from 'node:path'
 import type { KeyChange } from '../edits/plan.ts'
 import type { Machine } from '../platform/platform.ts'
 import type { Obstacle, Scene } from './client.ts'
+import { isLoopbackUrl } from './texts.ts'
 
 /** One line of a shell profile that gives an exported variable a value. */
 export interface ProfileVariable {
@@ -201,6 +202,30 @@ export function variableObstacles(
     }
     return [here, ...fromLines]
   })
+}
+
+/** A proxy that a client asks for an address on this machine too. */
+export interface ProxyForHere {
+  /** The one that names it. */
+  readonly variable: string
+  readonly host: string
+  /** What `NO_PROXY` would have to say. */
+  readonly exempt: string
+}
+
+/** Of a client that goes by `NO_PROXY` alone; undefined: no proxy is asked. */
+export function proxyForHere(url: string, env: Machine['env']): ProxyForHere | undefined {
+  if (!isLoopbackUrl(url)) return undefined
+  const { hostname, protocol } = new URL(url)
+  const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
+  const variable = [name, name.toLowerCase()].find((one) => env[one])
+  if (variable === undefined) return undefined
+
+  const exempt = `${env['NO_PROXY'] || env['no_proxy'] || ''}`.split(',').map((host) => host.trim())
+  const bare = hostname.replace(/^\[|\]$/g, '')
+  if (exempt.some((host) => host === '*' || host === bare || host === hostname)) return undefined
+  const others = exempt.filter((host) => host !== '')
+  return { variable, host: bare, exempt: [...others, bare].join(',') }
 }
 
 /** How to be rid of a variable that no shell profile is seen to set. */

@@ -179,6 +179,19 @@ const cases: readonly Case[] = [
     weight: 'may-block',
   },
   {
+    code: 'qwen-proxy',
+    disk: home({}, [], { baseUrl: 'http://127.0.0.1:4000/v1' }),
+    machine: { env: { HTTP_PROXY: 'http://proxy.example:8080', NO_PROXY: 'localhost' } },
+    place: 'environment',
+    weight: 'blocks',
+  },
+  {
+    code: 'qwen-copy',
+    disk: { '.qwen/settings.json.orig': home()[file]! },
+    place: '.qwen/settings.json.orig:4',
+    weight: 'may-block',
+  },
+  {
     code: 'qwen-shell-variable',
     disk: home(),
     machine: { env: { [variable]: 'sk-old' } },

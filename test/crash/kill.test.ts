@@ -76,27 +76,22 @@ async function sweep(
   return { problems, unfinished }
 }
 
-describe('SIGKILL', () => {
-  test.each(Object.keys(homes))(
-    'at every call of a setup: all old or all new; %s',
-    async (name) => {
-      // Between two changes every state on the disk is the same, so one setup is enough for all calls.
-      const isMeant = name === 'codex, an existing pair' ? () => true : isChange
-      const { problems, unfinished } = await sweep(name, setupOf(clientOf(name)), [], isMeant)
-      expect(problems).toEqual([])
-      expect(unfinished).toBeGreaterThan(10)
-    },
-  )
+describe.each(Object.keys(everyKindOfHome))('SIGKILL, %s', (name) => {
+  const client = clientOf(name)
+  // Between two changes every state on the disk is the same, so one setup is enough for all calls.
+  const isMeant = name === 'codex, an existing pair' ? () => true : isChange
 
-  test.each(Object.keys(everyKindOfHome))(
-    'at every change of a rollback: all back, or all as it was; %s',
-    async (name) => {
-      const before = [setupOf(clientOf(name))]
-      const { problems, unfinished } = await sweep(name, undo, before, isChange)
-      expect(problems).toEqual([])
-      expect(unfinished).toBeGreaterThan(5)
-    },
-  )
+  test('at every call of a setup: all old or all new', async () => {
+    const { problems, unfinished } = await sweep(name, setupOf(client), [], isMeant)
+    expect(problems).toEqual([])
+    expect(unfinished).toBeGreaterThan(10)
+  })
+
+  test('at every change of a rollback: all back, or all as it was', async () => {
+    const { problems, unfinished } = await sweep(name, undo, [setupOf(client)], isChange)
+    expect(problems).toEqual([])
+    expect(unfinished).toBeGreaterThan(5)
+  })
 })
 
 test('SIGKILL at every change of a use of all clients: all old or all new', async () => {

@@ -10,17 +10,14 @@ import {
 } from '../client.ts'
 import { leftoverObstacles } from '../leftovers.ts'
 import { relativePlaceObstacles } from '../paths.ts'
-import { type DefeatingVariable, isExported, unsetCommand, variableObstacles } from '../shell.ts'
 import {
-  fileOf,
-  isLoopbackUrl,
-  layersOf,
-  placeOf,
-  readFile,
-  rootOf,
-  shownUrl,
-  textAt,
-} from '../texts.ts'
+  type DefeatingVariable,
+  isExported,
+  proxyForHere,
+  unsetCommand,
+  variableObstacles,
+} from '../shell.ts'
+import { fileOf, layersOf, placeOf, readFile, rootOf, shownUrl, textAt } from '../texts.ts'
 import { isCredentialLine, linesOf } from './headers.ts'
 import {
   type ClaudeSettings,
@@ -437,30 +434,18 @@ function shell(scene: Scene, { settings }: View, choice?: Choice): readonly Obst
 
 /** A proxy is asked for loopback addresses too, unless NO_PROXY says otherwise. */
 function proxy({ machine }: Scene, { settings }: View, url: string): readonly Obstacle[] {
-  if (!isLoopbackUrl(url)) return []
-  const { hostname, protocol } = new URL(url)
-  const env = { ...machine.env, ...settings.env }
-  const proxyNames = protocol === 'https:' ? ['HTTPS_PROXY'] : ['HTTP_PROXY']
-  const set = [...proxyNames, ...proxyNames.map((name) => name.toLowerCase())].find(
-    (name) => env[name],
-  )
-  if (set === undefined) return []
-  const exempt = `${env['NO_PROXY'] || env['no_proxy'] || ''}`.split(',').map((host) => host.trim())
-  const bare = hostname.replace(/^\[|\]$/g, '')
-  if (exempt.some((host) => host === '*' || host === bare || host === hostname)) return []
-  const others = exempt.filter((host) => host !== '')
+  const found = proxyForHere(url, { ...machine.env, ...settings.env })
+  if (found === undefined) return []
+  const { variable, host, exempt } = found
   return [
     {
       code: 'claude-proxy',
-      message: `${set} is set: Claude Code asks that proxy for ${hostname} too`,
-      place: settings.env[set] === undefined ? 'environment' : settings.path,
-      cure: `Add ${bare} to NO_PROXY.`,
+      message: `${variable} is set: Claude Code asks that proxy for ${host} too`,
+      place: settings.env[variable] === undefined ? 'environment' : settings.path,
+      cure: `Add ${host} to NO_PROXY.`,
       repair: {
         role: 'settings',
-        changes: ['NO_PROXY', 'no_proxy'].map((name) => ({
-          path: inEnv(name),
-          value: [...others, bare].join(','),
-        })),
+        changes: ['NO_PROXY', 'no_proxy'].map((name) => ({ path: inEnv(name), value: exempt })),
       },
       weight: 'blocks',
     },

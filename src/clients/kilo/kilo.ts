@@ -6,7 +6,12 @@ import { leftRunning } from './daemon.ts'
 import { firstStart, startedFile } from './first-start.ts'
 import tested from './tested.json' with { type: 'json' }
 
-/** Made from opencode: its layout under another name. Run: 7.7.9 and 7.0.33, 2026-11-22. */
+/**
+ * Made from opencode: its layout under another name, with its order of layers and its reading of keys.
+ * A bad key fails at once, with the gateway's words and status 1; without any setup and offline it
+ * waits in silence. Each start adds `$schema` where it is missing. Run: 7.7.9 and 7.0.33, 2026-11-22;
+ * only the older stops at keys that it does not know.
+ */
 const layout: Layout = {
   id: 'kilo',
   label: 'Kilo',

@@ -2,7 +2,7 @@ import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
 import type { Choice, FileText, FileTexts, Obstacle, Scene } from '../client.ts'
 import { leftoverObstacles } from '../leftovers.ts'
 import { relativePlaceObstacles } from '../paths.ts'
-import { exportedVariables, isExported, variableObstacles } from '../shell.ts'
+import { exportedVariables, isExported, proxyForHere, variableObstacles } from '../shell.ts'
 import {
   fileOf,
   isLoopbackUrl,
@@ -44,6 +44,7 @@ export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
     ...otherOfSameId(file, choice.models.model),
     ...older(file),
     ...variables(scene),
+    ...proxy(scene, choice.root),
     ...layers(scene),
   ]
 }
@@ -53,7 +54,7 @@ export function wrongNow(scene: Scene): readonly Obstacle[] {
   const { texts } = scene
   const file = readFile(fileOf(texts, 'settings'))
   const { value } = mergedSettings(texts)
-  const found = [...unreadable(texts), ...folders(scene), ...brokenEntries(file)]
+  const found = [...unreadable(texts), ...folders(scene), ...brokenEntries(file), ...copies(texts)]
   const used = inUse(value)
   // With another service Qwen Code may be set up as its owner likes.
   if (textIn(value, paths.type) !== 'openai' || used.url === undefined) return found
@@ -65,6 +66,7 @@ export function wrongNow(scene: Scene): readonly Obstacle[] {
     ...withoutVersion(scene, used),
     ...withoutKey(scene, used),
     ...leftovers(scene, used),
+    ...proxy(scene, used.url),
     ...(isOwn ? [...older(file), ...variables(scene), ...layers(scene)] : []),
     ...(isOwn && used.model !== undefined ? otherOfSameId(file, used.model) : []),
   ]
@@ -186,7 +188,7 @@ function older(file: ReadFile): readonly Obstacle[] {
       message:
         'Qwen Code rewrites the file at its next start, since it is of an older layout: others on this machine can read it then, and versions such as 0.15.10 leave a copy beside it',
       place: placeOf(file, ['$version']),
-      cure: 'Start Qwen Code once before the setup; else run `repoint doctor --fix qwen` after its start.',
+      cure: 'Start Qwen Code once before the setup; else run `repoint doctor qwen --fix` after its start.',
       weight: 'may-block',
     },
   ]
@@ -215,6 +217,21 @@ function variables(scene: Scene): readonly Obstacle[] {
   ]
 }
 
+/** With 0.15.10 no exemption helps. */
+function proxy({ machine }: Scene, url: string): readonly Obstacle[] {
+  const found = proxyForHere(url, machine.env)
+  if (found === undefined) return []
+  return [
+    {
+      code: 'qwen-proxy',
+      message: `${found.variable} is set: Qwen Code asks that proxy for ${found.host} too`,
+      place: 'environment',
+      cure: `Add ${found.host} to NO_PROXY.`,
+      weight: 'blocks',
+    },
+  ]
+}
+
 interface EnvLine {
   readonly place: string
   readonly isOfHome: boolean
@@ -229,6 +246,23 @@ function envLines(texts: FileTexts, name: string): readonly EnvLine[] {
         .map(({ line }) => ({ place: `${path}:${line}`, isOfHome: role === 'home-env' })),
     ),
   )
+}
+
+/** No undo reaches what the client has copied. */
+function copies(texts: FileTexts): readonly Obstacle[] {
+  return layersOf(texts, 'copy').flatMap((text) => {
+    const file = readFile(text)
+    if (file.document?.get(paths.key) === undefined) return []
+    return [
+      {
+        code: 'qwen-copy',
+        message: 'Qwen Code has left a copy of its settings, with a key that a setup has put there',
+        place: placeOf(file, paths.key),
+        cure: 'Delete the copy.',
+        weight: 'may-block',
+      },
+    ]
+  })
 }
 
 function withoutVersion(scene: Scene, { url, variable }: InUse): readonly Obstacle[] {

@@ -49,7 +49,11 @@ const demoFiles = {
 `,
 }
 
-/** Facts: run against Qwen Code 0.15.10 on Node 20 and 0.24.4 on Node 22, 2026-11-22. */
+/**
+ * Facts: run against Qwen Code 0.15.10 on Node 20 and 0.24.4 on Node 22, 2026-11-22. Key and address
+ * stand nowhere but in its settings: a session that is continued asks what they say by then. Beside its
+ * answer each prompt makes one more request, of the same model, for what is worth remembering.
+ */
 export const qwen: ClientModule = {
   binary: {
     command: 'qwen',
@@ -100,6 +104,7 @@ function qwenFiles(machine: Machine, look: Look): readonly ConfigFile[] {
     ['project', cwd === home ? [] : [join(cwd, '.qwen', 'settings.json')]],
     ['managed', [managed]],
     ['login', [join(own, 'oauth_creds.json')]],
+    ['copy', copiesIn(own, look).map((name) => join(own, name))],
     ['home-env', [join(home, '.env'), join(usual, '.env'), join(own, '.env')]],
     ['project-env', projectEnvFile(machine, look)],
   ]
@@ -113,6 +118,13 @@ function qwenFiles(machine: Machine, look: Look): readonly ConfigFile[] {
         .map((path) => ({ role, path, format: 'json', holdsSecret: true, use: 'layer' }) as const),
     ),
   ]
+}
+
+/** What Qwen Code leaves of its settings: `.orig` (0.15.10) and `.corrupted`, with a number in 0.15.10. */
+function copiesIn(folder: string, look: Look): readonly string[] {
+  return look
+    .entries(folder)
+    .filter((name) => /^settings\.json\.(?:orig|corrupted(?:\.\d+)?)$/.test(name))
 }
 
 /** On macOS and Windows as its source says; on Linux tried through the variable. */

@@ -1,0 +1,234 @@
+import { compact } from '../../compact.ts'
+import type { FileEdit, KeyChange } from '../../edits/plan.ts'
+import { strictJsonProblem } from '../../edits/strict-json.ts'
+import { UserError } from '../../errors.ts'
+import { withLimits } from '../../gateway/models/limits.ts'
+import { defaultModel } from '../../gateway/models/rules.ts'
+import { type Catalog, keyHeaders } from '../../gateway/types.ts'
+import type { Machine } from '../../platform/platform.ts'
+import type {
+  Choice,
+  ClientModule,
+  ConfigFile,
+  FileText,
+  FileTexts,
+  Look,
+  ModelChoice,
+  Origins,
+  Settings,
+  SetupOptions,
+} from '../client.ts'
+import { checkProviderId } from '../flags.ts'
+import { headerKeys, readHeaders } from '../headers.ts'
+import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
+import { pathsOf } from '../paths.ts'
+import { editKeys } from '../repairs.ts'
+import { testedVersions } from '../tested.ts'
+import { brokenText, fileOf, originOf, readFile, rootOf, tableAt } from '../texts.ts'
+import { inTheWay, wrongNow } from './obstacles.ts'
+import { forOneRun } from './one-run.ts'
+import {
+  chatProvider,
+  customModels,
+  defaultModelOf,
+  defaultModelPath,
+  idOf,
+  isFromVariable,
+  modelCalled,
+  modelPath,
+  readSettings,
+  textIn,
+} from './settings.ts'
+import tested from './tested.json' with { type: 'json' }
+
+const demoFiles = {
+  '.factory/settings.json': `{
+  // the one at home
+  "customModels": [
+    { "model": "qwen3-coder", "displayName": "At home", "baseUrl": "http://127.0.0.1:11434/v1", "apiKey": "none", "provider": "generic-chat-completion-api" }
+  ],
+  "diffMode": "unified"
+}
+`,
+}
+
+/**
+ * Factory's agent. Facts: run against 0.215.0 and 0.225.2, 2026-11-22.
+ *
+ * Older ones (0.99.0, 0.117.0) do nothing without FACTORY_API_KEY, whatever is in it. It tells Factory
+ * of every session and, for a model of the user's own, how many tokens it took.
+ */
+export const droid: ClientModule = {
+  binary: {
+    command: 'droid',
+    versionArgs: ['--version'],
+    testedVersions: testedVersions(tested),
+    // Reads only; a refused key ends it with status 1 and nothing but "Exec failed".
+    pingArgs: (prompt) => ['exec', prompt],
+    authorityVariables: ['NODE_EXTRA_CA_CERTS'],
+    pingEnv: { FACTORY_DROID_AUTO_UPDATE_ENABLED: 'false' },
+  },
+  protocol: 'chat',
+  // Without an apiKey no `authorization` goes out. What stands in headers is sent as it is.
+  sends: { headers: true, keyHeaders },
+  restartAdvice:
+    'Close every running droid and start it again. Its screen asks for a Factory login all the same; `droid exec` needs none.',
+  files: droidFiles,
+  checkOptions: ({ providerId }) => checkProviderId(providerId, 'droid', []),
+  choose: chooseForDroid,
+  plan: planDroid,
+  readBack: readBackDroid,
+  origins: originsOfDroid,
+  asConfigured: ({ model, providerId }) => ({ model, providerId, isConfigured: true }),
+  wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
+  demoFiles,
+  forOneRun: (texts, choice, asked) =>
+    forOneRun({ keys: ourKeys(fileOf(texts, 'settings'), choice), choice, asked }),
+  inTheWay,
+  wrongNow,
+}
+
+/**
+ * The stronger file wins key by key, of `customModels` entry by entry; those of projects over the
+ * user's own. In a repository every folder above counts, else only the one that it is started in.
+ */
+function droidFiles(machine: Machine, look: Look): readonly ConfigFile[] {
+  const { join, dirname, named } = pathsOf(machine)
+  const { home, cwd } = machine
+  const own = join(named('FACTORY_HOME_OVERRIDE') ?? home, '.factory')
+  const target = join(own, 'settings.json')
+
+  const above = [cwd]
+  while (!look.exists(join(above[0]!, '.git')) && dirname(above[0]!) !== above[0])
+    above.unshift(dirname(above[0]!))
+  const folders = look.exists(join(above[0]!, '.git')) ? above : [cwd]
+  const inFolder = (folder: string) =>
+    ['settings.json', 'settings.local.json'].map((name) => join(folder, '.factory', name))
+  const managed =
+    machine.os === 'darwin'
+      ? '/Library/Application Support/Factory'
+      : machine.os === 'win32'
+        ? 'C:\\Program Files\\Factory'
+        : '/etc/factory'
+
+  const layers: readonly (readonly [role: string, paths: readonly string[]])[] = [
+    ['upper', [join(own, 'settings.local.json')]],
+    ['project', folders.flatMap(inFolder)],
+    ['managed', [join(managed, 'settings.json')]],
+  ]
+  const seen = new Set([target])
+  const file = { format: 'json', holdsSecret: true } as const
+  return [
+    { role: 'settings', path: target, ...file, use: 'target' },
+    ...layers.flatMap(([role, paths]) =>
+      paths
+        .filter((path) => look.exists(path) && !seen.has(path) && seen.add(path))
+        .map((path) => ({ role, path, ...file, use: 'layer' }) as const),
+    ),
+  ]
+}
+
+const windows: WindowHabit = {
+  otherwise: 'droid takes one for granted when it compacts its conversations',
+}
+
+/** In tokens. Without a limit droid asks for 128,000, which many models refuse (0.225.2). */
+const defaultOutputTokens = 16_384
+
+function chooseForDroid(catalog: Catalog | undefined, options: SetupOptions): ModelChoice {
+  const choice = chooseOneModel(catalog, options, 'chat', windows)
+  const found = catalog?.models.find(({ id }) => id === choice.model)
+  return { ...choice, offered: [withLimits(found ?? { id: choice.model })] }
+}
+
+/** @throws UserError `config-invalid`, `config-conflict` */
+function planDroid(texts: FileTexts, choice: Choice): readonly FileEdit[] {
+  const file = fileOf(texts, 'settings')
+  const edit = editKeys('droid', file, ourKeys(file, choice), choice.repairs)
+  const ignored = edit.after && strictJsonProblem(edit.after, { allowsComments: true })
+  if (ignored)
+    throw new UserError({
+      code: 'config-invalid',
+      message: `droid would ignore the file without a word: ${brokenText(file.path, ignored)}`,
+      hint: 'Correct the file, or let repoint take the trailing commas out of it.',
+    })
+  return [edit]
+}
+
+/** What else stands in our entry stays, unless it belongs to another address. */
+function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
+  const { root, key, keyHeader, providerId, models, options } = choice
+  const path = modelPath(providerId)
+  const now = tableAt(readFile(file), path) ?? {}
+  const url = textIn(now, 'baseUrl')
+  const isOtherAddress = url !== undefined && rootOf(url) !== root
+  const [limits] = models.offered ?? []
+  const output = Math.min(
+    limits?.maxOutputTokens ?? defaultOutputTokens,
+    models.contextWindow ?? Number.POSITIVE_INFINITY,
+  )
+  const isOther = isOtherAddress || now['model'] !== models.model
+
+  return [
+    { path: [...path, 'model'], value: models.model },
+    ...(textIn(now, 'displayName') === undefined
+      ? [{ path: [...path, 'displayName'], value: 'Gateway' }]
+      : []),
+    { path: [...path, 'baseUrl'], value: root, isBound: true },
+    ...(keyHeader === undefined || now['apiKey'] !== undefined
+      ? [
+          {
+            path: [...path, 'apiKey'],
+            value: keyHeader === undefined ? key : undefined,
+            isSecret: true,
+            isBound: true,
+          },
+        ]
+      : []),
+    ...headerKeys([...path, 'extraHeaders'], now['extraHeaders'], choice, isOtherAddress),
+    { path: [...path, 'provider'], value: chatProvider, isBound: true },
+    // With either of them it would speak another protocol.
+    ...['authMode', 'bedrock']
+      .filter((name) => now[name] !== undefined)
+      .map((name) => ({ path: [...path, name], value: undefined, isBound: true })),
+    ...(models.contextWindow !== undefined &&
+    (isOther || now['maxContextLimit'] === undefined || options.contextWindow !== undefined)
+      ? [{ path: [...path, 'maxContextLimit'], value: models.contextWindow }]
+      : []),
+    ...(isOther || now['maxOutputTokens'] === undefined
+      ? [{ path: [...path, 'maxOutputTokens'], value: output }]
+      : []),
+    { path: defaultModelPath, value: idOf(providerId) },
+  ]
+}
+
+function readBackDroid(texts: FileTexts): Settings {
+  const settings = readSettings(fileOf(texts, 'settings'))
+  const chosen = defaultModelOf(settings)
+  const found = modelCalled(customModels(settings), chosen)
+  const url = textIn(found?.entry, 'baseUrl')
+  const key = textIn(found?.entry, 'apiKey')
+  const { headers, keyed } = readHeaders(found?.entry['extraHeaders'])
+  const window = found?.entry['maxContextLimit']
+  return compact({
+    root: url === undefined ? undefined : rootOf(url),
+    model: found ? textIn(found.entry, 'model') : chosen,
+    ...(key
+      ? isFromVariable(key)
+        ? {}
+        : { key, keyPath: settings.path }
+      : keyed && { ...keyed, keyPath: settings.path }),
+    ...(headers.length === 0 ? {} : { headers }),
+    providerId: found?.providerId,
+    contextWindow: typeof window === 'number' ? window : undefined,
+    broken:
+      settings.ignored === undefined ? undefined : brokenText(settings.path, settings.ignored),
+  })
+}
+
+function originsOfDroid(texts: FileTexts): Origins {
+  const file = readFile(fileOf(texts, 'settings'))
+  const { root } = readBackDroid(texts)
+  const model = originOf([file], defaultModelPath) ?? originOf([file], ['model'])
+  return compact({ baseUrl: root === undefined ? undefined : file.path, model })
+}

@@ -1,0 +1,324 @@
+import type { KeyPath } from '../../edits/plan.ts'
+import type { Choice, FileText, FileTexts, Obstacle, Scene } from '../client.ts'
+import { leftoverObstacles } from '../leftovers.ts'
+import { relativePlaceObstacles } from '../paths.ts'
+import { variableObstacles } from '../shell.ts'
+import {
+  brokenText,
+  fileOf,
+  isLoopbackUrl,
+  isOwnAddress,
+  isTable,
+  layersOf,
+  placeOf,
+  rootOf,
+  shownUrl,
+  withLostVersion,
+} from '../texts.ts'
+import {
+  type CustomModel,
+  customModels,
+  type DroidSettings,
+  defaultModelOf,
+  defaultModelPath,
+  idOf,
+  isFromVariable,
+  knownProviders,
+  modelCalled,
+  modelPath,
+  readSettings,
+  textIn,
+} from './settings.ts'
+
+/** What would defeat the entry about to be written, as run against 0.215.0 and 0.225.2 (2026-11-22). */
+export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
+  return [
+    ...aroundTheFile(scene),
+    ...otherEntry(scene, choice),
+    ...overridden(scene, choice.providerId, choice.root),
+  ]
+}
+
+/** What is wrong with what droid believes now. */
+export function wrongNow(scene: Scene): readonly Obstacle[] {
+  const settings = readSettings(fileOf(scene.texts, 'settings'))
+  const chosen = defaultModelOf(settings)
+  const found = modelCalled(customModels(settings), chosen)
+  const around = aroundTheFile(scene)
+  // With one of Factory's models it may be set up as its owner likes.
+  if (!chosen?.startsWith(idOf(''))) return around
+  if (found === undefined) return [...around, missingEntry(settings, chosen)]
+  const url = textIn(found.entry, 'baseUrl')
+  return [
+    ...around,
+    ...withoutVersion(scene, settings, found),
+    ...withoutKey(scene, settings, found),
+    ...leftoverObstacles(
+      {
+        family: 'droid',
+        label: 'droid',
+        url,
+        urlPlace: placeOf(settings, pathIn(found, 'baseUrl')),
+        key: textIn(found.entry, 'apiKey'),
+        keyPlace: settings.path,
+      },
+      scene,
+    ),
+    ...overridden(scene, found.providerId, url),
+  ]
+}
+
+/** Where a member of an entry stands, where that can be said. */
+function pathIn({ providerId }: CustomModel, name: string): KeyPath {
+  return providerId === undefined ? ['customModels'] : [...modelPath(providerId), name]
+}
+
+function aroundTheFile({ texts, machine }: Scene): readonly Obstacle[] {
+  const settings = readSettings(fileOf(texts, 'settings'))
+  return [
+    ...relativePlaceObstacles(machine, 'droid-relative-folder', 'droid', ['FACTORY_HOME_OVERRIDE']),
+    ...unreadable(settings),
+    ...unknownProvider(settings),
+  ]
+}
+
+function unreadable({ path, ignored, isRepairable }: DroidSettings): readonly Obstacle[] {
+  if (ignored === undefined) return []
+  return [
+    {
+      code: 'droid-settings-unreadable',
+      message: `droid ignores its settings without a word: ${brokenText(path, ignored)}`,
+      place: path,
+      cure: isRepairable
+        ? 'Take trailing commas and the byte order mark out of it.'
+        : 'Correct the file by hand.',
+      ...(isRepairable
+        ? {
+            repair: { role: 'settings', changes: [], toStrictJson: 'but-comments' } as const,
+            needsConsent: `Trailing commas and a byte order mark are taken out of ${path}, which comes into force as a whole.`,
+          }
+        : {}),
+      weight: 'blocks',
+      covers: 'broken',
+    },
+  ]
+}
+
+function unknownProvider(settings: DroidSettings): readonly Obstacle[] {
+  const wrong = customModels(settings).find(({ entry }) => {
+    const provider = entry['provider']
+    return typeof provider === 'string' && !knownProviders.includes(provider)
+  })
+  if (wrong === undefined) return []
+  return [
+    {
+      code: 'droid-unknown-provider',
+      message: `${textIn(wrong.entry, 'displayName') ?? textIn(wrong.entry, 'model') ?? 'an entry'} names a provider that droid does not know, ${textIn(wrong.entry, 'provider')}: it reads none of the models`,
+      place: placeOf(settings, pathIn(wrong, 'provider')),
+      cure: 'Correct it, or take that entry out.',
+      weight: 'may-block',
+    },
+  ]
+}
+
+/** An entry under our id that stands for another address. */
+function otherEntry(scene: Scene, choice: Choice): readonly Obstacle[] {
+  const { providerId } = choice
+  const settings = readSettings(fileOf(scene.texts, 'settings'))
+  const found = customModels(settings).find((one) => one.providerId === providerId)
+  const url = textIn(found?.entry, 'baseUrl')
+  if (url === undefined || isOwnAddress(url, scene, choice)) return []
+  return [
+    {
+      code: 'droid-model-conflict',
+      message: `the model ${idOf(providerId)} already stands for another address, ${shownUrl(url)}`,
+      place: placeOf(settings, [...modelPath(providerId), 'baseUrl']),
+      cure: 'To keep it, choose another id with --provider-id.',
+      needsConsent: `The model ${idOf(providerId)} will be overwritten; rollback brings it back.`,
+      weight: 'may-block',
+    },
+  ]
+}
+
+function missingEntry(settings: DroidSettings, chosen: string): Obstacle {
+  return {
+    code: 'droid-model-missing',
+    message: `the default model ${chosen} is not among customModels: droid ends with "Exec failed"`,
+    place: placeOf(settings, defaultModelPath),
+    cure: 'Run `repoint droid`, which adds it.',
+    weight: 'blocks',
+  }
+}
+
+function withoutVersion(
+  scene: Scene,
+  settings: DroidSettings,
+  found: CustomModel,
+): readonly Obstacle[] {
+  const url = textIn(found.entry, 'baseUrl') ?? ''
+  const root = withLostVersion(url, scene)
+  if (root === undefined) return []
+  const path = pathIn(found, 'baseUrl')
+  return [
+    {
+      code: 'droid-base-url-version',
+      message: `baseUrl of ${textIn(found.entry, 'model') ?? 'the model'} does not end in /v1: every request misses`,
+      place: placeOf(settings, path),
+      cure: 'Add /v1.',
+      ...(found.providerId === undefined
+        ? {}
+        : { repair: { role: 'settings', changes: [{ path, value: root, isBound: true }] } }),
+      weight: 'blocks',
+    },
+  ]
+}
+
+function withoutKey(
+  scene: Scene,
+  settings: DroidSettings,
+  found: CustomModel,
+): readonly Obstacle[] {
+  const { entry } = found
+  const key = textIn(entry, 'apiKey')
+  const url = textIn(entry, 'baseUrl')
+  // A model server on this machine may need none.
+  const needsNone = isLoopbackUrl(url) && !isOwnAddress(url, scene)
+  const names = [...(key ?? '').matchAll(/\$\{([^}]+)\}/g)].map(([, name]) => name!)
+  const isSet = isFromVariable(key ?? '')
+    ? names.every((name) => scene.machine.env[name])
+    : Boolean(key)
+  const headers = entry['extraHeaders']
+  const isHeader =
+    isTable(headers) &&
+    Object.keys(headers).some((name) => /^(authorization|x-api-key|api-key)$/i.test(name))
+  if (needsNone || isSet || isHeader) return []
+  return [
+    {
+      code: 'droid-no-key',
+      message:
+        names.length > 0
+          ? `the key is to come from ${names.join(', ')}, which is not set here: droid sends none`
+          : 'the default model has no apiKey: droid sends none',
+      place: placeOf(settings, pathIn(found, 'apiKey')),
+      cure: 'Run `repoint droid`.',
+      weight: 'blocks',
+      covers: 'key-missing',
+    },
+  ]
+}
+
+/** What wins over the user's file, or forbids what stands in it. */
+function overridden(
+  scene: Scene,
+  providerId: string | undefined,
+  url: string | undefined,
+): readonly Obstacle[] {
+  const { texts } = scene
+  const own = fileOf(texts, 'settings')
+  const layers = ['upper', 'project', 'managed'].flatMap((role) => layersOf(texts, role))
+  return [
+    ...variableObstacles(scene, [
+      {
+        name: 'FACTORY_RUNTIME_SETTINGS_PATH',
+        code: 'droid-environment-settings',
+        effect: 'what stands in the file that it names wins over every other',
+        weight: 'may-block',
+      },
+    ]),
+    ...[own, ...layers].flatMap((file) => policyObstacles(file, url)),
+    ...layers.flatMap((file) => layerObstacles(file, texts, providerId)),
+    ...otherModels(readSettings(own), providerId),
+  ]
+}
+
+/** With a policy that forbids a model droid does as if it were not there. */
+function policyObstacles(file: FileText, url: string | undefined): readonly Obstacle[] {
+  const settings = readSettings(file)
+  const policy = settings.root['modelPolicy']
+  if (!isTable(policy)) return []
+  const allowed = policy['allowedBaseUrls']
+  const isForbidden = policy['allowCustomModels'] === false
+  if (!isForbidden && (!Array.isArray(allowed) || (url !== undefined && allowed.includes(url))))
+    return []
+  const path = ['modelPolicy', isForbidden ? 'allowCustomModels' : 'allowedBaseUrls']
+  return [
+    {
+      code: 'droid-model-policy',
+      message: isForbidden
+        ? 'modelPolicy allows no models of your own: droid does as if there were none'
+        : 'modelPolicy names the addresses that droid may ask, and the gateway is not among them',
+      place: placeOf(settings, path),
+      cure:
+        file.role === 'managed'
+          ? 'Ask the administrator of this machine.'
+          : `Change ${path.join('.')} there.`,
+      weight: isForbidden ? 'blocks' : 'may-block',
+    },
+  ]
+}
+
+/** A file above the user's own: its entry of our id replaces ours as a whole, its default model wins. */
+function layerObstacles(
+  file: FileText,
+  texts: FileTexts,
+  providerId: string | undefined,
+): readonly Obstacle[] {
+  const settings = readSettings(file)
+  const taken = customModels(settings).find(
+    (one) => providerId !== undefined && one.providerId === providerId,
+  )
+  const model = defaultModelOf(settings)
+  const isOtherModel = model !== undefined && providerId !== undefined && model !== idOf(providerId)
+  if (taken === undefined && !isOtherModel) return []
+
+  const chosen = isOtherModel ? modelCalled(customModels(settings), model) : taken
+  const url = textIn((chosen ?? taken)?.entry, 'baseUrl')
+  const keys = [...(taken ? ['customModels'] : []), ...(isOtherModel ? ['the default model'] : [])]
+  const place = placeOf(
+    settings,
+    taken && providerId !== undefined ? modelPath(providerId) : defaultModelPath,
+  )
+  const says = `sets ${keys.join(' and ')}, which wins over ${fileOf(texts, 'settings').path}`
+  if (file.role !== 'project')
+    return [
+      {
+        code: `droid-${file.role}-settings`,
+        message: `this file ${says}`,
+        place,
+        cure:
+          file.role === 'managed' ? 'Ask the administrator of this machine.' : 'Remove it there.',
+        weight: 'blocks',
+      },
+    ]
+  // The key of ours does not go along: an entry is taken as a whole. What is said does.
+  const leads =
+    url === undefined ? undefined : `droid, started in this folder, asks ${shownUrl(url)}`
+  return [
+    {
+      code: 'droid-project-settings',
+      message: `this folder's own configuration ${says}${leads ? `: ${leads}` : ''}`,
+      place,
+      cure: 'Remove it there, or do not start droid in this folder.',
+      ...(leads ? { needsConsent: `${leads}: ${file.path} says so.` } : {}),
+      ...(url === undefined ? {} : { leadsTo: rootOf(url) }),
+      weight: url === undefined ? 'may-block' : 'blocks',
+    },
+  ]
+}
+
+/** Parts of droid that may have a model of their own. */
+function otherModels(settings: DroidSettings, providerId: string | undefined): readonly Obstacle[] {
+  const session = settings.root['sessionDefaultSettings']
+  const model = isTable(session) ? session['specModeModel'] : undefined
+  if (typeof model !== 'string' || (providerId !== undefined && model === idOf(providerId)))
+    return []
+  return [
+    {
+      code: 'droid-spec-model',
+      message: `specification mode has a model of its own, ${model}, and does not use the gateway`,
+      place: placeOf(settings, ['sessionDefaultSettings', 'specModeModel']),
+      cure: 'Remove it, if that mode is to use the gateway.',
+      weight: 'may-block',
+    },
+  ]
+}

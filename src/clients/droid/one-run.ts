@@ -1,0 +1,67 @@
+import type { KeyChange, KeyPath } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import { type AskedRun, type Choice, type OneRun, runKeyVariable } from '../client.ts'
+import { overlaid } from '../texts.ts'
+import { idOf } from './settings.ts'
+
+/** Names a settings file that lies above all others, those of projects included (0.215.0, 0.225.2). */
+const variable = 'FACTORY_RUNTIME_SETTINGS_PATH'
+
+interface Asked {
+  /** What a setup would write into the file. */
+  readonly keys: readonly KeyChange[]
+  readonly choice: Choice
+  readonly asked: AskedRun
+}
+
+/** No entry of the user's is called so. */
+const ownId = 'repoint-run'
+
+/**
+ * By a settings file of its own, in which the key is `${NAME}`; `--settings` is the same from the
+ * command line.
+ *
+ * @throws UserError `usage`
+ */
+export function forOneRun({ keys, choice, asked }: Asked): OneRun {
+  const { args, env, folder } = asked
+  if (choice.keyHeader !== undefined)
+    throw new UserError({
+      code: 'protocol-unsupported',
+      message: `The gateway takes the key as ${choice.keyHeader} alone, which droid takes from its files only`,
+      hint: 'Set it up: `repoint droid`.',
+    })
+  const isTold = args.some((arg) => arg === '--settings' || arg.startsWith('--settings='))
+  if (isTold || env[variable])
+    throw new UserError({
+      code: 'usage',
+      message: 'droid takes one file of settings for a run, and needs it here for the gateway',
+      hint: isTold
+        ? 'Leave --settings out of the command.'
+        : `Unset it for this run: env -u ${variable} repoint run …`,
+    })
+
+  const entry = keys.flatMap(({ path, value }) =>
+    isInEntry(path) && value !== undefined ? [{ path: path.slice(2), value }] : [],
+  )
+  const settings = {
+    customModels: [
+      overlaid({}, [
+        { path: ['id'], value: idOf(ownId) },
+        ...entry,
+        { path: ['apiKey'], value: `\${${runKeyVariable}}` },
+      ]),
+    ],
+    sessionDefaultSettings: { model: idOf(ownId) },
+  }
+  const name = 'droid.json'
+  return {
+    args,
+    env: { ...env, [variable]: `${folder}/${name}` },
+    files: { [name]: JSON.stringify(settings, null, 2) },
+  }
+}
+
+function isInEntry(path: KeyPath): boolean {
+  return path[0] === 'customModels'
+}

@@ -1,0 +1,129 @@
+import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
+import { strictJsonProblem } from '../../edits/strict-json.ts'
+import type { FileText } from '../client.ts'
+import { isTable, type ReadFile, readFile } from '../texts.ts'
+
+type Table = { readonly [key: string]: ConfigValue }
+
+/** What stands before the id of every model of the user's own. */
+const prefix = 'custom:'
+
+/**
+ * The id of our entry, which its member `id` gives it. Without one an entry is called after its name
+ * and its place in the list (`custom:Gateway-0`), which changes with its neighbours. When the screen of
+ * droid starts, it writes `id` and `index` into every entry and takes the comments out of the file; an
+ * id that stands there stays (0.225.2, 2026-11-22).
+ */
+export function idOf(providerId: string): string {
+  return prefix + providerId
+}
+
+export function modelPath(providerId: string): KeyPath {
+  return ['customModels', { element: { id: idOf(providerId) } }]
+}
+
+export const defaultModelPath: KeyPath = ['sessionDefaultSettings', 'model']
+
+/** How an entry says that it speaks the chat protocol; `openai` is responses, `anthropic` messages. */
+export const chatProvider = 'generic-chat-completion-api'
+
+/**
+ * What `provider` may be. With any other text in one entry the whole list counts as empty, while
+ * entries that are no object, or lack something, are passed over (0.215.0, 0.225.2, 2026-11-22).
+ */
+export const knownProviders: readonly ConfigValue[] = [
+  chatProvider,
+  'anthropic',
+  'bedrock-converse',
+  'factory',
+  'google',
+  'openai',
+  'voyage',
+  'xai',
+]
+
+/** A settings file as droid reads it. */
+export interface DroidSettings extends ReadFile {
+  /** Empty where there is no file, or droid ignores it. */
+  readonly root: Table
+  /** Why droid ignores the file without a word. */
+  readonly ignored: string | undefined
+  /** It would be read without its trailing commas and its byte order mark. */
+  readonly isRepairable: boolean
+}
+
+/**
+ * Comments are borne; with a trailing comma, a byte order mark or anything worse the file counts as
+ * absent (0.215.0, 0.225.2, 2026-11-22).
+ */
+export function readSettings(file: FileText): DroidSettings {
+  const read = readFile(file)
+  const isBlank = file.bytes === null || new TextDecoder().decode(file.bytes).trim() === ''
+  const ignored = isBlank ? undefined : strictJsonProblem(file.bytes!, { allowsComments: true })
+  const root = ignored === undefined ? (read.document?.root ?? {}) : {}
+  return { ...read, root, ignored, isRepairable: read.document !== undefined }
+}
+
+/** An entry of `customModels`. */
+export interface CustomModel {
+  /** What stands behind `custom:` in its own `id`; undefined: it has none. */
+  readonly providerId: string | undefined
+  readonly entry: Table
+}
+
+export function customModels({ root }: Pick<DroidSettings, 'root'>): readonly CustomModel[] {
+  const list = root['customModels']
+  if (!Array.isArray(list)) return []
+  return list.filter(isTable).map((entry: Table) => {
+    const id = entry['id']
+    const isOwn = typeof id === 'string' && id.startsWith(prefix)
+    return { providerId: isOwn ? id.slice(prefix.length) : undefined, entry }
+  })
+}
+
+/** The default model: the newer key wins over the older one (0.215.0, 0.225.2, 2026-11-22). */
+export function defaultModelOf({ root }: Pick<DroidSettings, 'root'>): string | undefined {
+  const { model: older, sessionDefaultSettings: session } = root
+  const newer = isTable(session) ? session['model'] : undefined
+  return [newer, older].find((model) => typeof model === 'string')
+}
+
+/**
+ * The entry that an id stands for: by its own id, else by its name and how many of that name come
+ * before it, else by its place in the list, else by its model; of several the first (0.215.0, 0.225.2,
+ * 2026-11-22).
+ */
+export function modelCalled(
+  models: readonly CustomModel[],
+  id: string | undefined,
+): CustomModel | undefined {
+  if (!id?.startsWith(prefix)) return undefined
+  const called = id.slice(prefix.length)
+  const names = models.map(({ entry }) => nameOf(entry))
+  const counted = names.map((name, index) => {
+    return `${name}-${names.slice(0, index).filter((one) => one === name).length}`
+  })
+  return (
+    models.find(({ providerId }) => providerId === called) ??
+    models[counted.indexOf(called)] ??
+    models[names.findIndex((name, index) => `${name}-${index}` === called)] ??
+    models.find(({ entry }) => entry['model'] === called)
+  )
+}
+
+function nameOf({ displayName, model }: Table): string {
+  return String(displayName ?? model)
+    .trim()
+    .replace(/\s+/g, '-')
+}
+
+/** What a member of an entry says, as text. */
+export function textIn(entry: Table | undefined, name: string): string | undefined {
+  const value = entry?.[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Whether a text takes a part from the environment: `${NAME}`, which is empty where it is not set. */
+export function isFromVariable(text: string): boolean {
+  return /\$\{[^}]+\}/.test(text)
+}
