@@ -129,9 +129,12 @@ function piFiles(machine: Machine, look: Look): readonly ConfigFile[] {
       use: 'target',
     },
     ...(look.exists(project) ? [{ role: 'project', path: project, ...layer }] : []),
-    ...look
-      .entries(extensions)
-      .map((name) => ({ role: 'project-code', path: join(extensions, name), ...layer })),
+    // In the home they are the user's own.
+    ...(cwd === home ? [] : look.entries(extensions)).map((name) => ({
+      role: 'project-code',
+      path: join(extensions, name),
+      ...layer,
+    })),
   ]
 }
 
