@@ -18,8 +18,7 @@ type Env = Readonly<Record<string, string>>
 
 /**
  * Reads a client's files as the client does, and not as repoint does: this is what judges it.
- * (Codex 0.169.0, Claude Code 2.1.330, opencode 1.18.34, Qwen Code 0.24.1 …; each is run for real in
- * test/clients.)
+ * (The newest versions of 2026-11-22; each is run for real in test/clients.)
  */
 export function sendsOf({ id, family }: Client, home: Home, env: Env): Sends {
   const read = readers[family]
@@ -97,6 +96,17 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
   opencode: (home) =>
     opencodeIn(home, '.config/opencode/opencode.json', '.local/share/opencode/auth.json'),
   kilo: (home) => opencodeIn(home, '.config/kilo/kilo.jsonc', '.local/share/kilo/auth.json'),
+
+  droid(home) {
+    const settings = JSON.parse(home.text('.factory/settings.json'))
+    const { model } = settings.sessionDefaultSettings
+    const entry = settings.customModels.find((one: { id: string }) => one.id === model)
+    return {
+      url: `${entry.baseUrl}/chat/completions`,
+      headers: { ...bearer(entry.apiKey), ...entry.extraHeaders },
+      models: [entry.model],
+    }
+  },
 
   pi(home) {
     const { defaultProvider, defaultModel } = JSON.parse(home.text('.pi/agent/settings.json'))
