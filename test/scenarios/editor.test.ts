@@ -36,8 +36,10 @@ test('editor prints the fields for a gateway of the internet, with the key maske
 test('without a list a model that is named is asked for, and else the hint names the flag', async () => {
   gateway.setFaults([{ route: 'models', status: 404 }])
   onTestFinished(() => gateway.setFaults([]))
-  const args = ['editor', '--base-url', 'https://gw.test', '--ca-file', tlsFile('ca.pem')]
-  const env = { REPOINT_API_KEY: canary, HTTPS_PROXY: await aProxy() }
+  const internet = await internetTo(gateway.port)
+  onTestFinished(internet.close)
+  const args = ['editor', '--base-url', internet.origin, ...internet.args]
+  const env = { ...internet.env, REPOINT_API_KEY: canary }
   expect(await runHere(aHome(), [...args, '--model', 'gpt-5.4'], env)).toMatchObject({
     status: 0,
     json: { model: 'gpt-5.4', warnings: [{ code: 'catalog-unavailable' }] },
