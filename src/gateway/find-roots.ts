@@ -25,11 +25,11 @@ export class GatewayFinder {
   readonly #used: GatewayAccess[]
   /** Whether a refused key was taken in another header; absent: none was refused so far. */
   #isTaken: Promise<boolean> | undefined
+  /** The header with the key of the first word that was answered. */
+  #answeredTo: string | undefined
   readonly #isMessagesGiven: boolean
   #roots: Roots
   readonly #found = { chat: false, messages: false }
-  /** What the first answered question was asked by. */
-  #proven: Proven | undefined
 
   /** @param given whether a person has said where the messages protocol hangs */
   constructor(access: GatewayAccess, given: { readonly isMessagesGiven?: boolean } = {}) {
@@ -77,11 +77,11 @@ export class GatewayFinder {
   /** @throws UserError as `probe` does */
   async probe(...question: ProbeQuestion): Promise<ProbeResult> {
     try {
-      return await this.#probe(...question)
+      return await this.#probe(this.#access, question)
     } catch (error) {
       if (!(error instanceof KeyUnread)) throw error
       if (this.#isTaken !== undefined) {
-        if (await this.#isTaken) return this.#probe(...question)
+        if (await this.#isTaken) return this.#probe(this.#access, question)
         throw error
       }
       const again = this.#probeElsewhere(question, error)
@@ -122,17 +122,18 @@ export class GatewayFinder {
    * @throws UserError `refusal` itself, where it is refused there too or not answered
    */
   async #probeElsewhere(question: ProbeQuestion, refusal: UserError): Promise<ProbeResult> {
-    const before = this.#access
     const usual = question[0] === 'messages' ? 'x-api-key' : 'api-key'
-    const keyHeader = before.keyHeader === undefined ? usual : undefined
-    this.#access = this.#with({ keyHeader })
+    const keyHeader = this.#access.keyHeader === undefined ? usual : undefined
+    const access = this.#with({ keyHeader })
     try {
-      return await this.#probe(...question)
+      const result = await this.#probe(access, question)
+      this.#access = access
+      return result
     } catch (error) {
       const isSilent = error instanceof UserError && exitStatus[error.code] === exitStatus.refused
-      if (!(error instanceof KeyUnread) && !isSilent) throw error
-      this.#access = before
-      throw refusal
+      if (error instanceof KeyUnread || isSilent) throw refusal
+      this.#access = access
+      throw error
     }
   }
 
@@ -143,17 +144,26 @@ export class GatewayFinder {
   }
 
   async #probe(
-    protocol: ProtocolName,
-    model: string,
-    options: Omit<ProbeOptions, 'roots'> = {},
+    access: GatewayAccess,
+    [protocol, model, options]: ProbeQuestion,
   ): Promise<ProbeResult> {
     const roots = this.#candidates(protocol)
-    const access = this.#access
     const result = await probe(access, protocol, model, { ...options, roots })
+    this.#keepKeyHeader(protocol, access)
     this.#keep(protocol, result.root)
-    this.#proven ??= { protocol, access }
-    expectSameWay(this.#proven, { protocol, access })
     return result
+  }
+
+  /** @throws UserError where another question has had its answer with the key in another header */
+  #keepKeyHeader(protocol: ProtocolName, access: GatewayAccess): void {
+    const keyHeader = access.keyHeader ?? 'authorization'
+    this.#answeredTo ??= keyHeader
+    if (this.#answeredTo === keyHeader) return
+    throw new UserError({
+      code: 'protocol-unsupported',
+      message: `The gateway takes the key as ${keyHeader} for the ${protocol} protocol, and as ${this.#answeredTo} for another`,
+      hint: 'Set these clients up one by one, each with a --name of its own for the gateway.',
+    })
   }
 
   /** Where this protocol may hang, the likeliest first; what has answered is the only one. */
@@ -179,24 +189,6 @@ export class GatewayFinder {
     this.#found[side] = true
     this.#roots = { ...this.#roots, [side]: root }
   }
-}
-
-interface Proven {
-  readonly protocol: ProtocolName
-  readonly access: GatewayAccess
-}
-
-/** @throws UserError where one protocol was proven with the key in a header, and another in another */
-function expectSameWay(first: Proven, now: Proven): void {
-  if (first.access.keyHeader === now.access.keyHeader) return
-  const [one, other] = [first, now].map(
-    ({ protocol, access }) => `${access.keyHeader ?? 'Bearer'} for the ${protocol} protocol`,
-  )
-  throw new UserError({
-    code: 'protocol-unsupported',
-    message: `The gateway takes the key as ${one}, and as ${other}`,
-    hint: 'Set these clients up one by one.',
-  })
 }
 
 type ProbeQuestion = [protocol: ProtocolName, model: string, options?: Omit<ProbeOptions, 'roots'>]
