@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Scene, Settings } from '../../src/clients/client.ts'
 import { planRepairs } from '../../src/clients/repairs.ts'
+import { formatOf } from '../../src/edits/format.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import { caught } from '../edits/helpers.ts'
@@ -238,9 +240,21 @@ const cases: Case[] = [
     stays: true,
   },
   {
+    code: 'pi-proxy',
+    disk: piHome({ baseUrl: 'http://127.0.0.1:1/v1' }),
+    env: { HTTP_PROXY: 'http://proxy.example:8080' },
+    place: 'environment',
+    stays: true,
+  },
+  {
     code: 'pi-authorizing-header',
     disk: piHome({ headers: { 'X-API-Key': 'sk-users-own-key' } }),
     place: `${models}:16`,
+  },
+  {
+    code: 'pi-authorizing-header',
+    disk: piHome({ modelOverrides: { big: { headers: { Authorization: 'sk-users-own-key' } } } }),
+    place: `${models}:18`,
   },
   {
     code: 'pi-model-address',
@@ -297,6 +311,12 @@ describe('what is wrong now', () => {
     const edits = planRepairs('pi', textsOf(pi, machine, disk), [found[0]!.repair])
     const after = obstaclesOn(pi, written(disk, machine, edits), machine, context)
     expect(after.map((one) => one.code)).not.toContain(code)
+  })
+
+  test('code in the home is the own of its user', () => {
+    const machine = aMachine({ cwd: '/home/ada' })
+    const disk = piHome({}, {}, { '.pi/extensions/x.ts': '' })
+    expect(obstaclesOn(pi, disk, machine)).toEqual([])
   })
 
   test('nothing is, with a pair that works', () => {
@@ -383,5 +403,81 @@ describe('one run', () => {
   test('the commands about packages stay as they are', () => {
     const args = ['install', 'npm:x']
     expect(run(piHome(), { args }).args).toEqual(args)
+  })
+})
+
+/** Files as nobody would write them. */
+describe('whatever stands there', () => {
+  const url = fc.constantFrom(
+    'https://gw.example/v1',
+    'https://gw.example',
+    'http://localhost:1/v1',
+  )
+  const api = fc.constantFrom('openai-responses', 'anthropic-messages', 'google-generative-ai')
+  const word = fc.constantFrom('a', 'MY_KEY', '!x', '$Y', key)
+  const headers = fc.dictionary(fc.constantFrom('Authorization', 'x-team', 'X-Api-Key'), word)
+  const model = fc.record(
+    {
+      id: fc.constantFrom('gpt-5.6-sol', 'gpt-5.4', 'mine', 'a"b\n'),
+      ...{ api, baseUrl: url, headers, contextWindow: fc.constantFrom(1, 200_000) },
+    },
+    { requiredKeys: ['id'] },
+  )
+  const aProvider = fc.record(
+    {
+      ...{ name: word, baseUrl: url, api, apiKey: word, headers, authHeader: fc.boolean() },
+      models: fc.uniqueArray(model, { selector: ({ id }) => id, maxLength: 4 }),
+    },
+    { requiredKeys: [] },
+  )
+  const ids = fc.constantFrom('gateway', 'other', 'openai', '__proto__')
+  const aSetting = fc.record(
+    {
+      ...{ defaultProvider: ids, defaultModel: fc.constantFrom('gpt-5.6-sol', 'mine') },
+      enabledModels: fc.array(fc.constantFrom('gateway/*', '*sol*', 'anthropic/*', '['), {
+        maxLength: 3,
+      }),
+    },
+    { requiredKeys: [] },
+  )
+  const login = fc.constantFrom({ type: 'api_key', key: 'sk-o' }, { type: 'oauth' })
+  const spelled = fc.constantFrom<((value: object) => string)[]>(
+    (value) => JSON.stringify(value),
+    (value) => `${JSON.stringify(value, null, '\t').replaceAll('\n', '\r\n')}\r\n`,
+    (value) => `/* mine */\n${JSON.stringify(value, null, 2)}`,
+  )
+  const disks = fc
+    .tuple(fc.dictionary(ids, aProvider), aSetting, fc.dictionary(ids, login), spelled)
+    .map(
+      ([providers, inSettings, logins, spell]): Disk => ({
+        [models]: spell({ providers }),
+        [settings]: spell(inSettings),
+        [auth]: JSON.stringify(logins),
+      }),
+    )
+
+  test('a setup comes into force, changes nothing twice, and is undone exactly', () => {
+    const options = fc.constantFrom({}, { model: 'claude-opus-5-5' }, { providerId: 'work' })
+    fc.assert(
+      fc.property(disks, options, (disk, named) => {
+        const { machine, edits, choice } = planOn(pi, disk, { options: named })
+        const after = written(disk, machine, edits)
+        const { root, providerId } = choice
+        const { model, protocol } = choice.models
+        expect(readBack(after)).toMatchObject({ root, key, providerId, model, protocol })
+        expect(obstaclesOn(pi, after).filter(({ weight }) => weight === 'blocks')).toEqual([])
+        for (const edit of edits) {
+          const versions = { before: edit.before, written: edit.after, current: edit.after }
+          const paths = edit.changes.map(({ path }) => path)
+          expect(formatOf('json').undo(versions, paths, '')).toEqual({
+            bytes: edit.before,
+            kept: [],
+          })
+        }
+        const again = planOn(pi, after, { options: named }).edits
+        for (const edit of again) expect(edit.after).toEqual(edit.before)
+      }),
+      { numRuns: 30 },
+    )
   })
 })

@@ -61,6 +61,22 @@ test('editor prints the fields for a gateway of the internet, with the key maske
   expect(result.text).not.toContain(canary)
 })
 
+test('without a list a model that is named is asked for, and else the hint names the flag', async () => {
+  gateway.setFaults([{ route: 'models', status: 404 }])
+  onTestFinished(() => gateway.setFaults([]))
+  const args = ['editor', '--base-url', 'https://gw.test', '--ca-file', tlsFile('ca.pem')]
+  const env = { REPOINT_API_KEY: canary, HTTPS_PROXY: await aProxy() }
+  expect(await runHere(aHome(), [...args, '--model', 'gpt-5.4'], env)).toMatchObject({
+    status: 0,
+    json: { model: 'gpt-5.4', warnings: [{ code: 'catalog-unavailable' }] },
+  })
+  for (const command of [args, ['models', ...args.slice(1)]])
+    expect(await runHere(aHome(), command, env)).toMatchObject({
+      status: 4,
+      json: { error: { hint: expect.stringContaining('--model ID') } },
+    })
+})
+
 test('a gateway that Cursor`s servers cannot reach is not approved, and not asked', async () => {
   const before = gateway.requests().length
   const result = await runHere(aHome(), ['editor', '--base-url', gateway.url], {

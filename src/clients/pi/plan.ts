@@ -1,6 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue, FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
+import { isSameButVersion } from '../../gateway/roots.ts'
 import type { Catalog, CatalogModel } from '../../gateway/types.ts'
 import type { Choice, FileTexts, ModelChoice } from '../client.ts'
 import { headerKeys, wantedHeaders } from '../headers.ts'
@@ -55,15 +56,15 @@ function expectLiteral(choice: Choice): void {
   })
 }
 
-/** @throws UserError `config-conflict` where a model that is to be written stands there twice */
-function expectSingle(texts: FileTexts, { models, providerId }: Choice): void {
+/** @throws UserError `config-conflict` where the provider lists a model twice, which only its owner can mend */
+function expectSingle(texts: FileTexts, { providerId }: Choice): void {
   const ids = providerOf(readModels(texts), providerId).models.map(({ id }) => id)
-  const twice = offeredIn(models).find(({ id }) => ids.indexOf(id) !== ids.lastIndexOf(id))
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index)
   if (twice === undefined) return
   const { path } = fileOf(texts, 'models')
   throw new UserError({
     code: 'config-conflict',
-    message: `${path} lists the model ${twice.id} of ${providerId} twice`,
+    message: `${path} lists the model ${twice} of ${providerId} twice`,
     hint: 'Take one of them out: pi uses the last.',
   })
 }
@@ -92,6 +93,7 @@ function modelsKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
   const protocol = models.protocol ?? usualProtocol
   const path = providerPath(providerId)
   const now = providerOf(readModels(texts), providerId)
+  const isForeign = now.url !== undefined && !isSameButVersion(rootOf(now.url), root)
   return [
     ...(now.table['name'] === undefined ? [{ path: [...path, 'name'], value: 'Gateway' }] : []),
     { path: [...path, 'baseUrl'], value: root, isBound: true },
@@ -101,7 +103,7 @@ function modelsKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
     ...(protocol === 'messages'
       ? [{ path: [...path, 'authHeader'], value: true, isBound: true }]
       : []),
-    ...headerKeys(headers, now.table['headers'], choice, isElsewhere(now, choice)),
+    ...headerKeys(headers, now.table['headers'], choice, isForeign),
     ...listKeys(now, choice),
   ]
 }
@@ -156,7 +158,7 @@ export function offeredIn({ offered, model }: ModelChoice): Catalog['models'] {
   return all.some(({ id }) => id === model) ? all : [{ id: model }, ...all]
 }
 
-/** Whether the provider stands for another address so far. */
+/** Whether the provider stands for another address so far, or for that of another protocol. */
 function isElsewhere({ url }: PiProvider, { root }: Choice): boolean {
   return url !== undefined && rootOf(url) !== root
 }

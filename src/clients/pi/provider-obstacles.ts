@@ -1,4 +1,4 @@
-import type { KeyChange } from '../../edits/plan.ts'
+import type { KeyPath } from '../../edits/plan.ts'
 import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
 import { leftoverObstacles } from '../leftovers.ts'
 import {
@@ -20,7 +20,7 @@ export function providerInTheWay(scene: Scene, choice: Choice): readonly Obstacl
   const { providerId, root } = choice
   const { url } = providerOf(readModels(scene.texts), providerId)
   const found = [
-    ...authorizingHeaders(scene.texts, providerId),
+    ...authorizingHeaders(scene.texts, providerId, choice.key),
     ...otherAddresses(scene.texts, providerId, root),
   ]
   if (url === undefined || isOwnAddress(url, scene, choice)) return found
@@ -65,24 +65,47 @@ export function providerWrongNow(
   ]
 }
 
-function placeIn(texts: FileTexts, path: KeyChange['path']): string {
+function placeIn(texts: FileTexts, path: KeyPath): string {
   return placeOf(readFile(fileOf(texts, 'models')), path)
 }
 
-/** A header in which a key goes stands in the place of the provider's own. */
-function authorizingHeaders(texts: FileTexts, providerId: string): readonly Obstacle[] {
+/**
+ * A header in which a key goes stands in the place of the provider's own.
+ *
+ * @param wanted the key that is about to be written; absent: what stands there counts
+ */
+function authorizingHeaders(
+  texts: FileTexts,
+  providerId: string,
+  wanted?: string,
+): readonly Obstacle[] {
   const provider = providerOf(readModels(texts), providerId)
+  const key = wanted ?? provider.table['apiKey']
+  const said = provider.table['modelOverrides']
+  const overrides = isTable(said) ? said : {}
+  const all = /^(?:authorization|x-api-key|api-key)$/i
   const tables = [
-    { path: providerPath(providerId), headers: provider.table['headers'] },
+    {
+      path: providerPath(providerId),
+      headers: provider.table['headers'],
+      // The others a setup itself makes what they must be.
+      names: wanted === undefined ? all : /^authorization$/i,
+    },
     ...provider.models.map(({ id, headers }) => ({
       path: modelPath(providerId, String(id)),
       headers,
+      names: all,
+    })),
+    // They count from 0.80 on.
+    ...Object.entries(overrides).map(([id, override]) => ({
+      path: [...providerPath(providerId), 'modelOverrides', id],
+      headers: isTable(override) ? override['headers'] : undefined,
+      names: all,
     })),
   ]
-  return tables.flatMap(({ path, headers }) =>
+  return tables.flatMap(({ path, headers, names }) =>
     Object.entries(isTable(headers) ? headers : {})
-      .filter(([name]) => /^(?:authorization|x-api-key|api-key)$/i.test(name))
-      .filter(([, value]) => value !== provider.table['apiKey'])
+      .filter(([name, value]) => names.test(name) && value !== key)
       .map(([name]): Obstacle => {
         const header = [...path, 'headers', name]
         return {

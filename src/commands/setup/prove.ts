@@ -166,11 +166,11 @@ export async function prove(run: SetupRun, access: GatewayAccess): Promise<Prove
 
     const probed = await askAll(session, probes, chosen)
     for (const asking of askings) {
-      const refused = probed.get(asking.client)?.filter((one) => isRefused(one, catalog)) ?? []
-      const [first] = refused
-      const ids = refused.map(({ id }) => id)
-      if (first?.result.status !== 'rejected' || !canChooseAgain(asking, ids)) continue
-      await choose({ ...asking, heard: { ...heard, refused: ids }, refusal: first.result.reason })
+      const refusals = refusalsIn(probed.get(asking.client) ?? [], catalog)
+      const refused = [...refusals.keys()]
+      const [refusal] = refusals.values()
+      if (refusal !== undefined && canChooseAgain(asking, refused))
+        await choose({ ...asking, heard: { ...heard, refused }, refusal })
     }
     if (chosen.size === 0)
       throw new UserError({ code: 'cancelled', message: 'Every client was left out' })
@@ -208,10 +208,20 @@ async function askAll(
   return new Map(await asking)
 }
 
-/** What the gateway lists and does not serve is its own contradiction, and no reason to choose anew. */
-function isRefused({ id, result }: Probed, catalog: Catalog | undefined): boolean {
-  const isListed = catalog?.models.some((model) => model.id === id) === true
-  return result.status === 'rejected' && isUnserved(result.reason) && !isListed
+/**
+ * Why the gateway does not serve ids, by id. What it lists and does not serve is its own contradiction,
+ * and no reason to choose anew.
+ */
+function refusalsIn(
+  probed: readonly Probed[],
+  catalog: Catalog | undefined,
+): ReadonlyMap<string, UserError> {
+  const unlisted = probed.filter(({ id }) => !catalog?.models.some((model) => model.id === id))
+  return new Map(
+    unlisted.flatMap(({ id, result }): [string, UserError][] =>
+      result.status === 'rejected' && isUnserved(result.reason) ? [[id, result.reason]] : [],
+    ),
+  )
 }
 
 function isClientRefused(result: Probed['result']): boolean {
