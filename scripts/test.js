@@ -11,7 +11,7 @@ import { offline } from './offline.js'
 /** What a suite needs beside what `npm ci` installs. */
 const needs = {
   crash: { tools: { strace: 'strace' } },
-  clients: { packages: 'clients', isOffline: true },
+  clients: { packages: ['clients', 'gateways'], isOffline: true },
   network: {
     tools: {
       nginx: 'nginx',
@@ -71,7 +71,7 @@ function run(name, extra) {
     isOffline,
   } = needs[name] ?? {}
   if (tools) installTools(tools)
-  if (packages) installPackages(packages)
+  for (const set of [packages ?? []].flat()) installPackages(set)
 
   const command = [
     ...(isOffline ? offline() : []),
