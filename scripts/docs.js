@@ -1,10 +1,13 @@
 /**
  * Writes the generated parts of the documentation: docs/commands.md (the help of all commands),
- * docs/tested-versions.md (what `npm run drift` saw), and in README.md the clients, what a setup changes, and the exit statuses. With --check it changes nothing
+ * docs/tested-versions.md (what `npm run drift` saw), docs/providers.md (what test/providers
+ * proves), and in README.md the clients, what a setup changes, and the exit statuses. With --check it changes nothing
  * and ends with status 1 where something is out of date.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { providersPage } from './docs/providers.js'
+import { packageSets } from './install.js'
 import { source } from './source.js'
 
 const meanings = {
@@ -25,15 +28,27 @@ const meanings = {
 
 const protocols = { chat: 'chat completions', responses: 'responses', messages: 'messages' }
 
-const { exitStatus, rows, loadClients } = await source(
-  "export { exitStatus } from './src/errors.ts'; export { loadClients, rows } from './src/clients/list.ts'",
-)
+const { exitStatus, rows, loadClients, providers, programs } = await source(`
+  export { exitStatus } from './src/errors.ts'
+  export { loadClients, rows } from './src/clients/list.ts'
+  export { table as providers } from './test/providers/table.ts'
+  export { programs } from './test/providers/programs.ts'
+`)
 const clients = await loadClients(rows)
 
 const blocks = { changes: changesTable(), clients: clientsTable(), exit: exitTable() }
 let isStale = false
 write('docs/commands.md', () => commandsPage())
 write('docs/tested-versions.md', () => testedPage())
+write('docs/providers.md', () =>
+  providersPage({
+    table: providers,
+    programs,
+    versions: packageSets.gateways,
+    clients,
+    asTable: table,
+  }),
+)
 write('README.md', (readme) => Object.entries(blocks).reduce(withBlock, readme))
 if (isStale && process.argv.includes('--check')) process.exitCode = 1
 

@@ -18,6 +18,13 @@ const isWindows = process.platform === 'win32'
 export const packageSets = {
   // Gigabytes.
   clients: Object.assign({}, ...Object.keys(clients).map((name) => clientPackages(name))),
+  // Programs of gateways; test/providers/programs.ts says how each is started.
+  gateways: {
+    '@portkey-ai/gateway': '1.15.2',
+    '@copilotkit/aimock': '1.43.0',
+    'copilot-api': '0.7.0',
+    'ollama-api-proxy': '1.0.4',
+  },
   sdk: {
     openai: '7.57.0',
     '@anthropic-ai/sdk': '1.12.0',

@@ -1,7 +1,7 @@
 /**
  * Runs a suite with what it needs: `node scripts/test.js SUITE [what vitest takes]`. A suite is a
  * project of vitest.config.js, `properties` (many more runs of the property tests), `nodes` (the
- * default tests on the other supported Nodes, all of them on the newest) or `mutation ROOM`.
+ * default tests that depend on Node, on the other supported ones, most of them on the newest) or `mutation ROOM`.
  */
 import { spawnSync } from 'node:child_process'
 import { installPackages, installTools, modulesOf, nodeOf } from './install.js'
@@ -11,7 +11,7 @@ import { offline } from './offline.js'
 /** What a suite needs beside what `npm ci` installs. */
 const needs = {
   crash: { tools: { strace: 'strace' } },
-  clients: { packages: 'clients', isOffline: true },
+  clients: { packages: ['clients', 'gateways'], isOffline: true },
   network: {
     tools: {
       nginx: 'nginx',
@@ -42,8 +42,8 @@ const needs = {
 }
 
 /**
- * What depends on Node most, for those between the oldest and the newest, which run everything: files,
- * processes, terminal, connections, and whole commands of each client.
+ * What depends on Node most: files, processes, terminal, connections, and whole commands. The oldest Node
+ * runs everything, in the default suite.
  */
 const core = [
   'test/platform',
@@ -51,6 +51,9 @@ const core = [
   'test/gateway/http',
   ...['clients', 'ground', 'run', 'terminal'].map((name) => `test/scenarios/${name}.test.ts`),
 ]
+
+/** Beside these what the newest Node may do otherwise than all before it. */
+const newest = [...core, 'test/scenarios', 'test/serve', 'test/gateway', 'test/errors.test.ts']
 
 const [suite = 'unit', ...args] = process.argv.slice(2)
 const isBuilt = start([process.execPath, 'scripts/build.js', '--if-older']) === 0
@@ -68,7 +71,7 @@ function run(name, extra) {
     isOffline,
   } = needs[name] ?? {}
   if (tools) installTools(tools)
-  if (packages) installPackages(packages)
+  for (const set of [packages ?? []].flat()) installPackages(set)
 
   const command = [
     ...(isOffline ? offline() : []),
@@ -89,7 +92,8 @@ function onOtherNodes() {
     .map((major) => {
       console.log(`\nNode ${major}`)
       const vitest = [nodeOf(major), 'node_modules/vitest/vitest.mjs', 'run', '--project', 'unit']
-      return start([...vitest, '--reporter=dot', ...(major === supportedNodes.at(-1) ? [] : core)])
+      const paths = major === supportedNodes.at(-1) ? newest : core
+      return start([...vitest, '--reporter=dot', ...paths])
     })
   return Math.max(...results)
 }

@@ -25,6 +25,8 @@ export class GatewayFinder {
   readonly #used: GatewayAccess[]
   /** Whether a refused key was taken in another header; absent: none was refused so far. */
   #isTaken: Promise<boolean> | undefined
+  /** The header with the key of the first word that was answered. */
+  #answeredTo: string | undefined
   readonly #isMessagesGiven: boolean
   #roots: Roots
   readonly #found = { chat: false, messages: false }
@@ -75,11 +77,11 @@ export class GatewayFinder {
   /** @throws UserError as `probe` does */
   async probe(...question: ProbeQuestion): Promise<ProbeResult> {
     try {
-      return await this.#probe(...question)
+      return await this.#probe(this.#access, question)
     } catch (error) {
       if (!(error instanceof KeyUnread)) throw error
       if (this.#isTaken !== undefined) {
-        if (await this.#isTaken) return this.#probe(...question)
+        if (await this.#isTaken) return this.#probe(this.#access, question)
         throw error
       }
       const again = this.#probeElsewhere(question, error)
@@ -120,17 +122,18 @@ export class GatewayFinder {
    * @throws UserError `refusal` itself, where it is refused there too or not answered
    */
   async #probeElsewhere(question: ProbeQuestion, refusal: UserError): Promise<ProbeResult> {
-    const before = this.#access
     const usual = question[0] === 'messages' ? 'x-api-key' : 'api-key'
-    const keyHeader = before.keyHeader === undefined ? usual : undefined
-    this.#access = this.#with({ keyHeader })
+    const keyHeader = this.#access.keyHeader === undefined ? usual : undefined
+    const access = this.#with({ keyHeader })
     try {
-      return await this.#probe(...question)
+      const result = await this.#probe(access, question)
+      this.#access = access
+      return result
     } catch (error) {
       const isSilent = error instanceof UserError && exitStatus[error.code] === exitStatus.refused
-      if (!(error instanceof KeyUnread) && !isSilent) throw error
-      this.#access = before
-      throw refusal
+      if (error instanceof KeyUnread || isSilent) throw refusal
+      this.#access = access
+      throw error
     }
   }
 
@@ -141,14 +144,26 @@ export class GatewayFinder {
   }
 
   async #probe(
-    protocol: ProtocolName,
-    model: string,
-    options: Omit<ProbeOptions, 'roots'> = {},
+    access: GatewayAccess,
+    [protocol, model, options]: ProbeQuestion,
   ): Promise<ProbeResult> {
     const roots = this.#candidates(protocol)
-    const result = await probe(this.#access, protocol, model, { ...options, roots })
+    const result = await probe(access, protocol, model, { ...options, roots })
+    this.#keepKeyHeader(protocol, access)
     this.#keep(protocol, result.root)
     return result
+  }
+
+  /** @throws UserError where another question has had its answer with the key in another header */
+  #keepKeyHeader(protocol: ProtocolName, access: GatewayAccess): void {
+    const keyHeader = access.keyHeader ?? 'authorization'
+    this.#answeredTo ??= keyHeader
+    if (this.#answeredTo === keyHeader) return
+    throw new UserError({
+      code: 'protocol-unsupported',
+      message: `The gateway takes the key as ${keyHeader} for the ${protocol} protocol, and as ${this.#answeredTo} for another`,
+      hint: 'Set these clients up one by one, each with a --name of its own for the gateway.',
+    })
   }
 
   /** Where this protocol may hang, the likeliest first; what has answered is the only one. */

@@ -240,6 +240,13 @@ const cases: Case[] = [
     stays: true,
   },
   {
+    code: 'pi-proxy',
+    disk: piHome({ baseUrl: 'http://127.0.0.1:1/v1' }),
+    env: { HTTP_PROXY: 'http://proxy.example:8080' },
+    place: 'environment',
+    stays: true,
+  },
+  {
     code: 'pi-authorizing-header',
     disk: piHome({ headers: { 'X-API-Key': 'sk-users-own-key' } }),
     place: `${models}:16`,

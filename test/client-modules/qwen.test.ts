@@ -282,13 +282,26 @@ describe('what is wrong', () => {
     expect(obstaclesOn(qwen, around, aMachine({ env }))).toEqual([])
   })
 
-  test('nothing where it is set up with another service', () => {
-    expect(obstaclesOn(qwen, home({ security: { auth: { selectedType: 'gemini' } } }))).toEqual([])
-  })
-
-  test('a home that is the working folder has no project', () => {
-    const machine = aMachine({ cwd: '/home/ada' })
-    expect(textsOf(qwen, machine, home()).map(({ role }) => role)).toEqual(['settings'])
+  test.each<readonly [string, Disk, Partial<Machine>]>([
+    ['another service', home({ security: { auth: { selectedType: 'gemini' } } }), {}],
+    ['an address from its environment', home({ env: {}, modelProviders: {} }), {}],
+    [
+      'a key from its environment',
+      home({ env: {} }, [], { envKey: 'MINE' }),
+      { env: { MINE: 'sk-mine' } },
+    ],
+    [
+      'a project that names another folder, in vain',
+      { ...home(), 'work/.env': 'QWEN_HOME=/x\n' },
+      {},
+    ],
+    [
+      'the home as the working folder, which is no project',
+      { 'q/settings.json': home()[file]!, [file]: home()[file]! },
+      { cwd: '/home/ada', env: { QWEN_HOME: '/home/ada/q' } },
+    ],
+  ])('nothing with %s', (_, disk, machine) => {
+    expect(obstaclesOn(qwen, disk, aMachine(machine))).toEqual([])
   })
 })
 
@@ -342,7 +355,11 @@ describe('a setup', () => {
     expect(modelProviders.openai[0].generationConfig).toEqual({
       customHeaders: { 'x-team': 'one' },
     })
-    for (const choice of [{ key: 'sk-$HOME' }, { headers: [{ ...headers[0]!, value: '${A}' }] }])
+    for (const choice of [
+      { key: 'sk-$HOME' },
+      { root: 'https://gw.example/$A' },
+      { headers: [{ ...headers[0]!, value: '${A}' }] },
+    ])
       expect(() => planOn(qwen, {}, { choice })).toThrow('holds a $ before a name')
   })
 

@@ -79,6 +79,8 @@ export interface Shape extends Rules {
   /** By protocol, or by a client's id where that one differs from the others of its protocol. */
   readonly setups: Readonly<Partial<Record<ProtocolName, Setup>>> &
     Readonly<Record<string, Setup | undefined>>
+  /** What several clients at once are refused with; absent: set up from the address for chat. */
+  readonly severalRefused?: Setup['refused']
   /** Addresses that people take for the right one. */
   readonly wrongAddresses?: readonly (Setup & { readonly client: string })[]
   readonly sources: readonly Source[]

@@ -240,6 +240,22 @@ describe('a gateway that refuses the key as Bearer', () => {
     expect(home.snapshot()).toEqual({})
   })
 
+  test('for one protocol alone is set up for its clients one by one', async () => {
+    const home = aHome()
+    const front = await aFront('x-api-key', { onlyAt: '/v1/messages' })
+    const at = ['--base-url', front.url, '--yes']
+    const { status, json } = await repoint(home, ['setup', 'claude', 'opencode', ...at])
+    expect(status).toBe(5)
+    expect(json['error']).toMatchObject({
+      message: expect.stringContaining('as x-api-key for the messages protocol'),
+    })
+    expect(home.snapshot()).toEqual({})
+    expect((await repoint(home, ['opencode', ...at])).status).toBe(0)
+    expect((await repoint(home, ['claude', ...at, '--name', 'm'])).status).toBe(0)
+    expect(home.text('.config/opencode/opencode.json')).not.toContain('x-api-key')
+    expect(home.text('.claude/settings.json')).toContain('ANTHROPIC_API_KEY')
+  })
+
   test.each([
     ['another gateway', 1],
     ['one that reads every header', 0],

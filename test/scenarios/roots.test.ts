@@ -82,6 +82,9 @@ test('from one address of a provider with two roots: setup, all that follows, an
   expect((await run('gateways', 'export', 'deep')).messagesUrl).toBe(roots.messages)
 
   await run('rollback', '--yes')
+  await run('rollback', '--redo', '--yes')
+  expect(await run('use', 'deep', '--yes')).toMatchObject({ changed: false })
+  await run('rollback', '--yes')
   const { 'team.json': _, ...after } = home.snapshot()
   expect(after).toEqual(before)
 })

@@ -8,6 +8,8 @@ export interface Demands {
   readonly key: string
   /** The key counts here alone, and is refused where it goes as Bearer too. Absent: as Bearer. */
   readonly keyHeader?: KeyHeader
+  /** Of `keyHeader`: elsewhere the key counts as Bearer. */
+  readonly onlyAt?: string
   readonly headers?: Readonly<Record<string, string>>
   /** It has no list of models, and says so before it looks at the key. */
   readonly hasList?: boolean
@@ -31,7 +33,7 @@ export async function startFront(gateway: Gateway, demands: Demands): Promise<Fr
     const refusal =
       isList && demands.hasList === false
         ? { status: 404, body: { error: { message: 'Not Found' } } }
-        : refusalOf(request.headers, demands)
+        : refusalOf(request.headers, demandsAt(request.url ?? '', demands))
     if (refusal !== undefined) {
       request.resume()
       const id = demands.readsAll ? { 'x-oneapi-request-id': '20261122' } : {}
@@ -61,6 +63,10 @@ export async function startFront(gateway: Gateway, demands: Demands): Promise<Fr
       return new Promise((closed) => server.close(() => closed()))
     },
   }
+}
+
+function demandsAt(url: string, { onlyAt = '', keyHeader, ...demands }: Demands): Demands {
+  return keyHeader !== undefined && url.startsWith(onlyAt) ? { ...demands, keyHeader } : demands
 }
 
 /** Portkey's words for a header, Azure's for a key (2026-11-22). */

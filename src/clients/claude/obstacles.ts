@@ -239,7 +239,7 @@ function withoutCredential(headers: string | undefined): string | undefined {
  * has: a saved login goes to the gateway then. Headless it does not ask. Run with 2.1.197 and 2.1.330,
  * 2026-11-22.
  */
-function asksForKey(texts: FileTexts, key: string): readonly Obstacle[] {
+export function asksForKey(texts: FileTexts, key: string): readonly Obstacle[] {
   const answer = answerFor(texts, key)
   if (answer?.list === 'approved') return []
   const hasLogin = layersOf(texts, 'credentials').some((file) => file.bytes !== null)

@@ -5,7 +5,8 @@ import { editKeys } from '../repairs.ts'
 import { fileOf, overlaid } from '../texts.ts'
 import { ourKeys } from './choice.ts'
 import { customHeaders } from './headers.ts'
-import { names, readRepairedSettings } from './settings.ts'
+import { asksForKey } from './obstacles.ts'
+import { type ClaudeSettings, names, readRepairedSettings } from './settings.ts'
 
 /** Variables of a shell that would speak for another login, or go along to another address. */
 const others = [names.token, names.apiKey, names.baseUrl, names.headers]
@@ -27,17 +28,10 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
 
   const file = fileOf(texts, 'settings')
   const settings = readRepairedSettings(file)
-  const { headers = [] } = choice
-  const standing = settings.env[names.headers]
-  const isSaid = headers.length > 0 && customHeaders(standing, choice, false) === standing
-  if (headers.length > 0 && standing !== undefined && !isSaid)
-    throw new UserError({
-      code: 'usage',
-      message: `${names.headers} in ${settings.path} wins over the headers of this gateway`,
-      hint: 'Point Claude Code at the gateway itself: repoint use NAME claude.',
-    })
+  const inVariables = secretVariables(texts, settings, choice)
+  const isInVariable = (name: string) => name in inVariables
 
-  // Arguments are seen by every user of the machine: what is secret stands in variables.
+  // Arguments are seen by every user of the machine.
   const open = { ...choice, headers: [], keyHeader: undefined }
   const { changes } = editKeys('', file, ourKeys(settings, open), choice.repairs)
   const gone = changes.filter(({ value }) => value === undefined)
@@ -45,22 +39,56 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
     ...gone.flatMap(({ path: [parent, name] }) =>
       parent === 'env' && typeof name === 'string' ? [name] : [],
     ),
-    ...others
-      .filter((name) => name !== names.baseUrl && !(isSaid && name === names.headers))
-      .filter((name) => settings.env[name] !== undefined),
+    ...others.filter((name) => name !== names.baseUrl && settings.env[name] !== undefined),
     names.token,
-  ]
+  ].filter((name) => !isInVariable(name))
   const overlay: Readonly<Record<string, ConfigValue>> = overlaid({}, [
-    ...changes,
+    ...changes.filter(({ path }) => !isInVariable(String(path.at(-1)))),
     ...empty.map((name) => ({ path: ['env', name], value: '' })),
-    { path: ['apiKeyHelper'], value: `printenv ${runKeyVariable}` },
+    // What it prints goes out as Bearer too.
+    {
+      path: ['apiKeyHelper'],
+      value: choice.keyHeader === undefined ? `printenv ${runKeyVariable}` : '',
+    },
   ])
   return {
     args: ['--settings', JSON.stringify(overlay), ...args],
     env: {
       ...env,
       ...Object.fromEntries(others.map((name) => [name, undefined])),
-      ...(headers.length > 0 ? { [names.headers]: customHeaders(undefined, choice, false) } : {}),
+      ...inVariables,
     },
   }
+}
+
+/**
+ * What is secret and stands in variables of the process.
+ *
+ * @throws UserError `usage` where the settings win over them, or a login would go out in their place
+ */
+function secretVariables(
+  texts: FileTexts,
+  settings: ClaudeSettings,
+  choice: Choice,
+): Readonly<Record<string, string>> {
+  const { headers = [], key, keyHeader } = choice
+  const lines = customHeaders(settings.env[names.headers], choice, false)
+  const wanted = {
+    ...(headers.length > 0 && lines !== undefined ? { [names.headers]: lines } : {}),
+    ...(keyHeader === undefined ? {} : { [names.apiKey]: key }),
+  }
+  const refuse = (message: string) =>
+    new UserError({
+      code: 'usage',
+      message,
+      hint: 'Point Claude Code at the gateway itself: repoint use NAME claude.',
+    })
+
+  for (const [name, value] of Object.entries(wanted))
+    if (settings.env[name] !== undefined && settings.env[name] !== value)
+      throw refuse(`${name} in ${settings.path} wins over what this gateway needs there`)
+  const asks = keyHeader === undefined ? [] : asksForKey(texts, key)
+  if (asks.some(({ needsConsent }) => needsConsent !== undefined))
+    throw refuse('Claude Code would ask whether to use the key, and with No send your saved login')
+  return wanted
 }

@@ -1,7 +1,7 @@
 import { type ConfigValue, listHolds } from '../../edits/plan.ts'
 import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
 import { relativePlaceObstacles } from '../paths.ts'
-import { isExported, unsetCommand } from '../shell.ts'
+import { isExported, proxyForHere, unsetCommand } from '../shell.ts'
 import { fileOf, layersOf, placeOf, readFile } from '../texts.ts'
 import {
   loginOf,
@@ -22,6 +22,7 @@ export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
     ...unreadable(scene.texts),
     ...relativeFolder(scene),
     ...keyIsVariable(scene, choice.key),
+    ...proxy(scene, choice.root),
     ...otherLogin(scene.texts, providerId),
     ...providerInTheWay(scene, choice),
     ...formerProviders(scene, choice),
@@ -40,6 +41,7 @@ export function wrongNow(scene: Scene): readonly Obstacle[] {
   if (url === undefined || model === undefined) return found
   return [
     ...found,
+    ...proxy(scene, url),
     ...otherLogin(texts, providerId),
     ...providerWrongNow(scene, providerId, model),
     ...narrowed(texts, providerId, model),
@@ -51,6 +53,21 @@ function relativeFolder({ machine }: Scene): readonly Obstacle[] {
   // pi puts the home in place of a tilde.
   if (/^~(?:\/|$)/.test(machine.env['PI_CODING_AGENT_DIR'] ?? '')) return []
   return relativePlaceObstacles(machine, 'pi-relative-folder', 'pi', ['PI_CODING_AGENT_DIR'])
+}
+
+/** Only NO_PROXY keeps pi from asking a proxy for this machine. */
+function proxy({ machine }: Scene, url: string): readonly Obstacle[] {
+  const found = proxyForHere(url, machine.env)
+  if (found === undefined) return []
+  return [
+    {
+      code: 'pi-proxy',
+      message: `${found.variable} is set: pi asks that proxy for ${found.host} too`,
+      place: 'environment',
+      cure: `Add ${found.host} to NO_PROXY.`,
+      weight: 'blocks',
+    },
+  ]
 }
 
 function unreadable(texts: FileTexts): readonly Obstacle[] {

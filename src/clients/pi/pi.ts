@@ -147,17 +147,22 @@ function chooseForPi(catalog: Catalog | undefined, options: SetupOptions): Model
   return { ...choice, protocol, offered: offeredOf(catalog, choice.model, protocol) }
 }
 
-/** The models that speak as the chosen one does; where the gateway does not say, all that may. */
+/**
+ * The models of which the gateway says what it says of the chosen one; beside one that it does not
+ * list, all that may speak so.
+ */
 function offeredOf(
   catalog: Catalog | undefined,
   model: string,
   protocol: ProtocolName,
 ): Catalog['models'] {
   const all = catalog?.models ?? []
-  const chosen = all.find(({ id }) => id === model) ?? { id: model }
-  const wanted = speaks(chosen, protocol)
-  const others = all.filter((one) => one.id !== model && speaks(one, protocol) === wanted)
-  return [chosen, ...others].map(withLimits)
+  const chosen = all.find(({ id }) => id === model)
+  const others = all.filter((one) => {
+    const said = speaks(one, protocol)
+    return one !== chosen && (chosen ? said === speaks(chosen, protocol) : said !== false)
+  })
+  return [chosen ?? { id: model }, ...others].map(withLimits)
 }
 
 function readBackPi(texts: FileTexts): Settings {

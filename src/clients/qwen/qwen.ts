@@ -161,16 +161,18 @@ function planSettings(texts: FileTexts, choice: Choice): FileEdit {
 }
 
 /** @throws UserError `config-conflict` for what Qwen Code would put the value of a variable into */
-function refuseOpen({ key, headers = [] }: Choice): void {
+function refuseOpen({ key, root, models, headers = [] }: Choice): void {
   const [open] = [
     { name: 'key', value: key },
+    { name: 'address', value: root },
+    { name: 'model', value: models.model },
     ...headers.map(({ name, value }) => ({ name: `header ${name}`, value })),
   ].filter(({ value }) => isOpen(value))
   if (open === undefined) return
   throw new UserError({
     code: 'config-conflict',
     message: `The ${open.name} holds a $ before a name: in its settings Qwen Code would replace both by what the variable of that name says`,
-    hint: 'Set up the other clients without Qwen Code, or use another key or value.',
+    hint: 'Set up the other clients without Qwen Code, or use another one.',
   })
 }
 

@@ -1,4 +1,12 @@
-import { claudeIds, everyRoute, listOf, messagesRefusal, refusal, type Shape } from '../shape.ts'
+import {
+  claudeIds,
+  everyRoute,
+  listOf,
+  messagesRefusal,
+  refusal,
+  type Setup,
+  type Shape,
+} from '../shape.ts'
 
 /** Services and programs that stand before the models of others. */
 
@@ -114,7 +122,7 @@ const liteLlmVirtual: Shape = {
     {
       client: 'codex',
       paste: '/v1',
-      refused: { code: 'usage', says: /--model/ },
+      refused: { code: 'route-not-allowed', says: /--model/ },
       note: 'no model named',
     },
   ],
@@ -140,7 +148,7 @@ const liteLlmWildcards: Shape = {
   unchecked: ['which versions list the wildcard itself'],
 }
 
-const cloudflareRoot = '/v1/0123456789abcdef/team'
+const cloudflareRoot = '/v1/ACCOUNT/GATEWAY'
 const cloudflareError = (status: number, code: number, message: string) => ({
   status,
   body: {
@@ -211,12 +219,13 @@ const cloudflare: Shape = {
     },
     messages: { paste: `${cloudflareRoot}/anthropic`, note: 'the key goes as `x-api-key`' },
   },
+  severalRefused: { code: 'protocol-unsupported', says: /x-api-key/ },
   wrongAddresses: [
     {
       client: 'codex',
       paste: cloudflareRoot,
       args: ['--model', 'gpt-5.6-sol'],
-      refused: { code: 'wrong-route', says: /team/ },
+      refused: { code: 'protocol-unsupported', says: /Invalid provider/ },
     },
   ],
   sources: [
@@ -238,18 +247,25 @@ const cloudflareClosed: Shape = {
     otherwise: cloudflareError(401, 2009, 'Unauthorized'),
   },
   setups: Object.fromEntries(
-    Object.entries(cloudflare.setups).map(([client, setup]) => [
-      client,
-      {
-        ...setup!,
-        args: [...(setup!.args ?? []), '--header', 'cf-aig-authorization: $CF_AIG'],
-        env: { CF_AIG: 'Bearer cf-token-1f2e3d4c5b6a7988' },
-        note: 'a header of its own beside the key',
-      },
-    ]),
+    Object.entries({ ...cloudflare.setups, editor: headersRefused(cloudflare) }).map(
+      ([client, setup]) => [
+        client,
+        {
+          ...setup!,
+          args: [...(setup!.args ?? []), '--header', 'cf-aig-authorization: $CF_AIG'],
+          env: { CF_AIG: 'Bearer cf-token-1f2e3d4c5b6a7988' },
+          note: 'a header of its own beside the key',
+        },
+      ],
+    ),
   ),
   wrongAddresses: [],
   unchecked: ['its refusal without the header'],
+}
+
+/** Cursor sends its key as Bearer, and no other header. */
+function headersRefused({ setups }: Shape): Setup {
+  return { ...setups.chat!, refused: { code: 'protocol-unsupported', says: /Cursor/ } }
 }
 
 const vercelIds = [
@@ -328,7 +344,7 @@ const github: Shape = {
     responses: {
       paste: '/inference',
       args: ['--model', 'openai/gpt-5.6-sol'],
-      refused: { code: 'protocol-unsupported', says: /responses/ },
+      refused: { code: 'wrong-route', says: /responses/ },
     },
     chat: {
       paste: '/inference',
@@ -338,7 +354,7 @@ const github: Shape = {
     messages: {
       paste: '/inference',
       args: ['--model', 'openai/gpt-5.6-sol'],
-      refused: { code: 'protocol-unsupported', says: /messages/ },
+      refused: { code: 'wrong-route', says: /messages/ },
     },
   },
   sources: [
@@ -467,7 +483,7 @@ const portkey: Shape = {
     {
       client: 'codex',
       paste: '/v1',
-      refused: { code: 'gateway-fault', says: /--header/ },
+      refused: { code: 'header-missing', says: /--header/ },
       note: 'without its header',
     },
   ],

@@ -55,7 +55,7 @@ const restricted: Shape = {
     {
       client: 'codex',
       paste: '/v1',
-      refused: { code: 'usage', says: /--model/ },
+      refused: { code: 'route-not-allowed', says: /--model/ },
       note: 'no model named',
     },
   ],
@@ -138,6 +138,10 @@ const azureClosed: Shape = {
   setups: {
     ...azure.setups,
     responses: { ...azure.setups.responses!, note: 'the key goes as `api-key`' },
+    editor: {
+      ...azure.setups.chat!,
+      refused: { code: 'protocol-unsupported', says: /Cursor/ },
+    },
   },
   wrongAddresses: [],
   sources: [{ url: 'https://github.com/steipete/oracle/pull/92', date: '2026-01' }],
@@ -278,13 +282,13 @@ const kimiCode: Shape = {
     },
     chat: {
       paste: '/coding/v1',
-      refused: { code: 'gateway-fault', says: /--try-client/ },
-      note: 'only for the agents that it names: no check can prove it',
+      refused: { code: 'client-refused', says: /--try-client/ },
+      note: 'only for the agents that it names: `--try-client` tells whether a client is one',
     },
     messages: {
       paste: '/coding',
-      refused: { code: 'gateway-fault', says: /--try-client/ },
-      note: '`--no-verify --try-client --model kimi-for-coding` lets the client prove itself',
+      refused: { code: 'client-refused', says: /--try-client/ },
+      note: '`--try-client` lets the client prove itself',
     },
   },
   sources: [

@@ -1,0 +1,170 @@
+import { existsSync } from 'node:fs'
+import { parse } from 'smol-toml'
+import { sentFirst, tableVersions } from '../../src/clients/claude/sent.ts'
+import { type Client, slots } from '../../src/clients/client.ts'
+import type { ProtocolName } from '../../src/serve/index.ts'
+import type { Home } from '../support/home.ts'
+
+/** What a client would send, as its own files say after a setup. */
+export interface Sends {
+  /** The route with its root: the client's own way of joining them. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Every id that it may ask for. */
+  readonly models: readonly string[]
+}
+
+type Env = Readonly<Record<string, string>>
+
+/**
+ * Reads a client's files as the client does, and not as repoint does: this is what judges it.
+ * (The newest versions of 2026-11-22; each is run for real in test/clients.)
+ */
+export function sendsOf({ id, family }: Client, home: Home, env: Env): Sends {
+  const read = readers[family]
+  if (read === undefined) throw new Error(`nobody reads the files of ${id}: write it here`)
+  return read(home, env)
+}
+
+interface CodexConfig {
+  readonly model: string
+  readonly model_provider: string
+  readonly model_providers: Readonly<
+    Record<
+      string,
+      {
+        readonly base_url: string
+        readonly http_headers?: Env
+        readonly env_http_headers?: Env
+      }
+    >
+  >
+}
+
+const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
+  codex(home, env) {
+    const config = parse(home.text('.codex/config.toml')) as unknown as CodexConfig
+    const provider = config.model_providers[config.model_provider]!
+    const key = jsonIn(home, '.codex/auth.json')?.OPENAI_API_KEY
+    const fromEnv = Object.entries(provider.env_http_headers ?? {})
+    return {
+      url: `${provider.base_url}/responses`,
+      headers: {
+        ...bearer(key),
+        ...provider.http_headers,
+        ...Object.fromEntries(fromEnv.map(([name, variable]) => [name, env[variable] ?? ''])),
+      },
+      models: [config.model],
+    }
+  },
+
+  claude(home) {
+    const settings = JSON.parse(home.text('.claude/settings.json'))
+    const own = settings.env
+    const lines: string[] = own.ANTHROPIC_CUSTOM_HEADERS?.split('\n') ?? []
+    const ids = slots.map((slot) => {
+      const pinned: string | undefined = own[`ANTHROPIC_DEFAULT_${slot.toUpperCase()}_MODEL`]
+      return pinned ?? sentFirst(tableVersions.newest, slot)
+    })
+    const subagent: readonly string[] = [own.CLAUDE_CODE_SUBAGENT_MODEL ?? []].flat()
+    return {
+      url: `${own.ANTHROPIC_BASE_URL}/v1/messages?beta=true`,
+      headers: {
+        'anthropic-version': '2023-06-01',
+        ...(own.ANTHROPIC_API_KEY
+          ? { 'x-api-key': own.ANTHROPIC_API_KEY }
+          : bearer(own.ANTHROPIC_AUTH_TOKEN)),
+        ...Object.fromEntries(lines.map((line) => line.split(/:\s*(.*)/s).slice(0, 2))),
+      },
+      models: [...ids, ...subagent].map((model) => model.replace(/\[1m\]$/i, '')),
+    }
+  },
+
+  qwen(home) {
+    const { env, modelProviders, model } = JSON.parse(home.text('.qwen/settings.json'))
+    const entry = modelProviders.openai.find((one: { id: string }) => one.id === model.name)
+    return {
+      url: `${entry.baseUrl}/chat/completions`,
+      headers: {
+        ...bearer(env[entry.envKey]),
+        ...entry.generationConfig?.customHeaders,
+      },
+      models: [model.name],
+    }
+  },
+
+  opencode: (home) =>
+    opencodeIn(home, '.config/opencode/opencode.json', '.local/share/opencode/auth.json'),
+  kilo: (home) => opencodeIn(home, '.config/kilo/kilo.jsonc', '.local/share/kilo/auth.json'),
+
+  droid(home) {
+    const settings = JSON.parse(home.text('.factory/settings.json'))
+    const { model } = settings.sessionDefaultSettings
+    const entry = settings.customModels.find((one: { id: string }) => one.id === model)
+    return {
+      url: `${entry.baseUrl}/chat/completions`,
+      headers: { ...bearer(entry.apiKey), ...entry.extraHeaders },
+      models: [entry.model],
+    }
+  },
+
+  pi(home) {
+    const { defaultProvider, defaultModel } = JSON.parse(home.text('.pi/agent/settings.json'))
+    const { providers } = JSON.parse(home.text('.pi/agent/models.json'))
+    const { baseUrl, api, apiKey, headers } = providers[defaultProvider]
+    const route = { 'openai-responses': '/responses', 'openai-completions': '/chat/completions' }[
+      api as string
+    ]
+    if (route === undefined) throw new Error(`nobody reads Pi's ${api}: write it here`)
+    return {
+      url: baseUrl + route,
+      headers: { ...bearer(apiKey), ...headers },
+      models: [defaultModel],
+    }
+  },
+}
+
+/** A key that goes in a header of its own stands in none of the usual places. */
+function bearer(key: string | undefined): Env {
+  return key === undefined ? {} : { authorization: `Bearer ${key}` }
+}
+
+/** Undefined: there is no such file. */
+function jsonIn(home: Home, path: string) {
+  return existsSync(home.at(path)) ? JSON.parse(home.text(path)) : undefined
+}
+
+/** opencode, and what is made from it. */
+function opencodeIn(home: Home, configPath: string, authPath: string): Sends {
+  const config = JSON.parse(home.text(configPath))
+  const [id] = config.model.split('/')
+  const { options } = config.provider[id]
+  const key = jsonIn(home, authPath)?.[id]?.key
+  return {
+    url: `${options.baseURL}/chat/completions`,
+    headers: { ...bearer(key), ...options.headers },
+    models: [config.model, config.small_model].flatMap((model?: string) =>
+      model === undefined ? [] : model.slice(id.length + 1),
+    ),
+  }
+}
+
+/** A turn as the clients of a protocol ask for it: streamed. */
+export async function exchange(sends: Sends, protocol: ProtocolName, model: string) {
+  const answered = await fetch(sends.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...sends.headers },
+    body: JSON.stringify({ model, stream: true, ...bodies[protocol] }),
+  })
+  return { status: answered.status, text: await answered.text() }
+}
+
+const messages = [{ role: 'user', content: 'ping' }]
+const bodies: Readonly<Record<ProtocolName, object>> = {
+  chat: { messages },
+  messages: { messages, max_tokens: 32 },
+  responses: {
+    input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'ping' }] }],
+    store: false,
+  },
+}

@@ -1,0 +1,103 @@
+import type { ErrorCode } from '../../src/errors.ts'
+
+/** A gateway's own program from npm, as it is: no forged server. */
+export interface GatewayProgram {
+  /** The package; its version is in scripts/install.js, in the set `gateways`. */
+  readonly name: string
+  /** In the package. */
+  readonly file: string
+  /** What it is started with; `upstream` is the local gateway. */
+  start(at: { readonly port: number; readonly upstream: string; readonly key: string }): {
+    readonly args?: readonly string[]
+    readonly env?: Readonly<Record<string, string>>
+    /** Files in its working folder. */
+    readonly files?: Readonly<Record<string, string>>
+    /** A module of ours that Node loads first. */
+    readonly preload?: string
+  }
+  /** The setups that are tried, by client. */
+  setups(upstream: string): Readonly<Record<string, ProgramSetup>>
+  /** What is special, for the page. */
+  readonly note: string
+}
+
+export interface ProgramSetup {
+  /** Behind the program's own address. */
+  readonly paste: string
+  readonly args?: readonly string[]
+  /** Absent: proven, and answered. */
+  readonly refused?: ErrorCode
+}
+
+const gptModel = ['--model', 'gpt-5.6-sol']
+
+export const programs: readonly GatewayProgram[] = [
+  {
+    name: '@portkey-ai/gateway',
+    file: 'build/start-server.js',
+    start: ({ port }) => ({ args: [`--port=${port}`, '--headless'] }),
+    setups(upstream) {
+      const host = ['--header', `x-portkey-custom-host: ${upstream}/v1`]
+      const openai = [...gptModel, '--header', 'x-portkey-provider: openai', ...host]
+      return {
+        codex: { paste: '/v1', args: openai },
+        opencode: { paste: '/v1', args: openai },
+        claude: { paste: '', args: ['--header', 'x-portkey-provider: anthropic', ...host] },
+      }
+    },
+    note: 'two headers of its own; its list of models fails, so the model is named',
+  },
+  {
+    name: '@copilotkit/aimock',
+    file: 'dist/cli.js',
+    start: ({ port }) => ({
+      args: ['-p', String(port), '-f', 'answers.json'],
+      files: {
+        'answers.json': JSON.stringify({
+          fixtures: [{ match: { userMessage: 'ping' }, response: { content: 'pong' } }],
+        }),
+      },
+    }),
+    setups: () => ({
+      codex: { paste: '/v1', args: gptModel },
+      opencode: { paste: '/v1', args: gptModel },
+      claude: { paste: '' },
+    }),
+    note: 'a mock that answers for every model, whatever it lists',
+  },
+  {
+    name: 'copilot-api',
+    file: 'dist/main.js',
+    start: ({ port, upstream, key }) => ({
+      args: ['start', '--port', String(port), '--github-token', 'ghu_stub'],
+      env: { STUB_UPSTREAM: upstream, STUB_KEY: key },
+      preload: 'test/providers/copilot-upstream.js',
+    }),
+    setups: () => ({
+      opencode: { paste: '/v1' },
+      claude: { paste: '' },
+      codex: { paste: '/v1', refused: 'protocol-unsupported' },
+    }),
+    note: 'its upstream is stubbed; ids with dots, which are pinned',
+  },
+  {
+    name: 'ollama-api-proxy',
+    file: 'src/index.js',
+    start: ({ port, upstream, key }) => ({
+      env: {
+        PORT: String(port),
+        OPENROUTER_API_KEY: key,
+        OPENROUTER_API_URL: `${upstream}/v1`,
+      },
+      files: {
+        'models.json': JSON.stringify({
+          'gpt-5.6-sol': { provider: 'openrouter', model: 'gpt-5.6-sol' },
+        }),
+      },
+    }),
+    setups: () => ({
+      opencode: { paste: '/v1', args: gptModel, refused: 'wrong-route' },
+    }),
+    note: "speaks Ollama's own protocol alone",
+  },
+]
