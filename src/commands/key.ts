@@ -7,6 +7,7 @@ import type { ProtocolName, Roots } from '../gateway/types.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import { type CommandFile, examples, type GatewayFlags, gatewayCommand } from './command.ts'
 import { clientsNow, isSetUp, type Place, placeOf } from './inventory/client-state.ts'
+import { gatewayOf as savedName } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 import { begin, setUp } from './setup.ts'
 
@@ -52,6 +53,8 @@ export const command: CommandFile<KeyRequest> = {
 interface User extends Place {
   readonly client: Client
   readonly protocol: ProtocolName
+  /** What the gateway is remembered as. */
+  readonly name: string | undefined
 }
 
 /** Switches the key of a gateway in the clients that use it, in one run. Returns the exit status. */
@@ -67,7 +70,7 @@ async function changeKey(session: Session, request: KeyRequest): Promise<number>
     command: 'key',
     clients: affected.map(({ client }) => client.id),
     gateway,
-    known: { baseUrl, roots: rootsUsed(affected), configured: [] },
+    known: { baseUrl, roots: rootsUsed(affected), name: affected[0]?.name, configured: [] },
     options: {},
     defaults: false,
     isKeyOnly: true,
@@ -80,7 +83,8 @@ async function usersNow(session: Session, runs: readonly RunRecord[]): Promise<r
   const users = (await clientsNow(session, runs)).flatMap(({ client, settings }): User[] => {
     const place = placeOf(session, client, settings, runs)
     const protocol = protocolOf(client, settings)
-    return place && isSetUp(client, settings, runs) ? [{ client, protocol, ...place }] : []
+    if (place === undefined || !isSetUp(client, settings, runs)) return []
+    return [{ client, protocol, name: savedName(session, client, settings), ...place }]
   })
   if (users.length > 0) return users
   throw new UserError({

@@ -159,6 +159,29 @@ describe('a gateway that wants headers', () => {
     )
   })
 
+  test('is missed where a client no longer sends them', async () => {
+    const home = aHome()
+    await setUp(home, ...asked)
+    expect((await repoint(home, ['status', '--exit-code'])).status).toBe(0)
+    const config = home.text('.codex/config.toml')
+    home.put('.codex/config.toml', config.replace(/.*x-portkey-provider.*\n/, ''))
+    const { status, json } = await repoint(home, ['status', 'codex', '--exit-code'])
+    expect([status, JSON.stringify(json)]).toEqual([
+      11,
+      expect.stringContaining('it does not send the header x-portkey-provider'),
+    ])
+  })
+
+  test('keeps them with a new key, also where another has the same address', async () => {
+    const home = aHome()
+    const at = ['--base-url', plain.url, '--yes']
+    await repoint(home, ['codex', ...at, '--name', 'a', '--header', 'x-team: a'])
+    await repoint(home, ['opencode', ...at, '--name', 'b', '--header', 'x-team: b'])
+    plain.seen.length = 0
+    await repoint(home, ['key', 'codex', '--yes'])
+    expect(new Set(plain.seen.map((headers) => headers['x-team']))).toEqual(new Set(['a']))
+  })
+
   test('is refused without them, and nothing is written', async () => {
     const home = aHome()
     const { status, json } = await setUp(home)

@@ -1,15 +1,19 @@
 import { type FileTexts, protocolOf } from '../../clients/client.ts'
 import { isSameButVersion, rootFor, shownRoot } from '../../gateway/roots.ts'
+import type { ExtraHeader } from '../../gateway/types.ts'
 import { historyOf } from '../../transaction/history.ts'
 import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 import { type ClientState, type Place, placeOf } from './client-state.ts'
+import { rememberedHeaders } from './saved-gateways.ts'
 
 /** The gateway that a client has to point at. */
 export interface Wanted extends Place {
   /** Whether a key is the one for it; absent: any is. */
   readonly isKey?: (key: string) => boolean
+  /** What has to go along. */
+  readonly headers?: readonly ExtraHeader[] | undefined
 }
 
 /** Why a client does not point where it has to, in words; empty: it does. */
@@ -18,7 +22,7 @@ export function driftOf(
   { client, settings, obstacles }: ClientState,
   wanted: Wanted,
 ): readonly string[] {
-  const { root, key, login, broken } = settings
+  const { root, key, login, broken, headers: sent = [] } = settings
   if (broken !== undefined) return [`its files cannot be read: ${broken}`]
   const protocol = protocolOf(client, settings)
   const right = rootFor(wanted.roots, protocol)
@@ -28,6 +32,10 @@ export function driftOf(
   }
   if (key === undefined) return [`it has ${login ?? 'no key'} in place of the key for it`]
   if (wanted.isKey?.(key) === false) return ['it has another key for it']
+  const isSent = ({ name, value }: ExtraHeader) =>
+    sent.some((one) => one.name === name && one.value === value)
+  const unsent = wanted.headers?.find((header) => !isSent(header))
+  if (unsent !== undefined) return [`it does not send the header ${unsent.name} as it was set up`]
 
   return obstacles
     .filter(({ code, weight }) => weight === 'blocks' && code !== 'open-to-others')
@@ -52,5 +60,9 @@ export function leftAt(
   })
   const settings = client.readBack(left)
   const place = placeOf(session, client, settings, runs)
-  return place && { ...place, isKey: (one) => one === settings.key }
+  const ours = rememberedHeaders(session)
+  const headers = settings.headers?.filter(({ name, value }) =>
+    ours.some((one) => one.name === name && one.value === value),
+  )
+  return place && { ...place, isKey: (one) => one === settings.key, headers }
 }

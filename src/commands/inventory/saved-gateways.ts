@@ -41,6 +41,17 @@ export function hideHeaders(session: Session, headers: readonly ExtraHeader[] = 
   for (const { value, isSecret } of headers) if (isSecret) session.hide(value)
 }
 
+/** Those of all gateways: what repoint may have written into a client's files. */
+export function rememberedHeaders(session: Session): readonly ExtraHeader[] {
+  try {
+    return savedGateways(session).flatMap(({ headers = [] }) => headers)
+  } catch (error) {
+    // Whoever needs the list itself says that it cannot be read.
+    if (error instanceof UserError) return []
+    throw error
+  }
+}
+
 /** Where the routes of the gateway at this address were when it was used last. */
 export function savedRoots({ platform }: Session, baseUrl: string): Roots | undefined {
   try {

@@ -18,7 +18,7 @@ import { authorityNotices } from '../inventory/authorities.ts'
 import { asPlanned, readClientFiles } from '../inventory/client-files.ts'
 import { sceneOf } from '../inventory/client-state.ts'
 import { openPlaces } from '../inventory/open-places.ts'
-import { savedGateways } from '../inventory/saved-gateways.ts'
+import { rememberedHeaders } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { type Heard, lostModels, modelsOf, optionsFor } from './keep.ts'
 import type { Proof } from './prove.ts'
@@ -94,17 +94,6 @@ export function draftSetup(
       ...models.notes.filter(isNews),
       ...lossNotices(run, client, after, heard),
     ],
-  }
-}
-
-/** Of all gateways: they may stand in the client's files, and are for their own gateway. */
-function rememberedHeaders(session: Session): readonly ExtraHeader[] {
-  try {
-    return savedGateways(session).flatMap(({ headers = [] }) => headers)
-  } catch (error) {
-    // Whoever needs the list itself says that it cannot be read.
-    if (error instanceof UserError) return []
-    throw error
   }
 }
 
