@@ -243,7 +243,7 @@ export interface SetupOptions {
   readonly isConfigured?: boolean | undefined
   /** The gateway was asked, and has no list: what is named is all that is known of it. */
   readonly isListMissing?: boolean | undefined
-  /** The gateway has refused what the client would send by what stands in its files. */
+  /** The gateway has refused what the client would send by what stands in its files, or is another. */
   readonly isRefused?: boolean | undefined
 }
 

@@ -49,7 +49,7 @@ describe('codex and opencode', () => {
   })
 
   test('a pattern in a list is no model', () => {
-    const patterns: Catalog = { models: [{ id: 'openai/*' }, { id: 'anthropic/claude-*' }] }
+    const patterns: Catalog = { models: [{ id: 'openai/*' }] }
     expect(refusal('codex', {}, patterns)).toMatchObject({ code: 'usage' })
     expect(choose('codex', { model: 'openai/gpt-5.4' }, patterns).model).toBe('openai/gpt-5.4')
     expect(choose('claude', { model: 'openai/gpt-5.4' }, patterns).slotModels).toEqual(

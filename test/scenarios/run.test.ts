@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
 import { tlsFile } from '../gateway/forged.ts'
 import { runCli } from '../support/cli.ts'
@@ -81,6 +81,26 @@ describe('repoint run', () => {
     expect((await started(home, ['one', 'codex'])).args.join(' ')).not.toContain('model=')
     const { args } = await started(home, ['two', 'codex'])
     expect(args).toContain('model="gpt-5.5-sol"')
+  })
+
+  test('claude: where the gateway has other ids, every slot goes out under those', async () => {
+    const home = await aHomeBetween()
+    const [entry] = builtInCatalog.filter(({ id }) => id === 'claude-sonnet-5')
+    const ids = ['up/claude-opus-5', 'up/claude-sonnet-5', 'up/claude-haiku-5']
+    const models = ids.map((id) => ({ ...entry!, id }))
+    const up = await startGateway({ port: 0, key: keys.two, models })
+    onTestFinished(() => up.close())
+    for (const [name, { url, key }] of Object.entries({ up, one }))
+      await runHere(home, ['claude', '--name', name, '--base-url', url, '--yes'], {
+        REPOINT_API_KEY: key,
+      })
+    expect(home.text('.claude/settings.json')).not.toContain('up/')
+    const { args } = await started(home, ['up', 'claude'])
+    expect(JSON.parse(args[1] ?? '').env).toMatchObject({
+      ANTHROPIC_BASE_URL: up.url,
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: 'up/claude-haiku-5',
+      ANTHROPIC_DEFAULT_FABLE_MODEL: 'up/claude-opus-5',
+    })
   })
 
   test('codex: what would go along to another address stays behind', async () => {

@@ -2,7 +2,7 @@ import { messagesTiers, onlyModel, withoutVendor } from '../../gateway/models/ru
 import type { Catalog } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { type SetupOptions, type Slot, slots } from '../client.ts'
-import { isOwnId, knowsModel, sentFirst, tableVersions } from './sent.ts'
+import { isOwnId, knowsModel, tableVersions } from './sent.ts'
 import { withoutWindow } from './settings.ts'
 
 export type Pins = Readonly<Partial<Record<Slot, string>>>
@@ -37,7 +37,7 @@ export function fillSlots(asked: {
   const tiers = catalog && messagesTiers(catalog, slots)
   const found: Pins = Object.fromEntries(
     slots.flatMap((name) => {
-      const id = named[name] ?? only ?? (tiers && likest(tiers[name], name, version))
+      const id = named[name] ?? only ?? (tiers && likest(tiers[name], version))
       return id === undefined ? [] : [[name, id]]
     }),
   )
@@ -82,21 +82,15 @@ function hasOwnIds(
   return (first.length > 0 ? first : all).some(isOwnId)
 }
 
-/** What the version would send, in the gateway's spelling; else the newest that it knows; else the newest. */
+/** The newest that the version knows, which is what it would send if that is there; else the newest. */
 function likest(
   tier: readonly string[],
-  slot: Slot,
   version: string = tableVersions.newest,
 ): string | undefined {
-  const own = plain(sentFirst(version, slot))
   const newestFirst = [...tier].sort(
     (a, b) => compareParts(partsOf(b), partsOf(a)) || a.length - b.length,
   )
-  return (
-    newestFirst.find((id) => plain(id) === own) ??
-    newestFirst.find((id) => knowsModel(plain(id), version)) ??
-    newestFirst[0]
-  )
+  return newestFirst.find((id) => knowsModel(plain(id), version)) ?? newestFirst[0]
 }
 
 /** `anthropic/claude-sonnet-4.5` and `claude-sonnet-4-5-20250929` are `claude-sonnet-4-5`. */

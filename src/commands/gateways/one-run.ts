@@ -94,11 +94,12 @@ function chosenFor(
   let failure: unknown
   for (const client of clients)
     try {
-      const before = kept.get(client)
+      const before = wanted.kept.get(client)
       const { roots } = access
       const isElsewhere = before !== undefined && !isAt(client, before, roots)
       const refused = isElsewhere && catalog ? unlisted(before, catalog) : []
-      const options = optionsFor(wanted, client, roots, { catalog, refused })
+      const kept = optionsFor(wanted, client, roots, { catalog, refused })
+      const options = isElsewhere ? { ...kept, isRefused: true } : kept
       return { client, options, models: client.choose(catalog, options) }
     } catch (error) {
       if (!(error instanceof UserError)) throw error

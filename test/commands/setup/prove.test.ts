@@ -154,6 +154,16 @@ test('where neither list nor messages are an API, the address is at fault', asyn
   ])
 })
 
+test('where the list is closed to the key, a route that is not there is the protocol`s fault', async () => {
+  const server = await aServer((request, response) =>
+    request.method === 'GET'
+      ? sendJson(response, 403, { error: { message: 'Missing scopes: api.model.read' } })
+      : sendJson(response, 404, { error: { message: 'Invalid URL (POST /v1/messages)' } }),
+  )
+  const error = await failure(proofOf('claude', accessTo(server)))
+  expect(error.code).toBe('protocol-unsupported')
+})
+
 test.each([
   ['claude', undefined],
   ['codex', undefined],
