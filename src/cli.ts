@@ -62,7 +62,7 @@ const commands: readonly Listed[] = [
   }),
   ...environmentRows.map((row) => {
     const load = async () => ({
-      command: (await import('./commands/by-environment.ts')).commandFor(row),
+      command: (await import('./commands/gateways/by-environment.ts')).commandFor(row),
     })
     return lazily(row.id, load)
   }),
