@@ -28,9 +28,9 @@ const meanings = {
 
 const protocols = { chat: 'chat completions', responses: 'responses', messages: 'messages' }
 
-const { exitStatus, rows, loadClients, providers, programs } = await source(`
+const { environmentRows, exitStatus, rows, loadClients, providers, programs } = await source(`
   export { exitStatus } from './src/errors.ts'
-  export { loadClients, rows } from './src/clients/list.ts'
+  export { environmentRows, loadClients, rows } from './src/clients/list.ts'
   export { table as providers } from './test/providers/table.ts'
   export { programs } from './test/providers/programs.ts'
 `)
@@ -136,7 +136,10 @@ function code(text) {
 function changesTable() {
   return table(
     ['Command', 'Files', 'What in them'],
-    rows.map(({ id, changes }) => [`\`repoint ${id}\``, changes.files, changes.keys]),
+    [
+      ...rows.map(({ id, changes }) => [`\`repoint ${id}\``, changes.files, changes.keys]),
+      ...environmentRows.map(({ id, changes }) => [`\`repoint ${id}\``, 'none', changes.keys]),
+    ],
   )
 }
 

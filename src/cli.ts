@@ -5,7 +5,7 @@ import {
   Option,
 } from '@commander-js/extra-typings'
 import packageJson from '../package.json' with { type: 'json' }
-import { rows } from './clients/list.ts'
+import { environmentRows, rows } from './clients/list.ts'
 import { type CommandFile, examples } from './commands/command.ts'
 import { Declined, Session } from './commands/screen/session.ts'
 import { asUsageError, keyOnCommandLine } from './commands/usage-error.ts'
@@ -58,6 +58,12 @@ type Add = <Request>(file: CommandFile<Request>) => void
 const commands: readonly Listed[] = [
   ...rows.map((row) => {
     const load = async () => ({ command: (await import('./commands/setup.ts')).commandFor(row) })
+    return lazily(row.id, load)
+  }),
+  ...environmentRows.map((row) => {
+    const load = async () => ({
+      command: (await import('./commands/gateways/by-environment.ts')).commandFor(row),
+    })
     return lazily(row.id, load)
   }),
   lazily('setup', () => import('./commands/setup-clients.ts')),

@@ -3,15 +3,21 @@ import type { Client, ClientFlag, ClientModule, ClientName } from './client.ts'
 import { contextWindowFlag, modelFlag, protocolFlag, providerIdFlag } from './flags.ts'
 
 /** All that the command line needs of a client before it is chosen. */
-export interface ClientRow extends ClientName {
-  /** In the list of commands. */
-  readonly description: string
-  /** Below its help. */
-  readonly examples: readonly string[]
+export interface ClientRow extends EnvironmentRow {
   /** What a setup changes on the machine, in Markdown for the README. */
   readonly changes: { readonly files: string; readonly keys: string }
   /** Beside those of every setup, in the order of its help. */
   readonly flags: readonly ClientFlag[]
+}
+
+/** Of a client that keeps no gateway in a file, and is told by its environment alone: `forOneRun`. */
+export interface EnvironmentRow extends ClientName {
+  /** In the list of commands. */
+  readonly description: string
+  /** Below its help. */
+  readonly examples: readonly string[]
+  /** In Markdown for the README. */
+  readonly changes: { readonly keys: string }
   /** A run loads only the clients that it is about. */
   readonly load: () => Promise<ClientModule>
 }
@@ -129,6 +135,21 @@ export const rows: readonly ClientRow[] = [
   },
 ]
 
+/** Clients that are set up for one process at a time. */
+export const environmentRows: readonly EnvironmentRow[] = [
+  {
+    id: 'copilot',
+    family: 'copilot',
+    label: 'GitHub Copilot CLI',
+    description: 'check the key and print the variables that point GitHub Copilot CLI at it',
+    examples: ['repoint copilot', 'repoint copilot --name work', 'repoint run work -- copilot'],
+    changes: {
+      keys: 'nothing: its variables are printed, without the key, and `repoint run NAME -- copilot` sets them for one process',
+    },
+    load: async () => (await import('./copilot/copilot.ts')).copilot,
+  },
+]
+
 /** The rows of clients that have files of their own: the first of each family. */
 export const familyRows: readonly ClientRow[] = rows.filter(
   (row) => rows.find(({ family }) => family === row.family) === row,
@@ -142,16 +163,22 @@ export function rowOf(id: string): ClientRow {
 
 /** The ids of the clients that share files with `id`, to be looked up in what a record names. */
 export function familyIds(id: string): readonly string[] {
+  if (environmentRows.some((row) => row.id === id)) return [id]
   const { family } = rowOf(id)
   return rows.filter((row) => row.family === family).map((row) => row.id)
 }
 
-export async function loadClient(row: ClientRow): Promise<Client> {
+/** What `repoint run` can start. */
+export function loadPrograms(): Promise<Client[]> {
+  return loadClients([...rows, ...environmentRows])
+}
+
+export async function loadClient(row: EnvironmentRow): Promise<Client> {
   const { id, family, label } = row
   return { ...(await row.load()), id, family, label }
 }
 
 /** In the order of the rows. */
-export function loadClients(wanted: readonly ClientRow[] = rows): Promise<Client[]> {
+export function loadClients(wanted: readonly EnvironmentRow[] = rows): Promise<Client[]> {
   return Promise.all(wanted.map(loadClient))
 }

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings'
-import { loadClients } from '../clients/list.ts'
+import { loadPrograms } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import { readCatalog } from '../gateway/catalog.ts'
@@ -338,7 +338,7 @@ async function runBeside(
   // Loaded only when there is a command to run.
   const { clientsCalled, forClient, statusOf } = await import('./gateways/one-run.ts')
   const { newFolder, withFiles } = await import('./inventory/own-folder.ts')
-  const called = clientsCalled(session, await loadClients(), command)
+  const called = clientsCalled(session, await loadPrograms(), command)
   const folder = newFolder(platform)
   const told: Told =
     called.length === 0

@@ -65,8 +65,9 @@ async function repoint(home: Home, args: readonly string[], key = ''): Promise<v
   expect([result.status, result.stdout]).toEqual([0, expect.stringContaining('"changed":true')])
 }
 
-function run(home: Home, args: readonly string[]): Promise<CliResult> {
-  return runCli(home, ['run', ...args], { env: clientEnv(home), timeoutMs: 90_000 })
+function run(home: Home, name: string, program: string, ...args: string[]): Promise<CliResult> {
+  const env = { ...clientEnv(home), ...clients[program].env }
+  return runCli(home, ['run', name, '--', program, ...args], { env, timeoutMs: 90_000 })
 }
 
 function clientEnv(home: Home): Record<string, string> {
@@ -92,7 +93,7 @@ test.each(programs)(
     const texts = () => files.map((name) => home.text(name).replace(/^\[tui[\s\S]*/m, ''))
     const before = texts()
 
-    const there = await run(home, ['two', '--', program, ...wordsFor('ping')])
+    const there = await run(home, 'two', program, ...wordsFor('ping'))
     expect(there).toMatchObject({ stdout: expect.stringContaining('pong') })
     expect(there.status).toBe(0)
     expect(texts()).toEqual(before)

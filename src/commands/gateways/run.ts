@@ -1,6 +1,6 @@
 import { Command } from '@commander-js/extra-typings'
 import type { AskedRun, Client, OneRun } from '../../clients/client.ts'
-import { loadClients } from '../../clients/list.ts'
+import { loadPrograms } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
 import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
@@ -56,7 +56,7 @@ async function runOnce(session: Session, request: RunRequest): Promise<number> {
     env: withAuthorities(platform.machine.env, saved),
     folder: newFolder(platform),
   }
-  const clients = await loadClients()
+  const clients = await loadPrograms()
   const called = clientsCalled(session, clients, words[0]!)
   const catalog = request.verify ? await catalogOf(session, access) : undefined
   const target: Target = { access, catalog, asked }

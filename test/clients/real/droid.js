@@ -16,8 +16,8 @@ export default {
   setups: [['droid']],
   files: ['.factory/settings.json'],
   run: (prompt) => ['exec', '--auto', 'medium', prompt],
-  // Its own service is not reached: nothing listens there.
-  env: { FACTORY_API_BASE_URL: 'http://127.0.0.1:9' },
+  // Otherwise it tells Factory of the session, and waits 5 s for that.
+  env: { FACTORY_AIRGAP_ENABLED: '1' },
   tools: (command) => [
     [
       'Execute',

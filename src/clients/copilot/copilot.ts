@@ -1,0 +1,102 @@
+import { resolveModel, speaks } from '../../gateway/models/rules.ts'
+import type { Catalog, ProtocolName } from '../../gateway/types.ts'
+import {
+  type AskedRun,
+  type Choice,
+  type ClientModule,
+  type FileTexts,
+  type ModelChoice,
+  type OneRun,
+  runKeyVariable,
+  type SetupOptions,
+} from '../client.ts'
+import { chooseOneModel, oneUse, pickModel } from '../models.ts'
+
+/** The two characters, which stay on one line; it takes them for a line break. */
+const headerSeparator = '\\n'
+
+/** Of the provider; each would win over what a run says, or go along. */
+const names = {
+  baseUrl: 'COPILOT_PROVIDER_BASE_URL',
+  key: 'COPILOT_PROVIDER_API_KEY',
+  type: 'COPILOT_PROVIDER_TYPE',
+  wireApi: 'COPILOT_PROVIDER_WIRE_API',
+  headers: 'COPILOT_PROVIDER_HEADERS',
+  model: 'COPILOT_MODEL',
+  others: [
+    'COPILOT_PROVIDER_API_KEY_COMMAND',
+    'COPILOT_PROVIDER_BEARER_TOKEN',
+    'COPILOT_PROVIDER_TRANSPORT',
+    'COPILOT_PROVIDER_MODEL_ID',
+    'COPILOT_PROVIDER_WIRE_MODEL',
+  ],
+} as const
+
+/**
+ * GitHub's agent for the terminal. It reads a gateway from its environment alone and needs no login
+ * for one; a key that is refused ends it with status 1 after three requests. Facts: 1.0.102, run and
+ * as its `copilot help providers` says, 2026-11-22.
+ */
+export const copilot: ClientModule = {
+  binary: {
+    command: 'copilot',
+    versionArgs: ['--version'],
+    testedVersions: ['1.0.102'],
+    pingArgs: (prompt) => ['-p', prompt],
+    authorityVariables: ['NODE_EXTRA_CA_CERTS'],
+    pingEnv: {},
+  },
+  protocol: 'chat',
+  alsoSpeaks: ['responses'],
+  sends: { headers: true, keyHeaders: [] },
+  restartAdvice: '',
+  files: () => [],
+  choose: chooseForCopilot,
+  plan: () => [],
+  readBack: () => ({}),
+  origins: () => ({}),
+  asConfigured: () => ({}),
+  wouldUse: (catalog) => {
+    const { model } = chooseForCopilot(catalog, {})
+    return oneUse({ id: model, reason: 'chosen from the catalog' })
+  },
+  forOneRun,
+  inTheWay: () => [],
+  wrongNow: () => [],
+}
+
+/** Responses where the gateway says that the model speaks it: GPT-5 and newer are made for that. */
+function chooseForCopilot(catalog: Catalog | undefined, options: SetupOptions): ModelChoice {
+  const protocol = options.protocol ?? protocolFor(catalog, options)
+  // It knows the windows of many models, and takes a cautious one for the others.
+  const choice = chooseOneModel(catalog, options, protocol, { knows: () => true, otherwise: '' })
+  return { ...choice, protocol }
+}
+
+function protocolFor(catalog: Catalog | undefined, options: SetupOptions): ProtocolName {
+  if (catalog === undefined) return 'chat'
+  const id =
+    options.model === undefined
+      ? pickModel(catalog, options, 'chat')
+      : resolveModel(catalog, options.model)?.id
+  const entry = catalog.models.find((model) => model.id === id)
+  return entry !== undefined && speaks(entry, 'responses') === true ? 'responses' : 'chat'
+}
+
+function forOneRun(_: FileTexts, choice: Choice, { args, env }: AskedRun): OneRun {
+  const headers = (choice.headers ?? []).map(({ name, value }) => `${name}: ${value}`)
+  return {
+    args,
+    env: {
+      ...env,
+      [names.baseUrl]: choice.root,
+      [names.key]: env[runKeyVariable],
+      [names.type]: 'openai',
+      [names.wireApi]: choice.models.protocol === 'responses' ? 'responses' : 'completions',
+      [names.model]: choice.models.model,
+      [names.headers]: headers.length === 0 ? undefined : headers.join(headerSeparator),
+      ...Object.fromEntries(names.others.map((name) => [name, undefined])),
+      [runKeyVariable]: undefined,
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { Home } from '../support/home.ts'
+import { prompt } from './support/prompt.ts'
+
+/** What our reading of pi's files stands on, with the version before and after its keys' spelling. */
+
+const key = 'sk-real-clients-7c05e1ab94d2f638'
+const models = '.pi/agent/models.json'
+const settings = '.pi/agent/settings.json'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ key })
+})
+const homes: Home[] = []
+afterAll(async () => {
+  for (const home of homes) home.remove()
+  await gateway.close()
+})
+
+/** A pair by hand, with what is changed in it. */
+function aPair(inModels: (text: string) => string = (text) => text, more: object = {}): Home {
+  const provider = {
+    baseUrl: `${gateway.url}/v1`,
+    api: 'openai-completions',
+    apiKey: key,
+    models: [{ id: 'gpt-5.6-sol' }],
+  }
+  const home = new Home({
+    [models]: inModels(JSON.stringify({ providers: { gateway: provider } })),
+    [settings]: JSON.stringify({
+      defaultProvider: 'gateway',
+      defaultModel: 'gpt-5.6-sol',
+      ...more,
+    }),
+  })
+  homes.push(home)
+  return home
+}
+
+describe.each(['pi 0.73.1', 'pi'])('%s', (runner) => {
+  const says = async (home: Home, env: Readonly<Record<string, string>> = {}) =>
+    (await prompt(runner, { home: home.path, env })).text
+
+  test.concurrent('reads line comments, and nothing of a file with a block comment', async () => {
+    const line = await says(aPair((text) => `// mine\n${text}`))
+    expect(line).toBe('pong')
+    const block = await says(aPair((text) => `/* mine */${text}`))
+    expect(block).toContain('No API key found')
+  })
+
+  test.concurrent('takes the login of auth.json before the key in models.json', async () => {
+    const home = aPair()
+    home.put('.pi/agent/auth.json', '{"gateway":{"type":"api_key","key":"sk-old"}}')
+    expect(await says(home)).toContain('Invalid token')
+  })
+
+  test.concurrent('starts with another model where enabledModels leaves ours out', async ({
+    onTestFinished,
+  }) => {
+    const own = await startGateway({ key })
+    onTestFinished(() => own.close())
+    const both = (text: string) =>
+      text.replace(gateway.url, own.url).replace('[{', '[{"id":"gpt-5.4"},{')
+    await says(aPair(both, { enabledModels: ['gateway/gpt-5.4'] }))
+    await says(aPair(both, { enabledModels: ['gateway/gpt-5.4', 'gateway/gpt-5.6-sol'] }))
+    const asked = own.requests().map(({ modelAsked }) => modelAsked)
+    expect(asked).toEqual(['gpt-5.4', 'gpt-5.6-sol'])
+  })
+
+  test.concurrent('asks a proxy for this machine too', async () => {
+    const env = { HTTP_PROXY: 'http://127.0.0.1:9' }
+    const pair = aPair((text) => text, { retry: { enabled: false } })
+    expect(await says(pair, env)).toContain('Connection error')
+    expect(await says(pair, { ...env, NO_PROXY: '127.0.0.1' })).toBe('pong')
+  })
+})

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aHome } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
+
+/** A client without files: its variables are printed without the key, and set for one process. */
+
+const key = 'sk-canary-env-9b8a7f6e5d4c3b2a'
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ port: 0, key })
+})
+afterAll(() => gateway.close())
+
+async function told(args: readonly string[], env: Record<string, string> = {}) {
+  const home = aHome({ key: `${key}\n` })
+  const whole = ['copilot', '--base-url', gateway.url, '--name', 'work', ...args]
+  const { status, stdout, stderr } = await runInProcess(home, whole, {
+    env: { REPOINT_API_KEY: key, ...env },
+  })
+  expect(stdout + stderr).not.toContain(key)
+  return { home, status, text: stdout }
+}
+
+describe('repoint copilot', () => {
+  test.each([
+    [
+      '/bin/bash',
+      `export COPILOT_MODEL='gpt-5.6-sol'`,
+      'read -rs COPILOT_PROVIDER_API_KEY && export',
+    ],
+    [
+      '/usr/bin/fish',
+      `set -gx COPILOT_MODEL 'gpt-5.6-sol'`,
+      'read -s -gx COPILOT_PROVIDER_API_KEY',
+    ],
+  ])('%s: proves the key and prints what sets the variables', async (SHELL, model, reading) => {
+    const { status, text } = await told([], { SHELL, COPILOT_PROVIDER_BEARER_TOKEN: 'x' })
+    expect(status).toBe(0)
+    expect(text).toContain('repoint run work -- copilot')
+    expect(text).toContain(`'${gateway.url}/v1'`)
+    for (const line of [model, reading, 'COPILOT_PROVIDER_WIRE_API', 'responses'])
+      expect(text).toContain(line)
+    expect(text).toMatch(/(unset|set -e) COPILOT_PROVIDER_BEARER_TOKEN/)
+  })
+
+  test('the key is read from the file that it was given in', async () => {
+    const file = aHome({ key: `${key}\n` }).at('key')
+    const { text } = await told(['--key-file', file])
+    expect(text).toContain(`export COPILOT_PROVIDER_API_KEY="$(cat '${file}')"`)
+  })
+
+  test('one document, and nothing changed but what is remembered', async () => {
+    const { text, home } = await told(['--json'])
+    expect(JSON.parse(text)).toMatchObject({
+      command: 'copilot',
+      changed: false,
+      model: 'gpt-5.6-sol',
+      gateway: 'work',
+      next: ['repoint run work -- copilot'],
+    })
+    expect(home.text('key')).toBe(`${key}\n`)
+  })
+
+  test('a key that is refused is said, and nothing is printed', async () => {
+    const { status, text } = await told([], { REPOINT_API_KEY: 'sk-canary-wrong-000000000000' })
+    expect(status).toBe(3)
+    expect(text).not.toContain('COPILOT_')
+  })
+})
