@@ -40,12 +40,17 @@ export const programs: readonly GatewayProgram[] = [
       const host = ['--header', `x-portkey-custom-host: ${upstream}/v1`]
       const openai = [...gptModel, '--header', 'x-portkey-provider: openai', ...host]
       return {
-        codex: { paste: '/v1', args: openai },
-        opencode: { paste: '/v1', args: openai },
-        claude: { paste: '', args: ['--header', 'x-portkey-provider: anthropic', ...host] },
+        codex: { paste: '/v1', args: openai, refused: 'gateway-fault' },
+        opencode: { paste: '/v1', args: openai, refused: 'gateway-fault' },
+        claude: {
+          paste: '',
+          args: ['--header', 'x-portkey-provider: anthropic', ...host],
+          refused: 'gateway-fault',
+        },
       }
     },
-    note: 'two headers of its own; its list of models fails, so the model is named',
+    // "TypeError: immutable" in its log; the same answer in one piece is handed on (2026-11-22).
+    note: 'two headers of its own; this version fails on every stream, with 500, so no client can use it',
   },
   {
     name: '@copilotkit/aimock',

@@ -25,8 +25,8 @@ export interface PiFile {
 }
 
 /**
- * models.json. From 0.73.1 on `//` comments and trailing commas may stand in it, block comments and
- * (up to 0.86) a byte order mark may not. One wrong type anywhere, and pi goes on without any of it,
+ * models.json. From 0.73.1 on `//` comments and trailing commas may stand in it, block comments may
+ * not, and a byte order mark only in 0.87.1. One wrong type anywhere, and pi goes on without any of it,
  * which it does not say to `pi -p` (run with 0.60.0, 0.73.1 and 0.87.1, 2026-11-22).
  */
 export function readModels(texts: FileTexts): PiFile {

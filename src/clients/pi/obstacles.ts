@@ -74,7 +74,7 @@ function unreadable(texts: FileTexts): readonly Obstacle[] {
   return [
     ...ignored(texts, 'auth', readAuth(texts), {
       code: 'pi-auth-unreadable',
-      effect: 'pi from 0.80 on finds no key at all, and an older one none of its logins',
+      effect: 'pi 0.87 finds no key at all, and older ones none of its logins',
     }),
     ...ignored(texts, 'models', readModels(texts), {
       code: 'pi-models-invalid',

@@ -96,7 +96,7 @@ function authorizingHeaders(
       headers,
       names: all,
     })),
-    // They count from 0.80 on.
+    // They count in 0.87.1, and not in 0.73.1.
     ...Object.entries(overrides).map(([id, override]) => ({
       path: [...providerPath(providerId), 'modelOverrides', id],
       headers: isTable(override) ? override['headers'] : undefined,
