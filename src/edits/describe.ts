@@ -82,8 +82,13 @@ function gathered(told: readonly Told[]): string[] {
 function describeChange(change: KeyChange, before: ConfigDocument | undefined): string | undefined {
   const key = showKey(change.path)
   const found = before?.get(change.path)
+  // A number is none: `maxOutputTokens`.
+  const isNumber = [change.value, found].every(
+    (value) => value === undefined || typeof value === 'number',
+  )
   const isSecret =
-    change.isSecret || change.path.some((key) => typeof key === 'string' && isSecretName(key))
+    change.isSecret ||
+    (!isNumber && change.path.some((key) => typeof key === 'string' && isSecretName(key)))
 
   // Codex writes `"OPENAI_API_KEY": null` beside a login: that is no key.
   const asFound = (value: ConfigValue | undefined) =>

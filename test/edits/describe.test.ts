@@ -53,6 +53,13 @@ describe('describe', () => {
     expect(describeEdit(edit, options).slice(1)).toEqual(['  + on: "x"', '  - off: "x"'])
   })
 
+  test('a number is no secret, whatever it is called; a text in its place is', () => {
+    const change = { path: ['maxTokens'], value: 4096 }
+    expect(describeEdit(anEdit('json', '{}', [change]), options)[1]).toBe('  + maxTokens = 4096')
+    const edit = anEdit('json', '{"maxTokens":"sk-secret-1111"}', [change])
+    expect(describeEdit(edit, options)[1]).not.toContain('sk-secret')
+  })
+
   test('says created and unchanged', () => {
     const changes = [{ path: ['a'], value: 1n }]
     expect(describeEdit(anEdit('json', null, changes), options)).toEqual([
