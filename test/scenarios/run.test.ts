@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
@@ -156,6 +156,26 @@ describe('repoint run', () => {
     })
   })
 
+  test('droid: a file of its own that only we may read, gone with the process', async () => {
+    const home = await aHomeBetween()
+    home.put(
+      'bin/droid',
+      `#!${process.execPath}
+const { readFileSync, statSync } = require('node:fs')
+const path = process.env.FACTORY_RUNTIME_SETTINGS_PATH
+const modes = [path, require('node:path').dirname(path)].map((one) => statSync(one).mode & 0o777)
+console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path, 'utf8') } }))
+`,
+    )
+    chmodSync(home.at('bin/droid'), 0o755)
+    const { args, env } = await started(home, ['two', 'droid', 'exec', 'hi'])
+    expect(env).toMatchObject({ modes: [0o600, 0o700] })
+    expect(JSON.parse(env['text']!)).toMatchObject({
+      customModels: [{ baseUrl: `${two.url}/v1`, apiKey: '${REPOINT_RUN_KEY}' }],
+    })
+    expect(existsSync(args[0]!)).toBe(false)
+  })
+
   test('the authorities of the gateway go along, in the variable that the client reads', async () => {
     const home = await aHomeBetween()
     const list = '.local/state/repoint/gateways.json'
@@ -184,6 +204,8 @@ describe('repoint run', () => {
 
   test('a shell: says which clients obey their files there', async () => {
     const home = await aHomeBetween()
+    for (const name of ['copilot', 'droid']) home.put(`bin/${name}`, '#!/bin/sh\n')
+    for (const name of ['copilot', 'droid']) chmodSync(home.at(`bin/${name}`), 0o755)
     const env = { PATH: `${home.at('bin')}:${process.env['PATH']}`, SHELL: '/bin/sh' }
     const { stdout, stderr, status } = await runCli(home, ['run', 'two'], {
       env,
@@ -193,6 +215,9 @@ describe('repoint run', () => {
     expect(JSON.parse(stdout).env).toMatchObject({
       OPENAI_API_KEY: keys.two,
       OPENCODE_CONFIG_CONTENT: expect.stringContaining(two.url),
+      COPILOT_PROVIDER_BASE_URL: `${two.url}/v1`,
+      FACTORY_RUNTIME_SETTINGS_PATH: expect.stringContaining('droid.json'),
+      REPOINT_RUN_KEY: keys.two,
     })
     expect(stderr).toContain('codex obeys its files there; for it: repoint run two -- codex')
   })

@@ -96,7 +96,6 @@ function forOneRun(_: FileTexts, choice: Choice, { args, env }: AskedRun): OneRu
       [names.model]: choice.models.model,
       [names.headers]: headers.length === 0 ? undefined : headers.join(headerSeparator),
       ...Object.fromEntries(names.others.map((name) => [name, undefined])),
-      [runKeyVariable]: undefined,
     },
   }
 }

@@ -65,6 +65,7 @@ export const droid: ClientModule = {
     testedVersions: testedVersions(tested),
     // Reads only; a refused key ends it with status 1 and nothing but "Exec failed".
     pingArgs: (prompt) => ['exec', prompt],
+    // FACTORY_EXTRA_CA_CERTS does the same.
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],
     pingEnv: { FACTORY_DROID_AUTO_UPDATE_ENABLED: 'false' },
   },
