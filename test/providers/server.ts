@@ -54,7 +54,8 @@ export async function startProvider(
     })),
   })
   const seen: SeenRequest[] = []
-  const server = createServer((incoming, response) => {
+  // As long as the gateway's own: else a connection may close just as it is used again.
+  const server = createServer({ keepAliveTimeout: 65_000 }, (incoming, response) => {
     void answer({ shape, key, gateway, incoming, response, seen })
   })
   await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle))
