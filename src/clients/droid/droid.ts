@@ -105,6 +105,7 @@ function droidFiles(machine: Machine, look: Look): readonly ConfigFile[] {
   const folders = look.exists(join(above[0]!, '.git')) ? above : [cwd]
   const inFolder = (folder: string) =>
     ['settings.json', 'settings.local.json'].map((name) => join(folder, '.factory', name))
+  // As the program of 0.225.2 names them; not run.
   const managed =
     machine.os === 'darwin'
       ? '/Library/Application Support/Factory'

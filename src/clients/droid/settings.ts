@@ -29,7 +29,8 @@ export const chatProvider = 'generic-chat-completion-api'
 
 /**
  * What `provider` may be. With any other text in one entry the whole list counts as empty, while
- * entries that are no object, or lack something, are passed over (0.215.0, 0.225.2, 2026-11-22).
+ * entries that are no object, or lack something, are passed over (0.215.0, 0.225.2, 2026-11-22). The
+ * names are those in the program of 0.225.2; of them the first two and `openai` were run.
  */
 export const knownProviders: readonly ConfigValue[] = [
   chatProvider,
