@@ -240,6 +240,14 @@ describe('for one run', () => {
     expect(JSON.stringify(files)).not.toContain(key)
   })
 
+  test('a gateway that takes the key in another header is refused: the key would stand in the file', () => {
+    const { texts, choice } = planned
+    const asked = { args: [], env: {}, folder }
+    expect(() => droid.forOneRun!(texts, { ...choice, keyHeader: 'x-api-key' }, asked)).toThrow(
+      'which droid takes from its files only',
+    )
+  })
+
   test('settings of its own are refused, because there can be one file', () => {
     expect(() => run(['--settings', 'x'])).toThrow('needs it here for the gateway')
     expect(() => run([], { FACTORY_RUNTIME_SETTINGS_PATH: '/x' })).toThrow('needs it here')

@@ -55,7 +55,9 @@ describe('describe', () => {
 
   test('a number is no secret, whatever it is called; a text in its place is', () => {
     const change = { path: ['maxOutputTokens'], value: 4096 }
-    expect(describeEdit(anEdit('json', '{}', [change]), options)[1]).toBe('  + maxOutputTokens = 4096')
+    expect(describeEdit(anEdit('json', '{}', [change]), options)[1]).toBe(
+      '  + maxOutputTokens = 4096',
+    )
     const edit = anEdit('json', '{"maxOutputTokens":"sk-secret-1111"}', [change])
     expect(describeEdit(edit, options)[1]).not.toContain('sk-secret')
   })

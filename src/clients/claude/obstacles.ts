@@ -17,7 +17,8 @@ import {
   unsetCommand,
   variableObstacles,
 } from '../shell.ts'
-import { fileOf, layersOf, placeOf, readFile, rootOf, shownUrl, textAt } from '../texts.ts'
+import { strongerSettings } from '../stronger-settings.ts'
+import { fileOf, layersOf, placeOf, readFile, rootOf, textAt } from '../texts.ts'
 import { isCredentialLine, linesOf } from './headers.ts'
 import {
   type ClaudeSettings,
@@ -456,6 +457,8 @@ function isCredential(name: string): boolean {
   return name === names.apiKey || name === names.token || name === names.headers
 }
 
+const claudeName = { id: 'claude', label: 'Claude Code' }
+
 /** Files that win over the settings: of the project in this folder, and of the administrator. */
 function layers(texts: FileTexts): readonly Obstacle[] {
   return [...layersOf(texts, 'project'), ...layersOf(texts, 'managed')].flatMap((file) => {
@@ -472,50 +475,10 @@ function layers(texts: FileTexts): readonly Obstacle[] {
     if (first === undefined) return []
     const keys = [first, ...others].map((path) => path.at(-1)).join(', ')
     const place = placeOf(readFile(file), first)
-    if (file.role === 'managed') return [administrators(keys, place)]
     const isTaken = takingAway.length > 0 || atRoot.includes('apiKeyHelper')
-    const url = env[names.baseUrl]
-    return [isTaken ? takenByProject(file, keys, place, url) : ofProject(keys, place)]
+    const takesKey = isTaken ? { url: env[names.baseUrl] } : undefined
+    return [strongerSettings(claudeName, { file, keys, place, takesKey })]
   })
-}
-
-function administrators(keys: string, place: string): Obstacle {
-  return {
-    code: 'claude-managed-settings',
-    message: `the administrator's settings set ${keys}, which wins over yours`,
-    place,
-    cure: 'Ask the administrator of this machine.',
-    weight: 'blocks',
-  }
-}
-
-function ofProject(keys: string, place: string): Obstacle {
-  return {
-    code: 'claude-project-settings',
-    message: `this folder's own settings set ${keys}, which wins over yours while Claude Code runs here`,
-    place,
-    cure: 'Remove them there, or start Claude Code in another folder.',
-    weight: 'may-block',
-  }
-}
-
-/** Whoever wrote this folder decides where the key goes, or what is run to get one. */
-function takenByProject(
-  file: FileText,
-  keys: string,
-  place: string,
-  url: string | undefined,
-): Obstacle {
-  const where = url === undefined ? 'another place or another key' : shownUrl(url)
-  return {
-    code: 'claude-project-settings',
-    message: `this folder's own settings set ${keys}: Claude Code, started here, takes your key to ${where}`,
-    place,
-    cure: 'Do not start Claude Code in this folder, unless you trust whoever wrote it.',
-    needsConsent: `Claude Code, started in this folder, takes your key to ${where}: ${file.path} says so.`,
-    ...(url === undefined ? {} : { leadsTo: rootOf(url) }),
-    weight: 'blocks',
-  }
 }
 
 function setEnv(name: string, value: string | undefined): Repair {

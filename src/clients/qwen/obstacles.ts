@@ -1,8 +1,9 @@
 import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
-import type { Choice, FileText, FileTexts, Obstacle, Scene } from '../client.ts'
+import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
 import { leftoverObstacles } from '../leftovers.ts'
 import { relativePlaceObstacles } from '../paths.ts'
 import { exportedVariables, isExported, proxyForHere, variableObstacles } from '../shell.ts'
+import { strongerSettings } from '../stronger-settings.ts'
 import {
   fileOf,
   isLoopbackUrl,
@@ -12,8 +13,6 @@ import {
   placeOf,
   type ReadFile,
   readFile,
-  rootOf,
-  shownUrl,
   withLostVersion,
 } from '../texts.ts'
 import {
@@ -332,8 +331,10 @@ const watched: readonly KeyPath[] = [
   paths.modelUrl,
 ]
 
-/** Of the watched keys those that decide where a key goes; the others change the model. */
+/** Those that decide where a key goes (a project's lists replace the user's); the others change the model. */
 const takingAway = watched.slice(0, 5)
+
+const qwenName = { id: 'qwen', label: 'Qwen Code' }
 
 /** Files that win over the settings: of the folder that Qwen Code is started in, and of the administrator. */
 function layers({ texts }: Scene): readonly Obstacle[] {
@@ -344,47 +345,9 @@ function layers({ texts }: Scene): readonly Obstacle[] {
     if (first === undefined) return []
     const keys = found.map((path) => path.join('.')).join(', ')
     const place = placeOf(file, first)
-    if (text.role === 'managed') return [administrators(keys, place)]
-    return [
-      found.some((path) => takingAway.includes(path))
-        ? takenByProject(text, keys, place)
-        : ofProject(keys, place),
-    ]
+    const takesKey = found.some((path) => takingAway.includes(path))
+      ? { url: file.document && inUse(file.document.root).url }
+      : undefined
+    return [strongerSettings(qwenName, { file: text, keys, place, takesKey })]
   })
-}
-
-function administrators(keys: string, place: string): Obstacle {
-  return {
-    code: 'qwen-managed-settings',
-    message: `the administrator's settings set ${keys}, which wins over yours`,
-    place,
-    cure: 'Ask the administrator of this machine.',
-    weight: 'blocks',
-  }
-}
-
-function ofProject(keys: string, place: string): Obstacle {
-  return {
-    code: 'qwen-project-settings',
-    message: `this folder's own settings set ${keys}, which wins over yours while Qwen Code runs here`,
-    place,
-    cure: 'Remove them there, or start Qwen Code in another folder.',
-    weight: 'may-block',
-  }
-}
-
-/** The lists of a project replace the user's: whoever wrote it decides where the key goes. */
-function takenByProject(text: FileText, keys: string, place: string): Obstacle {
-  const { root } = readFile(text).document ?? {}
-  const url = root === undefined ? undefined : inUse(root).url
-  const where = url === undefined ? 'another place or another key' : shownUrl(url)
-  return {
-    code: 'qwen-project-settings',
-    message: `this folder's own settings set ${keys}: Qwen Code, started here, takes your key to ${where}`,
-    place,
-    cure: 'Do not start Qwen Code in this folder, unless you trust whoever wrote it.',
-    needsConsent: `Qwen Code, started in this folder, takes your key to ${where}: ${text.path} says so.`,
-    ...(url === undefined ? {} : { leadsTo: rootOf(url) }),
-    weight: 'blocks',
-  }
 }

@@ -1,0 +1,43 @@
+import { execa } from 'execa'
+import { expect, test } from 'vitest'
+import { startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome } from '../support/home.ts'
+import { installedClient } from './support/install.ts'
+import { inferences } from './support/prompt.ts'
+
+const key = 'sk-real-droid-9d21c4e7b80f3a56'
+
+// As people have it, unlike the other tests: without FACTORY_AIRGAP_ENABLED it takes no model by itself.
+test('droid starts with the model that was set up, though another one of its user stands before it', async () => {
+  const gateway = await startGateway({ key })
+  const other = await startGateway()
+  const mine = {
+    model: 'gpt-5.4',
+    id: 'mine',
+    baseUrl: `${other.url}/v1`,
+    apiKey: other.key,
+    provider: 'generic-chat-completion-api',
+  }
+  const home = aHome({
+    '.factory/settings.json': JSON.stringify({ customModels: [mine] }),
+    'work/.keep': '',
+  })
+  const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
+  expect((await runCli(home, ['droid', '--yes', '--json'], { env })).status).toBe(0)
+
+  const [program, ...first] = installedClient('droid')
+  const said = await execa(program, [...first, 'exec', 'ping'], {
+    env: { PATH: process.env['PATH'], HOME: home.path, TERM: 'dumb' },
+    extendEnv: false,
+    cwd: home.at('work'),
+    stdin: 'ignore',
+    timeout: 100_000,
+    reject: false,
+  })
+  expect(said.stdout).toContain('pong')
+  expect(inferences(gateway.requests()).length).toBeGreaterThan(0)
+  expect(inferences(other.requests())).toEqual([])
+  await gateway.close()
+  await other.close()
+})
