@@ -18,8 +18,8 @@ import { nodePlatform } from '../dist/platform.js'
 
 const program = resolve('bin/repoint.js')
 const isQuick = process.argv.includes('--quick')
-const rounds = isQuick ? 7 : 21
-const growthRounds = isQuick ? 3 : 7
+const rounds = isQuick ? 7 : 15
+const growthRounds = isQuick ? 3 : 5
 const tolerance = 1.15
 const key = 'sk-bench-0000000000000000'
 

@@ -42,18 +42,13 @@ const needs = {
 }
 
 /**
- * What depends on Node most: files, processes, terminal, connections, and whole commands. The oldest Node
- * runs everything, in the default suite.
+ * What depends on Node most: files, processes, connections, and whole commands. The oldest Node runs
+ * everything, in the default suite.
  */
-const core = [
-  'test/platform',
-  'test/commands',
-  'test/gateway/http',
-  ...['clients', 'ground', 'run', 'terminal'].map((name) => `test/scenarios/${name}.test.ts`),
-]
+const core = ['test/platform', 'test/gateway/http', 'test/scenarios/clients.test.ts']
 
 /** Beside these what the newest Node may do otherwise than all before it. */
-const newest = [...core, 'test/scenarios', 'test/serve', 'test/gateway', 'test/errors.test.ts']
+const newest = [...core, 'test/commands', 'test/scenarios', 'test/serve']
 
 const [suite = 'unit', ...args] = process.argv.slice(2)
 const isBuilt = start([process.execPath, 'scripts/build.js', '--if-older']) === 0

@@ -86,7 +86,7 @@ function expectNoStrayKey(): void {
 }
 
 test.each(programs)(
-  '%s run: one process goes to the other gateway, no file changes, and back',
+  '%s run: one process goes to the other gateway, and no file changes',
   async (program) => {
     const home = await aHomeBetween(program)
     const { files, run: wordsFor } = clients[program] as RealClient
@@ -100,8 +100,6 @@ test.each(programs)(
     expect(inferences(two.requests()).length).toBeGreaterThan(0)
     expect(one.requests()).toEqual([])
 
-    expect(await prompt(program, { home: home.path })).toMatchObject({ hasAnswered: true })
-    expect(inferences(one.requests()).length).toBeGreaterThan(0)
     expectNoStrayKey()
   },
 )
