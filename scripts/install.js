@@ -18,6 +18,9 @@ const isWindows = process.platform === 'win32'
 export const packageSets = {
   // Gigabytes.
   clients: Object.assign({}, ...Object.keys(clients).map((name) => clientPackages(name))),
+  copilot: {
+    copilot: `npm:@github/copilot-${process.platform}-${process.arch}@1.0.102`,
+  },
   // Programs of gateways; test/providers/programs.ts says how each is started.
   gateways: {
     '@portkey-ai/gateway': '1.15.2',

@@ -24,16 +24,19 @@ function homeWith(name: string, start: Program) {
     })
 }
 
-test.concurrent.each([
+test.each([
   ['codex', codex, ['exec', '--skip-git-repo-check', 'ping']],
   ['claude', claude['2.1.330'], ['-p', 'ping']],
   ['opencode', opencode, ['run', 'ping']],
 ])('%s in a fresh home answers', async (name, start, args) => {
-  const { status, stdout } = await homeWith(name, start)('serve', '--', name, ...args)
-  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('pong') })
+  const { status, stdout, stderr } = await homeWith(name, start)('serve', '--', name, ...args)
+  expect({ status, stdout }, stderr).toEqual({
+    status: 0,
+    stdout: expect.stringContaining('pong'),
+  })
 })
 
-test.concurrent('codex in a home that is set up for another gateway answers too', async () => {
+test('codex in a home that is set up for another gateway answers too', async () => {
   const run = homeWith('codex', codex)
   const elsewhere = ['--base-url', 'http://127.0.0.1:9', '--model', 'another-model']
   expect((await run('codex', ...elsewhere, '--no-verify', '--yes', '--json')).status).toBe(0)
