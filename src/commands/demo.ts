@@ -5,7 +5,6 @@ import { unifiedDiff } from '../edits/describe.ts'
 import { type Bytes, sameBytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { Platform } from '../platform/platform.ts'
-import { startGateway } from '../serve/index.ts'
 import { type CommandFile, examples } from './command.ts'
 import { makeThrowawayHome } from './demo/throwaway-home.ts'
 import { readClientFiles } from './inventory/client-files.ts'
@@ -34,6 +33,7 @@ export const command: CommandFile<void> = {
 async function demo(session: Session): Promise<number> {
   const clients = (await loadClients()).filter(({ demoFiles }) => demoFiles !== undefined)
   const [first, ...others] = clients as [Client, ...Client[]]
+  const { startGateway } = await import('../serve/index.ts')
   const gateway = await startGateway({ port: 0 })
   const home = makeThrowawayHome(session.platform, clients)
   try {

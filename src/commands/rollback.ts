@@ -92,10 +92,10 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
   settleFirst(session)
   if (request.list) return listRecorded(session, request)
 
-  const families = await loadClients(familyRows)
+  const families = await recordedClients(session)
   const found = findRollback(session, request, families)
   if (found === undefined) return reportNothing(session, request)
-  refuseUnknownClient(session, found, families)
+  await refuseUnknownClient(session, found)
   refuseStrangeLogin(session, found, families)
 
   const { platform } = session
@@ -136,6 +136,14 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
   })
   const isHeld = !request.isDryRun && found.files.some(isHeldBack)
   return isHeld ? exitStatus['held-back'] : 0
+}
+
+/** One client of each family that a run names. */
+function recordedClients(session: Session): Promise<Client[]> {
+  const recorded = runsSoFar(session).flatMap(({ clients }) => clients)
+  return loadClients(
+    familyRows.filter(({ id }) => familyIds(id).some((one) => recorded.includes(one))),
+  )
 }
 
 function findRollback(

@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Session } from '../../src/commands/screen/session.ts'
-import { logLine, type ServeOptions, serveCommand } from '../../src/commands/serve.ts'
+import {
+  logLine,
+  runLocalGateway,
+  type ServeOptions,
+} from '../../src/commands/serve/local-gateway.ts'
 import { UserError } from '../../src/errors.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
 import type { Platform } from '../../src/platform/platform.ts'
@@ -33,7 +37,7 @@ function start(options: Partial<ServeOptions> = {}, env: Record<string, string> 
     interrupt: controller.signal,
   }
   const session = new Session(platform, { isJson: true })
-  const status = serveCommand(session, { ...plain, ...options })
+  const status = runLocalGateway(session, { ...plain, ...options })
   return { output, status, interrupt: () => controller.abort() }
 }
 

@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path'
 import { type Client, type FileTexts, protocolOf, type Settings } from '../../clients/client.ts'
-import { familyIds, rows } from '../../clients/list.ts'
+import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
 import { shownRoot } from '../../gateway/roots.ts'
 import type { RecordedFile, RollbackPlan, RunRecord } from '../../transaction/record.ts'
@@ -53,13 +53,10 @@ export function refuseStrangeLogin(
  *
  * @throws UserError `config-conflict`
  */
-export function refuseUnknownClient(
-  session: Session,
-  { plan }: RollbackPlan,
-  families: readonly Client[],
-): void {
+export async function refuseUnknownClient(session: Session, { plan }: RollbackPlan): Promise<void> {
   const unknown = plan.edits.filter((edit) => rows.every(({ id }) => id !== edit.client))
   if (unknown.length === 0) return
+  const families = await loadClients(familyRows)
   const paths = families.flatMap((one) => readClientFiles(session, one)).map(({ path }) => path)
   const edit = unknown.find(({ path }) => paths.includes(path))
   if (edit === undefined) return

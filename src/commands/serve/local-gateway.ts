@@ -1,0 +1,325 @@
+import { loadPrograms } from '../../clients/list.ts'
+import { compact } from '../../compact.ts'
+import { UserError } from '../../errors.ts'
+import { readCatalog } from '../../gateway/catalog.ts'
+import { isLoopback } from '../../gateway/input/base-url.ts'
+import { usualRoots } from '../../gateway/roots.ts'
+import type { Catalog } from '../../gateway/types.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { isUsableKey } from '../../serve/auth.ts'
+import {
+  builtInCatalog,
+  type CatalogEntry,
+  type Fault,
+  type Gateway,
+  type GatewayOptions,
+  type LoggedRequest,
+  startGateway,
+  type Upstream,
+} from '../../serve/index.ts'
+import { parseFault } from '../../serve/settings/fault-spec.ts'
+import { readModels } from '../../serve/settings/models-file.ts'
+import { Misfit } from '../../serve/settings/schema.ts'
+import { printable } from '../../text.ts'
+import { clientsCalled, forClient, statusOf, type Told } from '../gateways/one-run.ts'
+import { pointedAt } from '../gateways/variables.ts'
+import { newFolder, withFiles } from '../inventory/own-folder.ts'
+import type { Session } from '../screen/session.ts'
+
+/** What `repoint serve` can be told. */
+export interface ServeOptions {
+  /** 0: any free port. */
+  readonly port: number
+  readonly host: string
+  readonly keyFile?: string | undefined
+  /** The name of an environment variable. */
+  readonly keyEnv?: string | undefined
+  /** Path of a catalog. */
+  readonly models?: string | undefined
+  /** Path of a scenario. */
+  readonly scenario?: string | undefined
+  readonly record?: string | undefined
+  /** As written: `rate-limited,every=3`. */
+  readonly faults: readonly string[]
+  /** Print a line for each request. */
+  readonly log: boolean
+  /** Address of a real gateway. */
+  readonly upstream?: string | undefined
+  readonly allowHttp: boolean
+  readonly isJson: boolean
+  /** What stands after `--`; empty: stay until interrupted. */
+  readonly command: readonly string[]
+}
+
+const maxKeyBytes = 64 * 1024
+
+/** The upstream's catalog comes through our own gateway. */
+const ownTimeoutMs = 20_000
+
+/**
+ * Runs the local gateway until it is interrupted, or as long as a command runs beside it.
+ *
+ * @returns 0, or the exit status of the command
+ */
+export async function runLocalGateway(session: Session, options: ServeOptions): Promise<number> {
+  const { platform } = session
+  // Looking at it starts listening for signals: none may be lost once the first line is printed.
+  const { terminal, interrupt } = platform
+  const given = givenKey(platform, options)
+  const upstream = upstreamOf(platform, options)
+  const models = await readModelsFile(platform, options.models)
+  const logRequest = (request: LoggedRequest) => terminal.err(`${logLine(request)}\n`)
+
+  const gateway = await listen(
+    compact({
+      port: options.port,
+      host: options.host,
+      key: given,
+      faults: options.faults.map(readFaultFlag),
+      models,
+      scenarioFile: options.scenario,
+      recordFile: options.record,
+      upstream,
+      onRequest: options.log ? logRequest : undefined,
+      onScenario: (failure: string | undefined) => {
+        const said = printable(failure ?? 'The scenario was read again.')
+        if (!options.isJson) terminal.err(`${said}\n`)
+      },
+    }),
+  )
+
+  try {
+    const { url, key } = gateway
+    if (options.isJson) terminal.out(`${JSON.stringify({ url, key })}\n`)
+    else if (options.command.length === 0)
+      terminal.out(
+        greeting({
+          url,
+          newKey: given === undefined ? key : undefined,
+          upstream,
+          host: options.host,
+        }),
+      )
+
+    if (options.command.length > 0) {
+      const catalog = upstream === undefined ? { models: models ?? builtInCatalog } : undefined
+      return await runBeside(session, gateway, catalog, options.command)
+    }
+    await untilAborted(interrupt)
+    return 0
+  } finally {
+    await gateway.close()
+  }
+}
+
+interface Greeting {
+  readonly url: string
+  /** Undefined: it was given. */
+  readonly newKey: string | undefined
+  readonly upstream: Upstream | undefined
+  readonly host: string
+}
+
+function greeting({ url, newKey, upstream, host }: Greeting): string {
+  const lines = [
+    `The local gateway listens at ${url} (chat and responses clients: ${url}/v1).`,
+    newKey === undefined
+      ? 'It accepts the key that you gave it.'
+      : `Its key, printed this once: ${newKey}`,
+    `What is asked shows at ${url}/ as it happens. Ctrl-C ends it.`,
+  ]
+  if (!isLoopback(host))
+    lines.push(`Careful: ${host} lets other machines in, and the log is theirs to read.`)
+  if (upstream !== undefined) lines.push(`Requests are passed on to ${upstream.url}.`)
+  return `${lines.join('\n')}\n`
+}
+
+function givenKey(
+  { files, machine }: Platform,
+  { keyFile, keyEnv }: ServeOptions,
+): string | undefined {
+  if (keyFile !== undefined && keyEnv !== undefined)
+    throw new UserError({
+      code: 'usage',
+      message: 'The key is given more than once',
+      hint: 'Keep one of --key-file and --key-env.',
+    })
+
+  const name = keyEnv ?? 'REPOINT_API_KEY'
+  const text =
+    keyFile === undefined
+      ? machine.env[name]
+      : readText(() => files.read(keyFile, maxKeyBytes), `the key file ${keyFile}`)
+  const key = text?.trim()
+  if (!key && keyFile === undefined && keyEnv === undefined) return undefined
+  if (!key || !isUsableKey(key))
+    throw new UserError({
+      code: 'key-missing',
+      message: `There is no usable key in ${keyFile ?? name}`,
+      hint: keyHint,
+    })
+  return key
+}
+
+const keyHint = 'A key is one word of visible ASCII characters, at least 8 after `sk-`.'
+
+async function listen(options: GatewayOptions): Promise<Gateway> {
+  try {
+    return await startGateway(options)
+  } catch (error) {
+    const { code, message, syscall } = error as NodeJS.ErrnoException
+    if (syscall !== 'listen' && syscall !== 'getaddrinfo') throw error
+    throw new UserError({
+      code: 'usage',
+      message: `Cannot listen on ${options.host}, port ${options.port}: ${message}`,
+      hint:
+        code === 'EADDRINUSE'
+          ? 'Something listens there already: choose another --port, or 0 for any free one.'
+          : 'Check --host and --port.',
+      cause: error,
+    })
+  }
+}
+
+function readFaultFlag(text: string): Fault {
+  try {
+    return parseFault(text)
+  } catch (error) {
+    if (!(error instanceof Misfit)) throw error
+    throw new UserError({
+      code: 'usage',
+      message: `--fault ${text}: ${error.message}`,
+      hint: 'Examples: --fault quota, --fault status=502,every=3, --fault delay=500,route=messages',
+      cause: error,
+    })
+  }
+}
+
+async function readModelsFile(
+  { files }: Platform,
+  path: string | undefined,
+): Promise<readonly CatalogEntry[] | undefined> {
+  if (path === undefined) return undefined
+  // Loaded only when there is a file to read.
+  const { maxYamlBytes, readYaml } = await import('../../serve/settings/yaml.ts')
+  const text = readText(() => files.read(path, maxYamlBytes), `the catalog ${path}`)
+  return readYaml(text, path, readModels)
+}
+
+function readText(read: () => Uint8Array, what: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(read())
+  } catch (error) {
+    throw new UserError({
+      code: 'config-invalid',
+      message: `Cannot read ${what}: ${(error as Error).message}`,
+      hint: 'Check the path and its permissions; it must be UTF-8 text.',
+      cause: error,
+    })
+  }
+}
+
+function upstreamOf({ machine }: Platform, options: ServeOptions): Upstream | undefined {
+  if (options.upstream === undefined) return undefined
+  const key = machine.env['REPOINT_UPSTREAM_KEY']?.trim()
+  if (!key)
+    throw new UserError({
+      code: 'key-missing',
+      message: 'REPOINT_UPSTREAM_KEY is not set: --upstream needs the key of that gateway',
+      hint: 'Set it in the environment of this command.',
+    })
+
+  const url = URL.canParse(options.upstream) ? new URL(options.upstream) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '')
+    throw new UserError({
+      code: 'usage',
+      message: `--upstream ${options.upstream} is not an http address`,
+      hint: 'Give the root of the gateway, for example https://gw.example',
+    })
+  if (url.protocol === 'http:' && !isLoopback(url.hostname) && !options.allowHttp)
+    throw new UserError({
+      code: 'usage',
+      message: `--upstream ${url.origin} would send the key unencrypted`,
+      hint: 'Use https, or add --allow-http if you mean it.',
+    })
+  if (!isUsableKey(key))
+    throw new UserError({
+      code: 'key-missing',
+      message: 'REPOINT_UPSTREAM_KEY is no usable key',
+      hint: keyHint,
+    })
+
+  return { url: (url.origin + url.pathname).replace(/\/+$/, '').replace(/\/v1$/, ''), key }
+}
+
+/**
+ * Runs the command with everything that programs look at pointed at the gateway; a client that looks
+ * at its files instead is told in the way that it has for one run.
+ *
+ * @param served absent: only the gateway itself can tell
+ */
+async function runBeside(
+  session: Session,
+  { url, key }: Gateway,
+  served: Catalog | undefined,
+  [command = '', ...args]: readonly string[],
+): Promise<number> {
+  const { platform } = session
+  const { machine, interrupt } = platform
+  // REPOINT_UPSTREAM_KEY is for the upstream alone.
+  const env = { ...machine.env, REPOINT_UPSTREAM_KEY: undefined }
+  const access = {
+    baseUrl: url,
+    roots: usualRoots(url),
+    key,
+    timeoutMs: ownTimeoutMs,
+    env,
+    signal: interrupt,
+  }
+  const called = clientsCalled(session, await loadPrograms(), command)
+  const folder = newFolder(platform)
+  const told: Told =
+    called.length === 0
+      ? { args, env: pointedAt(access, env) }
+      : forClient(session, called, {
+          access,
+          catalog: served ?? (await readCatalog(access)),
+          asked: { args, env, folder },
+        })
+  const result = await withFiles(platform, folder, told.files ?? {}, () =>
+    platform.runInForeground(command, told.args, { signal: interrupt, env: told.env }),
+  )
+
+  return statusOf(result, command, 'Check the command after `--`.')
+}
+
+/** One request in one line; the key is masked already. */
+export function logLine(request: LoggedRequest): string {
+  const { method, path, protocol, modelAsked, modelServed, client, key, fault } = request
+  const model =
+    modelServed === undefined || modelServed === modelAsked
+      ? modelAsked
+      : `${modelAsked} -> ${modelServed}`
+  const parts = [
+    request.at.toISOString(),
+    request.status ?? '-',
+    protocol ?? `${method} ${path}`,
+    model ?? '-',
+    client.split(' ')[0] || '-',
+    key === '' ? 'no key' : request.keyMatches ? key : `${key} (wrong)`,
+    request.firstByteMs === undefined ? '-' : `${request.firstByteMs.toFixed(1)} ms`,
+    request.inputTokens === undefined ? '-' : `${request.inputTokens}+${request.outputTokens}`,
+  ]
+
+  if (request.state === 'cut') parts.push('cut')
+  if (fault !== undefined) parts.push(`fault: ${fault}`)
+  else if (request.reason !== undefined) parts.push(request.reason)
+  return printable(parts.join('  ')).replaceAll('\n', ' ')
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
