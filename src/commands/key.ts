@@ -6,7 +6,7 @@ import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import type { ProtocolName, Roots } from '../gateway/types.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import { type CommandFile, examples, type GatewayFlags, gatewayCommand } from './command.ts'
-import { clientsNow, isSetUp, type Place, placeOf } from './inventory/client-state.ts'
+import { clientsNow, isSetUp, noteLeftOut, type Place, placeOf } from './inventory/client-state.ts'
 import { gatewayOf as savedName } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 import { begin, setUp } from './setup.ts'
@@ -64,6 +64,8 @@ async function changeKey(session: Session, request: KeyRequest): Promise<number>
   const { baseUrl: _, ...gateway } = request.gateway
   const baseUrl = await gatewayOf(session, users, request.gateway)
   const affected = users.filter((one) => one.baseUrl === baseUrl)
+  if (request.clients.length === 0)
+    await noteLeftOut(session, runs, (setup) => setup.baseUrl === baseUrl)
 
   const { isDryRun, yes, verify, keychain } = request
   const asked = {

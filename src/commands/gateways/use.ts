@@ -2,7 +2,7 @@ import { Argument, Command } from '@commander-js/extra-typings'
 import { rowOf, rows } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
 import { type CommandFile, examples, timeoutOption } from '../command.ts'
-import { clientsNow, isSetUp } from '../inventory/client-state.ts'
+import { clientsNow, isSetUp, noteLeftOut } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import { savedChoices, savedGateway, savedGateways } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
@@ -94,6 +94,7 @@ async function clientsFor(session: Session, { name, clients }: UseRequest): Prom
   if (clients.length > 0) return rows.map(({ id }) => id).filter((id) => clients.includes(id))
 
   const runs = runsSoFar(session)
+  await noteLeftOut(session, runs)
   const setUp = (await clientsNow(session, runs)).flatMap(({ client, settings }) =>
     isSetUp(client, settings, runs) ? [client.id] : [],
   )
