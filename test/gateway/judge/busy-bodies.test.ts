@@ -21,7 +21,6 @@ describe('diagnose: a body made to keep a pattern busy', () => {
     for (const asked of ['catalog', 'chat', 'responses', 'messages'] as const) {
       for (const status of [200, 403, 404, 500]) {
         const answer: Answer = {
-          method: 'GET',
           url: 'https://gw.example/v1/models',
           status,
           headers: { 'content-type': type },

@@ -24,7 +24,6 @@ function outcomeOf([, asked, status, body, , more = {}]: Row) {
   const baseUrl = more.base ?? base
   return diagnose(
     {
-      method: asked === 'catalog' ? 'GET' : 'POST',
       url: baseUrl + routes[asked],
       status,
       headers: { 'content-type': json ? 'application/json' : 'text/html', ...more.headers },
@@ -449,7 +448,6 @@ for (const [asked, status, body, code, more = {}, says = ''] of borders) {
 test('a model without a price is not said to be forbidden to the key', () => {
   const outcome = diagnose(
     {
-      method: 'POST',
       url: 'https://gw.example/v1/responses',
       status: 500,
       headers: { 'content-type': 'application/json' },
