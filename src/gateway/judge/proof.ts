@@ -1,4 +1,4 @@
-import { asObject, jsonIn } from '../json.ts'
+import { asObject, jsonIn } from '../foreign-text.ts'
 import type { ProtocolName } from '../types.ts'
 
 /**
