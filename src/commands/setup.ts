@@ -7,7 +7,6 @@ import { unusualRoots } from '../gateway/roots.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan, checkTargets } from '../transaction/apply.ts'
 import type { Applied, RunRecord } from '../transaction/record.ts'
-import { applyRollback, planRollback } from '../transaction/rollback.ts'
 import { rootNotice } from '../transaction/target.ts'
 import {
   type CommandFile,
@@ -104,7 +103,8 @@ export async function setUp(
   const { access, proof } = await findProvenGateway(asked)
   const clients = named.filter((client) => proof.chosen.has(client))
   const run: RunWithGateway = { ...asked, clients, access }
-  const drafts = clients.map((client) => draftSetup(run, client, proof))
+  const drafts: Draft[] = []
+  for (const client of clients) drafts.push(await draftSetup(run, client, proof))
   const plan = planOf(run, drafts)
 
   session.notice(...drafts.flatMap(({ notices }) => notices))
@@ -152,7 +152,7 @@ export async function setUp(
       for (const client of clients) tried.push(await tryClient(session, client))
     }
   } catch (error) {
-    if (proof.isLeftToClients) takeBack(session, applied)
+    if (proof.isLeftToClients) await takeBack(session, applied)
     throw error
   }
   if (proof.isLeftToClients) rememberGateway(session, remembered)
@@ -163,7 +163,8 @@ export async function setUp(
 }
 
 /** There is no proof: what was written goes back. */
-function takeBack(session: Session, { run }: Applied): void {
+async function takeBack(session: Session, { run }: Applied): Promise<void> {
+  const { applyRollback, planRollback } = await import('../transaction/rollback.ts')
   const plan = run && planRollback(session.platform, { run: run.id })
   if (plan === undefined) return
   applyRollback(session.platform, plan)
