@@ -23,9 +23,9 @@ import { endOf } from '../../transaction/history.ts'
 import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
 import { readBlob } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
-import { readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
+import { openPlaces, readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
 import { rememberedModels } from './model-cache.ts'
-import { openPlaces } from './open-places.ts'
+import { gatewayOf } from './saved-gateways.ts'
 
 /** What is known about one client without asking it or the network. */
 export interface ClientState {
@@ -33,6 +33,10 @@ export interface ClientState {
   readonly texts: FileTexts
   readonly settings: Settings
   readonly origins: Origins
+  /** The gateway that it points at; undefined: its own service. */
+  readonly place: Place | undefined
+  /** What that is remembered as. */
+  readonly gateway: string | undefined
   /** What it is set up with. */
   readonly options: SetupOptions
   readonly obstacles: readonly Obstacle[]
@@ -252,6 +256,8 @@ function stateOf(
     texts,
     settings,
     origins: client.origins(texts),
+    place: placeOf(session, client, settings, runs ?? []),
+    gateway: gatewayOf(session, client, settings),
     options: configuredOptions(client, settings, runs ?? []),
     obstacles: [
       ...client.wrongNow(sceneOf(session, client, texts, runs ?? [])),
