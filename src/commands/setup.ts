@@ -29,7 +29,7 @@ import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
 import { keptChoices } from './setup/keep.ts'
 import { findProvenGateway } from './setup/prove.ts'
 import { reportDryRun, reportSetup, showDrafts } from './setup/report.ts'
-import type { RunWithGateway, SetupRequest, SetupRun } from './setup/run.ts'
+import type { ProvenRun, SetupRequest, SetupRun } from './setup/run.ts'
 
 export function commandFor(row: ClientRow): CommandFile<SetupRequest> {
   return {
@@ -73,11 +73,6 @@ function setupOptions(flags: readonly ClientFlag[], command: CommandUnknownOpts)
   return Object.assign({}, ...said, { slotModels })
 }
 
-/** Carries out a setup from the first question to what the files say in the end. Returns the exit status. */
-export async function setup(session: Session, request: SetupRequest): Promise<number> {
-  return setUp(session, request, begin(session))
-}
-
 /** What comes before every question of a command that sets clients up. Returns the recorded runs. */
 export function begin(session: Session): readonly RunRecord[] {
   session.notice(...rootNotice(session.platform))
@@ -86,11 +81,11 @@ export function begin(session: Session): readonly RunRecord[] {
   return runsSoFar(session)
 }
 
-/** The same as `setup` after its beginning. */
-export async function setUp(
+/** Carries out a setup from the first question to what the files say in the end. Returns the exit status. */
+export async function setup(
   session: Session,
   request: SetupRequest,
-  runs: readonly RunRecord[],
+  runs = begin(session),
 ): Promise<number> {
   if (request.keychain) expectKeychain(session)
   const named = await loadClients(request.clients.map(rowOf))
@@ -100,12 +95,10 @@ export async function setUp(
   }
   const consent = session.consent(request.yes)
   const kept = keptChoices(session, named, runs)
-  const asked: SetupRun = { session, request, consent, clients: named, runs, kept }
 
-  const { access, proof } = await findProvenGateway(asked)
-  const clients = named.filter((client) => proof.chosen.has(client))
-  const run: RunWithGateway = { ...asked, clients, access }
-  const drafts = clients.map((client) => draftSetup(run, client, proof))
+  const run = await findProvenGateway({ session, request, consent, clients: named, runs, kept })
+  const { access, catalog, clients, isLeftToClients } = run
+  const drafts = clients.map((client) => draftSetup(run, client))
   const plan = planOf(run, drafts)
 
   session.notice(...drafts.flatMap(({ notices }) => notices))
@@ -126,7 +119,7 @@ export async function setUp(
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 
   const [{ client, models }] = drafts as [Draft]
-  const isProvenBefore = request.verify && !proof.isLeftToClients
+  const isProvenBefore = request.verify && !isLeftToClients
   const used = {
     access,
     name: request.name,
@@ -140,9 +133,9 @@ export async function setUp(
     applyPlan(session.platform, plan),
   )
   session.noteApplied(applied)
-  if (proof.catalog !== undefined) rememberModels(session, proof.catalog)
+  if (catalog !== undefined) rememberModels(session, catalog)
   for (const { client } of drafts) expectReadBack(client, readClientFiles(session, client), access)
-  if (!proof.isLeftToClients) rememberGateway(session, remembered)
+  if (!isLeftToClients) rememberGateway(session, remembered)
 
   const changed = clients.filter(({ id }) => isChanged(applied, id))
   const toDo = await stopLeftRunning(session, changed, consent)
@@ -151,10 +144,10 @@ export async function setUp(
     if (request.tryClient)
       for (const client of clients) tried.push(await tryClient(session, client))
   } catch (error) {
-    if (proof.isLeftToClients) takeBack(session, applied)
+    if (isLeftToClients) takeBack(session, applied)
     throw error
   }
-  if (proof.isLeftToClients) rememberGateway(session, remembered)
+  if (isLeftToClients) rememberGateway(session, remembered)
   const advice = clients.map(({ restartAdvice }) => restartAdvice)
   const next = applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : []
   reportSetup(run, { plan, applied, tried, isProvenBefore, next })
@@ -169,7 +162,7 @@ function takeBack(session: Session, { run }: Applied): void {
   session.noteTakenBack()
 }
 
-function planOf({ request, access }: RunWithGateway, drafts: readonly Draft[]): Plan {
+function planOf({ request, access }: ProvenRun, drafts: readonly Draft[]): Plan {
   return {
     command: request.command,
     baseUrl: access.baseUrl,

@@ -20,9 +20,8 @@ import { sceneOf } from '../inventory/client-state.ts'
 import { openPlaces } from '../inventory/open-places.ts'
 import { rememberedHeaders } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { type Heard, lostModels, modelsOf, optionsFor } from './keep.ts'
-import type { Proof } from './prove.ts'
-import type { RunWithGateway } from './run.ts'
+import { lostModels, modelsOf, optionsFor } from './keep.ts'
+import type { Heard, ProvenRun } from './run.ts'
 
 /** One client's part of a setup, before anything is written. */
 export interface Draft {
@@ -40,12 +39,8 @@ export interface Draft {
  *
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
-export function draftSetup(
-  run: RunWithGateway,
-  client: Client,
-  { chosen }: Pick<Proof, 'chosen'>,
-): Draft {
-  const { session, request, access, runs, consent } = run
+export function draftSetup(run: ProvenRun, client: Client): Draft {
+  const { session, request, access, runs, consent, chosen } = run
   const { platform } = session
   const { models: allModels, heard } = chosen.get(client)!
   const options = optionsFor(run, client, access.roots, heard)
@@ -104,7 +99,7 @@ function onlyChosen({ contextWindow: _, ...models }: ModelChoice): ModelChoice {
 
 /** Which models of before are gone because the gateway has none of that name. */
 function lossNotices(
-  { kept, request }: RunWithGateway,
+  { kept, request }: ProvenRun,
   client: Client,
   after: FileTexts,
   heard: Heard,
