@@ -18,12 +18,11 @@ import {
   withSetupFlags,
 } from './command.ts'
 import { readClientFiles } from './inventory/client-files.ts'
-import { expectInstalled, type Tried, tryClient } from './inventory/client-program.ts'
+import { expectInstalled, stopLeftRunning } from './inventory/client-program.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
-import { expectKeychain } from './inventory/keychain.ts'
-import { stopLeftRunning } from './inventory/left-running.ts'
 import { rememberModels } from './inventory/model-cache.ts'
 import { keepingKey, rememberGateway } from './inventory/remember-gateway.ts'
+import type { Tried } from './inventory/try-client.ts'
 import type { Session } from './screen/session.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
 import { keptChoices } from './setup/keep.ts'
@@ -87,7 +86,7 @@ export async function setup(
   request: SetupRequest,
   runs = begin(session),
 ): Promise<number> {
-  if (request.keychain) expectKeychain(session)
+  if (request.keychain) (await import('./inventory/keychain.ts')).expectKeychain(session)
   const named = await loadClients(request.clients.map(rowOf))
   for (const client of named) {
     client.checkOptions?.(request.optionsOf?.get(client.id) ?? request.options)
@@ -141,8 +140,10 @@ export async function setup(
   const toDo = await stopLeftRunning(session, changed, consent)
   const tried: Tried[] = []
   try {
-    if (request.tryClient)
+    if (request.tryClient) {
+      const { tryClient } = await import('./inventory/try-client.ts')
       for (const client of clients) tried.push(await tryClient(session, client))
+    }
   } catch (error) {
     if (isLeftToClients) takeBack(session, applied)
     throw error

@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue, FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import { withLimits } from '../../gateway/models/limits.ts'
+import { withLimits } from '../../gateway/models/catalog.ts'
 import { defaultModel, smallModel, speaks } from '../../gateway/models/rules.ts'
 import { type Catalog, type CatalogModel, keyHeaders } from '../../gateway/types.ts'
 import type {
