@@ -7,7 +7,6 @@ import { unusualRoots } from '../gateway/roots.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan, checkTargets } from '../transaction/apply.ts'
 import type { Applied, RunRecord } from '../transaction/record.ts'
-import { applyRollback, planRollback } from '../transaction/rollback.ts'
 import { rootNotice } from '../transaction/target.ts'
 import {
   type CommandFile,
@@ -97,7 +96,8 @@ export async function setup(
 
   const run = await findProvenGateway({ session, request, consent, clients: named, runs, kept })
   const { access, catalog, clients, isLeftToClients } = run
-  const drafts = clients.map((client) => draftSetup(run, client))
+  const drafts: Draft[] = []
+  for (const client of clients) drafts.push(await draftSetup(run, client))
   const plan = planOf(run, drafts)
 
   session.notice(...drafts.flatMap(({ notices }) => notices))
@@ -145,7 +145,7 @@ export async function setup(
       for (const client of clients) tried.push(await tryClient(session, client))
     }
   } catch (error) {
-    if (isLeftToClients) takeBack(session, applied)
+    if (isLeftToClients) await takeBack(session, applied)
     throw error
   }
   if (isLeftToClients) rememberGateway(session, remembered)
@@ -156,7 +156,8 @@ export async function setup(
 }
 
 /** There is no proof: what was written goes back. */
-function takeBack(session: Session, { run }: Applied): void {
+async function takeBack(session: Session, { run }: Applied): Promise<void> {
+  const { applyRollback, planRollback } = await import('../transaction/rollback.ts')
   const plan = run && planRollback(session.platform, { run: run.id })
   if (plan === undefined) return
   applyRollback(session.platform, plan)

@@ -13,7 +13,6 @@ import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { rootFor } from '../../gateway/roots.ts'
 import type { ExtraHeader, GatewayAccess } from '../../gateway/types.ts'
-import { earlierVersions } from '../../transaction/rollback.ts'
 import { asPlanned, openPlaces, readClientFiles } from '../inventory/client-files.ts'
 import { authorityNotices } from '../inventory/client-program.ts'
 import { sceneOf } from '../inventory/client-state.ts'
@@ -38,7 +37,7 @@ export interface Draft {
  *
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
-export function draftSetup(run: ProvenRun, client: Client): Draft {
+export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft> {
   const { session, request, access, runs, consent, chosen } = run
   const { platform } = session
   const { models: allModels, heard } = chosen.get(client)!
@@ -55,7 +54,7 @@ export function draftSetup(run: ProvenRun, client: Client): Draft {
     providerId: options.providerId ?? 'gateway',
     models,
     options,
-    earlier: (role) => earlierVersions(platform, fileOf(texts, role).path),
+    earlier: await earlierOf(run, texts),
   }
   const obstacles = [
     ...client.inTheWay(sceneOf(session, client, texts, runs), choice),
@@ -89,6 +88,16 @@ export function draftSetup(run: ProvenRun, client: Client): Draft {
       ...lossNotices(run, client, after, heard),
     ],
   }
+}
+
+/** What earlier runs found: loaded only where there are some. */
+async function earlierOf(
+  { session, runs }: RunWithGateway,
+  texts: FileTexts,
+): Promise<Choice['earlier']> {
+  if (runs.length === 0) return undefined
+  const { earlierVersions } = await import('../../transaction/rollback.ts')
+  return (role) => earlierVersions(session.platform, fileOf(texts, role).path)
 }
 
 /** What the gateway says beside the models themselves is left out. */
