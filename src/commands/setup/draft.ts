@@ -92,7 +92,7 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
 
 /** What earlier runs found: loaded only where there are some. */
 async function earlierOf(
-  { session, runs }: RunWithGateway,
+  { session, runs }: ProvenRun,
   texts: FileTexts,
 ): Promise<Choice['earlier']> {
   if (runs.length === 0) return undefined
