@@ -1,8 +1,13 @@
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import { withLimits } from '../gateway/models/limits.ts'
-import { nearestModels } from '../gateway/models/nearest.ts'
-import { type ChosenModel, defaultModel, resolveModel, speaks } from '../gateway/models/rules.ts'
+import { withLimits } from '../gateway/models/catalog.ts'
+import {
+  type ChosenModel,
+  defaultModel,
+  nearestModels,
+  resolveModel,
+  speaks,
+} from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { ModelChoice, ModelUse, SetupOptions } from './client.ts'

@@ -13,8 +13,8 @@ import { applyRollback, planRollback, type RollbackOptions } from '../transactio
 import { rootNotice } from '../transaction/target.ts'
 import { type CommandFile, examples } from './command.ts'
 import { asPlanned, readClientFiles } from './inventory/client-files.ts'
+import { stopLeftRunning } from './inventory/client-program.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
-import { stopLeftRunning } from './inventory/left-running.ts'
 import {
   brokenBy,
   isAbandoned,

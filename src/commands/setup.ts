@@ -7,7 +7,6 @@ import { unusualRoots } from '../gateway/roots.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan, checkTargets } from '../transaction/apply.ts'
 import type { Applied, RunRecord } from '../transaction/record.ts'
-import { applyRollback, planRollback } from '../transaction/rollback.ts'
 import { rootNotice } from '../transaction/target.ts'
 import {
   type CommandFile,
@@ -18,12 +17,11 @@ import {
   withSetupFlags,
 } from './command.ts'
 import { readClientFiles } from './inventory/client-files.ts'
-import { expectInstalled, type Tried, tryClient } from './inventory/client-program.ts'
+import { expectInstalled, stopLeftRunning } from './inventory/client-program.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
-import { expectKeychain } from './inventory/keychain.ts'
-import { stopLeftRunning } from './inventory/left-running.ts'
 import { rememberModels } from './inventory/model-cache.ts'
 import { keepingKey, rememberGateway } from './inventory/remember-gateway.ts'
+import type { Tried } from './inventory/try-client.ts'
 import type { Session } from './screen/session.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
 import { keptChoices } from './setup/keep.ts'
@@ -92,7 +90,7 @@ export async function setUp(
   request: SetupRequest,
   runs: readonly RunRecord[],
 ): Promise<number> {
-  if (request.keychain) expectKeychain(session)
+  if (request.keychain) (await import('./inventory/keychain.ts')).expectKeychain(session)
   const named = await loadClients(request.clients.map(rowOf))
   for (const client of named) {
     client.checkOptions?.(request.optionsOf?.get(client.id) ?? request.options)
@@ -105,7 +103,8 @@ export async function setUp(
   const { access, proof } = await findProvenGateway(asked)
   const clients = named.filter((client) => proof.chosen.has(client))
   const run: RunWithGateway = { ...asked, clients, access }
-  const drafts = clients.map((client) => draftSetup(run, client, proof))
+  const drafts: Draft[] = []
+  for (const client of clients) drafts.push(await draftSetup(run, client, proof))
   const plan = planOf(run, drafts)
 
   session.notice(...drafts.flatMap(({ notices }) => notices))
@@ -148,10 +147,12 @@ export async function setUp(
   const toDo = await stopLeftRunning(session, changed, consent)
   const tried: Tried[] = []
   try {
-    if (request.tryClient)
+    if (request.tryClient) {
+      const { tryClient } = await import('./inventory/try-client.ts')
       for (const client of clients) tried.push(await tryClient(session, client))
+    }
   } catch (error) {
-    if (proof.isLeftToClients) takeBack(session, applied)
+    if (proof.isLeftToClients) await takeBack(session, applied)
     throw error
   }
   if (proof.isLeftToClients) rememberGateway(session, remembered)
@@ -162,7 +163,8 @@ export async function setUp(
 }
 
 /** There is no proof: what was written goes back. */
-function takeBack(session: Session, { run }: Applied): void {
+async function takeBack(session: Session, { run }: Applied): Promise<void> {
+  const { applyRollback, planRollback } = await import('../transaction/rollback.ts')
   const plan = run && planRollback(session.platform, { run: run.id })
   if (plan === undefined) return
   applyRollback(session.platform, plan)

@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import { withLimits } from '../../gateway/models/limits.ts'
+import { withLimits } from '../../gateway/models/catalog.ts'
 import { defaultModel, smallModel, speaks } from '../../gateway/models/rules.ts'
 import { type Catalog, keyHeaders } from '../../gateway/types.ts'
 import type {

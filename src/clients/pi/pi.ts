@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue } from '../../edits/plan.ts'
-import { withLimits } from '../../gateway/models/limits.ts'
+import { withLimits } from '../../gateway/models/catalog.ts'
 import { speaks } from '../../gateway/models/rules.ts'
 import { type Catalog, keyHeaders, type ProtocolName } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'

@@ -23,9 +23,8 @@ import { endOf } from '../../transaction/history.ts'
 import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
 import { readBlob } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
-import { readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
+import { openPlaces, readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
 import { rememberedModels } from './model-cache.ts'
-import { openPlaces } from './open-places.ts'
 
 /** What is known about one client without asking it or the network. */
 export interface ClientState {

@@ -13,11 +13,9 @@ import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { rootFor } from '../../gateway/roots.ts'
 import type { ExtraHeader, GatewayAccess } from '../../gateway/types.ts'
-import { earlierVersions } from '../../transaction/rollback.ts'
-import { authorityNotices } from '../inventory/authorities.ts'
-import { asPlanned, readClientFiles } from '../inventory/client-files.ts'
+import { asPlanned, openPlaces, readClientFiles } from '../inventory/client-files.ts'
+import { authorityNotices } from '../inventory/client-program.ts'
 import { sceneOf } from '../inventory/client-state.ts'
-import { openPlaces } from '../inventory/open-places.ts'
 import { rememberedHeaders } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { type Heard, lostModels, modelsOf, optionsFor } from './keep.ts'
@@ -40,11 +38,11 @@ export interface Draft {
  *
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
-export function draftSetup(
+export async function draftSetup(
   run: RunWithGateway,
   client: Client,
   { chosen }: Pick<Proof, 'chosen'>,
-): Draft {
+): Promise<Draft> {
   const { session, request, access, runs, consent } = run
   const { platform } = session
   const { models: allModels, heard } = chosen.get(client)!
@@ -61,7 +59,7 @@ export function draftSetup(
     providerId: options.providerId ?? 'gateway',
     models,
     options,
-    earlier: (role) => earlierVersions(platform, fileOf(texts, role).path),
+    earlier: await earlierOf(run, texts),
   }
   const obstacles = [
     ...client.inTheWay(sceneOf(session, client, texts, runs), choice),
@@ -95,6 +93,16 @@ export function draftSetup(
       ...lossNotices(run, client, after, heard),
     ],
   }
+}
+
+/** What earlier runs found: loaded only where there are some. */
+async function earlierOf(
+  { session, runs }: RunWithGateway,
+  texts: FileTexts,
+): Promise<Choice['earlier']> {
+  if (runs.length === 0) return undefined
+  const { earlierVersions } = await import('../../transaction/rollback.ts')
+  return (role) => earlierVersions(session.platform, fileOf(texts, role).path)
 }
 
 /** What the gateway says beside the models themselves is left out. */
