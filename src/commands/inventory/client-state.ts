@@ -60,9 +60,12 @@ export interface FileState {
 }
 
 /** The recorded runs of a client's family, newest first. */
-export function runsOf(client: ClientName, runs: readonly RunRecord[]): readonly RunRecord[] {
-  const ids = familyIds(client.id)
-  return runs.filter((run) => run.clients.some((id) => ids.includes(id)))
+export function runsOf(
+  { id }: Pick<ClientName, 'id'>,
+  runs: readonly RunRecord[],
+): readonly RunRecord[] {
+  const ids = familyIds(id)
+  return runs.filter(({ clients }) => clients.some((one) => ids.includes(one)))
 }
 
 /** The roots that repoint has written for this client. */
