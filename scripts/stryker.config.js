@@ -8,7 +8,7 @@ export const rooms = {
   transaction: { mutate: ['src/transaction/**/*.ts'], tests: 'test/transaction' },
   gateway: {
     mutate: ['src/gateway/input/**/*.ts', 'src/gateway/judge/**/*.ts'],
-    tests: 'test/gateway',
+    tests: 'test/gateway/{input,judge,models}',
   },
 }
 

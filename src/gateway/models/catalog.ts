@@ -96,7 +96,6 @@ function readModel(id: string, entry: Entry, isSafe: (text: string) => boolean):
     displayName:
       textOf(entry['display_name']) ??
       (entry['id'] === undefined ? undefined : textOf(entry['name'])),
-    ownedBy: textOf(entry['owned_by']),
   })
 }
 
