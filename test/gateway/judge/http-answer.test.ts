@@ -277,6 +277,20 @@ type Border = readonly [
   says?: string,
 ]
 const borders: readonly Border[] = [
+  ['chat', 400, other('an unexpected endpoint'), 'protocol-unsupported'],
+  ['chat', 400, other('the model not exist'), 'protocol-unsupported'],
+  ['chat', 400, other('no credentials for provider x'), 'model-unknown'],
+  ['chat', 401, other('Missing scope: model.request'), 'route-not-allowed'],
+  ['chat', 400, other('Missing header x-team-id'), 'header-missing', {}, 'header x-team-id beside'],
+  [
+    'chat',
+    400,
+    other('We require the required header: "x-team-id"'),
+    'header-missing',
+    {},
+    'header x-team-id beside',
+  ],
+  ['chat', 500, other('x-tenant header is required'), 'gateway-fault'],
   ['chat', 200, '', 'gateway-fault', { cut: 'encoding' }, 'cannot be unpacked'],
   ['catalog', 200, page('Hi'), 'not-an-api', { cut: 'limit' }, 'A web page answers'],
   ['chat', 200, page('Hi'), 'not-an-api', { cut: 'limit' }, 'A web page answers'],
