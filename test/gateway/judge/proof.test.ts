@@ -88,5 +88,5 @@ test.each<readonly [ProtocolName, string, boolean]>([
 test('proof: the last event is looked for at the end alone', () => {
   const end = 'data: {"type":"message_stop"}\n\n'
   expect(isComplete('messages', end + 'x'.repeat(200_000))).toBe(false)
-  expect(isComplete('messages', 'x'.repeat(300_000) + `\n${end}`)).toBe(true)
+  expect(isComplete('messages', `${'x'.repeat(300_000)}\n${end}`)).toBe(true)
 })
