@@ -1,8 +1,8 @@
 import { formatOf } from '../edits/format.ts'
 import type { FileEdit, KeyChange, KeyPath } from '../edits/plan.ts'
-import { repairToStrictJson } from '../edits/strict-json.ts'
 import { samePath, startsWith } from '../edits/values.ts'
 import type { FileText, FileTexts, Repair } from './client.ts'
+import { repairToStrictJson } from './strict-json.ts'
 import { fileOf } from './texts.ts'
 
 /**

@@ -25,6 +25,7 @@ import { readBlob } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 import { openPlaces, readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
 import { rememberedModels } from './model-cache.ts'
+import { gatewayOf } from './saved-gateways.ts'
 
 /** What is known about one client without asking it or the network. */
 export interface ClientState {
@@ -32,6 +33,10 @@ export interface ClientState {
   readonly texts: FileTexts
   readonly settings: Settings
   readonly origins: Origins
+  /** The gateway that it points at; undefined: its own service. */
+  readonly place: Place | undefined
+  /** What that is remembered as. */
+  readonly gateway: string | undefined
   /** What it is set up with. */
   readonly options: SetupOptions
   readonly obstacles: readonly Obstacle[]
@@ -215,6 +220,8 @@ function stateOf(
     texts,
     settings,
     origins: client.origins(texts),
+    place: placeOf(session, client, settings, runs ?? []),
+    gateway: gatewayOf(session, client, settings),
     options: configuredOptions(client, settings, runs ?? []),
     obstacles: [
       ...client.wrongNow(sceneOf(session, client, texts, runs ?? [])),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { repairToStrictJson, strictJsonProblem } from '../../src/edits/strict-json.ts'
-import { bytesOf, caught, show } from './helpers.ts'
+import { repairToStrictJson, strictJsonProblem } from '../../src/clients/strict-json.ts'
+import { bytesOf, caught, show } from '../edits/helpers.ts'
 
 test.each([
   ['{"a": 1}', undefined],
