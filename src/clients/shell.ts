@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path'
 import type { Machine } from '../platform/platform.ts'
-import type { Obstacle, Repair, Scene } from './client.ts'
+import type { ClientName, Obstacle, Repair, Scene } from './client.ts'
 import { isLoopbackUrl } from './texts.ts'
 
 /** One line of a shell profile that gives an exported variable a value. */
@@ -216,6 +216,24 @@ export function proxyForHere(url: string, env: Machine['env']): ProxyForHere | u
   if (exempt.some((host) => host === '*' || host === bare || host === hostname)) return undefined
   const others = exempt.filter((host) => host !== '')
   return { variable, host: bare, exempt: [...others, bare].join(',') }
+}
+
+export function proxyObstacles(
+  { id, label }: Pick<ClientName, 'id' | 'label'>,
+  url: string,
+  env: Machine['env'],
+): readonly Obstacle[] {
+  const found = proxyForHere(url, env)
+  if (found === undefined) return []
+  return [
+    {
+      code: `${id}-proxy`,
+      message: `${found.variable} is set: ${label} asks that proxy for ${found.host} too`,
+      place: 'environment',
+      cure: `Add ${found.host} to NO_PROXY.`,
+      weight: 'blocks',
+    },
+  ]
 }
 
 /** How to be rid of a variable that no shell profile is seen to set. */
