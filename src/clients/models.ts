@@ -33,6 +33,19 @@ export function chooseOneModel(
   }
 }
 
+/**
+ * The protocol for a client that speaks several: the first of `ranked` that the gateway lists for the
+ * model that is asked for or would be chosen; else chat, which every gateway serves.
+ */
+export function listedProtocol(
+  catalog: Catalog,
+  chosen: { readonly id: string } | undefined,
+  ranked: readonly ProtocolName[],
+): ProtocolName {
+  const entry = entryOf(catalog, chosen?.id)
+  return ranked.find((protocol) => entry && speaks(entry, protocol) === true) ?? 'chat'
+}
+
 /** What the rules would take a model for, in a client that has one. */
 export function oneUse(chosen: ChosenModel | undefined, role?: string): readonly ModelUse[] {
   return chosen === undefined ? [] : [{ ...chosen, ...(role === undefined ? {} : { role }) }]

@@ -1,7 +1,7 @@
 import { posix, win32 } from 'node:path'
 import type { KeyChange } from '../edits/plan.ts'
 import type { Machine } from '../platform/platform.ts'
-import type { Obstacle, Scene } from './client.ts'
+import type { ClientName, Obstacle, Scene } from './client.ts'
 import { isLoopbackUrl } from './texts.ts'
 
 /** One line of a shell profile that gives an exported variable a value. */
@@ -226,6 +226,24 @@ export function proxyForHere(url: string, env: Machine['env']): ProxyForHere | u
   if (exempt.some((host) => host === '*' || host === bare || host === hostname)) return undefined
   const others = exempt.filter((host) => host !== '')
   return { variable, host: bare, exempt: [...others, bare].join(',') }
+}
+
+export function proxyObstacles(
+  { id, label }: Pick<ClientName, 'id' | 'label'>,
+  url: string,
+  env: Machine['env'],
+): readonly Obstacle[] {
+  const found = proxyForHere(url, env)
+  if (found === undefined) return []
+  return [
+    {
+      code: `${id}-proxy`,
+      message: `${found.variable} is set: ${label} asks that proxy for ${found.host} too`,
+      place: 'environment',
+      cure: `Add ${found.host} to NO_PROXY.`,
+      weight: 'blocks',
+    },
+  ]
 }
 
 /** How to be rid of a variable that no shell profile is seen to set. */

@@ -220,7 +220,7 @@ function readBackDroid(texts: FileTexts): Settings {
         ? {}
         : { key, keyPath: settings.path }
       : keyed && { ...keyed, keyPath: settings.path }),
-    ...(headers.length === 0 ? {} : { headers }),
+    headers,
     providerId: found?.providerId,
     contextWindow: typeof window === 'number' ? window : undefined,
     broken:

@@ -184,7 +184,7 @@ function readBackPi(texts: FileTexts): Settings {
   return compact({
     root,
     protocol,
-    headers: headers.length === 0 ? undefined : headers,
+    headers,
     keyHeader: keyed?.keyHeader,
     model,
     providerId,

@@ -18,9 +18,8 @@ import { authorityNotices } from '../inventory/client-program.ts'
 import { sceneOf } from '../inventory/client-state.ts'
 import { rememberedHeaders } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { type Heard, lostModels, modelsOf, optionsFor } from './keep.ts'
-import type { Proof } from './prove.ts'
-import type { RunWithGateway } from './run.ts'
+import { lostModels, modelsOf, optionsFor } from './keep.ts'
+import type { Heard, ProvenRun } from './run.ts'
 
 /** One client's part of a setup, before anything is written. */
 export interface Draft {
@@ -38,12 +37,8 @@ export interface Draft {
  *
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
-export async function draftSetup(
-  run: RunWithGateway,
-  client: Client,
-  { chosen }: Pick<Proof, 'chosen'>,
-): Promise<Draft> {
-  const { session, request, access, runs, consent } = run
+export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft> {
+  const { session, request, access, runs, consent, chosen } = run
   const { platform } = session
   const { models: allModels, heard } = chosen.get(client)!
   const options = optionsFor(run, client, access.roots, heard)
@@ -97,7 +92,7 @@ export async function draftSetup(
 
 /** What earlier runs found: loaded only where there are some. */
 async function earlierOf(
-  { session, runs }: RunWithGateway,
+  { session, runs }: ProvenRun,
   texts: FileTexts,
 ): Promise<Choice['earlier']> {
   if (runs.length === 0) return undefined
@@ -112,7 +107,7 @@ function onlyChosen({ contextWindow: _, ...models }: ModelChoice): ModelChoice {
 
 /** Which models of before are gone because the gateway has none of that name. */
 function lossNotices(
-  { kept, request }: RunWithGateway,
+  { kept, request }: ProvenRun,
   client: Client,
   after: FileTexts,
   heard: Heard,
