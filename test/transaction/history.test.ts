@@ -12,7 +12,13 @@ const settings = aFile('/h/.claude/settings.json', 'claude')
 
 function aRun(id: string, files: readonly RecordedFile[], undoes?: string): RunRecord {
   const clients = [...new Set(files.map(({ client }) => client))]
-  return { id, files, clients, ...(undoes === undefined ? {} : { undoes }) } as RunRecord
+  const run: Partial<RunRecord> = {
+    id,
+    files,
+    clients,
+    ...(undoes === undefined ? {} : { undoes }),
+  }
+  return run as RunRecord
 }
 
 /** What stands in a file, as `run/by`, and which undos could be redone. */
