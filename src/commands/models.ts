@@ -10,7 +10,7 @@ import {
   gatewayCommand,
   newestGateway,
 } from './command.ts'
-import { askCatalog } from './find-gateway.ts'
+import { askCatalog } from './gateways/ask-catalog.ts'
 import type { Session } from './screen/session.ts'
 
 const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
