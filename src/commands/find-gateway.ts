@@ -4,7 +4,7 @@ import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { type HeaderSources, readHeader, withAsked } from '../gateway/input/header.ts'
-import { cleanKey } from '../gateway/input/key.ts'
+import { cleanKey, maxKeyBytes } from '../gateway/input/key.ts'
 import { assumedRoots } from '../gateway/roots.ts'
 import type { GatewayAccess, Roots } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
@@ -15,9 +15,6 @@ import { isAtOwnRoot, placeOf, runsOf } from './inventory/client-state.ts'
 import { knownGateway } from './inventory/remember-gateway.ts'
 import { caFileFor, hideHeaders, savedRoots } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
-
-/** A key is a line; whatever is larger is not one. */
-const maxKeyBytes = 64 * 1024
 
 /** What is known before anything is looked for: from an earlier run, or from a first try. */
 export interface Known {
@@ -158,12 +155,10 @@ export async function configuredGateways(
 
   return (await loadClients(configured)).flatMap((client) => {
     const settings = settingsNow(session, client) ?? {}
-    const { key, headers, keyHeader } = settings
+    const { key } = settings
     const place = placeOf(session, client, settings, runs)
     const isOurs = isAtOwnRoot(client, settings, runs)
-    return place && isOurs && key
-      ? [{ label: client.label, ...place, key, way: { headers, keyHeader } }]
-      : []
+    return place && isOurs && key ? [{ label: client.label, ...place, key, way: settings }] : []
   })
 }
 
