@@ -13,7 +13,7 @@ import {
   type SetupManner,
   setupFlags,
 } from './command.ts'
-import { clientsNow, isSetUp, type Place, placeOf } from './inventory/client-state.ts'
+import { clientsNow, isSetUp, noteLeftOut, type Place, placeOf } from './inventory/client-state.ts'
 import { gatewayOf as savedName } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 import { begin, setup } from './setup.ts'
@@ -55,6 +55,8 @@ async function changeKey(session: Session, request: KeyRequest): Promise<number>
   const users = usersNamed(await usersNow(session, runs), request.clients)
   const baseUrl = await gatewayOf(session, users, request.gateway)
   const affected = users.filter((one) => one.baseUrl === baseUrl)
+  if (request.clients.length === 0)
+    await noteLeftOut(session, runs, (setup) => setup.baseUrl === baseUrl)
 
   return setup(
     session,

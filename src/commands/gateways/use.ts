@@ -10,7 +10,7 @@ import {
   setupFlags,
   timeoutOption,
 } from '../command.ts'
-import { clientsNow, isSetUp } from '../inventory/client-state.ts'
+import { clientsNow, isSetUp, noteLeftOut } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import { savedChoices, savedGateway, savedGateways } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
@@ -83,6 +83,7 @@ async function clientsFor(
   if (clients.length > 0) return oneOfEachFamily(clients)
 
   const runs = runsSoFar(session)
+  await noteLeftOut(session, runs)
   const setUp = (await clientsNow(session, runs)).flatMap(({ client, settings }) =>
     isSetUp(client, settings, runs) ? [client.id] : [],
   )
