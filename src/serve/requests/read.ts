@@ -19,6 +19,19 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
+export function asObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+/** A path of keys and indexes as one would write it: `answers[0].then`. */
+export function pathText(path: readonly PropertyKey[]): string {
+  return path
+    .map((step, index) =>
+      typeof step === 'number' ? `[${step}]` : index === 0 ? String(step) : `.${String(step)}`,
+    )
+    .join('')
+}
+
 /** The text of content that is a string or a list of blocks with `text`. */
 export function contentText(content: unknown): string {
   if (typeof content === 'string') return content
