@@ -6,9 +6,8 @@ import {
 } from '@commander-js/extra-typings'
 import packageJson from '../package.json' with { type: 'json' }
 import { environmentRows, rows } from './clients/list.ts'
-import { type CommandFile, examples } from './commands/command.ts'
+import { asUsageError, type CommandFile, examples, keyOnCommandLine } from './commands/command.ts'
 import { Declined, Session } from './commands/screen/session.ts'
-import { asUsageError, keyOnCommandLine } from './commands/usage-error.ts'
 import { exitStatus, renderError, UserError } from './errors.ts'
 import type { Platform } from './platform/platform.ts'
 

@@ -305,7 +305,7 @@ export interface Choice {
    * what others have written since. None where the records cannot tell. Asked for only where it
    * matters: each costs a few parses.
    */
-  readonly earlier?: (role: string) => Iterable<Bytes | null>
+  readonly earlier?: ((role: string) => Iterable<Bytes | null>) | undefined
 }
 
 /** What removes an obstacle from a target file. */

@@ -2,7 +2,7 @@ import type { ConfigValue, KeyChange, KeyPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { isCredentialHeader, judgedHeader } from '../gateway/input/header.ts'
 import { type ExtraHeader, type KeyHeader, keyHeaders } from '../gateway/types.ts'
-import type { Choice, ClientModule, ClientName } from './client.ts'
+import { type Choice, type ClientModule, type ClientName, runKeyVariable } from './client.ts'
 import { isTable } from './texts.ts'
 
 /** How a gateway is asked: what goes along beside the key, and where the key goes. */
@@ -94,17 +94,29 @@ function textHeaders(found: ConfigValue | undefined) {
   )
 }
 
+/**
+ * What a client is to send in one process, a variable each: its arguments and files can be read by
+ * others. The key has its variable already.
+ */
+export function headersInVariables(
+  choice: Choice,
+): readonly (ExtraHeader & { readonly variable: string })[] {
+  return wantedHeaders(choice).map((header, index) => ({
+    ...header,
+    variable: header.name === choice.keyHeader ? runKeyVariable : `REPOINT_RUN_HEADER_${index + 1}`,
+  }))
+}
+
 /** What a table of headers sends, the key apart, if it is there. */
 export function readHeaders(found: ConfigValue | undefined): {
-  readonly headers: readonly ExtraHeader[]
+  /** Undefined: none. */
+  readonly headers: readonly ExtraHeader[] | undefined
   readonly keyed: { readonly keyHeader: KeyHeader; readonly key: string } | undefined
 } {
   const all = textHeaders(found).map(({ name, value }) => judgedHeader(name, value))
   const keyed = keyHeaders.flatMap((keyHeader) =>
     all.filter(({ name }) => name === keyHeader).map(({ value: key }) => ({ keyHeader, key })),
   )
-  return {
-    headers: all.filter(({ name }) => keyHeaders.every((one) => one !== name)),
-    keyed: keyed[0],
-  }
+  const headers = all.filter(({ name }) => keyHeaders.every((one) => one !== name))
+  return { headers: headers.length === 0 ? undefined : headers, keyed: keyed[0] }
 }

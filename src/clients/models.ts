@@ -1,8 +1,13 @@
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import { withLimits } from '../gateway/models/limits.ts'
-import { nearestModels } from '../gateway/models/nearest.ts'
-import { type ChosenModel, defaultModel, resolveModel, speaks } from '../gateway/models/rules.ts'
+import { withLimits } from '../gateway/models/catalog.ts'
+import {
+  type ChosenModel,
+  defaultModel,
+  nearestModels,
+  resolveModel,
+  speaks,
+} from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { ModelChoice, ModelUse, SetupOptions } from './client.ts'
@@ -26,6 +31,19 @@ export function chooseOneModel(
     ...limits,
     notes: [...aboutNames(catalog, [options.model], options), ...notes],
   }
+}
+
+/**
+ * The protocol for a client that speaks several: the first of `ranked` that the gateway lists for the
+ * model that is asked for or would be chosen; else chat, which every gateway serves.
+ */
+export function listedProtocol(
+  catalog: Catalog,
+  chosen: { readonly id: string } | undefined,
+  ranked: readonly ProtocolName[],
+): ProtocolName {
+  const entry = entryOf(catalog, chosen?.id)
+  return ranked.find((protocol) => entry && speaks(entry, protocol) === true) ?? 'chat'
 }
 
 /** What the rules would take a model for, in a client that has one. */

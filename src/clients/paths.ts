@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path'
 import type { Machine } from '../platform/platform.ts'
-import type { Obstacle } from './client.ts'
+import type { ConfigFile, Look, Obstacle } from './client.ts'
 
 /** How paths are built on a machine, whatever the system that we run on. */
 export function pathsOf(machine: Machine) {
@@ -21,6 +21,23 @@ export function pathsOf(machine: Machine) {
       return value ? paths.resolve(machine.cwd, value) : undefined
     },
   }
+}
+
+/**
+ * The files that a client reads beside its target `target`, where they exist, by their roles. A path
+ * that stands there twice counts where it stands first.
+ */
+export function layersThere(
+  look: Look,
+  target: string,
+  roles: readonly (readonly [role: string, paths: readonly string[]])[],
+): readonly ConfigFile[] {
+  const seen = new Set([target])
+  return roles.flatMap(([role, paths]) =>
+    paths
+      .filter((path) => look.exists(path) && !seen.has(path) && seen.add(path))
+      .map((path) => ({ role, path, format: 'json', holdsSecret: true, use: 'layer' }) as const),
+  )
 }
 
 /** Variables that name another place in every folder that the client is started in. */

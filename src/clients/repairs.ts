@@ -1,8 +1,8 @@
 import { formatOf } from '../edits/format.ts'
 import type { FileEdit, KeyChange, KeyPath } from '../edits/plan.ts'
-import { repairToStrictJson } from '../edits/strict-json.ts'
 import { samePath, startsWith } from '../edits/values.ts'
-import type { FileText, FileTexts, Repair } from './client.ts'
+import type { FileText, FileTexts, Obstacle, Repair } from './client.ts'
+import { repairToStrictJson } from './strict-json.ts'
 import { fileOf } from './texts.ts'
 
 /**
@@ -56,6 +56,19 @@ export function planRepairs(
 ): readonly FileEdit[] {
   const roles = [...new Set(repairs.map((repair) => repair.role))]
   return roles.map((role) => editKeys(client, fileOf(texts, role), [], repairs))
+}
+
+/** The cure of an obstacle that `change` takes out of a file, and that its owner may miss. */
+export function removal(
+  { role, path }: Pick<FileText, 'role' | 'path'>,
+  what: string,
+  change: Omit<KeyChange, 'value'>,
+): Pick<Obstacle, 'cure' | 'repair' | 'needsConsent'> {
+  return {
+    cure: 'Remove it.',
+    repair: { role, changes: [{ ...change, value: undefined }] },
+    needsConsent: `${what} is removed from ${path}.`,
+  }
 }
 
 /** Whether one path is the other or leads to it. */

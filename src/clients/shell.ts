@@ -1,7 +1,6 @@
 import { posix, win32 } from 'node:path'
-import type { KeyChange } from '../edits/plan.ts'
 import type { Machine } from '../platform/platform.ts'
-import type { Obstacle, Scene } from './client.ts'
+import type { ClientName, Obstacle, Repair, Scene } from './client.ts'
 import { isLoopbackUrl } from './texts.ts'
 
 /** One line of a shell profile that gives an exported variable a value. */
@@ -151,14 +150,12 @@ function isEmpty(value: string): boolean {
 }
 
 /** A variable that defeats a setup. */
-export interface DefeatingVariable {
+interface DefeatingVariable extends Pick<Obstacle, 'code' | 'weight'> {
   readonly name: string
-  readonly code: string
   /** What the client does with it, as the end of a sentence. */
   readonly effect: string
-  readonly weight: Obstacle['weight']
-  /** The role of the file and the change that takes its effect away, where there is one. */
-  readonly repair?: { readonly role: string; readonly change: KeyChange }
+  /** What takes its effect away in a file of the client, where there is such a thing. */
+  readonly repair?: Repair
 }
 
 /**
@@ -174,31 +171,24 @@ export function variableObstacles(
     exported: exportedVariables(path, text),
   }))
   return variables.flatMap((variable): Obstacle[] => {
-    const { name, code, effect, weight } = variable
-    const repair = variable.repair && {
-      repair: { role: variable.repair.role, changes: [variable.repair.change] },
-    }
+    const { name, effect, ...shared } = variable
     const lines = profiles.flatMap(({ path, exported }) =>
       exported.filter((found) => found.name === name).map((found) => `${path}:${found.line}`),
     )
     const fromLines = lines.map(
       (place): Obstacle => ({
-        code,
+        ...shared,
         message: `${name} is exported in a shell profile: ${effect}`,
         place,
         cure: 'Remove the line and open a new terminal.',
-        weight,
-        ...repair,
       }),
     )
     if (!machine.env[name]) return fromLines
     const here: Obstacle = {
-      code,
+      ...shared,
       message: `${name} is set in this environment: ${effect}`,
       place: 'environment',
       cure: lines.length === 0 ? unsetCommand(machine, name) : `\`${unsetOf(machine, name)}\``,
-      weight,
-      ...repair,
     }
     return [here, ...fromLines]
   })
@@ -226,6 +216,24 @@ export function proxyForHere(url: string, env: Machine['env']): ProxyForHere | u
   if (exempt.some((host) => host === '*' || host === bare || host === hostname)) return undefined
   const others = exempt.filter((host) => host !== '')
   return { variable, host: bare, exempt: [...others, bare].join(',') }
+}
+
+export function proxyObstacles(
+  { id, label }: Pick<ClientName, 'id' | 'label'>,
+  url: string,
+  env: Machine['env'],
+): readonly Obstacle[] {
+  const found = proxyForHere(url, env)
+  if (found === undefined) return []
+  return [
+    {
+      code: `${id}-proxy`,
+      message: `${found.variable} is set: ${label} asks that proxy for ${found.host} too`,
+      place: 'environment',
+      cure: `Add ${found.host} to NO_PROXY.`,
+      weight: 'blocks',
+    },
+  ]
 }
 
 /** How to be rid of a variable that no shell profile is seen to set. */

@@ -54,19 +54,42 @@ export function textAt(file: ReadFile, path: KeyPath): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** What stands in a file at `path`, as a table; empty for anything else. */
-export function tableAt(
-  file: ReadFile,
-  path: KeyPath,
-): { readonly [key: string]: ConfigValue } | undefined {
+/** What stands in a file at `path`, as a table; undefined for anything else. */
+export function tableAt(file: ReadFile, path: KeyPath): Table | undefined {
   const value = path.length === 0 ? file.document?.root : file.document?.get(path)
   return isTable(value) ? value : undefined
 }
 
-export function isTable(
-  value: ConfigValue | undefined,
-): value is { readonly [key: string]: ConfigValue } {
+export type Table = { readonly [key: string]: ConfigValue }
+
+export function isTable(value: ConfigValue | undefined): value is Table {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What stands at `path` below a value, through tables alone. */
+export function valueIn(value: ConfigValue | undefined, path: KeyPath): ConfigValue | undefined {
+  return path.reduce<ConfigValue | undefined>(
+    (found, key) =>
+      isTable(found) && typeof key === 'string' && Object.hasOwn(found, key)
+        ? found[key]
+        : undefined,
+    value,
+  )
+}
+
+export function numberIn(value: ConfigValue | undefined, path: KeyPath): number | undefined {
+  const found = valueIn(value, path)
+  return typeof found === 'number' ? found : undefined
+}
+
+/** One table over another: tables are merged key by key, all else is replaced. */
+export function merged(below: Table, above: Table = {}): Table {
+  const all = new Map(Object.entries(below))
+  for (const [key, value] of Object.entries(above)) {
+    const old = all.get(key)
+    all.set(key, isTable(old) && isTable(value) ? merged(old, value) : value)
+  }
+  return Object.fromEntries(all)
 }
 
 /** `file:line` of the key, or the file where the line is not known. */
@@ -97,6 +120,11 @@ export function isOwnAddress(
   if (url === undefined) return false
   const own = choice === undefined ? ownRoots : [...ownRoots, choice.root]
   return own.some((root) => isSameButVersion(root, rootOf(url)))
+}
+
+/** A model server on this machine may need no key; an address that repoint has written does. */
+export function mayNeedNoKey(url: string | undefined, scene: Scene): boolean {
+  return isLoopbackUrl(url) && !isOwnAddress(url, scene)
 }
 
 /** The address with the `/v1` that repoint has written and that is gone; undefined: none is. */
@@ -135,8 +163,6 @@ export function overlaid(base: Table, changes: readonly KeyChange[]): Table {
     base,
   )
 }
-
-type Table = { readonly [key: string]: ConfigValue }
 
 /** A path into a list leads nowhere here. */
 function withValue(base: Table, [name, ...rest]: KeyPath, value: ConfigValue): Table {

@@ -1,10 +1,15 @@
 import {
+  Argument,
   Command,
+  type CommanderError,
   type CommandUnknownOpts,
   InvalidArgumentError,
   Option,
   type OptionValues,
 } from '@commander-js/extra-typings'
+import { rows } from '../clients/list.ts'
+import { UserError } from '../errors.ts'
+import { looksLikeKey } from '../text.ts'
 import type { Session } from './screen/session.ts'
 
 /** What the file of a command holds. */
@@ -32,6 +37,11 @@ export function gatewayCommand(name: string) {
     .addOption(timeoutOption())
 }
 
+/** Any clients that have files of their own. */
+export function clientsArgument(description: string) {
+  return new Argument('[clients...]', description).choices(rows.map(({ id }) => id))
+}
+
 /** The flags of every setup, below those of its own. */
 export function withSetupFlags<Args extends unknown[], Flags extends OptionValues>(
   command: Command<Args, Flags>,
@@ -46,7 +56,23 @@ export function withSetupFlags<Args extends unknown[], Flags extends OptionValue
     .option('--no-verify', 'leave the network alone')
 }
 
-/** What the flags of a setup say of its request. */
+/** How far a setup goes, and with what. */
+export interface SetupManner {
+  /** The rules choose what is not named, whatever was chosen before. */
+  readonly defaults: boolean
+  /** What the gateway is to be called; absent: a name is found. */
+  readonly name?: string | undefined
+  /** Its key goes into the keychain. */
+  readonly keychain: boolean
+  readonly isDryRun: boolean
+  /** Everything that would be asked is accepted. */
+  readonly yes: boolean
+  /** False: the network is left alone. */
+  readonly verify: boolean
+  readonly tryClient: boolean
+}
+
+/** What the flags of a setup say of it; what is not given is not wanted. */
 export function setupFlags(flags: {
   readonly defaults?: true | undefined
   readonly name?: string | undefined
@@ -55,7 +81,7 @@ export function setupFlags(flags: {
   readonly yes?: true | undefined
   readonly verify: boolean
   readonly tryClient?: true | undefined
-}) {
+}): SetupManner {
   return {
     defaults: flags.defaults === true,
     name: flags.name,
@@ -106,4 +132,55 @@ export function positiveInteger(unit: string): (text: string) => number {
       throw new InvalidArgumentError(`It takes a number of ${unit}.`)
     return Number(text)
   }
+}
+
+/**
+ * What commander says, without the values of options, which may be secrets.
+ *
+ * @param meant the command that the first word is another name of
+ */
+export function asUsageError(
+  error: CommanderError,
+  args: readonly string[],
+  meant?: string,
+): UserError {
+  const [command = '', ...rest] = args
+  const words = rest.filter((arg) => !arg.startsWith('-'))
+  const isExcess = error.code === 'commander.excessArguments'
+  if (isExcess && words.some(looksLikeKey)) return keyOnCommandLine()
+
+  if (error.code === 'commander.help')
+    return new UserError({
+      code: 'usage',
+      message: words[0] === undefined ? '`help` takes a command' : `Unknown command '${words[0]}'`,
+      hint: 'See: repoint --help',
+    })
+
+  const [message = '', ...suggestion] = error.message
+    .replace(/^error: /, '')
+    .replace(/(--?[\w-]+)=[^']*/g, '$1')
+    .split('\n')
+  const isAddress =
+    isExcess && !args.includes('--base-url') && words.some((word) => /^https?:\/\//i.test(word))
+  const isCommand = error.code !== 'commander.unknownCommand' && /^[a-z]/.test(command)
+  const help = `See: repoint ${isCommand ? `${command} ` : ''}--help`
+  return new UserError({
+    code: 'usage',
+    message: message.charAt(0).toUpperCase() + message.slice(1),
+    hint: isAddress
+      ? 'The address belongs behind --base-url.'
+      : meant !== undefined
+        ? `Did you mean ${meant}?`
+        : suggestion.join(' ').replace(/^\((.*)\)$/, '$1') || help,
+  })
+}
+
+/** A key in the arguments is refused before anything is done with it. */
+export function keyOnCommandLine(): UserError {
+  return new UserError({
+    code: 'usage',
+    message:
+      'A key on the command line is not accepted: other users see it in the process list, and it stays in the shell history',
+    hint: 'Use --key-stdin, --key-file PATH, --key-env NAME, or REPOINT_API_KEY.',
+  })
 }

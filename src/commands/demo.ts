@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
 import type { Client, FileTexts } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
@@ -5,8 +6,9 @@ import { unifiedDiff } from '../edits/describe.ts'
 import { type Bytes, sameBytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { Platform } from '../platform/platform.ts'
-import { type CommandFile, examples } from './command.ts'
-import { makeThrowawayHome } from './demo/throwaway-home.ts'
+import type { Gateway } from '../serve/index.ts'
+import { createDurably, makeFolders, missingFolders, randomName } from '../transaction/files.ts'
+import { type CommandFile, examples, setupFlags } from './command.ts'
 import { readClientFiles } from './inventory/client-files.ts'
 import { removeFolder } from './inventory/own-folder.ts'
 import { rollback } from './rollback.ts'
@@ -38,9 +40,8 @@ async function demo(session: Session): Promise<number> {
   const home = makeThrowawayHome(session.platform, clients)
   try {
     session.say(`A local gateway listens at ${gateway.url}; a throwaway home is ${home}.`)
-    const given = { url: gateway.url, key: gateway.key }
-    const inside = sessionIn(session, home, given, session.isJson)
-    const quiet = sessionIn(session, home, given, true)
+    const inside = sessionIn(session, home, gateway, session.isJson)
+    const quiet = sessionIn(session, home, gateway, true)
     const before = allFiles(inside, clients)
 
     heading(session, `Set up ${first.label}`)
@@ -95,6 +96,24 @@ async function demo(session: Session): Promise<number> {
   }
 }
 
+/** Makes a home of mode 0700 in the temporary folder, with the configurations that clients give it. */
+function makeThrowawayHome(
+  { files, machine }: Pick<Platform, 'files' | 'machine'>,
+  clients: readonly Client[],
+): string {
+  const parent =
+    machine.env['TMPDIR'] ?? machine.env['TEMP'] ?? (machine.os === 'win32' ? machine.home : '/tmp')
+  const home = join(parent, `repoint-demo-${randomName()}`)
+  files.mkdir(home, 0o700)
+  const given = clients.flatMap(({ demoFiles = {} }) => Object.entries(demoFiles))
+  for (const [name, text] of given) {
+    const path = join(home, name)
+    makeFolders(files, missingFolders(files, dirname(path)))
+    createDurably(files, path, new TextEncoder().encode(text), { mode: 0o644 })
+  }
+  return home
+}
+
 const newestRun = {
   list: false,
   original: false,
@@ -107,14 +126,13 @@ const newestRun = {
 function sessionIn(
   session: Session,
   home: string,
-  gateway: { readonly url: string; readonly key: string },
+  { url, key }: Gateway,
   isQuiet: boolean,
 ): Session {
   const { platform } = session
   const { env, os } = platform.machine
   const inside: Platform = {
     ...platform,
-    interrupt: platform.interrupt,
     terminal: {
       ...platform.terminal,
       canAsk: false,
@@ -132,8 +150,8 @@ function sessionIn(
         // Windows takes the state folder and the clients' homes from these.
         USERPROFILE: home,
         LOCALAPPDATA: `${home}/AppData/Local`,
-        REPOINT_BASE_URL: gateway.url,
-        REPOINT_API_KEY: gateway.key,
+        REPOINT_BASE_URL: url,
+        REPOINT_API_KEY: key,
       },
     },
   }
@@ -146,11 +164,7 @@ async function setUp(inside: Session, clients: readonly Client[]): Promise<void>
     clients: clients.map(({ id }) => id),
     gateway: { timeout: 10 },
     options: {},
-    isDryRun: false,
-    yes: true,
-    verify: true,
-    defaults: false,
-    tryClient: false,
+    ...setupFlags({ yes: true, verify: true }),
   })
 }
 

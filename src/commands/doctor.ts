@@ -17,15 +17,15 @@ import {
   checkClient,
   checkGateway,
   type DoctorRequest,
+  type Finding,
   failedCheck,
-  keyFile,
+  secretFiles,
 } from './doctor/checks.ts'
 import { findInstalled } from './inventory/client-program.ts'
 import {
   type ClientState,
   clientsInUse,
   isAtOwnRoot,
-  placeOf,
   stateOrFailure,
   type Unreadable,
 } from './inventory/client-state.ts'
@@ -69,7 +69,7 @@ export async function doctor(session: Session, request: DoctorRequest): Promise<
   } catch (error) {
     // A repair that could not be recorded could not be undone.
     if (request.fix) throw error
-    unknown.push(failedCheck('machine', unreadable(error)))
+    unknown.push({ about: 'machine', ...failedCheck(unreadable(error)) })
   }
   const wsl = wslNotice(session.platform)
   if (wsl !== undefined) session.notice(wsl)
@@ -84,7 +84,7 @@ export async function doctor(session: Session, request: DoctorRequest): Promise<
   checks.push(
     ...(await session.step(
       'Asking the clients and their gateways',
-      checkAll(session, examine(), runs ?? [], request),
+      checkAll(session, examine(), request),
     )),
   )
   if (run !== undefined) {
@@ -107,25 +107,23 @@ export async function doctor(session: Session, request: DoctorRequest): Promise<
 async function checkAll(
   session: Session,
   states: readonly (ClientState | Unreadable)[],
-  runs: readonly RunRecord[],
   request: DoctorRequest,
 ): Promise<Check[]> {
-  const located = states.map((state) =>
-    'failure' in state
-      ? state
-      : { ...state, place: placeOf(session, state.client, state.settings, runs) },
-  )
-  const known = located.filter((state) => 'settings' in state)
+  const known = states.filter((state) => 'settings' in state)
   for (const { settings } of known) if (settings.key) session.hide(settings.key)
   const asked = request.verify ? askGateways(session, known, request) : undefined
 
   const checked = Promise.all(
-    located.map(async (state) => {
-      if ('failure' in state) return [failedCheck(state.client.family, state.failure)]
-      const examined = { ...state, installed: await findInstalled(session, state.client) }
-      const local = checkClient(session, examined, request)
-      if (asked === undefined) return local
-      return [...local, ...(await checkGateway(session, examined, asked.get(state), request))]
+    states.map(async (state): Promise<Check[]> => {
+      const found: Finding[] = []
+      if ('failure' in state) found.push(failedCheck(state.failure))
+      else {
+        const examined = { ...state, installed: await findInstalled(session, state.client) }
+        found.push(...checkClient(session, examined, request))
+        if (asked !== undefined)
+          found.push(...(await checkGateway(session, examined, asked.get(state), request)))
+      }
+      return found.map((one) => ({ about: state.client.family, ...one }))
     }),
   )
   try {
@@ -136,7 +134,7 @@ async function checkAll(
 }
 
 function asCheck(notice: Notice): Check {
-  const check = asWarning('machine', notice)
+  const check = { about: 'machine', ...asWarning(notice) }
   return notice.code === 'run-recovered' ? { ...check, result: 'ok' } : check
 }
 
@@ -174,15 +172,15 @@ async function fix(
     }
     edits.push(...closed(session, state, planRepairs(client.id, texts, repairs)))
 
-    const file = keyFile(session, state)
-    if (file?.isOpen)
-      fixed.push({ about, id: 'private', message: `${file.path} could be read by others` })
+    for (const { text, isOpen } of secretFiles(session, state))
+      if (isOpen)
+        fixed.push({ about, id: 'private', message: `${text.path} could be read by others` })
   }
   if (edits.length === 0) return { edits, fixed }
 
   // A record names addresses of ours: a rollback takes them to be so.
   const configured = states.find(({ client, settings }) => isAtOwnRoot(client, settings, runs))
-  const place = configured && placeOf(session, configured.client, configured.settings, runs)
+  const place = configured?.place
   const plan: Plan = {
     command: 'doctor',
     baseUrl: place?.baseUrl ?? '',
@@ -195,28 +193,29 @@ async function fix(
   return { run: applied.run?.id, edits, fixed }
 }
 
-/** The edits, and with them the mode that closes the file with the key to others. */
+/** The edits, and with them the modes that close files with secrets to others. */
 function closed(
   session: Session,
   state: ClientState,
   repairs: readonly FileEdit[],
 ): readonly FileEdit[] {
-  const { client, texts } = state
-  const file = keyFile(session, state)
-  const text = texts.find(({ path }) => path === file?.path)
-  if (!file?.isOpen || text === undefined) return repairs
-  const { path, format, holdsSecret, bytes } = text
-  const edit = repairs.find((one) => one.path === path) ?? {
-    client: client.id,
-    path,
-    format,
-    scope: 'keys',
-    changes: [],
-    before: bytes,
-    after: bytes,
-    holdsSecret,
-  }
-  return [...repairs.filter((one) => one !== edit), { ...edit, mode: file.mode & ~0o077 }]
+  const open = secretFiles(session, state).filter(({ isOpen }) => isOpen)
+  const others = repairs.filter((edit) => open.every(({ text }) => text.path !== edit.path))
+  const closing = open.map(({ text, mode }): FileEdit => {
+    const { path, format, holdsSecret, bytes } = text
+    const edit = repairs.find((one) => one.path === path) ?? {
+      client: state.client.id,
+      path,
+      format,
+      scope: 'keys',
+      changes: [],
+      before: bytes,
+      after: bytes,
+      holdsSecret,
+    }
+    return { ...edit, mode: mode & ~0o077 }
+  })
+  return [...others, ...closing]
 }
 
 const marks = { ok: 'ok     ', warning: 'warning', problem: 'problem' } as const

@@ -7,7 +7,6 @@ import { unusualRoots } from '../gateway/roots.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan, checkTargets } from '../transaction/apply.ts'
 import type { Applied, RunRecord } from '../transaction/record.ts'
-import { applyRollback, planRollback } from '../transaction/rollback.ts'
 import { rootNotice } from '../transaction/target.ts'
 import {
   type CommandFile,
@@ -18,18 +17,17 @@ import {
   withSetupFlags,
 } from './command.ts'
 import { readClientFiles } from './inventory/client-files.ts'
-import { expectInstalled, type Tried, tryClient } from './inventory/client-program.ts'
+import { expectInstalled, stopLeftRunning } from './inventory/client-program.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
-import { expectKeychain } from './inventory/keychain.ts'
-import { stopLeftRunning } from './inventory/left-running.ts'
 import { rememberModels } from './inventory/model-cache.ts'
 import { keepingKey, rememberGateway } from './inventory/remember-gateway.ts'
+import type { Tried } from './inventory/try-client.ts'
 import type { Session } from './screen/session.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
 import { keptChoices } from './setup/keep.ts'
 import { findProvenGateway } from './setup/prove.ts'
 import { reportDryRun, reportSetup, showDrafts } from './setup/report.ts'
-import type { RunWithGateway, SetupRequest, SetupRun } from './setup/run.ts'
+import type { ProvenRun, SetupRequest, SetupRun } from './setup/run.ts'
 
 export function commandFor(row: ClientRow): CommandFile<SetupRequest> {
   return {
@@ -73,11 +71,6 @@ function setupOptions(flags: readonly ClientFlag[], command: CommandUnknownOpts)
   return Object.assign({}, ...said, { slotModels })
 }
 
-/** Carries out a setup from the first question to what the files say in the end. Returns the exit status. */
-export async function setup(session: Session, request: SetupRequest): Promise<number> {
-  return setUp(session, request, begin(session))
-}
-
 /** What comes before every question of a command that sets clients up. Returns the recorded runs. */
 export function begin(session: Session): readonly RunRecord[] {
   session.notice(...rootNotice(session.platform))
@@ -86,13 +79,13 @@ export function begin(session: Session): readonly RunRecord[] {
   return runsSoFar(session)
 }
 
-/** The same as `setup` after its beginning. */
-export async function setUp(
+/** Carries out a setup from the first question to what the files say in the end. Returns the exit status. */
+export async function setup(
   session: Session,
   request: SetupRequest,
-  runs: readonly RunRecord[],
+  runs = begin(session),
 ): Promise<number> {
-  if (request.keychain) expectKeychain(session)
+  if (request.keychain) (await import('./inventory/keychain.ts')).expectKeychain(session)
   const named = await loadClients(request.clients.map(rowOf))
   for (const client of named) {
     client.checkOptions?.(request.optionsOf?.get(client.id) ?? request.options)
@@ -100,12 +93,11 @@ export async function setUp(
   }
   const consent = session.consent(request.yes)
   const kept = keptChoices(session, named, runs)
-  const asked: SetupRun = { session, request, consent, clients: named, runs, kept }
 
-  const { access, proof } = await findProvenGateway(asked)
-  const clients = named.filter((client) => proof.chosen.has(client))
-  const run: RunWithGateway = { ...asked, clients, access }
-  const drafts = clients.map((client) => draftSetup(run, client, proof))
+  const run = await findProvenGateway({ session, request, consent, clients: named, runs, kept })
+  const { access, catalog, clients, isLeftToClients } = run
+  const drafts: Draft[] = []
+  for (const client of clients) drafts.push(await draftSetup(run, client))
   const plan = planOf(run, drafts)
 
   session.notice(...drafts.flatMap(({ notices }) => notices))
@@ -126,7 +118,7 @@ export async function setUp(
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 
   const [{ client, models }] = drafts as [Draft]
-  const isProvenBefore = request.verify && !proof.isLeftToClients
+  const isProvenBefore = request.verify && !isLeftToClients
   const used = {
     access,
     name: request.name,
@@ -140,21 +132,23 @@ export async function setUp(
     applyPlan(session.platform, plan),
   )
   session.noteApplied(applied)
-  if (proof.catalog !== undefined) rememberModels(session, proof.catalog)
+  if (catalog !== undefined) rememberModels(session, catalog)
   for (const { client } of drafts) expectReadBack(client, readClientFiles(session, client), access)
-  if (!proof.isLeftToClients) rememberGateway(session, remembered)
+  if (!isLeftToClients) rememberGateway(session, remembered)
 
   const changed = clients.filter(({ id }) => isChanged(applied, id))
   const toDo = await stopLeftRunning(session, changed, consent)
   const tried: Tried[] = []
   try {
-    if (request.tryClient)
+    if (request.tryClient) {
+      const { tryClient } = await import('./inventory/try-client.ts')
       for (const client of clients) tried.push(await tryClient(session, client))
+    }
   } catch (error) {
-    if (proof.isLeftToClients) takeBack(session, applied)
+    if (isLeftToClients) await takeBack(session, applied)
     throw error
   }
-  if (proof.isLeftToClients) rememberGateway(session, remembered)
+  if (isLeftToClients) rememberGateway(session, remembered)
   const advice = clients.map(({ restartAdvice }) => restartAdvice)
   const next = applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : []
   reportSetup(run, { plan, applied, tried, isProvenBefore, next })
@@ -162,14 +156,15 @@ export async function setUp(
 }
 
 /** There is no proof: what was written goes back. */
-function takeBack(session: Session, { run }: Applied): void {
+async function takeBack(session: Session, { run }: Applied): Promise<void> {
+  const { applyRollback, planRollback } = await import('../transaction/rollback.ts')
   const plan = run && planRollback(session.platform, { run: run.id })
   if (plan === undefined) return
   applyRollback(session.platform, plan)
   session.noteTakenBack()
 }
 
-function planOf({ request, access }: RunWithGateway, drafts: readonly Draft[]): Plan {
+function planOf({ request, access }: ProvenRun, drafts: readonly Draft[]): Plan {
   return {
     command: request.command,
     baseUrl: access.baseUrl,

@@ -18,7 +18,7 @@ import {
 } from './inventory/client-state.ts'
 import { driftOf, leftAt, type Wanted } from './inventory/drift.ts'
 import { runsSoFar, settleFirst, unreadable } from './inventory/history.ts'
-import { gatewayOf, isKeyOf, savedGateway, savedRoots } from './inventory/saved-gateways.ts'
+import { isKeyOf, savedGateway, savedRoots } from './inventory/saved-gateways.ts'
 import { wslNotice } from './inventory/wsl.ts'
 import type { Session } from './screen/session.ts'
 
@@ -92,7 +92,7 @@ export async function status(session: Session, request: StatusRequest): Promise<
   session.document({
     command: 'status',
     drifted: isDrifted,
-    clients: told.map((one) => asDocument(session, one)),
+    clients: told.map(asDocument),
     warnings: session.notices,
   })
 
@@ -162,10 +162,9 @@ function showFailure(session: Session, { client, failure }: Unreadable): void {
 }
 
 function showState(session: Session, state: ClientState): void {
-  const { client, settings, origins, obstacles, files } = state
+  const { client, settings, origins, gateway, obstacles, files } = state
   const otherwise = settings.broken === undefined ? 'its own service' : 'cannot be told'
-  const name = gatewayOf(session, client, settings)
-  const where = `${shownAddress(client, settings) ?? otherwise}${name === undefined ? '' : ` (${name})`}`
+  const where = `${shownAddress(client, settings) ?? otherwise}${gateway === undefined ? '' : ` (${gateway})`}`
   session.say(`${client.label}: ${where}${from(session, origins.baseUrl)}`)
   for (const [name, value] of configured(session, settings, origins))
     session.say(`  ${name.padEnd(9)} ${value}`)
@@ -225,13 +224,13 @@ function describeFile({ state, run, changedKeys }: FileState): string {
   return `${stateWords[state]}${which}${keys && `; of our keys changed: ${keys}`}`
 }
 
-function asDocument(session: Session, { state, wanted, drift }: Told) {
+function asDocument({ state, wanted, drift }: Told) {
   if ('failure' in state) {
     const { client, failure } = state
     const { code, message, hint } = failure
     return { id: client.family, label: client.label, error: { code, message, hint } }
   }
-  const { client, settings, origins, obstacles, files } = state
+  const { client, settings, origins, gateway = null, obstacles, files } = state
   const { key, root, headers = [], ...rest } = settings
   const protocol = protocolOf(client, settings)
   return {
@@ -239,7 +238,7 @@ function asDocument(session: Session, { state, wanted, drift }: Told) {
     label: client.label,
     ...compact({ configuredUrl: root, baseUrl: shownAddress(client, settings) }),
     ...rest,
-    gateway: gatewayOf(session, client, settings) ?? null,
+    gateway,
     origins,
     key: key === undefined ? null : maskSecret(key),
     ...compact({ headers: headerDocument(headers) }),

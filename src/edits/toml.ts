@@ -1,4 +1,4 @@
-import { stringify } from '@iarna/toml'
+import stringify from '@iarna/toml/stringify.js'
 import { parse, TomlDate, TomlError } from 'smol-toml'
 import { type AST, ParseError, parseTOML } from 'toml-eslint-parser'
 import {

@@ -1,34 +1,11 @@
 import { UserError } from '../errors.ts'
 import { type RequestSpec, request } from './http/request.ts'
-import {
-  type Answer,
-  NetworkError,
-  type NetworkFailure,
-  type Outcome,
-  type Question,
-} from './judge/answer.ts'
+import type { Answer, NetworkFailure, Outcome, Question } from './judge/answer.ts'
 import { diagnose } from './judge/http-answer.ts'
 import type { GatewayAccess } from './types.ts'
 
-/** What was asked; the rest of a question is about the gateway. */
-type OwnQuestion = Pick<Question, 'asked' | 'model' | 'catalog' | 'isBaseProven'>
-
-/** An answer, judged. @throws UserError from the closed set, where it is not what was asked for */
-export function judged(
-  access: GatewayAccess,
-  result: Answer | NetworkFailure,
-  question: OwnQuestion,
-): Answer {
-  const outcome = diagnose(result, questionFor(access, question))
-  if (outcome !== undefined) throw errorFor(outcome)
-  return result as Answer
-}
-
 /** One request with the key, without a judgement. */
-export async function tryAsk(
-  access: GatewayAccess,
-  spec: RequestSpec,
-): Promise<Answer | NetworkFailure> {
+export function ask(access: GatewayAccess, spec: RequestSpec): Promise<Answer | NetworkFailure> {
   const headers = {
     ...Object.fromEntries((access.headers ?? []).map(({ name, value }) => [name, value])),
     ...keyIn(access),
@@ -37,26 +14,25 @@ export async function tryAsk(
     'user-agent': 'repoint',
     ...spec.headers,
   }
-
-  try {
-    return await request(access, { ...spec, headers })
-  } catch (error) {
-    if (error instanceof NetworkError) return error.failure
-    throw error
-  }
+  return request(access, { ...spec, headers })
 }
 
 function keyIn({ key, keyHeader }: GatewayAccess): Readonly<Record<string, string>> {
   return keyHeader === undefined ? { authorization: `Bearer ${key}` } : { [keyHeader]: key }
 }
 
-export function questionFor(access: GatewayAccess, question: OwnQuestion): Question {
-  return {
+/** What is wrong with what came back; undefined: it is what was asked for. */
+export function judge(
+  access: GatewayAccess,
+  result: Answer | NetworkFailure,
+  question: Pick<Question, 'asked' | 'model' | 'catalog' | 'isBaseProven'>,
+): Outcome | undefined {
+  return diagnose(result, {
     ...question,
     baseUrl: access.baseUrl,
     secrets: secretsOf(access),
     isCheckRefused: access.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0',
-  }
+  })
 }
 
 /** What must not come back in a message. */

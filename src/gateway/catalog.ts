@@ -1,7 +1,7 @@
 import { compact } from '../compact.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
-import { judged, secretsOf, tryAsk } from './ask.ts'
+import { ask, errorFor, judge, secretsOf } from './ask.ts'
 import type { RequestSpec } from './http/request.ts'
 import { type Answer, maxCatalogBytes } from './judge/answer.ts'
 import { readPage } from './models/catalog.ts'
@@ -73,16 +73,18 @@ export async function readCatalog(
   })
 }
 
-/** @throws UserError as `ask` does; `gateway-fault` where the list takes longer than it is waited for */
+/** @throws UserError from the closed set; `gateway-fault` where the list takes longer than it is waited for */
 async function askForList(access: GatewayAccess, spec: RequestSpec): Promise<Answer> {
-  const result = await tryAsk(access, spec)
+  const result = await ask(access, spec)
   const isSlow = 'stage' in result && result.reason === 'deadline' && result.stage !== 'connect'
   if (isSlow && spec.answerWithinMs !== undefined)
     throw new UserError({
       code: 'gateway-fault',
       message: `The list of models at ${new URL(result.url).host} did not come within ${Math.round(spec.answerWithinMs / 1000)} s`,
     })
-  return judged(access, result, { asked: 'catalog' })
+  const outcome = judge(access, result, { asked: 'catalog' })
+  if (outcome !== undefined) throw errorFor(outcome)
+  return result as Answer
 }
 
 /** The same, with a failure as a value. */

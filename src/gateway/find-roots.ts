@@ -1,5 +1,5 @@
 import { exitStatus, UserError } from '../errors.ts'
-import { KeyUnread, tryAsk } from './ask.ts'
+import { ask, KeyUnread } from './ask.ts'
 import { type CatalogOptions, catalogOrError, catalogRequest } from './catalog.ts'
 import { hangUp } from './http/request.ts'
 import { isAboutAddress, isOfApi, type ProbeOptions, type ProbeResult, probe } from './probe.ts'
@@ -97,7 +97,7 @@ export class GatewayFinder {
   async #isTakenForList(): Promise<boolean> {
     const { key, keyHeader, headers = [] } = this.#access
     const isTaken = async (access: GatewayAccess) => {
-      const answer = await tryAsk(access, catalogRequest(this.#roots.chat))
+      const answer = await ask(access, catalogRequest(this.#roots.chat))
       return 'status' in answer && answer.status !== 401 && answer.status !== 403
     }
     if (keyHeader !== undefined) {

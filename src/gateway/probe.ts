@@ -1,26 +1,18 @@
 import { compact } from '../compact.ts'
 import { type ErrorCode, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
-import { errorFor, questionFor, secretsOf, tryAsk } from './ask.ts'
+import { ask, errorFor, judge } from './ask.ts'
 import { catalogRequest } from './catalog.ts'
-import { cleanForeignText } from './foreign-text.ts'
 import type { RequestSpec } from './http/request.ts'
 import { type Answer, maxAnswerBytes, type Outcome } from './judge/answer.ts'
-import { diagnose } from './judge/http-answer.ts'
 import { isComplete, proofIn } from './judge/proof.ts'
 import { rootFor } from './roots.ts'
 import type { Catalog, GatewayAccess, ProtocolName } from './types.ts'
 
-/** What a probe proved: the gateway serves this model over this protocol to this key. */
+/** The gateway serves the model over the protocol to the key. */
 export interface ProbeResult {
-  readonly protocol: ProtocolName
-  /** As asked for. */
-  readonly model: string
-  /** As the gateway names it in its answer, where it does. */
-  readonly servedModel?: string
   /** Where. */
   readonly root: string
-  readonly elapsedMs: number
   readonly notices: readonly Notice[]
 }
 
@@ -55,15 +47,14 @@ export async function probe(
   model: string,
   options: ProbeOptions = {},
 ): Promise<ProbeResult> {
-  const started = performance.now()
   const [catalog, missing] =
     options.catalog instanceof UserError ? [undefined, options.catalog] : [options.catalog]
   const question = compact({ asked: protocol, model, catalog })
   const askAt = async (at: string) => {
-    let result = await tryAsk(access, requestFor(at, protocol, model, true))
+    let result = await ask(access, requestFor(at, protocol, model, true))
     if ('status' in result && refusesLimit(result))
-      result = await tryAsk(access, requestFor(at, protocol, model, false))
-    return { root: at, result, outcome: diagnose(result, questionFor(access, question)) }
+      result = await ask(access, requestFor(at, protocol, model, false))
+    return { root: at, result, outcome: judge(access, result, question) }
   }
 
   const [usual = rootFor(access.roots, protocol), ...others] = options.roots ?? []
@@ -79,21 +70,12 @@ export async function probe(
     const isApi = missing !== undefined && isOfApi(missing) && missing.code !== 'key-rejected'
     if (missing !== undefined && !isApi) throw neither(missing, [usual, ...others], protocol)
     const isBaseProven = isApi || catalog !== undefined || (await servesCatalog(access))
-    outcome = diagnose(result, questionFor(access, { ...question, isBaseProven }))
+    outcome = judge(access, result, { ...question, isBaseProven })
   }
   if (outcome !== undefined) throw errorFor({ ...outcome, ...cureOf(outcome, options) })
 
-  const { body } = result as Answer
-  const proof = proofIn(protocol, body)
-  const named = 'model' in proof ? cleanForeignText(proof.model ?? '', secretsOf(access)) : ''
-  return compact({
-    protocol,
-    model,
-    servedModel: named === '' ? undefined : named,
-    root,
-    elapsedMs: Math.round(performance.now() - started),
-    notices: proof.kind === 'unstreamed' ? [notStreamed] : [],
-  })
+  const { kind } = proofIn(protocol, (result as Answer).body)
+  return { root, notices: kind === 'unstreamed' ? [notStreamed] : [] }
 }
 
 /** Neither route answers as an API: the words about the list are the better ones. */
@@ -219,6 +201,6 @@ const ofApi: readonly ErrorCode[] = [
 ]
 
 async function servesCatalog(access: GatewayAccess): Promise<boolean> {
-  const result = await tryAsk(access, catalogRequest(access.roots.chat))
-  return diagnose(result, questionFor(access, { asked: 'catalog' })) === undefined
+  const result = await ask(access, catalogRequest(access.roots.chat))
+  return judge(access, result, { asked: 'catalog' }) === undefined
 }

@@ -13,7 +13,6 @@ export interface CatalogModel {
   /** In tokens, where the gateway says it. */
   readonly maxOutputTokens?: number
   readonly displayName?: string
-  readonly ownedBy?: string
 }
 
 /** The answer of GET /v1/models, whatever its shape was. */

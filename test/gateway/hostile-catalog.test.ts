@@ -2,8 +2,12 @@ import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readCatalog } from '../../src/gateway/catalog.ts'
-import { nearestModels } from '../../src/gateway/models/nearest.ts'
-import { defaultModel, gptTiers, resolveModel } from '../../src/gateway/models/rules.ts'
+import {
+  defaultModel,
+  gptTiers,
+  nearestModels,
+  resolveModel,
+} from '../../src/gateway/models/rules.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
 import { accessTo, aServer, key, sendJson } from './forged.ts'

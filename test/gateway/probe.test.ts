@@ -21,8 +21,9 @@ const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
 describe('probe: proves a protocol', () => {
   test.each(protocols)('%s', async (protocol) => {
     const server = await aServer(goodGateway)
-    const result = await probe(accessTo(server), protocol, model)
-    expect(result).toMatchObject({ protocol, model, servedModel: model, notices: [] })
+    const access = accessTo(server)
+    const root = protocol === 'messages' ? access.roots.messages : access.roots.chat
+    expect(await probe(access, protocol, model)).toEqual({ root, notices: [] })
   })
 
   test('with the key as Bearer and no other key header, streamed, with a small limit', async () => {
@@ -106,7 +107,8 @@ describe('probe: proves a protocol', () => {
     const server = await aServer(goodGateway)
     const access = accessTo(server)
     const results = await Promise.all(protocols.map((protocol) => probe(access, protocol, model)))
-    expect(results.map(({ protocol }) => protocol)).toEqual(protocols)
+    const { chat, messages } = access.roots
+    expect(results.map(({ root }) => root)).toEqual([chat, chat, messages])
   })
 
   test('without waiting for a stream that stays open after its last event', async () => {
@@ -114,8 +116,9 @@ describe('probe: proves a protocol', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write('data: {"type":"response.completed","response":{}}\n\n')
     })
-    const { elapsedMs } = await probe(accessTo(server), 'responses', model)
-    expect(elapsedMs).toBeLessThan(2_000)
+    const started = performance.now()
+    await probe(accessTo(server), 'responses', model)
+    expect(performance.now() - started).toBeLessThan(2_000)
   })
 
   test('without the limit where the gateway refuses one', async () => {
@@ -306,11 +309,4 @@ describe('catalog', () => {
     const { serverTime } = await readCatalog(accessTo(server))
     expect(serverTime?.toISOString()).toBe(expected)
   })
-})
-
-test('probe: the name of the served model does not carry the key', async () => {
-  const server = await aServer((_request, response) =>
-    sendJson(response, 200, { type: 'message', content: [], model: `m-${key}` }),
-  )
-  expect((await probe(accessTo(server), 'messages', model)).servedModel).toBe('m-....')
 })

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
@@ -115,6 +115,36 @@ describe('a gateway that wants headers', () => {
       for (const headers of particular.seen) expect(headers).toMatchObject(wanted)
     }
   })
+
+  test.each([
+    ['codex', '.codex/config.toml'],
+    ['opencode', '.config/opencode/opencode.json'],
+  ])(
+    'doctor tells that others may read the secret one of %s, and closes %s',
+    async (client, file) => {
+      const home = aHome()
+      await setUp(home, ...asked)
+      chmodSync(home.at(file), 0o644)
+      const open = home.snapshot()
+
+      const found = await repoint(home, ['doctor', client, '--no-verify'], {})
+      expect(found.status).toBe(8)
+      expect(found.json).toMatchObject({
+        checks: expect.arrayContaining([
+          expect.objectContaining({
+            id: 'private',
+            result: 'problem',
+            message: expect.stringMatching(/ holds a secret header, .*mode 644/),
+          }),
+        ]),
+      })
+
+      expect((await repoint(home, ['doctor', client, '--no-verify', '--fix'], {})).status).toBe(0)
+      expect(statSync(home.at(file)).mode & 0o777).toBe(0o600)
+      await repoint(home, ['rollback', '--yes'])
+      expect(home.snapshot()).toEqual(open)
+    },
+  )
 
   test('is shown with them, the secret one masked', async () => {
     const home = aHome()

@@ -52,6 +52,18 @@ async function use(home: Home, ...args: string[]) {
 }
 
 describe('repoint use', () => {
+  test('leaves out a client whose file cannot be read, and says so', async () => {
+    const home = await aHomeBetween()
+    home.put('.claude/settings.json', '{ broken')
+
+    const { status, json } = await use(home, 'two', '--yes')
+    const leftOut = { code: 'client-left-out', message: expect.stringContaining('Claude Code') }
+    expect({ status, json }).toMatchObject({
+      status: 0,
+      json: { changed: true, warnings: expect.arrayContaining([expect.objectContaining(leftOut)]) },
+    })
+  })
+
   test('points all clients there in one run, with their choices, and back to the byte', async () => {
     const home = await aHomeBetween()
     const before = home.snapshot()

@@ -1,4 +1,9 @@
-import { messagesTiers, onlyModel, withoutVendor } from '../../gateway/models/rules.ts'
+import {
+  compareVersions,
+  messagesTiers,
+  onlyModel,
+  withoutVendor,
+} from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { type SetupOptions, type Slot, slots } from '../client.ts'
@@ -88,7 +93,7 @@ function likest(
   version: string = tableVersions.newest,
 ): string | undefined {
   const newestFirst = [...tier].sort(
-    (a, b) => compareParts(partsOf(b), partsOf(a)) || a.length - b.length,
+    (a, b) => compareVersions(partsOf(b), partsOf(a)) || a.length - b.length,
   )
   return newestFirst.find((id) => knowsModel(plain(id), version)) ?? newestFirst[0]
 }
@@ -104,12 +109,4 @@ function plain(id: string): string {
 /** The numbers of its version: `[3, 7]` for `claude-3-7-sonnet-20250219`. */
 function partsOf(id: string): readonly number[] {
   return (plain(id).match(/(?<=-)\d{1,2}(?![\w.])/g) ?? []).map(Number)
-}
-
-function compareParts(a: readonly number[], b: readonly number[]): number {
-  for (let part = 0; part < Math.max(a.length, b.length); part++) {
-    const difference = (a[part] ?? 0) - (b[part] ?? 0)
-    if (difference !== 0) return difference
-  }
-  return 0
 }

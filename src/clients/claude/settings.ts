@@ -1,7 +1,6 @@
 import type { KeyPath } from '../../edits/plan.ts'
-import { repairToStrictJson } from '../../edits/strict-json.ts'
 import { type FileText, type Slot, slots } from '../client.ts'
-import { readStrictJson } from '../strict-json.ts'
+import { readStrictJson, repairToStrictJson } from '../strict-json.ts'
 
 /** Names in the settings' `env`, as Claude Code 2.1.197 and 2.1.329 know them (2026-11-21). */
 export const names = {

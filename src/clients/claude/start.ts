@@ -1,6 +1,5 @@
 import { UserError } from '../../errors.ts'
-import { nearestModels } from '../../gateway/models/nearest.ts'
-import { gptTiers, isChatModel, messagesTiers } from '../../gateway/models/rules.ts'
+import { gptTiers, isChatModel, messagesTiers, nearestModels } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { type ModelChoice, type Slot, slots } from '../client.ts'

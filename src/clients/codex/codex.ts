@@ -210,7 +210,7 @@ function readBackCodex(texts: FileTexts): Settings {
     contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
     ...(isKeyed ? { ...keyed, keyPath: config.path } : {}),
     ...(isKeyUsed ? { key: auth.usableKey, keyPath: authFile.path } : {}),
-    headers: headers.length === 0 ? undefined : headers,
+    headers,
     alsoSendsTo: isKeyUsed ? strayAddress(config) : undefined,
     providerId,
     login: auth.login,

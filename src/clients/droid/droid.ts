@@ -1,8 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit, KeyChange } from '../../edits/plan.ts'
-import { strictJsonProblem } from '../../edits/strict-json.ts'
 import { UserError } from '../../errors.ts'
-import { withLimits } from '../../gateway/models/limits.ts'
+import { withLimits } from '../../gateway/models/catalog.ts'
 import { defaultModel } from '../../gateway/models/rules.ts'
 import { type Catalog, keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
@@ -23,6 +22,7 @@ import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
 import { pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
+import { strictJsonProblem } from '../strict-json.ts'
 import { testedVersions } from '../tested.ts'
 import { brokenText, fileOf, originOf, readFile, rootOf, tableAt } from '../texts.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
@@ -220,7 +220,7 @@ function readBackDroid(texts: FileTexts): Settings {
         ? {}
         : { key, keyPath: settings.path }
       : keyed && { ...keyed, keyPath: settings.path }),
-    ...(headers.length === 0 ? {} : { headers }),
+    headers,
     providerId: found?.providerId,
     contextWindow: typeof window === 'number' ? window : undefined,
     broken:

@@ -1,6 +1,6 @@
 import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
-import { strictJsonProblem } from '../../edits/strict-json.ts'
 import type { FileText } from '../client.ts'
+import { strictJsonProblem } from '../strict-json.ts'
 import { isTable, type ReadFile, readFile } from '../texts.ts'
 
 type Table = { readonly [key: string]: ConfigValue }

@@ -1,6 +1,6 @@
 import type { Machine } from '../../platform/platform.ts'
 import type { ConfigFile, Look } from '../client.ts'
-import { pathsOf } from '../paths.ts'
+import { layersThere, pathsOf } from '../paths.ts'
 
 /** What opencode and the clients that are made from it differ in. */
 export interface Layout {
@@ -39,6 +39,11 @@ export function filesOf(layout: Layout, machine: Machine, look: Look): readonly 
   const data = join(named('XDG_DATA_HOME') ?? join(home, '.local', 'share'), folder)
   const inFolder = (place: string) => projectNames.map((name) => join(place, name))
   const dotsIn = (place: string) => dotFolders.map((name) => join(place, name))
+  const codeIn = (place: string) =>
+    dotsIn(place)
+      .flatMap((dot) => layout.codeFolders.map((kind) => join(dot, kind)))
+      .flatMap((kind) => look.entries(kind).map((name) => join(kind, name)))
+      .filter((path) => /\.[jt]s$/.test(path))
 
   const [lowest, ...others] = configNames.map((name) => join(config, name))
   const target =
@@ -52,8 +57,7 @@ export function filesOf(layout: Layout, machine: Machine, look: Look): readonly 
   for (let place = cwd; ; place = dirname(place)) {
     above.unshift(...inFolder(place))
     dots.unshift(...dotsIn(place).flatMap(inFolder))
-    if (place !== home)
-      code.unshift(...dotsIn(place).flatMap((dot) => codeIn(layout, dot, look, join)))
+    if (place !== home) code.unshift(...codeIn(place))
     if (look.exists(join(place, '.git')) || dirname(place) === place) break
   }
   const managed =
@@ -63,15 +67,6 @@ export function filesOf(layout: Layout, machine: Machine, look: Look): readonly 
         ? join(machine.env['ProgramData'] || 'C:\\ProgramData', folder)
         : `/etc/${folder}`
   const extra = named(`${variables}_CONFIG_DIR`)
-  const layers: readonly (readonly [role: string, paths: readonly string[]])[] = [
-    ['lower', [lowest!, ...others]],
-    ['upper', dotsIn(home).flatMap(inFolder)],
-    ['project', [...above, ...dots]],
-    ['project-code', code],
-    ['upper', extra === undefined ? [] : inFolder(extra)],
-    ['managed', inFolder(managed)],
-  ]
-  const seen = new Set([target])
   return [
     {
       role: 'auth',
@@ -81,24 +76,13 @@ export function filesOf(layout: Layout, machine: Machine, look: Look): readonly 
       use: 'target',
     },
     { role: 'config', path: target, format: 'json', holdsSecret: false, use: 'target' },
-    ...layers.flatMap(([role, paths]) =>
-      paths
-        .filter((path) => look.exists(path) && !seen.has(path) && seen.add(path))
-        .map((path) => ({ role, path, format: 'json', holdsSecret: true, use: 'layer' }) as const),
-    ),
+    ...layersThere(look, target, [
+      ['lower', [lowest!, ...others]],
+      ['upper', dotsIn(home).flatMap(inFolder)],
+      ['project', [...above, ...dots]],
+      ['project-code', code],
+      ['upper', extra === undefined ? [] : inFolder(extra)],
+      ['managed', inFolder(managed)],
+    ]),
   ]
-}
-
-function codeIn(
-  { codeFolders }: Layout,
-  folder: string,
-  look: Look,
-  join: (...parts: readonly string[]) => string,
-): readonly string[] {
-  return codeFolders.flatMap((kind) =>
-    look
-      .entries(join(folder, kind))
-      .filter((name) => /\.[jt]s$/.test(name))
-      .map((name) => join(folder, kind, name)),
-  )
 }

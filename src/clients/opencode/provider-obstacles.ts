@@ -1,161 +1,186 @@
-import type { Machine } from '../../platform/platform.ts'
-import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
+import type { Choice, Obstacle, Scene } from '../client.ts'
 import { leftoverObstacles } from '../leftovers.ts'
+import { lostVersion, otherAddress } from '../obstacles.ts'
+import { removal } from '../repairs.ts'
 import {
   fileOf,
-  isLoopbackUrl,
-  isOwnAddress,
   isTable,
+  mayNeedNoKey,
   placeOf,
+  type ReadFile,
   readFile,
   rootOf,
   shownUrl,
+  type Table,
   tableAt,
   textAt,
-  withLostVersion,
 } from '../texts.ts'
 import {
   type ConfiguredProvider,
   chosenProvider,
-  configuredProvider,
-  hasLogin,
-  isAuthIgnored,
+  loginOf,
   mergedConfig,
   ownFiles,
+  providerOf,
+  readAuth,
   readKey,
 } from './config.ts'
 import type { Layout } from './layout.ts'
 
+/** What stands there, with the provider that it is about. */
+export interface View extends Pick<Layout, 'id' | 'label'> {
+  readonly layout: Layout
+  readonly scene: Scene
+  /** The file that a setup writes. */
+  readonly target: ReadFile
+  /** The user's files merged. */
+  readonly config: Table
+  /** The provider of the default model. */
+  readonly chosen: string | undefined
+  readonly providerId: string
+  readonly provider: ConfiguredProvider
+}
+
+/** @param wanted the provider of a setup; absent: what is chosen now */
+export function viewOf(layout: Layout, scene: Scene, wanted?: string): View {
+  const { value: config } = mergedConfig(scene.texts)
+  const chosen = chosenProvider(config)
+  const providerId = wanted ?? chosen ?? 'gateway'
+  return {
+    id: layout.id,
+    label: layout.label,
+    layout,
+    scene,
+    target: readFile(fileOf(scene.texts, 'config')),
+    config,
+    chosen,
+    providerId,
+    provider: providerOf(config, providerId),
+  }
+}
+
 /** What stands in the place of the provider about to be written, or beats it. */
-export function providerInTheWay(
-  layout: Layout,
-  scene: Scene,
-  choice: Choice,
-): readonly Obstacle[] {
-  const { providerId } = choice
-  const { url } = configuredProvider(layout, scene.texts, providerId)
-  const keys = inlineKeys(layout, scene.texts, providerId)
-  if (url === undefined || isOwnAddress(url, scene, choice)) return keys
-  const target = readFile(fileOf(scene.texts, 'config'))
+export function providerInTheWay(view: View, choice: Choice): readonly Obstacle[] {
+  const { id, scene, target, providerId, provider } = view
   return [
-    {
-      code: `${layout.id}-provider-conflict`,
-      message: `the provider ${providerId} already stands for another address, ${shownUrl(url)}`,
-      place: placeOf(target, ['provider', providerId, 'options', 'baseURL']),
-      cure: 'To keep it, choose another id with --provider-id.',
-      needsConsent: `The provider ${providerId} will be overwritten; rollback brings it back.`,
-      weight: 'may-block',
-    },
-    ...keys,
+    ...otherAddress(scene, choice, {
+      code: `${id}-provider-conflict`,
+      what: `the provider ${providerId}`,
+      url: provider.url,
+      place: placeOf(target, addressOf(providerId)),
+    }),
+    ...inlineKeys(view),
   ]
 }
 
 /** What is wrong with the provider in use: its address, its key, its models. */
-export function providerWrongNow(
-  layout: Layout,
-  scene: Scene,
-  providerId: string,
-): readonly Obstacle[] {
-  const { texts } = scene
+export function providerWrongNow(view: View): readonly Obstacle[] {
+  const { scene, target, chosen, providerId, provider } = view
+  const { url } = provider
+  const path = addressOf(providerId)
   const found = [
-    ...(hasLogin(texts, providerId) ? inlineKeys(layout, texts, providerId) : []),
-    ...withoutVersion(layout, scene, providerId),
+    ...(loginOf(scene.texts, providerId) === undefined ? [] : inlineKeys(view)),
+    ...lostVersion(view, scene, {
+      url,
+      name: `baseURL of ${providerId}`,
+      effect: `, and ${view.label} tries again without end`,
+      place: placeOf(target, path),
+      target: textAt(target, path) === url ? { role: 'config', path } : undefined,
+    }),
   ]
-  if (chosenProvider(texts) !== providerId) return found
-  return [
-    ...found,
-    ...unlistedModel(layout, texts, providerId),
-    ...withoutKey(layout, scene, providerId),
-    ...leftovers(layout, scene, providerId),
-  ]
+  if (chosen !== providerId) return found
+  return [...found, ...unlistedModel(view), ...withoutKey(view), ...leftovers(view)]
 }
 
-function inlineKeys(layout: Layout, texts: FileTexts, providerId: string): readonly Obstacle[] {
-  const target = fileOf(texts, 'config')
+function addressOf(providerId: string): readonly string[] {
+  return ['provider', providerId, 'options', 'baseURL']
+}
+
+function inlineKeys({ id, scene, target, providerId }: View): readonly Obstacle[] {
   const path = ['provider', providerId, 'options', 'apiKey']
-  return ownFiles(texts).flatMap((file): Obstacle[] => {
+  return ownFiles(scene.texts).flatMap((file): Obstacle[] => {
     const value = file.document?.get(path)
     if (value === undefined) return []
-    const changes = [{ path, value: undefined, isSecret: true, isBound: true }]
+    const change = { path, isSecret: true, isBound: true }
+    const { repair, ...gone } = removal(
+      { role: 'config', path: file.path },
+      `options.apiKey of ${providerId}`,
+      change,
+    )
     return [
       {
-        code: `${layout.id}-api-key`,
+        code: `${id}-api-key`,
         message: `options.apiKey of ${providerId} wins over auth.json${value === '' ? ', even though it is empty' : ''}`,
         place: placeOf(file, path),
-        cure: 'Remove it.',
-        ...(file.path === target.path ? { repair: { role: 'config', changes } } : {}),
-        needsConsent: `options.apiKey of ${providerId} is removed from ${file.path}.`,
+        ...gone,
+        ...(file.path === target.path && { repair }),
         weight: 'blocks',
       },
     ]
   })
 }
 
-function withoutVersion(layout: Layout, scene: Scene, providerId: string): readonly Obstacle[] {
-  const { url } = configuredProvider(layout, scene.texts, providerId)
-  const right = url && withLostVersion(url, scene)
-  if (!right) return []
-  const target = readFile(fileOf(scene.texts, 'config'))
-  const path = ['provider', providerId, 'options', 'baseURL']
-  const changes = [{ path, value: right, isBound: true }]
+function unlistedModel({
+  id,
+  label,
+  scene,
+  target,
+  config,
+  providerId,
+}: View): readonly Obstacle[] {
+  const model = String(config['model']).slice(providerId.length + 1)
+  const path = ['provider', providerId, 'models', model]
+  if (ownFiles(scene.texts).some((file) => tableAt(file, path))) return []
   return [
     {
-      code: `${layout.id}-base-url-version`,
-      message: `baseURL of ${providerId} does not end in /v1: every request misses, and ${layout.label} tries again without end`,
-      place: placeOf(target, path),
-      cure: 'Add /v1.',
-      ...(textAt(target, path) === url ? { repair: { role: 'config', changes } } : {}),
-      weight: 'blocks',
-    },
-  ]
-}
-
-function unlistedModel(layout: Layout, texts: FileTexts, providerId: string): readonly Obstacle[] {
-  const { model } = mergedConfig(texts).value
-  const id = String(model).slice(providerId.length + 1)
-  const path = ['provider', providerId, 'models', id]
-  if (ownFiles(texts).some((file) => tableAt(file, path))) return []
-  return [
-    {
-      code: `${layout.id}-model-unlisted`,
-      message: `the model ${id} is not among the models of ${providerId}: ${layout.label} does not find it`,
-      place: placeOf(readFile(fileOf(texts, 'config')), ['model']),
+      code: `${id}-model-unlisted`,
+      message: `the model ${model} is not among the models of ${providerId}: ${label} does not find it`,
+      place: placeOf(target, ['model']),
       // Only the gateway could tell whether listing it would help.
-      cure: `Run \`repoint ${layout.id}\`, which lists the models of the gateway.`,
+      cure: `Run \`repoint ${id}\`, which lists the models of the gateway.`,
       weight: 'blocks',
     },
   ]
 }
 
-function withoutKey(layout: Layout, scene: Scene, providerId: string): readonly Obstacle[] {
-  const { texts, machine } = scene
-  const provider = configuredProvider(layout, texts, providerId)
-  // A model server on this machine may need none.
-  const needsNone = isLoopbackUrl(provider.url) && !isOwnAddress(provider.url, scene)
-  const isElsewhere = hasKeyFromOutside(provider, machine) || isAuthIgnored(texts)
-  if (needsNone || isElsewhere || readKey(texts, providerId, provider.options)) return []
+function withoutKey({ id, label, scene, providerId, provider }: View): readonly Obstacle[] {
+  const { texts } = scene
+  const isElsewhere = hasKeyFromOutside(provider, scene) || readAuth(texts)?.kind === 'refused'
+  if (mayNeedNoKey(provider.url, scene) || isElsewhere) return []
+  if (readKey(texts, providerId, provider.options)) return []
   return [
     {
-      code: `${layout.id}-no-key`,
-      message: `no key for ${providerId} is in auth.json: ${layout.label} sends none`,
+      code: `${id}-no-key`,
+      message: `no key for ${providerId} is in auth.json: ${label} sends none`,
       place: fileOf(texts, 'auth').path,
-      cure: `Run \`repoint ${layout.id}\`.`,
+      cure: `Run \`repoint ${id}\`.`,
       weight: 'blocks',
       covers: 'key-missing',
     },
   ]
 }
 
-function leftovers(layout: Layout, scene: Scene, providerId: string): readonly Obstacle[] {
-  const { options, url } = configuredProvider(layout, scene.texts, providerId)
+/** Whether a key comes from a variable that is set, from another file or from a header. */
+function hasKeyFromOutside({ table, options }: ConfiguredProvider, { machine }: Scene): boolean {
+  const { apiKey: inline, headers } = options
+  if (typeof inline === 'string' && inline !== '') {
+    const variable = /^\{env:(.*)\}$/.exec(inline)
+    return variable === null || Boolean(machine.env[variable[1]!])
+  }
+  const variables = Array.isArray(table['env']) ? table['env'] : []
+  if (inline === undefined && variables.some((name) => machine.env[String(name)])) return true
+  return isTable(headers) && Object.keys(headers).some((name) => /^authorization$/i.test(name))
+}
+
+function leftovers({ id, label, scene, target, providerId, provider }: View): readonly Obstacle[] {
+  const { options, url } = provider
   const read = readKey(scene.texts, providerId, options)
-  const target = readFile(fileOf(scene.texts, 'config'))
   return leftoverObstacles(
     {
-      family: layout.id,
-      label: layout.label,
+      family: id,
+      label,
       url,
-      urlPlace: placeOf(target, ['provider', providerId, 'options', 'baseURL']),
+      urlPlace: placeOf(target, addressOf(providerId)),
       key: read?.key,
       keyPlace: read?.keyPath ?? '',
     },
@@ -163,29 +188,15 @@ function leftovers(layout: Layout, scene: Scene, providerId: string): readonly O
   )
 }
 
-/** Whether a key comes from a variable that is set, from another file or from a header. */
-function hasKeyFromOutside(provider: ConfiguredProvider, machine: Machine): boolean {
-  const inline = provider.options['apiKey']
-  if (typeof inline === 'string' && inline !== '') {
-    const variable = /^\{env:(.*)\}$/.exec(inline)
-    return variable === null || Boolean(machine.env[variable[1]!])
-  }
-  if (inline === undefined && provider.keyVariables.some((name) => machine.env[name])) return true
-  const { headers } = provider.options
-  return isTable(headers) && Object.keys(headers).some((name) => /^authorization$/i.test(name))
-}
-
 /**
  * The provider of an earlier setup under another id. For the same address it is the same one under
  * an old name, and goes; one for another address may be wanted beside the new one.
  */
 export function formerProviders(
-  layout: Layout,
-  { texts, ownRoots }: Scene,
-  { root, providerId }: Choice,
+  { id: client, scene, target, providerId }: View,
+  { root }: Choice,
 ): readonly Obstacle[] {
-  const target = readFile(fileOf(texts, 'config'))
-  const auth = readFile(fileOf(texts, 'auth'))
+  const auth = readFile(fileOf(scene.texts, 'auth'))
   return Object.entries(tableAt(target, ['provider']) ?? {}).flatMap(([id, table]): Obstacle[] => {
     const options = isTable(table) ? table['options'] : undefined
     const url = isTable(options) ? options['baseURL'] : undefined
@@ -193,12 +204,12 @@ export function formerProviders(
       isTable(table) &&
       table['npm'] === '@ai-sdk/openai-compatible' &&
       typeof url === 'string' &&
-      ownRoots.includes(rootOf(url))
+      scene.ownRoots.includes(rootOf(url))
     if (id === providerId || !isAsWeWrite) return []
     const isRenamed = rootOf(url) === root
     const hasKey = textAt(auth, [id, 'type']) === 'api'
     const provider: Obstacle = {
-      code: `${layout.id}-former-provider`,
+      code: `${client}-former-provider`,
       message: `the provider ${id} is left of an earlier setup, for ${shownUrl(url)}`,
       place: placeOf(target, ['provider', id]),
       cure: isRenamed
@@ -219,7 +230,7 @@ export function formerProviders(
     return [
       provider,
       {
-        code: `${layout.id}-former-key`,
+        code: `${client}-former-key`,
         message: `the key of the provider ${id} is left of an earlier setup`,
         place: placeOf(auth, [id]),
         cure: 'Remove it.',

@@ -1,8 +1,7 @@
 import type { Bytes, ConfigValue, KeyPath } from '../../edits/plan.ts'
-import { repairToStrictJson } from '../../edits/strict-json.ts'
 import type { ProtocolName } from '../../gateway/types.ts'
 import type { FileText, FileTexts } from '../client.ts'
-import { readStrictJson, type StrictJson } from '../strict-json.ts'
+import { readStrictJson, repairToStrictJson, type StrictJson } from '../strict-json.ts'
 import { fileOf, isTable, layersOf } from '../texts.ts'
 
 type Table = { readonly [key: string]: ConfigValue }

@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue } from '../../edits/plan.ts'
-import { withLimits } from '../../gateway/models/limits.ts'
+import { withLimits } from '../../gateway/models/catalog.ts'
 import { speaks } from '../../gateway/models/rules.ts'
 import { type Catalog, keyHeaders, type ProtocolName } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
@@ -184,7 +184,7 @@ function readBackPi(texts: FileTexts): Settings {
   return compact({
     root,
     protocol,
-    headers: headers.length === 0 ? undefined : headers,
+    headers,
     keyHeader: keyed?.keyHeader,
     model,
     providerId,

@@ -247,7 +247,7 @@ function readBackQwen(texts: FileTexts): Settings {
     key,
     keyPath: key === undefined ? undefined : keyPathOf(texts, variable),
     contextWindow: typeof window === 'number' ? window : undefined,
-    headers: headers.length === 0 ? undefined : headers,
+    headers,
   })
 }
 

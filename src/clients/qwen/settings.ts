@@ -1,6 +1,6 @@
 import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
-import { strictJsonProblem } from '../../edits/strict-json.ts'
 import type { FileText, FileTexts } from '../client.ts'
+import { strictJsonProblem } from '../strict-json.ts'
 import { brokenText, fileOf, isTable, layersOf, type ReadFile, readFile } from '../texts.ts'
 
 /** How Qwen Code 0.15.10 and 0.24.4 read their settings, which they do alike: run on 2026-11-22. */

@@ -1,4 +1,4 @@
-import { type Client, isCovered, type ModelChoice, protocolOf } from '../../clients/client.ts'
+import { type FileText, isCovered, type ModelChoice, protocolOf } from '../../clients/client.ts'
 import { listing } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
 import { type ErrorCode, exitStatus, UserError } from '../../errors.ts'
@@ -11,10 +11,9 @@ import { messagesRoots } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { accessTo } from '../find-gateway.ts'
-import { authorityNotices, caFileFor } from '../inventory/authorities.ts'
-import type { Installed } from '../inventory/client-program.ts'
+import { authorityNotices, type Installed } from '../inventory/client-program.ts'
 import type { ClientState, Place } from '../inventory/client-state.ts'
-import { gatewayOf } from '../inventory/saved-gateways.ts'
+import { caFileFor } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { type Probed, Probes } from '../setup/probes.ts'
 
@@ -29,10 +28,9 @@ export interface DoctorRequest {
   readonly caFile?: string | undefined
 }
 
-/** One finding. */
-export interface Check {
-  /** The client's family, or `machine`. */
-  readonly about: string
+/** What was found, of one client unless it says otherwise. */
+export interface Finding {
+  readonly about?: string
   /** Stable: `installed`, `private`, `catalog`, or an obstacle's or error's code. */
   readonly id: string
   readonly result: 'ok' | 'warning' | 'problem'
@@ -42,82 +40,72 @@ export interface Check {
   readonly code?: ErrorCode
 }
 
-/** A client's state, and the gateway that it points at; absent: its own service. */
-export interface Located extends ClientState {
-  readonly place: Place | undefined
+export interface Check extends Finding {
+  /** The client's family, or `machine`. */
+  readonly about: string
 }
 
 /** A client's state, and its program on this machine where there is one. */
-export interface Examined extends Located {
+export interface Examined extends ClientState {
   readonly installed: Installed | undefined
 }
 
 /** What can be told of a client without the network. */
-export function checkClient(session: Session, state: Examined, request: DoctorRequest): Check[] {
-  const { client, settings } = state
+export function checkClient(session: Session, state: Examined, request: DoctorRequest): Finding[] {
   return [
     checkInstalled(state),
-    ...(settings.broken === undefined || isCovered('broken', state.obstacles)
-      ? []
-      : [brokenCheck(session, state, settings.broken, request)]),
-    ...checkLeftRunning(session, client),
-    ...checkPrivacy(session, state),
+    ...checkBroken(session, state, request),
+    ...checkLeftRunning(session, state),
+    ...secretFiles(session, state).map((file) => checkPrivacy(state, file)),
     ...checkObstacles(state, request),
   ]
 }
 
-function checkInstalled({ client, settings, installed }: Examined): Check {
-  const about = client.family
+function checkInstalled({ client, settings, installed }: Examined): Finding {
+  const id = 'installed'
+  const { label, binary } = client
   if (installed === undefined) {
     const isSetUp = settings.root !== undefined
     const isUnknown = settings.broken !== undefined
-    const message = `${client.label} is not installed${isSetUp || isUnknown ? '' : ', and not set up'}`
-    return { about, id: 'installed', result: isSetUp ? 'warning' : 'ok', message }
+    const message = `${label} is not installed${isSetUp || isUnknown ? '' : ', and not set up'}`
+    return { id, result: isSetUp ? 'warning' : 'ok', message }
   }
   const { version, isTested } = installed
   if (version === undefined)
     return {
-      about,
-      id: 'installed',
+      id,
       result: 'warning',
-      message: `${client.label} is installed, but does not tell its version`,
-      cure: `Run it by hand: ${client.binary.command} ${client.binary.versionArgs.join(' ')}`,
+      message: `${label} is installed, but does not tell its version`,
+      cure: `Run it by hand: ${binary.command} ${binary.versionArgs.join(' ')}`,
     }
-  const { testedVersions } = client.binary
+  const { testedVersions } = binary
   const tested = isTested ? '' : `; tested from ${testedVersions[0]} to ${testedVersions.at(-1)}`
-  return { about, id: 'installed', result: 'ok', message: `${client.label} ${version}${tested}` }
+  return { id, result: 'ok', message: `${label} ${version}${tested}` }
 }
 
-function brokenCheck(
+function checkBroken(
   session: Session,
-  { client, obstacles, files }: ClientState,
-  broken: string,
+  { client, settings, obstacles, files }: ClientState,
   { fix, yes }: DoctorRequest,
-): Check {
-  const about = client.family
+): Finding[] {
+  const { broken } = settings
+  if (broken === undefined || isCovered('broken', obstacles)) return []
   const isTried = fix && (yes || session.canAsk)
   const canRepair = !isTried && obstacles.some(({ repair }) => repair?.toStrictJson)
   const hasCopy = files.some(({ run }) => run !== undefined)
   const others = [
-    ...(canRepair ? [`repoint doctor ${about} --fix --yes`] : []),
-    ...(hasCopy ? [`put an earlier version back: repoint rollback ${about} --force`] : []),
+    ...(canRepair ? [`repoint doctor ${client.family} --fix --yes`] : []),
+    ...(hasCopy ? [`put an earlier version back: repoint rollback ${client.family} --force`] : []),
   ]
-  return {
-    about,
-    id: 'broken',
-    result: 'problem',
-    message: broken,
-    cure: ['Correct the file by hand', ...others].join(', or '),
-    code: 'config-invalid',
-  }
+  const cure = ['Correct the file by hand', ...others].join(', or ')
+  return [{ id: 'broken', result: 'problem', message: broken, cure, code: 'config-invalid' }]
 }
 
-function checkLeftRunning({ platform }: Session, client: Client): Check[] {
+function checkLeftRunning({ platform }: Session, { client }: ClientState): Finding[] {
   const server = client.leftRunning?.(platform)
   if (server === undefined) return []
   return [
     {
-      about: client.family,
       id: `${client.family}-server`,
       result: 'warning',
       message: `${client.label} has left a server running (pid ${server.pid}) that started before the key changed: it keeps the old one`,
@@ -126,49 +114,64 @@ function checkLeftRunning({ platform }: Session, client: Client): Check[] {
   ]
 }
 
-/** The file that holds a client's key, with its permission bits. */
-export function keyFile(
-  { platform }: Session,
-  { settings }: ClientState,
-): { readonly path: string; readonly mode: number; readonly isOpen: boolean } | undefined {
-  const { keyPath } = settings
-  if (keyPath === undefined || platform.machine.os === 'win32') return undefined
-  const mode = platform.files.stat(keyPath).mode & 0o777
-  return { path: keyPath, mode, isOpen: (mode & 0o077) !== 0 }
+/** A file of a client with a secret in it. */
+export interface SecretFile {
+  readonly text: FileText
+  readonly what: 'the key' | 'a secret header'
+  /** Permission bits. */
+  readonly mode: number
+  readonly isOpen: boolean
 }
 
-function checkPrivacy(session: Session, state: ClientState): Check[] {
-  const about = state.client.family
-  const file = keyFile(session, state)
-  if (file === undefined) return []
-  const { path, mode, isOpen } = file
-  if (!isOpen) return [{ about, id: 'private', result: 'ok', message: `${path} is private` }]
-  return [
-    {
-      about,
-      id: 'private',
-      result: 'problem',
-      message: `${path} holds the key, and others may read it (mode ${mode.toString(8)})`,
-      cure: `chmod 600 ${path} (or: repoint doctor ${about} --fix)`,
-      code: 'not-permitted',
-    },
-  ]
+/** The files that hold the key of a client, or a secret that it sends along. */
+export function secretFiles(
+  { platform }: Session,
+  { settings, texts }: ClientState,
+): readonly SecretFile[] {
+  if (platform.machine.os === 'win32') return []
+  const { keyPath, headers = [] } = settings
+  const secrets = headers.filter(({ isSecret }) => isSecret).map(({ value }) => value)
+  return texts.flatMap((text): SecretFile[] => {
+    const isKey = text.path === keyPath
+    const holdsHeader = text.use === 'target' && secrets.some((secret) => holds(text, secret))
+    if (!isKey && !holdsHeader) return []
+    const mode = platform.files.stat(text.path).mode & 0o777
+    return [
+      { text, what: isKey ? 'the key' : 'a secret header', mode, isOpen: (mode & 0o077) !== 0 },
+    ]
+  })
+}
+
+/** As it stands, or with what JSON and TOML escape. */
+function holds({ bytes }: FileText, secret: string): boolean {
+  const text = bytes === null ? '' : new TextDecoder().decode(bytes)
+  return text.includes(secret) || text.includes(JSON.stringify(secret).slice(1, -1))
+}
+
+function checkPrivacy({ client }: ClientState, { text, what, mode, isOpen }: SecretFile): Finding {
+  const { path } = text
+  if (!isOpen) return { id: 'private', result: 'ok', message: `${path} is private` }
+  return {
+    id: 'private',
+    result: 'problem',
+    message: `${path} holds ${what}, and others may read it (mode ${mode.toString(8)})`,
+    cure: `chmod 600 ${path} (or: repoint doctor ${client.family} --fix)`,
+    code: 'not-permitted',
+  }
 }
 
 function checkObstacles(
   { client, settings, obstacles }: ClientState,
   { fix }: DoctorRequest,
-): Check[] {
-  const about = client.family
-  return obstacles.map(({ code, message, place, cure, weight, repair, needsConsent }): Check => {
+): Finding[] {
+  return obstacles.map(({ code, message, place, cure, weight, repair, needsConsent }): Finding => {
     const blocks = weight === 'blocks' && settings.root !== undefined
     const flag = needsConsent === undefined ? '--fix' : '--fix --yes'
     return {
-      about,
       id: code,
       result: blocks ? 'problem' : 'warning',
       message: `${message} (${place})`,
-      cure: repair && !fix ? `${cure} Or: repoint doctor ${about} ${flag}` : cure,
+      cure: repair && !fix ? `${cure} Or: repoint doctor ${client.family} ${flag}` : cure,
       ...(blocks ? { code: 'config-conflict' } : {}),
     }
   })
@@ -183,11 +186,11 @@ interface Asked {
 /** Asks the gateways of all the clients for their models, side by side. */
 export function askGateways(
   session: Session,
-  states: readonly Located[],
+  states: readonly ClientState[],
   request: DoctorRequest,
-): ReadonlyMap<Located, Asked> {
+): ReadonlyMap<ClientState, Asked> {
   const byGateway = new Map<string, Asked>()
-  const byState = new Map<Located, Asked>()
+  const byState = new Map<ClientState, Asked>()
   for (const state of states) {
     const { broken, key, keyHeader, headers } = state.settings
     if (broken !== undefined || state.place === undefined || !key) continue
@@ -221,28 +224,19 @@ export async function checkGateway(
   examined: Examined,
   asked: Asked | undefined,
   request: DoctorRequest,
-): Promise<Check[]> {
+): Promise<Finding[]> {
   const { client, settings, obstacles, isSetUp, place } = examined
-  const about = client.family
   if (settings.broken !== undefined) return []
   if (place === undefined)
-    return [{ about, id: 'gateway', result: 'ok', message: `${client.label} uses its own service` }]
-  const { baseUrl, roots } = place
-  const isMessagesFound = messagesRoots(baseUrl).includes(roots.messages)
+    return [{ id: 'gateway', result: 'ok', message: `${client.label} uses its own service` }]
+
+  const { baseUrl } = place
   const caFile = caFileFor(session, baseUrl, request.caFile)
-  const again = (command: string) =>
-    [
-      `repoint ${command} --base-url ${baseUrl}`,
-      ...(isMessagesFound ? [] : [`--messages-url ${roots.messages}`]),
-      ...(isPlainAfar(baseUrl) ? ['--allow-http'] : []),
-      ...(caFile === undefined ? [] : [`--ca-file ${asWord(caFile)}`]),
-    ].join(' ')
-  const setupAgain = again(client.id)
+  const setupAgain = `repoint ${client.id} ${addressFlags(place, caFile)}`
   if (asked === undefined) {
     if (isCovered('key-missing', obstacles)) return []
     return [
       {
-        about,
         id: 'key-missing',
         result: 'problem',
         message: `${client.label} has an address (${baseUrl}) but no key that it would use`,
@@ -253,80 +247,86 @@ export async function checkGateway(
   }
 
   const { access } = asked
-  const checks: Check[] = []
-  let list: Catalog | UserError | undefined
+  const found: Finding[] = []
+  const list = await asked.catalog
   try {
-    checks.push(...checkProxy(about, access))
-    const untrusted = authorityNotices(session, client, settings, caFile)
-    checks.push(...untrusted.map((notice) => asWarning(about, notice)))
-    list = await asked.catalog
-    checks.push(...checkCatalog(session, examined, baseUrl, list))
+    found.push(...checkProxy(access))
+    found.push(...authorityNotices(session, client, settings, caFile).map(asWarning))
+    found.push(...checkCatalog(session, examined, baseUrl, list))
     const choice = choiceOf(examined, list)
-    checks.push(...choice.notes.map((note) => asWarning(about, note)))
-    const question = { about, protocol: protocolOf(client, choice), list }
-    const probed = await new Probes((...question) => probe(access, ...question), list).askFor(
-      client,
-      choice,
-    )
-    for (const one of probed) checks.push(probeCheck(question, one))
+    found.push(...choice.notes.map(asWarning))
+    const probes = new Probes((...question) => probe(access, ...question), list)
+    const protocol = protocolOf(client, choice)
+    for (const one of await probes.askFor(client, choice))
+      found.push(probeCheck(protocol, list, one))
+    return found
   } catch (error) {
     if (!(error instanceof UserError) || error.code === 'cancelled') throw error
     const status = exitStatus[error.code]
     // A key that both refuse is told once.
-    const isTold = status !== exitStatus['not-an-api'] && (list as UserError)?.code === error.code
-    if (isTold) checks.splice(0, checks.length, ...checks.filter(({ id }) => id !== 'catalog'))
-    if (status !== exitStatus.refused && checks.every(({ id }) => id !== 'network'))
-      checks.push(networkCheck(about, baseUrl))
-    const check = failedCheck(about, error)
+    const isTold =
+      status !== exitStatus['not-an-api'] && list instanceof UserError && list.code === error.code
+    const told = isTold ? found.filter(({ id }) => id !== 'catalog') : found
+    if (status !== exitStatus.refused && told.every(({ id }) => id !== 'network'))
+      told.push(networkCheck(baseUrl))
+
+    const check = failedCheck(error)
     // The hints of these speak of flags that a setup has and doctor has not.
     const isAboutSetup = status >= exitStatus['key-rejected'] && status <= exitStatus['not-an-api']
     const isKey = status === exitStatus['key-rejected']
-    if (isKey && isSetUp) checks.push({ ...check, cure: again('key') })
-    else if (isAboutSetup) checks.push({ ...check, cure: setupAgain })
-    else if (check.cure?.includes('--base-url'))
-      checks.push({ ...check, cure: `${check.cure} To change it: repoint ${about} --base-url URL` })
-    else checks.push(check)
+    if (isKey && isSetUp)
+      told.push({ ...check, cure: `repoint key ${addressFlags(place, caFile)}` })
+    else if (isAboutSetup) told.push({ ...check, cure: setupAgain })
+    else if (check.cure?.includes('--base-url')) {
+      const toChange = `To change it: repoint ${client.family} --base-url URL`
+      told.push({ ...check, cure: `${check.cure} ${toChange}` })
+    } else told.push(check)
+    return told
   }
-  return checks
+}
+
+/** What a command has to be told to reach a gateway in the same way. */
+function addressFlags({ baseUrl, roots }: Place, caFile: string | undefined): string {
+  const isMessagesFound = messagesRoots(baseUrl).includes(roots.messages)
+  return [
+    `--base-url ${baseUrl}`,
+    ...(isMessagesFound ? [] : [`--messages-url ${roots.messages}`]),
+    ...(isPlainAfar(baseUrl) ? ['--allow-http'] : []),
+    ...(caFile === undefined ? [] : [`--ca-file ${asWord(caFile)}`]),
+  ].join(' ')
 }
 
 /** @throws UserError where nothing can be proven after it */
 function checkCatalog(
   session: Session,
-  { client, settings }: ClientState,
+  { gateway }: ClientState,
   baseUrl: string,
-  answer: Catalog | UserError,
-): Check[] {
-  const { family: about } = client
-  const name = gatewayOf(session, client, settings)
-  const where = name === undefined ? baseUrl : `${name} (${baseUrl})`
-  if (!(answer instanceof UserError))
+  list: Catalog | UserError,
+): Finding[] {
+  const where = gateway === undefined ? baseUrl : `${gateway} (${baseUrl})`
+  if (!(list instanceof UserError))
     return [
-      networkCheck(about, baseUrl),
-      {
-        about,
-        id: 'catalog',
-        result: 'ok',
-        message: `${where} lists ${answer.models.length} models`,
-      },
-      ...checkClock(session, baseUrl, answer),
+      networkCheck(baseUrl),
+      { id: 'catalog', result: 'ok', message: `${where} lists ${list.models.length} models` },
+      ...checkClock(session, baseUrl, list),
     ]
 
-  if (!leavesOpen(answer)) throw answer
-  const message = `${where} has no readable list of models: ${answer.message}`
-  return [networkCheck(about, baseUrl), { about, id: 'catalog', result: 'warning', message }]
+  if (!leavesOpen(list)) throw list
+  const message = `${where} has no readable list of models: ${list.message}`
+  return [networkCheck(baseUrl), { id: 'catalog', result: 'warning', message }]
 }
 
 /** @throws UserError why the model is not served */
 function probeCheck(
-  { about, protocol, list }: { about: string; protocol: ProtocolName; list: Catalog | UserError },
+  protocol: ProtocolName,
+  list: Catalog | UserError,
   { id: model, result }: Probed,
-): Check {
+): Finding {
   if (result.status === 'rejected') throw result.reason
   const isUnlisted = !(list instanceof UserError) && listing(list, model, protocol) === 'absent'
   const beside = isUnlisted ? ', though the gateway does not list it' : ''
   const message = `${model} answers over the ${protocol} protocol${beside}`
-  return { about, id: 'probe', result: 'ok', message }
+  return { id: 'probe', result: 'ok', message }
 }
 
 /** @throws UserError where the client's model cannot be used, or only the catalog could tell it */
@@ -346,7 +346,7 @@ function choiceOf(
 /** A clock that is further off than this fails certificates and signed requests, in ms. */
 const toleratedClockMs = 5 * 60_000
 
-function checkClock(session: Session, baseUrl: string, { serverTime }: Catalog): Check[] {
+function checkClock(session: Session, baseUrl: string, { serverTime }: Catalog): Finding[] {
   if (serverTime === undefined) return []
   const offMs = session.platform.clock.now().getTime() - serverTime.getTime()
   if (Math.abs(offMs) <= toleratedClockMs) return []
@@ -355,11 +355,11 @@ function checkClock(session: Session, baseUrl: string, { serverTime }: Catalog):
   return [{ about: 'machine', id: 'clock', result: 'warning', message, cure: 'Set the clock.' }]
 }
 
-function checkProxy(about: string, { baseUrl, env }: GatewayAccess): Check[] {
+function checkProxy({ baseUrl, env }: GatewayAccess): Finding[] {
   const proxy = proxyFor(new URL(baseUrl), env)
   if (proxy === undefined) return []
   const message = `${baseUrl} is reached through the proxy ${proxy.hostname}:${proxy.port} (${proxy.variable})`
-  return [{ about, id: 'proxy', result: 'ok', message }]
+  return [{ id: 'proxy', result: 'ok', message }]
 }
 
 /** As a shell takes it for one word. */
@@ -374,23 +374,16 @@ function isPlainAfar(baseUrl: string): boolean {
 }
 
 /** An answer of any kind proves that much. */
-function networkCheck(about: string, baseUrl: string): Check {
+function networkCheck(baseUrl: string): Finding {
   const { host, protocol } = new URL(baseUrl)
   const tls = protocol === 'https:' ? ', and its certificate is trusted' : ''
-  return { about, id: 'network', result: 'ok', message: `${host} is found and answers${tls}` }
+  return { id: 'network', result: 'ok', message: `${host} is found and answers${tls}` }
 }
 
-export function asWarning(about: string, { code, message, hint }: Notice): Check {
-  return { about, id: code, result: 'warning', message, ...compact({ cure: hint }) }
+export function asWarning({ code, message, hint }: Notice): Finding {
+  return { id: code, result: 'warning', message, ...compact({ cure: hint }) }
 }
 
-export function failedCheck(about: string, { code, message, hint }: UserError): Check {
-  return {
-    about,
-    id: code,
-    result: 'problem',
-    message,
-    ...(hint === undefined ? {} : { cure: hint }),
-    code,
-  }
+export function failedCheck({ code, message, hint }: UserError): Finding {
+  return { id: code, result: 'problem', message, ...compact({ cure: hint }), code }
 }

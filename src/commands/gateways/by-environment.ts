@@ -1,7 +1,6 @@
 import { type Client, protocolOf, runKeyVariable } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { type EnvironmentRow, loadClient } from '../../clients/list.ts'
-import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { catalogUnavailable } from '../../gateway/catalog.ts'
 import { rootFor, shownRoot } from '../../gateway/roots.ts'
@@ -94,20 +93,18 @@ async function tellVariables(session: Session, request: Request, client: Client)
     session.say(`${client.label}, pointed at it, its key in no file:\n  ${run}`)
   session.say('Or for all that this terminal starts; the key is read, not shown:')
   for (const line of lines) session.say(`  ${printableLine(line)}`)
-  session.document(
-    compact({
-      command: client.id,
-      changed: false,
-      baseUrl,
-      model: models.model,
-      gateway: name,
-      variables,
-      unset,
-      verified: { before: true, after: false },
-      warnings: session.notices,
-      next: run === undefined ? [] : [run],
-    }),
-  )
+  session.document({
+    command: client.id,
+    changed: false,
+    baseUrl,
+    model: models.model,
+    gateway: name,
+    variables,
+    unset,
+    verified: { before: true, after: false },
+    warnings: session.notices,
+    next: run === undefined ? [] : [run],
+  })
   return 0
 }
 

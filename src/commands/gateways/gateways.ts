@@ -78,11 +78,11 @@ async function listGateways(session: Session, request: GatewaysRequest): Promise
       return {
         ...shown,
         key: shownKey(one),
-        ...compact({ headers: headerDocument(headers) }),
+        headers: headerDocument(headers),
         keychain: one.key === undefined,
         proven: one.proven ?? null,
         clients: users.get(one.name) ?? [],
-        ...(request.check ? { check: checkDocument(checked.get(one.name)) } : {}),
+        check: request.check ? checkDocument(checked.get(one.name)) : undefined,
       }
     }),
     warnings: session.notices,
@@ -145,7 +145,7 @@ async function checkAll(
 function checkDocument(failure: UserError | undefined) {
   if (failure === undefined) return { works: true }
   const { code, message, hint } = failure
-  return { works: false, code, message, ...compact({ hint }) }
+  return { works: false, code, message, hint }
 }
 
 function show(

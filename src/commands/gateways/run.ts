@@ -11,8 +11,7 @@ import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import { savedGateway } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { accessToSaved } from './check.ts'
-import { clientsCalled, forClient, statusOf, type Target, type Told } from './one-run.ts'
-import { pointedAt } from './variables.ts'
+import { clientsCalled, pointedAt, statusOf, type Target, type Told, tell } from './one-run.ts'
 
 interface RunRequest {
   readonly name: string
@@ -60,16 +59,9 @@ async function runOnce(session: Session, request: RunRequest): Promise<number> {
   const called = clientsCalled(session, clients, words[0]!)
   const catalog = request.verify ? await catalogOf(session, access) : undefined
   const target: Target = { access, catalog, asked }
-  const {
-    args,
-    env,
-    files = {},
-    told,
-  }: Told = isShell
+  const { args, env, files, told }: Told = isShell
     ? forShell(session, clients, { ...target, name: saved.name })
-    : called.length > 0
-      ? forClient(session, called, target)
-      : { args: asked.args, env: pointedAt(access, asked.env) }
+    : tell(session, called, target)
   if (told !== undefined) session.remark(`note: ${told}`)
   if (isShell || called.length === 0) noteUnsaid(session, access)
   platform.ask.release()
@@ -128,7 +120,7 @@ function forShell(
   for (const program of programs) {
     if (session.platform.processes.which(program) === undefined) continue
     try {
-      const one = forClient(session, clientsCalled(session, clients, program), { ...target, asked })
+      const one = tell(session, clientsCalled(session, clients, program), { ...target, asked })
       if (one.args.length === 0)
         asked = { ...asked, env: one.env, files: { ...asked.files, ...one.files } }
       else apart.push(program)

@@ -1,10 +1,8 @@
-import type { Client } from '../../clients/client.ts'
+import type { Client, Settings } from '../../clients/client.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
-import { printable } from '../../text.ts'
-import { attempt } from '../../transaction/files.ts'
-import type { Session } from '../screen/session.ts'
-import { makeEmptyFolder, removeFolder } from './own-folder.ts'
+import type { Notice } from '../../notice.ts'
+import type { Consent, Session } from '../screen/session.ts'
 
 /** A client's program on this machine. */
 export interface Installed {
@@ -50,18 +48,6 @@ export async function installedVersion(
   return client.sendsByVersion ? (await findInstalled(session, client))?.version : undefined
 }
 
-/** Clients take up to 12 s for one word, and some retry for a minute before they give up. */
-const tryTimeoutMs = 90_000
-
-/** Shown of what the client said, in characters from the end. */
-const maxShown = 600
-
-/** What a real client said to `ping`. */
-export interface Tried {
-  readonly client: string
-  readonly said: string
-}
-
 /** @throws UserError `client-failed` where the client cannot be run at all */
 export function expectInstalled(session: Session, client: Client): string {
   const path = session.platform.processes.which(client.binary.command)
@@ -74,56 +60,67 @@ export function expectInstalled(session: Session, client: Client): string {
 }
 
 /**
- * Runs the real client once with `ping`, with the files that are there now, in an empty folder: in a
- * project's, that project's own configuration could send the key elsewhere. Of what a failing client
- * says only its error line is shown: some print their whole configuration.
- *
- * @throws UserError `client-failed` with what it said
+ * What a client still needs to trust the authorities of `caFile`: what our own check trusts is no
+ * matter to it.
  */
-export async function tryClient(session: Session, client: Client): Promise<Tried> {
-  const { processes, machine, files, interrupt } = session.platform
-  const { pingArgs, pingEnv, answerIn } = client.binary
-  const program = expectInstalled(session, client)
-  const version = await installedVersion(session, client)
-  const folder = makeEmptyFolder(session.platform)
-  const result = await session
-    .step(
-      `Trying ${client.label}`,
-      processes.run(program, pingArgs('ping', version), {
-        timeoutMs: tryTimeoutMs,
-        cwd: folder,
-        // Some believe this more than the system.
-        env: { ...machine.env, PWD: folder, OLDPWD: undefined, ...pingEnv },
-      }),
-    )
-    .finally(() => {
-      // What the client has left running may still write there; only we may enter it.
-      attempt(() => removeFolder(files, folder))
-    })
-  if (interrupt.aborted)
-    throw new UserError({
-      code: 'cancelled',
-      message: `Cancelled while ${client.label} was tried`,
-    })
+export function authorityNotices(
+  { platform }: Session,
+  { label, binary }: Client,
+  settings: Pick<Settings, 'caFile'>,
+  caFile: string | undefined,
+): readonly Notice[] {
+  const { os, env } = platform.machine
+  const set = binary.authorityVariables.find((name) => env[name])
+  const [variable, ...others] = binary.authorityVariables
+  const named = settings.caFile ?? (set && env[set])
+  if (caFile === undefined || named === caFile) return []
 
-  const clean = (text: string) => session.redact(printable(text.trim()))
-  if (result.exitStatus === 0)
-    return {
-      client: client.id,
-      said: clean(answerIn?.(result.stdout) ?? (result.stdout || result.stderr)).slice(-maxShown),
-    }
-  const how =
-    result.reason === 'timed-out'
-      ? `did not answer within ${tryTimeoutMs / 1000} s`
-      : `failed with status ${result.exitStatus ?? result.reason}`
-  const line =
-    answerIn?.(result.stdout) ??
-    `${result.stderr}\n${result.stdout}`
-      .split('\n')
-      .find((one) => /error|fail|denied|invalid|refused/i.test(one) && !/[{}"]/.test(one))
-  throw new UserError({
-    code: 'client-failed',
-    message: `${client.label} ${how}${line === undefined ? '' : `: ${clean(line).slice(0, maxShown)}`}`,
-    hint: `See \`repoint doctor ${client.family}\`, or run it by hand.`,
-  })
+  const code = 'authority-unknown'
+  if (named !== undefined)
+    return [
+      {
+        code,
+        message: `${label} takes further authorities from ${named} (${set ?? variable}), and the gateway's from ${caFile} may not be there`,
+        hint: `Add it to that file, or name ${caFile} in its place.`,
+      },
+    ]
+  return [
+    {
+      code,
+      message: `${label} does not know the authorities in ${caFile}, unless this machine does: it looks for such a file in ${variable}, which is not set${others.length === 0 ? '' : ` (older versions: ${others.join(', ')})`}`,
+      hint: `Before it starts: ${os === 'win32' ? `setx ${variable} "${caFile}"` : `export ${variable}='${caFile}'`} (in the shell's profile, to keep it).`,
+    },
+  ]
+}
+
+/**
+ * Stops what clients have left running, because it still holds the key from before. Where
+ * nobody consents it is left running, and said.
+ *
+ * @returns what a person has still to do, one line each
+ */
+export async function stopLeftRunning(
+  session: Session,
+  clients: readonly Client[],
+  consent: Consent,
+): Promise<readonly string[]> {
+  const { platform } = session
+  const toDo: string[] = []
+  for (const { label, leftRunning } of clients) {
+    const server = leftRunning?.(platform)
+    if (server === undefined) continue
+
+    const isWanted = await session.wants(consent, {
+      message: `A server that ${label} left running still holds the old key. Stop it?`,
+      default: true,
+    })
+    const byHand = `Stop the server that ${label} left running; it still sends the old key: ${server.stopCommand}`
+    const why = isWanted
+      ? await session.step(`Stopping the server of ${label}`, server.stop())
+      : undefined
+    if (isWanted && why === undefined)
+      session.say(`Stopped the server that ${label} had left running with the old key.`)
+    else toDo.push(why === undefined ? byHand : `${byHand} (${why})`)
+  }
+  return toDo
 }

@@ -23,9 +23,9 @@ import { endOf } from '../../transaction/history.ts'
 import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
 import { readBlob } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
-import { readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
+import { openPlaces, readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
 import { rememberedModels } from './model-cache.ts'
-import { openPlaces } from './open-places.ts'
+import { gatewayOf } from './saved-gateways.ts'
 
 /** What is known about one client without asking it or the network. */
 export interface ClientState {
@@ -33,6 +33,10 @@ export interface ClientState {
   readonly texts: FileTexts
   readonly settings: Settings
   readonly origins: Origins
+  /** The gateway that it points at; undefined: its own service. */
+  readonly place: Place | undefined
+  /** What that is remembered as. */
+  readonly gateway: string | undefined
   /** What it is set up with. */
   readonly options: SetupOptions
   readonly obstacles: readonly Obstacle[]
@@ -56,9 +60,12 @@ export interface FileState {
 }
 
 /** The recorded runs of a client's family, newest first. */
-export function runsOf(client: ClientName, runs: readonly RunRecord[]): readonly RunRecord[] {
-  const ids = familyIds(client.id)
-  return runs.filter((run) => run.clients.some((id) => ids.includes(id)))
+export function runsOf(
+  { id }: Pick<ClientName, 'id'>,
+  runs: readonly RunRecord[],
+): readonly RunRecord[] {
+  const ids = familyIds(id)
+  return runs.filter(({ clients }) => clients.some((one) => ids.includes(one)))
 }
 
 /** The roots that repoint has written for this client. */
@@ -120,9 +127,45 @@ function gatewaysIfReadable(session: Session): readonly SavedGateway[] {
  */
 export function isSetUp(client: Client, settings: Settings, runs: readonly RunRecord[]): boolean {
   if (settings.root === undefined) return false
+  return inForce(client, runs) !== undefined || isAtOwnRoot(client, settings, runs)
+}
+
+/** The newest run of a client, if that is a setup. */
+function inForce(client: Client, runs: readonly RunRecord[]): RunRecord | undefined {
   const [newest] = runsOf(client, runs)
-  const isInForce = newest !== undefined && newest.undoes === undefined && newest.baseUrl !== ''
-  return isInForce || isAtOwnRoot(client, settings, runs)
+  return newest?.undoes === undefined && newest?.baseUrl !== '' ? newest : undefined
+}
+
+/**
+ * Says which clients are left out, since their files cannot be read: nobody knows what they point at.
+ *
+ * @param isMeant by the last setup of a client
+ */
+export async function noteLeftOut(
+  session: Session,
+  runs: readonly RunRecord[],
+  isMeant: (setup: RunRecord) => boolean = () => true,
+): Promise<void> {
+  for (const client of await clientsInUse(session, runs)) {
+    const setup = inForce(client, runs)
+    const why = setup && isMeant(setup) ? whyUnreadable(session, client) : undefined
+    if (why !== undefined)
+      session.notice({
+        code: 'client-left-out',
+        message: `${client.label} is left out: ${why}`,
+        hint: 'Correct the file by hand, then run the command again.',
+      })
+  }
+}
+
+function whyUnreadable(session: Session, client: Client): string | undefined {
+  try {
+    const { root, broken } = client.readBack(readClientFiles(session, client))
+    return root === undefined && broken !== undefined ? `it cannot read ${broken}` : undefined
+  } catch (error) {
+    if (error instanceof UserError) return error.message
+    throw error
+  }
 }
 
 /** The client of a family that the newest setup was for; undefined: only the files can tell. */
@@ -216,6 +259,8 @@ function stateOf(
     texts,
     settings,
     origins: client.origins(texts),
+    place: placeOf(session, client, settings, runs ?? []),
+    gateway: gatewayOf(session, client, settings),
     options: configuredOptions(client, settings, runs ?? []),
     obstacles: [
       ...client.wrongNow(sceneOf(session, client, texts, runs ?? [])),

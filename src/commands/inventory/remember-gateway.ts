@@ -5,7 +5,6 @@ import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import { maskSecret } from '../../text.ts'
 import { changeGateways, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { removeFromKeychain, storeInKeychain } from './keychain.ts'
 import { checkName, isKeyOf } from './saved-gateways.ts'
 
 /** The question that a gateway has answered. */
@@ -58,6 +57,7 @@ export async function keepingKey<T>(
   const entry = entryIn(session, used)
   if (entry?.maskedKey === undefined) return [work(), used]
 
+  const { removeFromKeychain, storeInKeychain } = await import('./keychain.ts')
   const earlier = await storeInKeychain(session, entry, key, timeoutMs)
   try {
     return [work(), { ...used, name: entry.name }]

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { type Client, protocolOf, type Settings } from '../../clients/client.ts'
 import { UserError } from '../../errors.ts'
 import { isSameButVersion, rootFor, rootsOf } from '../../gateway/roots.ts'
@@ -6,7 +7,6 @@ import type { AskChoice } from '../../platform/platform.ts'
 import { maskSecret, nearestTo } from '../../text.ts'
 import { gatewayNames, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { keyInKeychain } from './keychain.ts'
 
 /** @throws UserError `usage` with the name that is nearest */
 export function savedGateway(session: Session, name: string): SavedGateway {
@@ -57,6 +57,21 @@ export function savedRoots({ platform }: Session, baseUrl: string): Roots | unde
   try {
     const saved = readGateways(platform).find((one) => one.baseUrl === baseUrl)
     return saved && rootsOf(saved)
+  } catch {
+    // Whoever needs the list itself says that it cannot be read.
+    return undefined
+  }
+}
+
+/** Absolute path of a file with further authorities: the given one, else the one that the gateway was used with before. */
+export function caFileFor(
+  { platform }: Session,
+  baseUrl: string,
+  given: string | undefined,
+): string | undefined {
+  if (given) return resolve(platform.machine.cwd, given)
+  try {
+    return readGateways(platform).find((one) => one.baseUrl === baseUrl)?.caFile
   } catch {
     // Whoever needs the list itself says that it cannot be read.
     return undefined
@@ -123,7 +138,9 @@ export async function keyOf(
   saved: SavedGateway,
   timeoutMs: number,
 ): Promise<string> {
-  return saved.key ?? keyInKeychain(session, saved, timeoutMs)
+  if (saved.key !== undefined) return saved.key
+  const { keyInKeychain } = await import('./keychain.ts')
+  return keyInKeychain(session, saved, timeoutMs)
 }
 
 /** @throws UserError `usage` for a name that could be mistaken for something else */

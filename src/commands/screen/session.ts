@@ -2,8 +2,7 @@ import { type FilesState, UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { dots, maskTellTale, printable, shortPath } from '../../text.ts'
-import { table, wrapLine } from './columns.ts'
-import { isUtf8, looksOf, paint } from './paint.ts'
+import { isUtf8, looksOf, paint, table, wrapLine } from './drawing.ts'
 
 /** Members of our documents that are never text from elsewhere: masking would only damage them. */
 const plainMembers = new Set(['path', 'run', 'undoes', 'command', 'action', 'code', 'place'])

@@ -10,9 +10,9 @@ import { UserError } from '../../errors.ts'
 import { withoutList } from '../../gateway/catalog.ts'
 import { isChatModel } from '../../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
-import { type Heard, modelsOf, optionsFor } from './keep.ts'
+import { modelsOf, optionsFor } from './keep.ts'
 import type { Probes } from './probes.ts'
-import type { SetupRun } from './run.ts'
+import type { Heard, SetupRun } from './run.ts'
 
 /** What the models of one client are chosen by. */
 export interface Asking {

@@ -13,16 +13,13 @@ import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { rootFor } from '../../gateway/roots.ts'
 import type { ExtraHeader, GatewayAccess } from '../../gateway/types.ts'
-import { earlierVersions } from '../../transaction/rollback.ts'
-import { authorityNotices } from '../inventory/authorities.ts'
-import { asPlanned, readClientFiles } from '../inventory/client-files.ts'
+import { asPlanned, openPlaces, readClientFiles } from '../inventory/client-files.ts'
+import { authorityNotices } from '../inventory/client-program.ts'
 import { sceneOf } from '../inventory/client-state.ts'
-import { openPlaces } from '../inventory/open-places.ts'
 import { rememberedHeaders } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { type Heard, lostModels, modelsOf, optionsFor } from './keep.ts'
-import type { Proof } from './prove.ts'
-import type { RunWithGateway } from './run.ts'
+import { lostModels, modelsOf, optionsFor } from './keep.ts'
+import type { Heard, ProvenRun } from './run.ts'
 
 /** One client's part of a setup, before anything is written. */
 export interface Draft {
@@ -40,12 +37,8 @@ export interface Draft {
  *
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
-export function draftSetup(
-  run: RunWithGateway,
-  client: Client,
-  { chosen }: Pick<Proof, 'chosen'>,
-): Draft {
-  const { session, request, access, runs, consent } = run
+export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft> {
+  const { session, request, access, runs, consent, chosen } = run
   const { platform } = session
   const { models: allModels, heard } = chosen.get(client)!
   const options = optionsFor(run, client, access.roots, heard)
@@ -61,7 +54,7 @@ export function draftSetup(
     providerId: options.providerId ?? 'gateway',
     models,
     options,
-    earlier: (role) => earlierVersions(platform, fileOf(texts, role).path),
+    earlier: await earlierOf(run, texts),
   }
   const obstacles = [
     ...client.inTheWay(sceneOf(session, client, texts, runs), choice),
@@ -97,6 +90,16 @@ export function draftSetup(
   }
 }
 
+/** What earlier runs found: loaded only where there are some. */
+async function earlierOf(
+  { session, runs }: ProvenRun,
+  texts: FileTexts,
+): Promise<Choice['earlier']> {
+  if (runs.length === 0) return undefined
+  const { earlierVersions } = await import('../../transaction/rollback.ts')
+  return (role) => earlierVersions(session.platform, fileOf(texts, role).path)
+}
+
 /** What the gateway says beside the models themselves is left out. */
 function onlyChosen({ contextWindow: _, ...models }: ModelChoice): ModelChoice {
   return { ...models, offered: [] }
@@ -104,7 +107,7 @@ function onlyChosen({ contextWindow: _, ...models }: ModelChoice): ModelChoice {
 
 /** Which models of before are gone because the gateway has none of that name. */
 function lossNotices(
-  { kept, request }: RunWithGateway,
+  { kept, request }: ProvenRun,
   client: Client,
   after: FileTexts,
   heard: Heard,

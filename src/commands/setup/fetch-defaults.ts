@@ -1,8 +1,6 @@
 import { UserError } from '../../errors.ts'
-import { errorFor, questionFor } from '../../gateway/ask.ts'
+import { errorFor, judge } from '../../gateway/ask.ts'
 import { request } from '../../gateway/http/request.ts'
-import { type Answer, NetworkError } from '../../gateway/judge/answer.ts'
-import { diagnose } from '../../gateway/judge/http-answer.ts'
 import { usualRoots } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import type { GatewayFlags } from '../command.ts'
@@ -65,7 +63,15 @@ async function fetched(
     env: platform.machine.env,
     signal: platform.interrupt,
   }
-  const { status, body, cut } = await ask(access)
+  const result = await request(access, {
+    method: 'GET',
+    url: access.baseUrl,
+    headers: { accept: 'application/json', 'user-agent': 'repoint' },
+    maxBytes: maxDefaultsBytes,
+  })
+  if (!('status' in result)) throw errorFor(judge(access, result, { asked: 'catalog' })!)
+
+  const { status, body, cut } = result
   if (status !== 200 || cut !== undefined)
     throw new UserError({
       code: status >= 300 && status < 400 ? 'redirected' : 'not-an-api',
@@ -78,19 +84,4 @@ async function fetched(
       hint: 'Check the address behind --from.',
     })
   return new TextEncoder().encode(body)
-}
-
-/** @throws UserError where no answer came */
-async function ask(access: GatewayAccess): Promise<Answer> {
-  try {
-    return await request(access, {
-      method: 'GET',
-      url: access.baseUrl,
-      headers: { accept: 'application/json', 'user-agent': 'repoint' },
-      maxBytes: maxDefaultsBytes,
-    })
-  } catch (error) {
-    if (!(error instanceof NetworkError)) throw error
-    throw errorFor(diagnose(error.failure, questionFor(access, { asked: 'catalog' }))!)
-  }
 }

@@ -2,12 +2,12 @@ import { type Client, protocolOf, type SetupOptions, usualSlot } from '../../cli
 import { listing } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
 import { isSameButVersion, rootFor } from '../../gateway/roots.ts'
-import type { Catalog, Roots } from '../../gateway/types.ts'
+import type { Roots } from '../../gateway/types.ts'
 import type { RunRecord } from '../../transaction/record.ts'
 import { settingsNow } from '../inventory/client-files.ts'
 import { configuredOptions, isSetUp } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
-import type { Kept, SetupRequest, SetupRun } from './run.ts'
+import type { Heard, Kept, SetupRequest, SetupRun } from './run.ts'
 
 /** What was chosen before, for each client that is set up: by repoint, or by its user since. */
 export function keptChoices(
@@ -26,15 +26,6 @@ export function keptChoices(
 
 interface Wanted extends Pick<SetupRun, 'kept'> {
   readonly request: Pick<SetupRequest, 'options' | 'optionsOf' | 'defaults' | 'isKeyOnly'>
-}
-
-/** What the gateway has said so far. */
-export interface Heard {
-  readonly catalog: Catalog | undefined
-  /** It was asked, and has no list that can be read. */
-  readonly isListMissing?: boolean
-  /** Ids that it does not list, and has refused. */
-  readonly refused: readonly string[]
 }
 
 /** Where the gateway is not asked. */

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
 import { compact } from '../../compact.ts'
-import { type Answer, NetworkError, type NetworkFailure } from '../judge/answer.ts'
+import type { Answer, NetworkFailure } from '../judge/answer.ts'
 import type { GatewayAccess } from '../types.ts'
 import type { Connection, Way } from './connection.ts'
 import { decodeBody } from './decode.ts'
@@ -31,15 +31,19 @@ const firstWay: Way = { addressTimeoutMs: 250, offersHttp2: false }
  * One request with the key, within `access.timeoutMs`. A redirect inside the same origin is
  * followed; one that leads elsewhere comes back as the answer, since the key must not go there.
  *
- * @throws NetworkError where no answer came; UserError for a useless proxy variable or CA file
+ * @throws UserError for a useless proxy variable or CA file
  */
-export async function request(access: GatewayAccess, spec: RequestSpec): Promise<Answer> {
+export async function request(
+  access: GatewayAccess,
+  spec: RequestSpec,
+): Promise<Answer | NetworkFailure> {
   const deadline = performance.now() + access.timeoutMs
   let url = new URL(spec.url)
   for (let redirects = 0; ; redirects++) {
-    const answer = await send({ access, spec, url, deadline })
-    const next = redirects < maxRedirects ? followable(answer, url) : undefined
-    if (next === undefined) return answer
+    const result = await send({ access, spec, url, deadline })
+    if (!('status' in result) || redirects === maxRedirects) return result
+    const next = followable(spec.method, result, url)
+    if (next === undefined) return result
     url = next
   }
 }
@@ -72,32 +76,33 @@ interface Sending {
 }
 
 /** Once more, in another way, where the connection was at fault and not the gateway. */
-async function send(sending: Sending): Promise<Answer> {
+async function send(sending: Sending): Promise<Answer | NetworkFailure> {
   // undici is large: only who asks a gateway waits for it.
   const { newConnection, takeIdle } = await import('./connection.ts')
   let connection = takeIdle(sending.access) ?? newConnection(sending.access, firstWay)
   for (;;) {
-    try {
-      return await sendOn(connection, sending)
-    } catch (error) {
-      const way = error instanceof NetworkError ? otherWay(connection, error) : undefined
-      if (way === undefined) throw error
-      connection = newConnection(sending.access, way)
-    }
+    const result = await sendOn(connection, sending)
+    if ('status' in result) return result
+    const way = otherWay(connection, result)
+    if (way === undefined) return result.failure
+    connection = newConnection(sending.access, way)
   }
 }
 
-function otherWay(
-  { hasWaited, way }: Connection,
-  { failure, cause }: NetworkError,
-): Way | undefined {
+/** A request that got no answer, and the error itself. */
+interface Failed {
+  readonly failure: NetworkFailure
+  readonly error: Error
+}
+
+function otherWay({ hasWaited, way }: Connection, { failure, error }: Failed): Way | undefined {
   if (failure.reason !== 'error') return undefined
   // The server has closed it meanwhile.
   if (hasWaited && failure.stage === 'first-byte') return way
   if (!way.offersHttp2 && wantsHttp2(failure)) return { ...way, offersHttp2: true }
   // Every address was given up for the next, the last because this machine has no way there.
   const isTooShort =
-    cause instanceof AggregateError && cause.errors.some(({ code }) => code === 'ETIMEDOUT')
+    error instanceof AggregateError && error.errors.some(({ code }) => code === 'ETIMEDOUT')
   return isTooShort ? { ...way, addressTimeoutMs: way.addressTimeoutMs * 4 } : undefined
 }
 
@@ -112,8 +117,7 @@ function wantsHttp2({ url, errorCode, detail, firstBytes = '' }: NetworkFailure)
   )
 }
 
-/** @throws NetworkError where no answer came */
-function sendOn(connection: Connection, sending: Sending): Promise<Answer> {
+function sendOn(connection: Connection, sending: Sending): Promise<Answer | Failed> {
   const { access, spec, url } = sending
   const started = sending.deadline - access.timeoutMs
 
@@ -136,8 +140,7 @@ function sendOn(connection: Connection, sending: Sending): Promise<Answer> {
       if (!settle()) return
       connection.close()
       const waitedMs = Math.round(performance.now() - started)
-      const failure = failureOf({ connection, spec, url, reason, error, waitedMs })
-      reject(new NetworkError(failure, error))
+      resolve({ failure: failureOf({ connection, url, reason, error, waitedMs }), error })
     }
     const finish = (end: 'whole' | 'enough' | 'limit' | 'connection'): void => {
       if (!settle()) return
@@ -243,7 +246,6 @@ class Received {
     const { spec, status, headers } = this
     const decoded = await decodeBody(Buffer.concat(this.chunks), headers, spec.maxBytes)
     return compact({
-      method: spec.method,
       url: end.url.href,
       status,
       headers,
@@ -256,13 +258,12 @@ class Received {
 
 function failureOf(failed: {
   connection: Connection
-  spec: RequestSpec
   url: URL
   reason: NetworkFailure['reason']
   error: Error
   waitedMs: number
 }): NetworkFailure {
-  const { connection, spec, url, reason, waitedMs } = failed
+  const { connection, url, reason, waitedMs } = failed
   const error = failed.error as NodeJS.ErrnoException & {
     // undici: the bytes that were no HTTP.
     data?: string
@@ -275,7 +276,6 @@ function failureOf(failed: {
   // undici says a proxy's refusal in words only (7.30, lib/dispatcher/proxy-agent.js).
   const refusal = /^Proxy response \((\d{3})\)/.exec(error.message)?.[1]
   return compact({
-    method: spec.method,
     url: url.href,
     stage: refusal === undefined ? connection.stage : 'proxy',
     errorCode: error.code ?? error.errors?.[0]?.code ?? '',
@@ -289,8 +289,8 @@ function failureOf(failed: {
 }
 
 /** Where a redirect leads, if it stays in the origin and keeps the method. */
-function followable(answer: Answer, from: URL): URL | undefined {
-  const kept = answer.method === 'GET' ? [301, 302, 303, 307, 308] : [307, 308]
+function followable(method: RequestSpec['method'], answer: Answer, from: URL): URL | undefined {
+  const kept = method === 'GET' ? [301, 302, 303, 307, 308] : [307, 308]
   const location = answer.headers['location']
   if (!kept.includes(answer.status) || location === undefined) return undefined
   if (!URL.canParse(location, from.href)) return undefined

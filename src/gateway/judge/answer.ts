@@ -9,7 +9,6 @@ export const maxAnswerBytes = 1_000_000
 
 /** What one request brought back: plain data, so that the diagnosis needs no network. */
 export interface Answer {
-  readonly method: 'GET' | 'POST'
   /** The address that answered, after redirects. */
   readonly url: string
   readonly status: number
@@ -28,7 +27,6 @@ export type RequestStage = 'proxy' | 'tunnel' | 'connect' | 'tls' | 'first-byte'
 
 /** A request that got no answer: plain data. */
 export interface NetworkFailure {
-  readonly method: 'GET' | 'POST'
   readonly url: string
   readonly stage: RequestStage
   /** Node's, OpenSSL's or undici's code: `ECONNREFUSED`, `CERT_HAS_EXPIRED`; empty: none. */
@@ -45,17 +43,6 @@ export interface NetworkFailure {
   readonly proxy?: string
   /** Status of the proxy's own answer to CONNECT. */
   readonly proxyStatus?: number
-}
-
-/** Carries a {@link NetworkFailure} from the socket to the diagnosis. */
-export class NetworkError extends Error {
-  readonly failure: NetworkFailure
-
-  constructor(failure: NetworkFailure, cause: unknown) {
-    super(failure.errorCode || failure.reason, { cause })
-    this.name = 'NetworkError'
-    this.failure = failure
-  }
 }
 
 /** What was asked, as far as an answer must be judged by it. */

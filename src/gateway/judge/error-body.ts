@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import { asObject, jsonIn } from '../json.ts'
+import { asObject, jsonIn } from '../foreign-text.ts'
 import type { Answer } from './answer.ts'
 
 /** What the body of an answer says about a failure, whoever wrote it. */

@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import { cleanForeignText } from '../foreign-text.ts'
-import { nearestModels } from '../models/nearest.ts'
+import { nearestModels } from '../models/rules.ts'
 import type { Answer, Outcome, Question } from './answer.ts'
 import type { ErrorBody } from './error-body.ts'
 

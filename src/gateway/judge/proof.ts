@@ -1,4 +1,4 @@
-import { asObject, jsonIn } from '../json.ts'
+import { asObject, jsonIn } from '../foreign-text.ts'
 import type { ProtocolName } from '../types.ts'
 
 /**
@@ -9,17 +9,13 @@ import type { ProtocolName } from '../types.ts'
  * this protocol that stops before its end. `foreign`: something else.
  */
 export type BodyProof =
-  | { readonly kind: 'served' | 'unstreamed'; readonly model?: string }
+  | { readonly kind: 'served' | 'unstreamed' | 'unfinished' | 'foreign' }
   | { readonly kind: 'failed'; readonly error: unknown }
-  | { readonly kind: 'unfinished' | 'foreign' }
 
 /** Judges a body by the shape of its protocol; the status proves nothing. */
 export function proofIn(protocol: ProtocolName, body: string): BodyProof {
   const whole = asObject(jsonIn(body))
-  if (whole !== undefined) {
-    if (!isWhole[protocol](whole)) return { kind: 'foreign' }
-    return { kind: 'unstreamed', ...modelOf(whole) }
-  }
+  if (whole !== undefined) return { kind: isWhole[protocol](whole) ? 'unstreamed' : 'foreign' }
   return proofInEvents[protocol](dataOf(body))
 }
 
@@ -62,7 +58,7 @@ const proofInEvents: Readonly<Record<ProtocolName, (events: readonly Event[]) =>
     const isFinished = chunks.some((chunk) =>
       (chunk['choices'] as unknown[]).some((choice) => asObject(choice)?.['finish_reason'] != null),
     )
-    return isFinished ? { kind: 'served', ...modelOf(chunks[0]!) } : { kind: 'unfinished' }
+    return { kind: isFinished ? 'served' : 'unfinished' }
   },
 
   responses(events) {
@@ -71,20 +67,18 @@ const proofInEvents: Readonly<Record<ProtocolName, (events: readonly Event[]) =>
       return { kind: 'failed', error: asObject(failure['response']) ?? failure }
     }
     // Our small limit of tokens may end the answer early; that is as good a proof.
-    const end = events.find(
+    const isServed = events.some(
       ({ type }) => type === 'response.completed' || type === 'response.incomplete',
     )
-    if (end !== undefined) return { kind: 'served', ...modelOf(asObject(end['response']) ?? {}) }
+    if (isServed) return { kind: 'served' }
     return { kind: hasType(events, 'response.') ? 'unfinished' : 'foreign' }
   },
 
   messages(events) {
     const failure = events.find(({ type }) => type === 'error')
     if (failure !== undefined) return { kind: 'failed', error: failure }
-    const start = events.find(({ type }) => type === 'message_start')
-    if (start !== undefined && events.some(({ type }) => type === 'message_stop')) {
-      return { kind: 'served', ...modelOf(asObject(start['message']) ?? {}) }
-    }
+    const has = (wanted: string) => events.some(({ type }) => type === wanted)
+    if (has('message_start') && has('message_stop')) return { kind: 'served' }
     return { kind: hasType(events, 'message') ? 'unfinished' : 'foreign' }
   },
 }
@@ -99,9 +93,4 @@ function dataOf(body: string): readonly Event[] {
 
 function hasType(events: readonly Event[], start: string): boolean {
   return events.some(({ type }) => typeof type === 'string' && type.startsWith(start))
-}
-
-function modelOf(holder: Event): { model?: string } {
-  const model = holder['model']
-  return typeof model === 'string' && model !== '' ? { model } : {}
 }

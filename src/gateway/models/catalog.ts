@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
-import { secretForms } from '../foreign-text.ts'
-import { asObject, jsonIn } from '../json.ts'
+import { asObject, jsonIn, secretForms } from '../foreign-text.ts'
 import type { CatalogModel } from '../types.ts'
+import { withoutVendor } from './rules.ts'
 
 type Entry = Readonly<Record<string, unknown>>
 
@@ -96,7 +96,6 @@ function readModel(id: string, entry: Entry, isSafe: (text: string) => boolean):
     displayName:
       textOf(entry['display_name']) ??
       (entry['id'] === undefined ? undefined : textOf(entry['name'])),
-    ownedBy: textOf(entry['owned_by']),
   })
 }
 
@@ -136,4 +135,18 @@ function safetyCheck(secrets: readonly string[]): (text: string) => boolean {
   const forms = secrets.filter(({ length }) => length >= shortestKey).flatMap(secretForms)
   return (text) =>
     /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(text) && forms.every((form) => text.search(form) === -1)
+}
+
+type Limits = Required<Pick<CatalogModel, 'contextWindow' | 'maxOutputTokens'>>
+
+/**
+ * Where a catalog says nothing: what the service says of its flagship. opencode 1.18.33 has the same
+ * in its own table (2026-11-22).
+ */
+const flagship: Limits = { contextWindow: 1_050_000, maxOutputTokens: 128_000 }
+
+/** A model with the limits that are known of it. What the gateway says counts. */
+export function withLimits(model: CatalogModel): CatalogModel {
+  const isFlagship = /^gpt-5\.6-sol(?:-[\d-]+)?$/i.test(withoutVendor(model.id))
+  return isFlagship && model.contextWindow === undefined ? { ...flagship, ...model } : model
 }

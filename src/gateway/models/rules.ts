@@ -1,3 +1,4 @@
+import { nearestTo } from '../../text.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../types.ts'
 
 /** A model, and why the rules took it, in words. */
@@ -132,7 +133,7 @@ export function aliasTarget({ models }: Catalog, id: string): string | undefined
   const short = parseGptId(id)
   if (short === undefined || !isBare(short)) return undefined
   return gptModels(models.filter(isChatModel)).find(
-    (one) => one.id.variant === 'sol' && compareFamilies(one.id.family, short.family) === 0,
+    (one) => one.id.variant === 'sol' && compareVersions(one.id.family, short.family) === 0,
   )?.model.id
 }
 
@@ -181,7 +182,7 @@ function gptModels(models: readonly CatalogModel[]): readonly GptModel[] {
     })
     .sort(
       (a, b) =>
-        compareFamilies(b.id.family, a.id.family) ||
+        compareVersions(b.id.family, a.id.family) ||
         Number(a.id.date !== '') - Number(b.id.date !== '') ||
         Number(b.id.date) - Number(a.id.date) ||
         Number(a.id.hasVendor) - Number(b.id.hasVendor) ||
@@ -227,7 +228,7 @@ function previousTiers(models: readonly GptModel[]): {
   const withSol = familiesOf(models.filter(({ id }) => id.variant === 'sol'))
   const older = models.filter(
     (model) =>
-      (newest === undefined || compareFamilies(model.id.family, newest) < 0) &&
+      (newest === undefined || compareVersions(model.id.family, newest) < 0) &&
       !withSol.has(family(model)),
   )
 
@@ -276,11 +277,17 @@ function parseGptId(id: string): GptId | undefined {
   }
 }
 
-/** Negative where `a` is the older family. */
-function compareFamilies(a: readonly number[], b: readonly number[]): number {
+/** Negative where `a` is the older version: `[3, 7]` before `[4]`. */
+export function compareVersions(a: readonly number[], b: readonly number[]): number {
   for (let part = 0; part < Math.max(a.length, b.length); part++) {
     const difference = (a[part] ?? 0) - (b[part] ?? 0)
     if (difference !== 0) return difference
   }
   return 0
+}
+
+/** The ids of the catalog that look most like `asked`: at most `count`, the likest first. */
+export function nearestModels(asked: string, catalog: Catalog, count = 3): readonly string[] {
+  const ids = catalog.models.filter(isChatModel).map(({ id }) => id)
+  return nearestTo(asked, ids, withoutVendor).slice(0, count)
 }

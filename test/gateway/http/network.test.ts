@@ -288,7 +288,9 @@ describe('network: connections', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write('data: {"type":"response.completed","response":{}}\n\n')
     })
-    expect((await probe(accessTo(server), 'responses', model)).elapsedMs).toBeLessThan(2_000)
+    const started = performance.now()
+    await probe(accessTo(server), 'responses', model)
+    expect(performance.now() - started).toBeLessThan(2_000)
   })
 
   test('an IPv6 address', async () => {

@@ -12,7 +12,6 @@ const question: Question = {
 }
 
 const failed = (more: Partial<NetworkFailure>): NetworkFailure => ({
-  method: 'GET',
   url: 'https://gw.example/v1/models',
   stage: 'connect',
   errorCode: '',
@@ -161,7 +160,6 @@ describe('diagnose: whatever comes in', () => {
     fc.json().map((value) => `data: {"choices":[${value}]}\n\n`),
   )
   const answer: fc.Arbitrary<Answer> = fc.record({
-    method: fc.constantFrom('GET', 'POST'),
     url: fc.constantFrom('https://gw.example/v1/models', 'http://127.0.0.1:1/ai/v1/responses'),
     status: fc.oneof(
       fc.constantFrom(200, 204, 301, 400, 401, 403, 404, 429, 500, 503),

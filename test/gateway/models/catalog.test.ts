@@ -20,7 +20,7 @@ describe('catalog: every shape', () => {
           },
         ],
       },
-      [{ id: 'gpt-5.6-sol', endpointTypes: ['openai', 'openai-response'], ownedBy: 'openai' }],
+      [{ id: 'gpt-5.6-sol', endpointTypes: ['openai', 'openai-response'] }],
     ],
     [
       'one-api',
@@ -33,7 +33,7 @@ describe('catalog: every shape', () => {
     [
       'LiteLLM',
       { data: [{ id: 'sonnet', object: 'model', created: 1, owned_by: 'openai' }], object: 'list' },
-      [{ id: 'sonnet', ownedBy: 'openai' }],
+      [{ id: 'sonnet' }],
     ],
     [
       'OpenRouter',
@@ -62,7 +62,7 @@ describe('catalog: every shape', () => {
         object: 'list',
         data: [{ id: 'Qwen/Qwen3', object: 'model', owned_by: 'vllm', max_model_len: 32768 }],
       },
-      [{ id: 'Qwen/Qwen3', contextWindow: 32768, ownedBy: 'vllm' }],
+      [{ id: 'Qwen/Qwen3', contextWindow: 32768 }],
     ],
     [
       'Ollama, its own',
@@ -83,7 +83,7 @@ describe('catalog: every shape', () => {
           },
         ],
       },
-      [{ id: '/m/a.gguf', contextWindow: 4096, ownedBy: 'llamacpp' }],
+      [{ id: '/m/a.gguf', contextWindow: 4096 }],
     ],
     [
       'messages-style',
@@ -128,7 +128,7 @@ test('catalog: an id that comes twice counts once, and entries without a usable 
     { id: 'x'.repeat(301) },
     { id: '__proto__' },
   ]
-  expect(models({ data })).toEqual([{ id: 'a', ownedBy: 'x' }, { id: '__proto__' }])
+  expect(models({ data })).toEqual([{ id: 'a' }, { id: '__proto__' }])
 })
 
 describe('catalog: what no file should hold is left out, and counted', () => {
@@ -155,7 +155,7 @@ describe('catalog: what no file should hold is left out, and counted', () => {
   test('other fields with it, without the model', () => {
     const display_name = `Model ${key}`
     const supported_endpoint_types = ['openai', key]
-    const page = read([{ id: 'a', owned_by: '\u202e', display_name, supported_endpoint_types }])
+    const page = read([{ id: 'a', display_name, supported_endpoint_types }])
     expect(page.models).toEqual([{ id: 'a', endpointTypes: ['openai'] }])
     expect(page.leftOut).toBe(0)
   })

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { withLimits } from '../../../src/gateway/models/limits.ts'
-import { nearestModels } from '../../../src/gateway/models/nearest.ts'
+import { withLimits } from '../../../src/gateway/models/catalog.ts'
 import {
   aliasTarget,
   defaultModel,
   gptTiers,
   isChatModel,
   messagesTiers,
+  nearestModels,
   resolveModel,
   smallModel,
   speaks,

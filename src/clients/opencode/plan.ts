@@ -1,0 +1,150 @@
+import { compact } from '../../compact.ts'
+import type { FileEdit, KeyChange } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import type { CatalogModel } from '../../gateway/types.ts'
+import type { Choice, FileText, FileTexts } from '../client.ts'
+import { isCodexAuth } from '../codex/auth.ts'
+import { headerKeys } from '../headers.ts'
+import { editKeys } from '../repairs.ts'
+import { readStrictJson } from '../strict-json.ts'
+import {
+  brokenText,
+  fileOf,
+  isTable,
+  readFile,
+  rootOf,
+  type Table,
+  tableAt,
+  textAt,
+} from '../texts.ts'
+import type { Layout } from './layout.ts'
+
+/** @throws UserError `config-invalid`, `config-conflict`, `usage` */
+export function plan(layout: Layout, texts: FileTexts, choice: Choice): readonly FileEdit[] {
+  const file = fileOf(texts, 'config')
+  return [
+    planAuth(layout, texts, choice),
+    editKeys(layout.id, file, ourKeys(layout, file, choice), choice.repairs),
+  ]
+}
+
+function planAuth({ id, label }: Layout, texts: FileTexts, choice: Choice): FileEdit {
+  const file = fileOf(texts, 'auth')
+  if (isCodexAuth(file)) {
+    throw new UserError({
+      code: 'config-conflict',
+      message: `${file.path} holds the login of Codex, which keeps that file for itself`,
+      hint: `Give ${label} a folder of its own: XDG_DATA_HOME leads into that of Codex.`,
+    })
+  }
+  const edit = editKeys(id, file, keyEntry(file, choice), choice.repairs)
+  const after = edit.after && readStrictJson(edit.after, { allowsBom: true })
+  if (after?.kind === 'refused') {
+    throw new UserError({
+      code: 'config-invalid',
+      message: `${label} would ignore the file without a word: ${brokenText(file.path, after.why)}`,
+      hint: 'Correct the file, or let repoint take comments and trailing commas out of it.',
+    })
+  }
+  return edit
+}
+
+/** What else stands in an entry with a key stays; a login of another kind is replaced whole. */
+function keyEntry(file: FileText, { key, keyHeader, providerId }: Choice): readonly KeyChange[] {
+  const now = readFile(file)
+  const hasEntry = now.document?.get([providerId]) !== undefined
+  const bound = { isSecret: true, isBound: true }
+  // With an entry `authorization: Bearer` goes out as well (1.18.33, 2026-11-22).
+  if (keyHeader !== undefined)
+    return hasEntry ? [{ path: [providerId], value: undefined, ...bound }] : []
+
+  const isOtherLogin = hasEntry && textAt(now, [providerId, 'type']) !== 'api'
+  if (isOtherLogin) return [{ path: [providerId], value: { type: 'api', key }, ...bound }]
+  return [
+    { path: [providerId, 'type'], value: 'api' },
+    { path: [providerId, 'key'], value: key, ...bound },
+  ]
+}
+
+/** @throws UserError `usage` for a header of which something else would be sent */
+export function ourKeys(
+  { schema, label }: Layout,
+  file: FileText,
+  choice: Choice,
+): readonly KeyChange[] {
+  const replaced = choice.headers?.find(({ value }) => /\{(?:env|file):/.test(value))
+  if (replaced !== undefined)
+    throw new UserError({
+      code: 'usage',
+      message: `${label} would put something else in the place of {env:…} or {file:…} in the header ${replaced.name}`,
+      hint: 'Give the header another value.',
+    })
+
+  const now = readFile(file)
+  const { models, providerId: id } = choice
+  const provider = ['provider', id]
+  const url = textAt(now, [...provider, 'options', 'baseURL'])
+  const isOtherGateway = url !== undefined && rootOf(url) !== choice.root
+  const headers = [...provider, 'options', 'headers']
+  const smallNow = textAt(now, ['small_model'])
+  const small =
+    models.smallModel === undefined && smallNow?.startsWith(`${id}/`)
+      ? smallNow
+      : `${id}/${models.smallModel ?? models.model}`
+  return [
+    ...(textAt(now, ['$schema']) === undefined ? [{ path: ['$schema'], value: schema }] : []),
+    { path: [...provider, 'npm'], value: '@ai-sdk/openai-compatible', isBound: true },
+    ...(textAt(now, [...provider, 'name'])
+      ? []
+      : [{ path: [...provider, 'name'], value: 'Gateway' }]),
+    { path: [...provider, 'options', 'baseURL'], value: choice.root, isBound: true },
+    ...headerKeys(headers, now.document?.get(headers), choice, isOtherGateway),
+    ...modelKeys(tableAt(now, [...provider, 'models']) ?? {}, choice, isOtherGateway),
+    { path: ['model'], value: `${id}/${models.model}` },
+    { path: ['small_model'], value: small },
+  ]
+}
+
+/**
+ * What the list of models becomes. An entry that is there keeps what someone wrote into it; the
+ * entries of another gateway go.
+ */
+function modelKeys(now: Table, choice: Choice, isOtherGateway: boolean): readonly KeyChange[] {
+  const { models, options, providerId } = choice
+  const list = ['provider', providerId, 'models']
+  const offered = models.offered ?? [{ id: models.model }]
+  const gone = isOtherGateway
+    ? Object.keys(now).filter((id) => !offered.some((model) => model.id === id))
+    : []
+  return [
+    ...gone.map((id) => ({ path: [...list, id], value: undefined })),
+    ...offered.flatMap((model): readonly KeyChange[] => {
+      const path = [...list, model.id]
+      const entry = now[model.id]
+      const limit = limitOf(model, choice)
+      if (!isTable(entry))
+        return [{ path, value: compact({ name: model.displayName || undefined, limit }) }]
+
+      const isGiven = options.contextWindow !== undefined && model.id === models.model
+      return limit && (entry['limit'] === undefined || isGiven || isOtherGateway)
+        ? [{ path: [...path, 'limit'], value: limit }]
+        : []
+    }),
+  ]
+}
+
+/**
+ * What the client asks of a model whose limit it does not know, in tokens (seen in 1.18.33). A known
+ * window needs an output limit beside it; this one changes nothing.
+ */
+const defaultOutputTokens = 32_000
+
+function limitOf(
+  model: CatalogModel,
+  { models }: Choice,
+): { readonly context: number; readonly output: number } | undefined {
+  const context =
+    (model.id === models.model ? models.contextWindow : undefined) ?? model.contextWindow
+  if (context === undefined) return undefined
+  return { context, output: Math.min(model.maxOutputTokens ?? defaultOutputTokens, context) }
+}

@@ -1,0 +1,74 @@
+import type { Client } from '../../clients/client.ts'
+import { UserError } from '../../errors.ts'
+import { printable } from '../../text.ts'
+import { attempt } from '../../transaction/files.ts'
+import type { Session } from '../screen/session.ts'
+import { expectInstalled, installedVersion } from './client-program.ts'
+import { makeEmptyFolder, removeFolder } from './own-folder.ts'
+
+/** Clients take up to 12 s for one word, and some retry for a minute before they give up. */
+const tryTimeoutMs = 90_000
+
+/** Shown of what the client said, in characters from the end. */
+const maxShown = 600
+
+/** What a real client said to `ping`. */
+export interface Tried {
+  readonly client: string
+  readonly said: string
+}
+
+/**
+ * Runs the real client once with `ping`, with the files that are there now, in an empty folder: in a
+ * project's, that project's own configuration could send the key elsewhere. Of what a failing client
+ * says only its error line is shown: some print their whole configuration.
+ *
+ * @throws UserError `client-failed` with what it said
+ */
+export async function tryClient(session: Session, client: Client): Promise<Tried> {
+  const { processes, machine, files, interrupt } = session.platform
+  const { pingArgs, pingEnv, answerIn } = client.binary
+  const program = expectInstalled(session, client)
+  const version = await installedVersion(session, client)
+  const folder = makeEmptyFolder(session.platform)
+  const result = await session
+    .step(
+      `Trying ${client.label}`,
+      processes.run(program, pingArgs('ping', version), {
+        timeoutMs: tryTimeoutMs,
+        cwd: folder,
+        // Some believe this more than the system.
+        env: { ...machine.env, PWD: folder, OLDPWD: undefined, ...pingEnv },
+      }),
+    )
+    .finally(() => {
+      // What the client has left running may still write there; only we may enter it.
+      attempt(() => removeFolder(files, folder))
+    })
+  if (interrupt.aborted)
+    throw new UserError({
+      code: 'cancelled',
+      message: `Cancelled while ${client.label} was tried`,
+    })
+
+  const clean = (text: string) => session.redact(printable(text.trim()))
+  if (result.exitStatus === 0)
+    return {
+      client: client.id,
+      said: clean(answerIn?.(result.stdout) ?? (result.stdout || result.stderr)).slice(-maxShown),
+    }
+  const how =
+    result.reason === 'timed-out'
+      ? `did not answer within ${tryTimeoutMs / 1000} s`
+      : `failed with status ${result.exitStatus ?? result.reason}`
+  const line =
+    answerIn?.(result.stdout) ??
+    `${result.stderr}\n${result.stdout}`
+      .split('\n')
+      .find((one) => /error|fail|denied|invalid|refused/i.test(one) && !/[{}"]/.test(one))
+  throw new UserError({
+    code: 'client-failed',
+    message: `${client.label} ${how}${line === undefined ? '' : `: ${clean(line).slice(0, maxShown)}`}`,
+    hint: `See \`repoint doctor ${client.family}\`, or run it by hand.`,
+  })
+}

@@ -1,0 +1,7 @@
+/** Documented in the README of @iarna/toml 3.0.0, without types. It brings no parser along. */
+declare module '@iarna/toml/stringify.js' {
+  import type { stringify } from '@iarna/toml'
+
+  const stringifyAlone: typeof stringify
+  export default stringifyAlone
+}

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest'
+import type { Answer } from '../../../src/gateway/judge/answer.ts'
+import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
+import { isComplete } from '../../../src/gateway/judge/proof.ts'
+
+describe('diagnose: a body made to keep a pattern busy', () => {
+  const busy: readonly (readonly [string, string, string])[] = [
+    ['titles that never end', 'text/html', '<title>'.repeat(1_000_000)],
+    ['spaces behind a request id', 'text/plain', `request id${' '.repeat(7_000_000)}`],
+    ['a request id without an end', 'text/plain', 'request id a'.repeat(500_000)],
+    ['comments', 'text/html', '<!---->'.repeat(1_000_000)],
+    ['an error of blanks', 'application/json', `{"error":{"message":"${' '.repeat(7_000_000)}"}}`],
+    [
+      'events that never end',
+      'text/event-stream',
+      'data: {"type":"response.completed" '.repeat(30_000),
+    ],
+  ]
+  test.each(busy)('%s', (_name, type, body) => {
+    const started = performance.now()
+    for (const asked of ['catalog', 'chat', 'responses', 'messages'] as const) {
+      for (const status of [200, 403, 404, 500]) {
+        const answer: Answer = {
+          url: 'https://gw.example/v1/models',
+          status,
+          headers: { 'content-type': type },
+          body,
+        }
+        const question = { asked, model: 'gpt-5.6-sol', baseUrl: 'https://gw.example', secrets: [] }
+        expect(diagnose(answer, question)?.message.length).toBeLessThan(1_000)
+      }
+    }
+    for (const protocol of ['chat', 'responses', 'messages'] as const) isComplete(protocol, body)
+    expect(performance.now() - started).toBeLessThan(5_000)
+  })
+})
