@@ -108,7 +108,7 @@ function makeThrowawayHome(
   const given = clients.flatMap(({ demoFiles = {} }) => Object.entries(demoFiles))
   for (const [name, text] of given) {
     const path = join(home, name)
-    makeFolders(files, missingFolders(files, dirname(path), dirname), dirname)
+    makeFolders(files, missingFolders(files, dirname(path)))
     createDurably(files, path, new TextEncoder().encode(text), { mode: 0o644 })
   }
   return home

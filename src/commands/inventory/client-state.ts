@@ -169,7 +169,7 @@ function whyUnreadable(session: Session, client: Client): string | undefined {
 }
 
 /** The client of a family that the newest setup was for; undefined: only the files can tell. */
-export function setUpAs(client: ClientName, runs: readonly RunRecord[]): string | undefined {
+function setUpAs(client: ClientName, runs: readonly RunRecord[]): string | undefined {
   const newest = runsOf(client, runs).find(({ command }) => command !== 'doctor')
   const setup = newest && broughtAbout(newest, runs)
   const ids = familyIds(client.id)

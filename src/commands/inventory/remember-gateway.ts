@@ -57,15 +57,13 @@ export async function keepingKey<T>(
   const entry = entryIn(session, used)
   if (entry?.maskedKey === undefined) return [work(), used]
 
-  const { removeFromKeychain, storeInKeychain } = await import('./keychain.ts')
-  const earlier = await storeInKeychain(session, entry, key, timeoutMs)
+  const { KeyInKeychain } = await import('./keychain.ts')
+  const kept = new KeyInKeychain(session, entry, timeoutMs)
+  const earlier = await kept.store(key)
   try {
     return [work(), { ...used, name: entry.name }]
   } catch (error) {
-    const putBack =
-      earlier === undefined
-        ? removeFromKeychain(session, entry, timeoutMs)
-        : storeInKeychain(session, entry, earlier, timeoutMs)
+    const putBack = earlier === undefined ? kept.remove() : kept.store(earlier)
     // The first failure is the one to tell.
     await putBack.catch(() => {})
     throw error
@@ -111,8 +109,7 @@ function changeOrSay(session: Session, change: Parameters<typeof changeGateways>
   }
 }
 
-/** Pure. */
-export function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGateway {
+function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGateway {
   const { access, proof, allowHttp } = used
   const { baseUrl, key, headers = [], keyHeader } = access
   const name = used.name ?? knownName(all, access) ?? freeName(all, baseUrl)

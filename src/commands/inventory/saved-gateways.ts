@@ -106,7 +106,11 @@ export function nameOf(
   return (likest ?? used[0])?.name
 }
 
-function isSent({ name, value }: ExtraHeader, { headers = [] }: Settings): boolean {
+/** Whether a header goes along with what `settings` say. */
+export function isSent(
+  { name, value }: ExtraHeader,
+  { headers = [] }: Pick<Settings, 'headers'>,
+): boolean {
   return headers.some((one) => one.name === name && one.value === value)
 }
 
@@ -139,8 +143,8 @@ export async function keyOf(
   timeoutMs: number,
 ): Promise<string> {
   if (saved.key !== undefined) return saved.key
-  const { keyInKeychain } = await import('./keychain.ts')
-  return keyInKeychain(session, saved, timeoutMs)
+  const { KeyInKeychain } = await import('./keychain.ts')
+  return new KeyInKeychain(session, saved, timeoutMs).read()
 }
 
 /** @throws UserError `usage` for a name that could be mistaken for something else */
