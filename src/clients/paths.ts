@@ -40,6 +40,18 @@ export function layersThere(
   )
 }
 
+/** The folders from the root of the repository to the working folder; outside of one, that folder alone. */
+export function projectFolders(machine: Machine, look: Look): readonly string[] {
+  const { join, dirname } = pathsOf(machine)
+  const folders = [machine.cwd]
+  while (!look.exists(join(folders[0]!, '.git'))) {
+    const above = dirname(folders[0]!)
+    if (above === folders[0]) return [machine.cwd]
+    folders.unshift(above)
+  }
+  return folders
+}
+
 /** Variables that name another place in every folder that the client is started in. */
 export function relativePlaceObstacles(
   machine: Machine,
