@@ -118,7 +118,7 @@ function benchCommands() {
 async function benchGrowth() {
   const names = ['codex', 'status', 'rollback']
   const grown = [
-    ['1,000 recorded runs', await homeWithRuns(1000), growthLimits.runs],
+    ['300 recorded runs', await homeWithRuns(300), growthLimits.runs],
     ['a config of 90 kB', aHome('home-large', configOf(largeConfigBytes)), growthLimits.config],
   ]
   const fresh = aHome('home-fresh')

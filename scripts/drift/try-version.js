@@ -15,7 +15,7 @@ const shellOutput = 'river-stone'
 const unconfiguredTimeoutMs = 8_000
 
 /**
- * A row of the matrix: the ids that the client asked for with `ping`, its shell tool, whether repoint
+ * A row of the matrix: the ids that the client asked for, its shell tool, whether repoint
  * refused the setup (rightly, if the client does not answer with it either), and the steps that did
  * not do what they should.
  *
@@ -58,7 +58,9 @@ export async function tryVersion({ gateway, name, version, program, setup }) {
     if (isRefused) await repoint(...setup, '--yes', '--no-verify')
 
     gateway.clearRequests()
-    const answers = hasAnswered(await client('ping'))
+    // A client that hands a tool's output back has answered.
+    const tool = await shellTool(clients[name].tools(shellCommand), client)
+    const answers = tool !== undefined || hasAnswered(await client('ping'))
     expectThat(isRefused ? 'refused rightly' : 'answers', answers !== isRefused)
     const asked = gateway.requests().filter(({ modelAsked }) => modelAsked !== undefined)
     const isServed = asked.length > 0 && asked.every(({ status }) => status === 200)
@@ -66,7 +68,6 @@ export async function tryVersion({ gateway, name, version, program, setup }) {
     const doctor = await repoint('doctor', setup[0])
     expectThat('doctor right', (doctor.exitCode === 0) === isServed)
 
-    const tool = answers ? await shellTool(clients[name].tools(shellCommand), client) : undefined
     if (answers) expectThat('shell tool', tool !== undefined)
 
     await repoint('rollback', '--original', '--yes')

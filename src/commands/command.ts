@@ -1,4 +1,5 @@
 import {
+  Argument,
   Command,
   type CommanderError,
   type CommandUnknownOpts,
@@ -6,6 +7,7 @@ import {
   Option,
   type OptionValues,
 } from '@commander-js/extra-typings'
+import { rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { looksLikeKey } from '../text.ts'
 import type { Session } from './screen/session.ts'
@@ -35,6 +37,11 @@ export function gatewayCommand(name: string) {
     .addOption(timeoutOption())
 }
 
+/** Any clients that have files of their own. */
+export function clientsArgument(description: string) {
+  return new Argument('[clients...]', description).choices(rows.map(({ id }) => id))
+}
+
 /** The flags of every setup, below those of its own. */
 export function withSetupFlags<Args extends unknown[], Flags extends OptionValues>(
   command: Command<Args, Flags>,
@@ -49,7 +56,23 @@ export function withSetupFlags<Args extends unknown[], Flags extends OptionValue
     .option('--no-verify', 'leave the network alone')
 }
 
-/** What the flags of a setup say of its request. */
+/** How far a setup goes, and with what. */
+export interface SetupManner {
+  /** The rules choose what is not named, whatever was chosen before. */
+  readonly defaults: boolean
+  /** What the gateway is to be called; absent: a name is found. */
+  readonly name?: string | undefined
+  /** Its key goes into the keychain. */
+  readonly keychain: boolean
+  readonly isDryRun: boolean
+  /** Everything that would be asked is accepted. */
+  readonly yes: boolean
+  /** False: the network is left alone. */
+  readonly verify: boolean
+  readonly tryClient: boolean
+}
+
+/** What the flags of a setup say of it; what is not given is not wanted. */
 export function setupFlags(flags: {
   readonly defaults?: true | undefined
   readonly name?: string | undefined
@@ -58,7 +81,7 @@ export function setupFlags(flags: {
   readonly yes?: true | undefined
   readonly verify: boolean
   readonly tryClient?: true | undefined
-}) {
+}): SetupManner {
   return {
     defaults: flags.defaults === true,
     name: flags.name,

@@ -1,12 +1,15 @@
+import { dirname, join } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
+import { structuredPatch } from 'diff'
 import type { Client, FileTexts } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
-import { unifiedDiff } from '../edits/describe.ts'
 import { type Bytes, sameBytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { Platform } from '../platform/platform.ts'
-import { type CommandFile, examples } from './command.ts'
-import { makeThrowawayHome } from './demo/throwaway-home.ts'
+import type { Gateway } from '../serve/index.ts'
+import { dots, maskSecret, maskTellTale, printable } from '../text.ts'
+import { createDurably, makeFolders, missingFolders, randomName } from '../transaction/files.ts'
+import { type CommandFile, examples, setupFlags } from './command.ts'
 import { readClientFiles } from './inventory/client-files.ts'
 import { removeFolder } from './inventory/own-folder.ts'
 import { rollback } from './rollback.ts'
@@ -38,9 +41,8 @@ async function demo(session: Session): Promise<number> {
   const home = makeThrowawayHome(session.platform, clients)
   try {
     session.say(`A local gateway listens at ${gateway.url}; a throwaway home is ${home}.`)
-    const given = { url: gateway.url, key: gateway.key }
-    const inside = sessionIn(session, home, given, session.isJson)
-    const quiet = sessionIn(session, home, given, true)
+    const inside = sessionIn(session, home, gateway, session.isJson)
+    const quiet = sessionIn(session, home, gateway, true)
     const before = allFiles(inside, clients)
 
     heading(session, `Set up ${first.label}`)
@@ -50,10 +52,10 @@ async function demo(session: Session): Promise<number> {
     const shown = allFiles(inside, [first])
     for (const [path, bytes] of shown)
       for (const line of unifiedDiff(
+        inside.showPath(path),
         before.get(path) ?? null,
         bytes,
-        [gateway.key],
-        inside.showPath(path),
+        gateway,
       ))
         session.say(line)
 
@@ -95,6 +97,24 @@ async function demo(session: Session): Promise<number> {
   }
 }
 
+/** Makes a home of mode 0700 in the temporary folder, with the configurations that clients give it. */
+function makeThrowawayHome(
+  { files, machine }: Pick<Platform, 'files' | 'machine'>,
+  clients: readonly Client[],
+): string {
+  const parent =
+    machine.env['TMPDIR'] ?? machine.env['TEMP'] ?? (machine.os === 'win32' ? machine.home : '/tmp')
+  const home = join(parent, `repoint-demo-${randomName()}`)
+  files.mkdir(home, 0o700)
+  const given = clients.flatMap(({ demoFiles = {} }) => Object.entries(demoFiles))
+  for (const [name, text] of given) {
+    const path = join(home, name)
+    makeFolders(files, missingFolders(files, dirname(path)))
+    createDurably(files, path, new TextEncoder().encode(text), { mode: 0o644 })
+  }
+  return home
+}
+
 const newestRun = {
   list: false,
   original: false,
@@ -107,14 +127,13 @@ const newestRun = {
 function sessionIn(
   session: Session,
   home: string,
-  gateway: { readonly url: string; readonly key: string },
+  { url, key }: Gateway,
   isQuiet: boolean,
 ): Session {
   const { platform } = session
   const { env, os } = platform.machine
   const inside: Platform = {
     ...platform,
-    interrupt: platform.interrupt,
     terminal: {
       ...platform.terminal,
       canAsk: false,
@@ -132,8 +151,8 @@ function sessionIn(
         // Windows takes the state folder and the clients' homes from these.
         USERPROFILE: home,
         LOCALAPPDATA: `${home}/AppData/Local`,
-        REPOINT_BASE_URL: gateway.url,
-        REPOINT_API_KEY: gateway.key,
+        REPOINT_BASE_URL: url,
+        REPOINT_API_KEY: key,
       },
     },
   }
@@ -146,11 +165,7 @@ async function setUp(inside: Session, clients: readonly Client[]): Promise<void>
     clients: clients.map(({ id }) => id),
     gateway: { timeout: 10 },
     options: {},
-    isDryRun: false,
-    yes: true,
-    verify: true,
-    defaults: false,
-    tryClient: false,
+    ...setupFlags({ yes: true, verify: true }),
   })
 }
 
@@ -183,3 +198,39 @@ function heading(session: Session, text: string): void {
   session.say('')
   session.say(`== ${text}`)
 }
+
+/** The old file and the new one, line by line, without escape characters and secrets. */
+export function unifiedDiff(
+  label: string,
+  before: Bytes | null,
+  after: Bytes | null,
+  { key }: Pick<Gateway, 'key'>,
+): string[] {
+  const [old, fresh] = [before, after].map((bytes) =>
+    new TextDecoder().decode(bytes ?? new Uint8Array()),
+  ) as [string, string]
+  const { hunks } = structuredPatch(label, label, old, fresh, '', '', { context: 3 })
+  if (hunks.length === 0) return []
+
+  return [
+    `--- ${before ? label : '/dev/null'}`,
+    `+++ ${after ? label : '/dev/null'}`,
+    ...hunks.flatMap(({ lines, oldStart, oldLines, newStart, newLines }) => [
+      `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@`,
+      ...lines.map((line) => line.charAt(0) + printable(masked(line.slice(1), key))),
+    ]),
+  ]
+}
+
+function range(start: number, length: number): string {
+  return length === 1 ? `${start}` : `${length === 0 ? start - 1 : start},${length}`
+}
+
+/** Also without what looks like another secret: a diff shows lines that are not ours. */
+function masked(line: string, key: string): string {
+  const withoutKey = line.replaceAll(key, maskSecret(key))
+  return maskTellTale(withoutKey.replace(secretMember, `$<name>$<quote>${dots}$<quote>`))
+}
+
+const secretMember =
+  /(?<name>\b[\w-]*(?:key|token|secret|password|authorization|credential)s?["']?\s*[:=]\s*)(?<quote>["'])(?!\.{4})(?:\\.|(?!\k<quote>).)+\k<quote>/gi

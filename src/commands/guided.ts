@@ -1,13 +1,13 @@
 import { type Client, protocolOf } from '../clients/client.ts'
-import { loadClients, rows } from '../clients/list.ts'
+import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { shownRoot } from '../gateway/roots.ts'
-import { noGatewayFlags } from './command.ts'
+import { noGatewayFlags, setupFlags } from './command.ts'
 import { isUsual, settingsNow } from './inventory/client-files.ts'
 import { findInstalled, type Installed } from './inventory/client-program.ts'
 import { savedChoices, savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
-import { atSaved, problemOfTwins } from './setup/request.ts'
+import { atSaved, oneOfEachFamily, problemOfTwins } from './setup/request.ts'
 import type { SetupRequest } from './setup/run.ts'
 import { setup } from './setup.ts'
 
@@ -50,18 +50,14 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
     validate: problemOfChoice,
   })
 
-  const ids = rows.map(({ id }) => id).filter((id) => chosen.includes(id))
+  const ids = oneOfEachFamily(chosen)
   return setup(session, {
     command: ids.length === 1 ? ids[0]! : 'setup',
     clients: ids,
     gateway: noGatewayFlags,
-    ...(await askSaved(session)),
     options: {},
-    defaults: false,
-    isDryRun: false,
-    yes: false,
-    verify: true,
-    tryClient: false,
+    ...setupFlags({ verify: true }),
+    ...(await askSaved(session)),
   })
 }
 

@@ -1,24 +1,27 @@
-import { Argument } from '@commander-js/extra-typings'
 import { type Client, protocolOf } from '../clients/client.ts'
-import { rowOf, rows } from '../clients/list.ts'
+import { rowOf } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import type { ProtocolName, Roots } from '../gateway/types.ts'
 import type { RunRecord } from '../transaction/record.ts'
-import { type CommandFile, examples, type GatewayFlags, gatewayCommand } from './command.ts'
-import { clientsNow, isSetUp, type Place, placeOf } from './inventory/client-state.ts'
+import {
+  type CommandFile,
+  clientsArgument,
+  examples,
+  type GatewayFlags,
+  gatewayCommand,
+  type SetupManner,
+  setupFlags,
+} from './command.ts'
+import { clientsNow, isSetUp, noteLeftOut, type Place, placeOf } from './inventory/client-state.ts'
 import { gatewayOf as savedName } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
-import { begin, setUp } from './setup.ts'
+import { begin, setup } from './setup.ts'
 
-interface KeyRequest {
+interface KeyRequest extends SetupManner {
   /** Ids of clients; none: all that use the gateway. */
   readonly clients: readonly string[]
   readonly gateway: GatewayFlags
-  readonly isDryRun: boolean
-  readonly yes: boolean
-  readonly verify: boolean
-  readonly keychain: boolean
 }
 
 export const command: CommandFile<KeyRequest> = {
@@ -26,9 +29,7 @@ export const command: CommandFile<KeyRequest> = {
   define: (run) =>
     gatewayCommand('key')
       .description('take a new key, prove it, and switch it in every client of the gateway')
-      .addArgument(
-        new Argument('[clients...]', 'only these clients').choices(rows.map(({ id }) => id)),
-      )
+      .addArgument(clientsArgument('only these clients'))
       .option('--messages-url <url>', 'root of the messages protocol, where it has its own')
       .option('--keychain', "keep the remembered key in the system's keychain")
       .option('--dry-run', 'prove and show everything, change nothing')
@@ -37,16 +38,7 @@ export const command: CommandFile<KeyRequest> = {
       .option('--json', 'print one JSON document')
       .addHelpText('after', '\nAddress, models and every other choice stay as they are.')
       .addHelpText('after', examples(['repoint key', 'repoint key codex --key-stdin --yes < key']))
-      .action((clients, flags) =>
-        run({
-          clients,
-          gateway: flags,
-          isDryRun: flags.dryRun === true,
-          yes: flags.yes === true,
-          verify: flags.verify,
-          keychain: flags.keychain === true,
-        }),
-      ),
+      .action((clients, flags) => run({ ...setupFlags(flags), clients, gateway: flags })),
 }
 
 /** A client that repoint has set up, and where. */
@@ -61,22 +53,23 @@ interface User extends Place {
 async function changeKey(session: Session, request: KeyRequest): Promise<number> {
   const runs = begin(session)
   const users = usersNamed(await usersNow(session, runs), request.clients)
-  const { baseUrl: _, ...gateway } = request.gateway
   const baseUrl = await gatewayOf(session, users, request.gateway)
   const affected = users.filter((one) => one.baseUrl === baseUrl)
+  if (request.clients.length === 0)
+    await noteLeftOut(session, runs, (setup) => setup.baseUrl === baseUrl)
 
-  const { isDryRun, yes, verify, keychain } = request
-  const asked = {
-    command: 'key',
-    clients: affected.map(({ client }) => client.id),
-    gateway,
-    known: { baseUrl, roots: rootsUsed(affected), name: affected[0]?.name, configured: [] },
-    options: {},
-    defaults: false,
-    isKeyOnly: true,
-    tryClient: false,
-  }
-  return setUp(session, { ...asked, isDryRun, yes, verify, keychain }, runs)
+  return setup(
+    session,
+    {
+      ...request,
+      command: 'key',
+      clients: affected.map(({ client }) => client.id),
+      known: { baseUrl, roots: rootsUsed(affected), name: affected[0]?.name, configured: [] },
+      options: {},
+      isKeyOnly: true,
+    },
+    runs,
+  )
 }
 
 async function usersNow(session: Session, runs: readonly RunRecord[]): Promise<readonly User[]> {

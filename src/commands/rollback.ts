@@ -1,6 +1,7 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings'
 import { type Client, protocolOf } from '../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../clients/list.ts'
+import { compact } from '../compact.ts'
 import { willBe } from '../edits/describe.ts'
 import { plainPath } from '../edits/values.ts'
 import { exitStatus, UserError } from '../errors.ts'
@@ -12,15 +13,18 @@ import type { Applied, RollbackPlan, RunRecord } from '../transaction/record.ts'
 import { applyRollback, planRollback, type RollbackOptions } from '../transaction/rollback.ts'
 import { rootNotice } from '../transaction/target.ts'
 import { type CommandFile, examples } from './command.ts'
-import { asPlanned, readClientFiles } from './inventory/client-files.ts'
 import { stopLeftRunning } from './inventory/client-program.ts'
+import { runsOf } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
 import {
-  brokenBy,
+  brokenIn,
   isAbandoned,
   isInstalledHere,
+  type Prospect,
+  prospectOf,
   refuseStrangeLogin,
   refuseUnknownClient,
+  type Undoing,
 } from './rollback/guard.ts'
 import { changesOf } from './screen/changes.ts'
 import type { Session } from './screen/session.ts'
@@ -90,28 +94,28 @@ export const command: CommandFile<RollbackRequest> = {
 export async function rollback(session: Session, request: RollbackRequest): Promise<number> {
   session.notice(...rootNotice(session.platform))
   settleFirst(session)
-  if (request.list) return listRecorded(session, request)
+  const runs = runsSoFar(session)
+  if (request.list) return listRecorded(session, request, runs)
 
-  const families = await recordedClients(session)
-  const found = findRollback(session, request, families)
-  if (found === undefined) return reportNothing(session, request)
+  const undoing: Undoing = { session, runs, families: await recordedClients(runs) }
+  const prospect = findRollback(undoing, request)
+  if (prospect === undefined) return reportNothing(session, request, runs)
+  const { found } = prospect
   await refuseUnknownClient(session, found)
-  refuseStrangeLogin(session, found, families)
+  refuseStrangeLogin(undoing, prospect)
 
   const { platform } = session
   session.notice(...checkTargets(platform, found.plan))
   session.showNotices('warning')
-  showWayBack(session, found, families)
-  session.notice(...noticesOf(session, found, families))
+  showWayBack(undoing, prospect)
+  session.notice(...noticesOf(session, prospect))
 
   const wouldChange = found.files.some(({ action }) => action !== 'unchanged')
   if (wouldChange && !request.isDryRun) await askToGo(session, found, request.yes)
   const applied = request.isDryRun ? undefined : applyRollback(platform, found)
   if (applied !== undefined) session.noteApplied(applied, wayOutOf(found))
   const isChanged = request.isDryRun ? wouldChange : applied?.run !== undefined
-  const next = applied?.run
-    ? await whatIsNext(session, request, concernedBy(families, applied.files))
-    : []
+  const next = applied?.run ? await whatIsNext(undoing, request, applied) : []
 
   if (request.isDryRun) session.say('Dry run: nothing was changed.')
   else if (isChanged)
@@ -128,7 +132,7 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
       path,
       action,
       kept: kept.map(plainPath),
-      ...(note === undefined ? {} : { note }),
+      ...compact({ note }),
       ...(request.isDryRun ? { changes: describedChanges(session, found, path) } : {}),
     })),
     warnings: session.notices,
@@ -139,41 +143,39 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
 }
 
 /** One client of each family that a run names. */
-function recordedClients(session: Session): Promise<Client[]> {
-  const recorded = runsSoFar(session).flatMap(({ clients }) => clients)
-  return loadClients(
-    familyRows.filter(({ id }) => familyIds(id).some((one) => recorded.includes(one))),
-  )
+function recordedClients(runs: readonly RunRecord[]): Promise<Client[]> {
+  return loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))
 }
 
-function findRollback(
-  session: Session,
-  request: RollbackRequest,
-  families: readonly Client[],
-): RollbackPlan | undefined {
-  const ids = request.client === undefined ? undefined : familyIds(request.client)
+function findRollback(undoing: Undoing, request: RollbackRequest): Prospect | undefined {
+  const { platform } = undoing.session
   const options: RollbackOptions = {
-    ...(ids === undefined ? {} : { clients: ids }),
-    ...(request.run === undefined ? {} : { run: request.run }),
+    ...compact({
+      clients: request.client === undefined ? undefined : familyIds(request.client),
+      run: request.run,
+    }),
     original: request.original,
     redo: request.redo,
     force: request.force,
-    isHere: isInstalledHere(session, families),
-    isAbandoned: (path) => isAbandoned(session, path, families),
+    isHere: isInstalledHere(undoing),
+    isAbandoned: (path) => isAbandoned(undoing, path),
   }
-  const found = planRollback(session.platform, options)
-  const broken = found ? brokenBy(session, found, families) : []
-  if (broken.length === 0) return found
+  const found = planRollback(platform, options)
+  if (found === undefined) return undefined
+  const prospect = prospectOf(undoing, found)
+  const broken = brokenIn(prospect)
+  if (broken.length === 0) return prospect
 
   // A table of ours that holds something of its user's by now must stay whole enough to be read.
   const keepsTablesOf = broken.flatMap(({ client }) => familyIds(client.id))
-  const other = planRollback(session.platform, { ...options, keepsTablesOf })
-  const isBetter = other && brokenBy(session, other, families).length < broken.length
-  return isBetter ? other : found
+  const other = planRollback(platform, { ...options, keepsTablesOf })
+  const better = other && prospectOf(undoing, other)
+  return better && brokenIn(better).length < broken.length ? better : prospect
 }
 
 /** What stays since others have changed it, what of it a client cannot read, and what else to know. */
-function noticesOf(session: Session, found: RollbackPlan, families: readonly Client[]): Notice[] {
+function noticesOf(session: Session, prospect: Prospect): Notice[] {
+  const { found, outlooks } = prospect
   const held = found.files.filter(isHeldBack).map(
     ({ path, kept, note }): Notice => ({
       code: 'rollback-held',
@@ -183,15 +185,13 @@ function noticesOf(session: Session, found: RollbackPlan, families: readonly Cli
   )
 
   const said: Notice[] = []
-  for (const client of concernedBy(families, found.files)) {
-    const before = readClientFiles(session, client)
-    const after = asPlanned(before, found.plan.edits)
-    said.push(...(client.aboutConversations?.(session.platform, { before, after }) ?? []))
-  }
-  for (const { client, broken } of brokenBy(session, found, families))
+  for (const { client, before, after } of outlooks)
+    if (isConcerned(client, found.files))
+      said.push(...(client.aboutConversations?.(session.platform, { before, after }) ?? []))
+  for (const { client, future } of brokenIn(prospect))
     said.push({
       code: 'client-broken',
-      message: `${client.label} will not start after this: ${broken}`,
+      message: `${client.label} will not start after this: ${future.broken}`,
       hint: 'Correct the file by hand afterwards.',
     })
 
@@ -217,67 +217,59 @@ function wayOutOf({ isRedo }: RollbackPlan): string {
   return isRedo ? 'repoint rollback' : 'repoint rollback --redo'
 }
 
-function showWayBack(
-  session: Session,
-  { undoes, passes, isRedo, files, plan }: RollbackPlan,
-  families: readonly Client[],
-): void {
-  const runs = runsSoFar(session)
+function showWayBack({ session, runs }: Undoing, { found, outlooks }: Prospect): void {
+  const { undoes, passes, isRedo, files } = found
   const where = isRedo ? 'Forward again, to before' : 'Back to before'
   session.say(`${where} run ${undoes.id}: ${describeWhat(undoes, runs)}`)
   for (const run of passes) session.say(`  and with it run ${run.id}: ${describeWhat(run, runs)}`)
 
   for (const file of files) {
     session.say(`  ${session.showPath(file.path)} (${willBe(file.action)})`)
-    for (const line of describedChanges(session, { plan }, file.path)) session.say(`    ${line}`)
+    for (const line of describedChanges(session, found, file.path)) session.say(`    ${line}`)
     if (file.kept.length > 0) session.say(`    stays: ${file.kept.map(plainPath).join(', ')}`)
     if (file.note !== undefined) session.say(`    ${file.note}`)
   }
 
-  for (const client of concernedBy(families, files)) {
-    const after = client.readBack(asPlanned(readClientFiles(session, client), plan.edits))
-    const { root, login } = after
+  for (const { client, future } of outlooks) {
+    if (!isConcerned(client, files)) continue
+    const { root, login } = future
     const how = login === undefined ? '' : `, with ${login}`
     session.say(
-      `${client.label} will use ${root === undefined ? 'its own service' : shownRoot(root, protocolOf(client, after))} again${how}.`,
+      `${client.label} will use ${root === undefined ? 'its own service' : shownRoot(root, protocolOf(client, future))} again${how}.`,
     )
   }
 }
 
-/** The clients of the files that change. */
-function concernedBy(families: readonly Client[], files: Applied['files']): readonly Client[] {
+/** Whether a file of the client changes. */
+function isConcerned({ id }: Client, files: Applied['files']): boolean {
   const changed = files.filter(({ action }) => action !== 'unchanged')
-  return families.filter(({ id }) => changed.some(({ client }) => familyIds(id).includes(client)))
+  return changed.some(({ client }) => familyIds(id).includes(client))
 }
 
 /** What an edit changes, without the line that names its file. */
-function describedChanges(
-  session: Session,
-  { plan }: Pick<RollbackPlan, 'plan'>,
-  path: string,
-): string[] {
+function describedChanges(session: Session, { plan }: RollbackPlan, path: string): string[] {
   const edit = plan.edits.find((one) => one.path === path)
-  if (edit === undefined) return []
-  return changesOf(session, edit)
+  return edit === undefined ? [] : changesOf(session, edit)
 }
 
 /** What still holds the old key, and what a person has to do. */
 async function whatIsNext(
-  session: Session,
-  request: RollbackRequest,
-  concerned: readonly Client[],
+  { session, families }: Undoing,
+  { yes }: RollbackRequest,
+  { files }: Applied,
 ): Promise<string[]> {
-  const toDo = await stopLeftRunning(session, concerned, session.consent(request.yes))
-  return [...toDo, ...concerned.map(({ restartAdvice }) => restartAdvice)]
+  const changed = families.filter((client) => isConcerned(client, files))
+  const toDo = await stopLeftRunning(session, changed, session.consent(yes))
+  return [...toDo, ...changed.map(({ restartAdvice }) => restartAdvice)]
 }
 
-function reportNothing(session: Session, request: RollbackRequest): number {
+function reportNothing(
+  session: Session,
+  request: RollbackRequest,
+  runs: readonly RunRecord[],
+): number {
   session.say(`There is nothing to ${request.redo ? 'redo' : 'undo'}.`)
-  const [elsewhere] = runsSoFar(session).filter(
-    ({ clients }) =>
-      request.client === undefined || familyIds(request.client).some((id) => clients.includes(id)),
-  )
-
+  const [elsewhere] = runsAsked(request, runs)
   if (elsewhere !== undefined) {
     const paths = elsewhere.files.map(({ path }) => session.showPath(path)).join(', ')
     session.notice({
@@ -301,19 +293,25 @@ function reportNothing(session: Session, request: RollbackRequest): number {
   return 0
 }
 
-function listRecorded(session: Session, request: RollbackRequest): number {
-  const ids = request.client === undefined ? undefined : familyIds(request.client)
-  const runs = runsSoFar(session).filter(
-    (run) => ids === undefined || run.clients.some((client) => ids.includes(client)),
-  )
+function listRecorded(
+  session: Session,
+  request: RollbackRequest,
+  runs: readonly RunRecord[],
+): number {
+  const asked = runsAsked(request, runs)
   session.showNotices('warning')
-  if (runs.length === 0) session.say('No run is recorded.')
+  if (asked.length === 0) session.say('No run is recorded.')
   else {
-    const rows = runs.map((run) => [run.id, localTime(run.at), describeListed(run, runs)])
+    const rows = asked.map((run) => [run.id, localTime(run.at), describeListed(run, asked)])
     session.sayTable(['RUN', 'WHEN', 'WHAT'], rows)
   }
-  session.document({ command: 'rollback', runs: runs.map(asListed), warnings: session.notices })
+  session.document({ command: 'rollback', runs: asked.map(asListed), warnings: session.notices })
   return 0
+}
+
+/** The runs of the client that is named. */
+function runsAsked({ client }: RollbackRequest, runs: readonly RunRecord[]): readonly RunRecord[] {
+  return client === undefined ? runs : runsOf({ id: client }, runs)
 }
 
 /** With the clients, where its first word does not name them. */
@@ -345,7 +343,7 @@ function asListed({ id, at, command, clients, baseUrl, model, undoes, files }: R
     clients,
     baseUrl,
     model,
-    ...(undoes === undefined ? {} : { undoes }),
+    ...compact({ undoes }),
     files: files.map(({ path }) => path),
   }
 }

@@ -1,8 +1,8 @@
-import { Argument } from '@commander-js/extra-typings'
 import { rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import {
   type CommandFile,
+  clientsArgument,
   examples,
   type GatewayFlags,
   gatewayCommand,
@@ -10,9 +10,8 @@ import {
   withSetupFlags,
 } from './command.ts'
 import type { Session } from './screen/session.ts'
-import { type ClientDefaults, spellDefaults, type TeamDefaults } from './setup/defaults.ts'
-import { fetchDefaults } from './setup/fetch-defaults.ts'
-import { expectOneOfEachFamily } from './setup/request.ts'
+import { fetchDefaults, spellDefaults, type TeamDefaults } from './setup/defaults.ts'
+import { oneOfEachFamily } from './setup/request.ts'
 import type { SetupRequest } from './setup/run.ts'
 import { setup } from './setup.ts'
 
@@ -27,11 +26,7 @@ export const command: CommandFile<ClientsRequest> = {
     withSetupFlags(
       gatewayCommand('setup')
         .description('set up several clients in one run')
-        .addArgument(
-          new Argument('[clients...]', 'which; absent: those of --from').choices(
-            rows.map(({ id }) => id),
-          ),
-        )
+        .addArgument(clientsArgument('which; absent: those of --from'))
         .option('--from <file or url>', 'take address, name and models from a file of defaults'),
     )
       .option('--try-client', 'also run the real clients once')
@@ -58,8 +53,7 @@ async function setUpClients(session: Session, request: ClientsRequest): Promise<
   const { from, ...asked } = request
   const team = from === undefined ? undefined : await takeDefaults(session, request, from)
   const wanted = request.clients.length > 0 ? request.clients : team?.clients.map(({ id }) => id)
-  const clients = rows.map(({ id }) => id).filter((id) => wanted?.includes(id))
-  expectOneOfEachFamily(clients)
+  const clients = oneOfEachFamily(wanted ?? [])
   if (clients.length === 0)
     throw new UserError({
       code: 'usage',
@@ -67,7 +61,6 @@ async function setUpClients(session: Session, request: ClientsRequest): Promise<
       hint: `For example: repoint setup ${rows[0]!.id}. Bare \`repoint\` asks for them on a terminal.`,
     })
 
-  const ofTeam = new Map(team?.clients.map((one): [string, ClientDefaults] => [one.id, one]))
   return setup(session, {
     ...asked,
     command: 'setup',
@@ -75,7 +68,7 @@ async function setUpClients(session: Session, request: ClientsRequest): Promise<
     gateway: team === undefined ? asked.gateway : withAddress(asked.gateway, team),
     name: asked.name ?? team?.name,
     options: {},
-    optionsOf: new Map([...ofTeam].map(([id, { options }]) => [id, options])),
+    optionsOf: new Map(team?.clients.map(({ id, options }) => [id, options])),
   })
 }
 

@@ -1,5 +1,6 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings'
 import { type ClientFlag, protocolOf, type SetupOptions } from '../clients/client.ts'
+import { saidTogether } from '../clients/flags.ts'
 import { type ClientRow, loadClients, rowOf } from '../clients/list.ts'
 import { actionOf, type Plan } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
@@ -24,10 +25,10 @@ import { keepingKey, rememberGateway } from './inventory/remember-gateway.ts'
 import type { Tried } from './inventory/try-client.ts'
 import type { Session } from './screen/session.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
-import { keptChoices } from './setup/keep.ts'
+import { keptChoices, namedOptions } from './setup/keep.ts'
 import { findProvenGateway } from './setup/prove.ts'
 import { reportDryRun, reportSetup, showDrafts } from './setup/report.ts'
-import type { RunWithGateway, SetupRequest, SetupRun } from './setup/run.ts'
+import type { ProvenRun, SetupRequest, SetupRun } from './setup/run.ts'
 
 export function commandFor(row: ClientRow): CommandFile<SetupRequest> {
   return {
@@ -67,13 +68,7 @@ function setupOptions(flags: readonly ClientFlag[], command: CommandUnknownOpts)
     if (command.getOptionValueSource(name) !== 'cli') return []
     return [flag.means(command.getOptionValue(name) as string | number | boolean)]
   })
-  const slotModels = Object.assign({}, ...said.map((one) => one.slotModels))
-  return Object.assign({}, ...said, { slotModels })
-}
-
-/** Carries out a setup from the first question to what the files say in the end. Returns the exit status. */
-export async function setup(session: Session, request: SetupRequest): Promise<number> {
-  return setUp(session, request, begin(session))
+  return saidTogether(said)
 }
 
 /** What comes before every question of a command that sets clients up. Returns the recorded runs. */
@@ -84,27 +79,25 @@ export function begin(session: Session): readonly RunRecord[] {
   return runsSoFar(session)
 }
 
-/** The same as `setup` after its beginning. */
-export async function setUp(
+/** Carries out a setup from the first question to what the files say in the end. Returns the exit status. */
+export async function setup(
   session: Session,
   request: SetupRequest,
-  runs: readonly RunRecord[],
+  runs = begin(session),
 ): Promise<number> {
   if (request.keychain) (await import('./inventory/keychain.ts')).expectKeychain(session)
   const named = await loadClients(request.clients.map(rowOf))
   for (const client of named) {
-    client.checkOptions?.(request.optionsOf?.get(client.id) ?? request.options)
+    client.checkOptions?.(namedOptions(request, client))
     if (request.tryClient) expectInstalled(session, client)
   }
   const consent = session.consent(request.yes)
   const kept = keptChoices(session, named, runs)
-  const asked: SetupRun = { session, request, consent, clients: named, runs, kept }
 
-  const { access, proof } = await findProvenGateway(asked)
-  const clients = named.filter((client) => proof.chosen.has(client))
-  const run: RunWithGateway = { ...asked, clients, access }
+  const run = await findProvenGateway({ session, request, consent, clients: named, runs, kept })
+  const { access, catalog, clients, isLeftToClients } = run
   const drafts: Draft[] = []
-  for (const client of clients) drafts.push(await draftSetup(run, client, proof))
+  for (const client of clients) drafts.push(await draftSetup(run, client))
   const plan = planOf(run, drafts)
 
   session.notice(...drafts.flatMap(({ notices }) => notices))
@@ -125,7 +118,7 @@ export async function setUp(
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 
   const [{ client, models }] = drafts as [Draft]
-  const isProvenBefore = request.verify && !proof.isLeftToClients
+  const isProvenBefore = request.verify && !isLeftToClients
   const used = {
     access,
     name: request.name,
@@ -139,9 +132,9 @@ export async function setUp(
     applyPlan(session.platform, plan),
   )
   session.noteApplied(applied)
-  if (proof.catalog !== undefined) rememberModels(session, proof.catalog)
+  if (catalog !== undefined) rememberModels(session, catalog)
   for (const { client } of drafts) expectReadBack(client, readClientFiles(session, client), access)
-  if (!proof.isLeftToClients) rememberGateway(session, remembered)
+  if (!isLeftToClients) rememberGateway(session, remembered)
 
   const changed = clients.filter(({ id }) => isChanged(applied, id))
   const toDo = await stopLeftRunning(session, changed, consent)
@@ -152,10 +145,10 @@ export async function setUp(
       for (const client of clients) tried.push(await tryClient(session, client))
     }
   } catch (error) {
-    if (proof.isLeftToClients) await takeBack(session, applied)
+    if (isLeftToClients) await takeBack(session, applied)
     throw error
   }
-  if (proof.isLeftToClients) rememberGateway(session, remembered)
+  if (isLeftToClients) rememberGateway(session, remembered)
   const advice = clients.map(({ restartAdvice }) => restartAdvice)
   const next = applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : []
   reportSetup(run, { plan, applied, tried, isProvenBefore, next })
@@ -171,7 +164,7 @@ async function takeBack(session: Session, { run }: Applied): Promise<void> {
   session.noteTakenBack()
 }
 
-function planOf({ request, access }: RunWithGateway, drafts: readonly Draft[]): Plan {
+function planOf({ request, access }: ProvenRun, drafts: readonly Draft[]): Plan {
   return {
     command: request.command,
     baseUrl: access.baseUrl,

@@ -44,9 +44,9 @@ export const jsonDialect: Dialect = {
 }
 
 function meaningOfJson(text: string, place: string): ValueTable {
-  let root: Value | undefined
+  let root: Value
   try {
-    root = judgeJson(text, place) ?? emptyTable()
+    root = judgeJson(text, place)
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
     placesInJson(text, place)
@@ -106,14 +106,14 @@ export function lenienciesOf(text: string, place: string): readonly Leniency[] {
  * JSON.parse alone would lose digits of large numbers and treat `__proto__` as it likes, so it also
  * gets a copy in which each number is a string `n…` and each string, keys too, is `s…`.
  *
- * @returns undefined for nothing but blanks and comments
+ * @returns an empty object for nothing but blanks and comments
  * @throws SyntaxError, whose message quotes the file
  * @throws UserError `config-invalid` for what is nested too deeply
  */
-function judgeJson(text: string, place: string): Value | undefined {
+function judgeJson(text: string, place: string): Value {
   const blanks = lenienciesOf(text, place).map(({ start, end }) => ({ start, end, text: ' ' }))
   const strict = applySplices(text, blanks)
-  if (strict.trim() === '') return undefined
+  if (strict.trim() === '') return emptyTable()
   JSON.parse(strict)
   const tagged = strict.replace(new RegExp(`${string}|${number}`, 'g'), (part) =>
     part.startsWith('"') ? `"s${part.slice(1)}` : `"n${part}"`,

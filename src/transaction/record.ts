@@ -105,6 +105,11 @@ export interface RunDocument {
   readonly dropFolders: readonly string[]
 }
 
+/** Where the new version of one of the run's files is made. */
+export function tempOf({ run, temps }: RunDocument, file: RecordedFile): string {
+  return temps[run.files.indexOf(file)] as string
+}
+
 /** Counts up when an older repoint could no longer read the document. */
 const documentVersion = 1
 

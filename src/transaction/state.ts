@@ -76,12 +76,11 @@ export function findState(world: World): StatePaths | undefined {
 export function openState(world: World): StatePaths {
   const { files, machine } = world
   const paths = statePaths(machine)
-  const { dirname } = pathRules(machine)
   try {
     refuseAsRoot(world, paths.folder)
-    makeFolders(files, missingFolders(files, paths.folder, dirname), dirname)
+    makeFolders(files, missingFolders(files, paths.folder))
     checkIsSafe(world, paths)
-    makeFolders(files, [paths.blobs], dirname)
+    makeFolders(files, [paths.blobs])
     return paths
   } catch (error) {
     throw fileFailure(machine, paths.folder, error)
@@ -184,7 +183,6 @@ export function copyOf(world: World, version: FileVersion | null): Bytes | null 
 }
 
 function readCopy({ files }: World, paths: StatePaths, sha256: string): Bytes | undefined {
-  if (!/^[0-9a-f]{64}$/.test(sha256)) return undefined
   try {
     const stored = files.read(paths.blob(sha256), maxBlobBytes)
     const bytes =

@@ -15,6 +15,7 @@ test.each([
   ['// only this', 'a comment (line 1, column 1)'],
   ['[]', 'its root is not an object (line 1, column 1)'],
   ['"x"', 'its root is not an object (line 1, column 1)'],
+  ['null', 'its root is not an object (line 1, column 1)'],
   ['{"a" 1}', 'colon expected (line 1, column 6)'],
   ['{"a": 01}', 'comma expected (line 1, column 8)'],
   ['{"a": "x', 'unexpected end of string (line 1, column 7)'],

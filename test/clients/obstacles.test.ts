@@ -8,8 +8,9 @@ import { inferences, prompt, type Runner } from './support/prompt.ts'
 
 /**
  * For each obstacle: the real client fails, or uses another key or model, while it is there; doctor
- * names it; once it is repaired or cured the client completes. The administrator's files lie outside
- * of any home and are not tried here.
+ * names it; once it is repaired or cured the client completes. Where the repair gives back what lay
+ * there before the obstacle, that is what one client completes with for all. The administrator's files
+ * lie outside of any home and are not tried here.
  */
 
 const key = 'sk-real-clients-4f7a1c9e2b8d6035'
@@ -76,6 +77,25 @@ function editJson(home: Home, name: string, change: (value: never) => void): voi
   })
 }
 
+/** What the files of a home say, of JSON without its layout. */
+function values(home: Home): Record<string, string> {
+  const files = Object.entries(home.snapshot()).filter(([, entry]) => entry.startsWith('file'))
+  return Object.fromEntries(
+    files.map(([name]) => {
+      const text = home.text(name)
+      return [name, /^\s*\{/.test(text) ? JSON.stringify(parsed(text)) : text]
+    }),
+  )
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
 /** Of opencode's config. */
 function modelsIn(value: { provider: { gateway: { models: Record<string, unknown> } } }) {
   return value.provider.gateway.models
@@ -128,13 +148,28 @@ function obstacleTests(
   cases: readonly Case[],
 ) {
   const doctor = ['doctor', runner.split(' ')[0]!, '--no-verify']
+
+  const expectDone = (expect: ExpectStatic, { said, seen }: Tried) => {
+    expect(said).toMatchObject({ text: 'pong', hasAnswered: true })
+    expect(seen.some(isWrong)).toBe(false)
+    expect(seen.map(({ modelAsked }) => modelAsked)).toContain(model)
+  }
+
+  test.concurrent('nothing in the way', async (context) => {
+    const scene = await aScene(context)
+    await setUp(scene)
+    expectDone(context.expect, await tryOn(runner, scene, {}))
+  })
+
   test.concurrent.for(cases.map((one) => [one.name ?? one.code, one] as const))(
     '%s',
     async ([, one], context) => {
       const { expect } = context
       const scene = await aScene(context)
       await setUp(scene)
+      const clean = values(scene.home)
       one.plant?.(scene)
+      const planted = values(scene.home)
       expectEffect(expect, one.effect, model, await tryOn(runner, scene, one))
 
       const { checks } = await repoint(scene, doctor, one)
@@ -142,10 +177,10 @@ function obstacleTests(
       if (one.cure === undefined) await repoint(scene, [...doctor, '--fix', '--yes'], one)
       else await one.cure.hand?.(scene)
 
-      const after = await tryOn(runner, scene, { ...one, ...one.cure })
-      expect(after.said).toMatchObject({ text: 'pong', hasAnswered: true })
-      expect(after.seen.some(isWrong)).toBe(false)
-      expect(after.seen.map(({ modelAsked }) => modelAsked)).toContain(model)
+      const after = values(scene.home)
+      const isAsBefore = Object.keys(planted).every((name) => after[name] === clean[name])
+      if (isAsBefore && one.env === undefined && one.args === undefined) return
+      expectDone(expect, await tryOn(runner, scene, { ...one, ...one.cure }))
     },
   )
 }
@@ -357,6 +392,19 @@ describe(`Claude Code ${newestClaude}`, () => {
       effect: 'elsewhere',
       env: { HTTP_PROXY: 'http://127.0.0.1:9', NO_PROXY: 'internal.example' },
     },
+    {
+      code: 'claude-api-key-helper',
+      effect: 'wrong-key',
+      plant: set({ apiKeyHelper: 'echo sk-other' }),
+      isFull: true,
+    },
+    variable('ANTHROPIC_CUSTOM_HEADERS', 'x-api-key: sk-other', 'wrong-key'),
+    variable('ANTHROPIC_DEFAULT_SONNET_MODEL', 'gpt-5.4', 'wrong-model'),
+    variable('CLAUDE_CODE_USE_VERTEX', '1', 'elsewhere'),
+    variable('CLAUDE_CODE_USE_FOUNDRY', '1', 'elsewhere'),
+    variable('CLAUDE_CODE_USE_MANTLE', '1', 'elsewhere'),
+    variable('CLAUDE_CODE_USE_ANTHROPIC_AWS', '1', 'elsewhere'),
+    variable('CLAUDE_CODE_USE_GATEWAY', '1', 'wrong-model'),
   ])
 
   test.concurrent('claude-login-leak', async (context) => {
@@ -380,22 +428,6 @@ describe(`Claude Code ${newestClaude}`, () => {
     const after = await tryOn(runner, scene, { isFull: true })
     expect(after.said).toMatchObject({ text: 'pong', hasAnswered: true })
   })
-
-  obstacleTests(runner, setUp, sent, [
-    {
-      code: 'claude-api-key-helper',
-      effect: 'wrong-key',
-      plant: set({ apiKeyHelper: 'echo sk-other' }),
-      isFull: true,
-    },
-    variable('ANTHROPIC_CUSTOM_HEADERS', 'x-api-key: sk-other', 'wrong-key'),
-    variable('ANTHROPIC_DEFAULT_SONNET_MODEL', 'gpt-5.4', 'wrong-model'),
-    variable('CLAUDE_CODE_USE_VERTEX', '1', 'elsewhere'),
-    variable('CLAUDE_CODE_USE_FOUNDRY', '1', 'elsewhere'),
-    variable('CLAUDE_CODE_USE_MANTLE', '1', 'elsewhere'),
-    variable('CLAUDE_CODE_USE_ANTHROPIC_AWS', '1', 'elsewhere'),
-    variable('CLAUDE_CODE_USE_GATEWAY', '1', 'wrong-model'),
-  ])
 })
 
 describe('opencode', () => {

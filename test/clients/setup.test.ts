@@ -240,7 +240,6 @@ describe.each(claudeVersions)('Claude Code %s, further options', (version) => {
 describe('everything in the way at once', () => {
   test.each([
     ['codex', 'codex', ['.codex/config.toml', '.codex/auth.json']],
-    ['claude 2.1.197', 'claude', ['.claude/settings.json']],
     ['claude 2.1.330', 'claude', ['.claude/settings.json']],
     ['opencode', 'opencode', ['.config/opencode/opencode.json', '.local/share/opencode/auth.json']],
   ] as const)(

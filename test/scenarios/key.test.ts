@@ -73,6 +73,17 @@ test('a new key is switched in every client of the gateway, in one run, and noth
   expect(written(home)).toEqual(before)
 })
 
+test('a client whose file cannot be read is left out, and that is said', async () => {
+  const home = await threeClients()
+  home.put('.claude/settings.json', '{ broken')
+  await rotateKey()
+
+  const result = await changeKey(home)
+  const warnings = [{ code: 'client-left-out', message: expect.stringContaining('Claude Code') }]
+  expect(result.json).toMatchObject({ command: 'key', changed: true, warnings })
+  expect(home.text('.claude/settings.json')).toBe('{ broken')
+})
+
 test('pins of GPT models in every slot are no mapping of its own', async () => {
   const home = aHome()
   const pins = 'claude --opus-model gpt-5.4 --sonnet-model gpt-5.4 --haiku-model gpt-5.4-mini'

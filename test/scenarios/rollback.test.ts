@@ -159,6 +159,15 @@ test('after a healed drift --original works, and --force after a partial undo go
   expect(home.snapshot()).toEqual(before)
 })
 
+test('a record that cannot be read is told once', async () => {
+  const home = aHome(pair)
+  await setUp(home)
+  home.put('.local/state/repoint/run-20200101T000000Z-0000.json', 'broken')
+  const { json } = await runInProcess(home, ['rollback', '--dry-run', '--json'])
+  const { warnings } = json as { warnings: readonly { code: string }[] }
+  expect(warnings.filter(({ code }) => code === 'record-damaged')).toHaveLength(1)
+})
+
 test('a failure in JSON names the command and says that nothing was changed', async () => {
   const failure = async (args: string[]) => (await runInProcess(aHome(), args)).json
   expect(await failure(['rollback', '--run', 'nope', '--json'])).toMatchObject({

@@ -227,22 +227,22 @@ function readBackClaude(texts: FileTexts): Settings {
   const headers = readCustomHeaders(env[names.headers])
   const slotModels = slotModelsIn(settings)
   const hasLogin = layersOf(texts, 'credentials').some((layer) => layer.bytes !== null)
-  return {
-    ...(url === undefined ? {} : { root: rootOf(url) }),
+  return compact({
+    root: url && rootOf(url),
     ...(skipped === undefined ? modelIn(settings) : {}),
-    ...(key === undefined ? {} : { key, keyPath: file.path }),
-    ...(isKeyAlone ? { keyHeader: 'x-api-key' as const } : {}),
-    ...(headers.length === 0 ? {} : { headers }),
-    ...(Object.keys(slotModels).length === 0 ? {} : { slotModels }),
-    ...(env[names.authorities] ? { caFile: env[names.authorities] } : {}),
-    ...(env[names.subagent] ? { subagentModel: env[names.subagent] } : {}),
-    ...(env[names.smallFast] ? { smallModel: env[names.smallFast] } : {}),
-    ...(Number(env[names.contextTokens]) > 0
-      ? { contextWindow: Number(env[names.contextTokens]) }
-      : {}),
-    ...(isDiscovering(settings) ? { isDiscovering: true } : {}),
-    ...(env[names.attribution] === '0' ? { hidesAttribution: true } : {}),
-    ...(key === undefined && hasLogin ? { login: 'a saved login' } : {}),
-    ...(skipped === undefined ? {} : { broken: brokenText(file.path, skipped) }),
-  }
+    key,
+    keyPath: key && file.path,
+    keyHeader: isKeyAlone ? ('x-api-key' as const) : undefined,
+    headers: headers.length === 0 ? undefined : headers,
+    slotModels: Object.keys(slotModels).length === 0 ? undefined : slotModels,
+    caFile: env[names.authorities] || undefined,
+    subagentModel: env[names.subagent] || undefined,
+    smallModel: env[names.smallFast] || undefined,
+    contextWindow:
+      Number(env[names.contextTokens]) > 0 ? Number(env[names.contextTokens]) : undefined,
+    isDiscovering: isDiscovering(settings) || undefined,
+    hidesAttribution: env[names.attribution] === '0' || undefined,
+    login: key === undefined && hasLogin ? 'a saved login' : undefined,
+    broken: skipped && brokenText(file.path, skipped),
+  })
 }

@@ -1,4 +1,4 @@
-import type { KeyPath } from '../../edits/plan.ts'
+import type { KeyChange, KeyPath } from '../../edits/plan.ts'
 import {
   type Choice,
   type FileText,
@@ -10,13 +10,7 @@ import {
 } from '../client.ts'
 import { leftoverObstacles } from '../leftovers.ts'
 import { relativePlaceObstacles } from '../paths.ts'
-import {
-  type DefeatingVariable,
-  isExported,
-  proxyForHere,
-  unsetCommand,
-  variableObstacles,
-} from '../shell.ts'
+import { isExported, proxyForHere, unsetCommand, variableObstacles } from '../shell.ts'
 import { strongerSettings } from '../stronger-settings.ts'
 import { fileOf, layersOf, placeOf, readFile, rootOf, textAt } from '../texts.ts'
 import { isCredentialLine, linesOf } from './headers.ts'
@@ -143,60 +137,85 @@ function leftovers(scene: Scene, { settings, place }: View): readonly Obstacle[]
   )
 }
 
-function apiKey(scene: Scene, { settings, place }: View): readonly Obstacle[] {
-  if (!settings.env[names.apiKey]) return []
-  const returns = isExported(scene, names.apiKey)
+/** What a setup takes out of the settings, once its owner agrees. */
+function unwanted(
+  { settings, place }: View,
+  path: KeyPath,
+  {
+    value,
+    ...said
+  }: Pick<Obstacle, 'code' | 'message'> &
+    Partial<Obstacle> & { readonly value?: string | undefined },
+): Obstacle {
+  return {
+    place: place(path),
+    cure: 'Remove it.',
+    repair: settingsRepair(change(path, value)),
+    needsConsent: `${path.at(-1)} is removed from ${settings.path}.`,
+    weight: 'blocks',
+    ...said,
+  }
+}
+
+function settingsRepair(...changes: readonly KeyChange[]): Repair {
+  return { role: 'settings', changes }
+}
+
+/** A credential is undone together with address and token: alone it would go to the gateway. */
+function change(path: KeyPath, value: string | undefined): KeyChange {
+  const isCredential = credentials.some((name) => name === path.at(-1))
+  return { path, value, ...(isCredential ? { isSecret: true, isBound: true } : {}) }
+}
+
+const credentials = [names.apiKey, names.token, names.headers, 'apiKeyHelper']
+
+/** The value that takes the effect of a variable away: in the settings' `env` it beats the shell's. */
+function withoutEffect(scene: Scene, name: string): '' | undefined {
+  return isExported(scene, name) ? '' : undefined
+}
+
+function apiKey(scene: Scene, view: View): readonly Obstacle[] {
+  if (!view.settings.env[names.apiKey]) return []
   return [
-    {
+    unwanted(view, inEnv(names.apiKey), {
       code: 'claude-api-key',
       message: `${names.apiKey} stands beside the token: Claude Code sends both, and gateways of this family read the API key first`,
-      place: place(inEnv(names.apiKey)),
-      cure: 'Remove it.',
-      repair: dropCredential(inEnv(names.apiKey), returns ? '' : undefined),
-      needsConsent: `${names.apiKey} is removed from ${settings.path}.`,
-      weight: 'blocks',
-    },
+      value: withoutEffect(scene, names.apiKey),
+    }),
   ]
 }
 
 /** Credentials beside the token, and services in its place. */
-function otherCredentials(scene: Scene, { settings, place }: View): readonly Obstacle[] {
+function otherCredentials(scene: Scene, view: View): readonly Obstacle[] {
+  const { env, root, path } = view.settings
   const found: Obstacle[] = []
-  if (settings.root['apiKeyHelper'] !== undefined) {
-    found.push({
-      code: 'claude-api-key-helper',
-      message: 'apiKeyHelper: what it prints goes out as an API key beside the token',
-      place: place(['apiKeyHelper']),
-      cure: 'Remove it.',
-      repair: dropCredential(['apiKeyHelper']),
-      needsConsent: `apiKeyHelper is removed from ${settings.path}.`,
-      weight: 'blocks',
-    })
-  }
-  if (carriesCredential(settings.env[names.headers])) {
-    found.push({
-      code: 'claude-custom-headers',
-      message: `${names.headers} carries a credential, which goes out beside the token`,
-      place: place(inEnv(names.headers)),
-      cure: 'Remove it.',
-      repair: setSecret(inEnv(names.headers), withoutCredential(settings.env[names.headers])),
-      needsConsent: `The credential in ${names.headers} is removed from ${settings.path}.`,
-      weight: 'blocks',
-    })
-  }
-  for (const name of serviceSwitches) {
-    if (!settings.env[name]) continue
-    found.push({
-      code: 'claude-service-switch',
-      message: `${name} makes Claude Code use another service than the gateway`,
-      place: place(inEnv(name)),
-      cure: 'Remove it.',
-      repair: setEnv(name, isExported(scene, name) ? '' : undefined),
-      needsConsent: `${name} is removed from ${settings.path}.`,
-      weight: 'blocks',
-    })
-  }
-  return found
+  if (root['apiKeyHelper'] !== undefined)
+    found.push(
+      unwanted(view, ['apiKeyHelper'], {
+        code: 'claude-api-key-helper',
+        message: 'apiKeyHelper: what it prints goes out as an API key beside the token',
+      }),
+    )
+  if (carriesCredential(env[names.headers]))
+    found.push(
+      unwanted(view, inEnv(names.headers), {
+        code: 'claude-custom-headers',
+        message: `${names.headers} carries a credential, which goes out beside the token`,
+        value: withoutCredential(env[names.headers]),
+        needsConsent: `The credential in ${names.headers} is removed from ${path}.`,
+      }),
+    )
+  const switches = serviceSwitches.filter((name) => env[name])
+  return [
+    ...found,
+    ...switches.map((name) =>
+      unwanted(view, inEnv(name), {
+        code: 'claude-service-switch',
+        message: `${name} makes Claude Code use another service than the gateway`,
+        value: withoutEffect(scene, name),
+      }),
+    ),
+  ]
 }
 
 /**
@@ -219,15 +238,6 @@ function loginKey(texts: FileTexts): readonly Obstacle[] {
       },
     ]
   })
-}
-
-/** It is undone together with address and token: alone it would go to the gateway. */
-function dropCredential(path: KeyPath, value?: ''): Repair {
-  return setSecret(path, value)
-}
-
-function setSecret(path: KeyPath, value: string | undefined): Repair {
-  return { role: 'settings', changes: [{ path, value, isSecret: true, isBound: true }] }
 }
 
 function withoutCredential(headers: string | undefined): string | undefined {
@@ -282,30 +292,24 @@ function answerFor(
   return undefined
 }
 
-function models({ settings, place }: View): readonly Obstacle[] {
+function models(view: View): readonly Obstacle[] {
+  const { env } = view.settings
   const found: Obstacle[] = []
-  if (settings.env[names.model]) {
-    found.push({
-      code: 'claude-environment-model',
-      message: `${names.model} in the settings beats "model"`,
-      place: place(inEnv(names.model)),
-      cure: 'Remove it.',
-      repair: setEnv(names.model, undefined),
-      needsConsent: `${names.model} is removed from ${settings.path}.`,
-      weight: 'blocks',
-    })
-  }
-  if (settings.env[names.smallFast]) {
-    found.push({
-      code: 'claude-small-fast-model',
-      message: `${names.smallFast} beats the model of the haiku slot for background work`,
-      place: place(inEnv(names.smallFast)),
-      cure: 'Remove it.',
-      repair: setEnv(names.smallFast, undefined),
-      needsConsent: `${names.smallFast} is removed from ${settings.path}.`,
-      weight: 'may-block',
-    })
-  }
+  if (env[names.model])
+    found.push(
+      unwanted(view, inEnv(names.model), {
+        code: 'claude-environment-model',
+        message: `${names.model} in the settings beats "model"`,
+      }),
+    )
+  if (env[names.smallFast])
+    found.push(
+      unwanted(view, inEnv(names.smallFast), {
+        code: 'claude-small-fast-model',
+        message: `${names.smallFast} beats the model of the haiku slot for background work`,
+        weight: 'may-block',
+      }),
+    )
   return found
 }
 
@@ -317,29 +321,26 @@ function modelDefault({ settings, place }: View): readonly Obstacle[] {
       message: '"model": "default" is sent to the gateway as it stands',
       place: place(['model']),
       cure: 'Name a slot, such as "sonnet".',
-      repair: { role: 'settings', changes: [{ path: ['model'], value: 'sonnet' }] },
+      repair: settingsRepair({ path: ['model'], value: 'sonnet' }),
       weight: 'blocks',
     },
   ]
 }
 
 /** Slots that someone pinned for another service. Beside a base URL they belong to its setup. */
-function oldPins({ settings, place }: View, { models }: Choice): readonly Obstacle[] {
-  if (settings.env[names.baseUrl] !== undefined) return []
-  return slots
-    .filter((slot) => settings.env[slotVariable(slot)] && !models.slotModels?.[slot])
-    .map((slot) => {
-      const name = slotVariable(slot)
-      return {
-        code: 'claude-old-pin',
-        message: `${name} = ${JSON.stringify(settings.env[name])}: the slot ${slot} asks the gateway for that model`,
-        place: place(inEnv(name)),
-        cure: 'Remove it, unless the gateway has that model.',
-        repair: setEnv(name, undefined),
-        needsConsent: `${name} is removed from ${settings.path}.`,
-        weight: 'may-block',
-      }
+function oldPins(view: View, { models }: Choice): readonly Obstacle[] {
+  const { env } = view.settings
+  if (env[names.baseUrl] !== undefined) return []
+  const pinned = slots.filter((slot) => env[slotVariable(slot)] && !models.slotModels?.[slot])
+  return pinned.map((slot) => {
+    const name = slotVariable(slot)
+    return unwanted(view, inEnv(name), {
+      code: 'claude-old-pin',
+      message: `${name} = ${JSON.stringify(env[name])}: the slot ${slot} asks the gateway for that model`,
+      cure: 'Remove it, unless the gateway has that model.',
+      weight: 'may-block',
     })
+  })
 }
 
 function address(scene: Scene, { settings, place }: View, url: string): readonly Obstacle[] {
@@ -350,7 +351,7 @@ function address(scene: Scene, { settings, place }: View, url: string): readonly
       message: `${names.baseUrl} ends in /v1, which Claude Code adds itself: every request misses`,
       place: place(inEnv(names.baseUrl)),
       cure: 'Take the /v1 away.',
-      repair: setEnv(names.baseUrl, url.replace(/\/v1\/*$/, '')),
+      repair: settingsRepair(change(inEnv(names.baseUrl), url.replace(/\/v1\/*$/, ''))),
       weight: 'blocks',
     })
   }
@@ -376,13 +377,10 @@ function address(scene: Scene, { settings, place }: View, url: string): readonly
       message: `${names.quiet} suppresses the discovery of models in versions such as 2.1.197, with any value`,
       place: place(inEnv(names.quiet)),
       cure: `Write ${quietButDiscovering.join(', ')} in its place.`,
-      repair: {
-        role: 'settings',
-        changes: [
-          { path: inEnv(names.quiet), value: undefined },
-          ...quietButDiscovering.map((name) => ({ path: inEnv(name), value: '1' })),
-        ],
-      },
+      repair: settingsRepair(
+        change(inEnv(names.quiet), undefined),
+        ...quietButDiscovering.map((name) => change(inEnv(name), '1')),
+      ),
       weight: 'may-block',
     })
   }
@@ -414,22 +412,13 @@ function shell(scene: Scene, { settings }: View, choice?: Choice): readonly Obst
     scene,
     effects
       .filter(([name]) => settings.env[name] === undefined)
-      .map(
-        ([name, effect]): DefeatingVariable => ({
-          name,
-          code: 'claude-shell-variable',
-          effect,
-          weight: name === names.smallFast ? 'may-block' : 'blocks',
-          repair: {
-            role: 'settings',
-            change: {
-              path: inEnv(name),
-              value: '',
-              ...(isCredential(name) ? { isSecret: true, isBound: true } : {}),
-            },
-          },
-        }),
-      ),
+      .map(([name, effect]) => ({
+        name,
+        code: 'claude-shell-variable',
+        effect,
+        weight: name === names.smallFast ? 'may-block' : 'blocks',
+        repair: settingsRepair(change(inEnv(name), '')),
+      })),
   )
 }
 
@@ -444,17 +433,12 @@ function proxy({ machine }: Scene, { settings }: View, url: string): readonly Ob
       message: `${variable} is set: Claude Code asks that proxy for ${host} too`,
       place: settings.env[variable] === undefined ? 'environment' : settings.path,
       cure: `Add ${host} to NO_PROXY.`,
-      repair: {
-        role: 'settings',
-        changes: ['NO_PROXY', 'no_proxy'].map((name) => ({ path: inEnv(name), value: exempt })),
-      },
+      repair: settingsRepair(
+        ...['NO_PROXY', 'no_proxy'].map((name) => change(inEnv(name), exempt)),
+      ),
       weight: 'blocks',
     },
   ]
-}
-
-function isCredential(name: string): boolean {
-  return name === names.apiKey || name === names.token || name === names.headers
 }
 
 const claudeName = { id: 'claude', label: 'Claude Code' }
@@ -479,10 +463,6 @@ function layers(texts: FileTexts): readonly Obstacle[] {
     const takesKey = isTaken ? { url: env[names.baseUrl] } : undefined
     return [strongerSettings(claudeName, { file, keys, place, takesKey })]
   })
-}
-
-function setEnv(name: string, value: string | undefined): Repair {
-  return { role: 'settings', changes: [{ path: inEnv(name), value }] }
 }
 
 function carriesCredential(headers: string | undefined): boolean {

@@ -46,7 +46,7 @@ export interface Check extends Finding {
 }
 
 /** A client's state, and its program on this machine where there is one. */
-export interface Examined extends ClientState {
+interface Examined extends ClientState {
   readonly installed: Installed | undefined
 }
 
@@ -115,7 +115,7 @@ function checkLeftRunning({ platform }: Session, { client }: ClientState): Findi
 }
 
 /** A file of a client with a secret in it. */
-export interface SecretFile {
+interface SecretFile {
   readonly text: FileText
   readonly what: 'the key' | 'a secret header'
   /** Permission bits. */

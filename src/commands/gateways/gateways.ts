@@ -1,6 +1,5 @@
 import { Argument, Command } from '@commander-js/extra-typings'
 import { rowOf } from '../../clients/list.ts'
-import { compact } from '../../compact.ts'
 import { exitStatus, UserError } from '../../errors.ts'
 import { headerDocument, shownHeader } from '../../gateway/input/header.ts'
 import { rootsOf } from '../../gateway/roots.ts'
@@ -78,11 +77,11 @@ async function listGateways(session: Session, request: GatewaysRequest): Promise
       return {
         ...shown,
         key: shownKey(one),
-        ...compact({ headers: headerDocument(headers) }),
+        headers: headerDocument(headers),
         keychain: one.key === undefined,
         proven: one.proven ?? null,
         clients: users.get(one.name) ?? [],
-        ...(request.check ? { check: checkDocument(checked.get(one.name)) } : {}),
+        check: request.check ? checkDocument(checked.get(one.name)) : undefined,
       }
     }),
     warnings: session.notices,
@@ -106,7 +105,7 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
     return { id: client.id, options, flags: flagsFor(rowOf(client.id), options) }
   })
   session.platform.terminal.out(
-    session.redact(spellDefaults(compact({ name, baseUrl, messagesUrl, clients }))),
+    session.redact(spellDefaults({ name, baseUrl, messagesUrl, clients })),
   )
   return 0
 }
@@ -145,7 +144,7 @@ async function checkAll(
 function checkDocument(failure: UserError | undefined) {
   if (failure === undefined) return { works: true }
   const { code, message, hint } = failure
-  return { works: false, code, message, ...compact({ hint }) }
+  return { works: false, code, message, hint }
 }
 
 function show(

@@ -9,17 +9,17 @@ import {
   type SetupOptions,
 } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
+import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
 import { rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
-import type { ForegroundResult } from '../../platform/platform.ts'
+import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import { isUsual, readClientFiles, settingsNow } from '../inventory/client-files.ts'
 import { runsSoFar } from '../inventory/history.ts'
 import type { Session } from '../screen/session.ts'
 import { isAt, keptChoices, modelsOf, optionsFor } from '../setup/keep.ts'
 import type { Kept } from '../setup/run.ts'
-import { withoutProxyHere } from './variables.ts'
 
 /** The clients of that program: first the one that it is set up as. */
 export function clientsCalled(
@@ -43,10 +43,27 @@ export interface Target {
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined
   readonly asked: AskedRun
+  /** The one to take, as it was named. */
+  readonly model?: string | undefined
+  /** The one to take where none is named, and the rules choose none. */
+  readonly provenModel?: string | undefined
+}
+
+/**
+ * Points one process at a gateway: of a client, in the way that it has for one run; of any other
+ * program, by what programs usually look at.
+ *
+ * @param clients that the program is; none: another
+ */
+export function tell(session: Session, clients: readonly Client[], target: Target): Told {
+  const { access, asked } = target
+  return clients.length === 0
+    ? { args: asked.args, env: pointedAt(access, asked.env) }
+    : tellClient(session, clients, target)
 }
 
 /** The key stands in one variable of its process, and our own are not handed on. */
-export function forClient(session: Session, clients: readonly Client[], target: Target): Told {
+function tellClient(session: Session, clients: readonly Client[], target: Target): Told {
   const { access, asked } = target
   const { client, options, models } = chosenFor(session, clients, target)
   const env = {
@@ -80,26 +97,30 @@ export function forClient(session: Session, clients: readonly Client[], target: 
 }
 
 /**
- * What a client is set up with, as far as this gateway has it; else what the rules choose.
+ * What a client is set up with, as far as this gateway has it; else what the rules choose, and where
+ * they choose nothing, what the gateway was proven with.
  *
  * @throws UserError `model-unknown`, `usage`
  */
 function chosenFor(
   session: Session,
   clients: readonly Client[],
-  { access, catalog }: Target,
+  { access, catalog, model, provenModel }: Target,
 ): { readonly client: Client; readonly options: SetupOptions; readonly models: ModelChoice } {
   const kept = keptChoices(session, clients, runsSoFar(session))
-  const wanted = { request: { options: {}, defaults: false }, kept }
+  const { roots } = access
+  const models = model === undefined && provenModel !== undefined ? [model, provenModel] : [model]
   let failure: unknown
-  for (const client of clients)
+  for (const [client, model] of models.flatMap((one) =>
+    clients.map((client) => [client, one] as const),
+  ))
     try {
-      const before = wanted.kept.get(client)
-      const { roots } = access
+      const before = kept.get(client)
       const isElsewhere = before !== undefined && !isAt(client, before, roots)
       const refused = isElsewhere && catalog ? unlisted(before, catalog) : []
-      const kept = optionsFor(wanted, client, roots, { catalog, refused })
-      const options = isElsewhere ? { ...kept, isRefused: true } : kept
+      const wanted = { request: { options: compact({ model }), defaults: false }, kept }
+      const asBefore = optionsFor(wanted, client, roots, { catalog, refused })
+      const options = isElsewhere ? { ...asBefore, isRefused: true } : asBefore
       return { client, options, models: client.choose(catalog, options) }
     } catch (error) {
       if (!(error instanceof UserError)) throw error
@@ -124,6 +145,31 @@ function providerIdOf(session: Session, client: Client): string {
     if (error instanceof UserError) return 'gateway'
     throw error
   }
+}
+
+/** An environment in which everything that programs usually look at points at a gateway. */
+export function pointedAt(
+  { baseUrl, roots, key }: GatewayAccess,
+  env: Machine['env'],
+): Machine['env'] {
+  return {
+    ...env,
+    REPOINT_BASE_URL: baseUrl,
+    REPOINT_API_KEY: key,
+    OPENAI_BASE_URL: roots.chat,
+    OPENAI_API_KEY: key,
+    ANTHROPIC_BASE_URL: roots.messages,
+    ANTHROPIC_AUTH_TOKEN: key,
+    // Beside the token it would go out too, and win.
+    ANTHROPIC_API_KEY: undefined,
+    ...withoutProxyHere(env),
+  }
+}
+
+/** Claude Code 2.1.329 asks a proxy even for 127.0.0.1 (2026-11-21). */
+function withoutProxyHere(env: Machine['env']): Machine['env'] {
+  const here = [env['NO_PROXY'] ?? env['no_proxy'], '127.0.0.1,localhost'].filter(Boolean).join(',')
+  return { NO_PROXY: here, no_proxy: here }
 }
 
 /**

@@ -11,13 +11,13 @@ import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import { savedGateway } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { accessToSaved } from './check.ts'
-import { clientsCalled, forClient, statusOf, type Target, type Told } from './one-run.ts'
-import { pointedAt } from './variables.ts'
+import { clientsCalled, pointedAt, statusOf, type Target, type Told, tell } from './one-run.ts'
 
 interface RunRequest {
   readonly name: string
   /** None: a shell. */
   readonly words: readonly string[]
+  readonly model?: string | undefined
   readonly verify: boolean
   readonly timeoutSeconds: number
 }
@@ -30,17 +30,29 @@ export const command: CommandFile<RunRequest> = {
       .argument('<name>', 'the gateway')
       .argument('[command...]', 'what to run; absent: a shell')
       .passThroughOptions()
+      .option('--model <id>', 'the model of a client (default: its own, or chosen by the rules)')
       .option('--no-verify', 'do not ask the gateway first')
       .addOption(timeoutOption())
-      .addHelpText('after', examples(['repoint run work -- codex', 'repoint run work']))
-      .action((name, words, { verify, timeout }) =>
-        run({
+      .addHelpText(
+        'after',
+        examples([
+          'repoint run work -- codex',
+          'repoint run work --model gpt-5.4 -- codex',
+          'repoint run work',
+        ]),
+      )
+      .action((name, words, _, command) => {
+        // What stands between the name and the command is for us: no command begins with a dash.
+        const { operands, unknown } = command.parseOptions([...words])
+        const { model, verify, timeout } = command.opts()
+        return run({
           name,
-          words: words[0] === '--' ? words.slice(1) : words,
+          words: [...unknown, ...operands],
+          model,
           verify,
           timeoutSeconds: timeout,
-        }),
-      ),
+        })
+      }),
 }
 
 /** Runs the command, and returns its exit status. */
@@ -59,17 +71,16 @@ async function runOnce(session: Session, request: RunRequest): Promise<number> {
   const clients = await loadPrograms()
   const called = clientsCalled(session, clients, words[0]!)
   const catalog = request.verify ? await catalogOf(session, access) : undefined
-  const target: Target = { access, catalog, asked }
-  const {
-    args,
-    env,
-    files = {},
-    told,
-  }: Told = isShell
+  const target: Target = {
+    access,
+    catalog,
+    asked,
+    model: request.model,
+    provenModel: saved.proven?.model,
+  }
+  const { args, env, files, told }: Told = isShell
     ? forShell(session, clients, { ...target, name: saved.name })
-    : called.length > 0
-      ? forClient(session, called, target)
-      : { args: asked.args, env: pointedAt(access, asked.env) }
+    : tell(session, called, target)
   if (told !== undefined) session.remark(`note: ${told}`)
   if (isShell || called.length === 0) noteUnsaid(session, access)
   platform.ask.release()
@@ -128,7 +139,7 @@ function forShell(
   for (const program of programs) {
     if (session.platform.processes.which(program) === undefined) continue
     try {
-      const one = forClient(session, clientsCalled(session, clients, program), { ...target, asked })
+      const one = tell(session, clientsCalled(session, clients, program), { ...target, asked })
       if (one.args.length === 0)
         asked = { ...asked, env: one.env, files: { ...asked.files, ...one.files } }
       else apart.push(program)

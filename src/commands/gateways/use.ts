@@ -1,24 +1,30 @@
-import { Argument, Command } from '@commander-js/extra-typings'
+import { Command } from '@commander-js/extra-typings'
 import { rowOf, rows } from '../../clients/list.ts'
+import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
-import { type CommandFile, examples, timeoutOption } from '../command.ts'
-import { clientsNow, isSetUp } from '../inventory/client-state.ts'
+import {
+  type CommandFile,
+  clientsArgument,
+  examples,
+  type GatewayFlags,
+  type SetupManner,
+  setupFlags,
+  timeoutOption,
+} from '../command.ts'
+import { clientsNow, isSetUp, noteLeftOut } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import { savedChoices, savedGateway, savedGateways } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { atSaved, expectOneOfEachFamily } from '../setup/request.ts'
+import { atSaved, oneOfEachFamily } from '../setup/request.ts'
 import { setup } from '../setup.ts'
 
-interface UseRequest {
-  /** Absent: a person is asked. */
+interface UseRequest extends SetupManner {
+  /** Of the gateway; absent: a person is asked. */
   readonly name: string | undefined
   /** None: those that are set up. */
   readonly clients: readonly string[]
-  readonly defaults: boolean
-  readonly isDryRun: boolean
-  readonly yes: boolean
-  readonly verify: boolean
-  readonly timeoutSeconds: number
+  readonly gateway: GatewayFlags
+  readonly model?: string | undefined
 }
 
 export const command: CommandFile<UseRequest> = {
@@ -27,10 +33,10 @@ export const command: CommandFile<UseRequest> = {
     new Command('use')
       .description('point clients at a remembered gateway, with the choices that they have')
       .argument('[name]', 'the gateway; absent: asked for')
-      .addArgument(
-        new Argument('[clients...]', 'only these; absent: all that are set up').choices(
-          rows.map(({ id }) => id),
-        ),
+      .addArgument(clientsArgument('only these; absent: all that are set up'))
+      .option(
+        '--model <id>',
+        'the model of all of them (default: their own, or chosen by the rules)',
       )
       .option('--defaults', 'choose by the rules, whatever was chosen before')
       .option('--dry-run', 'prove and show everything, change nothing')
@@ -40,15 +46,7 @@ export const command: CommandFile<UseRequest> = {
       .option('--json', 'print one JSON document')
       .addHelpText('after', examples(['repoint use work', 'repoint use mine codex --yes']))
       .action((name, clients, flags) =>
-        run({
-          name,
-          clients,
-          defaults: flags.defaults === true,
-          isDryRun: flags.dryRun === true,
-          yes: flags.yes === true,
-          verify: flags.verify,
-          timeoutSeconds: flags.timeout,
-        }),
+        run({ ...setupFlags(flags), name, clients, gateway: flags, model: flags.model }),
       ),
 }
 
@@ -58,17 +56,12 @@ async function use(session: Session, request: UseRequest): Promise<number> {
   const saved = savedGateway(session, request.name ?? (await askName(session)))
   const clients = await clientsFor(session, request)
 
-  const { defaults, isDryRun, yes, verify, timeoutSeconds } = request
   return setup(session, {
+    ...request,
     command: 'use',
     clients,
-    ...(await atSaved(session, saved, { timeout: timeoutSeconds })),
-    options: {},
-    defaults,
-    isDryRun,
-    yes,
-    verify,
-    tryClient: false,
+    options: compact({ model: request.model }),
+    ...(await atSaved(session, saved, request.gateway)),
   })
 }
 
@@ -89,11 +82,14 @@ async function askName(session: Session): Promise<string> {
 }
 
 /** @throws UserError `usage` */
-async function clientsFor(session: Session, { name, clients }: UseRequest): Promise<string[]> {
-  expectOneOfEachFamily(clients)
-  if (clients.length > 0) return rows.map(({ id }) => id).filter((id) => clients.includes(id))
+async function clientsFor(
+  session: Session,
+  { name, clients }: UseRequest,
+): Promise<readonly string[]> {
+  if (clients.length > 0) return oneOfEachFamily(clients)
 
   const runs = runsSoFar(session)
+  await noteLeftOut(session, runs)
   const setUp = (await clientsNow(session, runs)).flatMap(({ client, settings }) =>
     isSetUp(client, settings, runs) ? [client.id] : [],
   )

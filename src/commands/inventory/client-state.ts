@@ -18,14 +18,13 @@ import { UserError } from '../../errors.ts'
 import { isSameButVersion, rootFor, rootsFrom, rootsOf, shownRoot } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { sha256Of } from '../../transaction/files.ts'
-import { readGateways, type SavedGateway } from '../../transaction/gateways.ts'
 import { endOf } from '../../transaction/history.ts'
 import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
 import { readBlob } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 import { openPlaces, readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
 import { rememberedModels } from './model-cache.ts'
-import { gatewayOf } from './saved-gateways.ts'
+import { gatewayOf, gatewaysIfReadable } from './saved-gateways.ts'
 
 /** What is known about one client without asking it or the network. */
 export interface ClientState {
@@ -60,9 +59,12 @@ export interface FileState {
 }
 
 /** The recorded runs of a client's family, newest first. */
-export function runsOf(client: ClientName, runs: readonly RunRecord[]): readonly RunRecord[] {
-  const ids = familyIds(client.id)
-  return runs.filter((run) => run.clients.some((id) => ids.includes(id)))
+export function runsOf(
+  { id }: Pick<ClientName, 'id'>,
+  runs: readonly RunRecord[],
+): readonly RunRecord[] {
+  const ids = familyIds(id)
+  return runs.filter(({ clients }) => clients.some((one) => ids.includes(one)))
 }
 
 /** The roots that repoint has written for this client. */
@@ -109,28 +111,55 @@ export function placeOf(
   )
 }
 
-function gatewaysIfReadable(session: Session): readonly SavedGateway[] {
-  try {
-    return readGateways(session.platform)
-  } catch (error) {
-    if (error instanceof UserError) return []
-    throw error
-  }
-}
-
 /**
  * Whether what a client believes comes from a setup of repoint: at an address that it wrote, or one
  * that its user has put there since.
  */
 export function isSetUp(client: Client, settings: Settings, runs: readonly RunRecord[]): boolean {
   if (settings.root === undefined) return false
+  return inForce(client, runs) !== undefined || isAtOwnRoot(client, settings, runs)
+}
+
+/** The newest run of a client, if that is a setup. */
+function inForce(client: Client, runs: readonly RunRecord[]): RunRecord | undefined {
   const [newest] = runsOf(client, runs)
-  const isInForce = newest !== undefined && newest.undoes === undefined && newest.baseUrl !== ''
-  return isInForce || isAtOwnRoot(client, settings, runs)
+  return newest?.undoes === undefined && newest?.baseUrl !== '' ? newest : undefined
+}
+
+/**
+ * Says which clients are left out, since their files cannot be read: nobody knows what they point at.
+ *
+ * @param isMeant by the last setup of a client
+ */
+export async function noteLeftOut(
+  session: Session,
+  runs: readonly RunRecord[],
+  isMeant: (setup: RunRecord) => boolean = () => true,
+): Promise<void> {
+  for (const client of await clientsInUse(session, runs)) {
+    const setup = inForce(client, runs)
+    const why = setup && isMeant(setup) ? whyUnreadable(session, client) : undefined
+    if (why !== undefined)
+      session.notice({
+        code: 'client-left-out',
+        message: `${client.label} is left out: ${why}`,
+        hint: 'Correct the file by hand, then run the command again.',
+      })
+  }
+}
+
+function whyUnreadable(session: Session, client: Client): string | undefined {
+  try {
+    const { root, broken } = client.readBack(readClientFiles(session, client))
+    return root === undefined && broken !== undefined ? `it cannot read ${broken}` : undefined
+  } catch (error) {
+    if (error instanceof UserError) return error.message
+    throw error
+  }
 }
 
 /** The client of a family that the newest setup was for; undefined: only the files can tell. */
-export function setUpAs(client: ClientName, runs: readonly RunRecord[]): string | undefined {
+function setUpAs(client: ClientName, runs: readonly RunRecord[]): string | undefined {
   const newest = runsOf(client, runs).find(({ command }) => command !== 'doctor')
   const setup = newest && broughtAbout(newest, runs)
   const ids = familyIds(client.id)

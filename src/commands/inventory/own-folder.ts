@@ -22,7 +22,7 @@ export function makeEmptyFolder(platform: Platform): string {
 export async function withFiles<Result>(
   { files }: Platform,
   folder: string,
-  texts: Readonly<Record<string, string>>,
+  texts: Readonly<Record<string, string>> = {},
   work: () => Promise<Result>,
 ): Promise<Result> {
   const all = Object.entries(texts)

@@ -4,10 +4,56 @@ import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
 import { shownRoot } from '../../gateway/roots.ts'
 import type { RecordedFile, RollbackPlan, RunRecord } from '../../transaction/record.ts'
-import { copyOf, listRuns } from '../../transaction/state.ts'
+import { copyOf } from '../../transaction/state.ts'
 import { asPlanned, listClientFiles, readClientFiles } from '../inventory/client-files.ts'
 import { isAtOwnRoot, ownRoots, placeOf, runsOf } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
+
+/** What a rollback is found by. */
+export interface Undoing {
+  readonly session: Session
+  /** Newest first. */
+  readonly runs: readonly RunRecord[]
+  /** One client of each family that a run names. */
+  readonly families: readonly Client[]
+}
+
+/** A rollback, and what it does to each client whose files it is about. */
+export interface Prospect {
+  readonly found: RollbackPlan
+  readonly outlooks: readonly Outlook[]
+}
+
+/** What a client reads and believes before a rollback, and after it. */
+interface Outlook {
+  readonly client: Client
+  readonly before: FileTexts
+  readonly after: FileTexts
+  readonly present: Settings
+  readonly future: Settings
+}
+
+export function prospectOf({ session, families }: Undoing, found: RollbackPlan): Prospect {
+  const { edits } = found.plan
+  const concerned = families.filter(({ id }) => {
+    const ids = familyIds(id)
+    return edits.some(({ client }) => ids.includes(client))
+  })
+  const outlooks = concerned.map((client): Outlook => {
+    const before = readClientFiles(session, client)
+    const after = asPlanned(before, edits)
+    const [present, future] = [client.readBack(before), client.readBack(after)]
+    return { client, before, after, present, future }
+  })
+  return { found, outlooks }
+}
+
+/** The clients that would not read what a rollback leaves, and read their files now. */
+export function brokenIn({ outlooks }: Prospect): readonly Outlook[] {
+  return outlooks.filter(
+    ({ present, future }) => future.broken !== undefined && present.broken === undefined,
+  )
+}
 
 /**
  * Refuses a rollback (most likely one that goes forward again) after which a client would send a
@@ -18,31 +64,23 @@ import type { Session } from '../screen/session.ts'
  * @throws UserError `config-conflict`
  */
 export function refuseStrangeLogin(
-  session: Session,
-  { plan, isRedo }: RollbackPlan,
-  families: readonly Client[],
+  { session, runs }: Undoing,
+  { found, outlooks }: Prospect,
 ): void {
-  const runs = listRuns(session.platform).runs
-  for (const client of families) {
-    const ids = familyIds(client.id)
-    const edits = plan.edits.filter((edit) => ids.includes(edit.client))
-    if (edits.length === 0) continue
-    const now = readClientFiles(session, client)
-    const future = client.readBack(asPlanned(now, edits))
+  for (const { client, before, present, future } of outlooks) {
     const { root, key, login } = future
     if (root === undefined || !isAtOwnRoot(client, future, runs)) continue
-    const present = client.readBack(now)
     // What is so already is no work of this rollback.
     if (isSameWay(present, future)) continue
     const own = runsOf(client, runs)
     const isOurs = login === undefined && key !== undefined
-    if (isOurs && hasWritten(session, client, now, { runs: own, key })) continue
-    if (waysBefore(session, client, now, own).some((way) => isSameWay(way, future))) continue
+    if (isOurs && hasWritten(session, client, before, { runs: own, key })) continue
+    if (waysBefore(session, client, before, own).some((way) => isSameWay(way, future))) continue
     const { baseUrl } = placeOf(session, client, future, runs)!
     throw new UserError({
       code: 'config-conflict',
       message: `${client.label} would be pointed at ${shownRoot(root, protocolOf(client, future))} again, beside ${login ?? (key === undefined ? 'no key' : 'a key that repoint did not write')}`,
-      hint: `Set it up anew: repoint ${client.id} --base-url ${baseUrl}${isRedo ? '' : '; or go further back: repoint rollback --original'}`,
+      hint: `Set it up anew: repoint ${client.id} --base-url ${baseUrl}${found.isRedo ? '' : '; or go further back: repoint rollback --original'}`,
     })
   }
 }
@@ -71,8 +109,7 @@ export async function refuseUnknownClient(session: Session, { plan }: RollbackPl
  * Whether a file that is gone belongs to a client that nothing points at a gateway any more: no file
  * that it reads, be it under another name or in another layer, names one that repoint has written.
  */
-export function isAbandoned(session: Session, path: string, families: readonly Client[]): boolean {
-  const runs = listRuns(session.platform).runs
+export function isAbandoned({ session, runs, families }: Undoing, path: string): boolean {
   return families.some((client) => {
     try {
       const texts = readClientFiles(session, client)
@@ -163,10 +200,7 @@ function isSameWay(one: Settings, other: Settings): boolean {
 }
 
 /** Whether a recorded file belongs to a client as it is installed here, or to one that nobody knows. */
-export function isInstalledHere(
-  session: Session,
-  families: readonly Client[],
-): (file: RecordedFile) => boolean {
+export function isInstalledHere({ session, families }: Undoing): (file: RecordedFile) => boolean {
   const path = session.platform.machine.os === 'win32' ? win32 : posix
   const targets = families
     .flatMap((client) => listClientFiles(session, client))
@@ -174,27 +208,4 @@ export function isInstalledHere(
   const folders = new Set(targets.map((target) => path.dirname(target.path)))
   return (file) =>
     rows.every(({ id }) => id !== file.client) || folders.has(path.dirname(file.path))
-}
-
-/** A client that would not read what a rollback leaves, and reads its files now. */
-export interface BrokenClient {
-  readonly client: Client
-  /** Why, in words. */
-  readonly broken: string
-}
-
-export function brokenBy(
-  session: Session,
-  { plan }: RollbackPlan,
-  families: readonly Client[],
-): readonly BrokenClient[] {
-  return families.flatMap((client) => {
-    const ids = familyIds(client.id)
-    const edits = plan.edits.filter((edit) => ids.includes(edit.client))
-    if (edits.length === 0) return []
-    const now = readClientFiles(session, client)
-    const { broken } = client.readBack(asPlanned(now, edits))
-    const isNew = broken !== undefined && client.readBack(now).broken === undefined
-    return isNew ? [{ client, broken }] : []
-  })
 }

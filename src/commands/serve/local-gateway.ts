@@ -3,6 +3,7 @@ import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { readCatalog } from '../../gateway/catalog.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
+import { maxKeyBytes } from '../../gateway/input/key.ts'
 import { usualRoots } from '../../gateway/roots.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -21,8 +22,7 @@ import { parseFault } from '../../serve/settings/fault-spec.ts'
 import { readModels } from '../../serve/settings/models-file.ts'
 import { Misfit } from '../../serve/settings/schema.ts'
 import { printable } from '../../text.ts'
-import { clientsCalled, forClient, statusOf, type Told } from '../gateways/one-run.ts'
-import { pointedAt } from '../gateways/variables.ts'
+import { clientsCalled, statusOf, tell } from '../gateways/one-run.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import type { Session } from '../screen/session.ts'
 
@@ -50,8 +50,6 @@ export interface ServeOptions {
   /** What stands after `--`; empty: stay until interrupted. */
   readonly command: readonly string[]
 }
-
-const maxKeyBytes = 64 * 1024
 
 /** The upstream's catalog comes through our own gateway. */
 const ownTimeoutMs = 20_000
@@ -277,16 +275,10 @@ async function runBeside(
     signal: interrupt,
   }
   const called = clientsCalled(session, await loadPrograms(), command)
-  const folder = newFolder(platform)
-  const told: Told =
-    called.length === 0
-      ? { args, env: pointedAt(access, env) }
-      : forClient(session, called, {
-          access,
-          catalog: served ?? (await readCatalog(access)),
-          asked: { args, env, folder },
-        })
-  const result = await withFiles(platform, folder, told.files ?? {}, () =>
+  const catalog = called.length > 0 ? (served ?? (await readCatalog(access))) : undefined
+  const asked = { args, env, folder: newFolder(platform) }
+  const told = tell(session, called, { access, catalog, asked })
+  const result = await withFiles(platform, asked.folder, told.files, () =>
     platform.runInForeground(command, told.args, { signal: interrupt, env: told.env }),
   )
 

@@ -12,15 +12,14 @@ import { fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { rootFor } from '../../gateway/roots.ts'
-import type { ExtraHeader, GatewayAccess } from '../../gateway/types.ts'
+import type { GatewayAccess } from '../../gateway/types.ts'
 import { asPlanned, openPlaces, readClientFiles } from '../inventory/client-files.ts'
 import { authorityNotices } from '../inventory/client-program.ts'
 import { sceneOf } from '../inventory/client-state.ts'
-import { rememberedHeaders } from '../inventory/saved-gateways.ts'
+import { isSent, rememberedHeaders } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { type Heard, lostModels, modelsOf, optionsFor } from './keep.ts'
-import type { Proof } from './prove.ts'
-import type { RunWithGateway } from './run.ts'
+import { lostModels, modelsOf, optionsFor } from './keep.ts'
+import type { Heard, ProvenRun } from './run.ts'
 
 /** One client's part of a setup, before anything is written. */
 export interface Draft {
@@ -38,12 +37,8 @@ export interface Draft {
  *
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
-export async function draftSetup(
-  run: RunWithGateway,
-  client: Client,
-  { chosen }: Pick<Proof, 'chosen'>,
-): Promise<Draft> {
-  const { session, request, access, runs, consent } = run
+export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft> {
+  const { session, request, access, runs, consent, chosen } = run
   const { platform } = session
   const { models: allModels, heard } = chosen.get(client)!
   const options = optionsFor(run, client, access.roots, heard)
@@ -97,7 +92,7 @@ export async function draftSetup(
 
 /** What earlier runs found: loaded only where there are some. */
 async function earlierOf(
-  { session, runs }: RunWithGateway,
+  { session, runs }: ProvenRun,
   texts: FileTexts,
 ): Promise<Choice['earlier']> {
   if (runs.length === 0) return undefined
@@ -112,7 +107,7 @@ function onlyChosen({ contextWindow: _, ...models }: ModelChoice): ModelChoice {
 
 /** Which models of before are gone because the gateway has none of that name. */
 function lossNotices(
-  { kept, request }: RunWithGateway,
+  { kept, request }: ProvenRun,
   client: Client,
   after: FileTexts,
   heard: Heard,
@@ -145,13 +140,12 @@ function expectInForce({ label }: Client, obstacles: readonly Obstacle[], { root
 /** @throws UserError `internal` if the client would not believe what was planned or written */
 export function expectReadBack(client: Client, texts: FileTexts, access: GatewayAccess): void {
   const after = client.readBack(texts)
-  const { root, key, keyHeader, headers = [], alsoSendsTo, broken, login } = after
-  const isSent = ({ name, value }: ExtraHeader) =>
-    headers.some((one) => one.name === name && one.value === value)
+  const { root, key, keyHeader, alsoSendsTo, broken, login } = after
   const right = rootFor(access.roots, protocolOf(client, after))
   const isThere = root === right && alsoSendsTo === undefined
   const isKey = key === access.key && keyHeader === access.keyHeader
-  if (isThere && isKey && (access.headers ?? []).every(isSent)) return
+  const isAllSent = (access.headers ?? []).every((header) => isSent(header, after))
+  if (isThere && isKey && isAllSent) return
   throw new UserError({
     code: 'internal',
     message: `${client.label} would not read back what is to stand in its files: ${broken ?? login ?? 'address, key or headers differ'}`,

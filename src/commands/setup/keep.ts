@@ -2,12 +2,12 @@ import { type Client, protocolOf, type SetupOptions, usualSlot } from '../../cli
 import { listing } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
 import { isSameButVersion, rootFor } from '../../gateway/roots.ts'
-import type { Catalog, Roots } from '../../gateway/types.ts'
+import type { Roots } from '../../gateway/types.ts'
 import type { RunRecord } from '../../transaction/record.ts'
 import { settingsNow } from '../inventory/client-files.ts'
 import { configuredOptions, isSetUp } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
-import type { Kept, SetupRequest, SetupRun } from './run.ts'
+import type { Heard, Kept, SetupRequest, SetupRun } from './run.ts'
 
 /** What was chosen before, for each client that is set up: by repoint, or by its user since. */
 export function keptChoices(
@@ -24,17 +24,16 @@ export function keptChoices(
   return new Map(kept)
 }
 
-interface Wanted extends Pick<SetupRun, 'kept'> {
-  readonly request: Pick<SetupRequest, 'options' | 'optionsOf' | 'defaults' | 'isKeyOnly'>
+/** What is named now for a client. */
+export function namedOptions(
+  { options, optionsOf }: Pick<SetupRequest, 'options' | 'optionsOf'>,
+  { id }: Client,
+): SetupOptions {
+  return optionsOf?.get(id) ?? options
 }
 
-/** What the gateway has said so far. */
-export interface Heard {
-  readonly catalog: Catalog | undefined
-  /** It was asked, and has no list that can be read. */
-  readonly isListMissing?: boolean
-  /** Ids that it does not list, and has refused. */
-  readonly refused: readonly string[]
+interface Wanted extends Pick<SetupRun, 'kept'> {
+  readonly request: Pick<SetupRequest, 'options' | 'optionsOf' | 'defaults' | 'isKeyOnly'>
 }
 
 /** Where the gateway is not asked. */
@@ -63,11 +62,10 @@ function wantedOptions(
   roots: Roots,
   heard: Heard,
 ): SetupOptions {
-  const { options, optionsOf, defaults } = request
-  const named = optionsOf?.get(client.id) ?? options
+  const named = namedOptions(request, client)
   const before = kept.get(client)
   if (before === undefined) return named
-  if (defaults) return { disableAttribution: false, ...named }
+  if (request.defaults) return { disableAttribution: false, ...named }
 
   const { slotModels = {}, contextWindow, protocol, ...others } = before.options
   const lost = new Set(request.isKeyOnly ? [] : lostModels(client, before, heard))

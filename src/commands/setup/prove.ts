@@ -1,4 +1,4 @@
-import type { Client, ModelChoice } from '../../clients/client.ts'
+import type { Client } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { exitStatus, UserError } from '../../errors.ts'
 import { catalogUnavailable, leavesOpen } from '../../gateway/catalog.ts'
@@ -12,29 +12,12 @@ import { installedVersion } from '../inventory/client-program.ts'
 import { expectNameFor } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import { type Asking, canChooseAgain, chooseModels, isDecided } from './choose.ts'
-import { type Heard, optionsFor, unheard } from './keep.ts'
+import { optionsFor, unheard } from './keep.ts'
 import { isUnserved, type Probed, Probes } from './probes.ts'
-import type { SetupRun } from './run.ts'
-
-/** What the gateway said before anything was written. */
-export interface Proof {
-  readonly catalog: Catalog | undefined
-  /** Without the clients that were left out. */
-  readonly chosen: ReadonlyMap<Client, Chosen>
-  /** The gateway lets the real clients in and not our check: what they say is the proof. */
-  readonly isLeftToClients: boolean
-  readonly notices: readonly Notice[]
-}
-
-/** The models of a client, and what they were chosen by. */
-export interface Chosen {
-  readonly models: ModelChoice
-  readonly heard: Heard
-}
+import type { Chosen, Heard, Proof, ProvenRun, SetupRun } from './run.ts'
 
 interface Proven extends Proof {
-  /** With the roots that have answered. */
-  readonly access: GatewayAccess
+  readonly notices: readonly Notice[]
 }
 
 /** How often a person may type an address or a key that does not work. */
@@ -44,9 +27,7 @@ const maxTries = 3
  * Finds the gateway and proves it. What a person typed and the gateway refuses is asked again; what
  * came from a flag or the environment is an error at once.
  */
-export async function findProvenGateway(
-  run: SetupRun,
-): Promise<{ access: GatewayAccess; proof: Proof }> {
+export async function findProvenGateway(run: SetupRun): Promise<ProvenRun> {
   const { session, request, runs } = run
   let known: Known = {
     lastBaseUrl: runs[0]?.baseUrl,
@@ -61,10 +42,11 @@ export async function findProvenGateway(
     expectNameFor(session, request.name, found.access.baseUrl)
     for (const client of run.clients) expectSendable(client, found.access)
     try {
-      const { access, ...proof } = await proofOf(run, found.access)
-      for (const client of proof.chosen.keys()) expectSendable(client, access)
-      session.notice(...found.notices, ...keyNotices(found.access, access), ...proof.notices)
-      return { access, proof }
+      const { notices, ...proof } = await proofOf(run, found.access)
+      const { access, chosen } = proof
+      for (const client of chosen.keys()) expectSendable(client, access)
+      session.notice(...found.notices, ...keyNotices(found.access, access), ...notices)
+      return { ...run, ...proof, clients: [...chosen.keys()] }
     } catch (error) {
       const next = tries < maxTries ? knownAfter(error, found) : undefined
       if (next === undefined) throw error

@@ -1,15 +1,14 @@
 import { protocolOf } from '../../clients/client.ts'
-import { compact } from '../../compact.ts'
 import { actionOf, type Plan } from '../../edits/plan.ts'
 import { rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { Applied } from '../../transaction/record.ts'
 import type { Tried } from '../inventory/try-client.ts'
 import { changesOf, describedEdit, fileDocument } from '../screen/changes.ts'
 import type { Draft } from './draft.ts'
-import type { RunWithGateway } from './run.ts'
+import type { ProvenRun } from './run.ts'
 
 /** The plan as a person reads it, and beside it what else there is to know. */
-export function showDrafts({ session, access }: RunWithGateway, drafts: readonly Draft[]): void {
+export function showDrafts({ session, access }: ProvenRun, drafts: readonly Draft[]): void {
   for (const { client, models, obstacles, edits } of drafts) {
     const protocol = protocolOf(client, models)
     const root = rootFor(access.roots, protocol)
@@ -23,7 +22,7 @@ export function showDrafts({ session, access }: RunWithGateway, drafts: readonly
 }
 
 /** What a dry run says at its end. */
-export function reportDryRun({ session, request }: RunWithGateway, plan: Plan): void {
+export function reportDryRun({ session, request }: ProvenRun, plan: Plan): void {
   session.say('Dry run: nothing was changed.')
   session.document({
     command: plan.command,
@@ -31,7 +30,7 @@ export function reportDryRun({ session, request }: RunWithGateway, plan: Plan): 
     changed: plan.edits.some((edit) => actionOf(edit) !== 'unchanged'),
     run: null,
     baseUrl: plan.baseUrl,
-    ...compact({ roots: plan.roots }),
+    roots: plan.roots,
     model: plan.model,
     files: plan.edits.map((edit) => fileDocument(session, edit)),
     verified: { before: request.verify, after: null },
@@ -51,7 +50,7 @@ export interface SetupResult {
   readonly next: readonly string[]
 }
 
-export function reportSetup({ session, request }: RunWithGateway, result: SetupResult): void {
+export function reportSetup({ session, request }: ProvenRun, result: SetupResult): void {
   const { plan, applied, tried, isProvenBefore, next } = result
   const { verify } = request
   if (applied.run === undefined) session.say('Everything is already so; nothing was changed.')
@@ -69,19 +68,17 @@ export function reportSetup({ session, request }: RunWithGateway, result: SetupR
     changed: applied.run !== undefined,
     run: applied.run?.id ?? null,
     baseUrl: plan.baseUrl,
-    ...compact({ roots: plan.roots }),
+    roots: plan.roots,
     model: plan.model,
-    files: applied.files.map(({ path, action, note }) => ({
+    files: applied.files.map(({ path, action, note }, index) => ({
       path,
       action,
-      changes: plan.edits
-        .filter((edit) => edit.path === path)
-        .flatMap((edit) => changesOf(session, edit)),
-      ...compact({ note }),
+      changes: changesOf(session, plan.edits[index]!),
+      note,
     })),
     // The gateway was proven; the files, read back, say what was proven.
     verified: { before: isProvenBefore, after: verify },
-    ...compact({ tried: tried.length > 0 ? tried : undefined }),
+    tried: tried.length > 0 ? tried : undefined,
     warnings: session.notices,
     next,
   })

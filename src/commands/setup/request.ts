@@ -18,13 +18,13 @@ export async function atSaved(
   saved: SavedGateway,
   { timeout }: GatewayFlags,
 ): Promise<Pick<SetupRequest, 'gateway' | 'name' | 'known'>> {
-  const { name, baseUrl, caFile, allowHttp, headers, keyHeader } = saved
+  const { name, baseUrl, caFile, allowHttp } = saved
   const roots = rootsOf(saved)
   const key = await keyOf(session, saved, timeout * 1000)
   return {
     gateway: compact({ timeout, caFile, allowHttp }),
     name,
-    known: { baseUrl, roots, key, way: { headers, keyHeader } },
+    known: { baseUrl, roots, key, way: saved },
   }
 }
 
@@ -38,9 +38,14 @@ export function problemOfTwins(ids: readonly string[]): string | undefined {
   return undefined
 }
 
-/** @throws UserError `usage` */
-export function expectOneOfEachFamily(ids: readonly string[]): void {
+/**
+ * The clients of these ids, in the order of the list.
+ *
+ * @throws UserError `usage` for two of one family
+ */
+export function oneOfEachFamily(ids: readonly string[]): readonly string[] {
   const message = problemOfTwins(ids)
   if (message !== undefined)
     throw new UserError({ code: 'usage', message, hint: 'Name one of them.' })
+  return rows.map(({ id }) => id).filter((id) => ids.includes(id))
 }

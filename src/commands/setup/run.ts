@@ -1,36 +1,24 @@
-import type { Client, SetupOptions } from '../../clients/client.ts'
-import type { GatewayAccess } from '../../gateway/types.ts'
+import type { Client, ModelChoice, SetupOptions } from '../../clients/client.ts'
+import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { RunRecord } from '../../transaction/record.ts'
-import type { GatewayFlags } from '../command.ts'
+import type { GatewayFlags, SetupManner } from '../command.ts'
 import type { Known } from '../find-gateway.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
 /** What a setup is asked for. */
-export interface SetupRequest {
+export interface SetupRequest extends SetupManner {
   /** The word of the command line; `setup` when several clients are set up in one run. */
   readonly command: string
   readonly clients: readonly string[]
   readonly gateway: GatewayFlags
-  /** What the gateway is to be called; absent: a name is found. */
-  readonly name?: string | undefined
-  /** Its key goes into the keychain. */
-  readonly keychain?: boolean
   /** As they were named now. What was chosen before comes from the files. */
   readonly options: SetupOptions
   /** What was named for one client, by its id, in the place of `options`. */
   readonly optionsOf?: ReadonlyMap<string, SetupOptions>
-  /** The rules choose what is not named, whatever was chosen before. */
-  readonly defaults: boolean
   /** What is known of the gateway already, and neither looked for nor asked. */
   readonly known?: Known
   /** Nothing but the key is to change, whatever else the gateway would offer by now. */
   readonly isKeyOnly?: boolean
-  readonly isDryRun: boolean
-  /** Everything that would be asked is accepted. */
-  readonly yes: boolean
-  /** False: the network is left alone. */
-  readonly verify: boolean
-  readonly tryClient: boolean
 }
 
 /** What stands in a client's files where repoint has set it up. */
@@ -52,7 +40,31 @@ export interface SetupRun {
   readonly runs: readonly RunRecord[]
 }
 
-/** The same once the gateway is known. */
-export interface RunWithGateway extends SetupRun {
-  readonly access: GatewayAccess
+/** What the gateway has said so far. */
+export interface Heard {
+  readonly catalog: Catalog | undefined
+  /** It was asked, and has no list that can be read. */
+  readonly isListMissing?: boolean
+  /** Ids that it does not list, and has refused. */
+  readonly refused: readonly string[]
 }
+
+/** The models of a client, and what they were chosen by. */
+export interface Chosen {
+  readonly models: ModelChoice
+  readonly heard: Heard
+}
+
+/** What the gateway said before anything was written. */
+export interface Proof {
+  /** With the roots that have answered. */
+  readonly access: GatewayAccess
+  readonly catalog: Catalog | undefined
+  /** Without the clients that were left out. */
+  readonly chosen: ReadonlyMap<Client, Chosen>
+  /** The gateway lets the real clients in and not our check: what they say is the proof. */
+  readonly isLeftToClients: boolean
+}
+
+/** The same once the gateway is known. */
+export interface ProvenRun extends SetupRun, Proof {}
