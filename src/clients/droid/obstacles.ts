@@ -1,8 +1,12 @@
 import type { KeyPath } from '../../edits/plan.ts'
 import type { Choice, FileText, FileTexts, Obstacle, Scene } from '../client.ts'
-import { leftoverObstacles } from '../leftovers.ts'
-import { lostVersion, otherAddress, unreadFile } from '../obstacles.ts'
-import { relativePlaceObstacles } from '../paths.ts'
+import {
+  leftoverObstacles,
+  lostVersion,
+  otherAddress,
+  relativePlaceObstacles,
+  unreadFile,
+} from '../obstacles.ts'
 import { variableObstacles } from '../shell.ts'
 import {
   brokenText,

@@ -1,7 +1,6 @@
 import { type ConfigValue, listHolds } from '../../edits/plan.ts'
 import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
-import { projectCode, unreadFile } from '../obstacles.ts'
-import { relativePlaceObstacles } from '../paths.ts'
+import { projectCode, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { isExported, proxyObstacles, unsetCommand } from '../shell.ts'
 import { fileOf, layersOf, placeOf, readFile } from '../texts.ts'
 import { loginOf, readAuth, readModels, readPlain, readSettings, startsWith } from './config.ts'

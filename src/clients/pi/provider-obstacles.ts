@@ -1,7 +1,6 @@
 import type { KeyPath } from '../../edits/plan.ts'
 import type { Choice, Obstacle, Scene } from '../client.ts'
-import { leftoverObstacles } from '../leftovers.ts'
-import { lostVersion, otherAddress } from '../obstacles.ts'
+import { leftoverObstacles, lostVersion, otherAddress } from '../obstacles.ts'
 import { removal } from '../repairs.ts'
 import { isTable, mayNeedNoKey, placeOf, rootOf, shownUrl, tableAt } from '../texts.ts'
 import {

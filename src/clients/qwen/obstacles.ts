@@ -1,11 +1,14 @@
 import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
 import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
-import { leftoverObstacles } from '../leftovers.ts'
-import { lostVersion, unreadFile } from '../obstacles.ts'
-import { relativePlaceObstacles } from '../paths.ts'
+import {
+  leftoverObstacles,
+  lostVersion,
+  relativePlaceObstacles,
+  strongerSettings,
+  unreadFile,
+} from '../obstacles.ts'
 import { removal } from '../repairs.ts'
 import { exportedVariables, isExported, proxyObstacles, variableObstacles } from '../shell.ts'
-import { strongerSettings } from '../stronger-settings.ts'
 import {
   fileOf,
   isTable,
