@@ -19,14 +19,13 @@ import { UserError } from '../../errors.ts'
 import { isSameButVersion, rootFor, rootsFrom, rootsOf, shownRoot } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { sha256Of } from '../../transaction/files.ts'
-import { readGateways, type SavedGateway } from '../../transaction/gateways.ts'
 import { endOf } from '../../transaction/history.ts'
 import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
 import { readBlob } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 import { openPlaces, readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
 import { rememberedModels } from './model-cache.ts'
-import { gatewayOf } from './saved-gateways.ts'
+import { gatewayOf, gatewaysIfReadable } from './saved-gateways.ts'
 
 /** What is known about one client without asking it or the network. */
 export interface ClientState {
@@ -117,15 +116,6 @@ export function placeOf(
       roots: rootsFrom(root, protocol),
     }
   )
-}
-
-function gatewaysIfReadable(session: Session): readonly SavedGateway[] {
-  try {
-    return readGateways(session.platform)
-  } catch (error) {
-    if (error instanceof UserError) return []
-    throw error
-  }
 }
 
 /**

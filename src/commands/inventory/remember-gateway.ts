@@ -5,7 +5,7 @@ import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import { maskSecret } from '../../text.ts'
 import { changeGateways, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { checkName, isKeyOf } from './saved-gateways.ts'
+import { checkName, gatewaysIfReadable, isKeyOf } from './saved-gateways.ts'
 
 /** The question that a gateway has answered. */
 export interface Proof {
@@ -132,18 +132,12 @@ function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGat
 
 /** The remembered gateway that a setup goes on with; undefined: it is a new one. */
 export function knownGateway(
-  { platform }: Session,
+  session: Session,
   { name, access }: { readonly name?: string | undefined; readonly access: Asked },
 ): SavedGateway | undefined {
-  try {
-    const all = readGateways(platform)
-    const known = name ?? knownName(all, access)
-    return all.find((one) => one.name === known && one.baseUrl === access.baseUrl)
-  } catch (error) {
-    // Whoever needs the list itself says that it cannot be read.
-    if (error instanceof UserError) return undefined
-    throw error
-  }
+  const all = gatewaysIfReadable(session)
+  const known = name ?? knownName(all, access)
+  return all.find((one) => one.name === known && one.baseUrl === access.baseUrl)
 }
 
 type Asked = Pick<GatewayAccess, 'baseUrl' | 'key'>
