@@ -10,8 +10,7 @@ import {
   withSetupFlags,
 } from './command.ts'
 import type { Session } from './screen/session.ts'
-import { spellDefaults, type TeamDefaults } from './setup/defaults.ts'
-import { fetchDefaults } from './setup/fetch-defaults.ts'
+import { fetchDefaults, spellDefaults, type TeamDefaults } from './setup/defaults.ts'
 import { oneOfEachFamily } from './setup/request.ts'
 import type { SetupRequest } from './setup/run.ts'
 import { setup } from './setup.ts'

@@ -3,7 +3,7 @@ import { UserError } from '../../errors.ts'
 import { catalogOrError, withoutList } from '../../gateway/catalog.ts'
 import { probe } from '../../gateway/probe.ts'
 import { rootsOf } from '../../gateway/roots.ts'
-import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
+import { type GatewayAccess, protocols } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { accessTo } from '../find-gateway.ts'
 import { noteProof, type Proof } from '../inventory/remember-gateway.ts'
@@ -25,8 +25,6 @@ export async function accessToSaved(
   const key = await keyOf(session, saved, timeoutMs)
   return accessTo(session, { baseUrl, roots, key, timeoutMs, caFile, headers, keyHeader })
 }
-
-const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
 
 /**
  * Proves a gateway with one word, by the protocol and the model that proved it last; where nothing

@@ -5,7 +5,7 @@ import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import { maskSecret } from '../../text.ts'
 import { changeGateways, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { checkName, isKeyOf } from './saved-gateways.ts'
+import { checkName, gatewaysIfReadable, isKeyOf } from './saved-gateways.ts'
 
 /** The question that a gateway has answered. */
 export interface Proof {
@@ -57,15 +57,13 @@ export async function keepingKey<T>(
   const entry = entryIn(session, used)
   if (entry?.maskedKey === undefined) return [work(), used]
 
-  const { removeFromKeychain, storeInKeychain } = await import('./keychain.ts')
-  const earlier = await storeInKeychain(session, entry, key, timeoutMs)
+  const { KeyInKeychain } = await import('./keychain.ts')
+  const kept = new KeyInKeychain(session, entry, timeoutMs)
+  const earlier = await kept.store(key)
   try {
     return [work(), { ...used, name: entry.name }]
   } catch (error) {
-    const putBack =
-      earlier === undefined
-        ? removeFromKeychain(session, entry, timeoutMs)
-        : storeInKeychain(session, entry, earlier, timeoutMs)
+    const putBack = earlier === undefined ? kept.remove() : kept.store(earlier)
     // The first failure is the one to tell.
     await putBack.catch(() => {})
     throw error
@@ -111,8 +109,7 @@ function changeOrSay(session: Session, change: Parameters<typeof changeGateways>
   }
 }
 
-/** Pure. */
-export function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGateway {
+function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGateway {
   const { access, proof, allowHttp } = used
   const { baseUrl, key, headers = [], keyHeader } = access
   const name = used.name ?? knownName(all, access) ?? freeName(all, baseUrl)
@@ -135,18 +132,12 @@ export function entryFor(all: readonly SavedGateway[], used: Used, now: Date): S
 
 /** The remembered gateway that a setup goes on with; undefined: it is a new one. */
 export function knownGateway(
-  { platform }: Session,
+  session: Session,
   { name, access }: { readonly name?: string | undefined; readonly access: Asked },
 ): SavedGateway | undefined {
-  try {
-    const all = readGateways(platform)
-    const known = name ?? knownName(all, access)
-    return all.find((one) => one.name === known && one.baseUrl === access.baseUrl)
-  } catch (error) {
-    // Whoever needs the list itself says that it cannot be read.
-    if (error instanceof UserError) return undefined
-    throw error
-  }
+  const all = gatewaysIfReadable(session)
+  const known = name ?? knownName(all, access)
+  return all.find((one) => one.name === known && one.baseUrl === access.baseUrl)
 }
 
 type Asked = Pick<GatewayAccess, 'baseUrl' | 'key'>

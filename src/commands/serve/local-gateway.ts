@@ -3,6 +3,7 @@ import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { readCatalog } from '../../gateway/catalog.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
+import { maxKeyBytes } from '../../gateway/input/key.ts'
 import { usualRoots } from '../../gateway/roots.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -49,8 +50,6 @@ export interface ServeOptions {
   /** What stands after `--`; empty: stay until interrupted. */
   readonly command: readonly string[]
 }
-
-const maxKeyBytes = 64 * 1024
 
 /** The upstream's catalog comes through our own gateway. */
 const ownTimeoutMs = 20_000

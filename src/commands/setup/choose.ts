@@ -10,7 +10,7 @@ import { UserError } from '../../errors.ts'
 import { withoutList } from '../../gateway/catalog.ts'
 import { isChatModel } from '../../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
-import { modelsOf, optionsFor } from './keep.ts'
+import { modelsOf, namedOptions, optionsFor } from './keep.ts'
 import type { Probes } from './probes.ts'
 import type { Heard, SetupRun } from './run.ts'
 
@@ -76,7 +76,7 @@ export function canChooseAgain(
   refused: readonly string[],
 ): boolean {
   const { consent, request, kept } = run
-  const named = modelsOf(request.optionsOf?.get(client.id) ?? request.options)
+  const named = modelsOf(namedOptions(request, client))
   if (refused.every((id) => named.includes(id))) return false
   if (heard.catalog === undefined)
     return consent === 'ask' && named.length === 0 && !kept.has(client)

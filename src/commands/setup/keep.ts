@@ -24,6 +24,14 @@ export function keptChoices(
   return new Map(kept)
 }
 
+/** What is named now for a client. */
+export function namedOptions(
+  { options, optionsOf }: Pick<SetupRequest, 'options' | 'optionsOf'>,
+  { id }: Client,
+): SetupOptions {
+  return optionsOf?.get(id) ?? options
+}
+
 interface Wanted extends Pick<SetupRun, 'kept'> {
   readonly request: Pick<SetupRequest, 'options' | 'optionsOf' | 'defaults' | 'isKeyOnly'>
 }
@@ -54,11 +62,10 @@ function wantedOptions(
   roots: Roots,
   heard: Heard,
 ): SetupOptions {
-  const { options, optionsOf, defaults } = request
-  const named = optionsOf?.get(client.id) ?? options
+  const named = namedOptions(request, client)
   const before = kept.get(client)
   if (before === undefined) return named
-  if (defaults) return { disableAttribution: false, ...named }
+  if (request.defaults) return { disableAttribution: false, ...named }
 
   const { slotModels = {}, contextWindow, protocol, ...others } = before.options
   const lost = new Set(request.isKeyOnly ? [] : lostModels(client, before, heard))

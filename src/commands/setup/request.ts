@@ -18,13 +18,13 @@ export async function atSaved(
   saved: SavedGateway,
   { timeout }: GatewayFlags,
 ): Promise<Pick<SetupRequest, 'gateway' | 'name' | 'known'>> {
-  const { name, baseUrl, caFile, allowHttp, headers, keyHeader } = saved
+  const { name, baseUrl, caFile, allowHttp } = saved
   const roots = rootsOf(saved)
   const key = await keyOf(session, saved, timeout * 1000)
   return {
     gateway: compact({ timeout, caFile, allowHttp }),
     name,
-    known: { baseUrl, roots, key, way: { headers, keyHeader } },
+    known: { baseUrl, roots, key, way: saved },
   }
 }
 
