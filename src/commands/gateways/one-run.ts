@@ -17,7 +17,7 @@ import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import { isUsual, readClientFiles, settingsNow } from '../inventory/client-files.ts'
 import { runsSoFar } from '../inventory/history.ts'
 import type { Session } from '../screen/session.ts'
-import { isAt, keptChoices, modelsOf, optionsFor } from '../setup/keep.ts'
+import { isAt, keptChoices, modelsOf, optionsFor } from '../setup/choose.ts'
 import type { Kept } from '../setup/run.ts'
 
 /** The clients of that program: first the one that it is set up as. */
@@ -109,7 +109,7 @@ function chosenFor(
       const before = kept.get(client)
       const isElsewhere = before !== undefined && !isAt(client, before, roots)
       const refused = isElsewhere && catalog ? unlisted(before, catalog) : []
-      const wanted = { request: { options: {}, defaults: false }, kept }
+      const wanted = { request: { defaults: false }, kept }
       const asBefore = optionsFor(wanted, client, roots, { catalog, refused })
       const options = isElsewhere ? { ...asBefore, isRefused: true } : asBefore
       return { client, options, models: client.choose(catalog, options) }

@@ -10,8 +10,8 @@ import { settleFirst } from '../inventory/history.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import { savedGateway } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { accessToSaved } from './check.ts'
 import { clientsCalled, pointedAt, statusOf, type Target, type Told, tell } from './one-run.ts'
+import { accessToSaved } from './saved.ts'
 
 interface RunRequest {
   readonly name: string
