@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path'
 import type { Machine } from '../platform/platform.ts'
-import type { ConfigFile, Look, Obstacle } from './client.ts'
+import type { ConfigFile, Look } from './client.ts'
 
 /** How paths are built on a machine, whatever the system that we run on. */
 export function pathsOf(machine: Machine) {
@@ -38,27 +38,4 @@ export function layersThere(
       .filter((path) => look.exists(path) && !seen.has(path) && seen.add(path))
       .map((path) => ({ role, path, format: 'json', holdsSecret: true, use: 'layer' }) as const),
   )
-}
-
-/** Variables that name another place in every folder that the client is started in. */
-export function relativePlaceObstacles(
-  machine: Machine,
-  code: string,
-  label: string,
-  names: readonly string[],
-): readonly Obstacle[] {
-  const { isAbsolute, named } = pathsOf(machine)
-  return names.flatMap((name): Obstacle[] => {
-    const value = machine.env[name]
-    if (!value || isAbsolute(value)) return []
-    return [
-      {
-        code,
-        message: `${name} is relative: ${label} looks in ${named(name)} only while it is started here`,
-        place: 'environment',
-        cure: `Give ${name} an absolute path.`,
-        weight: 'may-block',
-      },
-    ]
-  })
 }

@@ -94,16 +94,12 @@ export interface SetupManner {
   readonly tryClient: boolean
 }
 
+type Switch = 'defaults' | 'keychain' | 'dryRun' | 'yes' | 'tryClient'
+
 /** What the flags of a setup say of it; what is not given is not wanted. */
-export function setupFlags(flags: {
-  readonly defaults?: true | undefined
-  readonly name?: string | undefined
-  readonly keychain?: true | undefined
-  readonly dryRun?: true | undefined
-  readonly yes?: true | undefined
-  readonly verify: boolean
-  readonly tryClient?: true | undefined
-}): SetupManner {
+export function setupFlags(
+  flags: Partial<Record<Switch, true | undefined>> & Pick<SetupManner, 'name' | 'verify'>,
+): SetupManner {
   return {
     defaults: flags.defaults === true,
     name: flags.name,

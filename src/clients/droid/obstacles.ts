@@ -1,7 +1,6 @@
 import type { KeyPath } from '../../edits/plan.ts'
 import type { Choice, FileText, FileTexts, Obstacle, Scene } from '../client.ts'
-import { leftoverObstacles } from '../leftovers.ts'
-import { relativePlaceObstacles } from '../paths.ts'
+import { leftoverObstacles, relativePlaceObstacles } from '../obstacles.ts'
 import { variableObstacles } from '../shell.ts'
 import {
   brokenText,

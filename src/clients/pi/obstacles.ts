@@ -1,6 +1,6 @@
 import { type ConfigValue, listHolds } from '../../edits/plan.ts'
 import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
-import { relativePlaceObstacles } from '../paths.ts'
+import { relativePlaceObstacles } from '../obstacles.ts'
 import { isExported, proxyForHere, unsetCommand } from '../shell.ts'
 import { fileOf, layersOf, placeOf, readFile } from '../texts.ts'
 import {

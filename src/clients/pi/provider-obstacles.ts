@@ -1,6 +1,6 @@
 import type { KeyPath } from '../../edits/plan.ts'
 import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
-import { leftoverObstacles } from '../leftovers.ts'
+import { leftoverObstacles } from '../obstacles.ts'
 import {
   fileOf,
   isLoopbackUrl,

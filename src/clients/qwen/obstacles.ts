@@ -1,9 +1,7 @@
 import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
 import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
-import { leftoverObstacles } from '../leftovers.ts'
-import { relativePlaceObstacles } from '../paths.ts'
+import { leftoverObstacles, relativePlaceObstacles, strongerSettings } from '../obstacles.ts'
 import { exportedVariables, isExported, proxyForHere, variableObstacles } from '../shell.ts'
-import { strongerSettings } from '../stronger-settings.ts'
 import {
   fileOf,
   isLoopbackUrl,

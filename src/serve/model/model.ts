@@ -1,6 +1,6 @@
 import type { FinishReason, ModelEvent, Usage } from '../codecs/events.ts'
 import { countInputTokens, tokensOf } from '../codecs/tokens.ts'
-import { isObject } from '../requests/read.ts'
+import { objectIn } from '../requests/read.ts'
 import { Refusal } from '../requests/refusal.ts'
 import type { Message, ModelRequest, Part, Tool } from '../requests/request.ts'
 import { sampleOf } from './sample.ts'
@@ -164,13 +164,7 @@ function unquote(written: string): string {
 
 /** The text of the JSON object, tidied; nothing at all counts as `{}`. */
 function jsonObjectIn(written: string): string | undefined {
-  if (written === '') return '{}'
-  try {
-    const value: unknown = JSON.parse(written)
-    return isObject(value) ? JSON.stringify(value) : undefined
-  } catch {
-    return undefined
-  }
+  return JSON.stringify(objectIn(written || '{}'))
 }
 
 function forcedTool({ toolChoice, tools }: ModelRequest): Tool | undefined {

@@ -27,8 +27,7 @@ export class Recorder {
   readonly #path: string
   readonly #secrets: readonly string[]
   readonly #followed = new Map<string, { entry: LogEntry; type: string; pieces: Piece[] }>()
-  readonly #requests: LoggedRequest[] = []
-  readonly #raw = new Map<string, RawReply>()
+  readonly #recorded = new Map<LoggedRequest, RawReply>()
 
   /**
    * @param secrets the keys of the gateway and of its upstream
@@ -68,10 +67,8 @@ export class Recorder {
     if (size > maxRecordedBytes) return
     const { entry, type, pieces } = followed
     const keys = [...this.#secrets, entry.key]
-    this.#requests.push(request)
-    this.#raw.set(request.id, rawOf({ entry, type, pieces, keys }))
-    const text = recordedText(this.#requests, ({ id }) => this.#raw.get(id))
-    writeFileSync(this.#path, text ?? 'answers: []\n', { mode: 0o600 })
+    this.#recorded.set(request, rawOf({ entry, type, pieces, keys }))
+    writeFileSync(this.#path, recordedText(this.#recorded), { mode: 0o600 })
   }
 }
 
