@@ -39,3 +39,15 @@ export function layersThere(
       .map((path) => ({ role, path, format: 'json', holdsSecret: true, use: 'layer' }) as const),
   )
 }
+
+/** The folders from the root of the repository to the working folder; outside of one, that folder alone. */
+export function projectFolders(machine: Machine, look: Look): readonly string[] {
+  const { join, dirname } = pathsOf(machine)
+  const folders = [machine.cwd]
+  while (!look.exists(join(folders[0]!, '.git'))) {
+    const above = dirname(folders[0]!)
+    if (above === folders[0]) return [machine.cwd]
+    folders.unshift(above)
+  }
+  return folders
+}
