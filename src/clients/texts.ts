@@ -77,6 +77,11 @@ export function valueIn(value: ConfigValue | undefined, path: KeyPath): ConfigVa
   )
 }
 
+export function textIn(value: ConfigValue | undefined, path: KeyPath): string | undefined {
+  const found = valueIn(value, path)
+  return typeof found === 'string' ? found : undefined
+}
+
 export function numberIn(value: ConfigValue | undefined, path: KeyPath): number | undefined {
   const found = valueIn(value, path)
   return typeof found === 'number' ? found : undefined

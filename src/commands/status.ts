@@ -1,5 +1,5 @@
 import { Argument, Command } from '@commander-js/extra-typings'
-import { type Client, type Origins, protocolOf, type Settings } from '../clients/client.ts'
+import { type Origins, protocolOf, type Settings } from '../clients/client.ts'
 import { familyRows, loadClients, rowOf, rows } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { plainPath } from '../edits/values.ts'
@@ -13,6 +13,7 @@ import { type CommandFile, examples } from './command.ts'
 import {
   type ClientState,
   type FileState,
+  shownAddress,
   stateOrFailure,
   type Unreadable,
 } from './inventory/client-state.ts'
@@ -170,11 +171,6 @@ function showState(session: Session, state: ClientState): void {
     session.say(`  ! ${message} (${session.showPath(place)})`)
     session.say(`    ${cure}`)
   }
-}
-
-function shownAddress(client: Client, settings: Settings): string | undefined {
-  const { root } = settings
-  return root === undefined ? undefined : shownRoot(root, protocolOf(client, settings))
 }
 
 function from(session: Session, path: string | undefined): string {

@@ -13,7 +13,7 @@ import {
   type SetupOptions,
   usualSlot,
 } from '../client.ts'
-import { pathsOf } from '../paths.ts'
+import { layersThere, pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { testedVersions } from '../tested.ts'
 import { brokenText, fileOf, layersOf, originOf, readFile, rootOf } from '../texts.ts'
@@ -130,22 +130,20 @@ function claudeFiles(machine: Machine, look: Look): readonly ConfigFile[] {
   const project = join(machine.cwd, '.claude')
   const managed = managedFolder(machine)
   const drops = join(managed, 'managed-settings.d')
-  const layers = [
-    { role: 'credentials', path: join(home, '.credentials.json') },
-    { role: 'state', path: join(own ?? machine.home, '.claude.json') },
-    { role: 'project', path: join(project, 'settings.json') },
-    { role: 'project', path: join(project, 'settings.local.json') },
-    { role: 'managed', path: join(managed, 'managed-settings.json') },
-    ...look
-      .entries(drops)
-      .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
-      .map((name) => ({ role: 'managed', path: join(drops, name) })),
-  ]
+  const dropped = look
+    .entries(drops)
+    .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
   return [
     { role: 'settings', path: settings, format: 'json', holdsSecret: true, use: 'target' },
-    ...layers
-      .filter(({ path }) => path !== settings && look.exists(path))
-      .map((layer) => ({ ...layer, format: 'json', holdsSecret: true, use: 'layer' }) as const),
+    ...layersThere(look, settings, [
+      ['credentials', [join(home, '.credentials.json')]],
+      ['state', [join(own ?? machine.home, '.claude.json')]],
+      ['project', ['settings.json', 'settings.local.json'].map((name) => join(project, name))],
+      [
+        'managed',
+        [join(managed, 'managed-settings.json'), ...dropped.map((name) => join(drops, name))],
+      ],
+    ]),
   ]
 }
 

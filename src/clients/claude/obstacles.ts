@@ -8,10 +8,13 @@ import {
   type Scene,
   slots,
 } from '../client.ts'
-import { leftoverObstacles } from '../leftovers.ts'
-import { relativePlaceObstacles } from '../paths.ts'
+import {
+  leftoverObstacles,
+  relativePlaceObstacles,
+  strongerSettings,
+  unreadFile,
+} from '../obstacles.ts'
 import { isExported, proxyForHere, unsetCommand, variableObstacles } from '../shell.ts'
-import { strongerSettings } from '../stronger-settings.ts'
 import { fileOf, layersOf, placeOf, readFile, rootOf, textAt } from '../texts.ts'
 import { isCredentialLine, linesOf } from './headers.ts'
 import {
@@ -83,25 +86,15 @@ function viewOf(file: FileText, settings: ClaudeSettings): View {
   return { settings, place: (path) => placeOf(readFile(file), path) }
 }
 
-function skipped(settings: ClaudeSettings): readonly Obstacle[] {
-  const { isRepairable } = settings
-  if (settings.skipped === undefined) return []
+function skipped({ skipped: why, path, isRepairable }: ClaudeSettings): readonly Obstacle[] {
+  if (why === undefined) return []
   return [
-    {
+    unreadFile({
       code: 'claude-settings-skipped',
-      message: `Claude Code skips the whole file without a word, and then asks to log in: ${settings.skipped}`,
-      place: settings.path,
-      cure: isRepairable
-        ? 'Take comments and trailing commas out of it.'
-        : 'Correct the file by hand.',
-      ...(isRepairable
-        ? {
-            repair: { role: 'settings', changes: [], toStrictJson: true } as const,
-            needsConsent: `Comments and trailing commas are taken out of ${settings.path}, which comes into force as a whole.`,
-          }
-        : {}),
-      weight: 'blocks',
-    },
+      message: `Claude Code skips the whole file without a word, and then asks to log in: ${why}`,
+      file: { role: 'settings', path },
+      isRepairable,
+    }),
   ]
 }
 

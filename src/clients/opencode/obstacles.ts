@@ -1,8 +1,6 @@
 import { type KeyPath, listHolds, listLacks } from '../../edits/plan.ts'
 import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
-import { placeholderOf } from '../leftovers.ts'
-import { projectCode, unreadFile } from '../obstacles.ts'
-import { relativePlaceObstacles } from '../paths.ts'
+import { placeholderOf, projectCode, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { variableObstacles } from '../shell.ts'
 import {
   fileOf,

@@ -1,6 +1,5 @@
 import type { Choice, Obstacle, Scene } from '../client.ts'
-import { leftoverObstacles } from '../leftovers.ts'
-import { lostVersion, otherAddress } from '../obstacles.ts'
+import { leftoverObstacles, lostVersion, otherAddress } from '../obstacles.ts'
 import { removal } from '../repairs.ts'
 import {
   fileOf,

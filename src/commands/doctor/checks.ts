@@ -70,7 +70,7 @@ function checkInstalled({ client, settings, installed }: Examined): Finding {
     const message = `${label} is not installed${isSetUp || isUnknown ? '' : ', and not set up'}`
     return { id, result: isSetUp ? 'warning' : 'ok', message }
   }
-  const { version, isTested } = installed
+  const { version } = installed
   if (version === undefined)
     return {
       id,
@@ -79,6 +79,7 @@ function checkInstalled({ client, settings, installed }: Examined): Finding {
       cure: `Run it by hand: ${binary.command} ${binary.versionArgs.join(' ')}`,
     }
   const { testedVersions } = binary
+  const isTested = testedVersions.includes(version)
   const tested = isTested ? '' : `; tested from ${testedVersions[0]} to ${testedVersions.at(-1)}`
   return { id, result: 'ok', message: `${label} ${version}${tested}` }
 }

@@ -9,6 +9,7 @@ import {
   type SetupOptions,
 } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
+import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
 import { rootFor, shownRoot } from '../../gateway/roots.ts'
@@ -42,6 +43,10 @@ export interface Target {
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined
   readonly asked: AskedRun
+  /** The one to take, as it was named. */
+  readonly model?: string | undefined
+  /** The one to take where none is named, and the rules choose none. */
+  readonly provenModel?: string | undefined
 }
 
 /**
@@ -92,24 +97,28 @@ function tellClient(session: Session, clients: readonly Client[], target: Target
 }
 
 /**
- * What a client is set up with, as far as this gateway has it; else what the rules choose.
+ * What a client is set up with, as far as this gateway has it; else what the rules choose, and where
+ * they choose nothing, what the gateway was proven with.
  *
  * @throws UserError `model-unknown`, `usage`
  */
 function chosenFor(
   session: Session,
   clients: readonly Client[],
-  { access, catalog }: Target,
+  { access, catalog, model, provenModel }: Target,
 ): { readonly client: Client; readonly options: SetupOptions; readonly models: ModelChoice } {
   const kept = keptChoices(session, clients, runsSoFar(session))
   const { roots } = access
+  const models = model === undefined && provenModel !== undefined ? [model, provenModel] : [model]
   let failure: unknown
-  for (const client of clients)
+  for (const [client, model] of models.flatMap((one) =>
+    clients.map((client) => [client, one] as const),
+  ))
     try {
       const before = kept.get(client)
       const isElsewhere = before !== undefined && !isAt(client, before, roots)
       const refused = isElsewhere && catalog ? unlisted(before, catalog) : []
-      const wanted = { request: { options: {}, defaults: false }, kept }
+      const wanted = { request: { options: compact({ model }), defaults: false }, kept }
       const asBefore = optionsFor(wanted, client, roots, { catalog, refused })
       const options = isElsewhere ? { ...asBefore, isRefused: true } : asBefore
       return { client, options, models: client.choose(catalog, options) }

@@ -1,5 +1,6 @@
 import { Command } from '@commander-js/extra-typings'
 import { rowOf, rows } from '../../clients/list.ts'
+import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import {
   type CommandFile,
@@ -23,6 +24,7 @@ interface UseRequest extends SetupManner {
   /** None: those that are set up. */
   readonly clients: readonly string[]
   readonly gateway: GatewayFlags
+  readonly model?: string | undefined
 }
 
 export const command: CommandFile<UseRequest> = {
@@ -32,6 +34,10 @@ export const command: CommandFile<UseRequest> = {
       .description('point clients at a remembered gateway, with the choices that they have')
       .argument('[name]', 'the gateway; absent: asked for')
       .addArgument(clientsArgument('only these; absent: all that are set up'))
+      .option(
+        '--model <id>',
+        'the model of all of them (default: their own, or chosen by the rules)',
+      )
       .option('--defaults', 'choose by the rules, whatever was chosen before')
       .option('--dry-run', 'prove and show everything, change nothing')
       .option('--yes', 'accept everything that would be asked')
@@ -40,7 +46,7 @@ export const command: CommandFile<UseRequest> = {
       .option('--json', 'print one JSON document')
       .addHelpText('after', examples(['repoint use work', 'repoint use mine codex --yes']))
       .action((name, clients, flags) =>
-        run({ ...setupFlags(flags), name, clients, gateway: flags }),
+        run({ ...setupFlags(flags), name, clients, gateway: flags, model: flags.model }),
       ),
 }
 
@@ -54,7 +60,7 @@ async function use(session: Session, request: UseRequest): Promise<number> {
     ...request,
     command: 'use',
     clients,
-    options: {},
+    options: compact({ model: request.model }),
     ...(await atSaved(session, saved, request.gateway)),
   })
 }

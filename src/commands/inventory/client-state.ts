@@ -12,6 +12,7 @@ import {
   type SetupOptions,
 } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
+import { compact } from '../../compact.ts'
 import { formatOf } from '../../edits/format.ts'
 import type { KeyPath } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
@@ -81,6 +82,12 @@ export function isAtOwnRoot(
   runs: readonly RunRecord[],
 ): boolean {
   return ownRoots(client, runs).some((own) => root !== undefined && isSameButVersion(own, root))
+}
+
+/** Where a client sends its requests, as it is shown; undefined: to its own service. */
+export function shownAddress(client: Client, settings: Settings): string | undefined {
+  const { root } = settings
+  return root === undefined ? undefined : shownRoot(root, protocolOf(client, settings))
 }
 
 /** A gateway's address, and where its routes hang. */
@@ -283,23 +290,24 @@ function fileState(
   file: FileText,
   runs: readonly RunRecord[] | undefined,
 ): FileState {
-  if (runs === undefined)
-    return {
-      path: file.path,
-      state: file.bytes === null ? 'absent' : 'unknown',
-      changedKeys: [],
-    }
-  const run = runs.find(({ files }) => files.some(({ path }) => path === file.path))
-  const recorded = run?.files.find(({ path }) => path === file.path)
-  const about = { path: file.path, ...(run === undefined ? {} : { run: run.id }) }
+  const { path, bytes } = file
+  const run = runs?.find(({ files }) => files.some((one) => one.path === path))
+  const recorded = run?.files.find((one) => one.path === path)
+  const told = (state: FileState['state'], keys: readonly KeyPath[] = []): FileState => ({
+    path,
+    ...compact({ run: run?.id }),
+    state,
+    changedKeys: keys,
+  })
+  if (runs === undefined) return told(bytes === null ? 'absent' : 'unknown')
   if (run === undefined || recorded === undefined)
-    return { ...about, state: file.bytes === null ? 'absent' : 'not-ours', changedKeys: [] }
-  const hash = file.bytes === null ? undefined : sha256Of(file.bytes)
-  if (hash === recorded.after?.sha256) {
-    const asLeft = endOf(run, runs).isUndone ? 'restored' : 'as-written'
-    return { ...about, state: hash === undefined ? 'absent' : asLeft, changedKeys: [] }
-  }
-  return { ...about, state: 'changed-since', changedKeys: changedKeys(session, file, recorded) }
+    return told(bytes === null ? 'absent' : 'not-ours')
+
+  const hash = bytes === null ? undefined : sha256Of(bytes)
+  if (hash !== recorded.after?.sha256)
+    return told('changed-since', changedKeys(session, file, recorded))
+  if (hash === undefined) return told('absent')
+  return told(endOf(run, runs).isUndone ? 'restored' : 'as-written')
 }
 
 function changedKeys(session: Session, file: FileText, recorded: RecordedFile): readonly KeyPath[] {

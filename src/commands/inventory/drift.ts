@@ -5,7 +5,7 @@ import { historyOf } from '../../transaction/history.ts'
 import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
-import { type ClientState, type Place, placeOf } from './client-state.ts'
+import { type ClientState, type Place, placeOf, shownAddress } from './client-state.ts'
 import { isSent, rememberedHeaders } from './saved-gateways.ts'
 
 /** The gateway that a client has to point at. */
@@ -27,7 +27,7 @@ export function driftOf(
   const protocol = protocolOf(client, settings)
   const right = rootFor(wanted.roots, protocol)
   if (root === undefined || !isSameButVersion(root, right)) {
-    const now = root === undefined ? 'its own service' : shownRoot(root, protocol)
+    const now = shownAddress(client, settings) ?? 'its own service'
     return [`it points at ${now}, not at ${shownRoot(right, protocol)}`]
   }
   if (key === undefined) return [`it has ${login ?? 'no key'} in place of the key for it`]

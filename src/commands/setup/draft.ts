@@ -4,7 +4,6 @@ import {
   type FileTexts,
   isCovered,
   type ModelChoice,
-  type Notice,
   type Obstacle,
   protocolOf,
 } from '../../clients/client.ts'
@@ -13,6 +12,7 @@ import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { rootFor } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
+import type { Notice } from '../../notice.ts'
 import { asPlanned, openPlaces, readClientFiles } from '../inventory/client-files.ts'
 import { authorityNotices } from '../inventory/client-program.ts'
 import { sceneOf } from '../inventory/client-state.ts'

@@ -205,6 +205,11 @@ describe('diagnose: the words about a request without an answer', () => {
     ],
     [atTls(''), 'The TLS handshake with gw.example failed', 'may break TLS'],
 
+    [
+      atFirstByte({ errorCode: 'EPROTO', detail: 'SSL routines:x' }),
+      'The TLS handshake',
+      'may break TLS',
+    ],
     [atFirstByte({ errorCode: 'EPROTO' }), 'closed the connection', 'A firewall'],
     [
       atFirstByte({ errorCode: 'EOTHER', detail: 'SSL routines' }),

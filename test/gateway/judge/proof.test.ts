@@ -74,7 +74,7 @@ test.each<readonly [ProtocolName, string, boolean]>([
   ['responses', 'data: {"type":"response.failed"}\n\nevent: x\n', true],
   ['responses', 'data: {"type":"response.completed"}', false],
   ['responses', 'data: {"type":"response.completed"}\n', false],
-  ['responses', 'data: {"type":"response.completed"}\n{', false],
+  ['responses', 'data: {"type":"response.completed"}\n{\n', false],
   ['responses', 'data: {"type":"response.created"}\n\n', false],
   ['responses', 'event: {"type":"response.completed"}\n\n', false],
   ['messages', 'data: {"type": "message_stop"}\n\n', true],
