@@ -274,7 +274,7 @@ function changedUnderneath(
   now: Uint8Array | null,
 ): UserError {
   const place = shownPath(world.machine, edit.path)
-  const sha256 = now === null ? null : sha256Of(now)
+  const sha256 = now && sha256Of(now)
   const writer = readRuns(world, paths).runs.find((run) =>
     run.files.some(({ path }) => path === edit.path),
   )
@@ -359,11 +359,9 @@ function composeDocument(
 ): RunDocument {
   const now = world.clock.now()
   const names = recordNames(world, paths)
-  const follows = /^run-(.+)\.json$/.exec(names.at(-1) ?? '')?.[1]
+  const follows = names.at(-1)?.slice('run-'.length, -'.json'.length)
   const files = changes.map((change) => recordedFile(change, restoring))
-  const folders = changes
-    .filter(({ edit }) => edit.after !== null)
-    .flatMap(({ target }) => target.missingFolders)
+  const folders = changes.flatMap(({ target }) => target.missingFolders)
 
   const run: RunRecord = compact({
     id: nextRunId(now, names),

@@ -294,7 +294,7 @@ export function nextRunId(now: Date, names: readonly string[]): string {
     /^run-(\d{8}T\d{6}Z)-([0-9a-f]+)\./.exec(names.at(-1) ?? '') ?? []
   if (stamp <= newestStamp) return `${newestStamp}-${successor(newestEnd)}`
   // Below 8000, so that there is room to count up within one second.
-  const end = Number.parseInt(randomName().slice(0, 4), 16) & 0x7fff
+  const end = Number.parseInt(randomName(), 16) & 0x7fff
   return `${stamp}-${end.toString(16).padStart(4, '0')}`
 }
 

@@ -42,7 +42,7 @@ export async function proveSaved(
   const proof =
     last === undefined ? await firstProof(access) : { protocol: last, model: saved.proven!.model }
   await probe(access, proof.protocol, proof.model)
-  noteProof(session, saved.name, proof)
+  noteProof(session, saved.name, proof, access)
 }
 
 async function firstProof(access: GatewayAccess): Promise<Proof> {

@@ -11,12 +11,16 @@ import {
 import { expectSendable } from '../../clients/headers.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
+import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
+import { isAboutAddress } from '../../gateway/probe.ts'
 import { rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
+import type { SavedGateway } from '../../transaction/gateways.ts'
 import { isUsual, readClientFiles, settingsNow } from '../inventory/client-files.ts'
 import { runsSoFar } from '../inventory/history.ts'
+import { noteProof } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import { isAt, keptChoices, modelsOf, optionsFor } from '../setup/keep.ts'
 import type { Kept } from '../setup/run.ts'
@@ -94,6 +98,47 @@ function tellClient(session: Session, clients: readonly Client[], target: Target
     ...run,
     told: `${client.label}: ${shownRoot(root, protocol)}, model ${models.model}`,
   }
+}
+
+/**
+ * The same with the root of messages, where a client speaks that protocol and it has not answered so
+ * far: an address for chat tells nothing of it. One word is asked for, once.
+ *
+ * @param clients that the program is
+ * @throws UserError where no API answers
+ */
+export async function withMessagesRoot(
+  session: Session,
+  clients: readonly Client[],
+  target: Target,
+  saved: SavedGateway,
+): Promise<Target> {
+  const { access, catalog } = target
+  const { client, models } = chosenFor(session, clients, target)
+  const { messages } = access.roots
+  const isKnown =
+    saved.proven?.protocol === 'messages' ||
+    messages !== access.baseUrl ||
+    settingsNow(session, client)?.root === messages
+  if (isKnown || protocolOf(client, models) !== 'messages') return target
+
+  const finder = new GatewayFinder(access)
+  const proof = { protocol: 'messages', model: models.probeModel } as const
+  try {
+    const asking = finder.probe(proof.protocol, proof.model, { catalog })
+    await session.step(`Asking ${proof.model} for one word`, asking)
+    noteProof(session, saved.name, proof, finder.access)
+  } catch (error) {
+    const isNowhere =
+      !(error instanceof UserError) ||
+      isAboutAddress(error) ||
+      error.code === 'protocol-unsupported'
+    if (isNowhere) throw error
+    // The client will say it in its own words.
+  } finally {
+    await finder.hangUp()
+  }
+  return { ...target, access: finder.access }
 }
 
 /**

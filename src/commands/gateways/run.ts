@@ -11,7 +11,15 @@ import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import { savedGateway } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { accessToSaved } from './check.ts'
-import { clientsCalled, pointedAt, statusOf, type Target, type Told, tell } from './one-run.ts'
+import {
+  clientsCalled,
+  pointedAt,
+  statusOf,
+  type Target,
+  type Told,
+  tell,
+  withMessagesRoot,
+} from './one-run.ts'
 
 interface RunRequest {
   readonly name: string
@@ -71,13 +79,15 @@ async function runOnce(session: Session, request: RunRequest): Promise<number> {
   const clients = await loadPrograms()
   const called = clientsCalled(session, clients, words[0]!)
   const catalog = request.verify ? await catalogOf(session, access) : undefined
-  const target: Target = {
+  const known: Target = {
     access,
     catalog,
     asked,
     model: request.model,
     provenModel: saved.proven?.model,
   }
+  const isAsked = request.verify && called.length > 0
+  const target = isAsked ? await withMessagesRoot(session, called, known, saved) : known
   const { args, env, files, told }: Told = isShell
     ? forShell(session, clients, { ...target, name: saved.name })
     : tell(session, called, target)

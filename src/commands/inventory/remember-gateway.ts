@@ -89,10 +89,19 @@ export function rememberGateway(session: Session, used: Used): void {
   })
 }
 
-/** Notes that a remembered gateway has just been proven; it keeps its place. */
-export function noteProof(session: Session, name: string, proof: Proof): void {
+/** Notes that a remembered gateway has just been proven; it keeps its place. @param access as it answered */
+export function noteProof(
+  session: Session,
+  name: string,
+  proof: Proof,
+  access: GatewayAccess,
+): void {
   const proven = { at: session.platform.clock.now().toISOString(), ...proof }
-  changeOrSay(session, (all) => all.map((one) => (one.name === name ? { ...one, proven } : one)))
+  const { keyHeader } = access
+  const found = { roots: unusualRoots(access), keyHeader, proven }
+  changeOrSay(session, (all) =>
+    all.map((one) => (one.name === name ? compact({ ...one, ...found }) : one)),
+  )
 }
 
 function changeOrSay(session: Session, change: Parameters<typeof changeGateways>[1]): void {
