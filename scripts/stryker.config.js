@@ -18,7 +18,8 @@ if (room === undefined) throw new Error(`Name a room: ${Object.keys(rooms).join(
 export default {
   mutate: room.mutate,
   testRunner: 'vitest',
-  vitest: { configFile: 'scripts/vitest.mutation.config.js', related: true },
+  // Threads cannot set the umask.
+  vitest: { configFile: 'scripts/vitest.mutation.config.js', related: true, pool: 'forks' },
   // Stryker rewrites a tsconfig by the API of TypeScript 5, which TypeScript 7 no longer has. Vitest
   // needs none.
   tsconfigFile: 'none',

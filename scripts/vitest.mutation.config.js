@@ -7,8 +7,8 @@ export default defineConfig({
   plugins: [vitePage],
   test: {
     include: [`${room.tests}/**/*.test.ts`],
-    // They take seconds each, and say how long it may take, not what comes out.
-    exclude: ['**/busy-*.test.ts'],
+    // They take seconds each: they say how long it may take, or sweep over every call of a run.
+    exclude: ['**/busy-*.test.ts', '**/{power-loss,faults}.test.ts'],
     root: '.',
     testTimeout: 30_000,
   },

@@ -1,4 +1,4 @@
-import type { Bytes, ConfigValue, FileEdit, KeyChange } from '../edits/plan.ts'
+import type { Bytes, FileEdit, KeyChange } from '../edits/plan.ts'
 import type { ChosenModel } from '../gateway/models/rules.ts'
 import type { Catalog, ExtraHeader, KeyHeader, ProtocolName } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
@@ -172,7 +172,6 @@ export type Outside = Pick<Platform, 'files' | 'processes' | 'machine'>
 
 export interface BinaryCheck {
   readonly command: string
-  readonly versionArgs: readonly string[]
   /** Versions of the client that our tests run against. */
   readonly testedVersions: readonly string[]
   /**
@@ -416,5 +415,3 @@ export function isCovered(
 ): boolean {
   return obstacles.some(({ covers }) => covers === what)
 }
-
-export type { ConfigValue, Notice }

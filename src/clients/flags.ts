@@ -1,8 +1,6 @@
 import { UserError } from '../errors.ts'
-import type { ProtocolName } from '../gateway/types.ts'
-import type { ClientFlag } from './client.ts'
-
-const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
+import { type ProtocolName, protocols } from '../gateway/types.ts'
+import type { ClientFlag, SetupOptions } from './client.ts'
 
 /** For a client with one model. */
 export const modelFlag: ClientFlag = {
@@ -31,6 +29,12 @@ export const contextWindowFlag: ClientFlag = {
   help: 'context window, where the gateway does not say',
   takes: 'tokens',
   means: (contextWindow) => ({ contextWindow: Number(contextWindow) }),
+}
+
+/** What several flags say. */
+export function saidTogether(said: readonly SetupOptions[]): SetupOptions {
+  const slotModels = Object.assign({}, ...said.map((one) => one.slotModels))
+  return Object.assign({}, ...said, { slotModels })
 }
 
 /** The id of a provider that stands there, where a setup can write it: not one of the client's own. */

@@ -35,13 +35,16 @@ export function chooseOneModel(
 
 /**
  * The protocol for a client that speaks several: the first of `ranked` that the gateway lists for the
- * model that is asked for or would be chosen; else chat, which every gateway serves.
+ * model that is asked for or chosen by the rules; else chat, which every gateway serves.
  */
 export function listedProtocol(
-  catalog: Catalog,
-  chosen: { readonly id: string } | undefined,
+  catalog: Catalog | undefined,
+  { model }: Pick<SetupOptions, 'model'>,
   ranked: readonly ProtocolName[],
+  byRules: (catalog: Catalog) => ChosenModel | undefined,
 ): ProtocolName {
+  if (catalog === undefined) return 'chat'
+  const chosen = model === undefined ? byRules(catalog) : resolveModel(catalog, model)
   const entry = entryOf(catalog, chosen?.id)
   return ranked.find((protocol) => entry && speaks(entry, protocol) === true) ?? 'chat'
 }

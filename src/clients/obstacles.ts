@@ -1,6 +1,15 @@
-import type { KeyPath } from '../edits/plan.ts'
+import type { KeyChange, KeyPath } from '../edits/plan.ts'
+import type { Machine } from '../platform/platform.ts'
 import type { Choice, ClientName, FileText, FileTexts, Obstacle, Scene } from './client.ts'
-import { isOwnAddress, layersOf, shownUrl, withLostVersion } from './texts.ts'
+import { pathsOf } from './paths.ts'
+import {
+  isLoopbackUrl,
+  isOwnAddress,
+  layersOf,
+  rootOf,
+  shownUrl,
+  withLostVersion,
+} from './texts.ts'
 
 /** What several clients meet in the same way. `id` is the first part of the codes. */
 type Named = Pick<ClientName, 'id' | 'label'>
@@ -91,6 +100,43 @@ export function otherAddress(
   ]
 }
 
+/**
+ * The provider of an earlier setup under another id. For the same address it is the same one under
+ * an old name, and goes; one for another address may be wanted beside the new one.
+ */
+export function formerProvider(
+  { id }: Named,
+  { root }: Choice,
+  found: {
+    readonly providerId: string
+    readonly url: string
+    readonly place: string
+    readonly role: string
+    readonly change: Omit<KeyChange, 'value'>
+    readonly hasKey: boolean
+    /** Where else something of it stands. */
+    readonly beside?: string
+  },
+): Obstacle {
+  const { providerId, url, place, role, change, hasKey, beside } = found
+  const shared = {
+    code: `${id}-former-provider`,
+    message: `the provider ${providerId} is left of an earlier setup, for ${shownUrl(url)}`,
+    place,
+    weight: 'may-block',
+  } as const
+  if (rootOf(url) !== root) {
+    const all = beside === undefined ? 'it' : `it, and ${beside}`
+    return { ...shared, cure: `Nothing to do if you use both; else delete ${all}.` }
+  }
+  return {
+    ...shared,
+    cure: 'Remove it.',
+    repair: { role, changes: [{ ...change, value: undefined }] },
+    needsConsent: `The provider ${providerId} of an earlier setup will be removed${hasKey ? ', with its key' : ''}; rollback brings it back.`,
+  }
+}
+
 /** Code of the folder that a client is started in, which it runs without a question: the role `project-code`. */
 export function projectCode({ id, label }: Named, texts: FileTexts): readonly Obstacle[] {
   return layersOf(texts, 'project-code').map(({ path }) => ({
@@ -101,4 +147,139 @@ export function projectCode({ id, label }: Named, texts: FileTexts): readonly Ob
     needsConsent: `${label}, started in this folder, runs ${path}, which may read your key.`,
     weight: 'may-block',
   }))
+}
+
+/** Variables that name another place in every folder that the client is started in. */
+export function relativePlaceObstacles(
+  machine: Machine,
+  code: string,
+  label: string,
+  names: readonly string[],
+): readonly Obstacle[] {
+  const { isAbsolute, named } = pathsOf(machine)
+  return names.flatMap((name): Obstacle[] => {
+    const value = machine.env[name]
+    if (!value || isAbsolute(value)) return []
+    return [
+      {
+        code,
+        message: `${name} is relative: ${label} looks in ${named(name)} only while it is started here`,
+        place: 'environment',
+        cure: `Give ${name} an absolute path.`,
+        weight: 'may-block',
+      },
+    ]
+  })
+}
+
+/** What a file sets that wins over the user's own settings: of a project, or of the administrator. */
+interface StrongerSettings {
+  /** Of the role `managed` where it is the administrator's. */
+  readonly file: FileText
+  /** What it sets, by name. */
+  readonly keys: string
+  readonly place: string
+  /** It decides where the key goes, or which one goes there; `url`: where to, as far as it says. */
+  readonly takesKey: { readonly url: string | undefined } | undefined
+}
+
+/** The obstacle `ID-managed-settings` or `ID-project-settings`. */
+export function strongerSettings(
+  { id, label }: Named,
+  { file, keys, place, takesKey }: StrongerSettings,
+): Obstacle {
+  if (file.role === 'managed')
+    return {
+      code: `${id}-managed-settings`,
+      message: `the administrator's settings set ${keys}, which wins over yours`,
+      place,
+      cure: 'Ask the administrator of this machine.',
+      weight: 'blocks',
+    }
+
+  const code = `${id}-project-settings`
+  if (takesKey === undefined)
+    return {
+      code,
+      message: `this folder's own settings set ${keys}, which wins over yours while ${label} runs here`,
+      place,
+      cure: `Remove them there, or start ${label} in another folder.`,
+      weight: 'may-block',
+    }
+
+  // Whoever wrote this folder decides where the key goes, or what is run to get one.
+  const { url } = takesKey
+  const where = url === undefined ? 'another place or another key' : shownUrl(url)
+  return {
+    code,
+    message: `this folder's own settings set ${keys}: ${label}, started here, takes your key to ${where}`,
+    place,
+    cure: `Do not start ${label} in this folder, unless you trust whoever wrote it.`,
+    needsConsent: `${label}, started in this folder, takes your key to ${where}: ${file.path} says so.`,
+    ...(url === undefined ? {} : { leadsTo: rootOf(url) }),
+    weight: 'blocks',
+  }
+}
+
+/**
+ * What stands in the place of a key while another tool's proxy holds the real one. Seen in what
+ * those tools leave behind: farion1231/cc-switch#3191, SaladDay/cc-switch-cli#161,
+ * kaitranntt/ccs#618 (2026-11-21).
+ */
+const placeholders: Readonly<Record<string, string>> = {
+  proxy_managed: 'cc-switch',
+  'proxy-placeholder': 'cc-switch',
+  'ccs-internal-managed': 'ccs',
+}
+
+/** Ports of this machine at which other tools put a proxy between a client and its service. */
+const proxies: Readonly<Record<string, string>> = {
+  '15721': 'cc-switch',
+  '3456': 'claude-code-router',
+  '8317': 'CLIProxyAPI',
+}
+
+/** The tool whose placeholder a key is. */
+export function placeholderOf(key: string | undefined): string | undefined {
+  const name = key?.toLowerCase()
+  return name !== undefined && Object.hasOwn(placeholders, name) ? placeholders[name] : undefined
+}
+
+/** What another tool has left in a client's settings: present state only, a setup replaces it. */
+export function leftoverObstacles(
+  left: {
+    /** The first part of the codes, and the word of the command line. */
+    readonly family: string
+    readonly label: string
+    readonly url: string | undefined
+    readonly urlPlace: string
+    readonly key: string | undefined
+    readonly keyPlace: string
+  },
+  scene: Scene,
+): readonly Obstacle[] {
+  const { family, label, url } = left
+  const found: Obstacle[] = []
+  const holder = placeholderOf(left.key)
+  if (holder !== undefined) {
+    found.push({
+      code: `${family}-placeholder-key`,
+      message: `in the place of the key stands what ${holder} leaves there: only ${holder}'s own proxy takes it`,
+      place: left.keyPlace,
+      cure: `Start ${holder}, or run \`repoint ${family}\` with your key.`,
+      weight: 'blocks',
+    })
+  }
+  if (url === undefined || !isLoopbackUrl(url) || isOwnAddress(url, scene)) return found
+  const tool = proxies[new URL(url).port]
+  if (tool !== undefined) {
+    found.push({
+      code: `${family}-local-proxy`,
+      message: `${label} asks ${shownUrl(url)} on this machine, where ${tool} listens: it works only while that runs`,
+      place: left.urlPlace,
+      cure: `Start ${tool}, or run \`repoint ${family}\`.`,
+      weight: 'may-block',
+    })
+  }
+  return found
 }

@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path'
 import type { Machine } from '../platform/platform.ts'
-import type { ConfigFile, Look, Obstacle } from './client.ts'
+import type { ConfigFile, Look } from './client.ts'
 
 /** How paths are built on a machine, whatever the system that we run on. */
 export function pathsOf(machine: Machine) {
@@ -40,25 +40,14 @@ export function layersThere(
   )
 }
 
-/** Variables that name another place in every folder that the client is started in. */
-export function relativePlaceObstacles(
-  machine: Machine,
-  code: string,
-  label: string,
-  names: readonly string[],
-): readonly Obstacle[] {
-  const { isAbsolute, named } = pathsOf(machine)
-  return names.flatMap((name): Obstacle[] => {
-    const value = machine.env[name]
-    if (!value || isAbsolute(value)) return []
-    return [
-      {
-        code,
-        message: `${name} is relative: ${label} looks in ${named(name)} only while it is started here`,
-        place: 'environment',
-        cure: `Give ${name} an absolute path.`,
-        weight: 'may-block',
-      },
-    ]
-  })
+/** The folders from the root of the repository to the working folder; outside of one, that folder alone. */
+export function projectFolders(machine: Machine, look: Look): readonly string[] {
+  const { join, dirname } = pathsOf(machine)
+  const folders = [machine.cwd]
+  while (!look.exists(join(folders[0]!, '.git'))) {
+    const above = dirname(folders[0]!)
+    if (above === folders[0]) return [machine.cwd]
+    folders.unshift(above)
+  }
+  return folders
 }

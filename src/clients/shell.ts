@@ -1,11 +1,10 @@
 import { posix, win32 } from 'node:path'
-import type { KeyChange } from '../edits/plan.ts'
 import type { Machine } from '../platform/platform.ts'
-import type { ClientName, Obstacle, Scene } from './client.ts'
+import type { ClientName, Obstacle, Repair, Scene } from './client.ts'
 import { isLoopbackUrl } from './texts.ts'
 
 /** One line of a shell profile that gives an exported variable a value. */
-export interface ProfileVariable {
+interface ProfileVariable {
   readonly name: string
   /** From 1. */
   readonly line: number
@@ -151,14 +150,12 @@ function isEmpty(value: string): boolean {
 }
 
 /** A variable that defeats a setup. */
-export interface DefeatingVariable {
+interface DefeatingVariable extends Pick<Obstacle, 'code' | 'weight'> {
   readonly name: string
-  readonly code: string
   /** What the client does with it, as the end of a sentence. */
   readonly effect: string
-  readonly weight: Obstacle['weight']
-  /** The role of the file and the change that takes its effect away, where there is one. */
-  readonly repair?: { readonly role: string; readonly change: KeyChange }
+  /** What takes its effect away in a file of the client, where there is such a thing. */
+  readonly repair?: Repair
 }
 
 /**
@@ -174,38 +171,31 @@ export function variableObstacles(
     exported: exportedVariables(path, text),
   }))
   return variables.flatMap((variable): Obstacle[] => {
-    const { name, code, effect, weight } = variable
-    const repair = variable.repair && {
-      repair: { role: variable.repair.role, changes: [variable.repair.change] },
-    }
+    const { name, effect, ...shared } = variable
     const lines = profiles.flatMap(({ path, exported }) =>
       exported.filter((found) => found.name === name).map((found) => `${path}:${found.line}`),
     )
     const fromLines = lines.map(
       (place): Obstacle => ({
-        code,
+        ...shared,
         message: `${name} is exported in a shell profile: ${effect}`,
         place,
         cure: 'Remove the line and open a new terminal.',
-        weight,
-        ...repair,
       }),
     )
     if (!machine.env[name]) return fromLines
     const here: Obstacle = {
-      code,
+      ...shared,
       message: `${name} is set in this environment: ${effect}`,
       place: 'environment',
       cure: lines.length === 0 ? unsetCommand(machine, name) : `\`${unsetOf(machine, name)}\``,
-      weight,
-      ...repair,
     }
     return [here, ...fromLines]
   })
 }
 
 /** A proxy that a client asks for an address on this machine too. */
-export interface ProxyForHere {
+interface ProxyForHere {
   /** The one that names it. */
   readonly variable: string
   readonly host: string
@@ -228,10 +218,12 @@ export function proxyForHere(url: string, env: Machine['env']): ProxyForHere | u
   return { variable, host: bare, exempt: [...others, bare].join(',') }
 }
 
+/** @param own what a client says otherwise, or can repair */
 export function proxyObstacles(
   { id, label }: Pick<ClientName, 'id' | 'label'>,
   url: string,
   env: Machine['env'],
+  own: (found: ProxyForHere) => Partial<Pick<Obstacle, 'place' | 'repair'>> = () => ({}),
 ): readonly Obstacle[] {
   const found = proxyForHere(url, env)
   if (found === undefined) return []
@@ -242,6 +234,7 @@ export function proxyObstacles(
       place: 'environment',
       cure: `Add ${found.host} to NO_PROXY.`,
       weight: 'blocks',
+      ...own(found),
     },
   ]
 }

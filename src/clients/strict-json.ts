@@ -2,10 +2,11 @@ import { jsonDialect, type Leniency, lenienciesOf } from '../edits/json.ts'
 import type { Bytes } from '../edits/plan.ts'
 import { applySplices, decodeText, encodeText, position, type Splice } from '../edits/text.ts'
 import { UserError } from '../errors.ts'
+import type { Table } from './texts.ts'
 
 /** What a reader that knows only plain JSON makes of a file. */
 export type StrictJson =
-  | { readonly kind: 'object'; readonly root: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'object'; readonly root: Table }
   | {
       readonly kind: 'refused'
       /** In words, with line and column. */
@@ -24,7 +25,7 @@ export function readStrictJson(bytes: Bytes, options: { readonly allowsBom: bool
     return { kind: 'refused', why, isRepairable: isRepairable(bytes, options) }
   }
   const text = new TextDecoder().decode(bytes)
-  return { kind: 'object', root: JSON.parse(text) as Readonly<Record<string, unknown>> }
+  return { kind: 'object', root: JSON.parse(text) as Table }
 }
 
 function isRepairable(bytes: Bytes, options: { readonly allowsBom: boolean }): boolean {

@@ -1,12 +1,13 @@
 import { dirname, join } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
+import { structuredPatch } from 'diff'
 import type { Client, FileTexts } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
-import { unifiedDiff } from '../edits/describe.ts'
 import { type Bytes, sameBytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Gateway } from '../serve/index.ts'
+import { dots, maskSecret, maskTellTale, printable } from '../text.ts'
 import { createDurably, makeFolders, missingFolders, randomName } from '../transaction/files.ts'
 import { type CommandFile, examples, setupFlags } from './command.ts'
 import { readClientFiles } from './inventory/client-files.ts'
@@ -51,10 +52,10 @@ async function demo(session: Session): Promise<number> {
     const shown = allFiles(inside, [first])
     for (const [path, bytes] of shown)
       for (const line of unifiedDiff(
+        inside.showPath(path),
         before.get(path) ?? null,
         bytes,
-        [gateway.key],
-        inside.showPath(path),
+        gateway,
       ))
         session.say(line)
 
@@ -108,7 +109,7 @@ function makeThrowawayHome(
   const given = clients.flatMap(({ demoFiles = {} }) => Object.entries(demoFiles))
   for (const [name, text] of given) {
     const path = join(home, name)
-    makeFolders(files, missingFolders(files, dirname(path), dirname), dirname)
+    makeFolders(files, missingFolders(files, dirname(path)))
     createDurably(files, path, new TextEncoder().encode(text), { mode: 0o644 })
   }
   return home
@@ -163,7 +164,6 @@ async function setUp(inside: Session, clients: readonly Client[]): Promise<void>
     command: clients.length === 1 ? clients[0]!.id : 'setup',
     clients: clients.map(({ id }) => id),
     gateway: { timeout: 10 },
-    options: {},
     ...setupFlags({ yes: true, verify: true }),
   })
 }
@@ -197,3 +197,39 @@ function heading(session: Session, text: string): void {
   session.say('')
   session.say(`== ${text}`)
 }
+
+/** The old file and the new one, line by line, without escape characters and secrets. */
+export function unifiedDiff(
+  label: string,
+  before: Bytes | null,
+  after: Bytes | null,
+  { key }: Pick<Gateway, 'key'>,
+): string[] {
+  const [old, fresh] = [before, after].map((bytes) =>
+    new TextDecoder().decode(bytes ?? new Uint8Array()),
+  ) as [string, string]
+  const { hunks } = structuredPatch(label, label, old, fresh, '', '', { context: 3 })
+  if (hunks.length === 0) return []
+
+  return [
+    `--- ${before ? label : '/dev/null'}`,
+    `+++ ${after ? label : '/dev/null'}`,
+    ...hunks.flatMap(({ lines, oldStart, oldLines, newStart, newLines }) => [
+      `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@`,
+      ...lines.map((line) => line.charAt(0) + printable(masked(line.slice(1), key))),
+    ]),
+  ]
+}
+
+function range(start: number, length: number): string {
+  return length === 1 ? `${start}` : `${length === 0 ? start - 1 : start},${length}`
+}
+
+/** Also without what looks like another secret: a diff shows lines that are not ours. */
+function masked(line: string, key: string): string {
+  const withoutKey = line.replaceAll(key, maskSecret(key))
+  return maskTellTale(withoutKey.replace(secretMember, `$<name>$<quote>${dots}$<quote>`))
+}
+
+const secretMember =
+  /(?<name>\b[\w-]*(?:key|token|secret|password|authorization|credential)s?["']?\s*[:=]\s*)(?<quote>["'])(?!\.{4})(?:\\.|(?!\k<quote>).)+\k<quote>/gi

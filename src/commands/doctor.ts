@@ -3,7 +3,7 @@ import type { Repair } from '../clients/client.ts'
 import { rowOf, rows } from '../clients/list.ts'
 import { planRepairs } from '../clients/repairs.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
-import { exitStatus } from '../errors.ts'
+import { exitStatus, UserError } from '../errors.ts'
 import { hangUp } from '../gateway/http/request.ts'
 import { unusualRoots } from '../gateway/roots.ts'
 import type { Notice } from '../notice.ts'
@@ -29,7 +29,7 @@ import {
   stateOrFailure,
   type Unreadable,
 } from './inventory/client-state.ts'
-import { runsSoFar, settleFirst, unreadable } from './inventory/history.ts'
+import { runsIfReadable } from './inventory/history.ts'
 import { wslNotice } from './inventory/wsl.ts'
 import { fileDocument } from './screen/changes.ts'
 import type { Session } from './screen/session.ts'
@@ -61,16 +61,11 @@ export const command: CommandFile<DoctorRequest> = {
 
 /** Status plus live checks, each a line with its cure. Returns the highest status of a problem. */
 export async function doctor(session: Session, request: DoctorRequest): Promise<number> {
-  const unknown: Check[] = []
-  let runs: readonly RunRecord[] | undefined
-  try {
-    settleFirst(session)
-    runs = runsSoFar(session)
-  } catch (error) {
-    // A repair that could not be recorded could not be undone.
-    if (request.fix) throw error
-    unknown.push({ about: 'machine', ...failedCheck(unreadable(error)) })
-  }
+  const read = runsIfReadable(session)
+  // A repair that could not be recorded could not be undone.
+  if (read instanceof UserError && request.fix) throw read
+  const runs = read instanceof UserError ? undefined : read
+  const unknown = read instanceof UserError ? [{ about: 'machine', ...failedCheck(read) }] : []
   const wsl = wslNotice(session.platform)
   if (wsl !== undefined) session.notice(wsl)
   const examined = await clientsInUse(session, runs ?? [], request.client)

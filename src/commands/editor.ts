@@ -1,19 +1,12 @@
 import { slots } from '../clients/client.ts'
-import { expectSendable } from '../clients/headers.ts'
 import { aboutNames, pickModel } from '../clients/models.ts'
 import { UserError } from '../errors.ts'
-import { catalogUnavailable } from '../gateway/catalog.ts'
 import { isLoopback, isPrivate } from '../gateway/input/base-url.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'
+import type { Catalog } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'
-import {
-  type CommandFile,
-  examples,
-  type GatewayFlags,
-  gatewayCommand,
-  newestGateway,
-} from './command.ts'
-import { askCatalog } from './find-gateway.ts'
+import { type CommandFile, examples, gatewayCommand, newestGateway } from './command.ts'
+import { type ModelFlags, proveModel } from './gateways/ask-catalog.ts'
 import type { Session } from './screen/session.ts'
 
 /** What Cursor cannot do with a gateway, from the service's description. */
@@ -24,11 +17,7 @@ const limits: readonly string[] = [
   'Cursor needs a paid plan to use a key of your own.',
 ]
 
-interface EditorRequest extends GatewayFlags {
-  readonly model?: string | undefined
-}
-
-export const command: CommandFile<EditorRequest> = {
+export const command: CommandFile<ModelFlags> = {
   run: editor,
   define: (run) =>
     gatewayCommand('editor')
@@ -41,32 +30,18 @@ export const command: CommandFile<EditorRequest> = {
 }
 
 /** Checks the key for Cursor and prints what to paste. Returns the exit status. */
-async function editor(session: Session, request: EditorRequest): Promise<number> {
-  const asked = { model: request.model }
-  const { finder, answer } = await askCatalog(session, request, {
-    isExtra: asked.model !== undefined,
+async function editor(session: Session, flags: ModelFlags): Promise<number> {
+  const { access, models } = await proveModel(session, flags, {
+    // It has one field for a key.
+    client: { label: 'Cursor', protocol: 'chat' },
     checkAddress: checkReach,
+    choose: (catalog) => chooseModel(catalog, flags),
   })
-  const catalog = answer instanceof UserError ? undefined : answer
-  const model = pickModel(catalog, asked, 'chat')
-  if (isMessagesFamily(model))
-    throw new UserError({
-      code: 'protocol-unsupported',
-      message: `${model} is a model of the claude-* kind, which Cursor cannot route through a gateway`,
-      hint: 'Choose another; `repoint models` lists them.',
-    })
-  const asking = finder.probe('chat', model, { catalog: answer })
-  await session.step(`Asking ${model} for one word`, asking)
-  const { access } = finder
-  // It has one field for a key.
-  expectSendable({ label: 'Cursor' }, access)
-  if (answer instanceof UserError) session.notice(catalogUnavailable(answer))
-  session.notice(...aboutNames(catalog, [request.model], {}))
 
   const fields = [
     { field: 'Settings > Models > OpenAI API Key', value: `your key (${maskSecret(access.key)})` },
     { field: 'Settings > Models > Override OpenAI Base URL', value: access.roots.chat },
-    { field: 'Settings > Models > Add custom model', value: model },
+    { field: 'Settings > Models > Add custom model', value: models.probeModel },
   ]
   session.showNotices('warning')
   session.say('The key, the address and the model work. Enter in Cursor:')
@@ -78,7 +53,7 @@ async function editor(session: Session, request: EditorRequest): Promise<number>
     command: 'editor',
     changed: false,
     baseUrl: access.baseUrl,
-    model: model,
+    model: models.probeModel,
     fields,
     limits,
     verified: { before: true, after: false },
@@ -102,6 +77,15 @@ function checkReach(baseUrl: string): void {
   })
 }
 
-function isMessagesFamily(id: string): boolean {
-  return Object.values(messagesTiers({ models: [{ id }] }, slots)).some((ids) => ids.length > 0)
+/** @throws UserError `protocol-unsupported` for a model that cannot be routed */
+function chooseModel(catalog: Catalog | undefined, { model }: ModelFlags) {
+  const id = pickModel(catalog, { model }, 'chat')
+  const tiers = messagesTiers({ models: [{ id }] }, slots)
+  if (Object.values(tiers).some((ids) => ids.length > 0))
+    throw new UserError({
+      code: 'protocol-unsupported',
+      message: `${id} is a model of the claude-* kind, which Cursor cannot route through a gateway`,
+      hint: 'Choose another; `repoint models` lists them.',
+    })
+  return { probeModel: id, notes: aboutNames(catalog, [model], {}) }
 }

@@ -2,26 +2,19 @@ import type { ClientName } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import { type CatalogOptions, leavesOpen, withoutList } from '../gateway/catalog.ts'
-import { GatewayFinder } from '../gateway/find-roots.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { type HeaderSources, readHeader, withAsked } from '../gateway/input/header.ts'
-import { cleanKey } from '../gateway/input/key.ts'
+import { cleanKey, maxKeyBytes } from '../gateway/input/key.ts'
 import { assumedRoots } from '../gateway/roots.ts'
-import type { Catalog, GatewayAccess, Roots } from '../gateway/types.ts'
+import type { GatewayAccess, Roots } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import type { GatewayFlags } from './command.ts'
 import { settingsNow } from './inventory/client-files.ts'
 import { isAtOwnRoot, placeOf, runsOf } from './inventory/client-state.ts'
-import { runsSoFar, settleFirst } from './inventory/history.ts'
-import { rememberModels } from './inventory/model-cache.ts'
 import { knownGateway } from './inventory/remember-gateway.ts'
 import { caFileFor, hideHeaders, savedRoots } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
-
-/** A key is a line; whatever is larger is not one. */
-const maxKeyBytes = 64 * 1024
 
 /** What is known before anything is looked for: from an earlier run, or from a first try. */
 export interface Known {
@@ -150,51 +143,6 @@ export function accessTo(
   return { ...gateway, env: platform.machine.env, signal: platform.interrupt }
 }
 
-/**
- * Finds the gateway and asks it for its models: the beginning of every command that only asks. The
- * newest setup that is in force will do, unless the user names an address or a key: the two go
- * together.
- *
- * @param options.isExtra a model is named: why there is no list is then returned in its place
- * @param options.checkAddress throws for one that is not to be asked
- */
-export async function askCatalog(
-  session: Session,
-  flags: GatewayFlags,
-  options: Pick<CatalogOptions, 'isExtra'> & {
-    readonly checkAddress?: (baseUrl: string) => void
-  } = {},
-): Promise<{ finder: GatewayFinder; answer: Catalog | UserError }> {
-  settleFirst(session)
-  const runs = runsSoFar(session)
-  const { baseUrl, keyStdin, keyFile, keyEnv } = flags
-  const { REPOINT_BASE_URL, REPOINT_API_KEY } = session.platform.machine.env
-  const named = [baseUrl, keyStdin, keyFile, keyEnv, REPOINT_BASE_URL, REPOINT_API_KEY]
-  const [configured] = named.some(Boolean) ? [] : await configuredGateways(session, runs)
-  if (configured)
-    session.remark(
-      `note: The address and key are those of ${configured.label}; --base-url and a key flag name others.`,
-    )
-
-  const known = configured ?? { lastBaseUrl: runs[0]?.baseUrl }
-  const { access, notices } = await findGateway(session, flags, known)
-  session.platform.ask.release()
-  options.checkAddress?.(access.baseUrl)
-  const finder = new GatewayFinder(access)
-  const answer = await session.step(
-    'Asking the gateway for its models',
-    finder.askCatalog({ isExtra: options.isExtra }),
-  )
-  session.notice(...notices)
-  if (answer instanceof UserError) {
-    if (options.isExtra && leavesOpen(answer)) return { finder, answer }
-    throw withoutList(answer)
-  }
-  rememberModels(session, answer)
-  session.notice(...(answer.notices ?? []))
-  return { finder, answer }
-}
-
 /** The gateways of all setups that are still in force, the newest first. */
 export async function configuredGateways(
   session: Session,
@@ -207,12 +155,10 @@ export async function configuredGateways(
 
   return (await loadClients(configured)).flatMap((client) => {
     const settings = settingsNow(session, client) ?? {}
-    const { key, headers, keyHeader } = settings
+    const { key } = settings
     const place = placeOf(session, client, settings, runs)
     const isOurs = isAtOwnRoot(client, settings, runs)
-    return place && isOurs && key
-      ? [{ label: client.label, ...place, key, way: { headers, keyHeader } }]
-      : []
+    return place && isOurs && key ? [{ label: client.label, ...place, key, way: settings }] : []
   })
 }
 

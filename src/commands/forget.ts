@@ -4,7 +4,7 @@ import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.
 import { changeGateways, removeGateways, type SavedGateway } from '../transaction/gateways.ts'
 import { type CommandFile, examples, noGatewayFlags, positiveInteger } from './command.ts'
 import { settleFirst } from './inventory/history.ts'
-import { removeFromKeychain } from './inventory/keychain.ts'
+import { KeyInKeychain } from './inventory/keychain.ts'
 import { savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 
@@ -85,7 +85,7 @@ export async function forget(session: Session, request: ForgetRequest): Promise<
     )
     for (const one of gateways ?? [])
       if (one.key === undefined)
-        await removeFromKeychain(session, one, noGatewayFlags.timeout * 1000)
+        await new KeyInKeychain(session, one, noGatewayFlags.timeout * 1000).remove()
     if (isRuns) applyForget(platform, plan)
     if (all) removeGateways(platform)
     else if (name !== undefined)

@@ -1,13 +1,13 @@
-import { type Client, protocolOf } from '../clients/client.ts'
+import type { Client } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
-import { shownRoot } from '../gateway/roots.ts'
-import { noGatewayFlags, setupFlags } from './command.ts'
+import { noGatewayFlags, oneOfEachFamily, problemOfTwins, setupFlags } from './command.ts'
+import { atSaved } from './gateways/saved.ts'
 import { isUsual, settingsNow } from './inventory/client-files.ts'
 import { findInstalled, type Installed } from './inventory/client-program.ts'
+import { shownAddress } from './inventory/client-state.ts'
 import { savedChoices, savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
-import { atSaved, oneOfEachFamily, problemOfTwins } from './setup/request.ts'
 import type { SetupRequest } from './setup/run.ts'
 import { setup } from './setup.ts'
 
@@ -55,7 +55,6 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
     command: ids.length === 1 ? ids[0]! : 'setup',
     clients: ids,
     gateway: noGatewayFlags,
-    options: {},
     ...setupFlags({ verify: true }),
     ...(await askSaved(session)),
   })
@@ -86,8 +85,5 @@ function describeInstalled(installed: Installed | undefined): string {
 function pointsAt(session: Session, client: Client): string {
   const settings = settingsNow(session, client)
   if (settings === undefined) return 'configuration unreadable'
-  const { root } = settings
-  return root === undefined
-    ? 'now at its own service'
-    : `now at ${shownRoot(root, protocolOf(client, settings))}`
+  return `now at ${shownAddress(client, settings) ?? 'its own service'}`
 }

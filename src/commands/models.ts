@@ -2,7 +2,7 @@ import type { Client } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { aliasTarget, isChatModel, speaks } from '../gateway/models/rules.ts'
-import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
+import { type Catalog, type CatalogModel, type ProtocolName, protocols } from '../gateway/types.ts'
 import {
   type CommandFile,
   examples,
@@ -10,10 +10,8 @@ import {
   gatewayCommand,
   newestGateway,
 } from './command.ts'
-import { askCatalog } from './find-gateway.ts'
+import { askCatalog } from './gateways/ask-catalog.ts'
 import type { Session } from './screen/session.ts'
-
-const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
 
 export const command: CommandFile<GatewayFlags> = {
   run: listModels,
@@ -58,7 +56,7 @@ function sayModels(
   catalog: Catalog,
   uses: ReadonlyMap<string, readonly Use[]>,
 ): void {
-  const speaks = (model: CatalogModel) =>
+  const spoken = (model: CatalogModel) =>
     isChatModel(model) ? protocols.map((name) => spokenWord(model, name)).join(' ') : 'not for chat'
   const chosenFor = ({ id }: CatalogModel) => {
     const full = aliasTarget(catalog, id)
@@ -69,7 +67,7 @@ function sayModels(
   const head = ['MODEL', 'SPEAKS', ...(saysWindow ? ['CONTEXT'] : []), 'CHOSEN FOR']
   const rows = catalog.models.map((model) => [
     model.id,
-    speaks(model),
+    spoken(model),
     ...(saysWindow ? [String(model.contextWindow ?? '')] : []),
     chosenFor(model),
   ])

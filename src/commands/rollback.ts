@@ -1,11 +1,10 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings'
-import { type Client, protocolOf } from '../clients/client.ts'
+import type { Client } from '../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { willBe } from '../edits/describe.ts'
 import { plainPath } from '../edits/values.ts'
 import { exitStatus, UserError } from '../errors.ts'
-import { shownRoot } from '../gateway/roots.ts'
 import type { Notice } from '../notice.ts'
 import { checkTargets } from '../transaction/apply.ts'
 import { endOf } from '../transaction/history.ts'
@@ -14,7 +13,7 @@ import { applyRollback, planRollback, type RollbackOptions } from '../transactio
 import { rootNotice } from '../transaction/target.ts'
 import { type CommandFile, examples } from './command.ts'
 import { stopLeftRunning } from './inventory/client-program.ts'
-import { runsOf } from './inventory/client-state.ts'
+import { runsOf, shownAddress } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
 import {
   brokenIn,
@@ -232,11 +231,9 @@ function showWayBack({ session, runs }: Undoing, { found, outlooks }: Prospect):
 
   for (const { client, future } of outlooks) {
     if (!isConcerned(client, files)) continue
-    const { root, login } = future
-    const how = login === undefined ? '' : `, with ${login}`
-    session.say(
-      `${client.label} will use ${root === undefined ? 'its own service' : shownRoot(root, protocolOf(client, future))} again${how}.`,
-    )
+    const where = shownAddress(client, future) ?? 'its own service'
+    const how = future.login === undefined ? '' : `, with ${future.login}`
+    session.say(`${client.label} will use ${where} again${how}.`)
   }
 }
 

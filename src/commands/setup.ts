@@ -1,5 +1,6 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings'
 import { type ClientFlag, protocolOf, type SetupOptions } from '../clients/client.ts'
+import { saidTogether } from '../clients/flags.ts'
 import { type ClientRow, loadClients, rowOf } from '../clients/list.ts'
 import { actionOf, type Plan } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
@@ -23,8 +24,8 @@ import { rememberModels } from './inventory/model-cache.ts'
 import { keepingKey, rememberGateway } from './inventory/remember-gateway.ts'
 import type { Tried } from './inventory/try-client.ts'
 import type { Session } from './screen/session.ts'
+import { keptChoices, namedOptions } from './setup/choose.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
-import { keptChoices } from './setup/keep.ts'
 import { findProvenGateway } from './setup/prove.ts'
 import { reportDryRun, reportSetup, showDrafts } from './setup/report.ts'
 import type { ProvenRun, SetupRequest, SetupRun } from './setup/run.ts'
@@ -67,8 +68,7 @@ function setupOptions(flags: readonly ClientFlag[], command: CommandUnknownOpts)
     if (command.getOptionValueSource(name) !== 'cli') return []
     return [flag.means(command.getOptionValue(name) as string | number | boolean)]
   })
-  const slotModels = Object.assign({}, ...said.map((one) => one.slotModels))
-  return Object.assign({}, ...said, { slotModels })
+  return saidTogether(said)
 }
 
 /** What comes before every question of a command that sets clients up. Returns the recorded runs. */
@@ -88,7 +88,7 @@ export async function setup(
   if (request.keychain) (await import('./inventory/keychain.ts')).expectKeychain(session)
   const named = await loadClients(request.clients.map(rowOf))
   for (const client of named) {
-    client.checkOptions?.(request.optionsOf?.get(client.id) ?? request.options)
+    client.checkOptions?.(namedOptions(request, client))
     if (request.tryClient) expectInstalled(session, client)
   }
   const consent = session.consent(request.yes)

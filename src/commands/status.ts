@@ -1,9 +1,9 @@
 import { Argument, Command } from '@commander-js/extra-typings'
-import { type Client, type Origins, protocolOf, type Settings } from '../clients/client.ts'
+import { type Origins, protocolOf, type Settings } from '../clients/client.ts'
 import { familyRows, loadClients, rowOf, rows } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { plainPath } from '../edits/values.ts'
-import { exitStatus } from '../errors.ts'
+import { exitStatus, UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { headerDocument, shownHeader } from '../gateway/input/header.ts'
 import { assumedRoots, rootFor, rootsOf, shownRoot } from '../gateway/roots.ts'
@@ -13,11 +13,12 @@ import { type CommandFile, examples } from './command.ts'
 import {
   type ClientState,
   type FileState,
+  shownAddress,
   stateOrFailure,
   type Unreadable,
 } from './inventory/client-state.ts'
 import { driftOf, leftAt, type Wanted } from './inventory/drift.ts'
-import { runsSoFar, settleFirst, unreadable } from './inventory/history.ts'
+import { runsIfReadable } from './inventory/history.ts'
 import { isKeyOf, savedGateway, savedRoots } from './inventory/saved-gateways.ts'
 import { wslNotice } from './inventory/wsl.ts'
 import type { Session } from './screen/session.ts'
@@ -104,19 +105,16 @@ export async function status(session: Session, request: StatusRequest): Promise<
 
 /** @returns undefined: they cannot be read. @param isNeeded they say where a client has to point */
 function readRuns(session: Session, isNeeded: boolean): readonly RunRecord[] | undefined {
-  try {
-    settleFirst(session)
-    return runsSoFar(session)
-  } catch (error) {
-    if (isNeeded) throw error
-    const { message, hint } = unreadable(error)
-    session.notice({
-      code: 'records-unreadable',
-      message: `What repoint has written cannot be told. ${message}`,
-      ...compact({ hint }),
-    })
-    return undefined
-  }
+  const runs = runsIfReadable(session)
+  if (!(runs instanceof UserError)) return runs
+  if (isNeeded) throw runs
+  const { message, hint } = runs
+  session.notice({
+    code: 'records-unreadable',
+    message: `What repoint has written cannot be told. ${message}`,
+    ...compact({ hint }),
+  })
+  return undefined
 }
 
 /** A client, where it has to point, and why it does not. */
@@ -173,11 +171,6 @@ function showState(session: Session, state: ClientState): void {
     session.say(`  ! ${message} (${session.showPath(place)})`)
     session.say(`    ${cure}`)
   }
-}
-
-function shownAddress(client: Client, settings: Settings): string | undefined {
-  const { root } = settings
-  return root === undefined ? undefined : shownRoot(root, protocolOf(client, settings))
 }
 
 function from(session: Session, path: string | undefined): string {

@@ -92,7 +92,7 @@ interface Stretch {
 /** Beyond this many changed pieces a text counts as written anew. */
 const maxEditLength = 1_000
 
-export function linesOf(text: string): readonly string[] {
+function linesOf(text: string): readonly string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 }
 

@@ -124,18 +124,11 @@ export function lineRemoval(text: string, start: number, end: number): Splice {
   return { start: before, end: next, text: '' }
 }
 
+/** Up to the first byte that a decoder replaces. */
 function validUtf8Prefix(bytes: Bytes): string {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let low = 0
-  let high = bytes.length
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    try {
-      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, middle), { stream: true })
-      low = middle
-    } catch {
-      high = middle - 1
-    }
-  }
-  return decoder.decode(bytes.subarray(0, low), { stream: true })
+  const replaced = new TextEncoder().encode(
+    new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
+  )
+  const end = bytes.findIndex((byte, index) => byte !== replaced[index])
+  return new TextDecoder('utf-8').decode(bytes.subarray(0, end), { stream: true })
 }

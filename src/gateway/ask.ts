@@ -40,6 +40,12 @@ export function secretsOf({ key, headers = [] }: GatewayAccess): readonly string
   return [key, ...headers.flatMap(({ value, isSecret }) => (isSecret ? [value] : []))]
 }
 
+/** The same failure, with one more thing to do about it. */
+export function withHint(error: UserError, more: string): UserError {
+  const { code, message, hint = '', files, cause } = error
+  return new UserError({ code, message, hint: `${hint} ${more}`.trim(), files, cause })
+}
+
 /** The key is refused as it was sent; in another header it may be taken. */
 export class KeyUnread extends UserError {}
 

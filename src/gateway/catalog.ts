@@ -1,7 +1,7 @@
 import { compact } from '../compact.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
-import { ask, errorFor, judge, secretsOf } from './ask.ts'
+import { ask, errorFor, judge, secretsOf, withHint } from './ask.ts'
 import type { RequestSpec } from './http/request.ts'
 import { type Answer, maxCatalogBytes } from './judge/answer.ts'
 import { readPage } from './models/catalog.ts'
@@ -111,10 +111,12 @@ export function leavesOpen({ code }: UserError): boolean {
 
 /** The failure of a list without which nothing can be chosen: a name would do in its place. */
 export function withoutList(error: UserError): UserError {
-  const { code, message, hint = '', files, cause } = error
-  if (!leavesOpen(error) || code === 'key-rejected' || hint.includes('--model')) return error
-  const way = 'Where a gateway has no list, name a model with --model ID: it is asked directly.'
-  return new UserError({ code, message, hint: `${hint} ${way}`.trim(), files, cause })
+  const { code, hint } = error
+  if (!leavesOpen(error) || code === 'key-rejected' || hint?.includes('--model')) return error
+  return withHint(
+    error,
+    'Where a gateway has no list, name a model with --model ID: it is asked directly.',
+  )
 }
 
 /** Said beside a proof without a list. */

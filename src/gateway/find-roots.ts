@@ -1,9 +1,9 @@
 import { exitStatus, UserError } from '../errors.ts'
-import { ask, KeyUnread } from './ask.ts'
+import { ask, KeyUnread, withHint } from './ask.ts'
 import { type CatalogOptions, catalogOrError, catalogRequest } from './catalog.ts'
 import { hangUp } from './http/request.ts'
 import { isAboutAddress, isOfApi, type ProbeOptions, type ProbeResult, probe } from './probe.ts'
-import { chatRoots, isSameRoots, messagesRoots, rootFor } from './roots.ts'
+import { chatRoots, isSameRoots, messagesRoots } from './roots.ts'
 import {
   type Catalog,
   type ExtraHeader,
@@ -27,16 +27,16 @@ export class GatewayFinder {
   #isTaken: Promise<boolean> | undefined
   /** The header with the key of the first word that was answered. */
   #answeredTo: string | undefined
-  readonly #isMessagesGiven: boolean
   #roots: Roots
-  readonly #found = { chat: false, messages: false }
+  /** Which of them has answered, or was said by a person. */
+  readonly #found: Record<keyof Roots, boolean>
 
   /** @param given whether a person has said where the messages protocol hangs */
   constructor(access: GatewayAccess, given: { readonly isMessagesGiven?: boolean } = {}) {
     this.#access = access
     this.#used = [access]
-    this.#isMessagesGiven = given.isMessagesGiven === true
     this.#roots = access.roots
+    this.#found = { chat: false, messages: given.isMessagesGiven === true }
   }
 
   /** With the roots that have answered so far, and the header in which the key was taken. */
@@ -61,17 +61,20 @@ export class GatewayFinder {
 
   async #askForList(options: Omit<CatalogOptions, 'root'>): Promise<Catalog | UserError> {
     const [usual, ...others] = this.#candidates('chat')
-    const askAt = (root: string) => catalogOrError(this.#access, { ...options, root })
-    const first = await askAt(usual!)
-    if (!(first instanceof UserError)) this.#keep('chat', usual!)
-    if (!(first instanceof UserError) || !isAboutAddress(first)) return first
+    const askAt = async (root: string): Promise<Catalog | UserError> => {
+      const answer = await catalogOrError(this.#access, { ...options, root })
+      if (!(answer instanceof UserError)) this.#keep('chat', root)
+      return answer
+    }
 
+    const first = await askAt(usual!)
+    if (!(first instanceof UserError) || !isAboutAddress(first)) return first
     for (const root of others) {
       const answer = await askAt(root)
-      if (!(answer instanceof UserError)) this.#keep('chat', root)
       if (!(answer instanceof UserError) || isOfApi(answer)) return answer
     }
-    return others.length === 0 ? first : withOthers(first, others)
+    if (others.length === 0) return first
+    return withHint(first, `Asked too: ${others.map((root) => `${root}/models`).join(', ')}.`)
   }
 
   /** @throws UserError as `probe` does */
@@ -168,18 +171,16 @@ export class GatewayFinder {
 
   /** Where this protocol may hang, the likeliest first; what has answered is the only one. */
   #candidates(protocol: ProtocolName): readonly string[] {
-    const likeliest = rootFor(this.#roots, protocol)
-    const { baseUrl } = this.#access
-    if (protocol !== 'messages')
-      return this.#found.chat ? [likeliest] : unique([likeliest, ...chatRoots(baseUrl)])
-    return this.#found.messages || this.#isMessagesGiven
-      ? [likeliest]
-      : unique([likeliest, ...messagesRoots(baseUrl)])
+    const side = sideOf(protocol)
+    const likeliest = this.#roots[side]
+    if (this.#found[side]) return [likeliest]
+    const others = side === 'messages' ? messagesRoots : chatRoots
+    return [...new Set([likeliest, ...others(this.#access.baseUrl)])]
   }
 
   /** @throws UserError where another question about the chat root has had its answer elsewhere */
   #keep(protocol: ProtocolName, root: string): void {
-    const side = protocol === 'messages' ? 'messages' : 'chat'
+    const side = sideOf(protocol)
     if (this.#found[side] && this.#roots[side] !== root)
       throw new UserError({
         code: 'protocol-unsupported',
@@ -193,20 +194,6 @@ export class GatewayFinder {
 
 type ProbeQuestion = [protocol: ProtocolName, model: string, options?: Omit<ProbeOptions, 'roots'>]
 
-function unique(roots: readonly string[]): readonly string[] {
-  return [...new Set(roots)]
-}
-
-/** The words about the first address, with the others named. */
-function withOthers(
-  { code, message, hint, cause }: UserError,
-  others: readonly string[],
-): UserError {
-  const asked = `Asked too: ${others.map((root) => `${root}/models`).join(', ')}.`
-  return new UserError({
-    code,
-    message,
-    hint: hint === undefined ? asked : `${hint} ${asked}`,
-    cause,
-  })
+function sideOf(protocol: ProtocolName): keyof Roots {
+  return protocol === 'messages' ? 'messages' : 'chat'
 }

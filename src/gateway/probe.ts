@@ -1,7 +1,7 @@
 import { compact } from '../compact.ts'
 import { type ErrorCode, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
-import { ask, errorFor, judge } from './ask.ts'
+import { ask, errorFor, judge, withHint } from './ask.ts'
 import { catalogRequest } from './catalog.ts'
 import type { RequestSpec } from './http/request.ts'
 import { type Answer, maxAnswerBytes, type Outcome } from './judge/answer.ts'
@@ -82,14 +82,7 @@ export async function probe(
 function neither(missing: UserError, roots: readonly string[], protocol: ProtocolName): UserError {
   if (!isAboutAddress(missing)) return missing
   const asked = roots.map((root) => root + requests[protocol]('', false).route.split('?')[0])
-  const { code, message, hint = '', files, cause } = missing
-  return new UserError({
-    code,
-    message,
-    hint: `${hint} No API answers at ${asked.join(', ')}.`.trim(),
-    files,
-    cause,
-  })
+  return withHint(missing, `No API answers at ${asked.join(', ')}.`)
 }
 
 function cureOf({ code }: Outcome, { unservedHint }: ProbeOptions): Partial<Outcome> {

@@ -1,7 +1,8 @@
 import type { Notice } from '../notice.ts'
 
 /** The three protocols of the gateway. */
-export type ProtocolName = 'chat' | 'responses' | 'messages'
+export const protocols = ['chat', 'responses', 'messages'] as const
+export type ProtocolName = (typeof protocols)[number]
 
 /** One entry of the catalog. */
 export interface CatalogModel {

@@ -7,7 +7,7 @@ import { messages } from './codecs/messages.ts'
 import { responses } from './codecs/responses.ts'
 import { isReachable, type ServedModels } from './model/catalog.ts'
 import { builtInAnswer, eventsOf } from './model/model.ts'
-import { isObject, isTooDeep, type JsonObject } from './requests/read.ts'
+import { asObject, type JsonObject, jsonIn } from './requests/read.ts'
 import { Refusal } from './requests/refusal.ts'
 import { InvalidRequest, type ModelRequest } from './requests/request.ts'
 import { type Fault, type FaultName, type FaultTarget, faultFailure } from './settings/faults.ts'
@@ -174,13 +174,8 @@ interface Parsed {
 // The service leaves a body of another type unread and then misses the model.
 function parseBody({ body, isJson }: InferenceRequest): Parsed {
   if (!isJson) return { body: {} }
-  try {
-    const value: unknown = JSON.parse(body)
-    if (isTooDeep(value)) return { body: {}, failure: failures.notJson() }
-    return { body: isObject(value) ? value : {} }
-  } catch {
-    return { body: {}, failure: failures.notJson() }
-  }
+  const value = jsonIn(body)
+  return value === undefined ? { body: {}, failure: failures.notJson() } : { body: asObject(value) }
 }
 
 function requestIn(

@@ -175,44 +175,45 @@ export class Reply {
       onEnd()
       this.#end(response.writableFinished ? 'done' : 'cut', sent.text)
     })
-    response.on('drain', goOn)
-    write()
-
-    function goOn(): void {
+    const goOn = () => {
       clearTimeout(timer)
       timer = setTimeout(write, betweenMs(next))
     }
-
-    const { stalledWriteMs } = this.#limits
-    const tearDownAfter = (frame: string) => this.#tearDownAfter(frame)
-    function write(): void {
+    const write = () => {
       const frame = frames[next++]!
       sent.add(Buffer.from(frame))
       const isLast = next === frames.length
-      if (isLast && ending === 'cut') tearDownAfter(frame)
+      if (isLast && ending === 'cut') this.#tearDownAfter(frame)
       else if (isLast) response.end(frame)
       else if (response.write(frame)) goOn()
-      else timer = setTimeout(() => response.destroy(), stalledWriteMs)
+      else timer = setTimeout(() => response.destroy(), this.#limits.stalledWriteMs)
     }
+    response.on('drain', goOn)
+    write()
   }
 
-  /** Passes an answer on as it comes. Returns what to call with each piece and at the end. */
-  relay(status: number, headers: OutgoingHttpHeaders): RelayWriter {
+  /** Passes an answer on as it comes; `note` is told each piece. */
+  relay(
+    answer: IncomingMessage,
+    headers: OutgoingHttpHeaders,
+    note: (piece: Buffer) => void,
+  ): void {
     const response = this.#response
+    const status = answer.statusCode ?? 0
     const sent = new SentText(this.entry)
     this.#begin(status)
     this.entry.responseHeaders = { ...headers, 'X-Oneapi-Request-Id': this.entry.id }
     response.writeHead(status, this.entry.responseHeaders)
     this.onEnd(() => this.#end(response.writableFinished ? 'done' : 'cut', sent.text))
-    return {
-      write(piece) {
-        sent.add(piece)
-        return response.write(piece)
-      },
-      onDrain: (goOn) => response.on('drain', goOn),
-      end: () => response.end(),
-      destroy: () => response.destroy(),
-    }
+
+    response.on('drain', () => answer.resume())
+    answer.on('data', (piece: Buffer) => {
+      note(piece)
+      sent.add(piece)
+      if (!response.write(piece)) answer.pause()
+    })
+    answer.once('end', () => response.end())
+    answer.once('error', () => response.destroy())
   }
 
   #sendWhole(whole: WholeResponse): void {
@@ -261,15 +262,6 @@ export class Reply {
         this.#onEnd(entry)
       })
   }
-}
-
-/** The far end of an answer that is passed on. */
-export interface RelayWriter {
-  /** False: wait for `onDrain` before the next piece. */
-  write(piece: Buffer): boolean
-  onDrain(goOn: () => void): void
-  end(): void
-  destroy(): void
 }
 
 /** What was sent piece by piece, as far as the log keeps it. */

@@ -5,7 +5,7 @@ import { failures } from './codecs/failure.ts'
 import { isSecretHeader, type LogEntry } from './log/request-log.ts'
 import type { Upstream } from './options.ts'
 import type { Reply } from './reply.ts'
-import { isObject } from './requests/read.ts'
+import { asString, objectIn } from './requests/read.ts'
 import type { Recorder } from './settings/recorder.ts'
 
 /**
@@ -115,14 +115,7 @@ function keyHeaders({ auth }: LogEntry, key: string): OutgoingHttpHeaders {
 
 function handBack(reply: Reply, answer: IncomingMessage, recorder: Recorder | undefined): void {
   const followed = recorder?.follow(reply.entry, answer.headers)
-  const writer = reply.relay(answer.statusCode ?? 0, headersOf(answer.headers))
-  writer.onDrain(() => answer.resume())
-  answer.on('data', (piece: Buffer) => {
-    followed?.add(piece)
-    if (!writer.write(piece)) answer.pause()
-  })
-  answer.once('end', () => writer.end())
-  answer.once('error', () => writer.destroy())
+  reply.relay(answer, headersOf(answer.headers), (piece) => followed?.(piece))
 }
 
 function headersOf(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
@@ -136,12 +129,8 @@ function withoutOrigin(target: string): string {
 
 /** For the log: which model the client asks for, as far as the body says. */
 function noteModel(entry: LogEntry): void {
-  try {
-    const body: unknown = JSON.parse(entry.requestBody)
-    if (!isObject(body)) return
-    if (typeof body['model'] === 'string') entry.modelAsked = body['model']
-    entry.stream = body['stream'] === true
-  } catch {
-    // The upstream will say what is wrong with it.
-  }
+  const body = objectIn(entry.requestBody)
+  if (body === undefined) return
+  entry.modelAsked = asString(body['model'])
+  entry.stream = body['stream'] === true
 }

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path'
+import { compact } from '../compact.ts'
 import { actionOf, type FileEdit, type Plan, sameBytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
@@ -23,6 +24,7 @@ import {
   type RecordedFile,
   type RunDocument,
   type RunRecord,
+  tempOf,
   type World,
 } from './record.ts'
 import { clearStage, fileNow, restore, switchFile, writeTemp } from './restore.ts'
@@ -37,13 +39,7 @@ import {
   stateFolder,
   writeBlobs,
 } from './state.ts'
-import {
-  findTarget,
-  losesAttributes,
-  readIfThere,
-  refuseAsRoot,
-  type TargetFile,
-} from './target.ts'
+import { findTarget, readIfThere, refuseAsRoot, type TargetFile } from './target.ts'
 
 /** What a rollback adds to a plan. */
 interface Restoring {
@@ -106,26 +102,26 @@ function switchAll(
     writeBlobs(world, paths, copiesFor(changes))
     for (const folder of run.folders) {
       place = folder
-      makeFolders(files, [folder], dirname)
+      makeFolders(files, [folder])
     }
     for (const [index, file] of run.files.entries()) {
       place = file.path
       const after = changes[index]?.edit.after ?? null
-      if (after !== null) stage(world, file, temps[index] ?? '', after, run.undoes !== undefined)
+      if (after !== null) stage(world, document, file, after)
     }
 
     place = paths.journal
     files.rename(paths.draft, paths.journal)
     files.fsyncFolder(paths.folder)
-    for (const [index, file] of run.files.entries()) {
+    for (const file of run.files) {
       place = file.path
       if (fileNow(world, file) !== 'old') throw changedNow(world, file)
-      switchFile(world, file, temps[index] ?? '')
+      switchFile(world, file, tempOf(document, file))
     }
 
     place = paths.journal
     for (const temp of temps) clearStage(world, temp)
-    removeEmptyFolders(files, dropFolders, dirname)
+    removeEmptyFolders(files, dropFolders)
     files.rename(paths.journal, paths.record(run.id))
     uncommit = () => files.rename(paths.record(run.id), paths.journal)
     files.fsyncFolder(paths.folder)
@@ -139,14 +135,9 @@ function copiesFor(changes: readonly Change[]): Uint8Array[] {
 }
 
 /** Does all that can fail for want of room or of rights. What is left then is renaming. */
-function stage(
-  world: World,
-  file: RecordedFile,
-  temp: string,
-  bytes: Uint8Array,
-  isRollback: boolean,
-): void {
-  const isComplete = writeTemp(world, file, temp, { bytes, isRestored: isRollback })
+function stage(world: World, document: RunDocument, file: RecordedFile, bytes: Uint8Array): void {
+  const isRestored = document.run.undoes !== undefined
+  const isComplete = writeTemp(world, file, tempOf(document, file), { bytes, isRestored })
   if (isComplete || !world.files.canCopyAttributes()) return
   throw new UserError({
     code: 'not-permitted',
@@ -255,7 +246,8 @@ function refuseReadOnlyMark({ machine }: World, edit: FileEdit, { status }: Targ
 /** Beside an access list the group bits are its mask: alone they would be rights of the group. */
 function refuseMask(world: World, edit: FileEdit, target: TargetFile, mode: number): void {
   const isMoreThanAll = ((mode >> 3) & ~mode & 0o7) !== 0
-  if (!isMoreThanAll || world.machine.os !== 'linux' || !losesAttributes(world, target)) return
+  if (!isMoreThanAll || world.machine.os !== 'linux' || target.status === undefined) return
+  if (world.files.canCopyAttributes()) return
   throw new UserError({
     code: 'not-permitted',
     message: `${shownPath(world.machine, edit.path)} lets its group do more than everybody, and whether an access list says so cannot be told without the cp of coreutils`,
@@ -282,7 +274,7 @@ function changedUnderneath(
   now: Uint8Array | null,
 ): UserError {
   const place = shownPath(world.machine, edit.path)
-  const sha256 = now === null ? null : sha256Of(now)
+  const sha256 = now && sha256Of(now)
   const writer = readRuns(world, paths).runs.find((run) =>
     run.files.some(({ path }) => path === edit.path),
   )
@@ -329,11 +321,11 @@ export function checkTargets(world: World, given: Plan): Notice[] {
   if (machine.os === 'win32' || rewritten.length === 0 || files.canCopyAttributes()) return []
   const places = rewritten.map(({ edit }) => shownPath(machine, edit.path)).join(', ')
   return [
-    {
+    compact({
       code: 'attributes-lost',
       message: `Access lists and extended attributes, where there are any, are not kept: ${places}`,
-      ...(machine.os === 'linux' ? { hint: 'They are kept where coreutils is installed.' } : {}),
-    },
+      hint: machine.os === 'linux' ? 'They are kept where coreutils is installed.' : undefined,
+    }),
   ]
 }
 
@@ -342,7 +334,7 @@ function checkStatePlace(world: World): void {
   const place = stateFolder(machine)
   try {
     const paths = findState(world)
-    const missing = missingFolders(files, place, dirname)
+    const missing = missingFolders(files, place)
     const folders = paths ? [paths.folder, paths.blobs] : [dirname(missing[0] ?? place)]
     for (const folder of folders) if (isThere(files, folder)) checkFolder(world, folder)
   } catch (error) {
@@ -367,26 +359,24 @@ function composeDocument(
 ): RunDocument {
   const now = world.clock.now()
   const names = recordNames(world, paths)
-  const follows = /^run-(.+)\.json$/.exec(names.at(-1) ?? '')?.[1]
+  const follows = names.at(-1)?.slice('run-'.length, -'.json'.length)
   const files = changes.map((change) => recordedFile(change, restoring))
-  const folders = changes
-    .filter(({ edit }) => edit.after !== null)
-    .flatMap(({ target }) => target.missingFolders)
+  const folders = changes.flatMap(({ target }) => target.missingFolders)
 
-  const run: RunRecord = {
+  const run: RunRecord = compact({
     id: nextRunId(now, names),
     at: now.toISOString(),
     home: world.machine.home,
     command: plan.command,
     clients: [...new Set(files.map(({ client }) => client))],
     baseUrl: plan.baseUrl,
-    ...(plan.roots === undefined ? {} : { roots: plan.roots }),
+    roots: plan.roots,
     model: plan.model,
-    ...(restoring === undefined ? {} : { undoes: restoring.undoes }),
-    ...(follows === undefined ? {} : { follows }),
+    undoes: restoring?.undoes,
+    follows,
     files,
     folders: [...new Set(folders)],
-  }
+  })
   return {
     run,
     temps: files.map(
@@ -396,12 +386,15 @@ function composeDocument(
   }
 }
 
-function recordedFile({ edit, target, mode }: Change, restoring: Restoring | undefined) {
+function recordedFile(
+  { edit, target, mode }: Change,
+  restoring: Restoring | undefined,
+): RecordedFile {
   const { status, realPath } = target
   const { client, path, format, scope, holdsSecret, changes, before, after } = edit
   const original = restoring?.files?.get(path)?.before
   const owner = status ?? original ?? { uid: -1, gid: -1 }
-  const recorded: RecordedFile = {
+  return {
     client,
     path,
     realPath,
@@ -414,7 +407,6 @@ function recordedFile({ edit, target, mode }: Change, restoring: Restoring | und
     before: before && status ? asVersion(before, permissionsOf(status), status) : null,
     after: after && asVersion(after, mode, owner),
   }
-  return recorded
 }
 
 function asVersion(
@@ -459,12 +451,12 @@ function asApplied(plan: Plan, run: RunRecord | undefined): Applied {
     files: plan.edits.map((edit) => {
       const recorded = run?.files.find(({ path }) => path === edit.path)
       const note = recorded && noteOn(recorded, run?.undoes !== undefined)
-      return {
+      return compact({
         path: edit.path,
         client: edit.client,
         action: recorded ? actionOf(edit) : 'unchanged',
-        ...(note === undefined ? {} : { note }),
-      }
+        note,
+      })
     }),
   }
 }

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { dirname } from 'node:path'
 import type { Bytes } from '../edits/plan.ts'
 import { type FilesState, UserError } from '../errors.ts'
 import type { Files, Machine } from '../platform/platform.ts'
@@ -57,7 +58,7 @@ function writeWhole(files: Files, handle: number, bytes: Bytes): void {
 }
 
 /** Makes the folders that are not there, each durably in its parent. */
-export function makeFolders(files: Files, folders: readonly string[], parentOf: ParentOf): void {
+export function makeFolders(files: Files, folders: readonly string[]): void {
   for (const folder of folders) {
     if (isThere(files, folder)) continue
     try {
@@ -66,30 +67,23 @@ export function makeFolders(files: Files, folders: readonly string[], parentOf: 
       // Another run has just made it.
       if (codeOf(error) !== 'EEXIST') throw error
     }
-    files.fsyncFolder(parentOf(folder))
+    files.fsyncFolder(dirname(folder))
   }
 }
 
-type ParentOf = (path: string) => string
-
 /** The folders on the way to `path`, and itself, that are not there; outermost first. */
-export function missingFolders(files: Files, path: string, parentOf: ParentOf): string[] {
+export function missingFolders(files: Files, path: string): string[] {
   const missing: string[] = []
-  for (let folder = path; !isThere(files, folder); folder = parentOf(folder))
-    missing.unshift(folder)
+  for (let folder = path; !isThere(files, folder); folder = dirname(folder)) missing.unshift(folder)
   return missing
 }
 
 /** Removes folders, innermost first, as far as nothing is in them. */
-export function removeEmptyFolders(
-  files: Files,
-  folders: readonly string[],
-  parentOf: ParentOf,
-): void {
+export function removeEmptyFolders(files: Files, folders: readonly string[]): void {
   for (const folder of folders.toReversed())
     attempt(() => {
       files.rmdir(folder)
-      files.fsyncFolder(parentOf(folder))
+      files.fsyncFolder(dirname(folder))
     })
 }
 
@@ -138,9 +132,9 @@ export function withFilesState(error: unknown, files: FilesState): unknown {
 
 /** Node's error as one that a person can act on. A `UserError` passes as it is. */
 export function fileFailure(machine: Machine, path: string, error: unknown): unknown {
-  if (error instanceof UserError || !(error instanceof Error)) return error
+  if (error instanceof UserError) return error
   const { code, syscall = '' } = error as NodeJS.ErrnoException
-  if (code === undefined || error instanceof RangeError) return error
+  if (code === undefined) return error
 
   const isMove = syscall === 'rename' || syscall === 'unlink'
   const what = isMove ? (moveFailures[code] ?? fileFailures[code]) : fileFailures[code]

@@ -149,14 +149,8 @@ function isAlive({ processes, clock }: World, holder: LockHolder): boolean {
 
 /** A lock that this very process could not give back: it never takes two. */
 function isOurOwn(world: World, holder: LockHolder): boolean {
-  const own = ourselves(world)
-  return (
-    own.startTime !== '' &&
-    own.pid === holder.pid &&
-    own.startTime === holder.startTime &&
-    own.bootId === holder.bootId &&
-    own.host === holder.host
-  )
+  const own = { ...ourselves(world), since: holder.since }
+  return own.startTime !== '' && holderName(own) === holderName(holder)
 }
 
 function shownHolder(holder: LockHolder | 'unknown' | undefined, { processes }: World): string {

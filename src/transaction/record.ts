@@ -105,6 +105,11 @@ export interface RunDocument {
   readonly dropFolders: readonly string[]
 }
 
+/** Where the new version of one of the run's files is made. */
+export function tempOf({ run, temps }: RunDocument, file: RecordedFile): string {
+  return temps[run.files.indexOf(file)] as string
+}
+
 /** Counts up when an older repoint could no longer read the document. */
 const documentVersion = 1
 
@@ -117,7 +122,7 @@ export function encodeDocument({ run, temps, dropFolders }: RunDocument): Uint8A
 /** @returns undefined for anything but a sound document of this version */
 export function decodeDocument(bytes: Uint8Array): RunDocument | undefined {
   try {
-    const { sha256, ...body } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    const { sha256, ...body } = JSON.parse(new TextDecoder().decode(bytes))
     return body.version === documentVersion && sha256 === sumOf(body) ? body : undefined
   } catch {
     return undefined

@@ -14,7 +14,13 @@ import {
   withFilesState,
 } from './files.ts'
 import { withLock } from './lock.ts'
-import type { FileVersion, RecordedFile, RunDocument, World } from './record.ts'
+import {
+  type FileVersion,
+  type RecordedFile,
+  type RunDocument,
+  tempOf,
+  type World,
+} from './record.ts'
 import {
   findState,
   nextRunId,
@@ -92,7 +98,7 @@ function discardDraft(world: World, paths: StatePaths): Settled | undefined {
 function discard(world: World, paths: StatePaths, { run, temps }: RunDocument): void {
   const { files } = world
   for (const temp of temps) clearStage(world, temp)
-  removeEmptyFolders(files, run.folders, dirname)
+  removeEmptyFolders(files, run.folders)
   removeUnnamedBlobs(world, paths)
   unlessGone(() => files.unlink(paths.draft))
   files.fsyncFolder(paths.folder)
@@ -107,18 +113,19 @@ function restoreJournal(world: World, paths: StatePaths): Settled | undefined {
   const { run } = document
   let place = paths.journal
   try {
-    const found = run.files.map((file, index) => {
+    const found = run.files.map((file) => {
       place = file.path
-      return lookAt(world, file, document.temps[index] ?? '')
+      return lookAt(world, file, tempOf(document, file))
     })
     const back = goingBack(run.files, found)
-    const copies = new Map(back.map((file) => [file, copyToPutBack(world, file)]))
+    const copies = new Map(
+      back.map((file) => [file, file.before && readBlob(world, file.before.sha256)]),
+    )
 
     for (const file of back.toReversed()) {
       place = file.path
-      const temp = document.temps[run.files.indexOf(file)] ?? ''
       if (found[run.files.indexOf(file)] === 'new')
-        putBack(world, document, { file, temp, bytes: copies.get(file) ?? null })
+        putBack(world, document, file, copies.get(file) ?? null)
       // The rename may have been seen and yet not be durable.
       else unlessGone(() => files.fsyncFolder(dirname(file.realPath)))
     }
@@ -189,23 +196,16 @@ function goingBack(files: readonly RecordedFile[], found: readonly FoundFile[]):
   })
 }
 
-function copyToPutBack(world: World, { before }: RecordedFile): Uint8Array | null {
-  return before && readBlob(world, before.sha256)
-}
-
 function putBack(
   world: World,
   document: RunDocument,
-  one: {
-    readonly file: RecordedFile
-    readonly temp: string
-    readonly bytes: Uint8Array | null
-  },
+  file: RecordedFile,
+  bytes: Uint8Array | null,
 ): void {
-  const { file, temp, bytes } = one
+  const temp = tempOf(document, file)
   const backwards: RecordedFile = { ...file, before: file.after, after: file.before }
   if (bytes !== null) {
-    makeFolders(world.files, document.dropFolders, dirname)
+    makeFolders(world.files, document.dropFolders)
     clearStage(world, temp)
     writeTemp(world, backwards, temp, { bytes, isRestored: true })
   }

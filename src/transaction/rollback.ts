@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { compact } from '../compact.ts'
 import { actionOf, type Bytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { applyPlan } from './apply.ts'
@@ -233,13 +234,15 @@ function planTo(
       model: target.model,
       edits: undone.map(({ edit }) => edit),
     },
-    files: undone.map(({ edit, kept, note }) => ({
-      path: edit.path,
-      client: edit.client,
-      action: actionOf(edit),
-      kept,
-      ...(note === undefined ? {} : { note }),
-    })),
+    files: undone.map(({ edit, kept, note }) =>
+      compact({
+        path: edit.path,
+        client: edit.client,
+        action: actionOf(edit),
+        kept,
+        note,
+      }),
+    ),
   }
 }
 
@@ -303,8 +306,7 @@ function stepsOf(
     steps.push({ file: recorded, isBehindGap, stands: isAnyStanding })
     isBehindGap = false
   }
-  const [first = { file, isBehindGap: false, stands: false }, ...rest] = steps
-  return [first, ...rest]
+  return steps as [RecordedStep, ...RecordedStep[]]
 }
 
 /** Carries out what `planRollback` has planned. @throws as `applyPlan` does */

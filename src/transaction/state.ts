@@ -76,12 +76,11 @@ export function findState(world: World): StatePaths | undefined {
 export function openState(world: World): StatePaths {
   const { files, machine } = world
   const paths = statePaths(machine)
-  const { dirname } = pathRules(machine)
   try {
     refuseAsRoot(world, paths.folder)
-    makeFolders(files, missingFolders(files, paths.folder, dirname), dirname)
+    makeFolders(files, missingFolders(files, paths.folder))
     checkIsSafe(world, paths)
-    makeFolders(files, [paths.blobs], dirname)
+    makeFolders(files, [paths.blobs])
     return paths
   } catch (error) {
     throw fileFailure(machine, paths.folder, error)
@@ -184,7 +183,6 @@ export function copyOf(world: World, version: FileVersion | null): Bytes | null 
 }
 
 function readCopy({ files }: World, paths: StatePaths, sha256: string): Bytes | undefined {
-  if (!/^[0-9a-f]{64}$/.test(sha256)) return undefined
   try {
     const stored = files.read(paths.blob(sha256), maxBlobBytes)
     const bytes =
@@ -296,7 +294,7 @@ export function nextRunId(now: Date, names: readonly string[]): string {
     /^run-(\d{8}T\d{6}Z)-([0-9a-f]+)\./.exec(names.at(-1) ?? '') ?? []
   if (stamp <= newestStamp) return `${newestStamp}-${successor(newestEnd)}`
   // Below 8000, so that there is room to count up within one second.
-  const end = Number.parseInt(randomName().slice(0, 4), 16) & 0x7fff
+  const end = Number.parseInt(randomName(), 16) & 0x7fff
   return `${stamp}-${end.toString(16).padStart(4, '0')}`
 }
 

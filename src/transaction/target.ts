@@ -40,7 +40,7 @@ export function findTarget(files: Files, machine: Machine, path: string): Target
     const status = lstatIfThere(files, current)
 
     if (status === undefined) {
-      const missing = missingFolders(files, dirname(current), dirname)
+      const missing = missingFolders(files, dirname(current))
       if (links > 0 && missing.length > 0)
         throw conflict(
           `is a symbolic link into a folder that does not exist: ${shownPath(machine, current)}`,
@@ -135,7 +135,7 @@ export function refuseAsRoot(world: World, path: string): void {
       throw refuse(`belongs to another user, or lies in a folder that does: ${place}`)
 }
 
-function isRoot({ machine, processes }: World): boolean {
+function isRoot({ machine, processes }: Pick<World, 'machine' | 'processes'>): boolean {
   return processes.uid === 0 && machine.os !== 'win32'
 }
 
@@ -154,12 +154,12 @@ function foreignHome({ machine }: World, owner: number): UserError {
 
 /** Of what stands at `path`, else of the nearest folder around it. */
 function ownerOf(files: Files, path: string): number {
-  const missing = missingFolders(files, path, dirname)
+  const missing = missingFolders(files, path)
   return files.stat(dirname(missing[0] ?? `${path}/.`)).uid
 }
 
 function realPathNow(files: Files, path: string): string {
-  const missing = missingFolders(files, path, dirname)
+  const missing = missingFolders(files, path)
   if (missing.length > 0) return realPathOf(files, path, missing) ?? path
   let real = path
   unlessGone(() => {
@@ -170,10 +170,9 @@ function realPathNow(files: Files, path: string): string {
 
 /** What to say first where `sudo` leads to root's own home: most likely it was not meant. */
 export function rootNotice(world: Pick<World, 'machine' | 'processes' | 'files'>): Notice[] {
-  const { machine, processes, files } = world
+  const { machine, files } = world
   const { SUDO_UID: caller } = machine.env
-  if (processes.uid !== 0 || machine.os === 'win32' || !caller || caller === '0') return []
-  if (ownerOf(files, machine.home) !== 0) return []
+  if (!isRoot(world) || !caller || caller === '0' || ownerOf(files, machine.home) !== 0) return []
   return [
     {
       code: 'runs-as-root',
@@ -181,9 +180,4 @@ export function rootNotice(world: Pick<World, 'machine' | 'processes' | 'files'>
       hint: 'For your own clients run it without sudo.',
     },
   ]
-}
-
-/** Whether `copyAttributes` would lose what nobody can see: access lists and extended attributes. */
-export function losesAttributes({ files, machine }: World, { status }: TargetFile): boolean {
-  return status !== undefined && machine.os !== 'win32' && !files.canCopyAttributes()
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { compact } from '../compact.ts'
 import type { ConfigDocument } from '../edits/edit.ts'
 import { formatOf } from '../edits/format.ts'
 import { type Bytes, type FileEdit, type KeyPath, sameBytes } from '../edits/plan.ts'
@@ -138,7 +139,6 @@ export function undoFile(
 
   const documentNow = current.bytes && parsed(target, current.bytes)
   const documentAfter = after && parsed(target, after)
-  const oldMode = modeAlone(current, newest, target, after)
   const isGone = current.bytes === null && newest.after !== null
   const gone = isGone && !force ? boundKeys : []
   const changed = boundKeys.filter((bound) => kept.some((key) => startsWith(key, bound)))
@@ -152,7 +152,7 @@ export function undoFile(
   }))
 
   return {
-    edit: {
+    edit: compact({
       client,
       path,
       format,
@@ -161,10 +161,10 @@ export function undoFile(
       changes,
       before: current.bytes,
       after,
-      ...(oldMode === undefined ? {} : { mode: oldMode }),
-    },
+      mode: modeAlone(current, newest, target, after),
+    }),
     kept,
-    ...(note === undefined ? {} : { note }),
+    ...compact({ note }),
     isGone,
     changedBound: changed.filter((key) => !isTakenOut(key)),
     addressGone: addressGone(

@@ -74,6 +74,14 @@ describe('what droid believes', () => {
     ['of two with one id the first', home({}, [{ ...entry, model: 'first' }]), { model: 'first' }],
     ['beside what is no entry', home({}, ['x', null, 7]), { model: 'big' }],
     [
+      'by its model, beside names that are none',
+      home(chosen('custom:other'), [
+        { ...entry, id: undefined, model: {} },
+        { ...other, displayName: {} },
+      ]),
+      { model: 'other' },
+    ],
+    [
       'by the older key where the newer is not there',
       home({ model: 'custom:gateway', sessionDefaultSettings: {} }),
       { model: 'big' },

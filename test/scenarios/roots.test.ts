@@ -1,5 +1,7 @@
+import { chmodSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { type RunningProvider, startProvider } from '../providers/server.ts'
+import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
@@ -150,4 +152,29 @@ test('from an address for messages the one for chat is found', async () => {
   expect(written(home, provider)[0]).toBe('/v1')
   expect((await runHere(home, args, env(provider))).json).toMatchObject({ changed: false })
   expect((await runHere(home, ['status', '--exit-code'])).status).toBe(0)
+})
+
+test('run finds the root of messages where only the one for chat has answered, and keeps it', async () => {
+  const provider = await provide('DeepSeek')
+  const home = aHome()
+  home.put('bin/claude', '#!/bin/sh\necho "$@"\n')
+  chmodSync(home.at('bin/claude'), 0o755)
+  const PATH = `${home.at('bin')}:${process.env['PATH']}`
+  const line = `opencode --name deep --model deepseek-flash --base-url ${provider.origin} --yes`
+  expect(await runHere(home, line.split(' '), env(provider))).toMatchObject({ status: 0 })
+
+  for (const posts of [1, 0]) {
+    provider.clearRequests()
+    const { status, stdout } = await runCli(home, ['run', 'deep', '--', 'claude'], {
+      env: { PATH },
+    })
+    expect({ status, stdout }).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining(`${provider.origin}/anthropic"`),
+    })
+    const answered = provider
+      .requests()
+      .filter((one) => one.method === 'POST' && one.status === 200)
+    expect(answered).toHaveLength(posts)
+  }
 })

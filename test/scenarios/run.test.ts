@@ -250,6 +250,39 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
     },
   )
 
+  describe('at a gateway of whose models no rule chooses one', () => {
+    let three: Gateway
+    beforeAll(async () => {
+      const [entry] = builtInCatalog
+      const models = ['up/one', 'up/two'].map((id) => ({ ...entry!, id }))
+      three = await startGateway({ port: 0, key: keys.one, models })
+    })
+    afterAll(() => three.close())
+
+    async function aHomeWithThree(): Promise<Home> {
+      const home = await aHomeBetween()
+      const line = `opencode --name three --model up/one --base-url ${three.url} --yes`
+      await runHere(home, line.split(' '), { REPOINT_API_KEY: keys.one })
+      return home
+    }
+
+    test('it is the one that is named, before or behind the name of the gateway', async () => {
+      const home = await aHomeWithThree()
+      const lines = ['--model up/two three claude', 'three --timeout 9 --model up/two -- claude']
+      for (const line of [...lines, 'three --model=up/two claude'])
+        expect((await started(home, [...line.split(' '), '-p'])).args.join(' ')).toMatch(
+          /"model":"sonnet".*up\/two.* -p$|up\/two.* -p$/,
+        )
+    })
+
+    test('it is the one that proved the gateway where none is named', async () => {
+      const home = await aHomeWithThree()
+      const { args, stderr } = await started(home, ['three', 'codex', '--model', 'its-own'])
+      expect(stderr).toContain('model up/one')
+      expect(args.slice(-2)).toEqual(['--model', 'its-own'])
+    })
+  })
+
   test.each([
     ['an unknown name', ['tow', 'other'], 2, 'Did you mean two?'],
     ['a command that is not there', ['two', 'no-such-program'], 2, 'Cannot run no-such-program'],

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
@@ -52,6 +52,22 @@ async function use(home: Home, ...args: string[]) {
 }
 
 describe('repoint use', () => {
+  test('takes the model that is named where no rule chooses one', async () => {
+    const models = ['up/one', 'up/two'].map((id) => ({ ...builtInCatalog[0]!, id }))
+    const three = await startGateway({ port: 0, key: keys.one, models })
+    onTestFinished(() => three.close())
+    const home = aHome()
+    await setUp(home, three, 'opencode', '--name', 'three', '--model', 'up/one')
+
+    const refused = await use(home, 'three', 'codex', 'claude', '--yes')
+    expect(refused).toMatchObject({ status: 2, json: { changed: false } })
+    const named = await use(home, 'three', 'codex', 'claude', '--model', 'up/two', '--yes')
+    expect(named).toMatchObject({ status: 0, json: { changed: true, model: 'up/two' } })
+    expect(home.text('.claude/settings.json')).toContain(
+      '"ANTHROPIC_DEFAULT_HAIKU_MODEL": "up/two"',
+    )
+  })
+
   test('leaves out a client whose file cannot be read, and says so', async () => {
     const home = await aHomeBetween()
     home.put('.claude/settings.json', '{ broken')

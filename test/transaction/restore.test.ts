@@ -1,12 +1,13 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { UserError } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
+import { applyForget } from '../../src/transaction/forget.ts'
 import type { World } from '../../src/transaction/record.ts'
 import { settle } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { listRuns, stateFolder } from '../../src/transaction/state.ts'
-import { aPairPlan } from '../support/a-plan.ts'
+import { aPairPlan, aPlan, settingsEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
@@ -174,6 +175,163 @@ describe('recovery', () => {
     })
     expect(settle(world)).toMatchObject({ outcome: 'restored' })
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
+  })
+})
+
+describe('recovery, step by step', () => {
+  const failing = (code: string) => () => {
+    throw Object.assign(new Error(code), { code })
+  }
+
+  test('a draft that was cut off while it was written goes, and nothing is said', () => {
+    const home = aHome({ '.local/state/repoint/draft.json': '{"version": 1, "ru' })
+    chmodSync(state(home), 0o700)
+    expect(settle(worldIn(home))).toBeUndefined()
+    expect(readdirSync(state(home))).toEqual([])
+  })
+
+  test('a discarded run takes the folders along that it made', () => {
+    const home = aHome()
+    killedBefore(home, '/journal.json')
+    expect(Object.keys(home.snapshot())).toContain('.codex')
+    expect(settle(worldIn(home))).toMatchObject({
+      outcome: 'discarded',
+      files: [home.at('.codex/auth.json'), home.at('.codex/config.toml')],
+    })
+    expect(home.snapshot()).toEqual({})
+  })
+
+  test('a run that made files and folders is taken back whole', () => {
+    const home = aHome()
+    killedWhileSwitching(home, { isAllSwitched: true })
+    expect(settle(worldIn(home))).toMatchObject({ outcome: 'restored', left: [] })
+    expect(home.snapshot()).toEqual({})
+  })
+
+  test('a rollback that was cut off at its end gives files and folders again, with their modes', () => {
+    const home = aHome()
+    applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
+    chmodSync(home.at('.codex/config.toml'), 0o664)
+    const before = home.snapshot()
+    killedBefore(home, /run-.*\.json$/, (world) => applyRollback(world, planRollback(world)!))
+    expect(home.snapshot()).toEqual({})
+    const umask = process.umask(0o077)
+    onTestFinished(() => void process.umask(umask))
+    expect(settle(worldIn(home))).toMatchObject({ outcome: 'restored', left: [] })
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('nothing of ours stays beside a file that is left, nor of one that was never switched', () => {
+    const home = aHome(oldPair)
+    killedWhileSwitching(home)
+    home.put('.codex/auth.json', newerLogin)
+    expect(settle(worldIn(home))).toMatchObject({
+      outcome: 'left',
+      files: [home.at('.codex/config.toml')],
+      left: [home.at('.codex/auth.json')],
+    })
+    expect(readdirSync(home.at('.codex')).sort()).toEqual(['auth.json', 'config.toml'])
+    expect(home.text('.codex/config.toml')).toBe(oldConfig)
+  })
+
+  test('what one client’s file was changed to does not hold another client back', () => {
+    const home = aHome({ ...oldPair, '.claude/settings.json': '{"model": "opus"}\n' })
+    killedBefore(home, /run-.*\.json$/, (world) =>
+      applyPlan(
+        world,
+        aPlan([settingsEdit(sourceIn(home)), ...aPairPlan(sourceIn(home)).edits], 'setup'),
+      ),
+    )
+    home.put('.claude/settings.json', '{"theirs": true}\n')
+    expect(settle(worldIn(home))).toMatchObject({
+      outcome: 'left',
+      left: [home.at('.claude/settings.json')],
+    })
+    expect(home.text('.codex/auth.json')).toBe(oldAuth)
+    expect(home.text('.codex/config.toml')).toBe(oldConfig)
+  })
+
+  test('where both files were changed since, both stay', () => {
+    const home = aHome(oldPair)
+    killedWhileSwitching(home, { isAllSwitched: true })
+    home.put('.codex/auth.json', newerLogin)
+    home.put('.codex/config.toml', 'theirs = 1\n')
+    expect(settle(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(home.text('.codex/auth.json')).toBe(newerLogin)
+    expect(home.text('.codex/config.toml')).toBe('theirs = 1\n')
+  })
+
+  test('a folder in the place of a file is something of others', () => {
+    const home = aHome(oldPair)
+    killedWhileSwitching(home, { isAllSwitched: true })
+    rmSync(home.at('.codex/config.toml'))
+    home.put('.codex/config.toml/theirs', 'x')
+    expect(settle(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(home.text('.codex/config.toml/theirs')).toBe('x')
+  })
+
+  test('a file in the place of the folder: nothing of ours is looked for in it', () => {
+    const home = aHome()
+    killedBefore(home, '/journal.json')
+    rmSync(home.at('.codex'), { recursive: true })
+    home.put('.codex', 'theirs')
+    expect(settle(worldIn(home))).toMatchObject({ outcome: 'discarded' })
+    expect(home.text('.codex')).toBe('theirs')
+  })
+
+  test('a file that is too large to be read now is no damage of the journal', () => {
+    const home = aHome(oldPair)
+    killedWhileSwitching(home)
+    home.put('.codex/config.toml', '#'.repeat(1_000_001))
+    expect(failureOf(() => settle(worldIn(home)))).toMatchObject({
+      code: 'config-conflict',
+      files: 'pending',
+    })
+    expect(existsSync(`${state(home)}/journal.json`)).toBe(true)
+  })
+
+  test('the files of a journal whose copies are gone are named, with its own id', () => {
+    const home = aHome(oldPair)
+    killedWhileSwitching(home)
+    const { run } = JSON.parse(readFileSync(`${state(home)}/journal.json`, 'utf8'))
+    rmSync(`${state(home)}/blobs`, { recursive: true })
+    const error = failureOf(() => settle(worldIn(home)))
+    expect(error.message).toContain(`run-${run.id}.json`)
+    expect(error.hint).toContain(': ~/.codex/auth.json, ~/.codex/config.toml')
+    expect(error.cause).toMatchObject({ code: 'backup-missing' })
+  })
+
+  test('a disk that fails is said by the place', () => {
+    const home = aHome(oldPair)
+    killedBefore(home, '/journal.json')
+    const world = worldIn(home)
+    const blind = withCalls(world, {
+      lstat: (path) => (path.endsWith('journal.json') ? failing('EIO')() : world.files.lstat(path)),
+    })
+    expect(failureOf(() => settle(blind)).message).toContain('~/.local/state/repoint cannot be')
+    const stuck = withCalls(world, {
+      unlink: (path) => (path.endsWith('draft.json') ? failing('EIO')() : world.files.unlink(path)),
+    })
+    expect(failureOf(() => settle(stuck)).message).toContain('repoint/draft.json cannot be')
+    const held = withCalls(world, {
+      unlink: (path) =>
+        path.includes('/.repoint-') ? failing('EACCES')() : world.files.unlink(path),
+    })
+    expect(failureOf(() => settle(held)).code).toBe('not-permitted')
+    expect(settle(world)).toMatchObject({ outcome: 'discarded' })
+  })
+
+  test('comes first in a run and in forget, too', () => {
+    for (const work of [
+      (world: World, home: Home) => applyPlan(world, aPlan([settingsEdit(sourceIn(home))])),
+      (world: World) => applyForget(world, { runs: [], damaged: [], originals: [] }),
+    ]) {
+      const home = aHome(oldPair)
+      killedWhileSwitching(home)
+      work(worldIn(home), home)
+      expect(home.text('.codex/auth.json')).toBe(oldAuth)
+      expect(readdirSync(state(home))).not.toContain('journal.json')
+    }
   })
 })
 

@@ -13,10 +13,10 @@ import {
   type SetupOptions,
   usualSlot,
 } from '../client.ts'
-import { pathsOf } from '../paths.ts'
+import { layersThere, pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { testedVersions } from '../tested.ts'
-import { brokenText, fileOf, layersOf, originOf, readFile, rootOf } from '../texts.ts'
+import { brokenText, fileOf, originOf, readFile, rootOf } from '../texts.ts'
 import { isDiscovering, ourKeys } from './choice.ts'
 import { readCustomHeaders } from './headers.ts'
 import { chooseMapped, chooseSlots, usesOfMapping, usesOfSlots } from './models.ts'
@@ -25,6 +25,7 @@ import { forOneRun } from './one-run.ts'
 import { isBefore, tableVersions } from './sent.ts'
 import {
   type ClaudeSettings,
+  hasLogin,
   inEnv,
   isMapping,
   names,
@@ -49,7 +50,6 @@ const demoFiles = {
 const shared = {
   binary: {
     command: 'claude',
-    versionArgs: ['--version'],
     testedVersions: testedVersions(tested),
     pingArgs,
     // Read from its settings too, before its first connection (2.1.197 and 2.1.329, 2026-11-22).
@@ -130,22 +130,20 @@ function claudeFiles(machine: Machine, look: Look): readonly ConfigFile[] {
   const project = join(machine.cwd, '.claude')
   const managed = managedFolder(machine)
   const drops = join(managed, 'managed-settings.d')
-  const layers = [
-    { role: 'credentials', path: join(home, '.credentials.json') },
-    { role: 'state', path: join(own ?? machine.home, '.claude.json') },
-    { role: 'project', path: join(project, 'settings.json') },
-    { role: 'project', path: join(project, 'settings.local.json') },
-    { role: 'managed', path: join(managed, 'managed-settings.json') },
-    ...look
-      .entries(drops)
-      .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
-      .map((name) => ({ role: 'managed', path: join(drops, name) })),
-  ]
+  const dropped = look
+    .entries(drops)
+    .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
   return [
     { role: 'settings', path: settings, format: 'json', holdsSecret: true, use: 'target' },
-    ...layers
-      .filter(({ path }) => path !== settings && look.exists(path))
-      .map((layer) => ({ ...layer, format: 'json', holdsSecret: true, use: 'layer' }) as const),
+    ...layersThere(look, settings, [
+      ['credentials', [join(home, '.credentials.json')]],
+      ['state', [join(own ?? machine.home, '.claude.json')]],
+      ['project', ['settings.json', 'settings.local.json'].map((name) => join(project, name))],
+      [
+        'managed',
+        [join(managed, 'managed-settings.json'), ...dropped.map((name) => join(drops, name))],
+      ],
+    ]),
   ]
 }
 
@@ -226,23 +224,22 @@ function readBackClaude(texts: FileTexts): Settings {
   const isKeyAlone = key !== undefined && !env[names.token]
   const headers = readCustomHeaders(env[names.headers])
   const slotModels = slotModelsIn(settings)
-  const hasLogin = layersOf(texts, 'credentials').some((layer) => layer.bytes !== null)
-  return {
-    ...(url === undefined ? {} : { root: rootOf(url) }),
+  return compact({
+    root: url && rootOf(url),
     ...(skipped === undefined ? modelIn(settings) : {}),
-    ...(key === undefined ? {} : { key, keyPath: file.path }),
-    ...(isKeyAlone ? { keyHeader: 'x-api-key' as const } : {}),
-    ...(headers.length === 0 ? {} : { headers }),
-    ...(Object.keys(slotModels).length === 0 ? {} : { slotModels }),
-    ...(env[names.authorities] ? { caFile: env[names.authorities] } : {}),
-    ...(env[names.subagent] ? { subagentModel: env[names.subagent] } : {}),
-    ...(env[names.smallFast] ? { smallModel: env[names.smallFast] } : {}),
-    ...(Number(env[names.contextTokens]) > 0
-      ? { contextWindow: Number(env[names.contextTokens]) }
-      : {}),
-    ...(isDiscovering(settings) ? { isDiscovering: true } : {}),
-    ...(env[names.attribution] === '0' ? { hidesAttribution: true } : {}),
-    ...(key === undefined && hasLogin ? { login: 'a saved login' } : {}),
-    ...(skipped === undefined ? {} : { broken: brokenText(file.path, skipped) }),
-  }
+    key,
+    keyPath: key && file.path,
+    keyHeader: isKeyAlone ? ('x-api-key' as const) : undefined,
+    headers: headers.length === 0 ? undefined : headers,
+    slotModels: Object.keys(slotModels).length === 0 ? undefined : slotModels,
+    caFile: env[names.authorities] || undefined,
+    subagentModel: env[names.subagent] || undefined,
+    smallModel: env[names.smallFast] || undefined,
+    contextWindow:
+      Number(env[names.contextTokens]) > 0 ? Number(env[names.contextTokens]) : undefined,
+    isDiscovering: isDiscovering(settings) || undefined,
+    hidesAttribution: env[names.attribution] === '0' || undefined,
+    login: key === undefined && hasLogin(texts) ? 'a saved login' : undefined,
+    broken: skipped && brokenText(file.path, skipped),
+  })
 }

@@ -1,3 +1,4 @@
+import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import {
   type ChosenModel,
@@ -7,6 +8,7 @@ import {
   onlyModel,
 } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
+import type { Notice } from '../../notice.ts'
 import {
   type ModelChoice,
   type ModelUse,
@@ -19,7 +21,7 @@ import { aboutNames, checkedModel, type WindowHabit, windowOf } from '../models.
 import { aboutFilled, fillSlots, type Pins } from './fill.ts'
 import { knowsModel, slotWithoutModel } from './sent.ts'
 import { withoutWindow } from './settings.ts'
-import { firstAsked } from './start.ts'
+import { firstAsked, type Start } from './start.ts'
 
 /** GPT models for the slots and for subagents. Undefined: no rule fits. */
 function gptMapping(
@@ -43,35 +45,10 @@ export function chooseSlots(
   const slot = options.slot ?? usualSlot
   const named = checkedPins(catalog, options, slot)
   const filled = fillSlots({ catalog, options, slot, named, version })
-  const pins = { ...named, ...filled }
-  const start = startOf(options, slot, pins)
   const subagentModel =
     options.subagentModel && checkedAsWritten(catalog, options, options.subagentModel)
-  const pinned = [...Object.values(pins), ...(subagentModel ? [subagentModel] : [])]
-  const window = windowOf(catalog, pinned, options, windows(version))
-  const { notes, ...first } = firstAsked({
-    command: 'claude',
-    slot: slotTaken(options, slot, version),
-    pins: idsOf(start.pins),
-    catalog,
-    version,
-  })
-  return {
-    ...first,
-    alsoSent: pinned.map(withoutWindow),
-    model: start.pins[slot] ?? slot,
-    slot,
-    ...start.instead,
-    slotModels: pins,
-    ...(subagentModel ? { subagentModel } : {}),
-    ...window,
-    notes: [
-      ...aboutNames(catalog, askedFor(options), options),
-      ...aboutFilled(filled, catalog),
-      ...notes,
-      ...window.notes,
-    ],
-  }
+  const asked = { command: 'claude', catalog, options, version } as const
+  return choiceOf(asked, { ...named, ...filled }, subagentModel, aboutFilled(filled, catalog))
 }
 
 /**
@@ -86,29 +63,50 @@ export function chooseMapped(
 ): ModelChoice {
   const slot = options.slot ?? usualSlot
   const slotModels = mappedSlots(catalog, options, checkedPins(catalog, options, slot))
-  const start = startOf(options, slot, slotModels)
   const subagentModel = options.subagentModel
     ? checkedAsWritten(catalog, options, options.subagentModel)
     : ((catalog && gptMapping(catalog).subagent?.id) ?? slotModels.haiku)
-  const used = [...Object.values(slotModels), subagentModel]
+  return choiceOf({ command: 'claude-gpt', catalog, options, version }, slotModels, subagentModel)
+}
+
+interface Asked extends Pick<Start, 'command' | 'catalog' | 'version'> {
+  readonly options: SetupOptions
+}
+
+function choiceOf(
+  { command, catalog, options, version }: Asked,
+  slotModels: Pins,
+  subagentModel: string | undefined,
+  aboutSlots: readonly Notice[] = [],
+): ModelChoice {
+  const slot = options.slot ?? usualSlot
+  // A slot or a model that is named says more than what stands there.
+  const startModel = (options.slot ?? options.model) === undefined ? options.startModel : undefined
+  // What is started with in the place of a slot is asked for as its pin would be.
+  const pins = startModel === undefined ? slotModels : { ...slotModels, [slot]: startModel }
+  const used = [...Object.values(slotModels), ...(subagentModel ? [subagentModel] : [])]
   const window = windowOf(catalog, used, options, windows(version))
   const { notes, ...first } = firstAsked({
-    command: 'claude-gpt',
+    command,
     slot: slotTaken(options, slot, version),
-    pins: idsOf(start.pins),
+    pins: idsOf(pins),
     catalog,
     version,
   })
   return {
     ...first,
     alsoSent: used.map(withoutWindow),
-    model: start.pins[slot]!,
+    model: pins[slot] ?? slot,
     slot,
-    ...start.instead,
+    ...compact({ startModel, subagentModel: subagentModel || undefined }),
     slotModels,
-    subagentModel,
     ...window,
-    notes: [...aboutNames(catalog, askedFor(options), options), ...notes, ...window.notes],
+    notes: [
+      ...aboutNames(catalog, askedFor(options), options),
+      ...aboutSlots,
+      ...notes,
+      ...window.notes,
+    ],
   }
 }
 
@@ -164,17 +162,6 @@ function slotTaken(
 ): Slot {
   const isOwn = isSlotUnnamed && isConfigured && version !== undefined
   return isOwn ? slotWithoutModel(version) : slot
-}
-
-/** What is started with in the place of a slot is asked for as its pin would be. */
-function startOf(
-  { slot: named, model, startModel }: SetupOptions,
-  slot: Slot,
-  pins: Pins,
-): { readonly pins: Pins; readonly instead?: { readonly startModel: string } } {
-  // A slot or a model that is named says more than what stands there.
-  if (startModel === undefined || named !== undefined || model !== undefined) return { pins }
-  return { pins: { ...pins, [slot]: startModel }, instead: { startModel } }
 }
 
 function checkedPins(catalog: Catalog | undefined, options: SetupOptions, slot: Slot): Pins {

@@ -1,4 +1,4 @@
-import type { KeyPath } from '../../edits/plan.ts'
+import type { KeyChange, KeyPath } from '../../edits/plan.ts'
 import {
   type Choice,
   type FileText,
@@ -8,20 +8,18 @@ import {
   type Scene,
   slots,
 } from '../client.ts'
-import { leftoverObstacles } from '../leftovers.ts'
-import { relativePlaceObstacles } from '../paths.ts'
 import {
-  type DefeatingVariable,
-  isExported,
-  proxyForHere,
-  unsetCommand,
-  variableObstacles,
-} from '../shell.ts'
-import { strongerSettings } from '../stronger-settings.ts'
+  leftoverObstacles,
+  relativePlaceObstacles,
+  strongerSettings,
+  unreadFile,
+} from '../obstacles.ts'
+import { isExported, proxyObstacles, unsetCommand, variableObstacles } from '../shell.ts'
 import { fileOf, layersOf, placeOf, readFile, rootOf, textAt } from '../texts.ts'
 import { isCredentialLine, linesOf } from './headers.ts'
 import {
   type ClaudeSettings,
+  hasLogin,
   inEnv,
   isMapping,
   names,
@@ -89,25 +87,15 @@ function viewOf(file: FileText, settings: ClaudeSettings): View {
   return { settings, place: (path) => placeOf(readFile(file), path) }
 }
 
-function skipped(settings: ClaudeSettings): readonly Obstacle[] {
-  const { isRepairable } = settings
-  if (settings.skipped === undefined) return []
+function skipped({ skipped: why, path, isRepairable }: ClaudeSettings): readonly Obstacle[] {
+  if (why === undefined) return []
   return [
-    {
+    unreadFile({
       code: 'claude-settings-skipped',
-      message: `Claude Code skips the whole file without a word, and then asks to log in: ${settings.skipped}`,
-      place: settings.path,
-      cure: isRepairable
-        ? 'Take comments and trailing commas out of it.'
-        : 'Correct the file by hand.',
-      ...(isRepairable
-        ? {
-            repair: { role: 'settings', changes: [], toStrictJson: true } as const,
-            needsConsent: `Comments and trailing commas are taken out of ${settings.path}, which comes into force as a whole.`,
-          }
-        : {}),
-      weight: 'blocks',
-    },
+      message: `Claude Code skips the whole file without a word, and then asks to log in: ${why}`,
+      file: { role: 'settings', path },
+      isRepairable,
+    }),
   ]
 }
 
@@ -143,60 +131,84 @@ function leftovers(scene: Scene, { settings, place }: View): readonly Obstacle[]
   )
 }
 
-function apiKey(scene: Scene, { settings, place }: View): readonly Obstacle[] {
-  if (!settings.env[names.apiKey]) return []
-  const returns = isExported(scene, names.apiKey)
+/** What a setup takes out of the settings, where it stands there and once its owner agrees. */
+function unwanted(
+  { settings, place }: View,
+  path: KeyPath,
+  { value, ...said }: Unwanted,
+): readonly Obstacle[] {
+  const { env, root } = settings
+  const name = String(path.at(-1))
+  if (path.length === 1 ? root[name] === undefined : !env[name]) return []
   return [
     {
-      code: 'claude-api-key',
-      message: `${names.apiKey} stands beside the token: Claude Code sends both, and gateways of this family read the API key first`,
-      place: place(inEnv(names.apiKey)),
+      place: place(path),
       cure: 'Remove it.',
-      repair: dropCredential(inEnv(names.apiKey), returns ? '' : undefined),
-      needsConsent: `${names.apiKey} is removed from ${settings.path}.`,
+      repair: settingsRepair(change(path, value)),
+      needsConsent: `${name} is removed from ${settings.path}.`,
       weight: 'blocks',
+      ...said,
     },
   ]
 }
 
+type Said = 'cure' | 'needsConsent' | 'weight'
+
+interface Unwanted extends Pick<Obstacle, 'code' | 'message'>, Partial<Pick<Obstacle, Said>> {
+  /** What is to stand in its place. */
+  readonly value?: string | undefined
+}
+
+function settingsRepair(...changes: readonly KeyChange[]): Repair {
+  return { role: 'settings', changes }
+}
+
+/** A credential is undone together with address and token: alone it would go to the gateway. */
+function change(path: KeyPath, value: string | undefined): KeyChange {
+  const isCredential = credentials.some((name) => name === path.at(-1))
+  return { path, value, ...(isCredential ? { isSecret: true, isBound: true } : {}) }
+}
+
+const credentials = [names.apiKey, names.token, names.headers, 'apiKeyHelper']
+
+/** The value that takes the effect of a variable away: in the settings' `env` it beats the shell's. */
+function withoutEffect(scene: Scene, name: string): '' | undefined {
+  return isExported(scene, name) ? '' : undefined
+}
+
+function apiKey(scene: Scene, view: View): readonly Obstacle[] {
+  return unwanted(view, inEnv(names.apiKey), {
+    code: 'claude-api-key',
+    message: `${names.apiKey} stands beside the token: Claude Code sends both, and gateways of this family read the API key first`,
+    value: withoutEffect(scene, names.apiKey),
+  })
+}
+
 /** Credentials beside the token, and services in its place. */
-function otherCredentials(scene: Scene, { settings, place }: View): readonly Obstacle[] {
-  const found: Obstacle[] = []
-  if (settings.root['apiKeyHelper'] !== undefined) {
-    found.push({
+function otherCredentials(scene: Scene, view: View): readonly Obstacle[] {
+  const { env, path } = view.settings
+  const headers = env[names.headers]
+  return [
+    ...unwanted(view, ['apiKeyHelper'], {
       code: 'claude-api-key-helper',
       message: 'apiKeyHelper: what it prints goes out as an API key beside the token',
-      place: place(['apiKeyHelper']),
-      cure: 'Remove it.',
-      repair: dropCredential(['apiKeyHelper']),
-      needsConsent: `apiKeyHelper is removed from ${settings.path}.`,
-      weight: 'blocks',
-    })
-  }
-  if (carriesCredential(settings.env[names.headers])) {
-    found.push({
-      code: 'claude-custom-headers',
-      message: `${names.headers} carries a credential, which goes out beside the token`,
-      place: place(inEnv(names.headers)),
-      cure: 'Remove it.',
-      repair: setSecret(inEnv(names.headers), withoutCredential(settings.env[names.headers])),
-      needsConsent: `The credential in ${names.headers} is removed from ${settings.path}.`,
-      weight: 'blocks',
-    })
-  }
-  for (const name of serviceSwitches) {
-    if (!settings.env[name]) continue
-    found.push({
-      code: 'claude-service-switch',
-      message: `${name} makes Claude Code use another service than the gateway`,
-      place: place(inEnv(name)),
-      cure: 'Remove it.',
-      repair: setEnv(name, isExported(scene, name) ? '' : undefined),
-      needsConsent: `${name} is removed from ${settings.path}.`,
-      weight: 'blocks',
-    })
-  }
-  return found
+    }),
+    ...(carriesCredential(headers)
+      ? unwanted(view, inEnv(names.headers), {
+          code: 'claude-custom-headers',
+          message: `${names.headers} carries a credential, which goes out beside the token`,
+          value: withoutCredential(headers),
+          needsConsent: `The credential in ${names.headers} is removed from ${path}.`,
+        })
+      : []),
+    ...serviceSwitches.flatMap((name) =>
+      unwanted(view, inEnv(name), {
+        code: 'claude-service-switch',
+        message: `${name} makes Claude Code use another service than the gateway`,
+        value: withoutEffect(scene, name),
+      }),
+    ),
+  ]
 }
 
 /**
@@ -221,15 +233,6 @@ function loginKey(texts: FileTexts): readonly Obstacle[] {
   })
 }
 
-/** It is undone together with address and token: alone it would go to the gateway. */
-function dropCredential(path: KeyPath, value?: ''): Repair {
-  return setSecret(path, value)
-}
-
-function setSecret(path: KeyPath, value: string | undefined): Repair {
-  return { role: 'settings', changes: [{ path, value, isSecret: true, isBound: true }] }
-}
-
 function withoutCredential(headers: string | undefined): string | undefined {
   const lines = linesOf(headers).filter((line) => !isCredentialLine(line))
   return lines.join('\n') || undefined
@@ -243,8 +246,8 @@ function withoutCredential(headers: string | undefined): string | undefined {
 export function asksForKey(texts: FileTexts, key: string): readonly Obstacle[] {
   const answer = answerFor(texts, key)
   if (answer?.list === 'approved') return []
-  const hasLogin = layersOf(texts, 'credentials').some((file) => file.bytes !== null)
-  const otherwise = hasLogin ? 'it sends your saved login to the gateway' : 'it has no key'
+  const isLoggedIn = hasLogin(texts)
+  const otherwise = isLoggedIn ? 'it sends your saved login to the gateway' : 'it has no key'
   return [
     {
       code: 'claude-asks-for-key',
@@ -257,7 +260,7 @@ export function asksForKey(texts: FileTexts, key: string): readonly Obstacle[] {
         answer === undefined
           ? `Answer Yes; with No, which it offers first, ${otherwise}.`
           : 'Take the entry out of that list.',
-      ...(hasLogin
+      ...(isLoggedIn
         ? {
             needsConsent: `Unless you answer Yes when Claude Code asks whether to use the API key, ${otherwise}.`,
           }
@@ -282,31 +285,18 @@ function answerFor(
   return undefined
 }
 
-function models({ settings, place }: View): readonly Obstacle[] {
-  const found: Obstacle[] = []
-  if (settings.env[names.model]) {
-    found.push({
+function models(view: View): readonly Obstacle[] {
+  return [
+    ...unwanted(view, inEnv(names.model), {
       code: 'claude-environment-model',
       message: `${names.model} in the settings beats "model"`,
-      place: place(inEnv(names.model)),
-      cure: 'Remove it.',
-      repair: setEnv(names.model, undefined),
-      needsConsent: `${names.model} is removed from ${settings.path}.`,
-      weight: 'blocks',
-    })
-  }
-  if (settings.env[names.smallFast]) {
-    found.push({
+    }),
+    ...unwanted(view, inEnv(names.smallFast), {
       code: 'claude-small-fast-model',
       message: `${names.smallFast} beats the model of the haiku slot for background work`,
-      place: place(inEnv(names.smallFast)),
-      cure: 'Remove it.',
-      repair: setEnv(names.smallFast, undefined),
-      needsConsent: `${names.smallFast} is removed from ${settings.path}.`,
       weight: 'may-block',
-    })
-  }
-  return found
+    }),
+  ]
 }
 
 function modelDefault({ settings, place }: View): readonly Obstacle[] {
@@ -317,29 +307,26 @@ function modelDefault({ settings, place }: View): readonly Obstacle[] {
       message: '"model": "default" is sent to the gateway as it stands',
       place: place(['model']),
       cure: 'Name a slot, such as "sonnet".',
-      repair: { role: 'settings', changes: [{ path: ['model'], value: 'sonnet' }] },
+      repair: settingsRepair({ path: ['model'], value: 'sonnet' }),
       weight: 'blocks',
     },
   ]
 }
 
 /** Slots that someone pinned for another service. Beside a base URL they belong to its setup. */
-function oldPins({ settings, place }: View, { models }: Choice): readonly Obstacle[] {
-  if (settings.env[names.baseUrl] !== undefined) return []
-  return slots
-    .filter((slot) => settings.env[slotVariable(slot)] && !models.slotModels?.[slot])
-    .map((slot) => {
-      const name = slotVariable(slot)
-      return {
-        code: 'claude-old-pin',
-        message: `${name} = ${JSON.stringify(settings.env[name])}: the slot ${slot} asks the gateway for that model`,
-        place: place(inEnv(name)),
-        cure: 'Remove it, unless the gateway has that model.',
-        repair: setEnv(name, undefined),
-        needsConsent: `${name} is removed from ${settings.path}.`,
-        weight: 'may-block',
-      }
+function oldPins(view: View, { models }: Choice): readonly Obstacle[] {
+  const { env } = view.settings
+  if (env[names.baseUrl] !== undefined) return []
+  const unfilled = slots.filter((slot) => !models.slotModels?.[slot])
+  return unfilled.flatMap((slot) => {
+    const name = slotVariable(slot)
+    return unwanted(view, inEnv(name), {
+      code: 'claude-old-pin',
+      message: `${name} = ${JSON.stringify(env[name])}: the slot ${slot} asks the gateway for that model`,
+      cure: 'Remove it, unless the gateway has that model.',
+      weight: 'may-block',
     })
+  })
 }
 
 function address(scene: Scene, { settings, place }: View, url: string): readonly Obstacle[] {
@@ -350,17 +337,13 @@ function address(scene: Scene, { settings, place }: View, url: string): readonly
       message: `${names.baseUrl} ends in /v1, which Claude Code adds itself: every request misses`,
       place: place(inEnv(names.baseUrl)),
       cure: 'Take the /v1 away.',
-      repair: setEnv(names.baseUrl, url.replace(/\/v1\/*$/, '')),
+      repair: settingsRepair(change(inEnv(names.baseUrl), url.replace(/\/v1\/*$/, ''))),
       weight: 'blocks',
     })
   }
   const apiKey = settings.env[names.apiKey]
   const isApproved = apiKey !== undefined && answerFor(scene.texts, apiKey)?.list === 'approved'
-  if (
-    !settings.env[names.token] &&
-    !isApproved &&
-    layersOf(scene.texts, 'credentials').some((file) => file.bytes)
-  ) {
+  if (!settings.env[names.token] && !isApproved && hasLogin(scene.texts)) {
     found.push({
       code: 'claude-login-leak',
       message: `${names.baseUrl} stands without a token, and a login is saved: Claude Code sends that login to the gateway`,
@@ -376,13 +359,10 @@ function address(scene: Scene, { settings, place }: View, url: string): readonly
       message: `${names.quiet} suppresses the discovery of models in versions such as 2.1.197, with any value`,
       place: place(inEnv(names.quiet)),
       cure: `Write ${quietButDiscovering.join(', ')} in its place.`,
-      repair: {
-        role: 'settings',
-        changes: [
-          { path: inEnv(names.quiet), value: undefined },
-          ...quietButDiscovering.map((name) => ({ path: inEnv(name), value: '1' })),
-        ],
-      },
+      repair: settingsRepair(
+        change(inEnv(names.quiet), undefined),
+        ...quietButDiscovering.map((name) => change(inEnv(name), '1')),
+      ),
       weight: 'may-block',
     })
   }
@@ -414,47 +394,23 @@ function shell(scene: Scene, { settings }: View, choice?: Choice): readonly Obst
     scene,
     effects
       .filter(([name]) => settings.env[name] === undefined)
-      .map(
-        ([name, effect]): DefeatingVariable => ({
-          name,
-          code: 'claude-shell-variable',
-          effect,
-          weight: name === names.smallFast ? 'may-block' : 'blocks',
-          repair: {
-            role: 'settings',
-            change: {
-              path: inEnv(name),
-              value: '',
-              ...(isCredential(name) ? { isSecret: true, isBound: true } : {}),
-            },
-          },
-        }),
-      ),
+      .map(([name, effect]) => ({
+        name,
+        code: 'claude-shell-variable',
+        effect,
+        weight: name === names.smallFast ? 'may-block' : 'blocks',
+        repair: settingsRepair(change(inEnv(name), '')),
+      })),
   )
 }
 
 /** A proxy is asked for loopback addresses too, unless NO_PROXY says otherwise. */
 function proxy({ machine }: Scene, { settings }: View, url: string): readonly Obstacle[] {
-  const found = proxyForHere(url, { ...machine.env, ...settings.env })
-  if (found === undefined) return []
-  const { variable, host, exempt } = found
-  return [
-    {
-      code: 'claude-proxy',
-      message: `${variable} is set: Claude Code asks that proxy for ${host} too`,
-      place: settings.env[variable] === undefined ? 'environment' : settings.path,
-      cure: `Add ${host} to NO_PROXY.`,
-      repair: {
-        role: 'settings',
-        changes: ['NO_PROXY', 'no_proxy'].map((name) => ({ path: inEnv(name), value: exempt })),
-      },
-      weight: 'blocks',
-    },
-  ]
-}
-
-function isCredential(name: string): boolean {
-  return name === names.apiKey || name === names.token || name === names.headers
+  const env = { ...machine.env, ...settings.env }
+  return proxyObstacles(claudeName, url, env, ({ variable, exempt }) => ({
+    place: settings.env[variable] === undefined ? 'environment' : settings.path,
+    repair: settingsRepair(...['NO_PROXY', 'no_proxy'].map((name) => change(inEnv(name), exempt))),
+  }))
 }
 
 const claudeName = { id: 'claude', label: 'Claude Code' }
@@ -479,10 +435,6 @@ function layers(texts: FileTexts): readonly Obstacle[] {
     const takesKey = isTaken ? { url: env[names.baseUrl] } : undefined
     return [strongerSettings(claudeName, { file, keys, place, takesKey })]
   })
-}
-
-function setEnv(name: string, value: string | undefined): Repair {
-  return { role: 'settings', changes: [{ path: inEnv(name), value }] }
 }
 
 function carriesCredential(headers: string | undefined): boolean {

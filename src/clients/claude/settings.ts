@@ -1,6 +1,7 @@
 import type { KeyPath } from '../../edits/plan.ts'
-import { type FileText, type Slot, slots } from '../client.ts'
+import { type FileText, type FileTexts, type Slot, slots } from '../client.ts'
 import { readStrictJson, repairToStrictJson } from '../strict-json.ts'
+import { isTable, layersOf, type Table } from '../texts.ts'
 
 /** Names in the settings' `env`, as Claude Code 2.1.197 and 2.1.329 know them (2026-11-21). */
 export const names = {
@@ -97,7 +98,7 @@ export function inEnv(name: string): KeyPath {
 export interface ClaudeSettings {
   readonly path: string
   /** Empty where there is no file or the client skips it. */
-  readonly root: Readonly<Record<string, unknown>>
+  readonly root: Table
   /** The settings' `env`, values as text. */
   readonly env: Readonly<Record<string, string>>
   /** Why the client skips the whole file without a word. */
@@ -120,10 +121,7 @@ export function readSettings(file: Pick<FileText, 'path' | 'bytes'>): ClaudeSett
   const wrong = wrongType(read.root)
   if (wrong !== undefined) return { ...nothing, skipped: wrong }
   const env = Object.fromEntries(
-    Object.entries((read.root['env'] ?? {}) as object).map(([name, value]) => [
-      name,
-      String(value),
-    ]),
+    Object.entries(read.root['env'] ?? {}).map(([name, value]) => [name, String(value)]),
   )
   return { ...nothing, root: read.root, env, skipped: undefined }
 }
@@ -135,12 +133,12 @@ export function readRepairedSettings(file: Pick<FileText, 'path' | 'bytes'>): Cl
   return readSettings({ path: file.path, bytes: repairToStrictJson(file.bytes, file.path) })
 }
 
-function wrongType(root: Readonly<Record<string, unknown>>): string | undefined {
+function wrongType(root: Table): string | undefined {
   const { model, env, permissions } = root
   if (model !== undefined && typeof model !== 'string') return '"model" is not text'
-  if (env !== undefined && !isObject(env)) return '"env" is not an object'
+  if (env !== undefined && !isTable(env)) return '"env" is not an object'
   if (permissions !== undefined) {
-    if (!isObject(permissions)) return '"permissions" is not an object'
+    if (!isTable(permissions)) return '"permissions" is not an object'
     for (const list of ['allow', 'deny', 'ask']) {
       const value = permissions[list]
       if (value !== undefined && !Array.isArray(value)) {
@@ -151,6 +149,7 @@ function wrongType(root: Readonly<Record<string, unknown>>): string | undefined 
   return undefined
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Whether the client keeps a login of its vendor. */
+export function hasLogin(texts: FileTexts): boolean {
+  return layersOf(texts, 'credentials').some(({ bytes }) => bytes !== null)
 }

@@ -1,8 +1,10 @@
+import { compact } from '../../compact.ts'
 import type { FileText } from '../client.ts'
 import { readStrictJson } from '../strict-json.ts'
+import { isTable, type Table } from '../texts.ts'
 
 /** What Codex makes of its auth.json. */
-export interface CodexAuth {
+interface CodexAuth {
   /** The API key that it sends. */
   readonly usableKey?: string
   /** A key that stands in the file but is not used, because a login wins. */
@@ -32,15 +34,11 @@ export function readCodexAuth(file: FileText): CodexAuth {
   const hasTokens = root['tokens'] !== undefined && root['tokens'] !== null
   const others = Object.keys(root).filter((name) => !harmless.has(name) && root[name] !== null)
   const keyText = typeof key === 'string' && key !== '' ? key : undefined
-  if (mode === 'chatgpt' || mode === 'chatgptAuthTokens' || hasTokens) {
-    return { login: 'a ChatGPT login', ...(keyText === undefined ? {} : { shadowedKey: keyText }) }
-  }
-  if (mode !== undefined && mode !== null && mode !== 'apikey') {
-    return {
-      login: `a login of the kind ${JSON.stringify(mode)}`,
-      ...(keyText === undefined ? {} : { shadowedKey: keyText }),
-    }
-  }
+  const shadowed = compact({ shadowedKey: keyText })
+  if (mode === 'chatgpt' || mode === 'chatgptAuthTokens' || hasTokens)
+    return { login: 'a ChatGPT login', ...shadowed }
+  if (mode !== undefined && mode !== null && mode !== 'apikey')
+    return { login: `a login of the kind ${JSON.stringify(mode)}`, ...shadowed }
   if (keyText === undefined) {
     const unreadKeys = others.filter((name) => /_(?:KEY|TOKEN)$/.test(name))
     const logins = others.filter((name) => !unreadKeys.includes(name))
@@ -53,11 +51,10 @@ export function readCodexAuth(file: FileText): CodexAuth {
 
 /** Whether a file of that name holds opencode's logins: an entry a provider, each with a type. */
 export function isOpencodeAuth(file: FileText): boolean {
-  const root = fieldsOf(file)
-  return Object.values(root).some((entry) => {
-    const type = typeof entry === 'object' && entry !== null && (entry as { type?: unknown }).type
-    return type === 'api' || type === 'oauth' || type === 'wellknown'
-  })
+  const types = ['api', 'oauth', 'wellknown']
+  return Object.values(fieldsOf(file)).some(
+    (entry) => isTable(entry) && types.some((type) => entry['type'] === type),
+  )
 }
 
 /** Whether a file of that name is the one that Codex keeps its key or its login in. */
@@ -66,7 +63,7 @@ export function isCodexAuth(file: FileText): boolean {
   return ['OPENAI_API_KEY', 'auth_mode', 'tokens'].some((name) => Object.hasOwn(root, name))
 }
 
-function fieldsOf({ bytes }: FileText): Readonly<Record<string, unknown>> {
+function fieldsOf({ bytes }: FileText): Table {
   const read = bytes && readStrictJson(bytes, { allowsBom: true })
   return read?.kind === 'object' ? read.root : {}
 }

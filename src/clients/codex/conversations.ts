@@ -1,5 +1,6 @@
 import { shownRoot } from '../../gateway/roots.ts'
-import type { FileTexts, Notice, Outside } from '../client.ts'
+import type { Notice } from '../../notice.ts'
+import type { FileTexts, Outside } from '../client.ts'
 import { pathsOf } from '../paths.ts'
 import { fileOf, readFile, rootOf, shownUrl, tableAt, textAt } from '../texts.ts'
 import { codexHome } from './files.ts'

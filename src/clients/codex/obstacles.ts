@@ -1,6 +1,5 @@
 import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
-import { leftoverObstacles, placeholderOf } from '../leftovers.ts'
-import { relativePlaceObstacles } from '../paths.ts'
+import { leftoverObstacles, placeholderOf, relativePlaceObstacles } from '../obstacles.ts'
 import { variableObstacles } from '../shell.ts'
 import {
   fileOf,

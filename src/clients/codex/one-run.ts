@@ -1,6 +1,6 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../client.ts'
-import { wantedHeaders } from '../headers.ts'
+import { headersInVariables } from '../headers.ts'
 import { fileOf, readFile, tableAt, textAt } from '../texts.ts'
 
 /** What in a table would go along to another address, or speak against our key. */
@@ -18,11 +18,7 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
   const standing = tableAt(config, ['model_providers', choice.providerId]) ?? {}
   const isPlain = ownToTable.every((name) => standing[name] === undefined)
   const id = isPlain ? choice.providerId : 'repoint-run'
-  const headers = wantedHeaders(choice).map((header, index) => ({
-    ...header,
-    // The key has its variable already.
-    variable: header.name === choice.keyHeader ? runKeyVariable : `REPOINT_RUN_HEADER_${index + 1}`,
-  }))
+  const headers = headersInVariables(choice)
   const secrets = [runKeyVariable, ...headers.map(({ variable }) => variable)]
   const excluded = tableAt(config, ['shell_environment_policy'])?.['exclude']
 

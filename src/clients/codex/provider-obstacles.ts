@@ -1,32 +1,37 @@
-import type { KeyChange } from '../../edits/plan.ts'
+import type { KeyChange, KeyPath } from '../../edits/plan.ts'
 import type { Choice, Obstacle, Repair, Scene } from '../client.ts'
+import { lostVersion, otherAddress } from '../obstacles.ts'
 import {
-  isLoopbackUrl,
   isOwnAddress,
   isTable,
   layersOf,
+  mayNeedNoKey,
   placeOf,
   type ReadFile,
   readFile,
   shownUrl,
+  type Table,
   tableAt,
   textAt,
-  withLostVersion,
 } from '../texts.ts'
-import { ownAddressPath, providerInUse, reservedIds, strayAddress, type Table } from './provider.ts'
+import { ownAddressPath, providerInUse, reservedIds, strayAddress } from './provider.ts'
 
 export function configRepair(...changes: readonly KeyChange[]): Repair {
   return { role: 'config', changes }
 }
 
+const codexName = { id: 'codex', label: 'Codex' }
+
+/** A table of `model_providers`. */
 interface Provider {
   readonly id: string
   readonly table: Table
+  readonly path: KeyPath
 }
 
 function providersOf(config: ReadFile): readonly Provider[] {
   return Object.entries(tableAt(config, ['model_providers']) ?? {}).flatMap(([id, table]) =>
-    isTable(table) ? [{ id, table }] : [],
+    isTable(table) ? [{ id, table, path: ['model_providers', id] }] : [],
   )
 }
 
@@ -63,7 +68,7 @@ export function providersInTheWay(
       .filter(({ id }) => !reservedIds.includes(id))
       .flatMap((provider) =>
         provider.id === choice.providerId
-          ? [...otherAddress(scene, config, choice, provider), ...ownAuth(config, provider)]
+          ? [...conflict(scene, config, choice, provider), ...ownAuth(config, provider)]
           : former(scene, config, choice, provider),
       ),
   ]
@@ -71,14 +76,13 @@ export function providersInTheWay(
 
 /** What is wrong with the provider in use. */
 export function providersWrongNow(scene: Scene, config: ReadFile): readonly Obstacle[] {
-  const { id, table } = providerInUse(config) ?? {}
-  if (id === undefined || table === undefined || reservedIds.includes(id)) return []
-  const provider = { id, table }
-  const url = textAt(config, ['model_providers', id, 'base_url'])
+  const provider = providersOf(config).find(({ id }) => id === providerInUse(config)?.id)
+  if (provider === undefined || reservedIds.includes(provider.id)) return []
+  const url = textAt(config, [...provider.path, 'base_url'])
   return [
     ...withoutVersion(scene, config, provider),
     ...strayConversations(scene, config, url),
-    ...(table['requires_openai_auth'] === true
+    ...(provider.table['requires_openai_auth'] === true
       ? [...ownAuth(config, provider), ...withoutAddress(config, provider, url)]
       : withoutAuth(scene, config, provider, url)),
   ]
@@ -128,8 +132,7 @@ function missing(config: ReadFile): readonly Obstacle[] {
 /** What may stand in the table of `amazon-bedrock`, the one built-in provider that has settings. */
 const bedrockKeys = ['base_url', 'auth', 'http_headers', 'aws']
 
-function reserved(config: ReadFile, { id, table }: Provider): readonly Obstacle[] {
-  const path = ['model_providers', id]
+function reserved(config: ReadFile, { id, table, path }: Provider): readonly Obstacle[] {
   const isSettings =
     id === 'amazon-bedrock' && Object.keys(table).every((key) => bedrockKeys.includes(key))
   if (isSettings) return []
@@ -146,8 +149,7 @@ function reserved(config: ReadFile, { id, table }: Provider): readonly Obstacle[
   ]
 }
 
-function unstartable(config: ReadFile, { id, table }: Provider): readonly Obstacle[] {
-  const path = ['model_providers', id]
+function unstartable(config: ReadFile, { id, table, path }: Provider): readonly Obstacle[] {
   const found: Obstacle[] = []
   const wire = table['wire_api']
   if (wire !== undefined && wire !== 'responses') {
@@ -182,7 +184,7 @@ function former(
   scene: Scene,
   config: ReadFile,
   choice: Choice,
-  { id, table }: Provider,
+  { id, table, path }: Provider,
 ): readonly Obstacle[] {
   const url = table['base_url']
   const isAsWeWrite =
@@ -196,7 +198,6 @@ function former(
     (layer) => textAt(readFile(layer), ['model_provider']) === id,
   )
   if (isChosenByProfile) return []
-  const path = ['model_providers', id]
   return [
     {
       code: 'codex-former-provider',
@@ -210,24 +211,19 @@ function former(
   ]
 }
 
-function otherAddress(
+function conflict(
   scene: Scene,
   config: ReadFile,
   choice: Choice,
-  { id, table }: Provider,
+  { id, path }: Provider,
 ): readonly Obstacle[] {
-  const url = table['base_url']
-  if (typeof url !== 'string' || isOwnAddress(url, scene, choice)) return []
-  return [
-    {
-      code: 'codex-provider-conflict',
-      message: `[model_providers.${id}] already stands for another address, ${shownUrl(url)}`,
-      place: placeOf(config, ['model_providers', id, 'base_url']),
-      cure: 'To keep it, choose another id with --provider-id.',
-      needsConsent: `[model_providers.${id}] will be overwritten; rollback brings it back.`,
-      weight: 'may-block',
-    },
-  ]
+  const address = [...path, 'base_url']
+  return otherAddress(scene, choice, {
+    code: 'codex-provider-conflict',
+    what: `[model_providers.${id}]`,
+    url: textAt(config, address),
+    place: placeOf(config, address),
+  })
 }
 
 /**
@@ -237,8 +233,7 @@ function otherAddress(
  */
 const authKeys = ['env_key', 'experimental_bearer_token', 'auth']
 
-function ownAuth(config: ReadFile, { id, table }: Provider): readonly Obstacle[] {
-  const path = ['model_providers', id]
+function ownAuth(config: ReadFile, { id, table, path }: Provider): readonly Obstacle[] {
   return authKeys
     .filter((key) => table[key] !== undefined)
     .map((key) => ({
@@ -259,7 +254,7 @@ function ownAuth(config: ReadFile, { id, table }: Provider): readonly Obstacle[]
 
 function withoutAddress(
   config: ReadFile,
-  { id }: Provider,
+  { id, path }: Provider,
   url: string | undefined,
 ): readonly Obstacle[] {
   if (url) return []
@@ -267,7 +262,7 @@ function withoutAddress(
     {
       code: 'codex-no-address',
       message: `[model_providers.${id}] has no base_url: Codex sends the key of auth.json to OpenAI`,
-      place: placeOf(config, ['model_providers', id]),
+      place: placeOf(config, path),
       cure: 'Run `repoint codex`, or remove the table and model_provider.',
       weight: 'blocks',
     },
@@ -277,13 +272,11 @@ function withoutAddress(
 function withoutAuth(
   scene: Scene,
   config: ReadFile,
-  { id, table }: Provider,
+  { id, table, path }: Provider,
   url: string | undefined,
 ): readonly Obstacle[] {
   const hasItsOwn = [...authKeys, 'http_headers'].some((key) => table[key] !== undefined)
-  // A model server on this machine may need none.
-  if (hasItsOwn || (isLoopbackUrl(url) && !isOwnAddress(url, scene))) return []
-  const path = ['model_providers', id]
+  if (hasItsOwn || mayNeedNoKey(url, scene)) return []
   return [
     {
       code: 'codex-no-auth',
@@ -298,24 +291,19 @@ function withoutAuth(
 }
 
 /** Codex appends `/responses` to the address as it stands (0.169.0): without `/v1` a web page answers. */
-function withoutVersion(scene: Scene, config: ReadFile, { id }: Provider): readonly Obstacle[] {
-  const paths = [['model_providers', id, 'base_url'], ownAddressPath]
-  return paths.flatMap((path): Obstacle[] => {
-    const url = textAt(config, path)
-    const right = url && withLostVersion(url, scene)
-    if (!right) return []
-    const name = path === ownAddressPath ? path.join() : `base_url of ${id}`
-    return [
-      {
-        code: 'codex-base-url-version',
-        message: `${name} does not end in /v1: every request misses`,
-        place: placeOf(config, path),
-        cure: 'Add /v1.',
-        repair: configRepair({ path, value: right, isBound: true }),
-        weight: 'blocks',
-      },
-    ]
-  })
+function withoutVersion(scene: Scene, config: ReadFile, { id, path }: Provider) {
+  const addresses = [
+    { name: `base_url of ${id}`, path: [...path, 'base_url'] },
+    { name: 'openai_base_url', path: ownAddressPath },
+  ]
+  return addresses.flatMap(({ name, path }) =>
+    lostVersion(codexName, scene, {
+      url: textAt(config, path),
+      name,
+      place: placeOf(config, path),
+      target: { role: 'config', path },
+    }),
+  )
 }
 
 function otherOwnAddress(scene: Scene, config: ReadFile, choice: Choice): readonly Obstacle[] {

@@ -1,8 +1,6 @@
-import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
+import type { KeyPath } from '../../edits/plan.ts'
 import { shownRoot } from '../../gateway/roots.ts'
-import { type ReadFile, rootOf, tableAt, textAt } from '../texts.ts'
-
-export type Table = { readonly [key: string]: ConfigValue }
+import { type ReadFile, rootOf, type Table, tableAt, textAt } from '../texts.ts'
 
 /** Codex does not start with a table of such a name (0.169.0, 2026-11-21). */
 export const reservedIds: readonly string[] = ['openai', 'ollama', 'lmstudio', 'amazon-bedrock']

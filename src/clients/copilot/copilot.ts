@@ -1,5 +1,5 @@
-import { resolveModel, speaks } from '../../gateway/models/rules.ts'
-import type { Catalog, ProtocolName } from '../../gateway/types.ts'
+import { defaultModel } from '../../gateway/models/rules.ts'
+import type { Catalog } from '../../gateway/types.ts'
 import {
   type AskedRun,
   type Choice,
@@ -10,7 +10,7 @@ import {
   runKeyVariable,
   type SetupOptions,
 } from '../client.ts'
-import { chooseOneModel, oneUse, pickModel } from '../models.ts'
+import { chooseOneModel, listedProtocol } from '../models.ts'
 
 /** The two characters, which stay on one line; it takes them for a line break. */
 const headerSeparator = '\\n'
@@ -40,7 +40,6 @@ const names = {
 export const copilot: ClientModule = {
   binary: {
     command: 'copilot',
-    versionArgs: ['--version'],
     testedVersions: ['1.0.102'],
     pingArgs: (prompt) => ['-p', prompt],
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],
@@ -56,10 +55,7 @@ export const copilot: ClientModule = {
   readBack: () => ({}),
   origins: () => ({}),
   asConfigured: () => ({}),
-  wouldUse: (catalog) => {
-    const { model } = chooseForCopilot(catalog, {})
-    return oneUse({ id: model, reason: 'chosen from the catalog' })
-  },
+  wouldUse: () => [],
   forOneRun,
   inTheWay: () => [],
   wrongNow: () => [],
@@ -67,20 +63,11 @@ export const copilot: ClientModule = {
 
 /** Responses where the gateway says that the model speaks it: GPT-5 and newer are made for that. */
 function chooseForCopilot(catalog: Catalog | undefined, options: SetupOptions): ModelChoice {
-  const protocol = options.protocol ?? protocolFor(catalog, options)
+  const byRules = (all: Catalog) => defaultModel(all, 'chat')
+  const protocol = options.protocol ?? listedProtocol(catalog, options, ['responses'], byRules)
   // It knows the windows of many models, and takes a cautious one for the others.
   const choice = chooseOneModel(catalog, options, protocol, { knows: () => true, otherwise: '' })
   return { ...choice, protocol }
-}
-
-function protocolFor(catalog: Catalog | undefined, options: SetupOptions): ProtocolName {
-  if (catalog === undefined) return 'chat'
-  const id =
-    options.model === undefined
-      ? pickModel(catalog, options, 'chat')
-      : resolveModel(catalog, options.model)?.id
-  const entry = catalog.models.find((model) => model.id === id)
-  return entry !== undefined && speaks(entry, 'responses') === true ? 'responses' : 'chat'
 }
 
 function forOneRun(_: FileTexts, choice: Choice, { args, env }: AskedRun): OneRun {

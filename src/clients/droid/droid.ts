@@ -20,24 +20,30 @@ import type {
 import { checkProviderId } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
-import { pathsOf } from '../paths.ts'
+import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { strictJsonProblem } from '../strict-json.ts'
 import { testedVersions } from '../tested.ts'
-import { brokenText, fileOf, originOf, readFile, rootOf, tableAt } from '../texts.ts'
+import {
+  brokenText,
+  fileOf,
+  numberIn,
+  originOf,
+  readFile,
+  rootOf,
+  tableAt,
+  textIn,
+} from '../texts.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
 import {
   chatProvider,
-  customModels,
-  defaultModelOf,
   defaultModelPath,
   idOf,
   isFromVariable,
   modelCalled,
   modelPath,
   readSettings,
-  textIn,
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -61,7 +67,6 @@ const demoFiles = {
 export const droid: ClientModule = {
   binary: {
     command: 'droid',
-    versionArgs: ['--version'],
     testedVersions: testedVersions(tested),
     // Reads only; a refused key ends it with status 1 and nothing but "Exec failed".
     pingArgs: (prompt) => ['exec', prompt],
@@ -84,7 +89,7 @@ export const droid: ClientModule = {
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
   forOneRun: (texts, choice, asked) =>
-    forOneRun({ keys: ourKeys(fileOf(texts, 'settings'), choice), choice, asked }),
+    forOneRun(ourKeys(fileOf(texts, 'settings'), choice), choice, asked),
   inTheWay,
   wrongNow,
 }
@@ -94,15 +99,9 @@ export const droid: ClientModule = {
  * user's own. In a repository every folder above counts, else only the one that it is started in.
  */
 function droidFiles(machine: Machine, look: Look): readonly ConfigFile[] {
-  const { join, dirname, named } = pathsOf(machine)
-  const { home, cwd } = machine
-  const own = join(named('FACTORY_HOME_OVERRIDE') ?? home, '.factory')
+  const { join, named } = pathsOf(machine)
+  const own = join(named('FACTORY_HOME_OVERRIDE') ?? machine.home, '.factory')
   const target = join(own, 'settings.json')
-
-  const above = [cwd]
-  while (!look.exists(join(above[0]!, '.git')) && dirname(above[0]!) !== above[0])
-    above.unshift(dirname(above[0]!))
-  const folders = look.exists(join(above[0]!, '.git')) ? above : [cwd]
   const inFolder = (folder: string) =>
     ['settings.json', 'settings.local.json'].map((name) => join(folder, '.factory', name))
   // As the program of 0.225.2 names them; not run.
@@ -112,21 +111,13 @@ function droidFiles(machine: Machine, look: Look): readonly ConfigFile[] {
       : machine.os === 'win32'
         ? 'C:\\Program Files\\Factory'
         : '/etc/factory'
-
-  const layers: readonly (readonly [role: string, paths: readonly string[]])[] = [
-    ['upper', [join(own, 'settings.local.json')]],
-    ['project', folders.flatMap(inFolder)],
-    ['managed', [join(managed, 'settings.json')]],
-  ]
-  const seen = new Set([target])
-  const file = { format: 'json', holdsSecret: true } as const
   return [
-    { role: 'settings', path: target, ...file, use: 'target' },
-    ...layers.flatMap(([role, paths]) =>
-      paths
-        .filter((path) => look.exists(path) && !seen.has(path) && seen.add(path))
-        .map((path) => ({ role, path, ...file, use: 'layer' }) as const),
-    ),
+    { role: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
+    ...layersThere(look, target, [
+      ['upper', [join(own, 'settings.local.json')]],
+      ['project', projectFolders(machine, look).flatMap(inFolder)],
+      ['managed', [join(managed, 'settings.json')]],
+    ]),
   ]
 }
 
@@ -162,7 +153,7 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const { root, key, keyHeader, providerId, models, options } = choice
   const path = modelPath(providerId)
   const now = tableAt(readFile(file), path) ?? {}
-  const url = textIn(now, 'baseUrl')
+  const url = textIn(now, ['baseUrl'])
   const isOtherAddress = url !== undefined && rootOf(url) !== root
   const [limits] = models.offered ?? []
   const output = Math.min(
@@ -170,22 +161,16 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     models.contextWindow ?? Number.POSITIVE_INFINITY,
   )
   const isOther = isOtherAddress || now['model'] !== models.model
+  const sent = keyHeader === undefined ? key : undefined
 
   return [
     { path: [...path, 'model'], value: models.model },
-    ...(textIn(now, 'displayName') === undefined
+    ...(textIn(now, ['displayName']) === undefined
       ? [{ path: [...path, 'displayName'], value: 'Gateway' }]
       : []),
     { path: [...path, 'baseUrl'], value: root, isBound: true },
-    ...(keyHeader === undefined || now['apiKey'] !== undefined
-      ? [
-          {
-            path: [...path, 'apiKey'],
-            value: keyHeader === undefined ? key : undefined,
-            isSecret: true,
-            isBound: true,
-          },
-        ]
+    ...(sent !== undefined || now['apiKey'] !== undefined
+      ? [{ path: [...path, 'apiKey'], value: sent, isSecret: true, isBound: true }]
       : []),
     ...headerKeys([...path, 'extraHeaders'], now['extraHeaders'], choice, isOtherAddress),
     { path: [...path, 'provider'], value: chatProvider, isBound: true },
@@ -206,25 +191,21 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
 
 function readBackDroid(texts: FileTexts): Settings {
   const settings = readSettings(fileOf(texts, 'settings'))
-  const chosen = defaultModelOf(settings)
-  const found = modelCalled(customModels(settings), chosen)
-  const url = textIn(found?.entry, 'baseUrl')
-  const key = textIn(found?.entry, 'apiKey')
+  const { path, defaultModel: chosen, ignored } = settings
+  const found = modelCalled(settings, chosen)
+  const url = textIn(found?.entry, ['baseUrl'])
+  const inline = textIn(found?.entry, ['apiKey'])
   const { headers, keyed } = readHeaders(found?.entry['extraHeaders'])
-  const window = found?.entry['maxContextLimit']
+  const key = inline ? { key: isFromVariable(inline) ? undefined : inline } : keyed
   return compact({
     root: url === undefined ? undefined : rootOf(url),
-    model: found ? textIn(found.entry, 'model') : chosen,
-    ...(key
-      ? isFromVariable(key)
-        ? {}
-        : { key, keyPath: settings.path }
-      : keyed && { ...keyed, keyPath: settings.path }),
+    model: found ? textIn(found.entry, ['model']) : chosen,
+    ...key,
+    keyPath: key?.key === undefined ? undefined : path,
     headers,
     providerId: found?.providerId,
-    contextWindow: typeof window === 'number' ? window : undefined,
-    broken:
-      settings.ignored === undefined ? undefined : brokenText(settings.path, settings.ignored),
+    contextWindow: numberIn(found?.entry, ['maxContextLimit']),
+    broken: ignored === undefined ? undefined : brokenText(path, ignored),
   })
 }
 

@@ -1,25 +1,27 @@
 import type { KeyPath } from '../../edits/plan.ts'
 import type { Choice, FileText, FileTexts, Obstacle, Scene } from '../client.ts'
-import { leftoverObstacles } from '../leftovers.ts'
-import { relativePlaceObstacles } from '../paths.ts'
+import {
+  leftoverObstacles,
+  lostVersion,
+  otherAddress,
+  relativePlaceObstacles,
+  unreadFile,
+} from '../obstacles.ts'
 import { variableObstacles } from '../shell.ts'
 import {
   brokenText,
   fileOf,
-  isLoopbackUrl,
-  isOwnAddress,
   isTable,
   layersOf,
+  mayNeedNoKey,
   placeOf,
   rootOf,
   shownUrl,
-  withLostVersion,
+  textIn,
 } from '../texts.ts'
 import {
   type CustomModel,
-  customModels,
   type DroidSettings,
-  defaultModelOf,
   defaultModelPath,
   idOf,
   isFromVariable,
@@ -27,8 +29,9 @@ import {
   modelCalled,
   modelPath,
   readSettings,
-  textIn,
 } from './settings.ts'
+
+const droidName = { id: 'droid', label: 'droid' }
 
 /** What would defeat the entry about to be written, as run against 0.215.0 and 0.225.2 (2026-11-22). */
 export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
@@ -42,24 +45,30 @@ export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
 /** What is wrong with what droid believes now. */
 export function wrongNow(scene: Scene): readonly Obstacle[] {
   const settings = readSettings(fileOf(scene.texts, 'settings'))
-  const chosen = defaultModelOf(settings)
-  const found = modelCalled(customModels(settings), chosen)
+  const { defaultModel: chosen } = settings
+  const found = modelCalled(settings, chosen)
   const around = aroundTheFile(scene)
   // With one of Factory's models it may be set up as its owner likes.
   if (!chosen?.startsWith(idOf(''))) return around
   if (found === undefined) return [...around, missingEntry(settings, chosen)]
-  const url = textIn(found.entry, 'baseUrl')
+  const url = textIn(found.entry, ['baseUrl'])
+  const path = pathIn(found, 'baseUrl')
   return [
     ...around,
-    ...withoutVersion(scene, settings, found),
+    ...lostVersion(droidName, scene, {
+      url,
+      name: `baseUrl of ${textIn(found.entry, ['model']) ?? 'the model'}`,
+      place: placeOf(settings, path),
+      target: found.providerId === undefined ? undefined : { role: 'settings', path },
+    }),
     ...withoutKey(scene, settings, found),
     ...leftoverObstacles(
       {
         family: 'droid',
         label: 'droid',
         url,
-        urlPlace: placeOf(settings, pathIn(found, 'baseUrl')),
-        key: textIn(found.entry, 'apiKey'),
+        urlPlace: placeOf(settings, path),
+        key: textIn(found.entry, ['apiKey']),
         keyPlace: settings.path,
       },
       scene,
@@ -82,30 +91,29 @@ function aroundTheFile({ texts, machine }: Scene): readonly Obstacle[] {
   ]
 }
 
-function unreadable({ path, ignored, isRepairable }: DroidSettings): readonly Obstacle[] {
+function unreadable(settings: DroidSettings): readonly Obstacle[] {
+  const { path, ignored, document } = settings
   if (ignored === undefined) return []
   return [
-    {
-      code: 'droid-settings-unreadable',
-      message: `droid ignores its settings without a word: ${brokenText(path, ignored)}`,
-      place: path,
-      cure: isRepairable
-        ? 'Take trailing commas and the byte order mark out of it.'
-        : 'Correct the file by hand.',
-      ...(isRepairable
-        ? {
-            repair: { role: 'settings', changes: [], toStrictJson: 'but-comments' } as const,
-            needsConsent: `Trailing commas and a byte order mark are taken out of ${path}, which comes into force as a whole.`,
-          }
-        : {}),
-      weight: 'blocks',
-      covers: 'broken',
-    },
+    unreadFile(
+      {
+        code: 'droid-settings-unreadable',
+        message: `droid ignores its settings without a word: ${brokenText(path, ignored)}`,
+        file: settings,
+        isRepairable: document !== undefined,
+        covers: 'broken',
+      },
+      {
+        cure: 'Take trailing commas and the byte order mark out of it.',
+        consent: 'Trailing commas and a byte order mark are taken out of',
+        toStrictJson: 'but-comments',
+      },
+    ),
   ]
 }
 
 function unknownProvider(settings: DroidSettings): readonly Obstacle[] {
-  const wrong = customModels(settings).find(({ entry }) => {
+  const wrong = settings.models.find(({ entry }) => {
     const provider = entry['provider']
     return typeof provider === 'string' && !knownProviders.includes(provider)
   })
@@ -113,7 +121,7 @@ function unknownProvider(settings: DroidSettings): readonly Obstacle[] {
   return [
     {
       code: 'droid-unknown-provider',
-      message: `${textIn(wrong.entry, 'displayName') ?? textIn(wrong.entry, 'model') ?? 'an entry'} names a provider that droid does not know, ${textIn(wrong.entry, 'provider')}: it reads none of the models`,
+      message: `${textIn(wrong.entry, ['displayName']) ?? textIn(wrong.entry, ['model']) ?? 'an entry'} names a provider that droid does not know, ${textIn(wrong.entry, ['provider'])}: it reads none of the models`,
       place: placeOf(settings, pathIn(wrong, 'provider')),
       cure: 'Correct it, or take that entry out.',
       weight: 'may-block',
@@ -125,19 +133,13 @@ function unknownProvider(settings: DroidSettings): readonly Obstacle[] {
 function otherEntry(scene: Scene, choice: Choice): readonly Obstacle[] {
   const { providerId } = choice
   const settings = readSettings(fileOf(scene.texts, 'settings'))
-  const found = customModels(settings).find((one) => one.providerId === providerId)
-  const url = textIn(found?.entry, 'baseUrl')
-  if (url === undefined || isOwnAddress(url, scene, choice)) return []
-  return [
-    {
-      code: 'droid-model-conflict',
-      message: `the model ${idOf(providerId)} already stands for another address, ${shownUrl(url)}`,
-      place: placeOf(settings, [...modelPath(providerId), 'baseUrl']),
-      cure: 'To keep it, choose another id with --provider-id.',
-      needsConsent: `The model ${idOf(providerId)} will be overwritten; rollback brings it back.`,
-      weight: 'may-block',
-    },
-  ]
+  const found = settings.models.find((one) => one.providerId === providerId)
+  return otherAddress(scene, choice, {
+    code: 'droid-model-conflict',
+    what: `the model ${idOf(providerId)}`,
+    url: textIn(found?.entry, ['baseUrl']),
+    place: placeOf(settings, [...modelPath(providerId), 'baseUrl']),
+  })
 }
 
 function missingEntry(settings: DroidSettings, chosen: string): Obstacle {
@@ -150,39 +152,13 @@ function missingEntry(settings: DroidSettings, chosen: string): Obstacle {
   }
 }
 
-function withoutVersion(
-  scene: Scene,
-  settings: DroidSettings,
-  found: CustomModel,
-): readonly Obstacle[] {
-  const url = textIn(found.entry, 'baseUrl') ?? ''
-  const root = withLostVersion(url, scene)
-  if (root === undefined) return []
-  const path = pathIn(found, 'baseUrl')
-  return [
-    {
-      code: 'droid-base-url-version',
-      message: `baseUrl of ${textIn(found.entry, 'model') ?? 'the model'} does not end in /v1: every request misses`,
-      place: placeOf(settings, path),
-      cure: 'Add /v1.',
-      ...(found.providerId === undefined
-        ? {}
-        : { repair: { role: 'settings', changes: [{ path, value: root, isBound: true }] } }),
-      weight: 'blocks',
-    },
-  ]
-}
-
 function withoutKey(
   scene: Scene,
   settings: DroidSettings,
   found: CustomModel,
 ): readonly Obstacle[] {
   const { entry } = found
-  const key = textIn(entry, 'apiKey')
-  const url = textIn(entry, 'baseUrl')
-  // A model server on this machine may need none.
-  const needsNone = isLoopbackUrl(url) && !isOwnAddress(url, scene)
+  const key = textIn(entry, ['apiKey'])
   const names = [...(key ?? '').matchAll(/\$\{([^}]+)\}/g)].map(([, name]) => name!)
   const isSet = isFromVariable(key ?? '')
     ? names.every((name) => scene.machine.env[name])
@@ -191,7 +167,7 @@ function withoutKey(
   const isHeader =
     isTable(headers) &&
     Object.keys(headers).some((name) => /^(authorization|x-api-key|api-key)$/i.test(name))
-  if (needsNone || isSet || isHeader) return []
+  if (isSet || isHeader || mayNeedNoKey(textIn(entry, ['baseUrl']), scene)) return []
   return [
     {
       code: 'droid-no-key',
@@ -264,15 +240,15 @@ function layerObstacles(
   providerId: string | undefined,
 ): readonly Obstacle[] {
   const settings = readSettings(file)
-  const taken = customModels(settings).find(
+  const taken = settings.models.find(
     (one) => providerId !== undefined && one.providerId === providerId,
   )
-  const model = defaultModelOf(settings)
+  const { defaultModel: model } = settings
   const isOtherModel = model !== undefined && providerId !== undefined && model !== idOf(providerId)
   if (taken === undefined && !isOtherModel) return []
 
-  const chosen = isOtherModel ? modelCalled(customModels(settings), model) : taken
-  const url = textIn((chosen ?? taken)?.entry, 'baseUrl')
+  const chosen = isOtherModel ? modelCalled(settings, model) : taken
+  const url = textIn((chosen ?? taken)?.entry, ['baseUrl'])
   const keys = [...(taken ? ['customModels'] : []), ...(isOtherModel ? ['the default model'] : [])]
   const place = placeOf(
     settings,
@@ -308,15 +284,14 @@ function layerObstacles(
 
 /** Parts of droid that may have a model of their own. */
 function otherModels(settings: DroidSettings, providerId: string | undefined): readonly Obstacle[] {
-  const session = settings.root['sessionDefaultSettings']
-  const model = isTable(session) ? session['specModeModel'] : undefined
-  if (typeof model !== 'string' || (providerId !== undefined && model === idOf(providerId)))
-    return []
+  const path = ['sessionDefaultSettings', 'specModeModel']
+  const model = textIn(settings.root, path)
+  if (model === undefined || (providerId !== undefined && model === idOf(providerId))) return []
   return [
     {
       code: 'droid-spec-model',
       message: `specification mode has a model of its own, ${model}, and does not use the gateway`,
-      place: placeOf(settings, ['sessionDefaultSettings', 'specModeModel']),
+      place: placeOf(settings, path),
       cure: 'Remove it, if that mode is to use the gateway.',
       weight: 'may-block',
     },

@@ -1,4 +1,4 @@
-import type { KeyChange, KeyPath } from '../../edits/plan.ts'
+import type { KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { type AskedRun, type Choice, type OneRun, runKeyVariable } from '../client.ts'
 import { overlaid } from '../texts.ts'
@@ -7,13 +7,6 @@ import { idOf } from './settings.ts'
 /** Names a settings file that lies above all others, those of projects included (0.215.0, 0.225.2). */
 const variable = 'FACTORY_RUNTIME_SETTINGS_PATH'
 
-interface Asked {
-  /** What a setup would write into the file. */
-  readonly keys: readonly KeyChange[]
-  readonly choice: Choice
-  readonly asked: AskedRun
-}
-
 /** No entry of the user's is called so. */
 const ownId = 'repoint-run'
 
@@ -21,10 +14,14 @@ const ownId = 'repoint-run'
  * By a settings file of its own, in which the key is `${NAME}`; `--settings` is the same from the
  * command line.
  *
- * @throws UserError `usage`
+ * @param keys what a setup would write
+ * @throws UserError `usage`, `protocol-unsupported`
  */
-export function forOneRun({ keys, choice, asked }: Asked): OneRun {
-  const { args, env, folder } = asked
+export function forOneRun(
+  keys: readonly KeyChange[],
+  choice: Choice,
+  { args, env, folder }: AskedRun,
+): OneRun {
   if (choice.keyHeader !== undefined)
     throw new UserError({
       code: 'protocol-unsupported',
@@ -42,7 +39,7 @@ export function forOneRun({ keys, choice, asked }: Asked): OneRun {
     })
 
   const entry = keys.flatMap(({ path, value }) =>
-    isInEntry(path) && value !== undefined ? [{ path: path.slice(2), value }] : [],
+    path[0] === 'customModels' && value !== undefined ? [{ path: path.slice(2), value }] : [],
   )
   const settings = {
     customModels: [
@@ -60,8 +57,4 @@ export function forOneRun({ keys, choice, asked }: Asked): OneRun {
     env: { ...env, [variable]: `${folder}/${name}` },
     files: { [name]: JSON.stringify(settings, null, 2) },
   }
-}
-
-function isInEntry(path: KeyPath): boolean {
-  return path[0] === 'customModels'
 }

@@ -1,9 +1,7 @@
 import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
 import type { FileText } from '../client.ts'
 import { strictJsonProblem } from '../strict-json.ts'
-import { isTable, type ReadFile, readFile } from '../texts.ts'
-
-type Table = { readonly [key: string]: ConfigValue }
+import { isTable, type ReadFile, readFile, type Table, textIn } from '../texts.ts'
 
 /** What stands before the id of every model of the user's own. */
 const prefix = 'custom:'
@@ -45,12 +43,21 @@ export const knownProviders: readonly ConfigValue[] = [
 
 /** A settings file as droid reads it. */
 export interface DroidSettings extends ReadFile {
+  readonly role: string
   /** Empty where there is no file, or droid ignores it. */
   readonly root: Table
+  readonly models: readonly CustomModel[]
+  /** The newer key wins over the older one (0.215.0, 0.225.2, 2026-11-22). */
+  readonly defaultModel: string | undefined
   /** Why droid ignores the file without a word. */
   readonly ignored: string | undefined
-  /** It would be read without its trailing commas and its byte order mark. */
-  readonly isRepairable: boolean
+}
+
+/** An entry of `customModels`. */
+export interface CustomModel {
+  /** What stands behind `custom:` in its own `id`; undefined: it has none. */
+  readonly providerId: string | undefined
+  readonly entry: Table
 }
 
 /**
@@ -62,31 +69,20 @@ export function readSettings(file: FileText): DroidSettings {
   const isBlank = file.bytes === null || new TextDecoder().decode(file.bytes).trim() === ''
   const ignored = isBlank ? undefined : strictJsonProblem(file.bytes!, { allowsComments: true })
   const root = ignored === undefined ? (read.document?.root ?? {}) : {}
-  return { ...read, root, ignored, isRepairable: read.document !== undefined }
-}
-
-/** An entry of `customModels`. */
-export interface CustomModel {
-  /** What stands behind `custom:` in its own `id`; undefined: it has none. */
-  readonly providerId: string | undefined
-  readonly entry: Table
-}
-
-export function customModels({ root }: Pick<DroidSettings, 'root'>): readonly CustomModel[] {
   const list = root['customModels']
-  if (!Array.isArray(list)) return []
-  return list.filter(isTable).map((entry: Table) => {
-    const id = entry['id']
-    const isOwn = typeof id === 'string' && id.startsWith(prefix)
-    return { providerId: isOwn ? id.slice(prefix.length) : undefined, entry }
-  })
+  return {
+    ...read,
+    role: file.role,
+    root,
+    models: Array.isArray(list) ? list.filter(isTable).map(customModel) : [],
+    defaultModel: textIn(root, defaultModelPath) ?? textIn(root, ['model']),
+    ignored,
+  }
 }
 
-/** The default model: the newer key wins over the older one (0.215.0, 0.225.2, 2026-11-22). */
-export function defaultModelOf({ root }: Pick<DroidSettings, 'root'>): string | undefined {
-  const { model: older, sessionDefaultSettings: session } = root
-  const newer = isTable(session) ? session['model'] : undefined
-  return [newer, older].find((model) => typeof model === 'string')
+function customModel(entry: Table): CustomModel {
+  const id = textIn(entry, ['id'])
+  return { providerId: id?.startsWith(prefix) ? id.slice(prefix.length) : undefined, entry }
 }
 
 /**
@@ -95,7 +91,7 @@ export function defaultModelOf({ root }: Pick<DroidSettings, 'root'>): string | 
  * 2026-11-22).
  */
 export function modelCalled(
-  models: readonly CustomModel[],
+  { models }: DroidSettings,
   id: string | undefined,
 ): CustomModel | undefined {
   if (!id?.startsWith(prefix)) return undefined
@@ -113,15 +109,8 @@ export function modelCalled(
 }
 
 function nameOf({ displayName, model }: Table): string {
-  return String(displayName ?? model)
-    .trim()
-    .replace(/\s+/g, '-')
-}
-
-/** What a member of an entry says, as text. */
-export function textIn(entry: Table | undefined, name: string): string | undefined {
-  const value = entry?.[name]
-  return typeof value === 'string' ? value : undefined
+  const name = displayName ?? model
+  return typeof name === 'object' ? '' : String(name).trim().replace(/\s+/g, '-')
 }
 
 /** Whether a text takes a part from the environment: `${NAME}`, which is empty where it is not set. */

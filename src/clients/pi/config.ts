@@ -1,10 +1,18 @@
 import type { Bytes, ConfigValue, KeyPath } from '../../edits/plan.ts'
 import type { ProtocolName } from '../../gateway/types.ts'
 import type { FileText, FileTexts } from '../client.ts'
-import { readStrictJson, repairToStrictJson, type StrictJson } from '../strict-json.ts'
-import { fileOf, isTable, layersOf } from '../texts.ts'
-
-type Table = { readonly [key: string]: ConfigValue }
+import { readStrictJson } from '../strict-json.ts'
+import {
+  fileOf,
+  isTable,
+  layersOf,
+  type ReadFile,
+  readFile,
+  type Table,
+  tableIn,
+  textIn,
+  valueIn,
+} from '../texts.ts'
 
 /** What a provider of models.json may say of its protocol; pi knows more (0.87.1, 2026-11-22). */
 export const apiOf: Readonly<Record<ProtocolName, string>> = {
@@ -13,14 +21,18 @@ export const apiOf: Readonly<Record<ProtocolName, string>> = {
   messages: 'anthropic-messages',
 }
 
+/** What every gateway serves, where it does not say more. */
+export const usualProtocol: ProtocolName = 'chat'
+
 /** A file of pi's as it reads it. */
-export interface PiFile {
+export interface PiFile extends ReadFile {
+  readonly role: string
   /** What stands in it, also where pi reads nothing of it so far and would once it is repaired. */
   readonly root: Table
   /** Why pi reads nothing of it, in words, with line and column where they are known. */
-  readonly problem?: string
-  /** Without comments, trailing commas and a byte order mark it would be read. */
-  readonly isRepairable?: boolean
+  readonly ignored?: string
+  /** Without comments and trailing commas it would be read. */
+  readonly isRepairable: boolean
 }
 
 /**
@@ -29,12 +41,11 @@ export interface PiFile {
  * which it does not say to `pi -p` (run with 0.60.0, 0.73.1 and 0.87.1, 2026-11-22).
  */
 export function readModels(texts: FileTexts): PiFile {
-  const { bytes } = fileOf(texts, 'models')
-  if (bytes === null) return { root: {} }
-  const read = asPiFile(readStrictJson(withoutLeniencies(bytes), { allowsBom: false }), bytes)
-  if (read.problem !== undefined && !read.isRepairable) return read
-  const problem = problemOfModels(read.root)
-  return problem === undefined ? read : { root: {}, problem }
+  const text = fileOf(texts, 'models')
+  const file = readPi(text, text.bytes && withoutLeniencies(text.bytes))
+  if (text.bytes === null || (file.ignored !== undefined && !file.isRepairable)) return file
+  const ignored = problemOfModels(file.root)
+  return ignored === undefined ? file : { ...file, root: {}, ignored, isRepairable: false }
 }
 
 /**
@@ -50,23 +61,24 @@ export function readSettings(texts: FileTexts): PiFile {
  * provider wins over that provider's key in models.json. Where it cannot be read, 0.60.0 and 0.73.1 go
  * on without it, and 0.87.1 finds no key at all (2026-11-22).
  */
-export function readAuth(texts: FileTexts): PiFile {
-  const [file] = layersOf(texts, 'auth')
-  return file === undefined ? { root: {} } : readPlain(file)
+export function readAuth(texts: FileTexts): PiFile | undefined {
+  return layersOf(texts, 'auth').map(readPlain)[0]
 }
 
-export function readPlain({ bytes }: FileText): PiFile {
-  if (bytes === null || bytes.length === 0) return { root: {} }
-  return asPiFile(readStrictJson(bytes, { allowsBom: false }), bytes)
+export function readPlain(text: FileText): PiFile {
+  return readPi(text, text.bytes?.length === 0 ? null : text.bytes)
 }
 
-function asPiFile(read: StrictJson, bytes: Bytes): PiFile {
-  if (read.kind === 'object') return { root: read.root as Table }
-  const original = readStrictJson(bytes, { allowsBom: false })
-  if (original.kind === 'object' || !original.isRepairable) return { root: {}, problem: read.why }
-  const repaired = readStrictJson(repairToStrictJson(bytes, 'it'), { allowsBom: false })
-  const root = repaired.kind === 'object' ? (repaired.root as Table) : {}
-  return { root, problem: read.why, isRepairable: true }
+/** @param plain what pi makes of the file's bytes before it reads them as JSON */
+function readPi(text: FileText, plain: Bytes | null): PiFile {
+  const file = { ...readFile(text), role: text.role }
+  const read = plain && readStrictJson(plain, { allowsBom: false })
+  if (read?.kind !== 'refused') return { ...file, root: read?.root ?? {}, isRepairable: false }
+
+  const original = readStrictJson(text.bytes!, { allowsBom: false })
+  const isRepairable = original.kind === 'refused' && original.isRepairable
+  const root = (isRepairable ? file.document?.root : undefined) ?? {}
+  return { ...file, root, ignored: read.why, isRepairable }
 }
 
 /** As pi does it: dist/core/model-registry.js of 0.73.1, dist/utils/json.js of 0.87.1. */
@@ -137,16 +149,9 @@ export interface PiProvider {
 }
 
 export function providerOf({ root }: PiFile, id: string): PiProvider {
-  const all = root['providers']
-  const found = isTable(all) && Object.hasOwn(all, id) ? all[id] : undefined
-  const table = isTable(found) ? found : {}
-  const url = table['baseUrl']
+  const table = tableIn(root, providerPath(id))
   const list: readonly ConfigValue[] = Array.isArray(table['models']) ? table['models'] : []
-  return {
-    table,
-    url: typeof url === 'string' ? url : undefined,
-    models: list.filter(isTable),
-  }
+  return { table, url: textIn(table, ['baseUrl']), models: list.filter(isTable) }
 }
 
 export function modelOf({ models }: PiProvider, id: string | undefined): Table | undefined {
@@ -163,12 +168,12 @@ export function modelPath(providerId: string, id: string): KeyPath {
 
 /** What pi starts with; absent: the first model that it has a key for. */
 export function startsWith({ root }: PiFile): {
-  readonly providerId: string | undefined
-  readonly model: string | undefined
+  readonly providerId?: string
+  readonly model?: string
 } {
-  const [provider, model] = [root['defaultProvider'], root['defaultModel']]
-  const isSet = typeof provider === 'string' && typeof model === 'string'
-  return { providerId: isSet ? provider : undefined, model: isSet ? model : undefined }
+  const providerId = textIn(root, ['defaultProvider'])
+  const model = textIn(root, ['defaultModel'])
+  return providerId === undefined || model === undefined ? {} : { providerId, model }
 }
 
 /**
@@ -187,17 +192,16 @@ export function readPiKey(
   providerId: string,
 ): { readonly key: string; readonly keyPath: string } | undefined {
   const login = loginOf(texts, providerId)
-  const [auth] = layersOf(texts, 'auth')
   const { table } = providerOf(readModels(texts), providerId)
   const key = login === undefined ? table['apiKey'] : login['key']
   if (typeof key !== 'string' || !isLiteral(key)) return undefined
-  return { key, keyPath: login === undefined ? fileOf(texts, 'models').path : auth!.path }
+  const role = login === undefined ? 'models' : 'auth'
+  return { key, keyPath: fileOf(texts, role).path }
 }
 
 /** What auth.json holds for a provider. */
 export function loginOf(texts: FileTexts, providerId: string): Table | undefined {
-  const { root } = readAuth(texts)
-  const login = Object.hasOwn(root, providerId) ? root[providerId] : undefined
+  const login = valueIn(readAuth(texts)?.root, [providerId])
   return isTable(login) ? login : undefined
 }
 

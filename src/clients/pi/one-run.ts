@@ -7,9 +7,8 @@ import {
   runKeyVariable,
 } from '../client.ts'
 import { wantedHeaders } from '../headers.ts'
-import { apiOf, isLiteral, loginOf, providerOf, readModels } from './config.ts'
+import { apiOf, isLiteral, loginOf, providerOf, readModels, usualProtocol } from './config.ts'
 import { limitsOf, offeredIn } from './plan.ts'
-import { usualProtocol } from './protocol.ts'
 
 /** Holds what is not in the extension: the same text serves every run. */
 const providerVariable = 'REPOINT_RUN_PI'

@@ -1,13 +1,11 @@
 import { compact } from '../../compact.ts'
-import type { ConfigValue } from '../../edits/plan.ts'
 import { withLimits } from '../../gateway/models/catalog.ts'
-import { speaks } from '../../gateway/models/rules.ts'
+import { type ChosenModel, defaultModel, speaks } from '../../gateway/models/rules.ts'
 import { type Catalog, keyHeaders, type ProtocolName } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
   ClientModule,
   ConfigFile,
-  FileText,
   FileTexts,
   Look,
   ModelChoice,
@@ -17,15 +15,14 @@ import type {
 } from '../client.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
-import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
-import { pathsOf } from '../paths.ts'
+import { chooseOneModel, listedProtocol, oneUse, type WindowHabit } from '../models.ts'
+import { layersThere, pathsOf } from '../paths.ts'
 import { testedVersions } from '../tested.ts'
-import { brokenText, fileOf, readFile, rootOf } from '../texts.ts'
+import { brokenText, fileOf, numberIn, originOf, rootOf } from '../texts.ts'
 import {
   apiOf,
   loginOf,
   modelOf,
-  type PiFile,
   type PiProvider,
   providerOf,
   providerPath,
@@ -34,11 +31,11 @@ import {
   readSettings,
   reservedIds,
   startsWith,
+  usualProtocol,
 } from './config.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
 import { planPi } from './plan.ts'
-import { bestProtocol, chosenByRules, usualProtocol } from './protocol.ts'
 import tested from './tested.json' with { type: 'json' }
 
 const demoFiles = {
@@ -65,7 +62,6 @@ const demoFiles = {
 export const pi: ClientModule = {
   binary: {
     command: 'pi',
-    versionArgs: ['--version'],
     testedVersions: testedVersions(tested),
     pingArgs: (prompt) => ['-p', prompt],
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],
@@ -106,43 +102,43 @@ function piFiles(machine: Machine, look: Look): readonly ConfigFile[] {
       ? (named('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent'))
       : join(home, tilde[1] ?? '')
   const auth = join(folder, 'auth.json')
-  const project = join(cwd, '.pi', 'settings.json')
-  const extensions = join(cwd, '.pi', 'extensions')
-  const layer = { format: 'json', holdsSecret: false, use: 'layer' } as const
+  const models = join(folder, 'models.json')
+  const settings = join(folder, 'settings.json')
+  // In the home they are the user's own.
+  const extensions = cwd === home ? undefined : join(cwd, '.pi', 'extensions')
+  const json = { format: 'json', use: 'target' } as const
   return [
     // A login of before must be gone when the address changes: it would be sent there.
-    ...(look.exists(auth)
-      ? [{ role: 'auth', path: auth, format: 'json', holdsSecret: true, use: 'target' } as const]
-      : []),
-    {
-      role: 'models',
-      path: join(folder, 'models.json'),
-      format: 'json',
-      holdsSecret: true,
-      use: 'target',
-    },
-    {
-      role: 'settings',
-      path: join(folder, 'settings.json'),
-      format: 'json',
-      holdsSecret: false,
-      use: 'target',
-    },
-    ...(look.exists(project) ? [{ role: 'project', path: project, ...layer }] : []),
-    // In the home they are the user's own.
-    ...(cwd === home ? [] : look.entries(extensions)).map((name) => ({
-      role: 'project-code',
-      path: join(extensions, name),
-      ...layer,
-    })),
+    ...(look.exists(auth) ? [{ role: 'auth', path: auth, ...json, holdsSecret: true }] : []),
+    { role: 'models', path: models, ...json, holdsSecret: true },
+    { role: 'settings', path: settings, ...json, holdsSecret: false },
+    ...layersThere(look, settings, [
+      ['project', [join(cwd, '.pi', 'settings.json')]],
+      [
+        'project-code',
+        extensions ? look.entries(extensions).map((name) => join(extensions, name)) : [],
+      ],
+    ]),
   ]
+}
+
+/**
+ * In this order, where the gateway says that the model speaks it: the one that keeps the most of what
+ * a model says between two requests before the others, and a model's own before a translation.
+ */
+const byRank: readonly ProtocolName[] = ['responses', 'messages', 'chat']
+
+/** It speaks all protocols. Undefined: only a person can choose. */
+function chosenByRules(catalog: Catalog): ChosenModel | undefined {
+  const protocols = [usualProtocol, ...byRank]
+  return protocols.map((protocol) => defaultModel(catalog, protocol)).find(Boolean)
 }
 
 const windows: WindowHabit = { otherwise: 'pi takes it for 128,000 tokens' }
 
 /** @throws UserError `model-unknown`, `protocol-unsupported`, `usage` */
 function chooseForPi(catalog: Catalog | undefined, options: SetupOptions): ModelChoice {
-  const protocol = options.protocol ?? bestProtocol(catalog, options)
+  const protocol = options.protocol ?? listedProtocol(catalog, options, byRank, chosenByRules)
   const choice = chooseOneModel(catalog, options, protocol, windows)
   return { ...choice, protocol, offered: offeredOf(catalog, choice.model, protocol) }
 }
@@ -168,7 +164,9 @@ function offeredOf(
 function readBackPi(texts: FileTexts): Settings {
   const [models, settings] = [readModels(texts), readSettings(texts)]
   const { providerId, model } = startsWith(settings)
-  const broken = brokenOf(texts, 'models', models) ?? brokenOf(texts, 'settings', settings)
+  const [broken] = [models, settings].flatMap(({ path, ignored }) =>
+    ignored === undefined ? [] : [brokenText(path, ignored)],
+  )
   if (providerId === undefined || broken !== undefined) return compact({ broken })
 
   const provider = providerOf(models, providerId)
@@ -189,7 +187,7 @@ function readBackPi(texts: FileTexts): Settings {
     model,
     providerId,
     ...readPiKey(texts, providerId),
-    contextWindow: numberOf(entry['contextWindow']),
+    contextWindow: numberIn(entry, ['contextWindow']),
     alsoSendsTo: otherAddress(provider, root),
     login:
       login !== undefined && login['type'] !== 'api_key'
@@ -204,20 +202,10 @@ function otherAddress({ models }: PiProvider, root: string | undefined): string 
   return urls.find((url) => rootOf(url) !== root)
 }
 
-function numberOf(value: ConfigValue | undefined): number | undefined {
-  return typeof value === 'number' ? value : undefined
-}
-
-function brokenOf(texts: FileTexts, role: string, { problem }: PiFile): string | undefined {
-  return problem === undefined ? undefined : brokenText(fileOf(texts, role).path, problem)
-}
-
 function originsOfPi(texts: FileTexts): Origins {
-  const { providerId, model } = startsWith(readSettings(texts))
-  const has = (file: FileText, path: readonly string[]) =>
-    readFile(file).document?.get(path) !== undefined ? file.path : undefined
+  const { providerId = '', model } = startsWith(readSettings(texts))
   return compact({
-    baseUrl: has(fileOf(texts, 'models'), [...providerPath(providerId ?? ''), 'baseUrl']),
+    baseUrl: originOf([readModels(texts)], [...providerPath(providerId), 'baseUrl']),
     model: model === undefined ? undefined : fileOf(texts, 'settings').path,
   })
 }

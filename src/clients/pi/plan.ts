@@ -12,15 +12,14 @@ import {
   isLiteral,
   modelOf,
   modelPath,
-  type PiFile,
   type PiProvider,
   providerOf,
   providerPath,
   readAuth,
   readModels,
   readSettings,
+  usualProtocol,
 } from './config.ts'
-import { usualProtocol } from './protocol.ts'
 
 /** @throws UserError `config-invalid`, `config-conflict` */
 export function planPi(texts: FileTexts, choice: Choice): readonly FileEdit[] {
@@ -35,9 +34,13 @@ export function planPi(texts: FileTexts, choice: Choice): readonly FileEdit[] {
     const edit = edits.find(({ path }) => path === text.path)
     return edit === undefined ? text : { ...text, bytes: edit.after }
   })
-  expectRead(after, 'auth', readAuth(after))
-  expectRead(after, 'models', readModels(after))
-  expectRead(after, 'settings', readSettings(after))
+  for (const file of [readAuth(after), readModels(after), readSettings(after)])
+    if (file?.ignored !== undefined)
+      throw new UserError({
+        code: 'config-invalid',
+        message: `pi would not use the file: ${brokenText(file.path, file.ignored)}`,
+        hint: 'Correct the file by hand.',
+      })
   return edits
 }
 
@@ -69,17 +72,6 @@ function expectSingle(texts: FileTexts, { providerId }: Choice): void {
   })
 }
 
-/** @throws UserError `config-invalid` */
-function expectRead(texts: FileTexts, role: string, { problem }: PiFile): void {
-  if (problem === undefined) return
-  const { path } = layersOf(texts, role)[0]!
-  throw new UserError({
-    code: 'config-invalid',
-    message: `pi would not use the file: ${brokenText(path, problem)}`,
-    hint: 'Correct the file by hand.',
-  })
-}
-
 function settingsKeys({ models, providerId }: Choice): readonly KeyChange[] {
   return [
     { path: ['defaultProvider'], value: providerId },
@@ -89,7 +81,6 @@ function settingsKeys({ models, providerId }: Choice): readonly KeyChange[] {
 
 function modelsKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
   const { models, providerId, key, root } = choice
-  const headers = [...providerPath(providerId), 'headers']
   const protocol = models.protocol ?? usualProtocol
   const path = providerPath(providerId)
   const now = providerOf(readModels(texts), providerId)
@@ -103,7 +94,7 @@ function modelsKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
     ...(protocol === 'messages'
       ? [{ path: [...path, 'authHeader'], value: true, isBound: true }]
       : []),
-    ...headerKeys(headers, now.table['headers'], choice, isForeign),
+    ...headerKeys([...path, 'headers'], now.table['headers'], choice, isForeign),
     ...listKeys(now, choice),
   ]
 }
@@ -115,7 +106,8 @@ function modelsKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
 function listKeys(now: PiProvider, choice: Choice): readonly KeyChange[] {
   const { models, providerId } = choice
   const offered = offeredIn(models)
-  const isOtherGateway = isElsewhere(now, choice)
+  // Or for the address of another protocol.
+  const isOtherGateway = now.url !== undefined && rootOf(now.url) !== choice.root
   const gone = isOtherGateway
     ? now.models.filter(({ id }) => !offered.some((model) => model.id === id))
     : []
@@ -156,11 +148,6 @@ function modelKeys(
 export function offeredIn({ offered, model }: ModelChoice): Catalog['models'] {
   const all = offered ?? []
   return all.some(({ id }) => id === model) ? all : [{ id: model }, ...all]
-}
-
-/** Whether the provider stands for another address so far, or for that of another protocol. */
-function isElsewhere({ url }: PiProvider, { root }: Choice): boolean {
-  return url !== undefined && rootOf(url) !== root
 }
 
 /** In tokens, as far as they are known. */

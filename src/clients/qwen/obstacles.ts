@@ -1,19 +1,23 @@
 import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
 import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
-import { leftoverObstacles } from '../leftovers.ts'
-import { relativePlaceObstacles } from '../paths.ts'
-import { exportedVariables, isExported, proxyForHere, variableObstacles } from '../shell.ts'
-import { strongerSettings } from '../stronger-settings.ts'
+import {
+  leftoverObstacles,
+  lostVersion,
+  relativePlaceObstacles,
+  strongerSettings,
+  unreadFile,
+} from '../obstacles.ts'
+import { removal } from '../repairs.ts'
+import { exportedVariables, isExported, proxyObstacles, variableObstacles } from '../shell.ts'
 import {
   fileOf,
-  isLoopbackUrl,
-  isOwnAddress,
   isTable,
   layersOf,
+  mayNeedNoKey,
   placeOf,
   type ReadFile,
   readFile,
-  withLostVersion,
+  valueIn,
 } from '../texts.ts'
 import {
   type InUse,
@@ -23,13 +27,14 @@ import {
   isOpen,
   keyVariable,
   layoutVersion,
+  literalIn,
   mergedSettings,
   ownEntry,
   paths,
   problemOf,
-  textIn,
-  valueIn,
 } from './settings.ts'
+
+const qwenName = { id: 'qwen', label: 'Qwen Code' }
 
 /** What would defeat the settings about to be written, as run against 0.15.10 and 0.24.4 (2026-11-22). */
 export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
@@ -43,7 +48,8 @@ export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
     ...otherOfSameId(file, choice.models.model),
     ...older(file),
     ...variables(scene),
-    ...proxy(scene, choice.root),
+    // With 0.15.10 no exemption helps.
+    ...proxyObstacles(qwenName, choice.root, scene.machine.env),
     ...layers(scene),
   ]
 }
@@ -56,7 +62,7 @@ export function wrongNow(scene: Scene): readonly Obstacle[] {
   const found = [...unreadable(texts), ...folders(scene), ...brokenEntries(file), ...copies(texts)]
   const used = inUse(value)
   // With another service Qwen Code may be set up as its owner likes.
-  if (textIn(value, paths.type) !== 'openai' || used.url === undefined) return found
+  if (literalIn(value, paths.type) !== 'openai' || used.url === undefined) return found
 
   const isOwn = used.variable === keyVariable
   return [
@@ -65,7 +71,7 @@ export function wrongNow(scene: Scene): readonly Obstacle[] {
     ...withoutVersion(scene, used),
     ...withoutKey(scene, used),
     ...leftovers(scene, used),
-    ...proxy(scene, used.url),
+    ...proxyObstacles(qwenName, used.url, scene.machine.env),
     ...(isOwn ? [...older(file), ...variables(scene), ...layers(scene)] : []),
     ...(isOwn && used.model !== undefined ? otherOfSameId(file, used.model) : []),
   ]
@@ -75,22 +81,21 @@ function unreadable(texts: FileTexts): readonly Obstacle[] {
   const file = fileOf(texts, 'settings')
   const problem = problemOf(file)
   if (problem === undefined) return []
-  const isRepairable = readFile(file).problem === undefined
   return [
-    {
-      code: 'qwen-settings-broken',
-      message: `Qwen Code does not start with it, or (as version 0.15.10) sets the whole file aside: ${problem}`,
-      place: file.path,
-      cure: isRepairable ? 'Take trailing commas out of it.' : 'Correct the file by hand.',
-      ...(isRepairable
-        ? {
-            repair: { role: 'settings', changes: [], toStrictJson: 'but-comments' } as const,
-            needsConsent: `Trailing commas are taken out of ${file.path}, which comes into force as a whole.`,
-          }
-        : {}),
-      weight: 'blocks',
-      covers: 'broken',
-    },
+    unreadFile(
+      {
+        code: 'qwen-settings-broken',
+        message: `Qwen Code does not start with it, or (as version 0.15.10) sets the whole file aside: ${problem}`,
+        file,
+        isRepairable: readFile(file).problem === undefined,
+        covers: 'broken',
+      },
+      {
+        cure: 'Take trailing commas out of it.',
+        consent: 'Trailing commas are taken out of',
+        toStrictJson: 'but-comments',
+      },
+    ),
   ]
 }
 
@@ -132,17 +137,18 @@ function brokenEntries(file: ReadFile): readonly Obstacle[] {
 
 /** It waits for another kind of login then, for ever where there is no terminal. */
 function onlyOtherType(texts: FileTexts): readonly Obstacle[] {
-  const file = readFile(fileOf(texts, 'settings'))
-  const only = file.document?.get(paths.onlyType)
+  const text = fileOf(texts, 'settings')
+  const file = readFile(text)
+  const path = paths.onlyType
+  const only = file.document?.get(path)
   if (only === undefined || only === 'openai') return []
+  const name = path.join('.')
   return [
     {
       code: 'qwen-only-other-login',
-      message: `${paths.onlyType.join('.')} admits ${JSON.stringify(only)} alone: Qwen Code asks to log in, and does nothing else`,
-      place: placeOf(file, paths.onlyType),
-      cure: 'Remove it.',
-      repair: { role: 'settings', changes: [{ path: paths.onlyType, value: undefined }] },
-      needsConsent: `${paths.onlyType.join('.')} is removed from ${file.path}.`,
+      message: `${name} admits ${JSON.stringify(only)} alone: Qwen Code asks to log in, and does nothing else`,
+      place: placeOf(file, path),
+      ...removal(text, name, { path }),
       weight: 'blocks',
     },
   ]
@@ -216,21 +222,6 @@ function variables(scene: Scene): readonly Obstacle[] {
   ]
 }
 
-/** With 0.15.10 no exemption helps. */
-function proxy({ machine }: Scene, url: string): readonly Obstacle[] {
-  const found = proxyForHere(url, machine.env)
-  if (found === undefined) return []
-  return [
-    {
-      code: 'qwen-proxy',
-      message: `${found.variable} is set: Qwen Code asks that proxy for ${found.host} too`,
-      place: 'environment',
-      cure: `Add ${found.host} to NO_PROXY.`,
-      weight: 'blocks',
-    },
-  ]
-}
-
 interface EnvLine {
   readonly place: string
   readonly isOfHome: boolean
@@ -265,20 +256,14 @@ function copies(texts: FileTexts): readonly Obstacle[] {
 }
 
 function withoutVersion(scene: Scene, { url, variable }: InUse): readonly Obstacle[] {
-  const file = readFile(fileOf(scene.texts, 'settings'))
   const path = [...ownEntry, 'baseUrl']
-  const value = variable === keyVariable && url ? withLostVersion(url, scene) : undefined
-  if (value === undefined) return []
-  return [
-    {
-      code: 'qwen-base-url-version',
-      message: 'baseUrl of the entry does not end in /v1: every request misses',
-      place: placeOf(file, path),
-      cure: 'Add /v1.',
-      repair: { role: 'settings', changes: [{ path, value, isBound: true }] },
-      weight: 'blocks',
-    },
-  ]
+  if (variable !== keyVariable) return []
+  return lostVersion(qwenName, scene, {
+    url,
+    name: 'baseUrl of the entry',
+    place: placeOf(readFile(fileOf(scene.texts, 'settings')), path),
+    target: { role: 'settings', path },
+  })
 }
 
 function withoutKey(scene: Scene, { url, key, variable, entry }: InUse): readonly Obstacle[] {
@@ -291,9 +276,8 @@ function withoutKey(scene: Scene, { url, key, variable, entry }: InUse): readonl
       envLines(texts, name).length > 0 ||
       isOpen(valueIn(value, ['env', name])),
   )
-  // A model server on this machine may need none.
-  const needsNone = isLoopbackUrl(url) && !isOwnAddress(url, scene)
-  if (key !== undefined || isElsewhere || needsNone || isOpen(entry?.['envKey'])) return []
+  const needsNone = isOpen(entry?.['envKey']) || mayNeedNoKey(url, scene)
+  if (key !== undefined || isElsewhere || needsNone) return []
   return [
     {
       code: 'qwen-no-key',
@@ -333,8 +317,6 @@ const watched: readonly KeyPath[] = [
 
 /** Those that decide where a key goes (a project's lists replace the user's); the others change the model. */
 const takingAway = watched.slice(0, 5)
-
-const qwenName = { id: 'qwen', label: 'Qwen Code' }
 
 /** Files that win over the settings: of the folder that Qwen Code is started in, and of the administrator. */
 function layers({ texts }: Scene): readonly Obstacle[] {

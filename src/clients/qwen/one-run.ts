@@ -7,7 +7,7 @@ import {
   type OneRun,
   runKeyVariable,
 } from '../client.ts'
-import { wantedHeaders } from '../headers.ts'
+import { headersInVariables } from '../headers.ts'
 import { layersOf, overlaid, readFile } from '../texts.ts'
 import { layoutVersion, paths } from './settings.ts'
 
@@ -20,12 +20,8 @@ const fileName = 'qwen-settings.json'
  */
 export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): OneRun {
   const { args, env, folder } = asked
-  // A header may hold a secret: the file names variables, which Qwen Code replaces by what they say.
-  const headers = wantedHeaders(choice).map(({ name, value }, index) => ({
-    name,
-    value,
-    variable: `REPOINT_RUN_HEADER_${index + 1}`,
-  }))
+  // The file names variables, which Qwen Code replaces by what they say.
+  const headers = headersInVariables(choice)
   const entry = compact({
     name: 'Gateway',
     baseUrl: choice.root,

@@ -15,10 +15,20 @@ import type {
 } from '../client.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse } from '../models.ts'
-import { pathsOf } from '../paths.ts'
+import { layersThere, pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { testedVersions } from '../tested.ts'
-import { brokenText, fileOf, layersOf, originOf, readFile, rootOf, textAt } from '../texts.ts'
+import {
+  brokenText,
+  fileOf,
+  layersOf,
+  numberIn,
+  originOf,
+  readFile,
+  rootOf,
+  textAt,
+  valueIn,
+} from '../texts.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
 import {
@@ -29,13 +39,12 @@ import {
   isOpen,
   keyVariable,
   layoutVersion,
+  literalIn,
   mergedSettings,
   ownEntry,
   ownFiles,
   paths,
   problemOf,
-  textIn,
-  valueIn,
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -57,7 +66,6 @@ const demoFiles = {
 export const qwen: ClientModule = {
   binary: {
     command: 'qwen',
-    versionArgs: ['--version'],
     testedVersions: testedVersions(tested),
     pingArgs: (prompt) => [prompt],
     // It is a program of Node: `env` of its settings comes too late for this one.
@@ -98,25 +106,19 @@ function qwenFiles(machine: Machine, look: Look): readonly ConfigFile[] {
   const managed = named('QWEN_CODE_SYSTEM_SETTINGS_PATH') ?? managedPath(machine)
   const defaults =
     named('QWEN_CODE_SYSTEM_DEFAULTS_PATH') ?? join(dirname(managed), 'system-defaults.json')
-  const layers: readonly (readonly [role: string, paths: readonly string[]])[] = [
-    ['lower', [defaults]],
-    // In the home the project's folder is the user's own.
-    ['project', cwd === home ? [] : [join(cwd, '.qwen', 'settings.json')]],
-    ['managed', [managed]],
-    ['login', [join(own, 'oauth_creds.json')]],
-    ['copy', copiesIn(own, look).map((name) => join(own, name))],
-    ['home-env', [join(home, '.env'), join(usual, '.env'), join(own, '.env')]],
-    ['project-env', projectEnvFile(machine, look)],
-  ]
   const target = join(own, 'settings.json')
-  const seen = new Set([target])
   return [
     { role: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
-    ...layers.flatMap(([role, all]) =>
-      all
-        .filter((path) => !seen.has(path) && seen.add(path) && look.exists(path))
-        .map((path) => ({ role, path, format: 'json', holdsSecret: true, use: 'layer' }) as const),
-    ),
+    ...layersThere(look, target, [
+      ['lower', [defaults]],
+      // In the home the project's folder is the user's own.
+      ['project', cwd === home ? [] : [join(cwd, '.qwen', 'settings.json')]],
+      ['managed', [managed]],
+      ['login', [join(own, 'oauth_creds.json')]],
+      ['copy', copiesIn(own, look).map((name) => join(own, name))],
+      ['home-env', [join(home, '.env'), join(usual, '.env'), join(own, '.env')]],
+      ['project-env', projectEnvFile(machine, look)],
+    ]),
   ]
 }
 
@@ -180,20 +182,20 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const now = readFile(file)
   const { models } = choice
   const entry = entriesIn(now.document?.root).find(({ envKey }) => envKey === keyVariable)
-  const isOther = textIn(entry, ['id']) !== models.model
+  const isOther = literalIn(entry, ['id']) !== models.model
   return [
     // Of an older layout only the client itself can make a newer one.
     ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
     { path: paths.key, value: choice.key, isSecret: true, isBound: true },
     { path: [...ownEntry, 'id'], value: models.model },
-    ...(textIn(entry, ['name']) ? [] : [{ path: [...ownEntry, 'name'], value: 'Gateway' }]),
+    ...(literalIn(entry, ['name']) ? [] : [{ path: [...ownEntry, 'name'], value: 'Gateway' }]),
     { path: [...ownEntry, 'baseUrl'], value: choice.root, isBound: true },
     ...windowKeys(entry, isOther, choice),
     ...headerKeys(
       [...ownEntry, ...paths.headers],
       valueIn(entry, paths.headers),
       choice,
-      textIn(entry, ['baseUrl']) !== choice.root,
+      literalIn(entry, ['baseUrl']) !== choice.root,
     ),
     { path: paths.type, value: 'openai' },
     { path: paths.model, value: models.model },
@@ -231,7 +233,7 @@ function originsOfQwen(texts: FileTexts): Origins {
 /** Of the protocols that it speaks this is about the one that a setup writes. */
 function readBackQwen(texts: FileTexts): Settings {
   const { value, problem } = mergedSettings(texts)
-  const type = textIn(value, paths.type)
+  const type = literalIn(value, paths.type)
   if (problem !== undefined) return { broken: problem }
   if (type !== 'openai') {
     const hasLogin = type === 'qwen-oauth' && layersOf(texts, 'login').length > 0
@@ -239,19 +241,14 @@ function readBackQwen(texts: FileTexts): Settings {
   }
 
   const { url, model, key, variable, entry } = inUse(value)
-  const window = valueIn(entry, paths.window)
-  const { headers } = readHeaders(valueIn(entry, paths.headers))
   return compact({
     root: url === undefined ? undefined : rootOf(url),
     model,
     key,
-    keyPath: key === undefined ? undefined : keyPathOf(texts, variable),
-    contextWindow: typeof window === 'number' ? window : undefined,
-    headers,
+    // Of the stronger file that gives the key.
+    keyPath:
+      key && (originOf(ownFiles(texts), ['env', variable]) ?? fileOf(texts, 'settings').path),
+    contextWindow: numberIn(entry, paths.window),
+    headers: readHeaders(valueIn(entry, paths.headers)).headers,
   })
-}
-
-/** The stronger file that gives the key. */
-function keyPathOf(texts: FileTexts, variable: string): string {
-  return originOf(ownFiles(texts), ['env', variable]) ?? fileOf(texts, 'settings').path
 }

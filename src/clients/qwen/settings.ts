@@ -1,11 +1,19 @@
 import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
 import type { FileText, FileTexts } from '../client.ts'
 import { strictJsonProblem } from '../strict-json.ts'
-import { brokenText, fileOf, isTable, layersOf, type ReadFile, readFile } from '../texts.ts'
+import {
+  brokenText,
+  fileOf,
+  isTable,
+  layersOf,
+  merged,
+  type ReadFile,
+  readFile,
+  type Table,
+  valueIn,
+} from '../texts.ts'
 
 /** How Qwen Code 0.15.10 and 0.24.4 read their settings, which they do alike: run on 2026-11-22. */
-
-type Table = { readonly [key: string]: ConfigValue }
 
 /**
  * The variable with our key: the entry of our model names it, and `env` of the settings gives it its
@@ -75,7 +83,6 @@ export function problemOf(file: FileText): string | undefined {
   return strictJsonProblem(file.bytes, { allowsBom: true, allowsComments: true })
 }
 
-/** Tables are merged key by key, all else is replaced. */
 export function mergedSettings(texts: FileTexts): {
   readonly value: Table
   readonly problem: string | undefined
@@ -84,29 +91,13 @@ export function mergedSettings(texts: FileTexts): {
   const problem = problemOf(target)
   if (problem !== undefined) return { value: {}, problem: brokenText(target.path, problem) }
   return {
-    value: ownFiles(texts).reduce<Table>((all, { document }) => merge(all, document?.root), {}),
+    value: ownFiles(texts).reduce<Table>((all, { document }) => merged(all, document?.root), {}),
     problem: undefined,
   }
 }
 
-function merge(below: Table, above: Table = {}): Table {
-  const merged = new Map(Object.entries(below))
-  for (const [key, value] of Object.entries(above)) {
-    const old = merged.get(key)
-    merged.set(key, isTable(old) && isTable(value) ? merge(old, value) : value)
-  }
-  return Object.fromEntries(merged)
-}
-
-export function valueIn(settings: ConfigValue | undefined, path: KeyPath): ConfigValue | undefined {
-  return path.reduce<ConfigValue | undefined>(
-    (value, key) => (isTable(value) && typeof key === 'string' ? value[key] : undefined),
-    settings,
-  )
-}
-
 /** A text; none where it is empty, or takes what a variable says (`$NAME`, `${NAME}`) in. */
-export function textIn(settings: ConfigValue | undefined, path: KeyPath): string | undefined {
+export function literalIn(settings: ConfigValue | undefined, path: KeyPath): string | undefined {
   const value = valueIn(settings, path)
   return typeof value === 'string' && value !== '' && !isOpen(value) ? value : undefined
 }
@@ -126,10 +117,10 @@ export function entriesIn(settings: ConfigValue | undefined): readonly Table[] {
  * The entry that is asked: the first of the model's id, unless another of that id has the address
  * that stands beside the model; of a model without an entry the first of all, under its own id.
  */
-export function entryInUse(settings: ConfigValue | undefined): Table | undefined {
+function entryInUse(settings: ConfigValue | undefined): Table | undefined {
   const entries = entriesIn(settings)
-  const url = textIn(settings, paths.modelUrl)
-  const sameId = entries.filter(({ id }) => id === textIn(settings, paths.model))
+  const url = literalIn(settings, paths.modelUrl)
+  const sameId = entries.filter(({ id }) => id === literalIn(settings, paths.model))
   return (
     sameId.find(({ baseUrl }) => url !== undefined && baseUrl === url) ?? sameId[0] ?? entries[0]
   )
@@ -157,17 +148,17 @@ export interface InUse {
 export function inUse(settings: ConfigValue): InUse {
   const entry = entryInUse(settings)
   const auth = valueIn(settings, ['security', 'auth'])
-  const variable = textIn(entry, ['envKey']) ?? usualVariable
+  const variable = literalIn(entry, ['envKey']) ?? usualVariable
   const variables = [...new Set([variable, usualVariable])]
-  const found = variables.map((name) => textIn(settings, ['env', name])).find(Boolean)
+  const found = variables.map((name) => literalIn(settings, ['env', name])).find(Boolean)
   return {
     url: [
-      textIn(entry, ['baseUrl']),
-      textIn(settings, ['env', 'OPENAI_BASE_URL']),
-      textIn(auth, ['baseUrl']),
+      literalIn(entry, ['baseUrl']),
+      literalIn(settings, ['env', 'OPENAI_BASE_URL']),
+      literalIn(auth, ['baseUrl']),
     ].find(Boolean),
-    model: entry === undefined ? textIn(settings, paths.model) : textIn(entry, ['id']),
-    key: found ?? textIn(auth, ['apiKey']),
+    model: entry === undefined ? literalIn(settings, paths.model) : literalIn(entry, ['id']),
+    key: found ?? literalIn(auth, ['apiKey']),
     variable,
     entry,
   }

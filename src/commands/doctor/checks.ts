@@ -46,7 +46,7 @@ export interface Check extends Finding {
 }
 
 /** A client's state, and its program on this machine where there is one. */
-export interface Examined extends ClientState {
+interface Examined extends ClientState {
   readonly installed: Installed | undefined
 }
 
@@ -70,15 +70,16 @@ function checkInstalled({ client, settings, installed }: Examined): Finding {
     const message = `${label} is not installed${isSetUp || isUnknown ? '' : ', and not set up'}`
     return { id, result: isSetUp ? 'warning' : 'ok', message }
   }
-  const { version, isTested } = installed
+  const { version } = installed
   if (version === undefined)
     return {
       id,
       result: 'warning',
       message: `${label} is installed, but does not tell its version`,
-      cure: `Run it by hand: ${binary.command} ${binary.versionArgs.join(' ')}`,
+      cure: `Run it by hand: ${binary.command} --version`,
     }
   const { testedVersions } = binary
+  const isTested = testedVersions.includes(version)
   const tested = isTested ? '' : `; tested from ${testedVersions[0]} to ${testedVersions.at(-1)}`
   return { id, result: 'ok', message: `${label} ${version}${tested}` }
 }
@@ -115,7 +116,7 @@ function checkLeftRunning({ platform }: Session, { client }: ClientState): Findi
 }
 
 /** A file of a client with a secret in it. */
-export interface SecretFile {
+interface SecretFile {
   readonly text: FileText
   readonly what: 'the key' | 'a secret header'
   /** Permission bits. */

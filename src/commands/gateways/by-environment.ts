@@ -1,19 +1,15 @@
 import { type Client, protocolOf, runKeyVariable } from '../../clients/client.ts'
-import { expectSendable } from '../../clients/headers.ts'
 import { type EnvironmentRow, loadClient } from '../../clients/list.ts'
-import { UserError } from '../../errors.ts'
-import { catalogUnavailable } from '../../gateway/catalog.ts'
 import { rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import { printableLine } from '../../text.ts'
 import { type CommandFile, examples, type GatewayFlags, gatewayCommand } from '../command.ts'
-import { askCatalog } from '../find-gateway.ts'
 import { knownGateway, rememberGateway } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
+import { type ModelFlags, proveModel } from './ask-catalog.ts'
 
-interface Request extends GatewayFlags {
-  readonly model?: string | undefined
+interface Request extends ModelFlags {
   readonly name?: string | undefined
 }
 
@@ -35,24 +31,17 @@ export function commandFor(row: EnvironmentRow): CommandFile<Request> {
 /** Proves key, address and model, remembers the gateway, and says how a process is pointed at it. */
 async function tellVariables(session: Session, request: Request, client: Client): Promise<number> {
   const asked = { model: request.model }
-  const { finder, answer } = await askCatalog(session, request, {
-    isExtra: asked.model !== undefined,
+  const { access, models } = await proveModel(session, request, {
+    client,
+    choose: (catalog) => client.choose(catalog, asked),
   })
-  const catalog = answer instanceof UserError ? undefined : answer
-  const models = client.choose(catalog, asked)
-  const protocol = protocolOf(client, models)
-  const asking = finder.probe(protocol, models.probeModel, { catalog: answer })
-  await session.step(`Asking ${models.probeModel} for one word`, asking)
-  const { access } = finder
-  expectSendable(client, access)
-  if (answer instanceof UserError) session.notice(catalogUnavailable(answer))
-  session.notice(...models.notes)
   if (access.headers?.some((header) => header.isSecret))
     session.notice({
       code: 'secret-header',
       message: 'The gateway is asked with a secret header: `repoint run` alone sets it',
     })
 
+  const protocol = protocolOf(client, models)
   const proof = { protocol, model: models.probeModel }
   rememberGateway(session, { access, name: request.name, allowHttp: request.allowHttp, proof })
   const name = knownGateway(session, { name: request.name, access })?.name
@@ -77,12 +66,13 @@ async function tellVariables(session: Session, request: Request, client: Client)
   )
 
   const run = name === undefined ? undefined : `repoint run ${name} -- ${client.binary.command}`
+  const shell = spellingOf(machine)
   const lines = [
-    ...unset.map((one) => spellingOf(machine).unset(one)),
+    ...unset.map((one) => shell.unset(one)),
     ...variables.map(({ name: one, value }) =>
       value === undefined
-        ? spellingOf(machine).key(one, { ...request, home: machine.home })
-        : spellingOf(machine).set(one, value),
+        ? shell.key(one, { ...request, home: machine.home })
+        : shell.set(one, value),
     ),
   ]
   session.showNotices('warning')

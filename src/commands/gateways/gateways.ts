@@ -1,6 +1,5 @@
 import { Argument, Command } from '@commander-js/extra-typings'
 import { rowOf } from '../../clients/list.ts'
-import { compact } from '../../compact.ts'
 import { exitStatus, UserError } from '../../errors.ts'
 import { headerDocument, shownHeader } from '../../gateway/input/header.ts'
 import { rootsOf } from '../../gateway/roots.ts'
@@ -18,7 +17,7 @@ import {
 } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { type ClientDefaults, flagsFor, spellDefaults } from '../setup/defaults.ts'
-import { proveSaved } from './check.ts'
+import { proveSaved } from './saved.ts'
 
 interface GatewaysRequest {
   /** Undefined: all are listed. */
@@ -106,7 +105,7 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
     return { id: client.id, options, flags: flagsFor(rowOf(client.id), options) }
   })
   session.platform.terminal.out(
-    session.redact(spellDefaults(compact({ name, baseUrl, messagesUrl, clients }))),
+    session.redact(spellDefaults({ name, baseUrl, messagesUrl, clients })),
   )
   return 0
 }

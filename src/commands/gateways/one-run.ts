@@ -9,15 +9,20 @@ import {
   type SetupOptions,
 } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
+import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
+import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
+import { isAboutAddress } from '../../gateway/probe.ts'
 import { rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
+import type { SavedGateway } from '../../transaction/gateways.ts'
 import { isUsual, readClientFiles, settingsNow } from '../inventory/client-files.ts'
 import { runsSoFar } from '../inventory/history.ts'
+import { noteProof } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
-import { isAt, keptChoices, modelsOf, optionsFor } from '../setup/keep.ts'
+import { isAt, keptChoices, modelsOf, optionsFor } from '../setup/choose.ts'
 import type { Kept } from '../setup/run.ts'
 
 /** The clients of that program: first the one that it is set up as. */
@@ -42,6 +47,10 @@ export interface Target {
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined
   readonly asked: AskedRun
+  /** The one to take, as it was named. */
+  readonly model?: string | undefined
+  /** The one to take where none is named, and the rules choose none. */
+  readonly provenModel?: string | undefined
 }
 
 /**
@@ -92,24 +101,69 @@ function tellClient(session: Session, clients: readonly Client[], target: Target
 }
 
 /**
- * What a client is set up with, as far as this gateway has it; else what the rules choose.
+ * The same with the root of messages, where a client speaks that protocol and it has not answered so
+ * far: an address for chat tells nothing of it. One word is asked for, once.
+ *
+ * @param clients that the program is
+ * @throws UserError where no API answers
+ */
+export async function withMessagesRoot(
+  session: Session,
+  clients: readonly Client[],
+  target: Target,
+  saved: SavedGateway,
+): Promise<Target> {
+  const { access, catalog } = target
+  const { client, models } = chosenFor(session, clients, target)
+  const { messages } = access.roots
+  const isKnown =
+    saved.proven?.protocol === 'messages' ||
+    messages !== access.baseUrl ||
+    settingsNow(session, client)?.root === messages
+  if (isKnown || protocolOf(client, models) !== 'messages') return target
+
+  const finder = new GatewayFinder(access)
+  const proof = { protocol: 'messages', model: models.probeModel } as const
+  try {
+    const asking = finder.probe(proof.protocol, proof.model, { catalog })
+    await session.step(`Asking ${proof.model} for one word`, asking)
+    noteProof(session, saved.name, proof, finder.access)
+  } catch (error) {
+    const isNowhere =
+      !(error instanceof UserError) ||
+      isAboutAddress(error) ||
+      error.code === 'protocol-unsupported'
+    if (isNowhere) throw error
+    // The client will say it in its own words.
+  } finally {
+    await finder.hangUp()
+  }
+  return { ...target, access: finder.access }
+}
+
+/**
+ * What a client is set up with, as far as this gateway has it; else what the rules choose, and where
+ * they choose nothing, what the gateway was proven with.
  *
  * @throws UserError `model-unknown`, `usage`
  */
 function chosenFor(
   session: Session,
   clients: readonly Client[],
-  { access, catalog }: Target,
+  { access, catalog, model, provenModel }: Target,
 ): { readonly client: Client; readonly options: SetupOptions; readonly models: ModelChoice } {
   const kept = keptChoices(session, clients, runsSoFar(session))
   const { roots } = access
+  const models = model === undefined && provenModel !== undefined ? [model, provenModel] : [model]
   let failure: unknown
-  for (const client of clients)
+  for (const [client, model] of models.flatMap((one) =>
+    clients.map((client) => [client, one] as const),
+  ))
     try {
       const before = kept.get(client)
       const isElsewhere = before !== undefined && !isAt(client, before, roots)
       const refused = isElsewhere && catalog ? unlisted(before, catalog) : []
-      const wanted = { request: { options: {}, defaults: false }, kept }
+      const wanted = { request: { options: compact({ model }), defaults: false }, kept }
       const asBefore = optionsFor(wanted, client, roots, { catalog, refused })
       const options = isElsewhere ? { ...asBefore, isRefused: true } : asBefore
       return { client, options, models: client.choose(catalog, options) }

@@ -10,13 +10,22 @@ import { settleFirst } from '../inventory/history.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import { savedGateway } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { accessToSaved } from './check.ts'
-import { clientsCalled, pointedAt, statusOf, type Target, type Told, tell } from './one-run.ts'
+import {
+  clientsCalled,
+  pointedAt,
+  statusOf,
+  type Target,
+  type Told,
+  tell,
+  withMessagesRoot,
+} from './one-run.ts'
+import { accessToSaved } from './saved.ts'
 
 interface RunRequest {
   readonly name: string
   /** None: a shell. */
   readonly words: readonly string[]
+  readonly model?: string | undefined
   readonly verify: boolean
   readonly timeoutSeconds: number
 }
@@ -29,17 +38,29 @@ export const command: CommandFile<RunRequest> = {
       .argument('<name>', 'the gateway')
       .argument('[command...]', 'what to run; absent: a shell')
       .passThroughOptions()
+      .option('--model <id>', 'the model of a client (default: its own, or chosen by the rules)')
       .option('--no-verify', 'do not ask the gateway first')
       .addOption(timeoutOption())
-      .addHelpText('after', examples(['repoint run work -- codex', 'repoint run work']))
-      .action((name, words, { verify, timeout }) =>
-        run({
+      .addHelpText(
+        'after',
+        examples([
+          'repoint run work -- codex',
+          'repoint run work --model gpt-5.4 -- codex',
+          'repoint run work',
+        ]),
+      )
+      .action((name, words, _, command) => {
+        // What stands between the name and the command is for us: no command begins with a dash.
+        const { operands, unknown } = command.parseOptions([...words])
+        const { model, verify, timeout } = command.opts()
+        return run({
           name,
-          words: words[0] === '--' ? words.slice(1) : words,
+          words: [...unknown, ...operands],
+          model,
           verify,
           timeoutSeconds: timeout,
-        }),
-      ),
+        })
+      }),
 }
 
 /** Runs the command, and returns its exit status. */
@@ -58,7 +79,15 @@ async function runOnce(session: Session, request: RunRequest): Promise<number> {
   const clients = await loadPrograms()
   const called = clientsCalled(session, clients, words[0]!)
   const catalog = request.verify ? await catalogOf(session, access) : undefined
-  const target: Target = { access, catalog, asked }
+  const known: Target = {
+    access,
+    catalog,
+    asked,
+    model: request.model,
+    provenModel: saved.proven?.model,
+  }
+  const isAsked = request.verify && called.length > 0
+  const target = isAsked ? await withMessagesRoot(session, called, known, saved) : known
   const { args, env, files, told }: Told = isShell
     ? forShell(session, clients, { ...target, name: saved.name })
     : tell(session, called, target)

@@ -1,11 +1,13 @@
 import { Command } from '@commander-js/extra-typings'
 import { rowOf, rows } from '../../clients/list.ts'
+import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import {
   type CommandFile,
   clientsArgument,
   examples,
   type GatewayFlags,
+  oneOfEachFamily,
   type SetupManner,
   setupFlags,
   timeoutOption,
@@ -14,8 +16,8 @@ import { clientsNow, isSetUp, noteLeftOut } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import { savedChoices, savedGateway, savedGateways } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { atSaved, oneOfEachFamily } from '../setup/request.ts'
 import { setup } from '../setup.ts'
+import { atSaved } from './saved.ts'
 
 interface UseRequest extends SetupManner {
   /** Of the gateway; absent: a person is asked. */
@@ -23,6 +25,7 @@ interface UseRequest extends SetupManner {
   /** None: those that are set up. */
   readonly clients: readonly string[]
   readonly gateway: GatewayFlags
+  readonly model?: string | undefined
 }
 
 export const command: CommandFile<UseRequest> = {
@@ -32,6 +35,10 @@ export const command: CommandFile<UseRequest> = {
       .description('point clients at a remembered gateway, with the choices that they have')
       .argument('[name]', 'the gateway; absent: asked for')
       .addArgument(clientsArgument('only these; absent: all that are set up'))
+      .option(
+        '--model <id>',
+        'the model of all of them (default: their own, or chosen by the rules)',
+      )
       .option('--defaults', 'choose by the rules, whatever was chosen before')
       .option('--dry-run', 'prove and show everything, change nothing')
       .option('--yes', 'accept everything that would be asked')
@@ -40,7 +47,7 @@ export const command: CommandFile<UseRequest> = {
       .option('--json', 'print one JSON document')
       .addHelpText('after', examples(['repoint use work', 'repoint use mine codex --yes']))
       .action((name, clients, flags) =>
-        run({ ...setupFlags(flags), name, clients, gateway: flags }),
+        run({ ...setupFlags(flags), name, clients, gateway: flags, model: flags.model }),
       ),
 }
 
@@ -54,7 +61,7 @@ async function use(session: Session, request: UseRequest): Promise<number> {
     ...request,
     command: 'use',
     clients,
-    options: {},
+    options: compact({ model: request.model }),
     ...(await atSaved(session, saved, request.gateway)),
   })
 }

@@ -6,11 +6,8 @@ import type { Consent, Session } from '../screen/session.ts'
 
 /** A client's program on this machine. */
 export interface Installed {
-  readonly path: string
   /** `0.169.0`; absent where it did not say. */
   readonly version?: string
-  /** Whether our tests run against this version. */
-  readonly isTested: boolean
 }
 
 /** Asking a client for its version takes some of them a second. */
@@ -25,7 +22,7 @@ export async function findInstalled(
   const path = processes.which(binary.command)
   if (path === undefined) return undefined
 
-  const { stdout, stderr } = await processes.run(path, binary.versionArgs, {
+  const { stdout, stderr } = await processes.run(path, ['--version'], {
     timeoutMs: versionTimeoutMs,
     // Not in a project, whose configuration could make it run something.
     cwd: machine.home,
@@ -33,11 +30,7 @@ export async function findInstalled(
   const versionIn = (said: string) => /\d+\.\d+\.\d+[\w.-]*/.exec(said)?.[0]
   // Some say it there where their output is no terminal.
   const version = versionIn(stdout) ?? versionIn(stderr)
-  return {
-    path,
-    isTested: version !== undefined && binary.testedVersions.includes(version),
-    ...compact({ version }),
-  }
+  return compact({ version })
 }
 
 /** The installed version, where what a client sends depends on it: asking can take a second. */

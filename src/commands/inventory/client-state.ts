@@ -12,20 +12,20 @@ import {
   type SetupOptions,
 } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
+import { compact } from '../../compact.ts'
 import { formatOf } from '../../edits/format.ts'
 import type { KeyPath } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { isSameButVersion, rootFor, rootsFrom, rootsOf, shownRoot } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { sha256Of } from '../../transaction/files.ts'
-import { readGateways, type SavedGateway } from '../../transaction/gateways.ts'
 import { endOf } from '../../transaction/history.ts'
 import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
 import { readBlob } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 import { openPlaces, readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
 import { rememberedModels } from './model-cache.ts'
-import { gatewayOf } from './saved-gateways.ts'
+import { gatewayOf, gatewaysIfReadable } from './saved-gateways.ts'
 
 /** What is known about one client without asking it or the network. */
 export interface ClientState {
@@ -84,6 +84,12 @@ export function isAtOwnRoot(
   return ownRoots(client, runs).some((own) => root !== undefined && isSameButVersion(own, root))
 }
 
+/** Where a client sends its requests, as it is shown; undefined: to its own service. */
+export function shownAddress(client: Client, settings: Settings): string | undefined {
+  const { root } = settings
+  return root === undefined ? undefined : shownRoot(root, protocolOf(client, settings))
+}
+
 /** A gateway's address, and where its routes hang. */
 export type Place = Pick<GatewayAccess, 'baseUrl' | 'roots'>
 
@@ -110,15 +116,6 @@ export function placeOf(
       roots: rootsFrom(root, protocol),
     }
   )
-}
-
-function gatewaysIfReadable(session: Session): readonly SavedGateway[] {
-  try {
-    return readGateways(session.platform)
-  } catch (error) {
-    if (error instanceof UserError) return []
-    throw error
-  }
 }
 
 /**
@@ -169,19 +166,13 @@ function whyUnreadable(session: Session, client: Client): string | undefined {
 }
 
 /** The client of a family that the newest setup was for; undefined: only the files can tell. */
-export function setUpAs(client: ClientName, runs: readonly RunRecord[]): string | undefined {
+function setUpAs(client: ClientName, runs: readonly RunRecord[]): string | undefined {
   const newest = runsOf(client, runs).find(({ command }) => command !== 'doctor')
-  const setup = newest && broughtAbout(newest, runs)
+  const end = newest && endOf(newest, runs)
+  if (end === undefined || end.isUndone) return undefined
   const ids = familyIds(client.id)
+  const setup = runs.find(({ id }) => id === end.id)
   return setup?.clients.find((id) => ids.includes(id))
-}
-
-/** The setup that a run has left in force: itself, or what a redo has brought back. */
-function broughtAbout(run: RunRecord, runs: readonly RunRecord[]): RunRecord | undefined {
-  if (run.undoes === undefined) return run
-  const undone = runs.find(({ id }) => id === run.undoes)
-  const again = runs.find(({ id }) => id === undone?.undoes)
-  return again && broughtAbout(again, runs)
 }
 
 /** What a client is set up with; of what another of its family has left, what both share. */
@@ -293,23 +284,24 @@ function fileState(
   file: FileText,
   runs: readonly RunRecord[] | undefined,
 ): FileState {
-  if (runs === undefined)
-    return {
-      path: file.path,
-      state: file.bytes === null ? 'absent' : 'unknown',
-      changedKeys: [],
-    }
-  const run = runs.find(({ files }) => files.some(({ path }) => path === file.path))
-  const recorded = run?.files.find(({ path }) => path === file.path)
-  const about = { path: file.path, ...(run === undefined ? {} : { run: run.id }) }
+  const { path, bytes } = file
+  const run = runs?.find(({ files }) => files.some((one) => one.path === path))
+  const recorded = run?.files.find((one) => one.path === path)
+  const told = (state: FileState['state'], keys: readonly KeyPath[] = []): FileState => ({
+    path,
+    ...compact({ run: run?.id }),
+    state,
+    changedKeys: keys,
+  })
+  if (runs === undefined) return told(bytes === null ? 'absent' : 'unknown')
   if (run === undefined || recorded === undefined)
-    return { ...about, state: file.bytes === null ? 'absent' : 'not-ours', changedKeys: [] }
-  const hash = file.bytes === null ? undefined : sha256Of(file.bytes)
-  if (hash === recorded.after?.sha256) {
-    const asLeft = endOf(run, runs).isUndone ? 'restored' : 'as-written'
-    return { ...about, state: hash === undefined ? 'absent' : asLeft, changedKeys: [] }
-  }
-  return { ...about, state: 'changed-since', changedKeys: changedKeys(session, file, recorded) }
+    return told(bytes === null ? 'absent' : 'not-ours')
+
+  const hash = bytes === null ? undefined : sha256Of(bytes)
+  if (hash !== recorded.after?.sha256)
+    return told('changed-since', changedKeys(session, file, recorded))
+  if (hash === undefined) return told('absent')
+  return told(endOf(run, runs).isUndone ? 'restored' : 'as-written')
 }
 
 function changedKeys(session: Session, file: FileText, recorded: RecordedFile): readonly KeyPath[] {

@@ -5,8 +5,8 @@ import { historyOf } from '../../transaction/history.ts'
 import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
-import { type ClientState, type Place, placeOf } from './client-state.ts'
-import { rememberedHeaders } from './saved-gateways.ts'
+import { type ClientState, type Place, placeOf, shownAddress } from './client-state.ts'
+import { isSent, rememberedHeaders } from './saved-gateways.ts'
 
 /** The gateway that a client has to point at. */
 export interface Wanted extends Place {
@@ -22,19 +22,17 @@ export function driftOf(
   { client, settings, obstacles }: ClientState,
   wanted: Wanted,
 ): readonly string[] {
-  const { root, key, login, broken, headers: sent = [] } = settings
+  const { root, key, login, broken } = settings
   if (broken !== undefined) return [`its files cannot be read: ${broken}`]
   const protocol = protocolOf(client, settings)
   const right = rootFor(wanted.roots, protocol)
   if (root === undefined || !isSameButVersion(root, right)) {
-    const now = root === undefined ? 'its own service' : shownRoot(root, protocol)
+    const now = shownAddress(client, settings) ?? 'its own service'
     return [`it points at ${now}, not at ${shownRoot(right, protocol)}`]
   }
   if (key === undefined) return [`it has ${login ?? 'no key'} in place of the key for it`]
   if (wanted.isKey?.(key) === false) return ['it has another key for it']
-  const isSent = ({ name, value }: ExtraHeader) =>
-    sent.some((one) => one.name === name && one.value === value)
-  const unsent = wanted.headers?.find((header) => !isSent(header))
+  const unsent = wanted.headers?.find((header) => !isSent(header, settings))
   if (unsent !== undefined) return [`it does not send the header ${unsent.name} as it was set up`]
 
   return obstacles
@@ -61,8 +59,6 @@ export function leftAt(
   const settings = client.readBack(left)
   const place = placeOf(session, client, settings, runs)
   const ours = rememberedHeaders(session)
-  const headers = settings.headers?.filter(({ name, value }) =>
-    ours.some((one) => one.name === name && one.value === value),
-  )
+  const headers = settings.headers?.filter((one) => isSent(one, { headers: ours }))
   return place && { ...place, isKey: (one) => one === settings.key, headers }
 }

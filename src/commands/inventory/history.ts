@@ -12,19 +12,6 @@ export function settleFirst(session: Session): void {
   session.showNotices('note')
 }
 
-/**
- * Why the records cannot be read, for a command that only looks and goes on without them. Any other
- * error is thrown on.
- */
-export function unreadable(error: unknown): UserError {
-  const isUnreadable =
-    error instanceof UserError &&
-    exitStatus[error.code] === exitStatus['not-permitted'] &&
-    error.files === 'unchanged'
-  if (isUnreadable) return error
-  throw error
-}
-
 function describeSettled(session: Session, { run, outcome, files, left }: Settled): string {
   const list = (paths: readonly string[]) => paths.map((path) => session.showPath(path)).join(', ')
   if (outcome === 'discarded')
@@ -45,4 +32,19 @@ export function runsSoFar(session: Session): readonly RunRecord[] {
       hint: 'That run can no longer be undone; the others can. No copy of an old file is removed while it is there; `repoint forget --all` removes all of them.',
     })
   return runs
+}
+
+/** Settles and lists the runs for a command that only looks; or why the records cannot be read. */
+export function runsIfReadable(session: Session): readonly RunRecord[] | UserError {
+  try {
+    settleFirst(session)
+    return runsSoFar(session)
+  } catch (error) {
+    const isUnreadable =
+      error instanceof UserError &&
+      exitStatus[error.code] === exitStatus['not-permitted'] &&
+      error.files === 'unchanged'
+    if (isUnreadable) return error
+    throw error
+  }
 }

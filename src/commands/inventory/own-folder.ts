@@ -11,28 +11,30 @@ export function newFolder(platform: Platform): string {
   return join(openState(platform).folder, `.try-${randomName()}`)
 }
 
-/** Makes a folder that only we may enter. */
-export function makeEmptyFolder(platform: Platform): string {
-  const folder = newFolder(platform)
-  platform.files.mkdir(folder, 0o700)
-  return folder
-}
-
 /** Does `work` while files with these texts lie in a folder that only we may enter; none: no folder. */
-export async function withFiles<Result>(
-  { files }: Platform,
+export function withFiles<Result>(
+  platform: Platform,
   folder: string,
   texts: Readonly<Record<string, string>> = {},
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const all = Object.entries(texts)
-  if (all.length === 0) return work()
+  return Object.keys(texts).length === 0 ? work() : inFolder(platform, folder, texts, work)
+}
+
+/** The same in a folder that may stay empty. */
+export async function inFolder<Result>(
+  { files }: Platform,
+  folder: string,
+  texts: Readonly<Record<string, string>>,
+  work: () => Promise<Result>,
+): Promise<Result> {
   files.mkdir(folder, 0o700)
   try {
-    for (const [name, text] of all)
+    for (const [name, text] of Object.entries(texts))
       createDurably(files, join(folder, name), Buffer.from(text), { mode: 0o600 })
     return await work()
   } finally {
+    // What was started there may still be writing.
     attempt(() => removeFolder(files, folder))
   }
 }

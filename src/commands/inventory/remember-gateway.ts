@@ -5,7 +5,7 @@ import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import { maskSecret } from '../../text.ts'
 import { changeGateways, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { checkName, isKeyOf } from './saved-gateways.ts'
+import { checkName, gatewaysIfReadable, isKeyOf } from './saved-gateways.ts'
 
 /** The question that a gateway has answered. */
 export interface Proof {
@@ -57,15 +57,13 @@ export async function keepingKey<T>(
   const entry = entryIn(session, used)
   if (entry?.maskedKey === undefined) return [work(), used]
 
-  const { removeFromKeychain, storeInKeychain } = await import('./keychain.ts')
-  const earlier = await storeInKeychain(session, entry, key, timeoutMs)
+  const { KeyInKeychain } = await import('./keychain.ts')
+  const kept = new KeyInKeychain(session, entry, timeoutMs)
+  const earlier = await kept.store(key)
   try {
     return [work(), { ...used, name: entry.name }]
   } catch (error) {
-    const putBack =
-      earlier === undefined
-        ? removeFromKeychain(session, entry, timeoutMs)
-        : storeInKeychain(session, entry, earlier, timeoutMs)
+    const putBack = earlier === undefined ? kept.remove() : kept.store(earlier)
     // The first failure is the one to tell.
     await putBack.catch(() => {})
     throw error
@@ -91,10 +89,19 @@ export function rememberGateway(session: Session, used: Used): void {
   })
 }
 
-/** Notes that a remembered gateway has just been proven; it keeps its place. */
-export function noteProof(session: Session, name: string, proof: Proof): void {
+/** Notes that a remembered gateway has just been proven; it keeps its place. @param access as it answered */
+export function noteProof(
+  session: Session,
+  name: string,
+  proof: Proof,
+  access: GatewayAccess,
+): void {
   const proven = { at: session.platform.clock.now().toISOString(), ...proof }
-  changeOrSay(session, (all) => all.map((one) => (one.name === name ? { ...one, proven } : one)))
+  const { keyHeader } = access
+  const found = { roots: unusualRoots(access), keyHeader, proven }
+  changeOrSay(session, (all) =>
+    all.map((one) => (one.name === name ? compact({ ...one, ...found }) : one)),
+  )
 }
 
 function changeOrSay(session: Session, change: Parameters<typeof changeGateways>[1]): void {
@@ -111,8 +118,7 @@ function changeOrSay(session: Session, change: Parameters<typeof changeGateways>
   }
 }
 
-/** Pure. */
-export function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGateway {
+function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGateway {
   const { access, proof, allowHttp } = used
   const { baseUrl, key, headers = [], keyHeader } = access
   const name = used.name ?? knownName(all, access) ?? freeName(all, baseUrl)
@@ -135,18 +141,12 @@ export function entryFor(all: readonly SavedGateway[], used: Used, now: Date): S
 
 /** The remembered gateway that a setup goes on with; undefined: it is a new one. */
 export function knownGateway(
-  { platform }: Session,
+  session: Session,
   { name, access }: { readonly name?: string | undefined; readonly access: Asked },
 ): SavedGateway | undefined {
-  try {
-    const all = readGateways(platform)
-    const known = name ?? knownName(all, access)
-    return all.find((one) => one.name === known && one.baseUrl === access.baseUrl)
-  } catch (error) {
-    // Whoever needs the list itself says that it cannot be read.
-    if (error instanceof UserError) return undefined
-    throw error
-  }
+  const all = gatewaysIfReadable(session)
+  const known = name ?? knownName(all, access)
+  return all.find((one) => one.name === known && one.baseUrl === access.baseUrl)
 }
 
 type Asked = Pick<GatewayAccess, 'baseUrl' | 'key'>

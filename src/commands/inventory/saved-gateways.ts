@@ -28,7 +28,20 @@ export function savedGateway(session: Session, name: string): SavedGateway {
 
 /** All of them, the newest first. Their keys and secret headers are shown nowhere from now on. */
 export function savedGateways(session: Session): readonly SavedGateway[] {
-  const all = readGateways(session.platform)
+  return hidden(session, readGateways(session.platform))
+}
+
+/** The same, and nothing is hidden; none where the list cannot be read: whoever needs the list itself says so. */
+export function gatewaysIfReadable({ platform }: Session): readonly SavedGateway[] {
+  try {
+    return readGateways(platform)
+  } catch (error) {
+    if (error instanceof UserError) return []
+    throw error
+  }
+}
+
+function hidden(session: Session, all: readonly SavedGateway[]): readonly SavedGateway[] {
   for (const { key, headers } of all) {
     if (key !== undefined) session.hide(key)
     hideHeaders(session, headers)
@@ -43,39 +56,23 @@ export function hideHeaders(session: Session, headers: readonly ExtraHeader[] = 
 
 /** Those of all gateways: what repoint may have written into a client's files. */
 export function rememberedHeaders(session: Session): readonly ExtraHeader[] {
-  try {
-    return savedGateways(session).flatMap(({ headers = [] }) => headers)
-  } catch (error) {
-    // Whoever needs the list itself says that it cannot be read.
-    if (error instanceof UserError) return []
-    throw error
-  }
+  return hidden(session, gatewaysIfReadable(session)).flatMap(({ headers = [] }) => headers)
 }
 
 /** Where the routes of the gateway at this address were when it was used last. */
-export function savedRoots({ platform }: Session, baseUrl: string): Roots | undefined {
-  try {
-    const saved = readGateways(platform).find((one) => one.baseUrl === baseUrl)
-    return saved && rootsOf(saved)
-  } catch {
-    // Whoever needs the list itself says that it cannot be read.
-    return undefined
-  }
+export function savedRoots(session: Session, baseUrl: string): Roots | undefined {
+  const saved = gatewaysIfReadable(session).find((one) => one.baseUrl === baseUrl)
+  return saved && rootsOf(saved)
 }
 
 /** Absolute path of a file with further authorities: the given one, else the one that the gateway was used with before. */
 export function caFileFor(
-  { platform }: Session,
+  session: Session,
   baseUrl: string,
   given: string | undefined,
 ): string | undefined {
-  if (given) return resolve(platform.machine.cwd, given)
-  try {
-    return readGateways(platform).find((one) => one.baseUrl === baseUrl)?.caFile
-  } catch {
-    // Whoever needs the list itself says that it cannot be read.
-    return undefined
-  }
+  if (given) return resolve(session.platform.machine.cwd, given)
+  return gatewaysIfReadable(session).find((one) => one.baseUrl === baseUrl)?.caFile
 }
 
 /** The name of the gateway that a client points at; undefined: it has none, or none can be read. */
@@ -84,12 +81,7 @@ export function gatewayOf(
   client: Client,
   settings: Settings,
 ): string | undefined {
-  try {
-    return nameOf(savedGateways(session), client, settings)
-  } catch (error) {
-    if (error instanceof UserError) return undefined
-    throw error
-  }
+  return nameOf(hidden(session, gatewaysIfReadable(session)), client, settings)
 }
 
 /** The one that a client points at; undefined: it is not remembered. */
@@ -106,7 +98,11 @@ export function nameOf(
   return (likest ?? used[0])?.name
 }
 
-function isSent({ name, value }: ExtraHeader, { headers = [] }: Settings): boolean {
+/** Whether a header goes along with what `settings` say. */
+export function isSent(
+  { name, value }: ExtraHeader,
+  { headers = [] }: Pick<Settings, 'headers'>,
+): boolean {
   return headers.some((one) => one.name === name && one.value === value)
 }
 
@@ -139,8 +135,8 @@ export async function keyOf(
   timeoutMs: number,
 ): Promise<string> {
   if (saved.key !== undefined) return saved.key
-  const { keyInKeychain } = await import('./keychain.ts')
-  return keyInKeychain(session, saved, timeoutMs)
+  const { KeyInKeychain } = await import('./keychain.ts')
+  return new KeyInKeychain(session, saved, timeoutMs).read()
 }
 
 /** @throws UserError `usage` for a name that could be mistaken for something else */

@@ -1,10 +1,9 @@
 import type { Client } from '../../clients/client.ts'
 import { UserError } from '../../errors.ts'
 import { printable } from '../../text.ts'
-import { attempt } from '../../transaction/files.ts'
 import type { Session } from '../screen/session.ts'
 import { expectInstalled, installedVersion } from './client-program.ts'
-import { makeEmptyFolder, removeFolder } from './own-folder.ts'
+import { inFolder, newFolder } from './own-folder.ts'
 
 /** Clients take up to 12 s for one word, and some retry for a minute before they give up. */
 const tryTimeoutMs = 90_000
@@ -26,25 +25,20 @@ export interface Tried {
  * @throws UserError `client-failed` with what it said
  */
 export async function tryClient(session: Session, client: Client): Promise<Tried> {
-  const { processes, machine, files, interrupt } = session.platform
+  const { processes, machine, interrupt } = session.platform
   const { pingArgs, pingEnv, answerIn } = client.binary
   const program = expectInstalled(session, client)
   const version = await installedVersion(session, client)
-  const folder = makeEmptyFolder(session.platform)
-  const result = await session
-    .step(
-      `Trying ${client.label}`,
-      processes.run(program, pingArgs('ping', version), {
-        timeoutMs: tryTimeoutMs,
-        cwd: folder,
-        // Some believe this more than the system.
-        env: { ...machine.env, PWD: folder, OLDPWD: undefined, ...pingEnv },
-      }),
-    )
-    .finally(() => {
-      // What the client has left running may still write there; only we may enter it.
-      attempt(() => removeFolder(files, folder))
+  const folder = newFolder(session.platform)
+  const result = await inFolder(session.platform, folder, {}, () => {
+    const tried = processes.run(program, pingArgs('ping', version), {
+      timeoutMs: tryTimeoutMs,
+      cwd: folder,
+      // Some believe this more than the system.
+      env: { ...machine.env, PWD: folder, OLDPWD: undefined, ...pingEnv },
     })
+    return session.step(`Trying ${client.label}`, tried)
+  })
   if (interrupt.aborted)
     throw new UserError({
       code: 'cancelled',

@@ -1,4 +1,4 @@
-import type { Notice } from '../../clients/client.ts'
+import type { Notice } from '../../notice.ts'
 import type { Platform } from '../../platform/platform.ts'
 
 /** Where WSL mounts the users' folders of Windows, unless told otherwise in /etc/wsl.conf. */

@@ -1,12 +1,11 @@
 import { posix, win32 } from 'node:path'
-import { type Client, type FileTexts, protocolOf, type Settings } from '../../clients/client.ts'
+import type { Client, FileTexts, Settings } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
-import { shownRoot } from '../../gateway/roots.ts'
 import type { RecordedFile, RollbackPlan, RunRecord } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
 import { asPlanned, listClientFiles, readClientFiles } from '../inventory/client-files.ts'
-import { isAtOwnRoot, ownRoots, placeOf, runsOf } from '../inventory/client-state.ts'
+import { isAtOwnRoot, ownRoots, placeOf, runsOf, shownAddress } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
 
 /** What a rollback is found by. */
@@ -68,8 +67,8 @@ export function refuseStrangeLogin(
   { found, outlooks }: Prospect,
 ): void {
   for (const { client, before, present, future } of outlooks) {
-    const { root, key, login } = future
-    if (root === undefined || !isAtOwnRoot(client, future, runs)) continue
+    const { key, login } = future
+    if (!isAtOwnRoot(client, future, runs)) continue
     // What is so already is no work of this rollback.
     if (isSameWay(present, future)) continue
     const own = runsOf(client, runs)
@@ -79,7 +78,7 @@ export function refuseStrangeLogin(
     const { baseUrl } = placeOf(session, client, future, runs)!
     throw new UserError({
       code: 'config-conflict',
-      message: `${client.label} would be pointed at ${shownRoot(root, protocolOf(client, future))} again, beside ${login ?? (key === undefined ? 'no key' : 'a key that repoint did not write')}`,
+      message: `${client.label} would be pointed at ${shownAddress(client, future)} again, beside ${login ?? (key === undefined ? 'no key' : 'a key that repoint did not write')}`,
       hint: `Set it up anew: repoint ${client.id} --base-url ${baseUrl}${found.isRedo ? '' : '; or go further back: repoint rollback --original'}`,
     })
   }

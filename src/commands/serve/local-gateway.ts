@@ -1,8 +1,10 @@
+import { once } from 'node:events'
 import { loadPrograms } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { readCatalog } from '../../gateway/catalog.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
+import { maxKeyBytes } from '../../gateway/input/key.ts'
 import { usualRoots } from '../../gateway/roots.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -49,8 +51,6 @@ export interface ServeOptions {
   /** What stands after `--`; empty: stay until interrupted. */
   readonly command: readonly string[]
 }
-
-const maxKeyBytes = 64 * 1024
 
 /** The upstream's catalog comes through our own gateway. */
 const ownTimeoutMs = 20_000
@@ -104,7 +104,7 @@ export async function runLocalGateway(session: Session, options: ServeOptions): 
       const catalog = upstream === undefined ? { models: models ?? builtInCatalog } : undefined
       return await runBeside(session, gateway, catalog, options.command)
     }
-    await untilAborted(interrupt)
+    if (!interrupt.aborted) await once(interrupt, 'abort')
     return 0
   } finally {
     await gateway.close()
@@ -308,11 +308,4 @@ export function logLine(request: LoggedRequest): string {
   if (fault !== undefined) parts.push(`fault: ${fault}`)
   else if (request.reason !== undefined) parts.push(request.reason)
   return printable(parts.join('  ')).replaceAll('\n', ' ')
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

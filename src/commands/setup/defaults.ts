@@ -1,11 +1,18 @@
 import type { ClientFlag, SetupOptions } from '../../clients/client.ts'
+import { saidTogether } from '../../clients/flags.ts'
 import { type ClientRow, rows } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
+import { errorFor, judge } from '../../gateway/ask.ts'
 import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
+import { request } from '../../gateway/http/request.ts'
 import { normaliseBaseUrl } from '../../gateway/input/base-url.ts'
+import { usualRoots } from '../../gateway/roots.ts'
 import { printableLine } from '../../text.ts'
+import type { GatewayFlags } from '../command.ts'
+import { accessTo } from '../find-gateway.ts'
 import { checkName } from '../inventory/saved-gateways.ts'
+import type { Session } from '../screen/session.ts'
 
 /**
  * What an operator publishes for a team: an address, and for each client the values of flags of its
@@ -14,8 +21,8 @@ import { checkName } from '../inventory/saved-gateways.ts'
 export interface TeamDefaults {
   readonly baseUrl: string
   /** The root of the messages protocol, where it is not `baseUrl`. */
-  readonly messagesUrl?: string
-  readonly name?: string
+  readonly messagesUrl?: string | undefined
+  readonly name?: string | undefined
   readonly clients: readonly ClientDefaults[]
 }
 
@@ -27,12 +34,89 @@ export interface ClientDefaults {
 }
 
 /** Largest file that is read, in bytes. */
-export const maxDefaultsBytes = 64 * 1024
+const maxDefaultsBytes = 64 * 1024
 
 const longestValue = 200
 
+/**
+ * Reads a file of defaults from the disk or from the web: https alone, no other origin, and without any
+ * key.
+ *
+ * @throws UserError
+ */
+export async function fetchDefaults(
+  session: Session,
+  source: string,
+  flags: GatewayFlags,
+): Promise<TeamDefaults> {
+  const isAddress = /^[a-z][a-z0-9+.-]+:\/\//i.test(source)
+  const bytes = isAddress ? await fetched(session, source, flags) : readLocal(session, source)
+  const place = isAddress ? source : session.showPath(source)
+  return readDefaults(bytes, place, { allowHttp: flags.allowHttp === true })
+}
+
+function readLocal(session: Session, path: string): Uint8Array {
+  try {
+    return session.platform.files.read(path, maxDefaultsBytes)
+  } catch (error) {
+    throw new UserError({
+      code: 'usage',
+      message:
+        error instanceof RangeError
+          ? `${session.showPath(path)} is larger than ${maxDefaultsBytes} bytes, which no file of defaults is`
+          : `The file ${session.showPath(path)} (--from) cannot be read`,
+      hint: 'Check the path and its permissions.',
+      cause: error,
+    })
+  }
+}
+
+async function fetched(
+  session: Session,
+  source: string,
+  { timeout, caFile }: GatewayFlags,
+): Promise<Uint8Array> {
+  const url = URL.canParse(source) ? new URL(source) : undefined
+  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '')
+    throw new UserError({
+      code: 'usage',
+      message: '--from takes the path of a file or an https address without a login in it',
+      hint: 'What it says decides where a key goes: fetch the file yourself, and look at it.',
+    })
+
+  const access = accessTo(session, {
+    baseUrl: url.href,
+    // Nothing but the file is asked for.
+    roots: usualRoots(url.origin),
+    key: '',
+    timeoutMs: timeout * 1000,
+    caFile,
+  })
+  const result = await request(access, {
+    method: 'GET',
+    url: access.baseUrl,
+    headers: { accept: 'application/json', 'user-agent': 'repoint' },
+    maxBytes: maxDefaultsBytes,
+  })
+  if (!('status' in result)) throw errorFor(judge(access, result, { asked: 'catalog' })!)
+
+  const { status, body, cut } = result
+  if (status !== 200 || cut !== undefined)
+    throw new UserError({
+      code: status >= 300 && status < 400 ? 'redirected' : 'not-an-api',
+      message:
+        cut === 'limit'
+          ? `${url.host} answers with more than ${maxDefaultsBytes} bytes, which no file of defaults is`
+          : status >= 300 && status < 400
+            ? `${url.host} leads to another origin, which is not followed`
+            : `${url.host} answers ${status} instead of the file of defaults`,
+      hint: 'Check the address behind --from.',
+    })
+  return new TextEncoder().encode(body)
+}
+
 /** @throws UserError `config-invalid` with the place in the file; `usage` for a refused address or name */
-export function readDefaults(
+function readDefaults(
   bytes: Uint8Array,
   place: string,
   allowed: { readonly allowHttp: boolean },
@@ -43,6 +127,8 @@ export function readDefaults(
       message: `${place} is no file of defaults: ${printableLine(what)}`,
       hint: '`repoint gateways export NAME` writes one.',
     })
+
+  const rootIn = (text: string) => normaliseBaseUrl(text, allowed).baseUrl
 
   const document = asObject(jsonIn(new TextDecoder().decode(bytes)))
   if (document === undefined) throw refuse('it is not a JSON object')
@@ -67,11 +153,9 @@ export function readDefaults(
   )
 
   return {
-    baseUrl: normaliseBaseUrl(baseUrl, allowed).baseUrl,
-    ...(messagesUrl === undefined
-      ? {}
-      : { messagesUrl: normaliseBaseUrl(messagesUrl, allowed).baseUrl }),
-    ...(name === undefined ? {} : { name }),
+    baseUrl: rootIn(baseUrl),
+    messagesUrl: messagesUrl === undefined ? undefined : rootIn(messagesUrl),
+    name,
     clients: rows.flatMap((row) => {
       if (!Object.hasOwn(clients, row.id)) return []
       const flags = asObject(clients[row.id])
@@ -108,12 +192,11 @@ function flagsOf(
     flags[name] = value
     said.push(flag.means(value))
   }
-  const slotModels = Object.assign({}, ...said.map((one) => one.slotModels))
-  return { flags, options: Object.assign({}, ...said, { slotModels }) }
+  return { flags, options: saidTogether(said) }
 }
 
 /** `--opus-model <id>`: opus-model. */
-export function nameOfFlag({ flag }: ClientFlag): string {
+function nameOfFlag({ flag }: ClientFlag): string {
   return flag.replace(/^--(?:no-)?/, '').replace(/ .*/, '')
 }
 

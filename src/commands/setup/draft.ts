@@ -4,7 +4,6 @@ import {
   type FileTexts,
   isCovered,
   type ModelChoice,
-  type Notice,
   type Obstacle,
   protocolOf,
 } from '../../clients/client.ts'
@@ -12,13 +11,14 @@ import { fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { rootFor } from '../../gateway/roots.ts'
-import type { ExtraHeader, GatewayAccess } from '../../gateway/types.ts'
+import type { GatewayAccess } from '../../gateway/types.ts'
+import type { Notice } from '../../notice.ts'
 import { asPlanned, openPlaces, readClientFiles } from '../inventory/client-files.ts'
 import { authorityNotices } from '../inventory/client-program.ts'
 import { sceneOf } from '../inventory/client-state.ts'
-import { rememberedHeaders } from '../inventory/saved-gateways.ts'
+import { isSent, rememberedHeaders } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { lostModels, modelsOf, optionsFor } from './keep.ts'
+import { lostModels, modelsOf, optionsFor } from './choose.ts'
 import type { Heard, ProvenRun } from './run.ts'
 
 /** One client's part of a setup, before anything is written. */
@@ -140,13 +140,12 @@ function expectInForce({ label }: Client, obstacles: readonly Obstacle[], { root
 /** @throws UserError `internal` if the client would not believe what was planned or written */
 export function expectReadBack(client: Client, texts: FileTexts, access: GatewayAccess): void {
   const after = client.readBack(texts)
-  const { root, key, keyHeader, headers = [], alsoSendsTo, broken, login } = after
-  const isSent = ({ name, value }: ExtraHeader) =>
-    headers.some((one) => one.name === name && one.value === value)
+  const { root, key, keyHeader, alsoSendsTo, broken, login } = after
   const right = rootFor(access.roots, protocolOf(client, after))
   const isThere = root === right && alsoSendsTo === undefined
   const isKey = key === access.key && keyHeader === access.keyHeader
-  if (isThere && isKey && (access.headers ?? []).every(isSent)) return
+  const isAllSent = (access.headers ?? []).every((header) => isSent(header, after))
+  if (isThere && isKey && isAllSent) return
   throw new UserError({
     code: 'internal',
     message: `${client.label} would not read back what is to stand in its files: ${broken ?? login ?? 'address, key or headers differ'}`,

@@ -1,6 +1,9 @@
 import { UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
 
+/** Of what is read for a key: a key is a line. */
+export const maxKeyBytes = 64 * 1024
+
 /** The ways in which instructions leave a gap for the key, behind the `sk-` that some show. */
 const gaps: readonly RegExp[] = [
   /^[<{[(].*[>}\])]$/s,

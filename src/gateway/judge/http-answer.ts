@@ -256,9 +256,8 @@ function diagnoseByStatus(found: Case): Outcome {
       if (namesModel && error.param === '') return modelUnknown(found)
       if (asksModel && error.isApiError) return protocolUnsupported(found)
       return error.isApiError ? fault(found, 'refuses the request') : notAnApi(found)
+    // one-api and its relatives: no channel or no price for the model, without a code.
     case (status === 500 || status === 503) && namesModel && isGatewaysOwn(error):
-      // one-api and its relatives: no channel or no price for the model, without a code.
-      return modelUnknown(found)
     case status === 0 && namesModel:
       return modelUnknown(found)
     default:
@@ -297,8 +296,8 @@ function isCloudflareBlock({ answer, error }: Case): boolean {
 
 /** Whether the gateway's words name the model that was asked for: true in any language. */
 function mentionsModel({ question, error }: Case): boolean {
-  const { model } = question
-  if (model === undefined || model.length < 2) return false
+  const { model = '' } = question
+  if (model.length < 2) return false
   const at = error.words.indexOf(model)
   if (at === -1) return false
   const isInside = (character: string | undefined): boolean => /[\w-]/.test(character ?? '')

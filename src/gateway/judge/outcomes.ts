@@ -41,10 +41,10 @@ export function redirected(found: Case): Outcome {
       hint: `No other base URL is to be learned from that: ask whoever runs the gateway. ${checkAddress}`,
     })
   }
-  const isElsewhere = to.origin !== from.origin
+  const unsent = to.origin === from.origin ? '' : '; the key was not sent there'
   return outcome(found, {
     code: 'redirected',
-    message: `${hostOf(answer)} redirects to ${withoutQuery(to, question)} (HTTP ${answer.status})${isElsewhere ? '; the key was not sent there' : ''}`,
+    message: `${hostOf(answer)} redirects to ${withoutQuery(to, question)} (HTTP ${answer.status})${unsent}`,
     hint:
       root === undefined
         ? 'A login page or the network may be in the way: open the address in a browser, and check --base-url.'
@@ -104,7 +104,7 @@ export function modelUnknown(found: Case): Outcome {
   const isListed = catalog?.models.some(({ id }) => id === model) === true
   return outcome(found, {
     code: 'model-unknown',
-    message: `The gateway cannot serve the model ${cleanForeignText(model)}${isListed ? ', although its catalog lists it' : ''}${says(found)}`,
+    message: `The gateway cannot serve the model ${modelOf(found)}${isListed ? ', although its catalog lists it' : ''}${says(found)}`,
     hint:
       near.length === 0
         ? 'Choose one of the list: repoint models, then --model ID.'
@@ -115,7 +115,7 @@ export function modelUnknown(found: Case): Outcome {
 export function modelNotAllowed(found: Case): Outcome {
   return outcome(found, {
     code: 'model-not-allowed',
-    message: `This key may not use the model ${cleanForeignText(found.question.model ?? '')}${says(found)}`,
+    message: `This key may not use the model ${modelOf(found)}${says(found)}`,
     hint: "Choose another with --model ID, or have the model allowed for this key on the gateway's web page.",
   })
 }
@@ -124,16 +124,17 @@ export function modelNotAllowed(found: Case): Outcome {
 export function modelUnpriced(found: Case): Outcome {
   return outcome(found, {
     code: 'model-not-allowed',
-    message: `The gateway has no price for the model ${cleanForeignText(found.question.model ?? '')}, and serves it to nobody until it has${says(found)}`,
+    message: `The gateway has no price for the model ${modelOf(found)}, and serves it to nobody until it has${says(found)}`,
     hint: 'Choose another with --model ID, or ask whoever runs the gateway to set its price.',
   })
 }
 
 export function protocolUnsupported(found: Case): Outcome {
-  const { question } = found
+  const { asked } = found.question
+  const protocol = asked === 'chat' ? 'chat completions' : asked
   return outcome(found, {
     code: 'protocol-unsupported',
-    message: `The gateway does not serve the ${protocolLabel(question)}${question.model === undefined ? '' : ` for ${cleanForeignText(question.model)}`}${says(found)}`,
+    message: `The gateway does not serve the ${protocol} protocol for ${modelOf(found)}${says(found)}`,
     hint: 'Choose a model that speaks it (repoint models), or ask whoever runs the gateway.',
   })
 }
@@ -199,14 +200,9 @@ export function fault(found: Case, what: string): Outcome {
 const checkAddress =
   'Check --base-url: it must be the root of the API, with its path prefix if it has one (https://host/prefix).'
 
-function protocolLabel({ asked }: Question): string {
-  const labels = {
-    chat: 'chat completions',
-    responses: 'responses',
-    messages: 'messages',
-    catalog: 'catalog',
-  }
-  return `${labels[asked]} protocol`
+/** The model that was asked for, for people. */
+function modelOf({ question }: Case): string {
+  return cleanForeignText(question.model ?? '')
 }
 
 /** Basic and its like are asked for by a web server in front, never by such an API. */

@@ -1,4 +1,4 @@
-import { asList, isObject, type JsonObject } from '../requests/read.ts'
+import { asList, asObject, isObject, type JsonObject } from '../requests/read.ts'
 import { readResponsesRequest } from '../requests/responses.ts'
 import { sealOf } from '../requests/seal.ts'
 import type { AnswerFacts, Block, Codec, StreamEncoder, WholeAnswer } from './codec.ts'
@@ -22,17 +22,14 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
   const index = () => output.all.length - 1
   const itemId = () => itemIdOf(facts, output.last, index())
   let sequence = 0
-  // Every event is called as its data says.
-  const frame = (data: { readonly type: string; readonly [member: string]: unknown }) =>
-    sseFrame(data, data.type)
+  /** Every event is called as its data says. */
+  const frame = (type: string, members: object) =>
+    sseFrame({ type, sequence_number: sequence++, ...members }, type)
 
   return {
     open() {
       const response = document('in_progress', [], null)
-      return (
-        frame({ type: 'response.created', sequence_number: sequence++, response }) +
-        frame({ type: 'response.in_progress', sequence_number: sequence++, response })
-      )
+      return frame('response.created', { response }) + frame('response.in_progress', { response })
     },
     frames(event) {
       output.take(event)
@@ -44,109 +41,66 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
         case 'tool-call-start':
           return itemFrame('added')
         case 'thinking-delta':
-          return told.summary ? pieceFrame('reasoning_summary_text', { delta: event.text }) : ''
+          return told.summary ? placed('reasoning_summary_text.delta', { delta: event.text }) : ''
         case 'text-delta':
-          // The most frequent one by far: written out, it takes half of the time.
-          if (!isRefusal(output.last))
-            return frame({
-              type: 'response.output_text.delta',
-              sequence_number: sequence++,
-              item_id: itemId(),
-              output_index: index(),
-              content_index: 0,
-              delta: event.text,
-              logprobs: [],
-            })
-          return pieceFrame('refusal', { delta: event.text })
+          return isRefusal(output.last)
+            ? placed('refusal.delta', { delta: event.text })
+            : placed('output_text.delta', { delta: event.text, logprobs: [] })
         case 'tool-call-delta':
-          return pieceFrame(callEvent(), { delta: event.text })
+          return placed(`${callEvent()}.delta`, { delta: event.text })
         case 'thinking-end': {
           if (!told.summary) return itemFrame('done')
-          const done = wholeFrame('reasoning_summary_text', { text: output.last.text })
+          const done = placed('reasoning_summary_text.done', { text: output.last.text })
           return done + summaryFrame('done') + itemFrame('done')
         }
         case 'text-end': {
-          const { last } = output
-          const member = isRefusal(last) ? 'refusal' : 'text'
-          const done = wholeFrame(textEvent(), { [member]: last.text, ...logprobs() })
+          const { text } = output.last
+          const done = isRefusal(output.last)
+            ? placed('refusal.done', { refusal: text })
+            : placed('output_text.done', { text, logprobs: [] })
           return done + partFrame('done') + itemFrame('done')
         }
         case 'tool-call-end':
-          return wholeFrame(callEvent(), argumentsOf(output.last)) + itemFrame('done')
+          return placed(`${callEvent()}.done`, argumentsOf(output.last)) + itemFrame('done')
         case 'finish': {
           const status = endStatus(event.reason)
           const response = document(status, output.all, event)
-          return frame({ type: `response.${status}`, sequence_number: sequence++, response })
+          return frame(`response.${status}`, { response })
         }
       }
     },
-    fail: ({ message, code }) =>
-      frame({ type: 'error', sequence_number: sequence++, code, message, param: null }),
+    fail: ({ message, code }) => frame('error', { code, message, param: null }),
   }
 
   function callEvent(): string {
     return isFunction(output.last) ? 'function_call_arguments' : 'custom_tool_call_input'
   }
 
-  function textEvent(): string {
-    return isRefusal(output.last) ? 'refusal' : 'output_text'
-  }
-
-  function logprobs() {
-    return isRefusal(output.last) ? {} : { logprobs: [] }
-  }
-
-  /** Where a piece belongs: the place within the item too, where the item has several. */
-  function place() {
+  /** Of the block that is being said, with its place within the item too, where that has several. */
+  function placed(name: string, members: object): string {
     const { type } = output.last
-    return {
+    return frame(`response.${name}`, {
       item_id: itemId(),
       output_index: index(),
       ...(type === 'text' ? { content_index: 0 } : {}),
       ...(type === 'thinking' ? { summary_index: 0 } : {}),
-    }
-  }
-
-  function pieceFrame(name: string, members: object): string {
-    const type = `response.${name}.delta`
-    return frame({ type, sequence_number: sequence++, ...place(), ...members })
-  }
-
-  function wholeFrame(name: string, members: object): string {
-    const type = `response.${name}.done`
-    return frame({ type, sequence_number: sequence++, ...place(), ...members })
+      ...members,
+    })
   }
 
   function itemFrame(stage: 'added' | 'done'): string {
-    const { last } = output
-    const ended = last.isCut ? 'incomplete' : 'completed'
-    return frame({
-      type: `response.output_item.${stage}`,
-      sequence_number: sequence++,
-      output_index: index(),
-      item: itemOf(
-        { facts, told, block: last, index: index() },
-        stage === 'added' ? 'in_progress' : ended,
-      ),
-    })
+    const { last: block } = output
+    const status = stage === 'added' ? 'in_progress' : endOf(block)
+    const item = itemOf({ facts, told, block, index: index() }, status)
+    return frame(`response.output_item.${stage}`, { output_index: index(), item })
   }
 
   function partFrame(stage: 'added' | 'done'): string {
-    return frame({
-      type: `response.content_part.${stage}`,
-      sequence_number: sequence++,
-      ...place(),
-      part: textPart(output.last),
-    })
+    return placed(`content_part.${stage}`, { part: textPart(output.last) })
   }
 
   function summaryFrame(stage: 'added' | 'done'): string {
-    return frame({
-      type: `response.reasoning_summary_part.${stage}`,
-      sequence_number: sequence++,
-      ...place(),
-      part: { type: 'summary_text', text: output.last.text },
-    })
+    return placed(`reasoning_summary_part.${stage}`, { part: summaryPart(output.last) })
   }
 }
 
@@ -164,6 +118,15 @@ function textPart(block: Block) {
     : { type: 'output_text', annotations: [], logprobs: [], text: block.text }
 }
 
+function summaryPart({ text }: Block) {
+  return { type: 'summary_text', text }
+}
+
+/** The status of an item that is no longer open. */
+function endOf({ isCut }: Block): ItemStatus {
+  return isCut ? 'incomplete' : 'completed'
+}
+
 function isFunction(block: Block): boolean {
   return block.type === 'call' && block.tool.kind === 'function'
 }
@@ -179,7 +142,7 @@ interface Told {
 }
 
 function toldOf(body: JsonObject): Told {
-  const { summary } = isObject(body['reasoning']) ? body['reasoning'] : {}
+  const { summary } = asObject(body['reasoning'])
   return {
     summary: typeof summary === 'string',
     encrypted: asList(body['include']).includes('reasoning.encrypted_content'),
@@ -208,8 +171,7 @@ function itemOf({ facts, told, block, index }: PlacedBlock, status: ItemStatus) 
     return { id, type: 'message', status, content, role: 'assistant' }
   }
   if (block.type === 'thinking') {
-    const isTold = told.summary && !isOpen
-    const summary = isTold ? [{ type: 'summary_text', text: block.text }] : []
+    const summary = told.summary && !isOpen ? [summaryPart(block)] : []
     const sealed = told.encrypted ? { encrypted_content: isOpen ? '' : sealOf(block.text) } : {}
     return { id, type: 'reasoning', summary, ...sealed }
   }
@@ -254,9 +216,7 @@ function documentOf(body: JsonObject, facts: AnswerFacts) {
     error: null,
     incomplete_details: status === 'incomplete' ? { reason: incompleteReason(end?.reason) } : null,
     model: facts.model,
-    output: blocks.map((block, index) =>
-      itemOf({ facts, told, block, index }, block.isCut ? 'incomplete' : 'completed'),
-    ),
+    output: blocks.map((block, index) => itemOf({ facts, told, block, index }, endOf(block))),
     usage: end && usageOf(end.usage),
     ...echo,
   })
@@ -277,8 +237,7 @@ function usageOf({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: U
 }
 
 function echoOf(body: JsonObject) {
-  const { summary, effort } = isObject(body['reasoning']) ? body['reasoning'] : {}
-  const text = isObject(body['text']) ? body['text'] : {}
+  const { summary, effort } = asObject(body['reasoning'])
   return {
     instructions: body['instructions'] ?? null,
     max_output_tokens: body['max_output_tokens'] ?? null,
@@ -294,7 +253,7 @@ function echoOf(body: JsonObject) {
     service_tier: 'default',
     store: body['store'] ?? true,
     temperature: body['temperature'] ?? 1,
-    text: { format: { type: 'text' }, ...text },
+    text: { format: { type: 'text' }, ...asObject(body['text']) },
     tool_choice: body['tool_choice'] ?? 'auto',
     tools: asList(body['tools']).map(toolEcho),
     top_logprobs: 0,

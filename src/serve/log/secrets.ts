@@ -1,4 +1,4 @@
-import { isTooDeep } from '../requests/read.ts'
+import { jsonIn } from '../requests/read.ts'
 
 /** Shortest key that a gateway takes. The log hides no shorter one: it would hide half of a text. */
 export const shortestUsableKey = 8
@@ -96,7 +96,7 @@ interface Piece {
  */
 export function hideKeysInEvents(stream: string, keys: readonly string[]): string {
   const lines = stream.split('\n')
-  const data = lines.map((line) => (line.startsWith('data:') ? parsed(line.slice(5)) : undefined))
+  const data = lines.map((line) => (line.startsWith('data:') ? jsonIn(line.slice(5)) : undefined))
   const places = new Map<string, Piece[]>()
   for (const [line, value] of data.entries())
     for (const { place, ...piece } of textsIn(value)) {
@@ -116,15 +116,6 @@ export function hideKeysInEvents(stream: string, keys: readonly string[]): strin
     }
   }
   return hideKeys(lines.join('\n'), keys)
-}
-
-function parsed(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isTooDeep(value) ? undefined : value
-  } catch {
-    return undefined
-  }
 }
 
 /** What tells parts of an answer that are sent by turns. */

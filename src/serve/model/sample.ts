@@ -1,7 +1,7 @@
 import { createContext, Script } from 'node:vm'
 import { dereference, type SchemaDraft, validate } from '@cfworker/json-schema'
 import randexp from 'randexp'
-import { asList, isObject, type JsonObject } from '../requests/read.ts'
+import { asList, asObject, isObject, type JsonObject, jsonIn } from '../requests/read.ts'
 
 /** Patterns come with the schema, and some take for ever: after so many ms the search is given up. */
 const mostMs = 500
@@ -243,17 +243,11 @@ function limitsIn(line: string): JsonObject {
     found.map((match, index) => {
       const keyword = match[1]!.replace(/ (.)/g, (_, letter: string) => letter.toUpperCase())
       const end = found[index + 1]?.index ?? line.length - 1
-      return [keyword, parsed(line.slice(match.index + match[0].length, end))]
+      const written = line.slice(match.index + match[0].length, end)
+      const value = jsonIn(written)
+      return [keyword, value === undefined ? written : value]
     }),
   )
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }
 
 function draftOf(root: JsonObject): SchemaDraft {
@@ -472,10 +466,6 @@ function leastOf(parts: Parts, keyword: string, otherwise: number): number {
 
 function numbersIn(parts: Parts, keyword: string): readonly number[] {
   return parts.map((part) => part[keyword]).filter((value) => typeof value === 'number')
-}
-
-function asObject(value: unknown): JsonObject {
-  return isObject(value) ? value : {}
 }
 
 function isText(value: unknown): value is string {

@@ -1,34 +1,23 @@
-import { asList, asNumber, asString, isObject, type JsonObject } from './read.ts'
 import {
-  checkMembers,
-  emptyList,
-  listAt,
-  notDone,
-  objectAt,
-  openaiWords,
-  type Path,
-  Refusal,
-  type Rules,
-  stringAt,
-} from './refusal.ts'
-import {
-  InvalidRequest,
-  type Message,
-  type ModelRequest,
-  type Part,
-  type Tool,
-  type ToolChoice,
-} from './request.ts'
-import {
-  allowedTools,
   answerSchema,
-  checkName,
-  checkToolCount,
+  chooseTools,
+  contentParts,
   efforts,
   functionTool,
   openaiRules,
   thinkingOf,
-} from './tools.ts'
+  toolsIn,
+} from './openai.ts'
+import { Place, type Rules } from './place.ts'
+import { asList, asNumber, asString, isObject, type JsonObject } from './read.ts'
+import { notDone, openaiWords, Refusal, tooLong } from './refusal.ts'
+import {
+  type Message,
+  type ModelRequest,
+  type Part,
+  requireMessages,
+  type Tool,
+} from './request.ts'
 
 const rules: Rules = {
   ...openaiRules,
@@ -56,30 +45,33 @@ const contentTypes = ['text', 'image_url', 'input_audio', 'refusal', 'audio', 'f
  * @throws InvalidRequest, Refusal
  */
 export function readChatRequest(body: JsonObject): ModelRequest {
-  const { messages, tool_choice: choice } = body
-  if (
-    messages === undefined ||
-    messages === null ||
-    (Array.isArray(messages) && messages.length === 0)
-  )
-    throw new InvalidRequest('field messages is required')
-  checkMembers(body, rules, openaiWords)
+  requireMessages(body)
+  const whole = new Place(body, openaiWords)
+  whole.check(rules)
   refuseWhatIsNotDone(body)
 
-  const list = asList(messages).map((message, index) =>
-    objectAt(message, ['messages', index], openaiWords),
-  )
-  const read = list.map(readMessage)
+  const places = whole.at('messages').list()
+  const list = places.map((message) => message.object())
+  const messages = places.map(readMessage)
   checkToolTurns(list)
+  const choice = body['tool_choice'] ?? body['function_call']
   return {
     model: asString(body['model']) ?? '',
-    messages: read,
-    ...chooseTools(choice ?? body['function_call'], readTools(body)),
+    messages,
+    ...choose(new Place(choice, openaiWords, ['tool_choice']), readTools(whole)),
     isParallel: body['parallel_tool_calls'] !== false && !isLegacy(body),
     thinking: thinkingOf(body['reasoning_effort']),
     maxOutputTokens: asNumber(body['max_completion_tokens'] ?? body['max_tokens']),
-    stopSequences: readStop(body['stop']),
-    outputSchema: readFormat(body['response_format'], list),
+    stopSequences: readStop(whole.at('stop')),
+    outputSchema: answerSchema(whole.at('response_format'), {
+      said: list.map(({ content }) => content),
+      withoutWord: [
+        "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+        'messages',
+      ],
+      schemaIn: (format) => format.at('json_schema').needed(),
+      isSchemaNeeded: false,
+    }),
   }
 }
 
@@ -103,29 +95,23 @@ function refuseWhatIsNotDone(body: JsonObject): void {
   if (isObject(search)) throw notDone('web search', 'web_search_options')
 }
 
-function readStop(stop: unknown): readonly string[] {
-  if (stop === undefined || stop === null) return []
-  const list = typeof stop === 'string' ? [stop] : stop
-  if (!Array.isArray(list)) throw openaiWords.wrongKind(['stop'], { kind: 'array' }, stop)
-  if (list.length > 4)
-    throw new Refusal(
-      `Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with length ${list.length} instead.`,
-      'stop',
-      'array_above_max_length',
-    )
-  return list.map((sequence, index) => stringAt(sequence, ['stop', index], openaiWords))
+function readStop(stop: Place): readonly string[] {
+  if (typeof stop.value === 'string') return [stop.value]
+  const list = stop.list()
+  if (list.length > 4) throw tooLong('stop', 4, list)
+  return list.map((sequence) => sequence.string())
 }
 
-function readMessage(message: JsonObject, index: number): Message {
-  const path = ['messages', index]
-  const { role, content, refusal, audio } = message
-  if (role === undefined) throw openaiWords.missing([...path, 'role'])
-  if (!roles.includes(role as string)) throw openaiWords.notAChoice([...path, 'role'], roles, role)
+function readMessage(message: Place, index: number): Message {
+  const role = message.at('role').oneOf(roles)
+  const content = message.at('content')
+  const { refusal, audio } = message.object()
+  refuseEmpty(content)
+  const parts = content.isAbsent ? [] : contentParts(content, contentTypes)
+  const calls = role === 'assistant' ? readCalls(message) : []
 
-  const parts = readContent(content, [...path, 'content'])
-  const calls = role === 'assistant' ? readCalls(message, path) : []
   const isSilent = calls.length > 0 || typeof refusal === 'string' || isObject(audio)
-  if ((content === undefined || content === null) && !isSilent)
+  if (content.isAbsent && !isSilent)
     throw new Refusal(
       "Invalid value for 'content': expected a string, got null.",
       `messages.[${index}].content`,
@@ -138,60 +124,47 @@ function readMessage(message: JsonObject, index: number): Message {
     case 'assistant':
       return { role: 'assistant', parts: [...parts, ...calls] }
     case 'tool':
-      return { role: 'tool', parts: [resultOf(toolCallId(message, index), parts)] }
+      return { role: 'tool', parts: [resultOf(toolCallId(message.object(), index), parts)] }
     case 'function':
-      return {
-        role: 'tool',
-        parts: [resultOf(stringAt(message['name'], [...path, 'name'], openaiWords), parts)],
-      }
+      return { role: 'tool', parts: [resultOf(message.at('name').string(), parts)] }
     default:
       return { role: 'user', parts }
   }
 }
 
-function readContent(content: unknown, path: Path): readonly Part[] {
-  if (content === undefined || content === null) return []
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  if (!Array.isArray(content)) throw openaiWords.wrongKind(path, { kind: 'content' }, content)
-  if (content.length === 0) throw emptyList(path)
-  return content.map((block, index): Part => {
-    const at = [...path, index]
-    const { type, text } = objectAt(block, at, openaiWords)
-    if (type === undefined) throw openaiWords.missing([...at, 'type'])
-    if (!contentTypes.includes(type as string))
-      throw openaiWords.notAChoice([...at, 'type'], contentTypes, type)
-    return type === 'text'
-      ? { type, text: stringAt(text, [...at, 'text'], openaiWords) }
-      : { type: 'media' }
-  })
-}
-
 /** The calls of an assistant's message, also the one call of a legacy one, whose name is its id. */
-function readCalls(message: JsonObject, path: Path): readonly Part[] {
-  const { tool_calls: calls, function_call: legacy } = message
-  if (isObject(legacy)) {
-    const name = stringAt(legacy['name'], [...path, 'function_call', 'name'], openaiWords)
+function readCalls(message: Place): readonly Part[] {
+  const legacy = message.at('function_call')
+  if (isObject(legacy.value)) {
+    const name = legacy.at('name').string()
     return [{ type: 'tool-call', id: name, name }]
   }
 
-  const at = [...path, 'tool_calls']
-  if (Array.isArray(calls) && calls.length === 0) throw emptyList(at)
-  return listAt(calls, at, openaiWords).map((call, index) => readCall(call, [...at, index]))
+  const calls = message.at('tool_calls')
+  refuseEmpty(calls)
+  return calls.list().map((call) => {
+    const id = call.at('id').string()
+    const [type, details] = variantOf(call)
+    details.at(type === 'function' ? 'arguments' : 'input').string()
+    return { type: 'tool-call', id, name: details.at('name').string() }
+  })
 }
 
-function readCall(call: unknown, path: Path): Part {
-  const members = objectAt(call, path, openaiWords)
-  const id = stringAt(members['id'], [...path, 'id'], openaiWords)
-  const type = stringAt(members['type'], [...path, 'type'], openaiWords)
-  if (type !== 'function' && type !== 'custom')
-    throw openaiWords.notAChoice([...path, 'type'], ['function', 'custom'], type)
+function refuseEmpty({ value, where }: Place): void {
+  if (Array.isArray(value) && value.length === 0)
+    throw new Refusal(
+      `Invalid '${where}': empty array. Expected an array with minimum length 1, but got an empty array instead.`,
+      where,
+      'empty_array',
+    )
+}
 
-  const at = [...path, type]
-  if (members[type] === undefined) throw openaiWords.missing(at)
-  const called = objectAt(members[type], at, openaiWords)
-  const input = type === 'function' ? 'arguments' : 'input'
-  stringAt(called[input], [...at, input], openaiWords)
-  return { type: 'tool-call', id, name: stringAt(called['name'], [...at, 'name'], openaiWords) }
+/** What stands in `{type: T, T: {…}}`, a tool or its call. */
+function variantOf(entry: Place): readonly ['function' | 'custom', Place] {
+  const place = entry.at('type')
+  const type = place.string()
+  if (type !== 'function' && type !== 'custom') throw place.notAChoice(['function', 'custom'])
+  return [type, entry.at(type).needed()]
 }
 
 function toolCallId(message: JsonObject, index: number): string {
@@ -256,101 +229,33 @@ function checkToolTurns(messages: readonly JsonObject[]): void {
   }
 }
 
-function readTools(body: JsonObject): readonly Tool[] {
-  const legacy = asList(body['functions'])
-  if (legacy.length > 0)
-    return legacy.map((details, index) => {
-      const path = ['functions', index]
-      return functionTool(objectAt(details, path, openaiWords), path)
-    })
+function readTools(body: Place): readonly Tool[] {
+  const legacy = body.at('functions').list()
+  if (legacy.length > 0) return legacy.map((details) => functionTool(details))
 
-  const tools = asList(body['tools'])
-  checkToolCount(tools)
-  return tools.map((tool, index) => {
-    const path = ['tools', index]
-    const members = objectAt(tool, path, openaiWords)
-    const type = stringAt(members['type'], [...path, 'type'], openaiWords)
-    if (type !== 'function' && type !== 'custom')
-      throw openaiWords.notAChoice([...path, 'type'], ['function', 'custom'], type)
-
-    const at = [...path, type]
-    if (members[type] === undefined) throw openaiWords.missing(at)
-    const details = objectAt(members[type], at, openaiWords)
-    if (type === 'function') return functionTool(details, at)
-    const name = stringAt(details['name'], [...at, 'name'], openaiWords)
-    return { name, kind: 'custom', parameters: undefined }
+  return toolsIn(body).map((tool) => {
+    const [type, details] = variantOf(tool)
+    if (type === 'function') return functionTool(details)
+    return { name: details.at('name').string(), kind: 'custom', parameters: undefined }
   })
 }
 
-function chooseTools(
-  choice: unknown,
-  tools: readonly Tool[],
-): { tools: readonly Tool[]; toolChoice: ToolChoice } {
-  if (choice === undefined || choice === null) return { tools, toolChoice: 'auto' }
-  if (tools.length === 0)
+function choose(choice: Place, tools: readonly Tool[]) {
+  if (!choice.isAbsent && tools.length === 0)
     throw new Refusal(
       "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
       'tool_choice',
     )
-  if (choice === 'none' || choice === 'auto' || choice === 'required')
-    return { tools, toolChoice: choice }
-  if (!isObject(choice))
-    throw openaiWords.notAChoice(['tool_choice'], ['none', 'auto', 'required'], choice)
-
-  const { type, allowed_tools: allowed } = choice
-  if (type === 'allowed_tools') {
-    const { mode, tools: entries } = objectAt(
-      allowed,
-      ['tool_choice', 'allowed_tools'],
-      openaiWords,
-    )
-    if (mode !== 'auto' && mode !== 'required')
-      throw openaiWords.notAChoice(
-        ['tool_choice', 'allowed_tools', 'mode'],
-        ['auto', 'required'],
-        mode,
-      )
-    return { tools: allowedTools(tools, entries, nameIn), toolChoice: mode }
-  }
-
-  // The legacy form is the name alone.
-  const name = type === undefined ? choice['name'] : nameIn(choice)
-  if (!tools.some((tool) => tool.name === name))
-    throw new Refusal(
-      `Tool choice '${String(name ?? type)}' not found in 'tools' parameter.`,
-      'tool_choice',
-    )
-  return { tools, toolChoice: { name: String(name) } }
+  return chooseTools(choice, tools, {
+    allowedIn: (allowed) => allowed.at('allowed_tools'),
+    // The legacy form is the name alone.
+    chosenName: (chosen) => (chosen['type'] === undefined ? chosen['name'] : nameIn(chosen)),
+    allowedName: nameIn,
+  })
 }
 
 /** The name in `{type: T, T: {name}}`. */
 function nameIn(entry: JsonObject): unknown {
   const details = entry[String(entry['type'])]
   return isObject(details) ? details['name'] : undefined
-}
-
-function readFormat(format: unknown, messages: readonly JsonObject[]): unknown {
-  if (!isObject(format)) return undefined
-  const choices = ['json_object', 'json_schema', 'text']
-  const { type, json_schema: details } = format
-  if (!choices.includes(type as string))
-    throw openaiWords.notAChoice(['response_format', 'type'], choices, type)
-  if (type === 'text') return undefined
-  if (type === 'json_object') {
-    if (!/json/i.test(JSON.stringify(messages.map(({ content }) => content))))
-      throw new Refusal(
-        "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
-        'messages',
-      )
-    return { type: 'object' }
-  }
-
-  const path = ['response_format', 'json_schema']
-  if (details === undefined) throw openaiWords.missing(path)
-  const { name, schema } = objectAt(details, path, openaiWords)
-  const named = stringAt(name, [...path, 'name'], openaiWords)
-  checkName(named, [...path, 'name'])
-  return schema === undefined
-    ? { type: 'object' }
-    : answerSchema(schema, named, [...path, 'schema'])
 }

@@ -1,24 +1,24 @@
-import { asList, asNumber, asString, contentText, isObject, type JsonObject } from './read.ts'
+import { Place, type Rules } from './place.ts'
 import {
-  anthropicWords,
-  checkMembers,
-  notDone,
-  objectAt,
-  type Path,
-  Refusal,
-  type Rules,
-  stringAt,
-} from './refusal.ts'
+  asList,
+  asNumber,
+  asObject,
+  asString,
+  contentText,
+  isObject,
+  type JsonObject,
+} from './read.ts'
+import { anthropicWords, notDone, Refusal } from './refusal.ts'
 import {
-  InvalidRequest,
+  endsWithResults,
   type Message,
   type ModelRequest,
   type Part,
+  requireMessages,
   type Tool,
   type ToolChoice,
 } from './request.ts'
 import { sealOf } from './seal.ts'
-import { messagesTool } from './tools.ts'
 
 const rules: Rules = {
   messages: { kind: 'array' },
@@ -42,55 +42,53 @@ const rules: Rules = {
  * @throws InvalidRequest, Refusal
  */
 export function readMessagesRequest(body: JsonObject): ModelRequest {
-  const { messages } = body
-  if (
-    messages === undefined ||
-    messages === null ||
-    (Array.isArray(messages) && messages.length === 0)
-  )
-    throw new InvalidRequest('field messages is required')
-  checkMembers(body, rules, anthropicWords)
+  requireMessages(body)
+  const whole = new Place(body, anthropicWords)
+  whole.check(rules)
 
-  const list = asList(messages).map(readMessage)
+  const list = whole.at('messages').list().map(readMessage)
   checkToolTurns(list)
   const system = contentText(body['system'])
   const prompt: Message = { role: 'system', parts: [{ type: 'text', text: system }] }
-  const tools = readTools(body)
-  const choice = readToolChoice(body['tool_choice'], tools)
-  const thinking = readThinking(body, choice, list)
+  const tools = readTools(whole)
+  const toolChoice = readToolChoice(whole.at('tool_choice'), tools)
+  const thinking = readThinking(whole, toolChoice, list)
   return {
     model: asString(body['model']) ?? '',
     messages: [...(system === '' ? [] : [prompt]), ...list],
     tools,
-    toolChoice: choice,
-    isParallel: !(
-      isObject(body['tool_choice']) && body['tool_choice']['disable_parallel_tool_use'] === true
-    ),
+    toolChoice,
+    isParallel: asObject(body['tool_choice'])['disable_parallel_tool_use'] !== true,
     thinking,
     unsealed: problemIn(list),
     maxOutputTokens: asNumber(body['max_tokens']),
-    stopSequences: asList(body['stop_sequences']).map((sequence, index) =>
-      stringAt(sequence, ['stop_sequences', index], anthropicWords),
-    ),
-    outputSchema: readFormat(body),
+    stopSequences: whole
+      .at('stop_sequences')
+      .list()
+      .map((sequence) => sequence.string()),
+    outputSchema: readFormat(whole),
   }
 }
 
-function readMessage(message: unknown, index: number): Message {
-  const path = ['messages', index]
-  const { role, content } = objectAt(message, path, anthropicWords)
-  if (role === undefined) throw anthropicWords.missing([...path, 'role'])
-  // Claude Code 2.1.197 puts entries with the role "system" among the messages (2026-11-21).
-  if (role !== 'user' && role !== 'assistant' && role !== 'system')
-    throw anthropicWords.notAChoice([...path, 'role'], ['user', 'assistant'], role)
-  if (content === undefined || content === null) throw anthropicWords.missing([...path, 'content'])
+// Claude Code 2.1.197 puts entries with the role "system" among the messages (2026-11-21).
+const roles = ['user', 'assistant', 'system'] as const
 
-  if (typeof content !== 'string' && !Array.isArray(content))
-    throw anthropicWords.wrongKind([...path, 'content'], { kind: 'content' }, content)
-  if (content.length === 0 && role === 'user')
-    throw new Refusal(`messages.${index}: user messages must have non-empty content`)
-  if (typeof content === 'string') return { role, parts: [{ type: 'text', text: content }] }
-  return { role, parts: content.map((block, at) => readBlock(block, [...path, 'content', at])) }
+function readMessage(message: Place): Message {
+  const role = message.at('role').needed()
+  if (!roles.includes(role.value as never)) throw role.notAChoice(['user', 'assistant'])
+  const content = message.at('content')
+  if (content.isAbsent) throw content.missing()
+
+  const { value } = content
+  if (typeof value !== 'string' && !Array.isArray(value))
+    throw content.wrongKind({ kind: 'content' })
+  if (value.length === 0 && role.value === 'user')
+    throw new Refusal(`${message.where}: user messages must have non-empty content`)
+  return {
+    role: role.value as Message['role'],
+    parts:
+      typeof value === 'string' ? [{ type: 'text', text: value }] : content.list().map(readBlock),
+  }
 }
 
 function problemIn(messages: readonly Message[]): Refusal | undefined {
@@ -113,52 +111,48 @@ const blockTypes = [
 const furtherTypes =
   /^(server_tool_use|mcp_tool_use|\w+_tool_result|container_upload|tool_reference|compaction|fallback|mid_conv_system)$/
 
-function readBlock(block: unknown, path: Path): Part {
-  const members = objectAt(block, path, anthropicWords)
-  const type = stringAt(members['type'], [...path, 'type'], anthropicWords)
+function readBlock(block: Place): Part {
+  const type = block.at('type').string()
+  const inner = block.as(type)
   switch (type) {
     case 'text': {
-      const text = stringAt(members['text'], [...path, type, 'text'], anthropicWords)
+      const text = inner.at('text').string()
       if (text === '') throw new Refusal('messages: text content blocks must be non-empty')
       return { type, text }
     }
-    case 'tool_use': {
-      const at = [...path, type]
-      if (members['input'] === undefined) throw anthropicWords.missing([...at, 'input'])
-      objectAt(members['input'], [...at, 'input'], anthropicWords)
+    case 'tool_use':
+      inner.at('input').needed().object()
       return {
         type: 'tool-call',
-        id: stringAt(members['id'], [...at, 'id'], anthropicWords),
-        name: stringAt(members['name'], [...at, 'name'], anthropicWords),
+        id: inner.at('id').string(),
+        name: inner.at('name').string(),
       }
-    }
     case 'tool_result':
       return {
         type: 'tool-result',
-        id: stringAt(members['tool_use_id'], [...path, type, 'tool_use_id'], anthropicWords),
-        text: contentText(members['content']),
+        id: inner.at('tool_use_id').string(),
+        text: contentText(inner.at('content').value),
       }
     case 'thinking': {
-      const at = [...path, type]
-      const signature = stringAt(members['signature'], [...at, 'signature'], anthropicWords)
-      const thought = stringAt(members['thinking'], [...at, 'thinking'], anthropicWords)
+      const signature = inner.at('signature').string()
+      const thought = inner.at('thinking').string()
       if (signature === sealOf(thought)) return { type }
-      const message = `${path.join('.')}: Invalid \`signature\` in \`thinking\` block`
+      const message = `${block.where}: Invalid \`signature\` in \`thinking\` block`
       return { type, problem: new Refusal(message) }
     }
     case 'redacted_thinking':
       return { type: 'thinking' }
     default:
       if (!blockTypes.includes(type) && !furtherTypes.test(type))
-        throw unknownTag(path, type, blockTypes)
+        throw unknownTag(block, type, blockTypes)
       return { type: 'media' }
   }
 }
 
-function unknownTag(path: Path, tag: unknown, tags: readonly string[]): Refusal {
+function unknownTag({ where }: Place, tag: unknown, tags: readonly string[]): Refusal {
   const expected = tags.map((one) => `'${one}'`).join(', ')
   return new Refusal(
-    `${path.join('.')}: Input tag '${String(tag)}' found using 'type' does not match any of the expected tags: ${expected}`,
+    `${where}: Input tag '${String(tag)}' found using 'type' does not match any of the expected tags: ${expected}`,
   )
 }
 
@@ -234,52 +228,71 @@ function checkAllAnswered(
 /** Tools that the vendor has defined and the client carries out. */
 const vendorsForClients = /^(bash|text_editor|computer|memory)_\d{8}$/
 
-function readTools(body: JsonObject): readonly Tool[] {
-  if (asList(body['mcp_servers']).length > 0) throw notDone('MCP servers', 'mcp_servers')
-  const tools = asList(body['tools']).map((tool, index) => {
-    const type = (isObject(tool) ? tool['type'] : undefined) ?? 'custom'
-    const isForClient = type === 'custom' || vendorsForClients.test(String(type))
-    if (!isForClient && /_\d{8}$/.test(String(type)))
-      throw notDone(`the vendor's own tool ${String(type)}`, 'tools')
-    if (!isForClient) throw unknownTag(['tools', index], type, ['custom', 'bash_20250124', '…'])
-    return messagesTool(tool, index)
-  })
+function readTools(body: Place): readonly Tool[] {
+  if (asList(body.at('mcp_servers').value).length > 0) throw notDone('MCP servers', 'mcp_servers')
+  const tools = body.at('tools').list().map(readTool)
   if (new Set(tools.map(({ name }) => name)).size < tools.length)
     throw new Refusal('tools: Tool names must be unique.')
   return tools
 }
 
+/** A tool of the client's own, or one that the vendor has defined and the client carries out. */
+function readTool(tool: Place): Tool {
+  const type = String(tool.maybe('type').value ?? 'custom')
+  if (type !== 'custom' && !vendorsForClients.test(type))
+    throw /_\d{8}$/.test(type)
+      ? notDone(`the vendor's own tool ${type}`, 'tools')
+      : unknownTag(tool, type, ['custom', 'bash_20250124', '…'])
+
+  const { description } = tool.object()
+  const details = tool.as(type)
+  const name = details.at('name').string()
+  if (!/^[a-zA-Z0-9_-]{1,128}$/.test(name))
+    throw new Refusal(`${details.where}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`)
+  if (type !== 'custom') return { name, kind: 'function', parameters: {} }
+
+  const schema = details.at('input_schema').needed()
+  if (schema.at('type').needed().value !== 'object')
+    throw new Refusal(`${schema.where}.type: Input should be 'object'`)
+  return {
+    name,
+    kind: 'function',
+    description: asString(description),
+    parameters: schema.value,
+  }
+}
+
 const choices = ['auto', 'any', 'tool', 'none']
 
-function readToolChoice(choice: unknown, tools: readonly Tool[]): ToolChoice {
-  if (!isObject(choice)) return 'auto'
-  const { type, name } = choice
-  if (type === undefined) throw anthropicWords.missing(['tool_choice', 'type'])
-  if (!choices.includes(type as string)) throw unknownTag(['tool_choice'], type, choices)
+function readToolChoice(choice: Place, tools: readonly Tool[]): ToolChoice {
+  if (choice.isAbsent) return 'auto'
+  const type = choice.at('type').needed().value
+  if (!choices.includes(type as string)) throw unknownTag(choice, type, choices)
   if (tools.length === 0)
     throw new Refusal('tool_choice may only be specified while providing tools.')
   if (type === 'none') return 'none'
   if (type === 'any') return 'required'
   if (type === 'auto') return 'auto'
 
-  const named = stringAt(name, ['tool_choice', 'tool', 'name'], anthropicWords)
-  if (!tools.some((tool) => tool.name === named))
-    throw new Refusal(`tool_choice: Tool '${named}' not found in provided tools`)
-  return { name: named }
+  const name = choice.as('tool').at('name').string()
+  if (!tools.some((tool) => tool.name === name))
+    throw new Refusal(`tool_choice: Tool '${name}' not found in provided tools`)
+  return { name }
 }
 
 const thinkingGuide = 'https://docs.claude.com/en/docs/build-with-claude/extended-thinking'
 
 function readThinking(
-  body: JsonObject,
+  body: Place,
   choice: ToolChoice,
   messages: readonly Message[],
 ): ModelRequest['thinking'] {
-  const { thinking, temperature, max_tokens: limit } = body
-  if (!isObject(thinking)) return 'never'
-  const { type, budget_tokens: budget } = thinking
+  const thinking = body.at('thinking')
+  if (thinking.isAbsent) return 'never'
+  const { temperature, max_tokens: limit } = body.object()
+  const { type, budget_tokens: budget } = thinking.object()
   const types = ['adaptive', 'disabled', 'enabled']
-  if (!types.includes(String(type))) throw unknownTag(['thinking'], type, types)
+  if (!types.includes(String(type))) throw unknownTag(thinking, type, types)
   if (type === 'disabled') return 'never'
 
   if (choice === 'required' || typeof choice === 'object')
@@ -290,9 +303,9 @@ function readThinking(
     )
   if (type === 'adaptive') return 'sometimes'
 
-  const at = ['thinking', 'enabled']
-  if (budget === undefined) throw anthropicWords.missing([...at, 'budget_tokens'])
-  checkMembers(thinking, { budget_tokens: { kind: 'integer', least: 1024 } }, anthropicWords, at)
+  const details = thinking.as('enabled')
+  details.at('budget_tokens').needed()
+  details.check({ budget_tokens: { kind: 'integer', least: 1024 } })
   if (typeof limit === 'number' && limit <= (budget as number))
     throw new Refusal(
       `\`max_tokens\` must be greater than \`thinking.budget_tokens\`. Please consult our documentation at ${thinkingGuide}#max-tokens-and-context-window-size`,
@@ -303,20 +316,24 @@ function readThinking(
 
 /** In a loop of tools the thoughts that led to the calls come back before them. */
 function checkThoughtsAreBack(messages: readonly Message[]): void {
-  const isInLoop = messages.at(-1)?.parts.some(({ type }) => type === 'tool-result')
   const at = messages.findLastIndex(({ role }) => role === 'assistant')
   const first = messages[at]?.parts[0]?.type
-  if (!isInLoop || first === 'thinking') return
+  if (!endsWithResults(messages) || first === 'thinking') return
   throw new Refusal(
     `messages.${at}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${first === 'text' ? 'text' : 'tool_use'}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable \`thinking\`. Please consult our documentation at ${thinkingGuide}`,
   )
 }
 
 /** `output_format` is what came before `output_config`. */
-function readFormat({ output_config: config, output_format: older }: JsonObject): unknown {
-  const format = isObject(config) ? config['format'] : older
-  if (!isObject(format)) return undefined
-  if (format['type'] !== 'json_schema')
+function readFormat(body: Place): unknown {
+  const config = body.at('output_config')
+  const format = config.isAbsent ? body.at('output_format') : config.at('format')
+  if (!isObject(format.value)) return undefined
+  if (format.value['type'] !== 'json_schema')
     throw new Refusal("output_config.format.type: Input should be 'json_schema'")
-  return objectAt(format['schema'], ['output_config', 'format', 'schema'], anthropicWords)
+  return new Place(format.value['schema'], anthropicWords, [
+    'output_config',
+    'format',
+    'schema',
+  ]).object()
 }

@@ -19,6 +19,24 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
+/** The objects in a list. */
+export function objectsIn(value: unknown): readonly JsonObject[] {
+  return asList(value).filter(isObject)
+}
+
+export function asObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+/** A path of keys and indexes as one would write it: `answers[0].then`. */
+export function pathText(path: readonly PropertyKey[]): string {
+  return path
+    .map((step, index) =>
+      typeof step === 'number' ? `[${step}]` : index === 0 ? String(step) : `.${String(step)}`,
+    )
+    .join('')
+}
+
 /** The text of content that is a string or a list of blocks with `text`. */
 export function contentText(content: unknown): string {
   if (typeof content === 'string') return content
@@ -38,4 +56,20 @@ const maxJsonDepth = 1000
 export function isTooDeep(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return false
   return depth >= maxJsonDepth || Object.values(value).some((inner) => isTooDeep(inner, depth + 1))
+}
+
+/** What a JSON text says; undefined: it is none, or too deep. */
+export function jsonIn(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isTooDeep(value) ? undefined : value
+  } catch {
+    return undefined
+  }
+}
+
+/** The object that a JSON text is. */
+export function objectIn(text: string): JsonObject | undefined {
+  const value = jsonIn(text)
+  return isObject(value) ? value : undefined
 }

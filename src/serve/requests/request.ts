@@ -1,3 +1,4 @@
+import type { JsonObject } from './read.ts'
 import type { Refusal } from './refusal.ts'
 
 /**
@@ -58,3 +59,19 @@ export type Part =
 
 /** A body that is JSON but not a request to the service itself: 500, in its own words. */
 export class InvalidRequest extends Error {}
+
+/**
+ * What the service itself wants of chat and messages.
+ *
+ * @throws InvalidRequest
+ */
+export function requireMessages({ messages }: JsonObject): void {
+  const isEmpty = Array.isArray(messages) && messages.length === 0
+  if (messages === undefined || messages === null || isEmpty)
+    throw new InvalidRequest('field messages is required')
+}
+
+/** Whether a conversation ends with the results of tools. */
+export function endsWithResults(messages: readonly Message[]): boolean {
+  return messages.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false
+}

@@ -1,34 +1,18 @@
-import { asList, asNumber, asString, contentText, isObject, type JsonObject } from './read.ts'
 import {
-  checkMembers,
-  listAt,
-  notDone,
-  objectAt,
-  openaiWords,
-  type Path,
-  Refusal,
-  type Rules,
-  stringAt,
-} from './refusal.ts'
-import {
-  InvalidRequest,
-  type Message,
-  type ModelRequest,
-  type Part,
-  type Tool,
-  type ToolChoice,
-} from './request.ts'
-import { isSeal } from './seal.ts'
-import {
-  allowedTools,
   answerSchema,
-  checkName,
-  checkToolCount,
+  chooseTools,
+  contentParts,
   efforts,
   functionTool,
   openaiRules,
   thinkingOf,
-} from './tools.ts'
+  toolsIn,
+} from './openai.ts'
+import { Place, type Rules } from './place.ts'
+import { asList, asNumber, asString, contentText, type JsonObject } from './read.ts'
+import { notDone, openaiWords, Refusal } from './refusal.ts'
+import { InvalidRequest, type Message, type ModelRequest, type Tool } from './request.ts'
+import { isSeal } from './seal.ts'
 
 const rules: Rules = {
   ...openaiRules,
@@ -66,26 +50,35 @@ const outputTypes = ['output_text', 'refusal']
  */
 export function readResponsesRequest(body: JsonObject, input = body['input']): ModelRequest {
   if (input === undefined || input === null) throw new InvalidRequest('input is required')
-  checkMembers(body, rules, openaiWords)
-  const { effort } = isObject(body['reasoning']) ? body['reasoning'] : {}
-  if (effort !== undefined && effort !== null && !efforts.includes(effort as never))
-    throw openaiWords.notAChoice(['reasoning', 'effort'], efforts, effort)
+  const whole = new Place(body, openaiWords)
+  whole.check(rules)
+  const effort = whole.at('reasoning').maybe('effort')
+  if (!effort.isAbsent) effort.oneOf(efforts)
   refuseWhatIsNotDone(body)
 
   const items = itemsOf(input)
-  checkToolTurns(items)
+  const places = items.map((item, index) => new Place(item, openaiWords, ['input', index]))
+  checkToolTurns(places)
   const instructions = asString(body['instructions']) ?? ''
   const system: Message = { role: 'system', parts: [{ type: 'text', text: instructions }] }
   return {
     model: asString(body['model']) ?? '',
-    messages: [...(instructions === '' ? [] : [system]), ...items.flatMap(readItem)],
-    ...chooseTools(body['tool_choice'], readTools(body, items)),
+    messages: [...(instructions === '' ? [] : [system]), ...places.flatMap(readItem)],
+    ...choose(whole.at('tool_choice'), readTools(whole, places)),
     isParallel: body['parallel_tool_calls'] !== false,
-    thinking: thinkingOf(effort),
+    thinking: thinkingOf(effort.value),
     unsealed: problemIn(items),
     maxOutputTokens: asNumber(body['max_output_tokens']),
     stopSequences: [],
-    outputSchema: readFormat(body['text'], input),
+    outputSchema: answerSchema(whole.at('text').maybe('format'), {
+      said: input,
+      withoutWord: [
+        "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
+        'input',
+      ],
+      schemaIn: (format) => format,
+      isSchemaNeeded: true,
+    }),
   }
 }
 
@@ -111,23 +104,20 @@ export function itemsOf(input: unknown): readonly JsonObject[] {
       'input',
       'invalid_type',
     )
-  return input.map((item, index) => objectAt(item, ['input', index], openaiWords))
+  return new Place(input, openaiWords, ['input']).list().map((item) => item.object())
 }
 
-function readItem(item: JsonObject, index: number): Message[] {
-  const path = ['input', index]
-  const type = asString(item['type']) ?? 'message'
-  if (type === 'message') return [readMessage(item, path)]
+function readItem(item: Place): Message[] {
+  const { type: written, call_id, name, output } = item.object()
+  const type = asString(written) ?? 'message'
+  if (type === 'message') return [readMessage(item)]
 
-  const id = asString(item['call_id']) ?? ''
-  if (type.endsWith('_call_output')) {
-    const output = item['output']
-    const text = typeof output === 'string' ? output : contentText(output)
-    return [{ role: 'tool', parts: [{ type: 'tool-result', id, text }] }]
-  }
+  const id = asString(call_id) ?? ''
+  if (type.endsWith('_call_output'))
+    return [{ role: 'tool', parts: [{ type: 'tool-result', id, text: contentText(output) }] }]
   if (type.endsWith('_call')) {
-    const name = asString(item['name']) ?? type
-    return [{ role: 'assistant', parts: [{ type: 'tool-call', id, name }] }]
+    const call = { type: 'tool-call', id, name: asString(name) ?? type } as const
+    return [{ role: 'assistant', parts: [call] }]
   }
   // Reasoning items and whatever else a client hands back belong to the assistant and say nothing.
   return []
@@ -148,32 +138,14 @@ function problemIn(items: readonly JsonObject[]): Refusal | undefined {
   )
 }
 
-function readMessage(item: JsonObject, path: Path): Message {
-  const { role, content } = item
-  if (role === undefined) throw openaiWords.missing([...path, 'role'])
-  if (!roles.includes(role as string)) throw openaiWords.notAChoice([...path, 'role'], roles, role)
-  if (content === undefined || content === null) throw openaiWords.missing([...path, 'content'])
+function readMessage(item: Place): Message {
+  const role = item.at('role').oneOf(roles)
+  const content = item.at('content')
+  if (content.isAbsent) throw content.missing()
 
-  const parts = readContent(content, role === 'assistant' ? outputTypes : inputTypes, [
-    ...path,
-    'content',
-  ])
+  const parts = contentParts(content, role === 'assistant' ? outputTypes : inputTypes)
   if (role === 'assistant') return { role, parts }
   return { role: role === 'user' ? 'user' : 'system', parts }
-}
-
-function readContent(content: unknown, types: readonly string[], path: Path): readonly Part[] {
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  if (!Array.isArray(content)) throw openaiWords.wrongKind(path, { kind: 'content' }, content)
-  return content.map((block, index): Part => {
-    const at = [...path, index]
-    const { type, text } = objectAt(block, at, openaiWords)
-    if (type === undefined) throw openaiWords.missing([...at, 'type'])
-    if (!types.includes(type as string)) throw openaiWords.notAChoice([...at, 'type'], types, type)
-    return type === 'input_text' || type === 'output_text'
-      ? { type: 'text', text: stringAt(text, [...at, 'text'], openaiWords) }
-      : { type: 'media' }
-  })
 }
 
 /** Calls that the client carries out, and how the vendor calls them. */
@@ -187,71 +159,66 @@ const calls: Readonly<Record<string, string>> = {
 }
 
 /** Each call has its result somewhere behind it, and each result its call before it. */
-function checkToolTurns(items: readonly JsonObject[]): void {
-  const called = new Set<unknown>()
-  const open = new Map<unknown, string>()
-  for (const [index, { type, call_id: id }] of items.entries()) {
+function checkToolTurns(items: readonly Place[]): void {
+  const called = new Set<string>()
+  const open = new Map<string, string>()
+  for (const item of items) {
+    const { type } = item.object()
     if (typeof type !== 'string' || !/_call(_output)?$/.test(type)) continue
     const isResult = type.endsWith('_output')
     const kind = calls[isResult ? type.slice(0, -'_output'.length) : type]
     if (kind === undefined) continue
 
-    stringAt(id, ['input', index, 'call_id'], openaiWords)
+    const id = item.at('call_id').string()
     if (!isResult) {
       called.add(id)
       open.set(id, kind)
       continue
     }
     if (!called.has(id))
-      throw new Refusal(
-        `No tool call found for ${kind} output with call_id ${String(id)}.`,
-        'input',
-      )
+      throw new Refusal(`No tool call found for ${kind} output with call_id ${id}.`, 'input')
     open.delete(id)
   }
   const [waiting] = open
   if (waiting !== undefined)
-    throw new Refusal(`No tool output found for ${waiting[1]} ${String(waiting[0])}.`, 'input')
+    throw new Refusal(`No tool output found for ${waiting[1]} ${waiting[0]}.`, 'input')
 }
 
 /**
  * Codex 0.169.0 puts the tools of some models (gpt-5.6-sol) into an input item instead of the member
  * `tools` (2026-11-21).
  */
-function readTools(body: JsonObject, items: readonly JsonObject[]): readonly Tool[] {
-  const tools = asList(body['tools'])
-  checkToolCount(tools)
+function readTools(body: Place, items: readonly Place[]): readonly Tool[] {
+  const tools = toolsIn(body)
   checkSearch(tools)
-  return [
-    ...tools.flatMap((tool, index) => readTool(tool, ['tools', index])),
-    ...items.flatMap(({ type, tools: inner }, index) =>
-      type === 'additional_tools'
-        ? asList(inner).flatMap((tool, at) => readTool(tool, ['input', index, 'tools', at]))
-        : [],
-    ),
-  ]
+  const further = items
+    .filter((item) => item.object()['type'] === 'additional_tools')
+    .map((item) => item.at('tools'))
+    .filter(({ value }) => Array.isArray(value))
+  return [tools, ...further.map((inner) => inner.list())].flat().flatMap((tool) => readTool(tool))
 }
 
-function readTool(tool: unknown, path: Path, namespace?: string): readonly Tool[] {
-  const members = objectAt(tool, path, openaiWords)
-  const type = stringAt(members['type'], [...path, 'type'], openaiWords)
+function readTool(tool: Place, namespace?: string): readonly Tool[] {
+  const type = tool.at('type').string()
   switch (type) {
     case 'function':
-      return [functionTool(members, path, namespace)]
+      return [functionTool(tool, namespace)]
     case 'custom': {
-      const name = stringAt(members['name'], [...path, 'name'], openaiWords)
-      const nested = nestedTools(asString(members['description']) ?? '')
+      const name = tool.at('name').string()
+      const nested = nestedTools(asString(tool.object()['description']) ?? '')
       return [{ name, kind: 'custom', parameters: undefined, namespace, nested }]
     }
     case 'namespace': {
-      const name = stringAt(members['name'], [...path, 'name'], openaiWords)
-      return listAt(members['tools'], [...path, 'tools'], openaiWords).flatMap((inner, index) =>
-        readTool(inner, [...path, 'tools', index], name),
-      )
+      const name = tool.at('name').string()
+      const inner = tool.at('tools').list()
+      return inner.flatMap((one) => readTool(one, name))
     }
     default:
       if (carriedOutByVendor.test(type))
-        throw notDone(`the vendor's own tool ${type}`, String(path[0]))
+        throw notDone(
+          `the vendor's own tool ${type}`,
+          tool.where.startsWith('tools') ? 'tools' : 'input',
+        )
       return []
   }
 }
@@ -264,8 +231,8 @@ const carriedOutByVendor =
  * Codex 0.169.0 offers `web_search` with every request (2026-11-22), beside tools of its own: a model
  * need not search. Who offers nothing else wants a search.
  */
-function checkSearch(tools: readonly unknown[]): void {
-  const isSearch = (tool: unknown) => isObject(tool) && /^web_search/.test(String(tool['type']))
+function checkSearch(tools: readonly Place[]): void {
+  const isSearch = (tool: Place) => /^web_search/.test(String(tool.maybe('type').value))
   if (tools.length > 0 && tools.every(isSearch)) throw notDone('web search', 'tools')
 }
 
@@ -274,58 +241,16 @@ function nestedTools(description: string): readonly string[] {
   return [...description.matchAll(/^declare const tools: \{ (\w+)\(/gm)].map(([, name]) => name!)
 }
 
-function chooseTools(
-  choice: unknown,
-  tools: readonly Tool[],
-): { tools: readonly Tool[]; toolChoice: ToolChoice } {
-  if (choice === undefined || choice === null || choice === 'auto')
-    return { tools, toolChoice: 'auto' }
-  if (choice === 'none') return { tools, toolChoice: choice }
-  if (choice === 'required') {
-    if (tools.length === 0)
-      throw new Refusal(
-        "Tool choice 'required' must be specified with 'tools' parameter.",
-        'tool_choice',
-      )
-    return { tools, toolChoice: choice }
-  }
-  if (!isObject(choice))
-    throw openaiWords.notAChoice(['tool_choice'], ['none', 'auto', 'required'], choice)
-
-  const { type, mode, name, tools: entries } = choice
-  if (type === 'allowed_tools') {
-    if (mode !== 'auto' && mode !== 'required')
-      throw openaiWords.notAChoice(['tool_choice', 'mode'], ['auto', 'required'], mode)
-    return { tools: allowedTools(tools, entries, (entry) => entry['name']), toolChoice: mode }
-  }
-  if (!tools.some((tool) => tool.name === name))
+function choose(choice: Place, tools: readonly Tool[]) {
+  if (choice.value === 'required' && tools.length === 0)
     throw new Refusal(
-      `Tool choice '${String(name ?? type)}' not found in 'tools' parameter.`,
+      "Tool choice 'required' must be specified with 'tools' parameter.",
       'tool_choice',
     )
-  return { tools, toolChoice: { name: String(name) } }
-}
-
-function readFormat(text: unknown, input: unknown): unknown {
-  const format = isObject(text) ? text['format'] : undefined
-  if (!isObject(format)) return undefined
-  const path = ['text', 'format']
-  const choices = ['json_object', 'json_schema', 'text']
-  const { type, name, schema } = format
-  if (!choices.includes(type as string))
-    throw openaiWords.notAChoice([...path, 'type'], choices, type)
-  if (type === 'text') return undefined
-  if (type === 'json_object') {
-    if (!/json/i.test(JSON.stringify(input)))
-      throw new Refusal(
-        "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
-        'input',
-      )
-    return { type: 'object' }
-  }
-
-  const named = stringAt(name, [...path, 'name'], openaiWords)
-  checkName(named, [...path, 'name'])
-  if (schema === undefined) throw openaiWords.missing([...path, 'schema'])
-  return answerSchema(schema, named, [...path, 'schema'])
+  const nameIn = ({ name }: JsonObject) => name
+  return chooseTools(choice, tools, {
+    allowedIn: (allowed) => allowed,
+    chosenName: nameIn,
+    allowedName: nameIn,
+  })
 }

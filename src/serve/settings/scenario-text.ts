@@ -2,7 +2,8 @@ import { stringify } from 'yaml'
 import { compact } from '../../compact.ts'
 import type { LoggedRequest } from '../log/request-log.ts'
 import { lastUserText } from '../model/model.ts'
-import { type Exchange, objectIn, readExchange } from '../transcript/exchange.ts'
+import { objectIn } from '../requests/read.ts'
+import { type Exchange, readExchange } from '../transcript/exchange.ts'
 import type { Answer, Part } from '../transcript/turns.ts'
 import type { RawReply } from './scenario.ts'
 
@@ -22,38 +23,43 @@ interface WrittenRule {
  * @returns undefined: there is no answer in it
  */
 export function scenarioText(requests: readonly LoggedRequest[]): string | undefined {
-  return textOf(requests, replyOf)
-}
-
-/** The same of answers as they came, byte for byte; `rawOf` knows them. Model and protocol are named. */
-export function recordedText(
-  requests: readonly LoggedRequest[],
-  rawOf: (request: LoggedRequest) => RawReply | undefined,
-): string | undefined {
-  return textOf(requests, (request) => {
-    const raw = rawOf(request)
-    return raw && { raw }
-  })
-}
-
-function textOf(
-  requests: readonly LoggedRequest[],
-  replyTo: (request: LoggedRequest, exchange: Exchange) => object | undefined,
-): string | undefined {
   const replied = requests.flatMap((request) => {
     const exchange = readExchange(request)
-    const reply = replyTo(request, exchange)
+    const reply = replyOf(request, exchange)
     return reply === undefined ? [] : [{ request, exchange, reply }]
   })
   if (replied.length === 0) return undefined
 
-  const isOne = (name: 'modelAsked' | 'protocol') =>
+  const isSame = (name: 'modelAsked' | 'protocol') =>
     new Set(replied.map(({ request }) => request[name])).size === 1
-  const isRaw = replied.some(({ reply }) => 'raw' in reply)
-  const written = { model: isRaw || !isOne('modelAsked'), protocol: isRaw || !isOne('protocol') }
+  return textOf(replied, { model: !isSame('modelAsked'), protocol: !isSame('protocol') })
+}
+
+/** The same of answers as they came, byte for byte. Model and protocol are named. */
+export function recordedText(recorded: ReadonlyMap<LoggedRequest, RawReply>): string {
+  const replied = [...recorded].map(([request, raw]) => {
+    return { request, exchange: readExchange(request), reply: { raw } }
+  })
+  return textOf(replied, { model: true, protocol: true })
+}
+
+/** An answer, and what a scenario gives in its place. */
+interface Replied {
+  readonly request: LoggedRequest
+  readonly exchange: Exchange
+  readonly reply: object
+}
+
+/** What a rule names beside the question. */
+interface Named {
+  readonly model: boolean
+  readonly protocol: boolean
+}
+
+function textOf(replied: readonly Replied[], named: Named): string {
   const rules = new Map<string, WrittenRule>()
   for (const { request, exchange, reply } of replied) {
-    const when = whenOf(request, exchange, written)
+    const when = whenOf(request, exchange, named)
     const key = JSON.stringify(when)
     const rule = rules.get(key) ?? { when, reply: [] }
     rules.set(key, rule)
@@ -69,7 +75,7 @@ function textOf(
 function whenOf(
   { modelAsked, protocol }: LoggedRequest,
   { question }: Exchange,
-  written: { readonly model: boolean; readonly protocol: boolean },
+  named: Named,
 ): WrittenRule['when'] {
   const turns = question?.turns ?? []
   const messages = turns.map(({ role, parts }) => ({
@@ -80,8 +86,8 @@ function whenOf(
   const afterTool = turns.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false
   return {
     ...(text === '' ? {} : { text }),
-    ...(written.model ? { model: modelAsked } : {}),
-    ...(written.protocol ? { protocol } : {}),
+    ...(named.model ? { model: modelAsked } : {}),
+    ...(named.protocol ? { protocol } : {}),
     afterTool,
   }
 }

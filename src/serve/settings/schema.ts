@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { pathText } from '../requests/read.ts'
 
 /** Schemas for data that people write: scenario files, catalogs, faults. */
 
@@ -7,22 +8,12 @@ export class Misfit extends Error {
   readonly path: Path
 
   constructor(path: Path, problem: string) {
-    super(`${writtenPath(path)} ${problem}`)
+    super(`${pathText(path) || 'the document'} ${problem}`)
     this.path = path
   }
 }
 
 export type Path = readonly PropertyKey[]
-
-/** `answers[0].then`, as one would write it. */
-function writtenPath(path: Path): string {
-  if (path.length === 0) return 'the document'
-  return path
-    .map((step, index) =>
-      typeof step === 'number' ? `[${step}]` : index === 0 ? String(step) : `.${String(step)}`,
-    )
-    .join('')
-}
 
 /**
  * @param path where the data stands in its document

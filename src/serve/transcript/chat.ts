@@ -1,13 +1,29 @@
-import type { JsonObject } from '../requests/read.ts'
-import { asList, asString, contentText, isObject } from '../requests/read.ts'
-import type { Part, ProtocolReader, Question, SaidUsage, Turn } from './turns.ts'
-import { numberAt, otherPart, textOf, without } from './turns.ts'
+import {
+  asList,
+  asObject,
+  asString,
+  contentText,
+  isObject,
+  type JsonObject,
+  objectsIn,
+} from '../requests/read.ts'
+import {
+  otherPart,
+  type Part,
+  type ProtocolReader,
+  partsIn,
+  type Question,
+  saidUsage,
+  type Turn,
+  textOf,
+  without,
+} from './turns.ts'
 
 /** POST /v1/chat/completions. */
 export const chat: ProtocolReader = { question, answer, assemble }
 
 function question(body: JsonObject): Question {
-  const messages = asList(body['messages']).filter(isObject)
+  const messages = objectsIn(body['messages'])
   const isSystem = ({ role }: JsonObject) => role === 'system' || role === 'developer'
   return {
     system: messages
@@ -15,7 +31,7 @@ function question(body: JsonObject): Question {
       .map(({ content }) => contentText(content))
       .join('\n\n'),
     turns: messages.filter((message) => !isSystem(message)).map(turn),
-    tools: asList(body['tools']).filter(isObject).map(tool),
+    tools: objectsIn(body['tools']).map(tool),
     settings: without(body, ['messages', 'tools', 'model', 'stream']),
     follows: undefined,
   }
@@ -41,28 +57,19 @@ function partsOf(message: JsonObject): readonly Part[] {
   const refusal = asString(message['refusal']) ?? ''
   return [
     ...(thinking === '' ? [] : [{ type: 'thinking', text: thinking } as const]),
-    ...contentParts(message['content']),
+    ...(message['content'] === '' ? [] : partsIn(message['content'], contentPart)),
     ...(refusal === '' ? [] : [{ type: 'refusal', text: refusal } as const]),
-    ...asList(message['tool_calls']).filter(isObject).map(call),
+    ...objectsIn(message['tool_calls']).map(call),
   ]
 }
 
-function contentParts(content: unknown): readonly Part[] {
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  return asList(content)
-    .filter(isObject)
-    .map((block) => {
-      const text = asString(block['text'])
-      return text === undefined ? otherPart(block) : { type: 'text', text }
-    })
+function contentPart(block: JsonObject): Part {
+  const text = asString(block['text'])
+  return text === undefined ? otherPart(block) : { type: 'text', text }
 }
 
 function call(one: JsonObject): Part {
-  const details = isObject(one['function'])
-    ? one['function']
-    : isObject(one['custom'])
-      ? one['custom']
-      : {}
+  const details = asObject(one['function'] ?? one['custom'])
   return {
     type: 'tool-call',
     id: asString(one['id']) ?? '',
@@ -73,23 +80,13 @@ function call(one: JsonObject): Part {
 
 function answer(document: JsonObject) {
   const [choice] = asList(document['choices'])
-  const { message, finish_reason } = isObject(choice) ? choice : {}
+  const { message, finish_reason } = asObject(choice)
   return {
     id: asString(document['id']),
     model: asString(document['model']),
-    usage: usageOf(document['usage']),
-    parts: isObject(message) ? partsOf(message) : [],
+    usage: saidUsage(document['usage'], 'prompt', 'completion'),
+    parts: partsOf(asObject(message)),
     finish: asString(finish_reason),
-  }
-}
-
-function usageOf(usage: unknown): SaidUsage | undefined {
-  if (!isObject(usage)) return undefined
-  return {
-    input: numberAt(usage, 'prompt_tokens'),
-    output: numberAt(usage, 'completion_tokens'),
-    cached: numberAt(usage, 'prompt_tokens_details', 'cached_tokens'),
-    reasoning: numberAt(usage, 'completion_tokens_details', 'reasoning_tokens'),
   }
 }
 
@@ -106,11 +103,11 @@ function assemble(chunks: readonly JsonObject[]): JsonObject {
     const [choice] = asList(chunk['choices'])
     if (!isObject(choice)) continue
     finish = choice['finish_reason'] ?? finish
-    const delta = isObject(choice['delta']) ? choice['delta'] : {}
+    const delta = asObject(choice['delta'])
     message.content += asString(delta['content']) ?? ''
     message.reasoning_content += asString(delta['reasoning_content'] ?? delta['reasoning']) ?? ''
     message.refusal += asString(delta['refusal']) ?? ''
-    for (const piece of asList(delta['tool_calls']).filter(isObject)) addCall(piece)
+    for (const piece of objectsIn(delta['tool_calls'])) addCall(piece)
   }
   const tool_calls = [...calls.values()]
   return {
@@ -121,7 +118,7 @@ function assemble(chunks: readonly JsonObject[]): JsonObject {
   }
 
   function addCall(piece: JsonObject): void {
-    const details = isObject(piece['function']) ? piece['function'] : {}
+    const details = asObject(piece['function'])
     const known = calls.get(piece['index']) ?? {
       id: piece['id'],
       function: { name: '', arguments: '' },

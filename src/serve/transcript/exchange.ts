@@ -1,7 +1,7 @@
 import type { ProtocolName } from '../codecs/codec.ts'
 import type { LoggedRequest } from '../log/request-log.ts'
 import type { JsonObject } from '../requests/read.ts'
-import { asString, isObject, isTooDeep } from '../requests/read.ts'
+import { asString, isObject, objectIn } from '../requests/read.ts'
 import { chat } from './chat.ts'
 import { messages } from './messages.ts'
 import { responses } from './responses.ts'
@@ -47,15 +47,6 @@ function eventsIn(text: string): readonly JsonObject[] | undefined {
     const data = line.startsWith('data:') ? objectIn(line.slice(5)) : undefined
     return data === undefined ? [] : [data]
   })
-}
-
-export function objectIn(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) && !isTooDeep(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function problemIn({ type, message, error, response }: JsonObject): string | undefined {

@@ -1,7 +1,24 @@
-import type { JsonObject } from '../requests/read.ts'
-import { asList, asString, contentText, isObject } from '../requests/read.ts'
-import type { Part, ProtocolReader, Question, SaidUsage, Turn } from './turns.ts'
-import { numberAt, otherPart, textOf, without } from './turns.ts'
+import {
+  asObject,
+  asString,
+  contentText,
+  isObject,
+  type JsonObject,
+  objectsIn,
+} from '../requests/read.ts'
+import {
+  numberAt,
+  offeredTool,
+  otherPart,
+  type Part,
+  type ProtocolReader,
+  partsIn,
+  type Question,
+  type SaidUsage,
+  type Turn,
+  textOf,
+  without,
+} from './turns.ts'
 
 /** POST /v1/messages. */
 export const messages: ProtocolReader = { question, answer, assemble }
@@ -9,28 +26,18 @@ export const messages: ProtocolReader = { question, answer, assemble }
 function question(body: JsonObject): Question {
   return {
     system: contentText(body['system']),
-    turns: asList(body['messages']).filter(isObject).map(turn),
-    tools: asList(body['tools'])
-      .filter(isObject)
-      .map((definition) => ({
-        name: textOf(definition['name'] ?? definition['type']),
-        definition,
-      })),
+    turns: objectsIn(body['messages']).map(turn),
+    tools: objectsIn(body['tools']).map(offeredTool),
     settings: without(body, ['messages', 'system', 'tools', 'model', 'stream']),
     follows: undefined,
   }
 }
 
 function turn({ role, content }: JsonObject): Turn {
-  const parts = partsOf(content)
+  const parts = partsIn(content, part)
   if (role === 'assistant' || role === 'system') return { role, parts }
   const isOfTools = parts.length > 0 && parts.every(({ type }) => type === 'tool-result')
   return { role: isOfTools ? 'tool' : 'user', parts }
-}
-
-function partsOf(content: unknown): readonly Part[] {
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return asList(content).filter(isObject).map(part)
 }
 
 function part(block: JsonObject): Part {
@@ -79,7 +86,7 @@ function answer(document: JsonObject) {
     id: asString(document['id']),
     model: asString(document['model']),
     usage: usageOf(document['usage']),
-    parts: partsOf(document['content']),
+    parts: partsIn(document['content'], part),
     finish: asString(document['stop_reason']),
   }
 }
@@ -126,8 +133,4 @@ function assemble(events: readonly JsonObject[]): JsonObject {
       grown[member] = textOf(grown[member] ?? '') + textOf(delta[from] ?? '')
   }
   return { ...document, content: content.filter((block) => block !== undefined) }
-}
-
-function asObject(value: unknown): JsonObject {
-  return isObject(value) ? value : {}
 }

@@ -1,15 +1,30 @@
-import type { JsonObject } from '../requests/read.ts'
-import { asList, asString, contentText, isObject } from '../requests/read.ts'
-import type { OfferedTool, Part, ProtocolReader, Question, SaidUsage, Turn } from './turns.ts'
-import { numberAt, otherPart, textOf, without } from './turns.ts'
+import {
+  asList,
+  asString,
+  contentText,
+  isObject,
+  type JsonObject,
+  objectsIn,
+} from '../requests/read.ts'
+import {
+  offeredTool,
+  otherPart,
+  type Part,
+  type ProtocolReader,
+  partsIn,
+  type Question,
+  saidUsage,
+  type Turn,
+  textOf,
+  without,
+} from './turns.ts'
 
 /** POST /v1/responses. */
 export const responses: ProtocolReader = { question, answer, assemble }
 
 function question(body: JsonObject): Question {
   const { input } = body
-  const items =
-    typeof input === 'string' ? [{ role: 'user', content: input }] : asList(input).filter(isObject)
+  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : objectsIn(input)
   const isSystem = ({ role }: JsonObject) => role === 'system' || role === 'developer'
   const system = items.filter(isSystem).map(({ content }) => contentText(content))
   return {
@@ -21,7 +36,7 @@ function question(body: JsonObject): Question {
     tools: [body['tools'], ...items.map(({ tools }) => tools)]
       .flatMap(asList)
       .filter(isObject)
-      .map(tool),
+      .map(offeredTool),
     settings: without(body, [
       'input',
       'instructions',
@@ -34,10 +49,6 @@ function question(body: JsonObject): Question {
   }
 }
 
-function tool(definition: JsonObject): OfferedTool {
-  return { name: textOf(definition['name'] ?? definition['type']), definition }
-}
-
 function turn(item: JsonObject): Turn {
   const type = textOf(item['type'] ?? 'message')
   if (type.endsWith('_output')) return { role: 'tool', parts: [part(item)] }
@@ -48,9 +59,7 @@ function turn(item: JsonObject): Turn {
 /** A message holds parts; any other item is one. */
 function partsOf(item: JsonObject): readonly Part[] {
   if ((item['type'] ?? 'message') !== 'message') return [part(item)]
-  const { content } = item
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return asList(content).filter(isObject).map(contentPart)
+  return partsIn(item['content'], contentPart)
 }
 
 function contentPart(block: JsonObject): Part {
@@ -91,19 +100,9 @@ function answer(document: JsonObject) {
   return {
     id: asString(document['id']),
     model: asString(document['model']),
-    usage: usageOf(document['usage']),
-    parts: asList(document['output']).filter(isObject).flatMap(partsOf),
+    usage: saidUsage(document['usage'], 'input', 'output'),
+    parts: objectsIn(document['output']).flatMap(partsOf),
     finish: asString(document['status']),
-  }
-}
-
-function usageOf(usage: unknown): SaidUsage | undefined {
-  if (!isObject(usage)) return undefined
-  return {
-    input: numberAt(usage, 'input_tokens'),
-    output: numberAt(usage, 'output_tokens'),
-    cached: numberAt(usage, 'input_tokens_details', 'cached_tokens'),
-    reasoning: numberAt(usage, 'output_tokens_details', 'reasoning_tokens'),
   }
 }
 

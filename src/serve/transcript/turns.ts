@@ -1,5 +1,5 @@
 import type { JsonObject } from '../requests/read.ts'
-import { asString, isObject } from '../requests/read.ts'
+import { asObject, asString, isObject, objectsIn } from '../requests/read.ts'
 
 /**
  * A conversation as a person reads it, whatever protocol it was spoken in. Unlike the codecs, which
@@ -75,6 +75,35 @@ export interface ProtocolReader {
   assemble(events: readonly JsonObject[]): JsonObject
 }
 
+/** The parts of content that is a text or a list of blocks. */
+export function partsIn(content: unknown, partOf: (block: JsonObject) => Part): readonly Part[] {
+  return typeof content === 'string'
+    ? [{ type: 'text', text: content }]
+    : objectsIn(content).map(partOf)
+}
+
+/** A tool that says its name, or what it is, at its top. */
+export function offeredTool(definition: JsonObject): OfferedTool {
+  return { name: textOf(definition['name'] ?? definition['type']), definition }
+}
+
+/** The usage in an answer of chat or responses, by what they call input and output. */
+export function saidUsage(usage: unknown, input: string, output: string): SaidUsage | undefined {
+  if (!isObject(usage)) return undefined
+  return {
+    input: numberAt(usage, `${input}_tokens`),
+    output: numberAt(usage, `${output}_tokens`),
+    cached: numberAt(usage, `${input}_tokens_details`, 'cached_tokens'),
+    reasoning: numberAt(usage, `${output}_tokens_details`, 'reasoning_tokens'),
+  }
+}
+
+/** Which tool a call id belongs to: a result names only that. */
+export function callNames(turns: readonly Turn[]): ReadonlyMap<string, string> {
+  const calls = turns.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-call'))
+  return new Map(calls.map(({ id, name }) => [id, name]))
+}
+
 /** The number at a path, 0 if there is none. */
 export function numberAt(value: unknown, ...path: readonly string[]): number {
   const [name, ...rest] = path
@@ -85,7 +114,7 @@ export function numberAt(value: unknown, ...path: readonly string[]): number {
 /** What stands for a part without text: its kind, and how much there is of it. */
 export function otherPart(block: JsonObject): Part {
   const kind = asString(block['type']) ?? 'unknown'
-  const source = isObject(block['source']) ? block['source'] : {}
+  const source = asObject(block['source'])
   const media = asString(source['media_type']) ?? asString(block['filename']) ?? ''
   const size = JSON.stringify(block).length
   return { type: 'other', text: `${[kind, media].join(' ').trim()}, ${size} characters` }

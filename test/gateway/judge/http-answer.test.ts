@@ -277,6 +277,20 @@ type Border = readonly [
   says?: string,
 ]
 const borders: readonly Border[] = [
+  ['chat', 400, other('an unexpected endpoint'), 'protocol-unsupported'],
+  ['chat', 400, other('the model not exist'), 'protocol-unsupported'],
+  ['chat', 400, other('no credentials for provider x'), 'model-unknown'],
+  ['chat', 401, other('Missing scope: model.request'), 'route-not-allowed'],
+  ['chat', 400, other('Missing header x-team-id'), 'header-missing', {}, 'header x-team-id beside'],
+  [
+    'chat',
+    400,
+    other('We require the required header: "x-team-id"'),
+    'header-missing',
+    {},
+    'header x-team-id beside',
+  ],
+  ['chat', 500, other('x-tenant header is required'), 'gateway-fault'],
   ['chat', 200, '', 'gateway-fault', { cut: 'encoding' }, 'cannot be unpacked'],
   ['catalog', 200, page('Hi'), 'not-an-api', { cut: 'limit' }, 'A web page answers'],
   ['chat', 200, page('Hi'), 'not-an-api', { cut: 'limit' }, 'A web page answers'],
@@ -464,4 +478,123 @@ test('a model without a price is not said to be forbidden to the key', () => {
   expect(outcome?.code).toBe('model-not-allowed')
   expect(outcome?.message).toContain('no price for the model m')
   expect(outcome?.message).not.toContain('key')
+})
+
+describe('diagnose: the words of an outcome', () => {
+  test('a model that is unknown: what is nearest, without itself, and whether it is listed', () => {
+    const unknown = (...ids: string[]) =>
+      failing(
+        404,
+        { error: { code: 'model_not_found' } },
+        { question: { catalog: { models: ids.map((id) => ({ id })) } } },
+        'chat',
+      )
+    expect(unknown(model, `${model}-x`)).toMatchObject({
+      message: `The gateway cannot serve the model ${model}, although its catalog lists it (HTTP 404)`,
+      hint: `Choose another with --model ID; nearest: ${model}-x. All: repoint models.`,
+    })
+    expect(unknown('whisper-1')).toMatchObject({
+      message: `The gateway cannot serve the model ${model} (HTTP 404)`,
+      hint: 'Choose one of the list: repoint models, then --model ID.',
+    })
+    const code = { error: { code: 'model_not_found' } }
+    expect(failing(404, code, {}, 'chat').hint).toBe(
+      'Choose one of the list: repoint models, then --model ID.',
+    )
+  })
+
+  test('the model and the protocol that were asked for are named', () => {
+    const message = (asked: Row[1]) => failing(422, other('no'), proven, asked).message
+    expect(message('chat')).toContain(`serve the chat completions protocol for ${model} (`)
+    expect(message('messages')).toContain(`serve the messages protocol for ${model} (`)
+    const forbidden = { error: { code: 'model_not_allowed' } }
+    expect(failing(403, forbidden, {}, 'chat').message).toBe(
+      `This key may not use the model ${model} (HTTP 403)`,
+    )
+  })
+
+  test('a route that the key may not ask: only the list can be done without', () => {
+    const hint = (asked: Row[1]) => failing(401, other('Missing scopes: x'), {}, asked).hint
+    expect(hint('catalog')).toMatch(/^Name the model/)
+    expect(hint('chat')).toMatch(/^Have the route/)
+  })
+
+  test('a key is unread unless the gateway reads it in every header', () => {
+    expect(failing(401, other('no')).isKeyUnread).toBe(true)
+    expect(failing(401, other('no'), head('x-oneapi-request-id', '1')).isKeyUnread).toBe(false)
+  })
+
+  test('what answers is told apart', () => {
+    const message = (status: number, body: string, more: Row[5] = {}) =>
+      failing(status, body, more).message
+    const basic = head('www-authenticate', 'Basic realm="x"')
+    expect(message(404, page('x'), basic)).toMatch(/^A web page answers at /)
+    expect(message(401, page('x'), basic)).toContain('wants a login of its own')
+    expect(message(200, 'hello', plain)).toBe(
+      'What answers at https://gw.example/v1/models is not the API (HTTP 200: "hello")',
+    )
+    const both = head('www-authenticate', 'Basic realm="x", Bearer')
+    expect(failing(401, page('x'), both).code).toBe('key-rejected')
+    expect(failing(405, other('x')).hint).not.toContain('--model')
+  })
+
+  test.each(['', 'x5', '5 or so', '1234567'])('a wait of %j is a minute', (wait) => {
+    expect(failing(429, {}, head('retry-after', wait)).hint).toContain('in a minute')
+  })
+
+  test.each([
+    ['x-request-id', 'req-1234', 'req-1234'],
+    ['request-id', 'req.1:2', 'req.1:2'],
+    ['x-request-id', 'two 1234', undefined],
+    ['x-request-id', '1234 two', undefined],
+    ['x-request-id', '123', undefined],
+  ])('the header %s: %s is the id %s', (name, value, requestId) => {
+    expect(failing(500, {}, head(name, value)).requestId).toBe(requestId)
+  })
+
+  test.each(['( request id: req-abc1 )', 'requestid=req-abc1', 'Request_ID: "req-abc1"'])(
+    'an id in the words: %s',
+    (words) => {
+      const outcome = failing(500, other(`Boom ${words}`))
+      expect(outcome.message).toContain('(HTTP 500: "Boom")')
+      expect(outcome.requestId).toBe('req-abc1')
+    },
+  )
+})
+
+describe('diagnose: redirects', () => {
+  const redirectOf = (url: string, location: string, baseUrl = 'https://gw.example/ai') =>
+    diagnose(
+      { url, status: 302, headers: { location }, body: '' },
+      { asked: 'catalog', baseUrl, secrets: [] },
+    )!
+
+  test.each(['xhttp://new.example/', 'httpsx://new.example/'])(
+    '%s is no web address',
+    (location) => {
+      expect(redirectOf('https://gw.example/ai/v1/models', location).message).toContain(
+        'without naming a web address',
+      )
+    },
+  )
+
+  test('within the origin nothing is said of the key', () => {
+    const { message } = redirectOf('https://gw.example/ai/v1/models', '/login?next=x')
+    expect(message).toBe('gw.example redirects to https://gw.example/login (HTTP 302)')
+  })
+
+  test('to plain http count too', () => {
+    const { message } = redirectOf('https://gw.example/ai/v1/models', 'http://new.example/')
+    expect(message).toContain('to http://new.example/ (HTTP 302); the key was not sent there')
+  })
+
+  test('from beside the prefix to itself are a circle', () => {
+    const { message } = redirectOf('https://gw.example/login', '/login')
+    expect(message).toContain('leads back to itself')
+  })
+
+  test('from the root itself name no base URL', () => {
+    const { hint } = redirectOf('https://gw.example/ai', 'https://new.example/ai')
+    expect(hint).toContain('A login page or the network may be in the way')
+  })
 })

@@ -133,6 +133,138 @@ describe('diagnose: a request without an answer has exactly one outcome', () => 
   })
 })
 
+/** What each cause is told by, and what is to be done about it. */
+describe('diagnose: the words about a request without an answer', () => {
+  const proxy = 'p:1 (from HTTPS_PROXY)'
+  const local = 'https://127.0.0.1:8080/v1/models'
+  const plain = 'http://gw.example/v1/models'
+  const atTls = (errorCode: string, more: Partial<NetworkFailure> = {}) =>
+    ({ stage: 'tls', errorCode, ...more }) as const
+  const atFirstByte = (more: Partial<NetworkFailure>) => ({ stage: 'first-byte', ...more }) as const
+
+  test.each<readonly [Partial<NetworkFailure>, message: string, hint: string]>([
+    [{ errorCode: 'ENOTFOUND' }, 'gw.example cannot be resolved (ENOTFOUND)', 'Check the spelling'],
+    [{ errorCode: 'EAI_AGAIN' }, 'cannot be resolved (EAI_AGAIN)', 'name server did not answer'],
+    [
+      { errorCode: 'ECONNREFUSED', proxy },
+      `at gw.example, asked through the proxy ${proxy}`,
+      'whether',
+    ],
+    [
+      { errorCode: 'ECONNREFUSED', url: local },
+      'Nothing listens at 127.0.0.1:8080',
+      'repoint serve',
+    ],
+    [{ errorCode: 'UND_ERR_CONNECT_TIMEOUT', waitedMs: 20 }, 'within 0.1 s', 'a firewall may drop'],
+    [{ reason: 'deadline', stage: 'first-byte' }, 'sent nothing within 1.2 s', 'time to load'],
+    [{ reason: 'deadline', stage: 'body' }, 'did not finish within 1.2 s', 'time to load'],
+    [{ reason: 'deadline', stage: 'tls' }, 'TLS handshake within 1.2 s', 'a firewall may drop'],
+
+    [{ stage: 'proxy', proxy, proxyStatus: 407 }, `${proxy} wants a user name`, 'user:password@'],
+    [
+      { stage: 'proxy', proxy, proxyStatus: 403 },
+      'to connect to gw.example (HTTP 403)',
+      'allow the host',
+    ],
+    [{ stage: 'proxy', proxy, reason: 'deadline' }, 'to gw.example within 1.2 s', 'unset it'],
+    [
+      { stage: 'proxy', proxy, errorCode: 'ECONNRESET', detail: 'read\nECONNRESET' },
+      `The proxy ${proxy} cannot be used (ECONNRESET): read ECONNRESET`,
+      'unset it',
+    ],
+
+    [
+      atTls('ERR_SSL_WRONG_VERSION_NUMBER'),
+      'it looks like plain http',
+      'http://gw.example --allow-http',
+    ],
+    [
+      atTls('EPROTO', { detail: 'SSL routines:packet length too long', url: local }),
+      '127.0.0.1:8080 does not speak TLS',
+      'Give --base-url http://127.0.0.1:8080.',
+    ],
+    [
+      atTls('DEPTH_ZERO_SELF_SIGNED_CERT'),
+      'is signed by itself (DEPTH_ZERO',
+      'save the certificate',
+    ],
+    [atTls('CERT_UNTRUSTED'), 'by an authority that this machine does not know', 'whoever runs it'],
+    [atTls('CRL_HAS_EXPIRED'), 'has expired (CRL_HAS_EXPIRED)', 'must renew'],
+    [atTls('CERT_NOT_YET_VALID'), 'is not valid yet', 'Check the clock of this machine.'],
+    [atTls('CERT_REJECTED'), 'has been withdrawn', 'Do not send the key there'],
+    [
+      atTls('ERR_TLS_CERT_ALTNAME_INVALID', { detail: 'DNS:a.example, IP Address:1.2.3.4' }),
+      'is for other hosts: a.example, 1.2.3.4 (ERR_TLS',
+      'Use the name',
+    ],
+    [atTls('HOSTNAME_MISMATCH'), 'is for other hosts (HOSTNAME_MISMATCH)', 'Use the name'],
+    [
+      atTls('ECONNRESET', { proxy }),
+      `failed (ECONNRESET), asked through the proxy ${proxy}`,
+      'may break TLS',
+    ],
+    [atTls(''), 'The TLS handshake with gw.example failed', 'may break TLS'],
+
+    [
+      atFirstByte({ errorCode: 'EPROTO', detail: 'SSL routines:x' }),
+      'The TLS handshake',
+      'may break TLS',
+    ],
+    [atFirstByte({ errorCode: 'EPROTO' }), 'closed the connection', 'A firewall'],
+    [
+      atFirstByte({ errorCode: 'EOTHER', detail: 'SSL routines' }),
+      'closed the connection',
+      'A firewall',
+    ],
+    [atFirstByte({ errorCode: 'MY_CERT_HAS_EXPIRED' }), 'closed the connection', 'A firewall'],
+    [
+      atFirstByte({ errorCode: 'ECONNRESET', url: plain }),
+      'closed the connection',
+      'give --base-url https://gw.example.',
+    ],
+    [
+      atFirstByte({ errorCode: 'UND_ERR_HEADERS_OVERFLOW' }),
+      'does not speak HTTP',
+      'Check the port',
+    ],
+    [
+      atFirstByte({ firstBytes: `SSH-2.0 sk-secret-1234 ${'x'.repeat(60)}` }),
+      `does not speak HTTP: "SSH-2.0 .... ${'x'.repeat(17)}"`,
+      'Check the port',
+    ],
+    [atFirstByte({ firstBytes: '\x15\x03\x03' }), 'does not speak HTTP', 'Check the port'],
+    [
+      atFirstByte({ firstBytes: '\x15\x03\x03', url: plain }),
+      'gw.example speaks TLS on this port',
+      'https://',
+    ],
+    [
+      atFirstByte({ firstBytes: 'x\x15\x03', url: plain }),
+      'does not speak HTTP: "x"',
+      'Check the port',
+    ],
+  ])('%j', (more, message, hint) => {
+    const { protocol } = new URL(more.url ?? question.baseUrl)
+    const outcome = diagnose(failed(more), { ...question, baseUrl: `${protocol}//gw.example` })
+    expect(outcome?.message).toContain(message)
+    expect(outcome?.hint).toContain(hint)
+  })
+
+  test('end where nothing is left to say', () => {
+    const message = (more: Partial<NetworkFailure>) => diagnose(failed(more), question)?.message
+    expect(message({ stage: 'tls' })).toMatch(/ failed$/)
+    expect(message(atFirstByte({ firstBytes: '\x15\x03\x03' }))).toMatch(/HTTP$/)
+    expect(message({ stage: 'first-byte' })).toMatch(/without an answer$/)
+  })
+
+  test('say of a certificate that NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing', () => {
+    const hint = (isCheckRefused: boolean) =>
+      diagnose(failed(atTls('CERT_HAS_EXPIRED')), { ...question, isCheckRefused })?.hint
+    expect(hint(true)).toContain('NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing')
+    expect(hint(false)).toMatch(/renew the certificate\.$/)
+  })
+})
+
 describe('diagnose: whatever comes in', () => {
   const headers = fc.dictionary(
     fc.constantFrom(

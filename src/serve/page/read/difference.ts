@@ -1,3 +1,4 @@
+import { diffArrays } from 'diff'
 import type { Question, Turn } from '../../transcript/turns.ts'
 import { textOfTurn } from './digest.ts'
 
@@ -50,70 +51,27 @@ function compareSettings(before: Question, now: Question): readonly ComparedSett
     .filter((one) => JSON.stringify(one.before) !== JSON.stringify(one.now))
 }
 
-/** More turns than this between the beginning and the end that are the same are not compared in pairs. */
-const maxCompared = 1000
+/** Conversations that differ by more turns than this are not compared turn by turn. */
+const maxEditLength = 1000
 
 /**
  * The turns of both in order: the longest rows of turns that both have are the same, what stands
  * between them is gone or new.
  */
 function compareTurns(before: readonly Turn[], now: readonly Turn[]): readonly ComparedTurn[] {
-  const was = before.map(textOfTurn)
-  const is = now.map(textOfTurn)
-  let start = 0
-  while (start < was.length && start < is.length && was[start] === is[start]) start++
-  let end = 0
-  while (
-    end < was.length - start &&
-    end < is.length - start &&
-    was.at(-1 - end) === is.at(-1 - end)
-  )
-    end++
+  const changes = diffArrays(before.map(textOfTurn), now.map(textOfTurn), { maxEditLength })
+  if (changes === undefined) return [...marked(before, 'gone'), ...marked(now, 'new')]
 
-  const mark = (turns: readonly Turn[], as: ComparedTurn['mark']) =>
-    turns.map((turn) => ({ turn, mark: as }))
-  return [
-    ...mark(now.slice(0, start), 'same'),
-    ...between(),
-    ...mark(now.slice(now.length - end), 'same'),
-  ]
-
-  function between(): readonly ComparedTurn[] {
-    const gone = before.slice(start, before.length - end)
-    const added = now.slice(start, now.length - end)
-    if (gone.length === 0 || added.length === 0 || gone.length * added.length > maxCompared ** 2)
-      return [...mark(gone, 'gone'), ...mark(added, 'new')]
-    return inPairs(gone, added)
-  }
+  let was = 0
+  let is = 0
+  return changes.flatMap(({ added, removed, count }) => {
+    const turns = removed ? before.slice(was, was + count) : now.slice(is, is + count)
+    if (!added) was += count
+    if (!removed) is += count
+    return marked(turns, removed ? 'gone' : added ? 'new' : 'same')
+  })
 }
 
-/** By the longest row of turns that both have, as a text diff does it. */
-function inPairs(before: readonly Turn[], now: readonly Turn[]): readonly ComparedTurn[] {
-  const was = before.map(textOfTurn)
-  const is = now.map(textOfTurn)
-  const width = is.length + 1
-  const longest = new Uint32Array((was.length + 1) * width)
-  for (let i = was.length - 1; i >= 0; i--)
-    for (let j = is.length - 1; j >= 0; j--)
-      longest[i * width + j] =
-        was[i] === is[j]
-          ? longest[(i + 1) * width + j + 1]! + 1
-          : Math.max(longest[(i + 1) * width + j]!, longest[i * width + j + 1]!)
-
-  const found: ComparedTurn[] = []
-  let i = 0
-  let j = 0
-  while (i < was.length || j < is.length) {
-    if (i < was.length && was[i] === is[j]) {
-      found.push({ turn: now[j]!, mark: 'same' })
-      i++
-      j++
-    } else if (
-      j === is.length ||
-      (i < was.length && longest[(i + 1) * width + j]! >= longest[i * width + j + 1]!)
-    )
-      found.push({ turn: before[i++]!, mark: 'gone' })
-    else found.push({ turn: now[j++]!, mark: 'new' })
-  }
-  return found
+function marked(turns: readonly Turn[], mark: ComparedTurn['mark']): readonly ComparedTurn[] {
+  return turns.map((turn) => ({ turn, mark }))
 }

@@ -1,6 +1,7 @@
 import type { LoggedRequest } from '../../log/request-log.ts'
+import { objectIn } from '../../requests/read.ts'
 import type { Exchange } from '../../transcript/exchange.ts'
-import { objectIn, readExchange } from '../../transcript/exchange.ts'
+import { readExchange } from '../../transcript/exchange.ts'
 import type { Part, SaidUsage, Turn } from '../../transcript/turns.ts'
 import { gistOfAnswer, gistOfQuestion } from './gist.ts'
 

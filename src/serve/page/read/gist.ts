@@ -1,8 +1,7 @@
 import type { LoggedRequest } from '../../log/request-log.ts'
-import { asList } from '../../requests/read.ts'
+import { asList, objectIn } from '../../requests/read.ts'
 import type { Exchange } from '../../transcript/exchange.ts'
-import { objectIn } from '../../transcript/exchange.ts'
-import type { Part, Question, Turn } from '../../transcript/turns.ts'
+import { callNames, type Part, type Question, type Turn } from '../../transcript/turns.ts'
 
 /** What a row says of a request, in characters. */
 const maxGist = 240
@@ -34,7 +33,8 @@ function newestOf({ turns }: Question): string {
     const ofPerson = newest.filter(({ role }) => role === 'user')
     return ofPerson.map(wordsOf).findLast((words) => words !== '') ?? ''
   }
-  return results.map(({ id, text }) => `${calledAs(turns, id)} → ${text}`).join(' · ')
+  const names = callNames(turns)
+  return results.map(({ id, text }) => `${names.get(id) ?? 'a tool'} → ${text}`).join(' · ')
 }
 
 /** Clients put blocks like <system-reminder> around what a person says. */
@@ -59,12 +59,6 @@ function withoutBlocks(whole: string): string {
     at = end + close.length
   }
   return (kept + text.slice(at)).trim()
-}
-
-function calledAs(turns: readonly Turn[], id: string): string {
-  for (const { parts } of turns)
-    for (const part of parts) if (part.type === 'tool-call' && part.id === id) return part.name
-  return 'a tool'
 }
 
 function gistOfPart(part: Part): string {

@@ -2,25 +2,15 @@ import type { LoggedRequest } from '../../log/request-log.ts'
 import { harOf } from '../read/har.ts'
 import { save, say } from './dom.ts'
 
-/** Requests as files. Their keys are masked already. */
-export interface Exporter {
-  har(requests: readonly LoggedRequest[]): void
-  scenario(requests: readonly LoggedRequest[]): Promise<void>
+/** Saves requests as an archive. Their keys are masked already. */
+export function saveHar(requests: readonly LoggedRequest[]): void {
+  const har = harOf(requests, location.origin)
+  save('repoint.har', 'application/json', JSON.stringify(har, null, 2))
 }
 
-export const exporter: Exporter = {
-  har(requests) {
-    save(
-      'repoint.har',
-      'application/json',
-      JSON.stringify(harOf(requests, location.origin), null, 2),
-    )
-  },
-
-  async scenario(requests) {
-    const ids = requests.map(({ id }) => id).join(',')
-    const answer = await fetch(`/_repoint/scenario?ids=${ids}`)
-    if (answer.ok) save('scenario.yaml', 'application/yaml', await answer.text())
-    else say('There is no answer of a model in it.')
-  },
+export async function saveScenario(requests: readonly LoggedRequest[]): Promise<void> {
+  const ids = requests.map(({ id }) => id).join(',')
+  const answer = await fetch(`/_repoint/scenario?ids=${ids}`)
+  if (answer.ok) save('scenario.yaml', 'application/yaml', await answer.text())
+  else say('There is no answer of a model in it.')
 }

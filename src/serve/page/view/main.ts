@@ -1,6 +1,6 @@
 import '../style/page.css'
 import { $, copy, fillMenu } from './dom.ts'
-import { exporter } from './export.ts'
+import { saveHar, saveScenario } from './export.ts'
 import { onKeys } from './keys.ts'
 import { List } from './list.ts'
 import { goLive } from './live.ts'
@@ -10,7 +10,7 @@ import { plural } from './words.ts'
 
 const store = new Store()
 const list = new List(store)
-const panel = new Panel({ store, exporter, open: (id) => open(id), shut })
+const panel = new Panel({ store, open: (id) => open(id), shut })
 const live = goLive(store, changed)
 let isScheduled = false
 
@@ -80,8 +80,8 @@ $('sure').addEventListener('close', async () => {
 
 const shown = () => list.shown.flatMap(({ full }) => full ?? [])
 fillMenu($('export') as HTMLDetailsElement, {
-  'Shown requests as HAR': () => exporter.har(shown()),
-  'Shown requests as scenario': () => exporter.scenario(shown()),
+  'Shown requests as HAR': () => saveHar(shown()),
+  'Shown requests as scenario': () => saveScenario(shown()),
 })
 
 for (const [id, address] of [

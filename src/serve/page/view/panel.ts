@@ -2,7 +2,7 @@ import type { LoggedRequest } from '../../log/request-log.ts'
 import { readExchange } from '../../transcript/exchange.ts'
 import { curlOf } from '../read/curl.ts'
 import { $, button, copy, make, menu } from './dom.ts'
-import type { Exporter } from './export.ts'
+import { saveHar, saveScenario } from './export.ts'
 import { fold, laidOut } from './folds.ts'
 import type { Entry, Store } from './store.ts'
 import { bar, endOf } from './timeline.ts'
@@ -22,7 +22,6 @@ import {
 
 interface PanelParts {
   readonly store: Store
-  readonly exporter: Exporter
   readonly open: (id: string) => void
   readonly shut: () => void
 }
@@ -116,7 +115,7 @@ export class Panel {
   }
 
   #tools({ full }: Entry, thread: readonly Entry[]): HTMLElement {
-    const { exporter, open } = this.#parts
+    const { open } = this.#parts
     const at = thread.findIndex(({ request }) => request.id === this.#id)
     const step = (text: string, arrow: string, to: 1 | -1) => {
       const id = this.neighbour(to)
@@ -152,17 +151,17 @@ export class Panel {
         ...(thread.length === 1
           ? {}
           : {
-              'Conversation as scenario': () => exporter.scenario(all),
-              'Conversation as HAR': () => exporter.har(all),
+              'Conversation as scenario': () => saveScenario(all),
+              'Conversation as HAR': () => saveHar(all),
             }),
-        'This request as scenario': () => exporter.scenario([full]),
-        'This request as HAR': () => exporter.har([full]),
+        'This request as scenario': () => saveScenario([full]),
+        'This request as HAR': () => saveHar([full]),
       }),
     )
   }
 }
 
-function reasonView({ request, digest, full }: Entry): readonly HTMLElement[] {
+function reasonView({ request, full }: Entry): readonly HTMLElement[] {
   const problem = request.reason ?? (full && readExchange(full).problem)
   if (problem === undefined) {
     if (request.state !== 'cut') return []
@@ -172,9 +171,7 @@ function reasonView({ request, digest, full }: Entry): readonly HTMLElement[] {
   return [note(statusClass(request), `${problem}${made}`)]
 
   function note(kind: string, text: string): HTMLElement {
-    const node = make('p', `reason ${kind}`, make('b', '', statusText(request)), ' ', text)
-    node.dataset['asks'] = digest?.asks ?? ''
-    return node
+    return make('p', `reason ${kind}`, make('b', '', statusText(request)), ' ', text)
   }
 }
 

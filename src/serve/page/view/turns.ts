@@ -1,6 +1,12 @@
 import { diffLines } from 'diff'
 import type { Exchange } from '../../transcript/exchange.ts'
-import type { Answer, Part, Question, Turn } from '../../transcript/turns.ts'
+import {
+  type Answer,
+  callNames,
+  type Part,
+  type Question,
+  type Turn,
+} from '../../transcript/turns.ts'
 import { compare, type Difference } from '../read/difference.ts'
 import { make } from './dom.ts'
 import { fold, laidOut, longText } from './folds.ts'
@@ -27,12 +33,6 @@ export function conversation(
       ? []
       : [answerView(answer, names)]),
   ]
-}
-
-/** Which tool a call id belongs to: a result names only that. */
-function callNames(turns: readonly Turn[]): ReadonlyMap<string, string> {
-  const calls = turns.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-call'))
-  return new Map(calls.map(({ id, name }) => [id, name]))
 }
 
 /** What stands around the turns: system prompt, tools, settings. */

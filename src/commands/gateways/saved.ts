@@ -1,14 +1,17 @@
 import { familyRows, loadClients } from '../../clients/list.ts'
+import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { catalogOrError, withoutList } from '../../gateway/catalog.ts'
 import { probe } from '../../gateway/probe.ts'
 import { rootsOf } from '../../gateway/roots.ts'
-import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
+import { type GatewayAccess, protocols } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
+import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
 import { noteProof, type Proof } from '../inventory/remember-gateway.ts'
 import { keyOf } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
+import type { SetupRequest } from '../setup/run.ts'
 
 /**
  * How a remembered gateway is reached.
@@ -26,7 +29,20 @@ export async function accessToSaved(
   return accessTo(session, { baseUrl, roots, key, timeoutMs, caFile, headers, keyHeader })
 }
 
-const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
+/** The part of a setup's request that a remembered gateway answers. */
+export async function atSaved(
+  session: Session,
+  saved: SavedGateway,
+  { timeout }: GatewayFlags,
+): Promise<Pick<SetupRequest, 'gateway' | 'name' | 'known'>> {
+  const { name, caFile, allowHttp } = saved
+  const access = await accessToSaved(session, saved, timeout * 1000)
+  return {
+    gateway: compact({ timeout, caFile, allowHttp }),
+    name,
+    known: { ...access, way: access },
+  }
+}
 
 /**
  * Proves a gateway with one word, by the protocol and the model that proved it last; where nothing
@@ -44,7 +60,7 @@ export async function proveSaved(
   const proof =
     last === undefined ? await firstProof(access) : { protocol: last, model: saved.proven!.model }
   await probe(access, proof.protocol, proof.model)
-  noteProof(session, saved.name, proof)
+  noteProof(session, saved.name, proof, access)
 }
 
 async function firstProof(access: GatewayAccess): Promise<Proof> {

@@ -1,0 +1,89 @@
+import { type Client, type ModelChoice, protocolOf } from '../../clients/client.ts'
+import { expectSendable } from '../../clients/headers.ts'
+import { UserError } from '../../errors.ts'
+import { catalogUnavailable, leavesOpen, withoutList } from '../../gateway/catalog.ts'
+import { GatewayFinder } from '../../gateway/find-roots.ts'
+import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import type { GatewayFlags } from '../command.ts'
+import { configuredGateways, findGateway } from '../find-gateway.ts'
+import { runsSoFar, settleFirst } from '../inventory/history.ts'
+import { rememberModels } from '../inventory/model-cache.ts'
+import type { Session } from '../screen/session.ts'
+
+export interface ModelFlags extends GatewayFlags {
+  readonly model?: string | undefined
+}
+
+/**
+ * Finds the gateway and asks it for its models: the beginning of every command that only asks. The
+ * newest setup that is in force will do, unless the user names an address or a key: the two go
+ * together. Where a model is named, why there is no list may be the answer.
+ *
+ * @param checkAddress throws for one that is not to be asked
+ */
+export async function askCatalog(
+  session: Session,
+  flags: ModelFlags,
+  checkAddress: (baseUrl: string) => void = () => {},
+): Promise<{ finder: GatewayFinder; answer: Catalog | UserError }> {
+  settleFirst(session)
+  const runs = runsSoFar(session)
+  const { baseUrl, keyStdin, keyFile, keyEnv } = flags
+  const { REPOINT_BASE_URL, REPOINT_API_KEY } = session.platform.machine.env
+  const named = [baseUrl, keyStdin, keyFile, keyEnv, REPOINT_BASE_URL, REPOINT_API_KEY]
+  const [configured] = named.some(Boolean) ? [] : await configuredGateways(session, runs)
+  if (configured)
+    session.remark(
+      `note: The address and key are those of ${configured.label}; --base-url and a key flag name others.`,
+    )
+
+  const known = configured ?? { lastBaseUrl: runs[0]?.baseUrl }
+  const { access, notices } = await findGateway(session, flags, known)
+  session.platform.ask.release()
+  checkAddress(access.baseUrl)
+  const finder = new GatewayFinder(access)
+  const isExtra = flags.model !== undefined
+  const asking = finder.askCatalog({ isExtra })
+  const answer = await session.step('Asking the gateway for its models', asking)
+  session.notice(...notices)
+  if (answer instanceof UserError) {
+    if (isExtra && leavesOpen(answer)) return { finder, answer }
+    throw withoutList(answer)
+  }
+  rememberModels(session, answer)
+  session.notice(...(answer.notices ?? []))
+  return { finder, answer }
+}
+
+/** What a client is to a proof of one model. */
+interface Asking<Models> {
+  readonly client: Pick<Client, 'label' | 'protocol' | 'sends'>
+  /** @throws UserError for one that is not to be asked */
+  readonly checkAddress?: (baseUrl: string) => void
+  readonly choose: (catalog: Catalog | undefined) => Models
+}
+
+/**
+ * Proves address, key and a model for a client that has no files to write.
+ *
+ * @throws UserError with the diagnosis; `protocol-unsupported` where the client cannot ask so
+ */
+export async function proveModel<
+  Models extends Pick<ModelChoice, 'probeModel' | 'protocol' | 'notes'>,
+>(
+  session: Session,
+  flags: ModelFlags,
+  { client, checkAddress, choose }: Asking<Models>,
+): Promise<{ readonly access: GatewayAccess; readonly models: Models }> {
+  const { finder, answer } = await askCatalog(session, flags, checkAddress)
+  const isMissing = answer instanceof UserError
+  const models = choose(isMissing ? undefined : answer)
+  const asking = finder.probe(protocolOf(client, models), models.probeModel, { catalog: answer })
+  await session.step(`Asking ${models.probeModel} for one word`, asking)
+
+  const { access } = finder
+  expectSendable(client, access)
+  if (isMissing) session.notice(catalogUnavailable(answer))
+  session.notice(...models.notes)
+  return { access, models }
+}

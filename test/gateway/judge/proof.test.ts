@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import { isComplete, proofIn } from '../../../src/gateway/judge/proof.ts'
+import type { ProtocolName } from '../../../src/gateway/types.ts'
+
+const events = (...all: readonly unknown[]) =>
+  all.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+const chunk = (finish_reason?: string | null) => ({ choices: [{ finish_reason }] })
+const type = (name: string) => ({ type: name })
+
+test.each<readonly [ProtocolName, string | object, string]>([
+  ['chat', { choices: [{}] }, 'unstreamed'],
+  ['chat', { choices: [] }, 'foreign'],
+  ['chat', { choices: { length: 1 } }, 'foreign'],
+  ['chat', events(chunk(null), chunk('stop')), 'served'],
+  ['chat', events(chunk('stop'), chunk()), 'served'],
+  ['chat', events(chunk(null), chunk()), 'unfinished'],
+  ['chat', events({ choices: [null] }), 'unfinished'],
+  ['chat', events({ choices: [] }), 'unfinished'],
+  ['chat', events({ choices: 'x' }), 'foreign'],
+  ['chat', events(chunk('stop'), { error: {} }), 'failed'],
+  ['chat', events({ ...chunk('stop'), error: null }), 'served'],
+  ['chat', events({ ...chunk('stop'), error: '' }), 'served'],
+  ['chat', 'data: [1]\n\ndata: {broken\n\n', 'foreign'],
+  ['chat', events(chunk('stop')).replaceAll('data:', ' data:'), 'foreign'],
+  ['chat', `event: x\r\ndata:${JSON.stringify(chunk('stop'))}\r\n\r\n`, 'served'],
+
+  ['responses', { object: 'response', output: [] }, 'unstreamed'],
+  ['responses', { object: 'response', output: [], status: 'failed' }, 'foreign'],
+  ['responses', { object: 'response', output: {} }, 'foreign'],
+  ['responses', { object: 'other', output: [] }, 'foreign'],
+  ['responses', events(type('response.completed')), 'served'],
+  ['responses', events(type('response.incomplete')), 'served'],
+  ['responses', events(type('response.created')), 'unfinished'],
+  ['responses', events(type('a response.created')), 'foreign'],
+  ['responses', events({ type: 7 }), 'foreign'],
+  ['responses', events(type('response.completed'), type('error')), 'failed'],
+  ['responses', events(type('response.failed')), 'failed'],
+
+  ['messages', { type: 'message', content: [] }, 'unstreamed'],
+  ['messages', { type: 'message', content: 'x' }, 'foreign'],
+  ['messages', { type: 'error', content: [] }, 'foreign'],
+  ['messages', events(type('message_start'), type('message_stop')), 'served'],
+  ['messages', events(type('message_start')), 'unfinished'],
+  ['messages', events(type('message_stop')), 'unfinished'],
+  ['messages', events(type('ping')), 'foreign'],
+  ['messages', events(type('message_start'), type('error'), type('message_stop')), 'failed'],
+])('proof: %s %j is %s', (protocol, body, kind) => {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  expect(proofIn(protocol, text).kind).toBe(kind)
+})
+
+test('proof: a failure carries the error, of a response the response', () => {
+  const error = { message: 'no' }
+  const response = { error }
+  expect(proofIn('chat', events({ error }))).toEqual({ kind: 'failed', error: { error } })
+  expect(proofIn('responses', events({ type: 'response.failed', response }))).toEqual({
+    kind: 'failed',
+    error: response,
+  })
+  expect(proofIn('responses', events({ type: 'error', error }))).toEqual({
+    kind: 'failed',
+    error: { type: 'error', error },
+  })
+})
+
+test.each<readonly [ProtocolName, string, boolean]>([
+  ['chat', 'data: [DONE]', true],
+  ['chat', 'data: {}\n\ndata:[DONE] \r\n', true],
+  ['chat', 'data: [DONE] and more', false],
+  ['chat', 'x data: [DONE]', false],
+  ['chat', '{"text":"[DONE]"}', false],
+  ['responses', 'data: {"type": "response.completed"}\n\n', true],
+  ['responses', 'data: {"type" :"response.incomplete"}\r\n\r\n', true],
+  ['responses', 'data: {"type":"response.failed"}\n\nevent: x\n', true],
+  ['responses', 'data: {"type":"response.completed"}', false],
+  ['responses', 'data: {"type":"response.completed"}\n', false],
+  ['responses', 'data: {"type":"response.completed"}\n{\n', false],
+  ['responses', 'data: {"type":"response.created"}\n\n', false],
+  ['responses', 'event: {"type":"response.completed"}\n\n', false],
+  ['messages', 'data: {"type": "message_stop"}\n\n', true],
+  ['messages', 'data: {"type" :"message_stop"}\n\n', true],
+  ['messages', 'data: {"type":"message_stop"}\n', false],
+  ['messages', 'data: {"type":"message_start"}\n\n', false],
+])('proof: %s is complete with %j: %s', (protocol, body, expected) => {
+  expect(isComplete(protocol, body)).toBe(expected)
+})
+
+test('proof: the last event is looked for at the end alone', () => {
+  const end = 'data: {"type":"message_stop"}\n\n'
+  expect(isComplete('messages', end + 'x'.repeat(200_000))).toBe(false)
+  expect(isComplete('messages', `${'x'.repeat(300_000)}\n${end}`)).toBe(true)
+})

@@ -1,0 +1,254 @@
+import { describe, expect, test } from 'vitest'
+import { UserError } from '../../src/errors.ts'
+import type { Machine } from '../../src/platform/platform.ts'
+import {
+  attempt,
+  createDurably,
+  fileFailure,
+  isInside,
+  makeFolders,
+  removeEmptyFolders,
+  unlessGone,
+  withFilesState,
+} from '../../src/transaction/files.ts'
+import { ForgetfulFiles } from '../support/forgetful-files.ts'
+import { aHome } from '../support/home.ts'
+import { worldIn } from '../support/world.ts'
+
+const machine: Machine = { os: 'linux', env: {}, home: '/home/me', cwd: '/' }
+
+function nodeError(code: string, syscall = 'open'): Error {
+  return Object.assign(new Error(code), { code, syscall })
+}
+
+describe('what Node says of a file becomes what a person can act on', () => {
+  const place = '~/a.toml'
+  const room = 'Make room there, then run the same command again.'
+  const owner =
+    'Check the owner and the mode of the file and its folder with: ls -ld /home/me/a.toml. A file that another tool generates must be changed there.'
+  const away = 'Move away what stands in its place, then run the same command again.'
+  const mounted = `${place} is mounted by itself, as containers do it, so no other file can be put in its place`
+  const noFile = `${place} is not a regular file in a folder`
+
+  test.each<[string, string, string, string, string]>([
+    ['ENOSPC', 'write', 'disk-full', 'cannot be written: no space is left on the disk', room],
+    ['EDQUOT', 'write', 'disk-full', 'cannot be written: the disk quota is used up', room],
+    [
+      'EFBIG',
+      'write',
+      'disk-full',
+      'cannot be written: the limit for the size of a file is reached',
+      room,
+    ],
+    ['EACCES', 'open', 'not-permitted', 'cannot be written: permission denied', owner],
+    ['EACCES', 'read', 'not-permitted', 'cannot be read: permission denied', owner],
+    ['EACCES', 'rename', 'not-permitted', 'cannot be written: permission denied', owner],
+    ['EPERM', 'fchown', 'not-permitted', 'cannot be written: permission denied', owner],
+    ['EROFS', 'mkdir', 'not-permitted', 'cannot be written: the file system is read-only', owner],
+  ])('%s in %s', (code, syscall, ours, problem, hint) => {
+    const error = nodeError(code, syscall)
+    expect(fileFailure(machine, '/home/me/a.toml', error)).toEqual(
+      new UserError({ code: ours as 'disk-full', message: `${place} ${problem}`, hint }),
+    )
+    const told = fileFailure(machine, '/home/me/a.toml', error) as UserError
+    expect([told.code, told.message, told.hint]).toEqual([ours, `${place} ${problem}`, hint])
+    expect(told.cause).toBe(error)
+  })
+
+  test.each(['lstat', 'stat', 'scandir', 'readlink', 'realpath', 'read'])(
+    '%s is a look, whatever it looks at',
+    (syscall) => {
+      const told = fileFailure(machine, '/x', nodeError('EACCES', syscall)) as UserError
+      expect(told.message).toBe('/x cannot be read: permission denied')
+    },
+  )
+
+  test.each(['ELOOP', 'ENOTDIR', 'EISDIR', 'EINVAL', 'ENAMETOOLONG'])('%s', (code) => {
+    const told = fileFailure(machine, '/home/me/a.toml', nodeError(code)) as UserError
+    expect([told.code, told.message, told.hint]).toEqual(['config-conflict', noFile, away])
+  })
+
+  test.each(['rename', 'unlink'])(
+    'a %s that is refused although the folder may be written',
+    (call) => {
+      for (const code of ['EBUSY', 'EXDEV']) {
+        const told = fileFailure(machine, '/home/me/a.toml', nodeError(code, call)) as UserError
+        expect([told.code, told.message]).toEqual(['config-conflict', mounted])
+        expect(told.hint).toContain('Mount its folder in place of the file')
+      }
+      const told = fileFailure(machine, '/home/me/a.toml', nodeError('EPERM', call)) as UserError
+      expect(told.code).toBe('not-permitted')
+      expect(told.message).toContain('marked as immutable or append-only')
+      expect(told.hint).toContain('chattr -ia /home/me/a.toml')
+    },
+  )
+
+  test('anything else by its code; outside of a move a busy file is not called mounted', () => {
+    for (const error of [nodeError('EIO'), nodeError('EBUSY')]) {
+      const { code } = error as NodeJS.ErrnoException
+      const told = fileFailure(machine, '/home/me/a.toml', error) as UserError
+      expect([told.code, told.message, told.hint, told.cause]).toEqual([
+        'io-failed',
+        `${place} cannot be read or written (${code})`,
+        'Check the disk, then run the same command again.',
+        error,
+      ])
+    }
+    const withoutCall = Object.assign(new Error('EBUSY'), { code: 'EBUSY' })
+    expect((fileFailure(machine, '/x', withoutCall) as UserError).code).toBe('io-failed')
+  })
+
+  test('what is told already, and a fault of ours, pass as they are', () => {
+    const told = new UserError({ code: 'locked', message: 'x' })
+    for (const error of [told, new Error('ours'), new RangeError('too long')])
+      expect(fileFailure(machine, '/x', error)).toBe(error)
+  })
+})
+
+test('an error about files in another state stays the same but for that', () => {
+  const cause = new Error('why')
+  const given = new UserError({ code: 'locked', message: 'm', hint: 'h', cause })
+  const { code, message, hint, files, cause: same } = withFilesState(given, 'pending') as UserError
+  expect({ code, message, hint, files }).toEqual({
+    code: 'locked',
+    message: 'm',
+    hint: 'h',
+    files: 'pending',
+  })
+  expect(same).toBe(cause)
+  expect(withFilesState(cause, 'pending')).toBe(cause)
+})
+
+describe('a file that is made durable', () => {
+  /** What becomes of the calls on one file, with some of them replaced. */
+  function made(replaced: Record<string, () => unknown> = {}) {
+    const { files } = worldIn(aHome())
+    const home = aHome()
+    const calls: string[] = []
+    const watched = new Proxy(files, {
+      get: (target, name) => {
+        const call = target[name as keyof typeof target] as (...args: unknown[]) => unknown
+        return (...args: unknown[]) => {
+          calls.push(String(name))
+          const other = replaced[String(name)]
+          if (other) return other()
+          return call(...args)
+        }
+      },
+    })
+    let failure: unknown
+    try {
+      createDurably(watched, home.at('a'), Buffer.from('text'), { mode: 0o600 })
+    } catch (error) {
+      failure = error
+    }
+    return { calls, failure, home }
+  }
+
+  test('is written, flushed and closed', () => {
+    const { calls, home } = made()
+    expect(calls).toEqual(['createNew', 'write', 'fsync', 'close'])
+    expect(home.text('a')).toBe('text')
+  })
+
+  const fails = () => {
+    throw nodeError('EIO')
+  }
+
+  test('leaves nothing where that fails, and is closed once', () => {
+    for (const [call, expected] of [
+      ['write', ['createNew', 'write', 'close', 'unlink']],
+      ['fsync', ['createNew', 'write', 'fsync', 'close', 'unlink']],
+      ['close', ['createNew', 'write', 'fsync', 'close', 'unlink']],
+    ] as const) {
+      const { calls, failure, home } = made({ [call]: fails })
+      expect(calls).toEqual(expected)
+      expect(failure).toMatchObject({ code: 'EIO' })
+      expect(() => home.text('a')).toThrow('ENOENT')
+    }
+  })
+
+  test('of which nothing is written is a disk that fails, not one that is waited for', () => {
+    expect(made({ write: () => 0 }).failure).toMatchObject({ code: 'EIO' })
+  })
+
+  test('that is there already is not touched', () => {
+    const { calls, failure } = made({ createNew: fails })
+    expect([calls, failure]).toEqual([['createNew'], nodeError('EIO')])
+  })
+})
+
+describe('folders', () => {
+  function watched() {
+    const files = new ForgetfulFiles()
+    files.put('/home/a/file', '')
+    const flushed: string[] = []
+    const proxy = new Proxy(files, {
+      get: (target, name) => {
+        const call = target[name as keyof typeof target]
+        if (name === 'fsyncFolder') return (path: string) => flushed.push(path)
+        return typeof call === 'function' ? call.bind(target) : call
+      },
+    })
+    return { files: proxy, flushed }
+  }
+
+  test('that are missing are made, each durable in its parent', () => {
+    const { files, flushed } = watched()
+    makeFolders(files, ['/home/a', '/home/a/b', '/home/a/b/c'])
+    expect(flushed).toEqual(['/home/a', '/home/a/b'])
+    expect(files.names('/home/a/b')).toEqual(['c'])
+  })
+
+  test('that another run has just made are as good', () => {
+    const { files, flushed } = watched()
+    const racing = (code: string) =>
+      new Proxy(files, {
+        get: (target, name) =>
+          name === 'mkdir'
+            ? () => {
+                throw nodeError(code)
+              }
+            : target[name as keyof typeof target],
+      })
+    makeFolders(racing('EEXIST'), ['/home/new'])
+    expect(flushed).toEqual(['/home'])
+    expect(() => makeFolders(racing('EACCES'), ['/home/new'])).toThrow('EACCES')
+  })
+
+  test('go from within, as far as nothing is in them', () => {
+    const { files, flushed } = watched()
+    makeFolders(files, ['/home/x', '/home/x/y', '/home/a/z'])
+    flushed.length = 0
+    removeEmptyFolders(files, ['/home/a', '/home/a/z', '/home/x', '/home/x/y'])
+    expect(flushed).toEqual(['/home/x', '/home', '/home/a'])
+    expect(files.names('/home')).toEqual(['a'])
+  })
+})
+
+test.each([
+  ['/a/b', '/a', true],
+  ['/a/b', '/a/', true],
+  ['/a', '/a', false],
+  ['/a/', '/a/', false],
+  ['/a/', '/a', false],
+  ['/ab', '/a', false],
+  ['/b', '/a', false],
+  ['/b', '/', true],
+  ['C:\\a\\b', 'C:\\a', true],
+  ['C:\\ab', 'C:\\a', false],
+  ['C:\\a', 'C:\\', true],
+])('%s lies in %s: %s', (path, folder, is) => {
+  expect(isInside(path, folder)).toBe(is)
+})
+
+test('what may fail fails quietly, but for a fault of ours', () => {
+  const failing = (error: Error) => () => {
+    throw error
+  }
+  attempt(failing(nodeError('EIO')))
+  expect(() => attempt(failing(new Error('ours')))).toThrow('ours')
+  expect(unlessGone(failing(nodeError('ENOENT')))).toBe(false)
+  expect(unlessGone(() => {})).toBe(true)
+  expect(() => unlessGone(failing(nodeError('EIO')))).toThrow('EIO')
+})

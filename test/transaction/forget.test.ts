@@ -1,0 +1,85 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { applyPlan } from '../../src/transaction/apply.ts'
+import { applyForget, planForget } from '../../src/transaction/forget.ts'
+import { openState } from '../../src/transaction/state.ts'
+import { aPlan, keysEdit } from '../support/a-plan.ts'
+import { aHome } from '../support/home.ts'
+import { sourceIn, withCalls, worldIn } from '../support/world.ts'
+
+const dates = ['2026-11-01T10:00:00Z', '2026-11-02T10:00:00Z', '2026-11-03T10:00:00Z']
+
+/** Three runs on three days: the first and the last of one file, the second of another. */
+function threeRuns() {
+  const home = aHome({ 'a.toml': 'model = "0"\n', 'b.toml': 'model = "0"\n' })
+  const world = worldIn(home)
+  const runs = dates.map((date, index) => {
+    const change = [{ path: ['model'], value: String(index + 1) }]
+    const edit = keysEdit(sourceIn(home), index === 1 ? 'b.toml' : 'a.toml', change)
+    return applyPlan({ ...world, clock: { now: () => new Date(date) } }, aPlan([edit])).run!
+  })
+  const paths = openState(world)
+  return { home, world, runs, paths, records: () => readdirSync(paths.folder).sort() }
+}
+
+describe('forget', () => {
+  test('all: every run goes with its copies, and the originals of all files', () => {
+    const { home, world, runs, paths, records } = threeRuns()
+    const plan = planForget(world)
+    expect(plan).toEqual({
+      runs: runs.toReversed(),
+      damaged: [],
+      originals: [home.at('a.toml'), home.at('b.toml')],
+    })
+    applyForget(world, plan)
+    expect(records()).toEqual(['blobs'])
+    expect(readdirSync(paths.blobs)).toEqual([])
+    expect(home.text('a.toml')).toBe('model = "3"\n')
+  })
+
+  test('before a moment: younger runs stay, with their copies', () => {
+    const { home, world, runs, paths } = threeRuns()
+    const plan = planForget(world, new Date(dates[1]!))
+    expect(plan.runs).toEqual([runs[0]])
+    expect(plan.originals).toEqual([home.at('a.toml')])
+    applyForget(world, plan)
+    expect(planForget(world).runs).toEqual([runs[2], runs[1]])
+    const kept = [runs[1], runs[2]].flatMap((run) =>
+      run!.files.flatMap(({ before, after }) => [before!.sha256, after!.sha256]),
+    )
+    expect(readdirSync(paths.blobs).sort()).toEqual([...new Set(kept)].sort())
+  })
+
+  test('what is damaged is forgotten by the time in its name, and with all else', () => {
+    const { world, paths, records } = threeRuns()
+    const early = paths.record('20200101T000000Z-0000')
+    const late = paths.record('20261102T100000Z-0000')
+    const odd = paths.record('odd')
+    for (const path of [early, late, odd]) writeFileSync(path, 'broken')
+    expect(planForget(world).damaged.toSorted()).toEqual([early, late, odd])
+    expect(planForget(world, new Date(dates[1]!)).damaged).toEqual([early])
+    expect(planForget(world, new Date('2026-11-02T10:00:01Z')).damaged).toEqual([late, early])
+
+    const blobs = readdirSync(paths.blobs)
+    applyForget(world, planForget(world, new Date(dates[1]!)))
+    expect(records()).not.toContain('run-20200101T000000Z-0000.json')
+    // What a damaged record needs is not known.
+    expect(readdirSync(paths.blobs)).toEqual(blobs)
+    applyForget(world, planForget(world))
+    expect(records()).toEqual(['blobs'])
+  })
+
+  test('nothing writes nothing, also where there is no state folder', () => {
+    const home = aHome()
+    applyForget(worldIn(home), planForget(worldIn(home)))
+    expect(readdirSync(home.path)).toEqual([])
+
+    const { world } = threeRuns()
+    const reading = withCalls(world, {
+      fsyncFolder: () => {
+        throw new Error('it wrote')
+      },
+    })
+    applyForget(reading, { runs: [], damaged: [], originals: [] })
+  })
+})

@@ -1,0 +1,351 @@
+import { chmodSync, chownSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { UserError } from '../../src/errors.ts'
+import type { Files } from '../../src/platform/platform.ts'
+import { applyPlan, checkTargets } from '../../src/transaction/apply.ts'
+import type { World } from '../../src/transaction/record.ts'
+import { settle } from '../../src/transaction/restore.ts'
+import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
+import { listRuns } from '../../src/transaction/state.ts'
+import {
+  aPairPlan,
+  aPlan,
+  authEdit,
+  configEdit,
+  keysEdit,
+  settingsEdit,
+} from '../support/a-plan.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { notAsRoot, sourceIn, withCalls, worldIn } from '../support/world.ts'
+
+const auth = '.codex/auth.json'
+const config = '.codex/config.toml'
+const pair = { [auth]: '{"tokens": {"access_token": "old-login"}}\n', [config]: 'model = "old"\n' }
+const isRoot = process.getuid?.() === 0
+
+function failureOf(work: () => unknown): UserError {
+  try {
+    work()
+  } catch (error) {
+    return error as UserError
+  }
+  throw new Error('it did not fail')
+}
+
+function fail(code: string): never {
+  throw Object.assign(new Error(code), { code })
+}
+
+const set = (home: Home, world: World) => applyPlan(world, aPairPlan(sourceIn(home)))
+const modeOf = (home: Home, name: string) => statSync(home.at(name)).mode & 0o777
+
+describe('a run that fails at its end', () => {
+  /** The commit is renamed, and then the disk cannot say whether that is durable. */
+  function afterCommit(home: Home, back: (from: string, to: string) => void): World {
+    const world = worldIn(home)
+    let isCommitted = false
+    return withCalls(world, {
+      rename: (from, to) => {
+        if (isCommitted) return back(from, to)
+        world.files.rename(from, to)
+        isCommitted = /run-.*\.json$/.test(to)
+      },
+      fsyncFolder: (path) => (isCommitted ? fail('EIO') : world.files.fsyncFolder(path)),
+    })
+  }
+
+  test('is taken back where the commit cannot be made durable', () => {
+    const home = aHome(pair)
+    const before = home.snapshot()
+    const { files } = worldIn(home)
+    const world = afterCommit(home, files.rename)
+    expect(failureOf(() => set(home, world)).files).toBe('pending')
+    expect(listRuns(worldIn(home)).runs).toEqual([])
+    expect(settle(worldIn(home))).toMatchObject({ outcome: 'restored' })
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('stands where it cannot be taken back either, and says so', () => {
+    const home = aHome(pair)
+    const error = failureOf(() =>
+      set(
+        home,
+        afterCommit(home, () => fail('EIO')),
+      ),
+    )
+    expect([error.code, error.files]).toEqual(['io-failed', 'changed'])
+    expect(home.text(auth)).toContain('sk-canary')
+    expect(listRuns(worldIn(home)).runs).toHaveLength(1)
+    expect(settle(worldIn(home))).toBeUndefined()
+  })
+})
+
+describe('a run that fails while it switches', () => {
+  function failingAtConfig(home: Home, meanwhile: () => void, back: Partial<Files> = {}): World {
+    const world = worldIn(home)
+    return withCalls(world, {
+      rename: (from, to) => {
+        if (!to.endsWith('config.toml')) return world.files.rename(from, to)
+        meanwhile()
+        fail('EIO')
+      },
+      ...back,
+    })
+  }
+
+  test('says that it cannot be told how things stand, where others came in between', () => {
+    const home = aHome(pair)
+    const world = failingAtConfig(home, () => home.put(auth, '{"theirs": 1}'))
+    const error = failureOf(() => set(home, world))
+    expect([error.code, error.files]).toEqual(['io-failed', 'unknown'])
+    expect(home.text(auth)).toBe('{"theirs": 1}')
+  })
+
+  test('says what failed first, and that it is pending, where the way back fails too', () => {
+    const home = aHome(pair)
+    let isFailing = false
+    const { files } = worldIn(home)
+    const world = failingAtConfig(
+      home,
+      () => {
+        isFailing = true
+      },
+      { read: (path, max) => (isFailing ? fail('EACCES') : files.read(path, max)) },
+    )
+    const error = failureOf(() => set(home, world))
+    expect([error.code, error.message]).toEqual([
+      'io-failed',
+      '~/.codex/config.toml cannot be read or written (EIO)',
+    ])
+    expect(settle(worldIn(home))).toMatchObject({ outcome: 'restored' })
+  })
+
+  test('a fault of ours on the way back is not hidden', () => {
+    const home = aHome(pair)
+    const world = failingAtConfig(home, () => {}, {})
+    const faulty = withCalls(world, {
+      fsyncFolder: () => {
+        throw new Error('ours')
+      },
+    })
+    expect(failureOf(() => set(home, faulty)).message).toBe('ours')
+  })
+})
+
+describe('a file that was overtaken', () => {
+  test('by another program after an earlier run: it is called by its cause', () => {
+    const home = aHome(pair)
+    set(home, worldIn(home))
+    const plan = aPlan([configEdit(sourceIn(home), 'https://other.example/v1')])
+    home.put(config, 'theirs = 1\n')
+    expect(failureOf(() => applyPlan(worldIn(home), plan)).code).toBe('changed-underneath')
+    rmSync(home.at(config))
+    expect(failureOf(() => applyPlan(worldIn(home), plan)).code).toBe('changed-underneath')
+  })
+
+  test('by a rollback that removed it: another run was quicker', () => {
+    const home = aHome()
+    set(home, worldIn(home))
+    const plan = aPlan([configEdit(sourceIn(home), 'https://other.example/v1')])
+    applyRollback(worldIn(home), planRollback(worldIn(home))!)
+    expect(failureOf(() => applyPlan(worldIn(home), plan)).code).toBe('locked')
+  })
+
+  test('by a run of another file: not by that', () => {
+    const home = aHome({ ...pair, '.claude/settings.json': '{}\n' })
+    const plan = aPlan([configEdit(sourceIn(home))])
+    applyPlan(worldIn(home), aPlan([settingsEdit(sourceIn(home))]))
+    home.put(config, home.text('.claude/settings.json'))
+    expect(failureOf(() => applyPlan(worldIn(home), plan)).code).toBe('changed-underneath')
+  })
+})
+
+describe('what a run records', () => {
+  test('of its keys: which are secret and which are bound, and what it follows', () => {
+    const home = aHome(pair)
+    const { run } = set(home, worldIn(home))
+    expect(
+      run?.files.map(({ keys, secretKeys, boundKeys }) => [keys.length, secretKeys, boundKeys]),
+    ).toEqual([
+      [1, [['OPENAI_API_KEY']], [['OPENAI_API_KEY']]],
+      [5, [], [['model_provider'], ['model_providers', 'gateway', 'base_url']]],
+    ])
+    expect(run).not.toHaveProperty('follows')
+    expect(run).not.toHaveProperty('undoes')
+    expect(run).not.toHaveProperty('roots')
+    const plan = aPlan([settingsEdit(sourceIn(home))])
+    const roots = { chat: 'https://a', messages: 'https://b' }
+    const next = applyPlan(worldIn(home), { ...plan, roots }).run
+    expect([next?.follows, next?.roots]).toEqual([run?.id, roots])
+    expect(listRuns(worldIn(home)).runs).toEqual([next, run])
+  })
+
+  test('of what a person should know: a mode that it closed, file by file, and no undo does', () => {
+    const home = aHome(pair)
+    chmodSync(home.at(auth), 0o600)
+    chmodSync(home.at(config), 0o600)
+    const { files } = applyPlan(
+      worldIn(home),
+      aPlan([{ ...configEdit(sourceIn(home)), holdsSecret: true }, authEdit(sourceIn(home))]),
+    )
+    expect(files.map(({ note }) => note)).toEqual([undefined, undefined])
+    chmodSync(home.at(auth), 0o644)
+    const again = applyPlan(worldIn(home), aPlan([authEdit(sourceIn(home), 'sk-other')]))
+    expect(again.files[0]?.note).toContain('was 0644 and is now 0600')
+    const back = applyRollback(worldIn(home), planRollback(worldIn(home))!)
+    expect(modeOf(home, auth)).toBe(0o644)
+    expect(back.files[0]).not.toHaveProperty('note')
+  })
+})
+
+describe('mode and owner', () => {
+  test('of a file that comes back by force are those of before', () => {
+    const home = aHome(pair)
+    chmodSync(home.at(config), 0o640)
+    set(home, worldIn(home))
+    rmSync(home.at(config))
+    const umask = process.umask(0o077)
+    onTestFinished(() => void process.umask(umask))
+    applyRollback(worldIn(home), planRollback(worldIn(home), { force: true })!)
+    expect([home.text(config), modeOf(home, config)]).toEqual([pair[config], 0o640])
+  })
+
+  test.skipIf(!isRoot)('a group comes back with a file that was deleted', () => {
+    const home = aHome(pair)
+    chownSync(home.at(config), 0, 5678)
+    set(home, worldIn(home))
+    rmSync(home.at(config))
+    applyRollback(worldIn(home), planRollback(worldIn(home), { force: true })!)
+    expect(lstatSync(home.at(config)).gid).toBe(5678)
+  })
+
+  test('that are right already are not set again; a new file has those of the system', () => {
+    const home = aHome(pair)
+    const world = withCalls(worldIn(home), { fchown: () => fail('EPERM') })
+    expect(set(home, world).run).toBeDefined()
+    const fresh = aHome()
+    expect(set(fresh, withCalls(worldIn(fresh), { fchown: () => fail('EPERM') })).run).toBeDefined()
+  })
+
+  test.skipIf(!isRoot)('a group that cannot be given for another reason stops the run', () => {
+    const home = aHome(pair)
+    chownSync(home.at(config), 0, 5678)
+    const world = withCalls(worldIn(home), { fchown: () => fail('EIO') })
+    expect(failureOf(() => set(home, world))).toMatchObject({
+      code: 'io-failed',
+      files: 'unchanged',
+    })
+  })
+
+  test('a secret that a rollback brings back closes nothing', () => {
+    const home = aHome({ '.claude/settings.json': '{}\n' })
+    applyPlan(worldIn(home), aPlan([settingsEdit(sourceIn(home))]))
+    chmodSync(home.at('.claude/settings.json'), 0o640)
+    applyRollback(worldIn(home), planRollback(worldIn(home))!)
+    expect(modeOf(home, '.claude/settings.json')).toBe(0o640)
+    applyRollback(worldIn(home), planRollback(worldIn(home), { redo: true })!)
+    expect(modeOf(home, '.claude/settings.json')).toBe(0o640)
+  })
+})
+
+describe('a look before a run', () => {
+  const notCopied = { canCopyAttributes: () => false, copyAttributes: () => false }
+
+  test('tells of attributes that are lost, of files that are there', () => {
+    const home = aHome({ [config]: 'model = "x"\n' })
+    const world = withCalls(worldIn(home), notCopied)
+    expect(checkTargets(world, aPairPlan(sourceIn(home)))).toEqual([
+      {
+        code: 'attributes-lost',
+        message:
+          'Access lists and extended attributes, where there are any, are not kept: ~/.codex/config.toml',
+        hint: 'They are kept where coreutils is installed.',
+      },
+    ])
+    const mac = { ...world, machine: { ...world.machine, os: 'darwin' as const } }
+    expect(checkTargets(mac, aPairPlan(sourceIn(home)))[0]).not.toHaveProperty('hint')
+    expect(checkTargets(worldIn(home), aPairPlan(sourceIn(home)))).toEqual([])
+  })
+
+  test('asks for no copier of attributes where there is nothing to copy from', () => {
+    const home = aHome()
+    const asked = withCalls(worldIn(home), { canCopyAttributes: () => fail('asked') })
+    expect(checkTargets(asked, aPairPlan(sourceIn(home)))).toEqual([])
+  })
+
+  test('of a plan that changes nothing looks at nothing', () => {
+    const home = aHome(pair)
+    const edit = keysEdit(sourceIn(home), config, [{ path: ['model'], value: 'old' }])
+    expect(edit.after).toEqual(edit.before)
+    const blind = withCalls(worldIn(home), {
+      lstat: () => fail('EIO'),
+      stat: () => fail('EIO'),
+      isWritable: () => false,
+    })
+    expect(checkTargets(blind, aPlan([edit]))).toEqual([])
+    expect(applyPlan(blind, aPlan([edit]))).toMatchObject({
+      run: undefined,
+      files: [{ action: 'unchanged' }],
+    })
+  })
+
+  test('finds no fault with a state folder that has no copies yet', () => {
+    const home = aHome({ ...pair, '.local/state/repoint/models.txt': '' })
+    chmodSync(home.at('.local/state/repoint'), 0o700)
+    expect(checkTargets(worldIn(home), aPairPlan(sourceIn(home)))).toEqual([])
+  })
+
+  test('finds a file in the place of a folder also where the system calls that nothing', () => {
+    const home = aHome({ '.codex': 'a file' })
+    const { files } = worldIn(home)
+    const windows = withCalls(worldIn(home), {
+      lstat: (path) => (path.includes('.codex/') ? fail('ENOENT') : files.lstat(path)),
+    })
+    expect(failureOf(() => checkTargets(windows, aPairPlan(sourceIn(home)))).code).toBe(
+      'config-conflict',
+    )
+  })
+
+  test('a group with more rights than everybody stops it only where an access list may say so', () => {
+    const home = aHome({ [config]: 'model = "x"\n' })
+    chmodSync(home.at(config), 0o664)
+    const plan = aPlan([configEdit(sourceIn(home))])
+    const world = withCalls(worldIn(home), notCopied)
+    expect(failureOf(() => checkTargets(world, plan))).toMatchObject({
+      code: 'not-permitted',
+      hint: expect.stringContaining(`chmod g=o ${home.at(config)}`),
+    })
+    expect(checkTargets(worldIn(home), plan)).toEqual([])
+    const mac = { ...world, machine: { ...world.machine, os: 'darwin' as const } }
+    expect(checkTargets(mac, plan)).toHaveLength(1)
+    chmodSync(home.at(config), 0o644)
+    expect(checkTargets(world, plan)).toHaveLength(1)
+  })
+
+  test('on Windows a mark of read-only stops it, and owners say nothing', () => {
+    const home = aHome({ 'a.toml': 'model = "x"\n' })
+    const plan = aPlan([keysEdit(sourceIn(home), 'a.toml', [{ path: ['model'], value: 'y' }])])
+    const { machine, processes, ...rest } = worldIn(home)
+    const windows: World = withCalls(
+      {
+        ...rest,
+        machine: { ...machine, os: 'win32' },
+        processes: { ...processes, uid: -1 },
+      },
+      notCopied,
+    )
+    expect(checkTargets(windows, plan)).toEqual([])
+    chmodSync(home.at('a.toml'), 0o444)
+    expect(failureOf(() => checkTargets(windows, plan))).toMatchObject({
+      code: 'not-permitted',
+      message: '~/a.toml is marked read-only',
+      hint: expect.stringContaining('attrib -R'),
+    })
+    expect(readdirSync(home.path)).toEqual(['a.toml'])
+  })
+
+  test('as an ordinary user asks nothing of the owners on the way', () => {
+    const home = aHome(pair)
+    expect(checkTargets(notAsRoot(worldIn(home)), aPairPlan(sourceIn(home)))).toEqual([])
+  })
+})

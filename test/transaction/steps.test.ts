@@ -1,0 +1,466 @@
+import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { FileEdit, KeyChange } from '../../src/edits/plan.ts'
+import { UserError } from '../../src/errors.ts'
+import { applyPlan } from '../../src/transaction/apply.ts'
+import {
+  applyRollback,
+  earlierVersions,
+  planRollback,
+  type RollbackOptions,
+} from '../../src/transaction/rollback.ts'
+import {
+  aPairPlan,
+  aPlan,
+  authEdit,
+  configEdit,
+  keysEdit,
+  providerEdits,
+  settingsEdit,
+} from '../support/a-plan.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { sourceIn, withCalls, worldIn } from '../support/world.ts'
+
+const settings = '.claude/settings.json'
+const config = '.codex/config.toml'
+const auth = '.codex/auth.json'
+const oldLogin = '{"tokens": {"access_token": "old-login"}}\n'
+const newerLogin = '{"tokens": {"access_token": "newer-login"}}\n'
+const codexPair = { [auth]: oldLogin, [config]: 'model = "gpt-5.5"\n' }
+const toOriginal = { original: true }
+
+function setUp(home: Home, edits: readonly FileEdit[], world = worldIn(home)) {
+  const { run } = applyPlan(world, aPlan(edits))
+  if (!run) throw new Error('nothing was changed')
+  return run
+}
+
+function setKeys(home: Home, name: string, changes: readonly KeyChange[]) {
+  return setUp(home, [keysEdit(sourceIn(home), name, changes)])
+}
+
+function setModel(home: Home, model: string, name = config) {
+  return setKeys(home, name, [{ path: ['model'], value: model }])
+}
+
+function rollBack(home: Home, options: RollbackOptions = {}) {
+  const plan = planRollback(worldIn(home), options)
+  if (!plan) throw new Error('there is nothing to undo')
+  return { ...plan, applied: applyRollback(worldIn(home), plan) }
+}
+
+/** As pruning does it: runs between others are not recorded any more. */
+function forgetRecord(home: Home, { id }: { readonly id: string }): void {
+  rmSync(home.at(`.local/state/repoint/run-${id}.json`))
+}
+
+function damageRecord(home: Home, { id }: { readonly id: string }): void {
+  writeFileSync(home.at(`.local/state/repoint/run-${id}.json`), 'broken')
+}
+
+function append(home: Home, name: string, text: string): void {
+  home.put(name, home.text(name) + text)
+}
+
+describe('where runs in between are not recorded any more', () => {
+  test('what they left in our keys counts as ours, what others wrote stays', () => {
+    const home = aHome({ [config]: 'model = "0"\nother = 1\n' })
+    setModel(home, 'first')
+    const gone = setModel(home, 'second')
+    append(home, config, '# theirs\n')
+    setModel(home, 'third')
+    forgetRecord(home, gone)
+    expect(rollBack(home, toOriginal).files[0]?.kept).toEqual([])
+    expect(home.text(config)).toBe('model = "0"\nother = 1\n# theirs\n')
+  })
+
+  test('a key that only they wrote is given up with them, where an older run knows it', () => {
+    const home = aHome({ [config]: 'model = "0"\n' })
+    setKeys(home, config, [
+      { path: ['model'], value: 'first' },
+      { path: ['review_model'], value: 'a' },
+    ])
+    const gone = setKeys(home, config, [{ path: ['review_model'], value: 'b' }])
+    setModel(home, 'third')
+    forgetRecord(home, gone)
+    rollBack(home, toOriginal)
+    expect(home.text(config)).toBe('model = "0"\n')
+  })
+
+  test('a whole file of theirs counts as ours; a login that was made there does not', () => {
+    for (const isLogin of [false, true]) {
+      const home = aHome(codexPair)
+      setUp(home, [authEdit(sourceIn(home), 'sk-first')])
+      const gone = setUp(home, [authEdit(sourceIn(home), 'sk-second')])
+      if (isLogin) home.put(auth, newerLogin)
+      setUp(home, [authEdit(sourceIn(home), 'sk-third')])
+      forgetRecord(home, gone)
+      const { files } = rollBack(home, toOriginal)
+      expect(home.text(auth)).toBe(isLogin ? newerLogin : oldLogin)
+      expect(files[0]?.note?.includes('not an older one')).toBe(isLogin ? true : undefined)
+    }
+  })
+
+  test('of another client alone, nothing is taken for ours', () => {
+    const home = aHome({ ...codexPair, [settings]: '{}\n' })
+    setModel(home, 'first')
+    setUp(home, [settingsEdit(sourceIn(home))])
+    const drifted = home.text(config).replace('first', 'theirs')
+    home.put(config, drifted)
+    const { id } = setKeys(home, config, [{ path: ['review_model'], value: 'b' }])
+    const { files } = rollBack(home, { run: id })
+    expect(files[0]?.kept).toEqual([])
+    expect(home.text(config)).toBe(drifted)
+    expect(planRollback(worldIn(home), { clients: ['codex'] })?.files[0]?.kept).toEqual([['model']])
+  })
+})
+
+describe('a run that changed a mode alone', () => {
+  function closed(home: Home, name: string, mode = 0o600) {
+    const edit = keysEdit(sourceIn(home), name, [])
+    return setUp(home, [{ ...edit, after: edit.before, holdsSecret: true, mode }])
+  }
+  const modeOf = (home: Home, name: string) => statSync(home.at(name)).mode & 0o777
+
+  test('gives the mode back, and takes it again', () => {
+    const home = aHome({ [settings]: '{}\n' })
+    chmodSync(home.at(settings), 0o644)
+    closed(home, settings)
+    expect(modeOf(home, settings)).toBe(0o600)
+    const { plan, files } = rollBack(home)
+    expect([plan.edits[0]?.mode, files[0]?.action]).toEqual([0o644, 'updated'])
+    expect(modeOf(home, settings)).toBe(0o644)
+    rollBack(home, { redo: true })
+    expect(modeOf(home, settings)).toBe(0o600)
+  })
+
+  test('leaves the mode to another program that changed the file or the mode since', () => {
+    for (const change of [
+      (home: Home) => home.put(settings, '{"theirs": 1}\n'),
+      (home: Home) => chmodSync(home.at(settings), 0o640),
+      (home: Home) => rmSync(home.at(settings)),
+    ]) {
+      const home = aHome({ [settings]: '{}\n' })
+      chmodSync(home.at(settings), 0o644)
+      closed(home, settings)
+      change(home)
+      expect(planRollback(worldIn(home))?.plan.edits[0]?.mode).toBeUndefined()
+    }
+  })
+
+  test('beside contents that go back names no mode of its own', () => {
+    const home = aHome({ [settings]: '{}\n' })
+    setUp(home, [settingsEdit(sourceIn(home))])
+    expect(planRollback(worldIn(home))?.plan.edits[0]).not.toHaveProperty('mode')
+  })
+})
+
+describe('tables of ours that others have put something into', () => {
+  const table = ['model_providers', 'gateway']
+
+  function shared(home: Home) {
+    const run = setUp(home, [configEdit(sourceIn(home))])
+    append(home, config, 'theirs = 1\n')
+    return run
+  }
+
+  test('keep nothing of ours', () => {
+    const home = aHome(codexPair)
+    shared(home)
+    expect(rollBack(home).files[0]?.kept).toEqual([])
+    expect(home.text(config)).not.toContain('requires_openai_auth')
+  })
+
+  test('keep what is neither address nor key where the client asks for it', () => {
+    const home = aHome(codexPair)
+    shared(home)
+    const { files } = rollBack(home, { keepsTablesOf: ['codex'] })
+    expect(files[0]?.kept).toEqual([
+      [...table, 'name'],
+      [...table, 'requires_openai_auth'],
+    ])
+    expect(home.text(config)).toContain('theirs = 1')
+    expect(home.text(config)).toContain('requires_openai_auth')
+    expect(home.text(config)).toContain('model = "gpt-5.5"')
+    expect(home.text(config)).not.toContain('base_url')
+  })
+
+  test('keep nothing of another client, nor where all of it is ours', () => {
+    const home = aHome(codexPair)
+    shared(home)
+    const other = planRollback(worldIn(home), { keepsTablesOf: ['claude'] })
+    expect(other?.files[0]?.kept).toEqual([])
+
+    const alone = aHome({ [config]: 'model = "gpt-5.5"\n# mine\n' })
+    setUp(alone, [configEdit(sourceIn(alone))])
+    append(alone, config, '\n[tui]\nx = 1\n')
+    expect(rollBack(alone, { keepsTablesOf: ['codex'] }).files[0]?.kept).toEqual([])
+    expect(alone.text(config)).not.toContain('gateway')
+  })
+
+  test('keep nothing that a table of the user’s held before us', () => {
+    const home = aHome({ [config]: '[model_providers.gateway]\nmine = 1\n' })
+    shared(home)
+    expect(rollBack(home, { keepsTablesOf: ['codex'] }).files[0]?.kept).toEqual([])
+    expect(home.text(config)).not.toContain('requires_openai_auth')
+    expect(home.text(config)).toContain('mine = 1')
+  })
+})
+
+describe('a file that is gone', () => {
+  const opencodeAuth = '.local/share/opencode/auth.json'
+  const opencode = '.config/opencode/opencode.json'
+  const own = '{"provider": {"gateway": {"options": {"baseURL": "https://mine.example"}}}}\n'
+
+  test.each<[string, Record<string, string>, boolean]>([
+    ['lets the key go where nothing names its address any more', {}, true],
+    ['keeps it where an address of before went with it', { [opencode]: own }, false],
+  ])('%s', (_, given, goes) => {
+    const home = aHome({ [opencodeAuth]: '{}\n', ...given })
+    setUp(home, providerEdits(sourceIn(home)))
+    rmSync(home.at(opencode))
+    const held = planRollback(worldIn(home))
+    expect(held?.files.map(({ action }) => action)).toEqual(['unchanged', 'unchanged'])
+    rollBack(home, { isAbandoned: () => true })
+    expect(home.text(opencodeAuth).includes('sk-canary')).toBe(!goes)
+  })
+
+  test('is told by name, and the other keys of its client are not said to be kept', () => {
+    const home = aHome({ [settings]: '{}\n' })
+    setUp(home, [settingsEdit(sourceIn(home))])
+    rmSync(home.at(settings))
+    expect(planRollback(worldIn(home))?.files).toEqual([
+      {
+        path: home.at(settings),
+        client: 'claude',
+        action: 'unchanged',
+        kept: [],
+        note: 'The file was deleted since, and stays so. `--force` puts the old contents back.',
+      },
+    ])
+  })
+})
+
+describe('a file that cannot be undone key by key', () => {
+  test('since it is broken: the error says what force can do', () => {
+    const home = aHome(codexPair)
+    setUp(home, [configEdit(sourceIn(home))])
+    home.put(config, 'broken = ')
+    expect(() => planRollback(worldIn(home))).toThrow(
+      expect.objectContaining({
+        code: 'config-invalid',
+        hint: 'Correct the file by hand, or put back the old contents: repoint rollback --force',
+        cause: expect.any(UserError),
+      }),
+    )
+  })
+})
+
+describe('the order of a way back', () => {
+  test('is that of the run that wrote most of the pair, reversed', () => {
+    const home = aHome(codexPair)
+    const first = setUp(home, [configEdit(sourceIn(home), 'https://first.example/v1')])
+    setUp(home, aPairPlan(sourceIn(home)).edits)
+    const { applied } = rollBack(home, { run: first.id })
+    const names = applied.run?.files.map(({ path }) => basename(path))
+    expect(names).toEqual(['config.toml', 'auth.json'])
+  })
+
+  test('passes the newer runs of its files, and no others', () => {
+    const home = aHome({ ...codexPair, [settings]: '{}\n' })
+    const first = setModel(home, 'first')
+    setUp(home, [settingsEdit(sourceIn(home))])
+    const third = setUp(home, [...providerEdits(sourceIn(home)), configEdit(sourceIn(home))])
+    const { undoes, passes } = planRollback(worldIn(home), { run: first.id })!
+    expect([undoes.id, passes.map(({ id }) => id)]).toEqual([first.id, [third.id]])
+  })
+
+  test('takes every file’s own newest run, in one run after another', () => {
+    const home = aHome({ ...codexPair, [settings]: '{}\n' })
+    const before = home.snapshot()
+    setUp(home, [settingsEdit(sourceIn(home))])
+    const middle = home.snapshot()
+    setModel(home, 'second')
+    const claude = planRollback(worldIn(home), { clients: ['claude'] })
+    expect(claude?.plan.edits.map(({ path }) => path)).toEqual([home.at(settings)])
+    rollBack(home)
+    expect(home.snapshot()).toEqual(middle)
+    rollBack(home)
+    expect(home.snapshot()).toEqual(before)
+  })
+})
+
+describe('folders that the runs made', () => {
+  test('go with their files, inner ones first, whichever run made them', () => {
+    const home = aHome()
+    setModel(home, 'a', 'a/one.toml')
+    setModel(home, 'b', 'a/b/two.toml')
+    const since = setModel(home, 'c', 'a/b/c/three.toml')
+    expect(since.folders).toEqual([home.at('a/b/c')])
+    const first = planRollback(worldIn(home), toOriginal)!
+    applyRollback(worldIn(home), first)
+    expect(home.snapshot()).toEqual({})
+  })
+
+  test('stay, be they empty, where no file of theirs is asked for', () => {
+    const home = aHome()
+    setUp(home, [configEdit(sourceIn(home)), settingsEdit(sourceIn(home))])
+    rmSync(home.at(settings))
+    rollBack(home, { clients: ['codex'] })
+    expect(home.snapshot()).toEqual({ '.claude': 'folder 700' })
+    rollBack(home, { clients: ['codex'], redo: true })
+    expect(Object.keys(home.snapshot())).toEqual(['.claude', '.codex', config])
+  })
+})
+
+describe('which runs are asked for', () => {
+  test('those of an installation that is here, unless a run is named', () => {
+    const home = aHome({ 'a.toml': '', 'b.toml': '' })
+    setModel(home, 'a', 'a.toml')
+    const other = setModel(home, 'b', 'b.toml')
+    const isHere = ({ path }: { path: string }) => path.endsWith('a.toml')
+    expect(planRollback(worldIn(home), { isHere })?.plan.edits[0]?.path).toBe(home.at('a.toml'))
+    expect(planRollback(worldIn(home), { isHere, run: other.id })?.undoes.id).toBe(other.id)
+    expect(planRollback(worldIn(home), { isHere: () => false })).toBeUndefined()
+  })
+
+  test('none of another home, but for what lies outside of it', () => {
+    const home = aHome({ 'a.toml': '' })
+    const outside = aHome({ 'out.toml': '' })
+    const state = { REPOINT_STATE_DIR: aHome().at('state') }
+    const world = { ...worldIn(home, state), processes: { ...worldIn(home).processes, uid: 0 } }
+    const user = withCalls({ ...world, processes: { ...world.processes, uid: 1000 } }, owned(world))
+    const change = [{ path: ['model'], value: 'x' }]
+    setUp(home, [keysEdit(sourceIn(home), 'a.toml', change)], user)
+    const there = { ...user, machine: { ...user.machine, home: outside.path } }
+    expect(planRollback(there)).toBeUndefined()
+    setUp(home, [keysEdit(sourceIn(outside), 'out.toml', change)], user)
+    expect(planRollback(there)?.plan.edits.map(({ path }) => path)).toEqual([
+      outside.at('out.toml'),
+    ])
+  })
+
+  /** Everything belongs to an ordinary user. */
+  function owned({ files }: ReturnType<typeof worldIn>) {
+    return {
+      lstat: (path: string) => ({ ...files.lstat(path), uid: 1000 }),
+      stat: (path: string) => ({ ...files.stat(path), uid: 1000 }),
+      fchown: () => {},
+    }
+  }
+
+  test('a name that is not recorded is refused with the clients that were asked for', () => {
+    const home = aHome(codexPair)
+    const { id } = setModel(home, 'x')
+    expect(() => planRollback(worldIn(home), { run: id, clients: ['claude', 'pi'] })).toThrow(
+      `No run ${id} of claude or pi is recorded`,
+    )
+    expect(() => planRollback(worldIn(home), { run: 'none' })).toThrow('No run none is recorded')
+  })
+
+  test('a damaged record that is older than the run does not matter', () => {
+    const home = aHome(codexPair)
+    const old = setModel(home, 'first')
+    const { id } = setModel(home, 'second')
+    damageRecord(home, old)
+    expect(planRollback(worldIn(home))?.undoes.id).toBe(id)
+    const place = `~/.local/state/repoint/run-${old.id}.json`
+    expect(() => planRollback(worldIn(home), toOriginal)).toThrow(place)
+    expect(() => planRollback(worldIn(home), { ...toOriginal, force: true })).toThrow(place)
+  })
+
+  test('a whole file that an undo left changed goes back by force, and no other', () => {
+    const home = aHome(codexPair)
+    setUp(home, [authEdit(sourceIn(home))])
+    rollBack(home)
+    expect(planRollback(worldIn(home), { force: true })).toBeUndefined()
+    setUp(home, [authEdit(sourceIn(home))])
+    home.put(auth, newerLogin)
+    rmSync(home.at('.local/share'), { recursive: true, force: true })
+    expect(planRollback(worldIn(home))?.files[0]?.note).toContain('by a login or by hand')
+  })
+
+  test('what was deleted, and nothing else, is noted once older runs have nothing to give', () => {
+    const home = aHome({ 'a.toml': '', 'b.toml': '' })
+    setModel(home, 'a', 'a.toml')
+    setModel(home, 'b', 'b.toml')
+    for (const name of ['a.toml', 'b.toml']) rmSync(home.at(name))
+    const { files } = planRollback(worldIn(home))!
+    expect(files.map(({ path }) => basename(path))).toEqual(['b.toml'])
+  })
+})
+
+describe('earlier versions of a file', () => {
+  const textsOf = (home: Home, name: string, world = worldIn(home)) =>
+    [...earlierVersions(world, home.at(name))].map(
+      (bytes) => bytes && Buffer.from(bytes).toString(),
+    )
+
+  test('are told newest first, with what others wrote since', () => {
+    const home = aHome({ [config]: 'model = "0"\n' })
+    setUp(home, [configEdit(sourceIn(home), 'https://first.example/v1')])
+    const first = home.text(config)
+    setUp(home, [configEdit(sourceIn(home), 'https://second.example/v1')])
+    setModel(home, 'third', 'other.toml')
+    expect(textsOf(home, config)).toEqual([first, 'model = "0"\n'])
+    append(home, config, '\n[tui]\nx = 1\n')
+    expect(textsOf(home, config)).toEqual([
+      `${first}\n[tui]\nx = 1\n`,
+      'model = "0"\n\n[tui]\nx = 1\n',
+    ])
+  })
+
+  test('of a file that a run made end with none', () => {
+    const home = aHome()
+    setUp(home, [configEdit(sourceIn(home))])
+    expect(textsOf(home, config)).toEqual([null])
+  })
+
+  test('of a file that no run wrote, or in which none points at a gateway, are not told', () => {
+    const home = aHome({ [config]: 'model = "0"\n' })
+    expect(textsOf(home, config)).toEqual([])
+    setModel(home, 'ours')
+    expect(textsOf(home, config)).toEqual([])
+    expect(textsOf(home, auth)).toEqual([])
+  })
+
+  test.each<[string, (home: Home) => void]>([
+    [
+      'the address was changed since',
+      (home) => home.put(settings, home.text(settings).replace('second', 'theirs')),
+    ],
+    [
+      'the key was taken out since',
+      (home) => home.put(settings, '{"env": {"ANTHROPIC_BASE_URL": "https://second.example"}}'),
+    ],
+    ['the file is gone', (home) => rmSync(home.at(settings))],
+    [
+      'a copy is gone',
+      (home) => {
+        const blobs = '.local/state/repoint/blobs'
+        for (const name of readdirSync(home.at(blobs))) rmSync(home.at(`${blobs}/${name}`))
+      },
+    ],
+  ])('cannot be told where %s', (_, change) => {
+    const home = aHome({ [settings]: '{"model": "opus"}\n' })
+    for (const name of ['first', 'second'])
+      setUp(home, [settingsEdit(sourceIn(home), `https://${name}.example`, `sk-${name}`)])
+    change(home)
+    expect(textsOf(home, settings)).toEqual([])
+  })
+
+  test('cannot be told while a record is damaged; a fault of ours is thrown', () => {
+    const home = aHome({ [settings]: '{"model": "opus"}\n' })
+    const first = setUp(home, [settingsEdit(sourceIn(home), 'https://first.example', 'sk-first')])
+    setUp(home, [settingsEdit(sourceIn(home), 'https://second.example', 'sk-second')])
+    const faulty = withCalls(worldIn(home), {
+      read: () => {
+        throw new Error('ours')
+      },
+    })
+    expect(() => textsOf(home, settings, faulty)).toThrow('ours')
+    damageRecord(home, first)
+    expect(textsOf(home, settings)).toEqual([])
+  })
+})
