@@ -1,15 +1,10 @@
 import { dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Files } from '../../src/platform/platform.ts'
-import {
-  pairMachines,
-  rollbackWork,
-  setupWork,
-  sweepRecovery,
-  sweepWork,
-} from '../support/pair-machines.ts'
+import { pairMachines, rollbackWork, setupWork, sweepWork } from '../support/pair-machines.ts'
 import { stateFolder } from '../support/power-loss.ts'
 
+/** Recovery that is cut off itself: test/crash/power-loss.test.ts. */
 describe.each(pairMachines)('power loss, $name', ({ start }) => {
   test('setup: all old or all new after every lost call, and undone exactly', () => {
     const { points, states, violations } = sweepWork(setupWork(start()))
@@ -23,16 +18,6 @@ describe.each(pairMachines)('power loss, $name', ({ start }) => {
     console.log(`rollback: ${points} points, ${states} states`)
     expect(violations).toEqual([])
     expect(states).toBeGreaterThan(100)
-  })
-
-  // Every state, and recovery that is cut off twice in a row: test/crash/power-loss.test.ts.
-  test('recovery: all old or all new when it is cut off itself', () => {
-    for (const work of [setupWork(start()), rollbackWork(start())]) {
-      const { points, states, violations } = sweepRecovery(work, 127)
-      console.log(`recovery: ${points} points, ${states} states`)
-      expect(violations).toEqual([])
-      expect(states).toBeGreaterThan(50)
-    }
   })
 })
 
