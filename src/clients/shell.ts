@@ -4,7 +4,7 @@ import type { ClientName, Obstacle, Repair, Scene } from './client.ts'
 import { isLoopbackUrl } from './texts.ts'
 
 /** One line of a shell profile that gives an exported variable a value. */
-export interface ProfileVariable {
+interface ProfileVariable {
   readonly name: string
   /** From 1. */
   readonly line: number
@@ -195,7 +195,7 @@ export function variableObstacles(
 }
 
 /** A proxy that a client asks for an address on this machine too. */
-export interface ProxyForHere {
+interface ProxyForHere {
   /** The one that names it. */
   readonly variable: string
   readonly host: string
@@ -218,10 +218,12 @@ export function proxyForHere(url: string, env: Machine['env']): ProxyForHere | u
   return { variable, host: bare, exempt: [...others, bare].join(',') }
 }
 
+/** @param own what a client says otherwise, or can repair */
 export function proxyObstacles(
   { id, label }: Pick<ClientName, 'id' | 'label'>,
   url: string,
   env: Machine['env'],
+  own: (found: ProxyForHere) => Partial<Pick<Obstacle, 'place' | 'repair'>> = () => ({}),
 ): readonly Obstacle[] {
   const found = proxyForHere(url, env)
   if (found === undefined) return []
@@ -232,6 +234,7 @@ export function proxyObstacles(
       place: 'environment',
       cure: `Add ${found.host} to NO_PROXY.`,
       weight: 'blocks',
+      ...own(found),
     },
   ]
 }

@@ -146,24 +146,13 @@ export function createHandler(parts: HandlerParts): Handler {
 
     entry.requestBytes = sent.length
     const encoding = request.headers['content-encoding']
-    const body = encoding === undefined ? sent : await unpackedBody(reply, sent, encoding)
-    entry.requestBody = body?.toString() ?? ''
-    return body
-  }
-
-  async function unpackedBody(
-    reply: Reply,
-    sent: Buffer,
-    encoding: string,
-  ): Promise<Buffer | undefined> {
-    try {
-      const body = await unpacked(sent, encoding, limits.maxBodyBytes)
-      if (body === undefined) reply.fail(failures.bodyTooLarge())
-      return body
-    } catch {
-      reply.fail(failures.notJson())
+    const body = await unpacked(sent, encoding, limits.maxBodyBytes).catch(() => 'broken' as const)
+    if (body === undefined || body === 'broken') {
+      reply.fail(body === undefined ? failures.bodyTooLarge() : failures.notJson())
       return undefined
     }
+    entry.requestBody = body.toString()
+    return body
   }
 
   function answerWeb(reply: Reply, path: string): void {

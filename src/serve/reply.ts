@@ -175,25 +175,21 @@ export class Reply {
       onEnd()
       this.#end(response.writableFinished ? 'done' : 'cut', sent.text)
     })
-    response.on('drain', goOn)
-    write()
-
-    function goOn(): void {
+    const goOn = () => {
       clearTimeout(timer)
       timer = setTimeout(write, betweenMs(next))
     }
-
-    const { stalledWriteMs } = this.#limits
-    const tearDownAfter = (frame: string) => this.#tearDownAfter(frame)
-    function write(): void {
+    const write = () => {
       const frame = frames[next++]!
       sent.add(Buffer.from(frame))
       const isLast = next === frames.length
-      if (isLast && ending === 'cut') tearDownAfter(frame)
+      if (isLast && ending === 'cut') this.#tearDownAfter(frame)
       else if (isLast) response.end(frame)
       else if (response.write(frame)) goOn()
-      else timer = setTimeout(() => response.destroy(), stalledWriteMs)
+      else timer = setTimeout(() => response.destroy(), this.#limits.stalledWriteMs)
     }
+    response.on('drain', goOn)
+    write()
   }
 
   /** Passes an answer on as it comes; `note` is told each piece. */

@@ -56,16 +56,14 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     entries: limits.loggedRequests,
     characters: limits.loggedCharacters,
   })
-  if (onRequest !== undefined)
+  const atEnd = (tell: (request: LoggedRequest) => void) =>
     log.listen((entry) => {
-      if (entry.state !== 'open') onRequest(log.viewOf(entry))
+      if (entry.state !== 'open') tell(log.viewOf(entry))
     })
+  if (onRequest !== undefined) atEnd(onRequest)
   const scenario = await playScenario(options, faults)
   const recorder = await recorderFor(options, key)
-  if (recorder !== undefined)
-    log.listen((entry) => {
-      if (entry.state !== 'open') recorder.finish(log.viewOf(entry))
-    })
+  if (recorder !== undefined) atEnd((request) => recorder.finish(request))
   const handler = createHandler({
     host,
     key,

@@ -115,7 +115,7 @@ function keyHeaders({ auth }: LogEntry, key: string): OutgoingHttpHeaders {
 
 function handBack(reply: Reply, answer: IncomingMessage, recorder: Recorder | undefined): void {
   const followed = recorder?.follow(reply.entry, answer.headers)
-  reply.relay(answer, headersOf(answer.headers), (piece) => followed?.add(piece))
+  reply.relay(answer, headersOf(answer.headers), (piece) => followed?.(piece))
 }
 
 function headersOf(headers: IncomingHttpHeaders): OutgoingHttpHeaders {

@@ -1,6 +1,6 @@
 import type { ConfigValue, KeyChange } from '../../edits/plan.ts'
 import { type Choice, slots, usualSlot } from '../client.ts'
-import { rootOf } from '../texts.ts'
+import { rootOf, valueIn } from '../texts.ts'
 import { customHeaders } from './headers.ts'
 import {
   type ClaudeSettings,
@@ -163,7 +163,7 @@ function takenBack(
     if (!isInState(before))
       return taken.flatMap((name): readonly Variable[] => {
         // As it was spelled: a number stays one.
-        const value = (before.root['env'] as Record<string, ConfigValue> | undefined)?.[name]
+        const value = valueIn(before.root, inEnv(name))
         return value === undefined ? removal(now, name) : [[name, value]]
       })
   }

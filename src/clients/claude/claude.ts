@@ -16,7 +16,7 @@ import {
 import { layersThere, pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { testedVersions } from '../tested.ts'
-import { brokenText, fileOf, layersOf, originOf, readFile, rootOf } from '../texts.ts'
+import { brokenText, fileOf, originOf, readFile, rootOf } from '../texts.ts'
 import { isDiscovering, ourKeys } from './choice.ts'
 import { readCustomHeaders } from './headers.ts'
 import { chooseMapped, chooseSlots, usesOfMapping, usesOfSlots } from './models.ts'
@@ -25,6 +25,7 @@ import { forOneRun } from './one-run.ts'
 import { isBefore, tableVersions } from './sent.ts'
 import {
   type ClaudeSettings,
+  hasLogin,
   inEnv,
   isMapping,
   names,
@@ -224,7 +225,6 @@ function readBackClaude(texts: FileTexts): Settings {
   const isKeyAlone = key !== undefined && !env[names.token]
   const headers = readCustomHeaders(env[names.headers])
   const slotModels = slotModelsIn(settings)
-  const hasLogin = layersOf(texts, 'credentials').some((layer) => layer.bytes !== null)
   return compact({
     root: url && rootOf(url),
     ...(skipped === undefined ? modelIn(settings) : {}),
@@ -240,7 +240,7 @@ function readBackClaude(texts: FileTexts): Settings {
       Number(env[names.contextTokens]) > 0 ? Number(env[names.contextTokens]) : undefined,
     isDiscovering: isDiscovering(settings) || undefined,
     hidesAttribution: env[names.attribution] === '0' || undefined,
-    login: key === undefined && hasLogin ? 'a saved login' : undefined,
+    login: key === undefined && hasLogin(texts) ? 'a saved login' : undefined,
     broken: skipped && brokenText(file.path, skipped),
   })
 }

@@ -14,11 +14,12 @@ import {
   strongerSettings,
   unreadFile,
 } from '../obstacles.ts'
-import { isExported, proxyForHere, unsetCommand, variableObstacles } from '../shell.ts'
+import { isExported, proxyObstacles, unsetCommand, variableObstacles } from '../shell.ts'
 import { fileOf, layersOf, placeOf, readFile, rootOf, textAt } from '../texts.ts'
 import { isCredentialLine, linesOf } from './headers.ts'
 import {
   type ClaudeSettings,
+  hasLogin,
   inEnv,
   isMapping,
   names,
@@ -130,24 +131,32 @@ function leftovers(scene: Scene, { settings, place }: View): readonly Obstacle[]
   )
 }
 
-/** What a setup takes out of the settings, once its owner agrees. */
+/** What a setup takes out of the settings, where it stands there and once its owner agrees. */
 function unwanted(
   { settings, place }: View,
   path: KeyPath,
-  {
-    value,
-    ...said
-  }: Pick<Obstacle, 'code' | 'message'> &
-    Partial<Obstacle> & { readonly value?: string | undefined },
-): Obstacle {
-  return {
-    place: place(path),
-    cure: 'Remove it.',
-    repair: settingsRepair(change(path, value)),
-    needsConsent: `${path.at(-1)} is removed from ${settings.path}.`,
-    weight: 'blocks',
-    ...said,
-  }
+  { value, ...said }: Unwanted,
+): readonly Obstacle[] {
+  const { env, root } = settings
+  const name = String(path.at(-1))
+  if (path.length === 1 ? root[name] === undefined : !env[name]) return []
+  return [
+    {
+      place: place(path),
+      cure: 'Remove it.',
+      repair: settingsRepair(change(path, value)),
+      needsConsent: `${name} is removed from ${settings.path}.`,
+      weight: 'blocks',
+      ...said,
+    },
+  ]
+}
+
+type Said = 'cure' | 'needsConsent' | 'weight'
+
+interface Unwanted extends Pick<Obstacle, 'code' | 'message'>, Partial<Pick<Obstacle, Said>> {
+  /** What is to stand in its place. */
+  readonly value?: string | undefined
 }
 
 function settingsRepair(...changes: readonly KeyChange[]): Repair {
@@ -168,40 +177,31 @@ function withoutEffect(scene: Scene, name: string): '' | undefined {
 }
 
 function apiKey(scene: Scene, view: View): readonly Obstacle[] {
-  if (!view.settings.env[names.apiKey]) return []
-  return [
-    unwanted(view, inEnv(names.apiKey), {
-      code: 'claude-api-key',
-      message: `${names.apiKey} stands beside the token: Claude Code sends both, and gateways of this family read the API key first`,
-      value: withoutEffect(scene, names.apiKey),
-    }),
-  ]
+  return unwanted(view, inEnv(names.apiKey), {
+    code: 'claude-api-key',
+    message: `${names.apiKey} stands beside the token: Claude Code sends both, and gateways of this family read the API key first`,
+    value: withoutEffect(scene, names.apiKey),
+  })
 }
 
 /** Credentials beside the token, and services in its place. */
 function otherCredentials(scene: Scene, view: View): readonly Obstacle[] {
-  const { env, root, path } = view.settings
-  const found: Obstacle[] = []
-  if (root['apiKeyHelper'] !== undefined)
-    found.push(
-      unwanted(view, ['apiKeyHelper'], {
-        code: 'claude-api-key-helper',
-        message: 'apiKeyHelper: what it prints goes out as an API key beside the token',
-      }),
-    )
-  if (carriesCredential(env[names.headers]))
-    found.push(
-      unwanted(view, inEnv(names.headers), {
-        code: 'claude-custom-headers',
-        message: `${names.headers} carries a credential, which goes out beside the token`,
-        value: withoutCredential(env[names.headers]),
-        needsConsent: `The credential in ${names.headers} is removed from ${path}.`,
-      }),
-    )
-  const switches = serviceSwitches.filter((name) => env[name])
+  const { env, path } = view.settings
+  const headers = env[names.headers]
   return [
-    ...found,
-    ...switches.map((name) =>
+    ...unwanted(view, ['apiKeyHelper'], {
+      code: 'claude-api-key-helper',
+      message: 'apiKeyHelper: what it prints goes out as an API key beside the token',
+    }),
+    ...(carriesCredential(headers)
+      ? unwanted(view, inEnv(names.headers), {
+          code: 'claude-custom-headers',
+          message: `${names.headers} carries a credential, which goes out beside the token`,
+          value: withoutCredential(headers),
+          needsConsent: `The credential in ${names.headers} is removed from ${path}.`,
+        })
+      : []),
+    ...serviceSwitches.flatMap((name) =>
       unwanted(view, inEnv(name), {
         code: 'claude-service-switch',
         message: `${name} makes Claude Code use another service than the gateway`,
@@ -246,8 +246,8 @@ function withoutCredential(headers: string | undefined): string | undefined {
 export function asksForKey(texts: FileTexts, key: string): readonly Obstacle[] {
   const answer = answerFor(texts, key)
   if (answer?.list === 'approved') return []
-  const hasLogin = layersOf(texts, 'credentials').some((file) => file.bytes !== null)
-  const otherwise = hasLogin ? 'it sends your saved login to the gateway' : 'it has no key'
+  const isLoggedIn = hasLogin(texts)
+  const otherwise = isLoggedIn ? 'it sends your saved login to the gateway' : 'it has no key'
   return [
     {
       code: 'claude-asks-for-key',
@@ -260,7 +260,7 @@ export function asksForKey(texts: FileTexts, key: string): readonly Obstacle[] {
         answer === undefined
           ? `Answer Yes; with No, which it offers first, ${otherwise}.`
           : 'Take the entry out of that list.',
-      ...(hasLogin
+      ...(isLoggedIn
         ? {
             needsConsent: `Unless you answer Yes when Claude Code asks whether to use the API key, ${otherwise}.`,
           }
@@ -286,24 +286,17 @@ function answerFor(
 }
 
 function models(view: View): readonly Obstacle[] {
-  const { env } = view.settings
-  const found: Obstacle[] = []
-  if (env[names.model])
-    found.push(
-      unwanted(view, inEnv(names.model), {
-        code: 'claude-environment-model',
-        message: `${names.model} in the settings beats "model"`,
-      }),
-    )
-  if (env[names.smallFast])
-    found.push(
-      unwanted(view, inEnv(names.smallFast), {
-        code: 'claude-small-fast-model',
-        message: `${names.smallFast} beats the model of the haiku slot for background work`,
-        weight: 'may-block',
-      }),
-    )
-  return found
+  return [
+    ...unwanted(view, inEnv(names.model), {
+      code: 'claude-environment-model',
+      message: `${names.model} in the settings beats "model"`,
+    }),
+    ...unwanted(view, inEnv(names.smallFast), {
+      code: 'claude-small-fast-model',
+      message: `${names.smallFast} beats the model of the haiku slot for background work`,
+      weight: 'may-block',
+    }),
+  ]
 }
 
 function modelDefault({ settings, place }: View): readonly Obstacle[] {
@@ -324,8 +317,8 @@ function modelDefault({ settings, place }: View): readonly Obstacle[] {
 function oldPins(view: View, { models }: Choice): readonly Obstacle[] {
   const { env } = view.settings
   if (env[names.baseUrl] !== undefined) return []
-  const pinned = slots.filter((slot) => env[slotVariable(slot)] && !models.slotModels?.[slot])
-  return pinned.map((slot) => {
+  const unfilled = slots.filter((slot) => !models.slotModels?.[slot])
+  return unfilled.flatMap((slot) => {
     const name = slotVariable(slot)
     return unwanted(view, inEnv(name), {
       code: 'claude-old-pin',
@@ -350,11 +343,7 @@ function address(scene: Scene, { settings, place }: View, url: string): readonly
   }
   const apiKey = settings.env[names.apiKey]
   const isApproved = apiKey !== undefined && answerFor(scene.texts, apiKey)?.list === 'approved'
-  if (
-    !settings.env[names.token] &&
-    !isApproved &&
-    layersOf(scene.texts, 'credentials').some((file) => file.bytes)
-  ) {
+  if (!settings.env[names.token] && !isApproved && hasLogin(scene.texts)) {
     found.push({
       code: 'claude-login-leak',
       message: `${names.baseUrl} stands without a token, and a login is saved: Claude Code sends that login to the gateway`,
@@ -417,21 +406,11 @@ function shell(scene: Scene, { settings }: View, choice?: Choice): readonly Obst
 
 /** A proxy is asked for loopback addresses too, unless NO_PROXY says otherwise. */
 function proxy({ machine }: Scene, { settings }: View, url: string): readonly Obstacle[] {
-  const found = proxyForHere(url, { ...machine.env, ...settings.env })
-  if (found === undefined) return []
-  const { variable, host, exempt } = found
-  return [
-    {
-      code: 'claude-proxy',
-      message: `${variable} is set: Claude Code asks that proxy for ${host} too`,
-      place: settings.env[variable] === undefined ? 'environment' : settings.path,
-      cure: `Add ${host} to NO_PROXY.`,
-      repair: settingsRepair(
-        ...['NO_PROXY', 'no_proxy'].map((name) => change(inEnv(name), exempt)),
-      ),
-      weight: 'blocks',
-    },
-  ]
+  const env = { ...machine.env, ...settings.env }
+  return proxyObstacles(claudeName, url, env, ({ variable, exempt }) => ({
+    place: settings.env[variable] === undefined ? 'environment' : settings.path,
+    repair: settingsRepair(...['NO_PROXY', 'no_proxy'].map((name) => change(inEnv(name), exempt))),
+  }))
 }
 
 const claudeName = { id: 'claude', label: 'Claude Code' }

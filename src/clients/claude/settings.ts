@@ -1,7 +1,7 @@
 import type { KeyPath } from '../../edits/plan.ts'
-import { type FileText, type Slot, slots } from '../client.ts'
+import { type FileText, type FileTexts, type Slot, slots } from '../client.ts'
 import { readStrictJson, repairToStrictJson } from '../strict-json.ts'
-import { isTable, type Table } from '../texts.ts'
+import { isTable, layersOf, type Table } from '../texts.ts'
 
 /** Names in the settings' `env`, as Claude Code 2.1.197 and 2.1.329 know them (2026-11-21). */
 export const names = {
@@ -147,4 +147,9 @@ function wrongType(root: Table): string | undefined {
     }
   }
   return undefined
+}
+
+/** Whether the client keeps a login of its vendor. */
+export function hasLogin(texts: FileTexts): boolean {
+  return layersOf(texts, 'credentials').some(({ bytes }) => bytes !== null)
 }

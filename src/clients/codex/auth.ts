@@ -4,7 +4,7 @@ import { readStrictJson } from '../strict-json.ts'
 import { isTable, type Table } from '../texts.ts'
 
 /** What Codex makes of its auth.json. */
-export interface CodexAuth {
+interface CodexAuth {
   /** The API key that it sends. */
   readonly usableKey?: string
   /** A key that stands in the file but is not used, because a login wins. */

@@ -1,8 +1,7 @@
 import { Command, type CommandUnknownOpts, type Option } from '@commander-js/extra-typings'
-import { readGateways } from '../../transaction/gateways.ts'
-import type { World } from '../../transaction/record.ts'
 import type { CommandFile } from '../command.ts'
 import { rememberedModels } from '../inventory/model-cache.ts'
+import { gatewaysIfReadable } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 
 /** What can stand in the place of a word. */
@@ -34,10 +33,11 @@ export const command: CommandFile<CompleteRequest> = {
 }
 
 /** Prints a candidate a line, with its description behind a tab; or `:files`. */
-function complete({ platform }: Session, { program, words, typed }: CompleteRequest): number {
+function complete(session: Session, { program, words, typed }: CompleteRequest): number {
+  const { platform } = session
   const completion = completionOf(program, words, typed, {
     models: () => rememberedModels(platform),
-    gateways: () => namesOf(platform),
+    gateways: () => gatewaysIfReadable(session).map(({ name }) => name),
     variables: () => Object.keys(platform.machine.env),
   })
   const lines =
@@ -110,15 +110,6 @@ function argumentsOf(
   const count = behind.filter((word) => !word.startsWith('-')).length
   const next = all[count] ?? (all.at(-1)?.variadic ? all.at(-1) : all[0])
   return next?.name() === 'name' ? known.gateways() : (next?.argChoices ?? [])
-}
-
-/** None where the list cannot be read: nobody can be told behind the Tab key. */
-function namesOf(world: World): readonly string[] {
-  try {
-    return readGateways(world).map(({ name }) => name)
-  } catch {
-    return []
-  }
 }
 
 function beginning(typed: string, words: readonly (string | Candidate)[]): Candidate[] {

@@ -12,6 +12,7 @@ import type { Bytes, FileEdit } from '../../edits/plan.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import { UserError } from '../../errors.ts'
 import type { FileStatus } from '../../platform/platform.ts'
+import { codeOf } from '../../transaction/files.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
@@ -66,14 +67,14 @@ function readConfig(session: Session, file: ConfigFile): Bytes | null {
   try {
     return session.platform.files.read(file.path, maxConfigBytes)
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code
+    const code = codeOf(error)
     if (code === 'ENOENT' || code === 'ENOTDIR' || file.use === 'layer') return null
     throw readFailure(session.showPath(file.path), error)
   }
 }
 
 function readFailure(place: string, error: unknown): UserError {
-  const code = (error as NodeJS.ErrnoException).code
+  const code = codeOf(error)
   if (error instanceof RangeError)
     return new UserError({
       code: 'config-invalid',

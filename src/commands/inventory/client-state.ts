@@ -168,17 +168,11 @@ function whyUnreadable(session: Session, client: Client): string | undefined {
 /** The client of a family that the newest setup was for; undefined: only the files can tell. */
 function setUpAs(client: ClientName, runs: readonly RunRecord[]): string | undefined {
   const newest = runsOf(client, runs).find(({ command }) => command !== 'doctor')
-  const setup = newest && broughtAbout(newest, runs)
+  const end = newest && endOf(newest, runs)
+  if (end === undefined || end.isUndone) return undefined
   const ids = familyIds(client.id)
+  const setup = runs.find(({ id }) => id === end.id)
   return setup?.clients.find((id) => ids.includes(id))
-}
-
-/** The setup that a run has left in force: itself, or what a redo has brought back. */
-function broughtAbout(run: RunRecord, runs: readonly RunRecord[]): RunRecord | undefined {
-  if (run.undoes === undefined) return run
-  const undone = runs.find(({ id }) => id === run.undoes)
-  const again = runs.find(({ id }) => id === undone?.undoes)
-  return again && broughtAbout(again, runs)
 }
 
 /** What a client is set up with; of what another of its family has left, what both share. */

@@ -87,10 +87,7 @@ function reportOf(results: readonly Result[], names: ReadonlyMap<string, string>
 type Result = Extract<Part, { type: 'tool-result' }>
 
 function resultsIn(turn: readonly Message[]): readonly Result[] {
-  const results: Result[] = []
-  for (const { parts } of turn)
-    for (const part of parts) if (part.type === 'tool-result') results.push(part)
-  return results
+  return turn.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-result'))
 }
 
 /** The messages since the model last spoke. */
@@ -101,23 +98,16 @@ function lastTurn(messages: readonly Message[]): readonly Message[] {
 
 /** The last text of a person; clients put notes of their own, each in a tag, before and after it. */
 export function lastUserText(messages: readonly Message[]): string {
-  for (let at = messages.length - 1; at >= 0; at--) {
-    const { role, parts } = messages[at]!
-    if (role !== 'user') continue
-    for (let place = parts.length - 1; place >= 0; place--) {
-      const part = parts[place]!
-      // <system-reminder>, <environment_context>, <environment_details>: no person's <b> or <T>.
-      if (part.type === 'text' && !/^\s*<[a-z]+[-_][a-z_-]+>/.test(part.text)) return part.text
-    }
-  }
-  return ''
+  const texts = messages
+    .filter(({ role }) => role === 'user')
+    .flatMap(({ parts }) => parts.filter((part) => part.type === 'text'))
+  // <system-reminder>, <environment_context>, <environment_details>: no person's <b> or <T>.
+  return texts.findLast(({ text }) => !/^\s*<[a-z]+[-_][a-z_-]+>/.test(text))?.text ?? ''
 }
 
 function toolNames(messages: readonly Message[]): ReadonlyMap<string, string> {
-  const names = new Map<string, string>()
-  for (const message of messages)
-    for (const part of message.parts) if (part.type === 'tool-call') names.set(part.id, part.name)
-  return names
+  const calls = messages.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-call'))
+  return new Map(calls.map(({ id, name }) => [id, name]))
 }
 
 /** The calls that `#call` lines ask for, or what is wrong with them. */

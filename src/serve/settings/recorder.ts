@@ -15,8 +15,11 @@ interface Piece {
 }
 
 /** An answer of the upstream that is being passed on. */
-export interface Followed {
-  add(bytes: Buffer): void
+interface Followed {
+  readonly entry: LogEntry
+  /** Content-Type. */
+  readonly type: string
+  readonly pieces: Piece[]
 }
 
 /**
@@ -26,7 +29,7 @@ export interface Followed {
 export class Recorder {
   readonly #path: string
   readonly #secrets: readonly string[]
-  readonly #followed = new Map<string, { entry: LogEntry; type: string; pieces: Piece[] }>()
+  readonly #followed = new Map<string, Followed>()
   readonly #recorded = new Map<LoggedRequest, RawReply>()
 
   /**
@@ -49,12 +52,15 @@ export class Recorder {
     }
   }
 
-  /** Undefined: of this answer nothing is kept. */
-  follow(entry: LogEntry, headers: NodeJS.Dict<string | string[]>): Followed | undefined {
+  /** Returns what to call with each piece; undefined: of this answer nothing is kept. */
+  follow(
+    entry: LogEntry,
+    headers: NodeJS.Dict<string | string[]>,
+  ): ((bytes: Buffer) => void) | undefined {
     if (entry.protocol === undefined || headers['content-encoding'] !== undefined) return undefined
     const pieces: Piece[] = []
     this.#followed.set(entry.id, { entry, type: String(headers['content-type'] ?? ''), pieces })
-    return { add: (bytes) => void pieces.push({ atMs: performance.now(), bytes }) }
+    return (bytes) => pieces.push({ atMs: performance.now(), bytes })
   }
 
   /** To be called when an answer has ended. */
@@ -65,21 +71,13 @@ export class Recorder {
 
     const size = followed.pieces.reduce((sum, { bytes }) => sum + bytes.length, 0)
     if (size > maxRecordedBytes) return
-    const { entry, type, pieces } = followed
-    const keys = [...this.#secrets, entry.key]
-    this.#recorded.set(request, rawOf({ entry, type, pieces, keys }))
+    const keys = [...this.#secrets, followed.entry.key]
+    this.#recorded.set(request, rawOf(followed, keys))
     writeFileSync(this.#path, recordedText(this.#recorded), { mode: 0o600 })
   }
 }
 
-interface Came {
-  readonly entry: LogEntry
-  readonly type: string
-  readonly pieces: readonly Piece[]
-  readonly keys: readonly string[]
-}
-
-function rawOf({ entry, type, pieces, keys }: Came): RawReply {
+function rawOf({ entry, type, pieces }: Followed, keys: readonly string[]): RawReply {
   const whole = Buffer.concat(pieces.map(({ bytes }) => bytes))
   const text = whole.toString()
   const head = { status: entry.status ?? 200, type, afterMs: Math.round(entry.firstByteMs ?? 0) }
