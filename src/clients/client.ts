@@ -172,7 +172,6 @@ export type Outside = Pick<Platform, 'files' | 'processes' | 'machine'>
 
 export interface BinaryCheck {
   readonly command: string
-  readonly versionArgs: readonly string[]
   /** Versions of the client that our tests run against. */
   readonly testedVersions: readonly string[]
   /**

@@ -1,4 +1,4 @@
-import type { KeyPath } from '../edits/plan.ts'
+import type { KeyChange, KeyPath } from '../edits/plan.ts'
 import type { Machine } from '../platform/platform.ts'
 import type { Choice, ClientName, FileText, FileTexts, Obstacle, Scene } from './client.ts'
 import { pathsOf } from './paths.ts'
@@ -98,6 +98,43 @@ export function otherAddress(
       weight: 'may-block',
     },
   ]
+}
+
+/**
+ * The provider of an earlier setup under another id. For the same address it is the same one under
+ * an old name, and goes; one for another address may be wanted beside the new one.
+ */
+export function formerProvider(
+  { id }: Named,
+  { root }: Choice,
+  found: {
+    readonly providerId: string
+    readonly url: string
+    readonly place: string
+    readonly role: string
+    readonly change: Omit<KeyChange, 'value'>
+    readonly hasKey: boolean
+    /** Where else something of it stands. */
+    readonly beside?: string
+  },
+): Obstacle {
+  const { providerId, url, place, role, change, hasKey, beside } = found
+  const shared = {
+    code: `${id}-former-provider`,
+    message: `the provider ${providerId} is left of an earlier setup, for ${shownUrl(url)}`,
+    place,
+    weight: 'may-block',
+  } as const
+  if (rootOf(url) !== root) {
+    const all = beside === undefined ? 'it' : `it, and ${beside}`
+    return { ...shared, cure: `Nothing to do if you use both; else delete ${all}.` }
+  }
+  return {
+    ...shared,
+    cure: 'Remove it.',
+    repair: { role, changes: [{ ...change, value: undefined }] },
+    needsConsent: `The provider ${providerId} of an earlier setup will be removed${hasKey ? ', with its key' : ''}; rollback brings it back.`,
+  }
 }
 
 /** Code of the folder that a client is started in, which it runs without a question: the role `project-code`. */

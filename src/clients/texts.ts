@@ -77,6 +77,12 @@ export function valueIn(value: ConfigValue | undefined, path: KeyPath): ConfigVa
   )
 }
 
+/** A table below a value; empty for anything else. */
+export function tableIn(value: ConfigValue | undefined, path: KeyPath): Table {
+  const found = valueIn(value, path)
+  return isTable(found) ? found : {}
+}
+
 export function textIn(value: ConfigValue | undefined, path: KeyPath): string | undefined {
   const found = valueIn(value, path)
   return typeof found === 'string' ? found : undefined

@@ -42,6 +42,28 @@ export function clientsArgument(description: string) {
   return new Argument('[clients...]', description).choices(rows.map(({ id }) => id))
 }
 
+/** What is wrong with two clients of one family at once; undefined: each is of its own. */
+export function problemOfTwins(ids: readonly string[]): string | undefined {
+  const named = rows.filter(({ id }) => ids.includes(id))
+  for (const { id, family, label } of named) {
+    const other = named.find((one) => one.family === family && one.id !== id)
+    if (other !== undefined) return `${label} and ${other.label} are two setups of the same file`
+  }
+  return undefined
+}
+
+/**
+ * The clients of these ids, in the order of the list.
+ *
+ * @throws UserError `usage` for two of one family
+ */
+export function oneOfEachFamily(ids: readonly string[]): readonly string[] {
+  const message = problemOfTwins(ids)
+  if (message !== undefined)
+    throw new UserError({ code: 'usage', message, hint: 'Name one of them.' })
+  return rows.map(({ id }) => id).filter((id) => ids.includes(id))
+}
+
 /** The flags of every setup, below those of its own. */
 export function withSetupFlags<Args extends unknown[], Flags extends OptionValues>(
   command: Command<Args, Flags>,
@@ -72,16 +94,12 @@ export interface SetupManner {
   readonly tryClient: boolean
 }
 
+type Switch = 'defaults' | 'keychain' | 'dryRun' | 'yes' | 'tryClient'
+
 /** What the flags of a setup say of it; what is not given is not wanted. */
-export function setupFlags(flags: {
-  readonly defaults?: true | undefined
-  readonly name?: string | undefined
-  readonly keychain?: true | undefined
-  readonly dryRun?: true | undefined
-  readonly yes?: true | undefined
-  readonly verify: boolean
-  readonly tryClient?: true | undefined
-}): SetupManner {
+export function setupFlags(
+  flags: Partial<Record<Switch, true | undefined>> & Pick<SetupManner, 'name' | 'verify'>,
+): SetupManner {
   return {
     defaults: flags.defaults === true,
     name: flags.name,
@@ -105,7 +123,7 @@ export const noGatewayFlags: GatewayFlags = { timeout: defaultTimeoutSeconds }
 export function timeoutOption() {
   return new Option('--timeout <seconds>', 'longest wait for one answer')
     .default(defaultTimeoutSeconds)
-    .argParser(positive('seconds'))
+    .argParser(positiveSeconds)
 }
 
 /** Below the flags of a command that only asks. */
@@ -116,14 +134,12 @@ export function examples(lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`
 }
 
-/** The parser of a flag that takes a number of `unit`, at most a day of seconds. */
-function positive(unit: string): (text: string) => number {
-  return (text) => {
-    const value = Number(text)
-    if (!(value > 0 && value <= 86_400))
-      throw new InvalidArgumentError(`It takes a number of ${unit} above 0, up to 86400.`)
-    return value
-  }
+/** At most a day. */
+function positiveSeconds(text: string): number {
+  const value = Number(text)
+  if (!(value > 0 && value <= 86_400))
+    throw new InvalidArgumentError('It takes a number of seconds above 0, up to 86400.')
+  return value
 }
 
 export function positiveInteger(unit: string): (text: string) => number {

@@ -164,7 +164,6 @@ async function setUp(inside: Session, clients: readonly Client[]): Promise<void>
     command: clients.length === 1 ? clients[0]!.id : 'setup',
     clients: clients.map(({ id }) => id),
     gateway: { timeout: 10 },
-    options: {},
     ...setupFlags({ yes: true, verify: true }),
   })
 }

@@ -1,13 +1,13 @@
 import type { Client } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
-import { noGatewayFlags, setupFlags } from './command.ts'
+import { noGatewayFlags, oneOfEachFamily, problemOfTwins, setupFlags } from './command.ts'
+import { atSaved } from './gateways/saved.ts'
 import { isUsual, settingsNow } from './inventory/client-files.ts'
 import { findInstalled, type Installed } from './inventory/client-program.ts'
 import { shownAddress } from './inventory/client-state.ts'
 import { savedChoices, savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
-import { atSaved, oneOfEachFamily, problemOfTwins } from './setup/request.ts'
 import type { SetupRequest } from './setup/run.ts'
 import { setup } from './setup.ts'
 
@@ -55,7 +55,6 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
     command: ids.length === 1 ? ids[0]! : 'setup',
     clients: ids,
     gateway: noGatewayFlags,
-    options: {},
     ...setupFlags({ verify: true }),
     ...(await askSaved(session)),
   })

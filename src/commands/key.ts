@@ -65,7 +65,6 @@ async function changeKey(session: Session, request: KeyRequest): Promise<number>
       command: 'key',
       clients: affected.map(({ client }) => client.id),
       known: { baseUrl, roots: rootsUsed(affected), name: affected[0]?.name, configured: [] },
-      options: {},
       isKeyOnly: true,
     },
     runs,

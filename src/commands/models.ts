@@ -56,7 +56,7 @@ function sayModels(
   catalog: Catalog,
   uses: ReadonlyMap<string, readonly Use[]>,
 ): void {
-  const speaks = (model: CatalogModel) =>
+  const spoken = (model: CatalogModel) =>
     isChatModel(model) ? protocols.map((name) => spokenWord(model, name)).join(' ') : 'not for chat'
   const chosenFor = ({ id }: CatalogModel) => {
     const full = aliasTarget(catalog, id)
@@ -67,7 +67,7 @@ function sayModels(
   const head = ['MODEL', 'SPEAKS', ...(saysWindow ? ['CONTEXT'] : []), 'CHOSEN FOR']
   const rows = catalog.models.map((model) => [
     model.id,
-    speaks(model),
+    spoken(model),
     ...(saysWindow ? [String(model.contextWindow ?? '')] : []),
     chosenFor(model),
   ])

@@ -6,12 +6,12 @@ import {
   examples,
   type GatewayFlags,
   gatewayCommand,
+  oneOfEachFamily,
   setupFlags,
   withSetupFlags,
 } from './command.ts'
 import type { Session } from './screen/session.ts'
 import { fetchDefaults, spellDefaults, type TeamDefaults } from './setup/defaults.ts'
-import { oneOfEachFamily } from './setup/request.ts'
 import type { SetupRequest } from './setup/run.ts'
 import { setup } from './setup.ts'
 
@@ -67,7 +67,6 @@ async function setUpClients(session: Session, request: ClientsRequest): Promise<
     clients,
     gateway: team === undefined ? asked.gateway : withAddress(asked.gateway, team),
     name: asked.name ?? team?.name,
-    options: {},
     optionsOf: new Map(team?.clients.map(({ id, options }) => [id, options])),
   })
 }

@@ -80,13 +80,17 @@ function gathered(told: readonly Told[]): string[] {
 function describeChange(change: KeyChange, before: ConfigDocument | undefined): string | undefined {
   const key = showKey(change.path)
   const found = before?.get(change.path)
-  // A number is none: `maxOutputTokens`.
+  // A number is none (`maxOutputTokens`), and no kind of login (`auth.selectedType`).
   const isNumber = [change.value, found].every(
     (value) => value === undefined || typeof value === 'number',
   )
+  const last = change.path.at(-1)
+  const isKind = typeof last === 'string' && /type$/i.test(last)
   const isSecret =
     change.isSecret ||
-    (!isNumber && change.path.some((key) => typeof key === 'string' && isSecretName(key)))
+    (!isNumber &&
+      !isKind &&
+      change.path.some((key) => typeof key === 'string' && isSecretName(key)))
 
   // Codex writes `"OPENAI_API_KEY": null` beside a login: that is no key.
   const asFound = (value: ConfigValue | undefined) =>
@@ -96,7 +100,6 @@ function describeChange(change: KeyChange, before: ConfigDocument | undefined): 
 
   const show = (value: ConfigValue) =>
     isSecret && value !== '' ? maskValue(value) : showMasked(value)
-  const last = change.path.at(-1)
   const isText = typeof last === 'object' && typeof last.element === 'string'
   if (value === undefined) return old === undefined ? undefined : `- ${key}`
   if (old === undefined) return isText ? `+ ${key}` : `+ ${key} = ${show(value)}`

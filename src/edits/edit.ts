@@ -1,5 +1,5 @@
 import { UserError } from '../errors.ts'
-import { Conflict, type Dialect, type ParsedText, type Setting } from './dialect.ts'
+import { Conflict, type Content, type Dialect, type ParsedText, type Setting } from './dialect.ts'
 import { memberAt, startOf } from './find.ts'
 import type { Bytes, ConfigValue, KeyChange, KeyPath } from './plan.ts'
 import { removeAll } from './remove.ts'
@@ -87,16 +87,8 @@ function editText(
     if (steps.length === 0) return parsed
 
     const paths = [...changes, ...steps].map(({ path }) => path)
-    return workOn({
-      dialect,
-      start: parsed,
-      place,
-      settings: steps.flatMap(({ path, value }): Setting[] =>
-        value === undefined ? [] : [{ path, content: { value } }],
-      ),
-      removed: steps.filter(({ value }) => value === undefined).map(({ path }) => path),
-      isRight: (root) => matches(root, wanted, paths),
-    })
+    const isRight = (root: ValueTable) => matches(root, wanted, paths)
+    return workOn({ dialect, start: parsed, place, steps, isRight })
   } catch (cause) {
     if (!(cause instanceof Conflict)) throw cause
     throw refusal(dialect, cause, parsed.text, changes, place)
@@ -108,7 +100,7 @@ function stepsTo(
   parsed: ParsedText,
   wanted: ValueTable,
   changes: readonly KeyChange[],
-): readonly WantedKey[] {
+): readonly Step[] {
   const paths = changes.map(({ path }) => upToNewList(parsed.root, path))
 
   const outermost = paths.filter(
@@ -118,6 +110,7 @@ function stepsTo(
   return outermost
     .flatMap((path) => expanded(parsed, path, valueAt(wanted, path)))
     .filter(({ path, value }) => !sameValue(valueAt(parsed.root, path), value))
+    .map(({ path, value }) => ({ path, content: value === undefined ? undefined : { value } }))
 }
 
 /** A list that is not there yet is written as a whole, and so is a table in a list. */
@@ -152,13 +145,17 @@ function expanded(
   ]
 }
 
-/** What is to be written into a text, and what is to go. */
+/** A key that is to have a value, or, without one, is to go. */
+export interface Step {
+  readonly path: KeyPath
+  readonly content: Content | undefined
+}
+
 interface Work {
   readonly dialect: Dialect
   readonly start: ParsedText
   readonly place: string
-  readonly settings: readonly Setting[]
-  readonly removed: readonly KeyPath[]
+  readonly steps: readonly Step[]
   /** The blank line above a table's header goes with it. */
   readonly withBlankLine?: boolean
   /** The verdict on what the independent parser sees in the result. */
@@ -171,7 +168,9 @@ interface Work {
  * @throws Conflict
  */
 export function workOn(work: Work): ParsedText {
-  const { dialect, start, settings, removed } = work
+  const { dialect, start, steps } = work
+  const settings = steps.filter((step): step is Setting => step.content !== undefined)
+  const removed = steps.filter(({ content }) => content === undefined).map(({ path }) => path)
   const names = [...settings.map(({ path }) => path), ...removed].map(showPath).join(', ')
   const reparse = (text: string) => {
     try {

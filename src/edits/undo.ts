@@ -1,6 +1,6 @@
 import { UserError } from '../errors.ts'
-import { Conflict, type Dialect, type ParsedText, type Setting } from './dialect.ts'
-import { refusal, workOn } from './edit.ts'
+import { Conflict, type Dialect, type ParsedText } from './dialect.ts'
+import { refusal, type Step, workOn } from './edit.ts'
 import { sourceAt } from './find.ts'
 import { type Bytes, type KeyPath, sameBytes } from './plan.ts'
 import { revertText, type Versions } from './revert.ts'
@@ -143,12 +143,11 @@ function restoreKeys(undo: Undo): ParsedText {
     dialect,
     start,
     place,
-    settings: left.flatMap(({ path, old: value }): Setting[] => {
-      if (value === undefined) return []
+    steps: left.map(({ path, old: value }): Step => {
+      if (value === undefined) return { path, content: undefined }
       const source = sourceAt(before, path)
-      return [{ path, content: source === undefined ? { value } : { source } }]
+      return { path, content: source === undefined ? { value } : { source } }
     }),
-    removed: left.filter(({ old }) => old === undefined).map(({ path }) => path),
     isRight: (root) => keys.every((key) => isBack(root, key)) && isAllowed(root),
   })
   return withoutEmptied(undo, restored)
@@ -194,8 +193,7 @@ function withoutEmptied({ dialect, texts, keys, place }: Undo, start: ParsedText
       dialect,
       start: parsed,
       place,
-      settings: [],
-      removed: [table],
+      steps: [{ path: table, content: undefined }],
       withBlankLine: !endsWithBlankLine(before.text),
       isRight: (root) => matches(root, expected, [table]),
     })

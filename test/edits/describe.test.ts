@@ -62,6 +62,17 @@ describe('describe', () => {
     expect(describeEdit(edit, options)[1]).not.toContain('sk-secret')
   })
 
+  test('a kind is no secret, whatever it stands below; another text there is', () => {
+    const changes = [
+      { path: ['auth', 'selectedType'], value: 'openai' },
+      { path: ['auth', 'other'], value: 'sk-secret-1111' },
+    ]
+    expect(describeEdit(anEdit('json', null, changes), options).slice(1)).toEqual([
+      '  + auth.selectedType = "openai"',
+      '  + auth.other = ....1111',
+    ])
+  })
+
   test('says created and unchanged', () => {
     const changes = [{ path: ['a'], value: 1n }]
     expect(describeEdit(anEdit('json', null, changes), options)).toEqual([

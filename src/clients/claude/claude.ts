@@ -50,7 +50,6 @@ const demoFiles = {
 const shared = {
   binary: {
     command: 'claude',
-    versionArgs: ['--version'],
     testedVersions: testedVersions(tested),
     pingArgs,
     // Read from its settings too, before its first connection (2.1.197 and 2.1.329, 2026-11-22).

@@ -57,7 +57,6 @@ const windows: WindowHabit = {
 export const codex: ClientModule = {
   binary: {
     command: 'codex',
-    versionArgs: ['--version'],
     testedVersions: testedVersions(tested),
     pingArgs: (prompt) => [
       'exec',

@@ -40,7 +40,6 @@ const names = {
 export const copilot: ClientModule = {
   binary: {
     command: 'copilot',
-    versionArgs: ['--version'],
     testedVersions: ['1.0.102'],
     pingArgs: (prompt) => ['-p', prompt],
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],

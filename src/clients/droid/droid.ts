@@ -67,7 +67,6 @@ const demoFiles = {
 export const droid: ClientModule = {
   binary: {
     command: 'droid',
-    versionArgs: ['--version'],
     testedVersions: testedVersions(tested),
     // Reads only; a refused key ends it with status 1 and nothing but "Exec failed".
     pingArgs: (prompt) => ['exec', prompt],

@@ -1,9 +1,20 @@
-import type { ClientModule } from '../client.ts'
+import type { Machine } from '../../platform/platform.ts'
+import type {
+  ClientModule,
+  ConfigFile,
+  LeftRunning,
+  Look,
+  Obstacle,
+  Outside,
+  Scene,
+} from '../client.ts'
+import { ownFiles } from '../opencode/config.ts'
 import type { Layout } from '../opencode/layout.ts'
 import { clientOf } from '../opencode/module.ts'
 import { reservedIds } from '../opencode/opencode.ts'
-import { leftRunning } from './daemon.ts'
-import { firstStart, startedFile } from './first-start.ts'
+import { pathsOf } from '../paths.ts'
+import { isNewer, livingServer } from '../server.ts'
+import { fileOf, layersOf } from '../texts.ts'
 import tested from './tested.json' with { type: 'json' }
 
 /**
@@ -58,4 +69,79 @@ export const kilo: ClientModule = {
   ...shared,
   files: (machine, look) => [...shared.files(machine, look), ...startedFile(machine, look)],
   inTheWay: (scene, choice) => [...shared.inTheWay(scene, choice), ...firstStart(scene)],
+}
+
+/** What Kilo has left once it was started: the mark of the change that `firstStart` is about. */
+function startedFile(machine: Machine, look: Look): readonly ConfigFile[] {
+  const { join, named } = pathsOf(machine)
+  const folder = join(named('XDG_CONFIG_HOME') ?? join(machine.home, '.config'), 'kilo')
+  const path = join(folder, '.bash-permission-migrated')
+  if (!look.exists(path)) return []
+  return [{ role: 'started', path, format: 'json', holdsSecret: false, use: 'layer' }]
+}
+
+/**
+ * At its first start 7.7.9 takes whoever has a configuration without `permission.bash` for a user of
+ * old, and writes "allow" into it: every command then runs without a question. Someone new is asked,
+ * but for commands that only look. A setup before the first start must not make the difference; an
+ * empty table keeps it away and changes nothing else (2026-11-22).
+ */
+function firstStart({ texts, machine }: Scene): readonly Obstacle[] {
+  const isNew =
+    layersOf(texts, 'started').length === 0 &&
+    pathsOf(machine).named('KILO_CONFIG') === undefined &&
+    ownFiles(texts).every((file) =>
+      Object.keys(file.document?.root ?? {}).every((key) => key === '$schema'),
+    )
+  if (!isNew) return []
+  return [
+    {
+      code: 'kilo-first-start',
+      message:
+        'Kilo was never started here: it would take this configuration for an old one, and let every command run without asking',
+      place: fileOf(texts, 'config').path,
+      cure: 'Start Kilo once before the setup.',
+      repair: { role: 'config', changes: [{ path: ['permission', 'bash'], value: {} }] },
+      weight: 'may-block',
+    },
+  ]
+}
+
+/** In ms; Kilo itself gives the server 6 s. */
+const stopTimeoutMs = 30_000
+
+/**
+ * The server that `kilo daemon start` leaves running. `kilo` and `kilo run` hand what they are asked to
+ * it, and it goes on with the address and the key that it read at its start (7.7.9, 2026-11-22;
+ * 7.0.33 has none).
+ *
+ * Looks at its state file and at whether that process lives; starts nothing. One that started after
+ * auth.json was written holds the key that is there.
+ */
+function leftRunning(world: Outside): LeftRunning | undefined {
+  const { join, named } = pathsOf(world.machine)
+  const { home } = world.machine
+  const stateFolder = named('XDG_STATE_HOME') ?? join(home, '.local', 'state')
+  const dataFolder = named('XDG_DATA_HOME') ?? join(home, '.local', 'share')
+  const state = join(stateFolder, 'kilo', 'daemon.json')
+  const pid = livingServer(world, state)
+  if (pid === undefined || isNewer(world, state, join(dataFolder, 'kilo', 'auth.json'))) {
+    return undefined
+  }
+  return { pid, stopCommand: 'kilo daemon stop', stop: () => stop(world) }
+}
+
+async function stop({ processes, machine }: Outside): Promise<string | undefined> {
+  const command = processes.which('kilo')
+  if (command === undefined) return 'kilo is not in PATH'
+  const { exitStatus, reason } = await processes.run(command, ['daemon', 'stop'], {
+    timeoutMs: stopTimeoutMs,
+    // Not in a project, whose configuration could make it run something.
+    cwd: machine.home,
+    env: machine.env,
+  })
+  if (exitStatus === 0) return undefined
+  return reason === 'timed-out'
+    ? `it did not end within ${stopTimeoutMs / 1000} s`
+    : `kilo ended with status ${exitStatus}`
 }

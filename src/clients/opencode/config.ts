@@ -10,7 +10,8 @@ import {
   type ReadFile,
   readFile,
   type Table,
-  valueIn,
+  tableIn,
+  textIn,
 } from '../texts.ts'
 
 /** The user's own configuration, the weaker file before the stronger. */
@@ -45,11 +46,9 @@ export interface ConfiguredProvider {
 }
 
 export function providerOf(config: Table, id: string | undefined): ConfiguredProvider {
-  const found = id === undefined ? undefined : valueIn(config, ['provider', id])
-  const table = isTable(found) ? found : {}
-  const options = isTable(table['options']) ? table['options'] : {}
-  const url = options['baseURL']
-  return { table, options, url: typeof url === 'string' ? url : undefined }
+  const table = id === undefined ? {} : tableIn(config, ['provider', id])
+  const options = tableIn(table, ['options'])
+  return { table, options, url: textIn(options, ['baseURL']) }
 }
 
 /** The key that a provider would send, and where it stands, as far as files tell. */
@@ -92,5 +91,5 @@ export function readAuth(texts: FileTexts): StrictJson | undefined {
 export function loginOf(texts: FileTexts, id: string): ConfigValue | undefined {
   const read = readAuth(texts)
   const hasLogin = read?.kind === 'object' && Object.hasOwn(read.root, id)
-  return hasLogin ? (read.root[id] as ConfigValue) : undefined
+  return hasLogin ? read.root[id] : undefined
 }

@@ -35,7 +35,6 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
     ...own,
     binary: {
       command: id,
-      versionArgs: ['--version'],
       testedVersions: testedVersions(tested),
       ...binary,
     },

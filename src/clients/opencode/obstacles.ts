@@ -32,7 +32,7 @@ export function inTheWay(layout: Layout, scene: Scene, choice: Choice): readonly
   return [
     ...aroundTheProvider(layout, scene),
     ...otherKey(view, choice),
-    ...hidden(view, [model, smallModel]),
+    ...hiddenByLists(view, [model, smallModel]),
     ...providerInTheWay(view, choice),
     ...formerProviders(view, choice),
     ...overridden(view),
@@ -52,7 +52,7 @@ export function wrongNow(layout: Layout, scene: Scene): readonly Obstacle[] {
         ? [model.slice(providerId.length + 1)]
         : [],
     )
-    found.push(...hidden(view, inUse))
+    found.push(...hiddenByLists(view, inUse))
   }
   if (!isCustom) return found
   return [...found, ...providerWrongNow(view), ...overridden(view)]
@@ -132,7 +132,7 @@ function otherKey(view: View, choice: Choice): readonly Obstacle[] {
 }
 
 /** Lists by which a provider or a model is hidden. In each, the stronger file's list replaces the weaker's. */
-function hidden(
+function hiddenByLists(
   { id, label, scene, config, target, providerId }: View,
   models: readonly string[],
 ): readonly Obstacle[] {

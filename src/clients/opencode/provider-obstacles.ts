@@ -1,5 +1,5 @@
 import type { Choice, Obstacle, Scene } from '../client.ts'
-import { leftoverObstacles, lostVersion, otherAddress } from '../obstacles.ts'
+import { formerProvider, leftoverObstacles, lostVersion, otherAddress } from '../obstacles.ts'
 import { removal } from '../repairs.ts'
 import {
   fileOf,
@@ -9,10 +9,10 @@ import {
   type ReadFile,
   readFile,
   rootOf,
-  shownUrl,
   type Table,
   tableAt,
   textAt,
+  textIn,
 } from '../texts.ts'
 import {
   type ConfiguredProvider,
@@ -187,45 +187,27 @@ function leftovers({ id, label, scene, target, providerId, provider }: View): re
   )
 }
 
-/**
- * The provider of an earlier setup under another id. For the same address it is the same one under
- * an old name, and goes; one for another address may be wanted beside the new one.
- */
-export function formerProviders(
-  { id: client, scene, target, providerId }: View,
-  { root }: Choice,
-): readonly Obstacle[] {
+/** Providers of earlier setups, and their keys. */
+export function formerProviders(view: View, choice: Choice): readonly Obstacle[] {
+  const { id: client, scene, target, providerId } = view
   const auth = readFile(fileOf(scene.texts, 'auth'))
   return Object.entries(tableAt(target, ['provider']) ?? {}).flatMap(([id, table]): Obstacle[] => {
-    const options = isTable(table) ? table['options'] : undefined
-    const url = isTable(options) ? options['baseURL'] : undefined
-    const isAsWeWrite =
-      isTable(table) &&
-      table['npm'] === '@ai-sdk/openai-compatible' &&
-      typeof url === 'string' &&
-      scene.ownRoots.includes(rootOf(url))
+    const url = textIn(table, ['options', 'baseURL'])
+    const isAsWeWrite = textIn(table, ['npm']) === '@ai-sdk/openai-compatible'
     if (id === providerId || !isAsWeWrite) return []
-    const isRenamed = rootOf(url) === root
+    if (url === undefined || !scene.ownRoots.includes(rootOf(url))) return []
+    const path = ['provider', id]
     const hasKey = textAt(auth, [id, 'type']) === 'api'
-    const provider: Obstacle = {
-      code: `${client}-former-provider`,
-      message: `the provider ${id} is left of an earlier setup, for ${shownUrl(url)}`,
-      place: placeOf(target, ['provider', id]),
-      cure: isRenamed
-        ? 'Remove it.'
-        : `Nothing to do if you use both; else delete it, and its entry in ${auth.path}.`,
-      ...(isRenamed
-        ? {
-            repair: {
-              role: 'config',
-              changes: [{ path: ['provider', id], value: undefined, isBound: true }],
-            },
-            needsConsent: `The provider ${id} of an earlier setup will be removed${hasKey ? ', with its key' : ''}; rollback brings it back.`,
-          }
-        : {}),
-      weight: 'may-block',
-    }
-    if (!isRenamed || !hasKey) return [provider]
+    const provider = formerProvider(view, choice, {
+      providerId: id,
+      url,
+      place: placeOf(target, path),
+      role: 'config',
+      change: { path, isBound: true },
+      hasKey,
+      beside: `its entry in ${auth.path}`,
+    })
+    if (provider.repair === undefined || !hasKey) return [provider]
     return [
       provider,
       {

@@ -9,6 +9,8 @@ import {
   type ReadFile,
   readFile,
   type Table,
+  tableIn,
+  textIn,
   valueIn,
 } from '../texts.ts'
 
@@ -71,8 +73,7 @@ export function readPlain(text: FileText): PiFile {
 function readPi(text: FileText, plain: Bytes | null): PiFile {
   const file = { ...readFile(text), role: text.role }
   const read = plain && readStrictJson(plain, { allowsBom: false })
-  if (read?.kind !== 'refused')
-    return { ...file, root: (read?.root ?? {}) as Table, isRepairable: false }
+  if (read?.kind !== 'refused') return { ...file, root: read?.root ?? {}, isRepairable: false }
 
   const original = readStrictJson(text.bytes!, { allowsBom: false })
   const isRepairable = original.kind === 'refused' && original.isRepairable
@@ -148,11 +149,9 @@ export interface PiProvider {
 }
 
 export function providerOf({ root }: PiFile, id: string): PiProvider {
-  const found = valueIn(root, providerPath(id))
-  const table = isTable(found) ? found : {}
-  const url = table['baseUrl']
+  const table = tableIn(root, providerPath(id))
   const list: readonly ConfigValue[] = Array.isArray(table['models']) ? table['models'] : []
-  return { table, url: typeof url === 'string' ? url : undefined, models: list.filter(isTable) }
+  return { table, url: textIn(table, ['baseUrl']), models: list.filter(isTable) }
 }
 
 export function modelOf({ models }: PiProvider, id: string | undefined): Table | undefined {
@@ -169,12 +168,12 @@ export function modelPath(providerId: string, id: string): KeyPath {
 
 /** What pi starts with; absent: the first model that it has a key for. */
 export function startsWith({ root }: PiFile): {
-  readonly providerId: string | undefined
-  readonly model: string | undefined
+  readonly providerId?: string
+  readonly model?: string
 } {
-  const [provider, model] = [root['defaultProvider'], root['defaultModel']]
-  const isSet = typeof provider === 'string' && typeof model === 'string'
-  return { providerId: isSet ? provider : undefined, model: isSet ? model : undefined }
+  const providerId = textIn(root, ['defaultProvider'])
+  const model = textIn(root, ['defaultModel'])
+  return providerId === undefined || model === undefined ? {} : { providerId, model }
 }
 
 /**

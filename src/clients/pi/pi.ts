@@ -62,7 +62,6 @@ const demoFiles = {
 export const pi: ClientModule = {
   binary: {
     command: 'pi',
-    versionArgs: ['--version'],
     testedVersions: testedVersions(tested),
     pingArgs: (prompt) => ['-p', prompt],
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],

@@ -1,8 +1,8 @@
 import type { KeyPath } from '../../edits/plan.ts'
 import type { Choice, Obstacle, Scene } from '../client.ts'
-import { leftoverObstacles, lostVersion, otherAddress } from '../obstacles.ts'
+import { formerProvider, leftoverObstacles, lostVersion, otherAddress } from '../obstacles.ts'
 import { removal } from '../repairs.ts'
-import { isTable, mayNeedNoKey, placeOf, rootOf, shownUrl, tableAt } from '../texts.ts'
+import { mayNeedNoKey, placeOf, rootOf, shownUrl, tableAt, tableIn } from '../texts.ts'
 import {
   modelOf,
   modelPath,
@@ -93,29 +93,28 @@ function authorizingHeaders(
   wanted?: string,
 ): readonly Obstacle[] {
   const key = wanted ?? provider.table['apiKey']
-  const overrides = provider.table['modelOverrides']
   const all = /^(?:authorization|x-api-key|api-key)$/i
   const tables = [
     {
       path: providerPath(providerId),
-      headers: provider.table['headers'],
+      headers: tableIn(provider.table, ['headers']),
       // The others a setup itself makes what they must be.
       names: wanted === undefined ? all : /^authorization$/i,
     },
-    ...provider.models.map(({ id, headers }) => ({
-      path: modelPath(providerId, String(id)),
-      headers,
+    ...provider.models.map((model) => ({
+      path: modelPath(providerId, String(model['id'])),
+      headers: tableIn(model, ['headers']),
       names: all,
     })),
     // They count in 0.87.1, and not in 0.73.1.
-    ...Object.entries(isTable(overrides) ? overrides : {}).map(([id, override]) => ({
+    ...Object.entries(tableIn(provider.table, ['modelOverrides'])).map(([id, override]) => ({
       path: [...providerPath(providerId), 'modelOverrides', id],
-      headers: isTable(override) ? override['headers'] : undefined,
+      headers: tableIn(override, ['headers']),
       names: all,
     })),
   ]
   return tables.flatMap(({ path, headers, names }) =>
-    Object.entries(isTable(headers) ? headers : {})
+    Object.entries(headers)
       .filter(([name, value]) => names.test(name) && value !== key)
       .map(([name]): Obstacle => {
         const what = `header ${name} of ${providerId}`
@@ -183,36 +182,24 @@ function hasVariable(said: string, env: Scene['machine']['env']): boolean {
   return names.length > 0 && names.every((name) => env[name])
 }
 
-/**
- * The provider of an earlier setup under another id. For the same address it is the same one under
- * an old name, and goes; one for another address may be wanted beside the new one.
- */
+/** Providers of earlier setups, each with its key. */
 export function formerProviders(
   { scene, models, providerId }: View,
-  { root }: Choice,
+  choice: Choice,
 ): readonly Obstacle[] {
   return Object.keys(tableAt(models, ['providers']) ?? {}).flatMap((id): Obstacle[] => {
     const { url } = providerOf(models, id)
     if (id === providerId || url === undefined || !scene.ownRoots.includes(rootOf(url))) return []
     const path = providerPath(id)
-    const found = {
-      code: 'pi-former-provider',
-      message: `the provider ${id} is left of an earlier setup, for ${shownUrl(url)}`,
-      place: placeOf(models, path),
-      weight: 'may-block',
-    } as const
-    if (rootOf(url) !== root)
-      return [{ ...found, cure: 'Nothing to do if you use both; else delete it.' }]
     return [
-      {
-        ...found,
-        cure: 'Remove it.',
-        repair: {
-          role: 'models',
-          changes: [{ path, value: undefined, isSecret: true, isBound: true }],
-        },
-        needsConsent: `The provider ${id} of an earlier setup will be removed, with its key; rollback brings it back.`,
-      },
+      formerProvider(piName, choice, {
+        providerId: id,
+        url,
+        place: placeOf(models, path),
+        role: 'models',
+        change: { path, isSecret: true, isBound: true },
+        hasKey: true,
+      }),
     ]
   })
 }

@@ -66,7 +66,6 @@ const demoFiles = {
 export const qwen: ClientModule = {
   binary: {
     command: 'qwen',
-    versionArgs: ['--version'],
     testedVersions: testedVersions(tested),
     pingArgs: (prompt) => [prompt],
     // It is a program of Node: `env` of its settings comes too late for this one.

@@ -76,7 +76,7 @@ function checkInstalled({ client, settings, installed }: Examined): Finding {
       id,
       result: 'warning',
       message: `${label} is installed, but does not tell its version`,
-      cure: `Run it by hand: ${binary.command} ${binary.versionArgs.join(' ')}`,
+      cure: `Run it by hand: ${binary.command} --version`,
     }
   const { testedVersions } = binary
   const isTested = testedVersions.includes(version)

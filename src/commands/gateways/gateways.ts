@@ -17,7 +17,7 @@ import {
 } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { type ClientDefaults, flagsFor, spellDefaults } from '../setup/defaults.ts'
-import { proveSaved } from './check.ts'
+import { proveSaved } from './saved.ts'
 
 interface GatewaysRequest {
   /** Undefined: all are listed. */

@@ -22,7 +22,7 @@ import { isUsual, readClientFiles, settingsNow } from '../inventory/client-files
 import { runsSoFar } from '../inventory/history.ts'
 import { noteProof } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
-import { isAt, keptChoices, modelsOf, optionsFor } from '../setup/keep.ts'
+import { isAt, keptChoices, modelsOf, optionsFor } from '../setup/choose.ts'
 import type { Kept } from '../setup/run.ts'
 
 /** The clients of that program: first the one that it is set up as. */

@@ -10,7 +10,6 @@ import { settleFirst } from '../inventory/history.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import { savedGateway } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { accessToSaved } from './check.ts'
 import {
   clientsCalled,
   pointedAt,
@@ -20,6 +19,7 @@ import {
   tell,
   withMessagesRoot,
 } from './one-run.ts'
+import { accessToSaved } from './saved.ts'
 
 interface RunRequest {
   readonly name: string

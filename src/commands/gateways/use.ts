@@ -7,6 +7,7 @@ import {
   clientsArgument,
   examples,
   type GatewayFlags,
+  oneOfEachFamily,
   type SetupManner,
   setupFlags,
   timeoutOption,
@@ -15,8 +16,8 @@ import { clientsNow, isSetUp, noteLeftOut } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import { savedChoices, savedGateway, savedGateways } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { atSaved, oneOfEachFamily } from '../setup/request.ts'
 import { setup } from '../setup.ts'
+import { atSaved } from './saved.ts'
 
 interface UseRequest extends SetupManner {
   /** Of the gateway; absent: a person is asked. */

@@ -22,7 +22,7 @@ export async function findInstalled(
   const path = processes.which(binary.command)
   if (path === undefined) return undefined
 
-  const { stdout, stderr } = await processes.run(path, binary.versionArgs, {
+  const { stdout, stderr } = await processes.run(path, ['--version'], {
     timeoutMs: versionTimeoutMs,
     // Not in a project, whose configuration could make it run something.
     cwd: machine.home,

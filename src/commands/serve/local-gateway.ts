@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { loadPrograms } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
@@ -103,7 +104,7 @@ export async function runLocalGateway(session: Session, options: ServeOptions): 
       const catalog = upstream === undefined ? { models: models ?? builtInCatalog } : undefined
       return await runBeside(session, gateway, catalog, options.command)
     }
-    await untilAborted(interrupt)
+    if (!interrupt.aborted) await once(interrupt, 'abort')
     return 0
   } finally {
     await gateway.close()
@@ -307,11 +308,4 @@ export function logLine(request: LoggedRequest): string {
   if (fault !== undefined) parts.push(`fault: ${fault}`)
   else if (request.reason !== undefined) parts.push(request.reason)
   return printable(parts.join('  ')).replaceAll('\n', ' ')
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

@@ -18,7 +18,7 @@ import { authorityNotices } from '../inventory/client-program.ts'
 import { sceneOf } from '../inventory/client-state.ts'
 import { isSent, rememberedHeaders } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { lostModels, modelsOf, optionsFor } from './keep.ts'
+import { lostModels, modelsOf, optionsFor } from './choose.ts'
 import type { Heard, ProvenRun } from './run.ts'
 
 /** One client's part of a setup, before anything is written. */

@@ -11,8 +11,14 @@ import { configuredGateways, type FoundGateway, findGateway, type Known } from '
 import { installedVersion } from '../inventory/client-program.ts'
 import { expectNameFor } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
-import { type Asking, canChooseAgain, chooseModels, isDecided } from './choose.ts'
-import { optionsFor, unheard } from './keep.ts'
+import {
+  type Asking,
+  canChooseAgain,
+  chooseModels,
+  isDecided,
+  optionsFor,
+  unheard,
+} from './choose.ts'
 import { isUnserved, type Probed, Probes } from './probes.ts'
 import type { Chosen, Heard, Proof, ProvenRun, SetupRun } from './run.ts'
 
@@ -140,9 +146,9 @@ export async function prove(run: SetupRun, access: GatewayAccess): Promise<Prove
       else chosen.set(asking.client, { models, heard: asking.heard })
     }
 
-    const heard: Heard = { catalog, isListMissing: missing !== undefined, refused: [] }
+    const heard: Heard = { catalog, missing, refused: [] }
     const askings = clients.map((client): Asking => {
-      return { run, access, client, version: versions.get(client), heard, missing, probes }
+      return { run, access, client, version: versions.get(client), heard, probes }
     })
     for (const asking of askings) await choose(asking)
 

@@ -1,4 +1,5 @@
 import type { Client, ModelChoice, SetupOptions } from '../../clients/client.ts'
+import type { UserError } from '../../errors.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { RunRecord } from '../../transaction/record.ts'
 import type { GatewayFlags, SetupManner } from '../command.ts'
@@ -12,7 +13,7 @@ export interface SetupRequest extends SetupManner {
   readonly clients: readonly string[]
   readonly gateway: GatewayFlags
   /** As they were named now. What was chosen before comes from the files. */
-  readonly options: SetupOptions
+  readonly options?: SetupOptions
   /** What was named for one client, by its id, in the place of `options`. */
   readonly optionsOf?: ReadonlyMap<string, SetupOptions>
   /** What is known of the gateway already, and neither looked for nor asked. */
@@ -43,8 +44,8 @@ export interface SetupRun {
 /** What the gateway has said so far. */
 export interface Heard {
   readonly catalog: Catalog | undefined
-  /** It was asked, and has no list that can be read. */
-  readonly isListMissing?: boolean
+  /** Why it has no list that can be read. */
+  readonly missing?: UserError | undefined
   /** Ids that it does not list, and has refused. */
   readonly refused: readonly string[]
 }

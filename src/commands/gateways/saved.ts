@@ -1,14 +1,17 @@
 import { familyRows, loadClients } from '../../clients/list.ts'
+import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { catalogOrError, withoutList } from '../../gateway/catalog.ts'
 import { probe } from '../../gateway/probe.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import { type GatewayAccess, protocols } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
+import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
 import { noteProof, type Proof } from '../inventory/remember-gateway.ts'
 import { keyOf } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
+import type { SetupRequest } from '../setup/run.ts'
 
 /**
  * How a remembered gateway is reached.
@@ -24,6 +27,21 @@ export async function accessToSaved(
   const roots = rootsOf(saved)
   const key = await keyOf(session, saved, timeoutMs)
   return accessTo(session, { baseUrl, roots, key, timeoutMs, caFile, headers, keyHeader })
+}
+
+/** The part of a setup's request that a remembered gateway answers. */
+export async function atSaved(
+  session: Session,
+  saved: SavedGateway,
+  { timeout }: GatewayFlags,
+): Promise<Pick<SetupRequest, 'gateway' | 'name' | 'known'>> {
+  const { name, caFile, allowHttp } = saved
+  const access = await accessToSaved(session, saved, timeout * 1000)
+  return {
+    gateway: compact({ timeout, caFile, allowHttp }),
+    name,
+    known: { ...access, way: access },
+  }
 }
 
 /**
