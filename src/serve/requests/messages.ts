@@ -1,23 +1,9 @@
 import { Place, type Rules } from './place.ts'
-import {
-  asList,
-  asNumber,
-  asObject,
-  asString,
-  contentText,
-  isObject,
-  type JsonObject,
-} from './read.ts'
+import type { JsonObject } from './read.ts'
+import { asList, asNumber, asObject, asString, contentText, isObject } from './read.ts'
 import { anthropicWords, notDone, Refusal } from './refusal.ts'
-import {
-  endsWithResults,
-  type Message,
-  type ModelRequest,
-  type Part,
-  requireMessages,
-  type Tool,
-  type ToolChoice,
-} from './request.ts'
+import type { Message, ModelRequest, Part, Tool, ToolChoice } from './request.ts'
+import { endsWithResults, requireMessages } from './request.ts'
 import { sealOf } from './seal.ts'
 
 const rules: Rules = {

@@ -4,7 +4,7 @@ import { compact } from '../../compact.ts'
 import type { ProtocolName } from '../codecs/codec.ts'
 import { lastUserText, type Script, type Utterance } from '../model/model.ts'
 import { isObject } from '../requests/read.ts'
-import type { ModelRequest } from '../requests/request.ts'
+import { endsWithResults, type ModelRequest } from '../requests/request.ts'
 import { effects, faultSchema } from './fault-spec.ts'
 import type { Fault } from './faults.ts'
 import { accept, choice, count, flag, list, mapping, text } from './schema.ts'
@@ -228,7 +228,7 @@ export class Player {
       text: lastUserText(request.messages),
       model: request.model,
       protocol,
-      afterTool: request.messages.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false,
+      afterTool: endsWithResults(request.messages),
     }
 
     for (const state of this.#rules) {

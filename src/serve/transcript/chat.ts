@@ -1,23 +1,7 @@
-import {
-  asList,
-  asObject,
-  asString,
-  contentText,
-  isObject,
-  type JsonObject,
-  objectsIn,
-} from '../requests/read.ts'
-import {
-  otherPart,
-  type Part,
-  type ProtocolReader,
-  partsIn,
-  type Question,
-  saidUsage,
-  type Turn,
-  textOf,
-  without,
-} from './turns.ts'
+import type { JsonObject } from '../requests/read.ts'
+import { asList, asObject, asString, contentText, isObject, objectsIn } from '../requests/read.ts'
+import type { Part, ProtocolReader, Question, Turn } from './turns.ts'
+import { otherPart, partsIn, saidUsage, textOf, without } from './turns.ts'
 
 /** POST /v1/chat/completions. */
 export const chat: ProtocolReader = { question, answer, assemble }

@@ -1,24 +1,7 @@
-import {
-  asObject,
-  asString,
-  contentText,
-  isObject,
-  type JsonObject,
-  objectsIn,
-} from '../requests/read.ts'
-import {
-  numberAt,
-  offeredTool,
-  otherPart,
-  type Part,
-  type ProtocolReader,
-  partsIn,
-  type Question,
-  type SaidUsage,
-  type Turn,
-  textOf,
-  without,
-} from './turns.ts'
+import type { JsonObject } from '../requests/read.ts'
+import { asObject, asString, contentText, isObject, objectsIn } from '../requests/read.ts'
+import type { Part, ProtocolReader, Question, SaidUsage, Turn } from './turns.ts'
+import { numberAt, offeredTool, otherPart, partsIn, textOf, without } from './turns.ts'
 
 /** POST /v1/messages. */
 export const messages: ProtocolReader = { question, answer, assemble }

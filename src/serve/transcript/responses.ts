@@ -1,23 +1,7 @@
-import {
-  asList,
-  asString,
-  contentText,
-  isObject,
-  type JsonObject,
-  objectsIn,
-} from '../requests/read.ts'
-import {
-  offeredTool,
-  otherPart,
-  type Part,
-  type ProtocolReader,
-  partsIn,
-  type Question,
-  saidUsage,
-  type Turn,
-  textOf,
-  without,
-} from './turns.ts'
+import type { JsonObject } from '../requests/read.ts'
+import { asList, asString, contentText, isObject, objectsIn } from '../requests/read.ts'
+import type { Part, ProtocolReader, Question, Turn } from './turns.ts'
+import { offeredTool, otherPart, partsIn, saidUsage, textOf, without } from './turns.ts'
 
 /** POST /v1/responses. */
 export const responses: ProtocolReader = { question, answer, assemble }
