@@ -91,7 +91,9 @@ function sortOut(
     const old = valueAt(before.root, path)
     const now = valueAt(current.root, path)
     if (sameValue(now, old)) continue
-    if (sameValue(now, valueAt(written.root, path))) keys.push({ path, old })
+    const ours = valueAt(written.root, path)
+    const isAddedTo = isWholeElement(path) && old === undefined && holdsAllOf(now, ours)
+    if (sameValue(now, ours) || isAddedTo) keys.push({ path, old })
     else kept.push(path)
   }
   return { keys: keys.map((key) => wholeElement(before.root, key, kept)), kept }
@@ -111,9 +113,19 @@ function wholeElement(before: ValueTable, key: OurKey, kept: readonly KeyPath[])
   return length === -1 || isKept ? key : { path, old: undefined }
 }
 
+function isWholeElement(path: KeyPath): boolean {
+  return typeof path.at(-1) === 'object'
+}
+
+/** Whether a table is as it was, but for what was added to it. */
+function holdsAllOf(now: Value | undefined, then: Value | undefined): boolean {
+  if (!isValueTable(now) || !isValueTable(then)) return false
+  return Object.entries(then).every(([key, value]) => sameValue(now[key], value))
+}
+
 /** `path`, or, where tables stand there, the paths of their values. */
 function singlePaths(before: ValueTable, written: ValueTable, path: KeyPath): KeyPath[] {
-  if (typeof path.at(-1) === 'object') return [path]
+  if (isWholeElement(path)) return [path]
   const values = [before, written].map((root) => valueAt(root, path))
   if (!values.every((value) => value === undefined || isValueTable(value))) return [path]
   const leaves = values.flatMap((value) => (holdsNothing(value) ? [] : leafPaths(value, path)))

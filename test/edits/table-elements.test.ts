@@ -244,3 +244,20 @@ test('reading: a table of a list and what is in it', () => {
   expect(document.lineOf(setUrl.path)).toBe(4)
   expect(document.get(['models', { element: { id: 'x' } }, 'url'])).toBeUndefined()
 })
+
+test('an element that was put in as one goes with what others have written into it', () => {
+  const whole = { path: ['models', ours], value: { id: 'ours', size: 5 } }
+  const before = bytesOf('{"models": [{"id": "a"}]}')
+  const written = json.edit(before, [whole], 'FILE')
+  const addTo = (text: string) => bytesOf(text.replace(/("size": 5)/, '$1, "name": "Mine"'))
+  const undone = json.undo(
+    { before, written, current: addTo(show(written)!) },
+    [whole.path],
+    'FILE',
+  )
+  expect(undone).toEqual({ bytes: before, kept: [] })
+
+  const changed = bytesOf(show(written)!.replace('"size": 5', '"size": 6'))
+  const held = json.undo({ before, written, current: changed }, [whole.path], 'FILE')
+  expect(held).toEqual({ bytes: changed, kept: [whole.path] })
+})

@@ -24,6 +24,8 @@ export class Ansible {
   readonly #fleet: Fleet
   readonly #folder: string
   readonly #vars: Readonly<Record<string, unknown>>
+  /** Paths by the key that they hold. */
+  readonly #vaults = new Map<string, string>()
 
   /** @param vars what group_vars/all.yml of an operator would say */
   constructor(fleet: Fleet, vars: Readonly<Record<string, unknown>>) {
@@ -44,11 +46,8 @@ export class Ansible {
     } = {},
   ): Promise<Played> {
     const { args = [], hostVars = {} } = options
-    const vault = join(this.#folder, 'vault.yml')
-    writeFileSync(vault, `vault_repoint_key: ${key}\n`)
     const password = ['--vault-password-file', join(this.#folder, 'password')]
-    await this.#run('ansible-vault', ['encrypt', ...password, vault])
-    if (readFileSync(vault, 'utf8').includes(key)) throw new Error('the vault is open')
+    const vault = await this.#vaultOf(key, password)
 
     const hosts = this.#fleet.hosts.map((host) => [
       host,
@@ -60,7 +59,7 @@ export class Ansible {
     const seen = new Set<string>()
     const looking = setInterval(() => {
       for (const line of commandLinesWith(key)) seen.add(line)
-    }, 25)
+    }, 100)
     const { status, output } = await this.#run('ansible-playbook', [
       join(examples, playbook),
       ...['--inventory', inventory, '--extra-vars', `@${vault}`],
@@ -69,6 +68,18 @@ export class Ansible {
     ])
     clearInterval(looking)
     return { status, output, recap: recapOf(output), seen: [...seen] }
+  }
+
+  /** Made once for each key. */
+  async #vaultOf(key: string, password: readonly string[]): Promise<string> {
+    const made = this.#vaults.get(key)
+    if (made !== undefined) return made
+    const vault = join(this.#folder, `vault-${this.#vaults.size}.yml`)
+    writeFileSync(vault, `vault_repoint_key: ${key}\n`)
+    await this.#run('ansible-vault', ['encrypt', ...password, vault])
+    if (readFileSync(vault, 'utf8').includes(key)) throw new Error('the vault is open')
+    this.#vaults.set(key, vault)
+    return vault
   }
 
   #run(command: string, args: readonly string[]) {

@@ -52,11 +52,15 @@ afterAll(async () => {
   await fleet?.end()
 })
 
-function expectPlayed(played: Played, wanted: { changed: number; failed?: readonly string[] }) {
-  const { failed = [] } = wanted
+function expectPlayed(
+  played: Played,
+  wanted: { changed: number; failed?: readonly string[]; hosts?: readonly string[] },
+) {
+  const { failed = [], hosts = fleet.hosts } = wanted
   expect(played.output).not.toContain('sk-canary')
   expect(played.seen).toEqual([])
-  for (const host of fleet.hosts) {
+  expect(Object.keys(played.recap).sort()).toEqual(hosts)
+  for (const host of hosts) {
     const isFailed = failed.includes(host)
     expect(played.recap[host], `${host}\n${played.output}`).toMatchObject({
       failed: isFailed ? 1 : 0,
@@ -64,6 +68,11 @@ function expectPlayed(played: Played, wanted: { changed: number; failed?: readon
     })
   }
   expect(played.status).toBe(failed.length === 0 ? 0 : 2)
+}
+
+/** What a play is told to leave the other hosts alone. */
+function only(...hosts: readonly string[]): string[] {
+  return ['--limit', hosts.join(',')]
 }
 
 test('the first run installs it and sets every user up', async () => {
@@ -87,7 +96,8 @@ test('check mode says what would change, and touches nothing', async () => {
   const config = readFileSync(fleet.homeFile('host2', 'bob', '.codex/config.toml'), 'utf8')
   fleet.put('host2', 'bob', '.codex/config.toml', config.replaceAll(gateway.url, elsewhere))
   const drifted = fleet.snapshot()
-  const { recap, output } = await ansible.play('setup.yml', key, { args: ['--check'] })
+  const args = ['--check', ...only('host1', 'host2')]
+  const { recap, output } = await ansible.play('setup.yml', key, { args })
   expect(recap, output).toMatchObject({ host1: { changed: 0 }, host2: { changed: 1, failed: 0 } })
   expect(fleet.snapshot()).toEqual(drifted)
 })
@@ -96,21 +106,25 @@ test('drift is told by its exit status, and the next run heals it', async () => 
   const played = await ansible.play('drift.yml', key)
   expectPlayed(played, { changed: 0, failed: ['host2'] })
   expect(played.output).toContain(`bob: status 11, it points at ${elsewhere}`)
-  const healed = await ansible.play('setup.yml', key)
+  const hosts = ['host1', 'host2']
+  const args = only(...hosts)
+  const healed = await ansible.play('setup.yml', key, { args })
   expect(healed.recap).toMatchObject({ host1: { changed: 0 }, host2: { changed: 1 } })
-  expectPlayed(await ansible.play('drift.yml', key), { changed: 0 })
+  expectPlayed(await ansible.play('drift.yml', key, { args }), { changed: 0, hosts })
 })
 
 test('a host whose gateway is down fails alone, or is passed over, and nothing is changed', async () => {
   const after = fleet.snapshot()
   const host3 = { repoint_base_url: elsewhere, repoint_flags: ['--allow-http'] }
-  const played = await ansible.play('setup.yml', key, { hostVars: { host3 } })
-  expectPlayed(played, { changed: 0, failed: ['host3'] })
+  const hosts = ['host2', 'host3']
+  const args = only(...hosts)
+  const played = await ansible.play('setup.yml', key, { args, hostVars: { host3 } })
+  expectPlayed(played, { changed: 0, failed: ['host3'], hosts })
   expect(played.output).toContain('alice: status 6')
 
   const tolerant = { ...host3, repoint_tolerated: [6, 7] }
-  const passed = await ansible.play('setup.yml', key, { hostVars: { host3: tolerant } })
-  expectPlayed(passed, { changed: 0 })
+  const passed = await ansible.play('setup.yml', key, { args, hostVars: { host3: tolerant } })
+  expectPlayed(passed, { changed: 0, hosts })
   expect(passed.output).toContain('alice: status 6')
   expect(fleet.snapshot()).toEqual(after)
 })
@@ -118,8 +132,9 @@ test('a host whose gateway is down fails alone, or is passed over, and nothing i
 test('a broken file of one user fails there with its place, and the others are set up', async () => {
   const right = fleet.snapshot()['host4 bob .codex/config.toml']!
   fleet.put('host4', 'bob', '.codex/config.toml', 'model = {{{\n')
-  const played = await ansible.play('setup.yml', key)
-  expectPlayed(played, { changed: 0, failed: ['host4'] })
+  const hosts = ['host3', 'host4']
+  const played = await ansible.play('setup.yml', key, { args: only(...hosts) })
+  expectPlayed(played, { changed: 0, failed: ['host4'], hosts })
   expect(played.output).toMatch(/bob: status 8, .*config\.toml/)
   fleet.put('host4', 'bob', '.codex/config.toml', right.replace(/^\d+ \d+ /, ''))
 })
@@ -163,7 +178,9 @@ test('a host that is killed in the middle is whole after the next run', async ()
     // All files are switched, and the run is not committed.
     KILL_BEFORE: '^rename .*/journal.json',
   })
-  const played = await ansible.play('setup.yml', rotated, { args: ['--limit', 'host1'] })
+  const hosts = ['host1']
+  const args = only(...hosts)
+  const played = await ansible.play('setup.yml', rotated, { args })
   expect(played.recap, played.output).toMatchObject({ host1: { failed: 1 } })
   for (const user of ['alice', 'bob'] as const)
     expect(existsSync(fleet.homeFile('host1', user, '.local/state/repoint/journal.json'))).toBe(
@@ -171,8 +188,8 @@ test('a host that is killed in the middle is whole after the next run', async ()
     )
   await fleet.stop('host1')
   await fleet.start('host1')
-  expectPlayed(await ansible.play('setup.yml', rotated), { changed: 2 })
-  expectPlayed(await ansible.play('setup.yml', rotated), { changed: 0 })
-  expectPlayed(await ansible.play('rollback.yml', rotated), { changed: 1 })
+  expectPlayed(await ansible.play('setup.yml', rotated, { args }), { changed: 2, hosts })
+  expectPlayed(await ansible.play('setup.yml', rotated, { args }), { changed: 0, hosts })
+  expectPlayed(await ansible.play('rollback.yml', rotated, { args }), { changed: 1, hosts })
   expect(fleet.snapshot()).toEqual(before)
 })
