@@ -45,8 +45,8 @@ import { findTarget, readIfThere, refuseAsRoot, type TargetFile } from './target
 interface Restoring {
   readonly undoes: string
   /** The run's files as they were recorded, by path: modes and owners come from there. */
-  readonly files?: ReadonlyMap<string, RecordedFile>
-  readonly dropFolders?: readonly string[]
+  readonly files: ReadonlyMap<string, RecordedFile>
+  readonly dropFolders: readonly string[]
 }
 
 /** One edit that changes something, and where. */
@@ -228,7 +228,7 @@ function changeOf(world: World, edit: FileEdit, restoring: Restoring | undefined
     })
 
   refuseReadOnlyMark(world, edit, target)
-  const mode = modeAfter(edit, target.status, restoring?.files?.get(edit.path))
+  const mode = modeAfter(edit, target.status, restoring?.files.get(edit.path))
   refuseMask(world, edit, target, mode)
   return { edit, target, mode }
 }
@@ -392,7 +392,7 @@ function recordedFile(
 ): RecordedFile {
   const { status, realPath } = target
   const { client, path, format, scope, holdsSecret, changes, before, after } = edit
-  const original = restoring?.files?.get(path)?.before
+  const original = restoring?.files.get(path)?.before
   const owner = status ?? original ?? { uid: -1, gid: -1 }
   return {
     client,

@@ -22,9 +22,9 @@ import {
   type World,
 } from './record.ts'
 import {
+  contentsOf,
   findState,
   nextRunId,
-  readBlob,
   readRunDocument,
   recordNames,
   removeUnnamedBlobs,
@@ -118,9 +118,7 @@ function restoreJournal(world: World, paths: StatePaths): Settled | undefined {
       return lookAt(world, file, tempOf(document, file))
     })
     const back = goingBack(run.files, found)
-    const copies = new Map(
-      back.map((file) => [file, file.before && readBlob(world, file.before.sha256)]),
-    )
+    const copies = new Map(back.map((file) => [file, contentsOf(world, file.before)]))
 
     for (const file of back.toReversed()) {
       place = file.path
@@ -188,11 +186,10 @@ function leadsElsewhere({ files, machine }: World, { path, realPath }: RecordedF
  */
 function goingBack(files: readonly RecordedFile[], found: readonly FoundFile[]): RecordedFile[] {
   return files.filter((file, index) => {
-    const own = files.flatMap((one, at) => (one.client === file.client ? [at] : []))
-    const changed = own.filter((at) => found[at] === 'changed')
-    if (changed.length === 0) return true
-    const isTowardsGateway = files[own[0] ?? 0]?.holdsSecret === true
-    return isTowardsGateway && index > Math.max(...changed)
+    const isOwn = (one: RecordedFile) => one.client === file.client
+    const changed = files.findLastIndex((one, at) => isOwn(one) && found[at] === 'changed')
+    const isTowardsGateway = files.find(isOwn)?.holdsSecret === true
+    return changed < 0 || (isTowardsGateway && index > changed)
   })
 }
 

@@ -125,10 +125,7 @@ function heldBack(
 /** Whether an undo has left our keys in a file as a run had found them. */
 function isAsBefore(world: World, { before, scope, ...file }: RecordedFile, led: RecordedFile) {
   if (scope === 'whole') return before?.sha256 === led.after?.sha256
-  const [old, now] = [before, led.after].map((version) => {
-    const bytes = copyOf(world, version)
-    return bytes && parsed(file, bytes)
-  })
+  const [old, now] = [before, led.after].map((version) => parsed(file, copyOf(world, version)))
   return file.keys.every((key) => isDeepStrictEqual(old?.get(key), now?.get(key)))
 }
 

@@ -172,10 +172,15 @@ export function readBlob(world: World, sha256: string): Bytes {
   })
 }
 
+/** The contents of a recorded version; null: there was no file. @throws as `readBlob` does */
+export function contentsOf(world: World, version: FileVersion | null): Bytes | null {
+  return version && readBlob(world, version.sha256)
+}
+
 /** A version of a file as far as there is one: a copy that is gone proves nothing. */
 export function copyOf(world: World, version: FileVersion | null): Bytes | null {
   try {
-    return version && readBlob(world, version.sha256)
+    return contentsOf(world, version)
   } catch (error) {
     if (error instanceof UserError) return null
     throw error

@@ -7,7 +7,7 @@ import { plainPath, samePath, startsWith } from '../edits/values.ts'
 import { UserError } from '../errors.ts'
 import { fileFailure, sha256Of, shownPath } from './files.ts'
 import type { RecordedFile, World } from './record.ts'
-import { readBlob } from './state.ts'
+import { contentsOf } from './state.ts'
 import { findTarget, readIfThere } from './target.ts'
 
 /** One file led back, before it is known what becomes of its client's others. */
@@ -134,11 +134,11 @@ export function undoFile(
     note,
     isLogin = false,
   }: LedBack = force
-    ? { after: target.before && readBlob(world, target.before.sha256), kept: [] }
+    ? { after: contentsOf(world, target.before), kept: [] }
     : foldBack(world, steps, current.bytes, options)
 
-  const documentNow = current.bytes && parsed(target, current.bytes)
-  const documentAfter = after && parsed(target, after)
+  const documentNow = parsed(target, current.bytes)
+  const documentAfter = parsed(target, after)
   const isGone = current.bytes === null && newest.after !== null
   const gone = isGone && !force ? boundKeys : []
   const changed = boundKeys.filter((bound) => kept.some((key) => startsWith(key, bound)))
@@ -208,7 +208,7 @@ function foldBack(
   // As long as nobody came between two runs, only the last copy matters.
   const untouched = untouchedSteps(steps, current)
   const last = steps[untouched - 1]?.file
-  let after = last ? last.before && readBlob(world, last.before.sha256) : current
+  let after = last ? contentsOf(world, last.before) : current
   let kept: readonly KeyPath[] = []
   let note: string | undefined
   let isLogin = false
@@ -262,14 +262,14 @@ function asLeft(
   bytes: Bytes | null,
 ): Bytes | null {
   if ((!isBehindGap && !stands) || older.after === null) return bytes
-  const written = readBlob(world, older.after.sha256)
+  const written = contentsOf(world, older.after)
   if (newer.before === null) return stands && bytes === null ? written : bytes
   const [now, then, between, healed] = [
     bytes,
     written,
-    readBlob(world, newer.before.sha256),
-    newer.after && readBlob(world, newer.after.sha256),
-  ].map((one) => (one === null ? undefined : parsed(older, one)))
+    contentsOf(world, newer.before),
+    contentsOf(world, newer.after),
+  ].map((one) => parsed(older, one))
   if (bytes === null || !now || !then || !between) return bytes
 
   if (older.scope === 'whole') {
@@ -306,10 +306,10 @@ function keysThatStay(
   after: Bytes | null,
   kept: readonly KeyPath[],
 ): readonly KeyPath[] {
-  const before = target.before && readBlob(world, target.before.sha256)
+  const before = contentsOf(world, target.before)
   if (target.scope === 'whole') return before && after && sameBytes(before, after) ? [] : kept
-  const documentAfter = after && parsed(target, after)
-  const documentBefore = before && parsed(target, before)
+  const documentAfter = parsed(target, after)
+  const documentBefore = parsed(target, before)
   return kept.filter((key) => !isDeepStrictEqual(documentAfter?.get(key), documentBefore?.get(key)))
 }
 
@@ -327,7 +327,7 @@ function addressGone(
   keys: readonly KeyPath[],
 ): UndoneFile['addressGone'] {
   if (keys.length === 0) return 'no'
-  const before = target.before && parsed(target, readBlob(world, target.before.sha256))
+  const before = parsed(target, contentsOf(world, target.before))
   return keys.some((key) => before?.get(key) !== undefined) ? 'with-older' : 'yes'
 }
 
@@ -354,14 +354,14 @@ function undoStep(
 ): LedBack {
   const now = sha256OrNull(current)
   if (now === (file.after?.sha256 ?? null))
-    return { after: file.before && readBlob(world, file.before.sha256), kept: [] }
+    return { after: contentsOf(world, file.before), kept: [] }
   if (current === null) return file.before ? deletedSince : { after: null, kept: [] }
   // A run that was cut off came no further than to here.
   if (now === file.before?.sha256) return { after: current, kept: [] }
 
   const versions: FileVersions = {
-    before: file.before && readBlob(world, file.before.sha256),
-    written: file.after && readBlob(world, file.after.sha256),
+    before: contentsOf(world, file.before),
+    written: contentsOf(world, file.after),
     current,
   }
   if (file.scope === 'whole') return undoWhole(file, versions)
@@ -415,8 +415,8 @@ function keysOfSharedTables(
   versions: FileVersions,
   after: Bytes | null,
 ): readonly KeyPath[] {
-  const before = versions.before && parsed(file, versions.before)
-  const documentAfter = after && parsed(file, after)
+  const before = parsed(file, versions.before)
+  const documentAfter = parsed(file, after)
   return file.keys.filter((key) => {
     const table = key.slice(0, -1)
     const isOurs = table.length > 0 && before?.get(table) === undefined
@@ -427,10 +427,9 @@ function keysOfSharedTables(
 
 /** A login made since the run must not be replaced by an older one. */
 function undoWhole(file: RecordedFile, { before, written, current }: FileVersions): LedBack {
-  const isOnlyReformatted =
-    written !== null &&
-    isDeepStrictEqual(parsed(file, current)?.root, parsed(file, written)?.root ?? NaN)
-  if (isOnlyReformatted) return { after: before, kept: [] }
+  const ours = parsed(file, written)
+  if (ours && isDeepStrictEqual(parsed(file, current)?.root, ours.root))
+    return { after: before, kept: [] }
   return {
     after: current,
     kept: file.keys,
@@ -438,13 +437,13 @@ function undoWhole(file: RecordedFile, { before, written, current }: FileVersion
   }
 }
 
-/** Undefined: what stands there is no document of the format, as a file before us may have been. */
+/** Undefined: there is no document of the format, as a file before us may have been none. */
 export function parsed(
   { format, path }: Pick<RecordedFile, 'format' | 'path'>,
-  bytes: Bytes,
+  bytes: Bytes | null,
 ): ConfigDocument | undefined {
   try {
-    return formatOf(format).read(bytes, path)
+    return bytes === null ? undefined : formatOf(format).read(bytes, path)
   } catch (error) {
     if (error instanceof UserError) return undefined
     throw error

@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import type { ConfigValue, KeyChange } from '../../src/edits/plan.ts'
+import type { Bytes, ConfigValue, KeyChange } from '../../src/edits/plan.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 
 const json = formatOf('json')
@@ -130,7 +130,10 @@ describe('json undo', () => {
     set('provider.gateway', { npm: 'n', models: { m: {} } }),
   ]
   const paths = changes.map((change) => change.path)
-  const written = json.edit(bytesOf(before), changes, 'x')
+  let written: Bytes
+  beforeAll(() => {
+    written = json.edit(bytesOf(before), changes, 'x')
+  })
   const undo = (current: string) => {
     const undone = json.undo(
       { before: bytesOf(before), written, current: bytesOf(current) },

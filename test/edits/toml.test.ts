@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import type { ConfigValue, KeyChange } from '../../src/edits/plan.ts'
+import type { Bytes, ConfigValue, KeyChange } from '../../src/edits/plan.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 
 const toml = formatOf('toml')
@@ -165,7 +165,10 @@ describe('toml undo', () => {
     set('model_providers.gateway.base_url', 'https://gw.example/v1'),
   ]
   const paths = changes.map((change) => change.path)
-  const written = toml.edit(bytesOf(before), changes, 'x')
+  let written: Bytes
+  beforeAll(() => {
+    written = toml.edit(bytesOf(before), changes, 'x')
+  })
   const undo = (current: string) => {
     const undone = toml.undo(
       { before: bytesOf(before), written, current: bytesOf(current) },

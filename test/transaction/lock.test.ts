@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { UserError } from '../../src/errors.ts'
 import type { Processes } from '../../src/platform/platform.ts'
 import { withLock } from '../../src/transaction/lock.ts'
 import type { World } from '../../src/transaction/record.ts'
@@ -25,6 +26,16 @@ function aLock() {
     writeFileSync(`${paths.lock}/${name}`, '')
   }
   return { world, paths, holders, held, leftovers: () => readdirSync(paths.folder).sort() }
+}
+
+function failureOf(work: () => unknown): UserError {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof UserError) return error
+    throw error
+  }
+  throw new Error('it did not fail')
 }
 
 function as(world: World, processes: Partial<Processes>): World {
@@ -154,6 +165,104 @@ describe('lock', () => {
     expect(withLock(windows, paths, () => 'done')).toBe('done')
     held(nameOf(world, 999_999, 'x'))
     expect(withLock(windows, paths, () => 'done')).toBe('done')
+  })
+
+  test('on a file system that calls a folder with something in it by another name works as well', () => {
+    for (const code of ['ENOTEMPTY', 'EEXIST', 'EACCES']) {
+      const { world, paths, held } = aLock()
+      held(nameOf(world, 999_999, 'x'))
+      const other = withCalls(world, {
+        rename: (from, to) => {
+          if (holdersAt(to)) throw Object.assign(new Error(), { code })
+          world.files.rename(from, to)
+        },
+      })
+      expect(withLock(other, paths, () => 'done')).toBe('done')
+    }
+  })
+
+  test('a folder that may not be renamed or read is told by its cause, with nothing left', () => {
+    for (const [call, code] of [
+      ['rename', 'EACCES'],
+      ['rename', 'EPERM'],
+      ['rename', 'EIO'],
+      ['readdir', 'EIO'],
+    ] as const) {
+      const { world, paths, held, leftovers } = aLock()
+      if (call === 'readdir') held(nameOf(world, 1, world.processes.startTime(1) ?? ''))
+      const failing = withCalls(world, {
+        [call]: (path: string, to: string) => {
+          if (call === 'readdir' && path !== paths.lock) return world.files.readdir(path)
+          if (call === 'rename' && to !== paths.lock) return world.files.rename(path, to)
+          throw Object.assign(new Error(code), { code })
+        },
+      })
+      expect(() => withLock(failing, paths, () => {})).toThrow(
+        code === 'EIO' ? 'repoint/lock cannot be read or written (EIO)' : 'permission denied',
+      )
+      expect(leftovers()).toEqual(call === 'readdir' ? ['blobs', 'lock'] : ['blobs'])
+    }
+  })
+
+  test('of ours that could not be given back is taken again, but for one of an unknown start', () => {
+    const { world, paths, held } = aLock()
+    const { pid } = world.processes
+    held(nameOf(world, pid, world.processes.startTime(pid) ?? '', 1))
+    expect(withLock(world, paths, () => 'done')).toBe('done')
+    const unknown = as(world, { startTime: () => '' })
+    held(nameOf(world, pid, '', 1))
+    expect(() => withLock(unknown, paths, () => {})).toThrow(`at work: process ${pid}`)
+  })
+
+  test('of a process of unknown start counts as alive while there is one of its number', () => {
+    for (const [then, now] of [
+      ['', '17'],
+      ['17', ''],
+    ] as const) {
+      const { world, paths, held } = aLock()
+      held(nameOf(world, 1, then))
+      const here = as(world, { startTime: (pid) => (pid === 1 ? now : 'ours') })
+      expect(() => withLock(here, paths, () => {})).toThrow('at work: process 1')
+    }
+  })
+
+  test('of another machine is over after ten minutes, and names it until then', () => {
+    const { world, paths, held, holders } = aLock()
+    held(['99', 'x', world.processes.bootId(), 'other%2C%20place', '1000000'].join(','))
+    const at = (ms: number) => ({ ...world, clock: { now: () => new Date(1_000_000 + ms) } })
+    expect(() => withLock(at(599_999), paths, () => {})).toThrow('process 99 on other, place')
+    expect(holders()).toHaveLength(1)
+    expect(withLock(at(600_000), paths, () => 'done')).toBe('done')
+  })
+
+  test.each(['1,x,y,z', 'x1,a,b,c,2', '1,a,b,c,2x', '1,a,b,c,d', '1,%,b,c,2'])(
+    'whose holder is called %s is left alone',
+    (name) => {
+      const { world, paths, held, holders } = aLock()
+      held(name)
+      const error = failureOf(() => withLock(world, paths, () => {}))
+      expect(error.message).toBe('Another run of repoint is at work')
+      expect(error.hint).toContain('delete ~/.local/state/repoint/lock')
+      expect(holders()).toEqual([name])
+    },
+  )
+
+  test('only what dead runs left is swept up, and only what has our names', () => {
+    const { world, paths, leftovers } = aLock()
+    const names = ['lock-1-0123456789ab', 'lock-2-0123456789ab', 'lock-3-0123456789ab']
+    const holders = [nameOf(world, 1, world.processes.startTime(1) ?? ''), 'unknown', undefined]
+    for (const [index, name] of names.entries()) {
+      mkdirSync(`${paths.folder}/${name}`)
+      const holder = holders[index]
+      if (holder) writeFileSync(`${paths.folder}/${name}/${holder}`, '')
+    }
+    const odd = ['my-lock-1-0123456789ab', 'lock-1-0123456789abc']
+    for (const name of odd) {
+      mkdirSync(`${paths.folder}/${name}`)
+      writeFileSync(`${paths.folder}/${name}/${nameOf(world, 999_999, 'x')}`, '')
+    }
+    withLock(world, paths, () => {})
+    expect(leftovers()).toEqual(['blobs', ...names, ...odd].sort())
   })
 
   test('what a killed waiting run left is swept up', () => {

@@ -116,6 +116,42 @@ describe('where runs in between are not recorded any more', () => {
   })
 })
 
+describe('a whole file of ours', () => {
+  test('that was led back by hand to an earlier run goes on from there, and nothing is said', () => {
+    const home = aHome(codexPair)
+    setUp(home, [authEdit(sourceIn(home), 'sk-first')])
+    const first = home.text(auth)
+    setUp(home, [authEdit(sourceIn(home), 'sk-second')])
+    home.put(auth, first)
+    const { files } = rollBack(home, toOriginal)
+    expect(home.text(auth)).toBe(oldLogin)
+    expect([files[0]?.kept, files[0]?.note]).toEqual([[], undefined])
+  })
+
+  test('that was changed since names our keys once, whichever runs wrote them', () => {
+    const home = aHome(codexPair)
+    setUp(home, [authEdit(sourceIn(home), 'sk-first')])
+    setUp(home, [authEdit(sourceIn(home), 'sk-second')])
+    home.put(auth, newerLogin)
+    const { files } = rollBack(home, toOriginal)
+    expect(home.text(auth)).toBe(newerLogin)
+    expect([files[0]?.kept, files[0]?.note?.includes('by a login')]).toEqual([
+      [['OPENAI_API_KEY']],
+      true,
+    ])
+  })
+
+  test('that is no document any more is left, and what was none before it comes back', () => {
+    const home = aHome({ [auth]: 'none' })
+    setUp(home, [authEdit(sourceIn(home))])
+    home.put(auth, 'broken')
+    expect(rollBack(home).files[0]?.kept).toEqual([['OPENAI_API_KEY']])
+    expect(home.text(auth)).toBe('broken')
+    rollBack(home, { force: true })
+    expect(home.text(auth)).toBe('none')
+  })
+})
+
 describe('a run that changed a mode alone', () => {
   function closed(home: Home, name: string, mode = 0o600) {
     const edit = keysEdit(sourceIn(home), name, [])
@@ -197,6 +233,16 @@ describe('tables of ours that others have put something into', () => {
     append(alone, config, '\n[tui]\nx = 1\n')
     expect(rollBack(alone, { keepsTablesOf: ['codex'] }).files[0]?.kept).toEqual([])
     expect(alone.text(config)).not.toContain('gateway')
+  })
+
+  test('keep nothing beside them in a file that is ours', () => {
+    const home = aHome()
+    shared(home)
+    expect(rollBack(home, { keepsTablesOf: ['codex'] }).files[0]?.kept).toEqual([
+      [...table, 'name'],
+      [...table, 'requires_openai_auth'],
+    ])
+    expect(home.text(config)).not.toContain('model =')
   })
 
   test('keep nothing that a table of the user’s held before us', () => {
