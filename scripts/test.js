@@ -48,7 +48,12 @@ const needs = {
 const core = ['test/platform', 'test/gateway/http', 'test/scenarios/clients.test.ts']
 
 /** Beside these what the newest Node may do otherwise than all before it. */
-const newest = [...core, 'test/commands', 'test/scenarios', 'test/serve']
+const newest = [
+  ...core,
+  'test/serve',
+  'test/commands/serve.test.ts',
+  ...['terminal', 'run', 'as-root'].map((name) => `test/scenarios/${name}.test.ts`),
+]
 
 const [suite = 'unit', ...args] = process.argv.slice(2)
 const isBuilt = start([process.execPath, 'scripts/build.js', '--if-older']) === 0
