@@ -43,9 +43,8 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
         case 'thinking-delta':
           return told.summary ? placed('reasoning_summary_text.delta', { delta: event.text }) : ''
         case 'text-delta':
-          return isRefusal(output.last)
-            ? placed('refusal.delta', { delta: event.text })
-            : placed('output_text.delta', { delta: event.text, logprobs: [] })
+          if (isRefusal(output.last)) return placed('refusal.delta', { delta: event.text })
+          return textFrame(event.text)
         case 'tool-call-delta':
           return placed(`${callEvent()}.delta`, { delta: event.text })
         case 'thinking-end': {
@@ -86,6 +85,21 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
       ...(type === 'thinking' ? { summary_index: 0 } : {}),
       ...members,
     })
+  }
+
+  /** The most frequent one by far: written out, it takes half of the time. */
+  function textFrame(delta: string): string {
+    const type = 'response.output_text.delta'
+    const data = {
+      type,
+      sequence_number: sequence++,
+      item_id: itemId(),
+      output_index: index(),
+      content_index: 0,
+      delta,
+      logprobs: [],
+    }
+    return sseFrame(data, type)
   }
 
   function itemFrame(stage: 'added' | 'done'): string {

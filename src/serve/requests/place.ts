@@ -10,16 +10,23 @@ export type Rules = Readonly<Record<string, Rule>>
 export class Place {
   readonly value: unknown
   readonly #words: Words
-  readonly #path: Path
+  readonly #names: Path
+  readonly #outer: Place | undefined
 
-  constructor(value: unknown, words: Words, path: Path = []) {
+  /** @param names of where it stands within `outer`, or within the body */
+  constructor(value: unknown, words: Words, names: Path = [], outer?: Place) {
     this.value = value
     this.#words = words
-    this.#path = path
+    this.#names = names
+    this.#outer = outer
   }
 
   get where(): string {
-    return this.#words.where(this.#path)
+    return this.#words.where(this.#path())
+  }
+
+  #path(): Path {
+    return this.#outer === undefined ? this.#names : [...this.#outer.#path(), ...this.#names]
   }
 
   /** Null counts as absent. */
@@ -29,17 +36,17 @@ export class Place {
 
   /** A member of this object. */
   at(name: string): Place {
-    return new Place(this.object()[name], this.#words, [...this.#path, name])
+    return new Place(this.object()[name], this.#words, [name], this)
   }
 
   /** The same, absent where this is no object. */
   maybe(name: string): Place {
-    return new Place(asObject(this.value)[name], this.#words, [...this.#path, name])
+    return new Place(asObject(this.value)[name], this.#words, [name], this)
   }
 
   /** This under a further name: messages puts the type of a block into its path. */
   as(name: string): Place {
-    return new Place(this.value, this.#words, [...this.#path, name])
+    return new Place(this.value, this.#words, [name], this)
   }
 
   object(): JsonObject {
@@ -51,7 +58,7 @@ export class Place {
   list(): readonly Place[] {
     if (this.isAbsent) return []
     if (!Array.isArray(this.value)) throw this.wrongKind({ kind: 'array' })
-    return this.value.map((entry, index) => new Place(entry, this.#words, [...this.#path, index]))
+    return this.value.map((entry, index) => new Place(entry, this.#words, [index], this))
   }
 
   string(): string {
