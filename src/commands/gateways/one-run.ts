@@ -114,13 +114,11 @@ export async function withMessagesRoot(
   saved: SavedGateway,
 ): Promise<Target> {
   const { access, catalog } = target
-  const { client, models } = chosenFor(session, clients, target)
   const { messages } = access.roots
-  const isKnown =
-    saved.proven?.protocol === 'messages' ||
-    messages !== access.baseUrl ||
-    settingsNow(session, client)?.root === messages
-  if (isKnown || protocolOf(client, models) !== 'messages') return target
+  if (saved.proven?.protocol === 'messages' || messages !== access.baseUrl) return target
+  const { client, models } = chosenFor(session, clients, target)
+  if (protocolOf(client, models) !== 'messages') return target
+  if (settingsNow(session, client)?.root === messages) return target
 
   const finder = new GatewayFinder(access)
   const proof = { protocol: 'messages', model: models.probeModel } as const
