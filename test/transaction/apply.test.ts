@@ -12,25 +12,17 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { ErrorCode, FilesState, UserError } from '../../src/errors.ts'
+import type { ErrorCode, FilesState } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { listRuns, stateFolder } from '../../src/transaction/state.ts'
 import { aPairPlan, aPlan, authEdit, bytesOf, configEdit, keysEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { failureOf } from '../support/runs.ts'
 import { notAsRoot, sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const oldAuth = '{"tokens": {"access_token": "old-login"}}\n'
 const oldConfig = '# mine\nmodel = "gpt-5.5"\n\n[mcp_servers.a]\ncommand = "x"\n'
 const oldPair = { '.codex/auth.json': oldAuth, '.codex/config.toml': oldConfig }
-
-function failureOf(work: () => unknown): UserError {
-  try {
-    work()
-  } catch (error) {
-    return error as UserError
-  }
-  throw new Error('it did not fail')
-}
 
 function expectFailure(work: () => unknown, code: ErrorCode, files: FilesState = 'unchanged') {
   const error = failureOf(work)

@@ -1,6 +1,5 @@
 import { chmodSync, chownSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { UserError } from '../../src/errors.ts'
 import type { Files } from '../../src/platform/platform.ts'
 import { applyPlan, checkTargets } from '../../src/transaction/apply.ts'
 import type { World } from '../../src/transaction/record.ts'
@@ -17,21 +16,13 @@ import {
   settingsEdit,
 } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { failureOf } from '../support/runs.ts'
 import { notAsRoot, sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const auth = '.codex/auth.json'
 const config = '.codex/config.toml'
 const pair = { [auth]: '{"tokens": {"access_token": "old-login"}}\n', [config]: 'model = "old"\n' }
 const isRoot = process.getuid?.() === 0
-
-function failureOf(work: () => unknown): UserError {
-  try {
-    work()
-  } catch (error) {
-    return error as UserError
-  }
-  throw new Error('it did not fail')
-}
 
 function fail(code: string): never {
   throw Object.assign(new Error(code), { code })
@@ -129,7 +120,7 @@ describe('a run that fails while it switches', () => {
         throw new Error('ours')
       },
     })
-    expect(failureOf(() => set(home, faulty)).message).toBe('ours')
+    expect(() => set(home, faulty)).toThrow(/^ours$/)
   })
 })
 

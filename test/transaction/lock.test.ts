@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { UserError } from '../../src/errors.ts'
 import type { Processes } from '../../src/platform/platform.ts'
 import { withLock } from '../../src/transaction/lock.ts'
 import type { World } from '../../src/transaction/record.ts'
 import { openState } from '../../src/transaction/state.ts'
 import { aHome } from '../support/home.ts'
+import { failureOf } from '../support/runs.ts'
 import { withCalls, worldIn } from '../support/world.ts'
 
 function aLock() {
@@ -26,16 +26,6 @@ function aLock() {
     writeFileSync(`${paths.lock}/${name}`, '')
   }
   return { world, paths, holders, held, leftovers: () => readdirSync(paths.folder).sort() }
-}
-
-function failureOf(work: () => unknown): UserError {
-  try {
-    work()
-  } catch (error) {
-    if (error instanceof UserError) return error
-    throw error
-  }
-  throw new Error('it did not fail')
 }
 
 function as(world: World, processes: Partial<Processes>): World {

@@ -7,6 +7,7 @@ import { applyPlan, checkTargets } from '../../src/transaction/apply.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { aPairPlan, aPlan, canaryKey, configEdit, settingsEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { failureOf } from '../support/runs.ts'
 import { notAsRoot, sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -209,16 +210,6 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
 })
 
 describe.runIf(isRoot)('a file that cannot be replaced', () => {
-  function failureOf(work: () => unknown): UserError {
-    try {
-      work()
-    } catch (error) {
-      if (error instanceof UserError) return error
-      throw error
-    }
-    throw new Error('it did not fail')
-  }
-
   test('since it is mounted by itself: the cause and the cure are named', ({ skip }) => {
     const home = aHome({ '.codex/config.toml': 'model = "x"\n', 'source.toml': 'model = "x"\n' })
     const path = home.at('.codex/config.toml')

@@ -1,6 +1,5 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { UserError } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { applyForget } from '../../src/transaction/forget.ts'
 import type { World } from '../../src/transaction/record.ts'
@@ -9,6 +8,7 @@ import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { listRuns, stateFolder } from '../../src/transaction/state.ts'
 import { aPairPlan, aPlan, settingsEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { failureOf } from '../support/runs.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const oldAuth = '{"tokens": {"access_token": "old-login"}}\n'
@@ -20,16 +20,6 @@ class Killed extends Error {}
 
 function state(home: Home): string {
   return stateFolder(worldIn(home).machine)
-}
-
-function failureOf(work: () => unknown): UserError {
-  try {
-    work()
-  } catch (error) {
-    if (error instanceof UserError) return error
-    throw error
-  }
-  throw new Error('it did not fail')
 }
 
 describe('recovery', () => {

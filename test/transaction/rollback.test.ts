@@ -12,10 +12,11 @@ import type { Plan } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
-import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
+import { planRollback } from '../../src/transaction/rollback.ts'
 import { readBlob, stateFolder } from '../../src/transaction/state.ts'
 import { aPairPlan, aPlan, authEdit, configEdit, keysEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { rollBack } from '../support/runs.ts'
 import { sourceIn, worldIn } from '../support/world.ts'
 
 const oldAuth = '{"tokens": {"access_token": "old-login"}}\n'
@@ -35,12 +36,6 @@ function bound(plan: Plan): Plan {
     changes: edit.changes.map((change) => ({ ...change, isBound: true })),
   }))
   return { ...plan, edits }
-}
-
-function rollBack(home: Home, options: Parameters<typeof planRollback>[1] = {}) {
-  const plan = planRollback(worldIn(home), options)
-  if (!plan) throw new Error('there is nothing to undo')
-  return { ...plan, applied: applyRollback(worldIn(home), plan) }
 }
 
 function codeOf(work: () => unknown): string {

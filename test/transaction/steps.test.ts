@@ -1,18 +1,11 @@
 import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { FileEdit, KeyChange } from '../../src/edits/plan.ts'
+import type { KeyChange } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
-import { applyPlan } from '../../src/transaction/apply.ts'
-import {
-  applyRollback,
-  earlierVersions,
-  planRollback,
-  type RollbackOptions,
-} from '../../src/transaction/rollback.ts'
+import { applyRollback, earlierVersions, planRollback } from '../../src/transaction/rollback.ts'
 import {
   aPairPlan,
-  aPlan,
   authEdit,
   configEdit,
   keysEdit,
@@ -20,6 +13,7 @@ import {
   settingsEdit,
 } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { rollBack, setUp } from '../support/runs.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const settings = '.claude/settings.json'
@@ -30,24 +24,12 @@ const newerLogin = '{"tokens": {"access_token": "newer-login"}}\n'
 const codexPair = { [auth]: oldLogin, [config]: 'model = "gpt-5.5"\n' }
 const toOriginal = { original: true }
 
-function setUp(home: Home, edits: readonly FileEdit[], world = worldIn(home)) {
-  const { run } = applyPlan(world, aPlan(edits))
-  if (!run) throw new Error('nothing was changed')
-  return run
-}
-
 function setKeys(home: Home, name: string, changes: readonly KeyChange[]) {
   return setUp(home, [keysEdit(sourceIn(home), name, changes)])
 }
 
 function setModel(home: Home, model: string, name = config) {
   return setKeys(home, name, [{ path: ['model'], value: model }])
-}
-
-function rollBack(home: Home, options: RollbackOptions = {}) {
-  const plan = planRollback(worldIn(home), options)
-  if (!plan) throw new Error('there is nothing to undo')
-  return { ...plan, applied: applyRollback(worldIn(home), plan) }
 }
 
 /** As pruning does it: runs between others are not recorded any more. */

@@ -1,16 +1,9 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { FileEdit } from '../../src/edits/plan.ts'
-import { applyPlan } from '../../src/transaction/apply.ts'
-import {
-  applyRollback,
-  planRollback,
-  type RollbackOptions,
-} from '../../src/transaction/rollback.ts'
+import { planRollback, type RollbackOptions } from '../../src/transaction/rollback.ts'
 import {
   aPairPlan,
-  aPlan,
   authEdit,
   configEdit,
   keysEdit,
@@ -18,6 +11,7 @@ import {
   settingsEdit,
 } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { rollBack, setUp } from '../support/runs.ts'
 import { sourceIn, worldIn } from '../support/world.ts'
 
 const chatGptLogin = '{"tokens": {"access_token": "old-login"}}\n'
@@ -26,21 +20,8 @@ const config = 'model = "gpt-5.5"\n'
 const codexPair = { '.codex/auth.json': chatGptLogin, '.codex/config.toml': config }
 const settings = '{\n  "model": "opus"\n}\n'
 
-function setUp(home: Home, edits: readonly FileEdit[]) {
-  const { run } = applyPlan(worldIn(home), aPlan(edits))
-  if (!run) throw new Error('nothing was changed')
-  return run
-}
-
 function setUpCodex(home: Home, key?: string) {
   return setUp(home, aPairPlan(sourceIn(home), key).edits)
-}
-
-function rollBack(home: Home, options: RollbackOptions = {}) {
-  const plan = planRollback(worldIn(home), options)
-  if (!plan) throw new Error('there is nothing to undo')
-  applyRollback(worldIn(home), plan)
-  return plan
 }
 
 function replace(home: Home, name: string, old: string, text: string): string {

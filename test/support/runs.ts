@@ -1,0 +1,37 @@
+import type { FileEdit } from '../../src/edits/plan.ts'
+import { UserError } from '../../src/errors.ts'
+import { applyPlan } from '../../src/transaction/apply.ts'
+import type { RunRecord } from '../../src/transaction/record.ts'
+import {
+  applyRollback,
+  planRollback,
+  type RollbackOptions,
+} from '../../src/transaction/rollback.ts'
+import { aPlan } from './a-plan.ts'
+import type { Home } from './home.ts'
+import { worldIn } from './world.ts'
+
+/** Carries the edits out, which have to change something. */
+export function setUp(home: Home, edits: readonly FileEdit[], world = worldIn(home)): RunRecord {
+  const { run } = applyPlan(world, aPlan(edits))
+  if (!run) throw new Error('nothing was changed')
+  return run
+}
+
+/** Undoes what there has to be to undo. */
+export function rollBack(home: Home, options: RollbackOptions = {}) {
+  const plan = planRollback(worldIn(home), options)
+  if (!plan) throw new Error('there is nothing to undo')
+  return { ...plan, applied: applyRollback(worldIn(home), plan) }
+}
+
+/** What a person is told; anything but a UserError passes. */
+export function failureOf(work: () => unknown): UserError {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof UserError) return error
+    throw error
+  }
+  throw new Error('it did not fail')
+}
