@@ -2,14 +2,14 @@ import type { ClientName } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
+import { type AddressOptions, normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { type HeaderSources, readHeader, withAsked } from '../gateway/input/header.ts'
 import { cleanKey, maxKeyBytes } from '../gateway/input/key.ts'
 import { assumedRoots } from '../gateway/roots.ts'
 import type { GatewayAccess, Roots } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { RunRecord } from '../transaction/record.ts'
-import type { GatewayFlags } from './command.ts'
+import type { GatewayFlags, SetupFlags } from './command.ts'
 import { settingsNow } from './inventory/client-files.ts'
 import { isAtOwnRoot, placeOf, runsOf } from './inventory/client-state.ts'
 import { knownGateway } from './inventory/remember-gateway.ts'
@@ -55,6 +55,8 @@ export interface FoundGateway {
   readonly isKeyInUse: boolean
 }
 
+type AddressFlags = GatewayFlags & Pick<SetupFlags, 'messagesUrl'>
+
 interface Sourced {
   readonly value: string
   readonly notices: readonly Notice[]
@@ -69,7 +71,7 @@ interface Sourced {
  */
 export async function findGateway(
   session: Session,
-  flags: GatewayFlags,
+  flags: AddressFlags,
   known: Known = {},
 ): Promise<FoundGateway> {
   const asked = (flags.header ?? []).map((text) => readHeader(text, headerSources(session)))
@@ -104,14 +106,14 @@ export async function findGateway(
  */
 function rootsAt(
   session: Session,
-  { messagesUrl, allowHttp }: GatewayFlags,
+  { messagesUrl, allowHttp }: AddressFlags,
   known: Known,
   baseUrl: string,
 ): Roots {
   const roots = known.roots ?? savedRoots(session, baseUrl) ?? assumedRoots(baseUrl)
   if (messagesUrl === undefined) return roots
 
-  const messages = messagesRootIn(messagesUrl, allowHttp === true)
+  const messages = messagesRootIn(messagesUrl, { allowHttp })
   const { origin } = new URL(baseUrl)
   if (new URL(messages).origin === origin) return { ...roots, messages }
   throw new UserError({
@@ -122,9 +124,9 @@ function rootsAt(
 }
 
 /** @throws UserError `usage` */
-function messagesRootIn(text: string, allowHttp: boolean): string {
+function messagesRootIn(text: string, allowed: AddressOptions): string {
   try {
-    return normaliseBaseUrl(text, { allowHttp }).baseUrl
+    return normaliseBaseUrl(text, allowed).baseUrl
   } catch (error) {
     if (!(error instanceof UserError)) throw error
     throw new UserError({
@@ -165,7 +167,7 @@ export async function configuredGateways(
 async function findBaseUrl(session: Session, flags: GatewayFlags, known: Known): Promise<Sourced> {
   const { ask, machine } = session.platform
   const clean = (text: string, isAsked = false): Sourced => {
-    const { baseUrl, notices } = normaliseBaseUrl(text, { allowHttp: flags.allowHttp === true })
+    const { baseUrl, notices } = normaliseBaseUrl(text, flags)
     return { value: baseUrl, notices, isAsked }
   }
   if (known.baseUrl !== undefined) return { value: known.baseUrl, notices: [], isAsked: false }

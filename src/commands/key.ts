@@ -5,41 +5,33 @@ import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import type { ProtocolName, Roots } from '../gateway/types.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import {
-  type CommandFile,
   clientsArgument,
+  commandOf,
   examples,
+  type FlagsOf,
   type GatewayFlags,
   gatewayCommand,
-  type SetupManner,
-  setupFlags,
 } from './command.ts'
 import { clientsNow, isSetUp, noteLeftOut, type Place, placeOf } from './inventory/client-state.ts'
 import { gatewayOf as savedName } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 import { begin, setup } from './setup.ts'
 
-interface KeyRequest extends SetupManner {
-  /** Ids of clients; none: all that use the gateway. */
-  readonly clients: readonly string[]
-  readonly gateway: GatewayFlags
+function define() {
+  return gatewayCommand('key')
+    .description('take a new key, prove it, and switch it in every client of the gateway')
+    .addArgument(clientsArgument('only these clients'))
+    .option('--messages-url <url>', 'root of the messages protocol, where it has its own')
+    .option('--keychain', "keep the remembered key in the system's keychain")
+    .option('--dry-run', 'prove and show everything, change nothing')
+    .option('--yes', 'accept everything that would be asked')
+    .option('--no-verify', 'leave the network alone')
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', '\nAddress, models and every other choice stay as they are.')
+    .addHelpText('after', examples(['repoint key', 'repoint key codex --key-stdin --yes < key']))
 }
 
-export const command: CommandFile<KeyRequest> = {
-  run: changeKey,
-  define: (run) =>
-    gatewayCommand('key')
-      .description('take a new key, prove it, and switch it in every client of the gateway')
-      .addArgument(clientsArgument('only these clients'))
-      .option('--messages-url <url>', 'root of the messages protocol, where it has its own')
-      .option('--keychain', "keep the remembered key in the system's keychain")
-      .option('--dry-run', 'prove and show everything, change nothing')
-      .option('--yes', 'accept everything that would be asked')
-      .option('--no-verify', 'leave the network alone')
-      .option('--json', 'print one JSON document')
-      .addHelpText('after', '\nAddress, models and every other choice stay as they are.')
-      .addHelpText('after', examples(['repoint key', 'repoint key codex --key-stdin --yes < key']))
-      .action((clients, flags) => run({ ...setupFlags(flags), clients, gateway: flags })),
-}
+export const command = commandOf(define, changeKey)
 
 /** A client that repoint has set up, and where. */
 interface User extends Place {
@@ -50,19 +42,22 @@ interface User extends Place {
 }
 
 /** Switches the key of a gateway in the clients that use it, in one run. Returns the exit status. */
-async function changeKey(session: Session, request: KeyRequest): Promise<number> {
+async function changeKey(
+  session: Session,
+  ids: readonly string[],
+  flags: FlagsOf<typeof define>,
+): Promise<number> {
   const runs = begin(session)
-  const users = usersNamed(await usersNow(session, runs), request.clients)
-  const baseUrl = await gatewayOf(session, users, request.gateway)
+  const users = usersNamed(await usersNow(session, runs), ids)
+  const baseUrl = await gatewayOf(session, users, flags)
   const affected = users.filter((one) => one.baseUrl === baseUrl)
-  if (request.clients.length === 0)
-    await noteLeftOut(session, runs, (setup) => setup.baseUrl === baseUrl)
+  if (ids.length === 0) await noteLeftOut(session, runs, (setup) => setup.baseUrl === baseUrl)
 
   return setup(
     session,
     {
-      ...request,
       command: 'key',
+      flags,
       clients: affected.map(({ client }) => client.id),
       known: { baseUrl, roots: rootsUsed(affected), name: affected[0]?.name, configured: [] },
       isKeyOnly: true,
@@ -127,7 +122,7 @@ async function gatewayOf(
 
   const named = baseUrl ?? session.platform.machine.env['REPOINT_BASE_URL']
   if (named) {
-    const wanted = normaliseBaseUrl(named, { allowHttp: allowHttp === true }).baseUrl
+    const wanted = normaliseBaseUrl(named, { allowHttp }).baseUrl
     if (urls.includes(wanted)) return wanted
     throw new UserError({
       code: 'usage',

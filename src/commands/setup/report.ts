@@ -33,7 +33,7 @@ export function reportDryRun({ session, request }: ProvenRun, plan: Plan): void 
     roots: plan.roots,
     model: plan.model,
     files: plan.edits.map((edit) => fileDocument(session, edit)),
-    verified: { before: request.verify, after: null },
+    verified: { before: request.flags.verify, after: null },
     warnings: session.notices,
     next: [],
   })
@@ -52,7 +52,7 @@ export interface SetupResult {
 
 export function reportSetup({ session, request }: ProvenRun, result: SetupResult): void {
   const { plan, applied, tried, isProvenBefore, next } = result
-  const { verify } = request
+  const { verify } = request.flags
   if (applied.run === undefined) session.say('Everything is already so; nothing was changed.')
   else {
     const proof = verify ? 'and proven: key, address and model work' : 'not verified'
