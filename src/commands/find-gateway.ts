@@ -1,7 +1,7 @@
 import type { ClientName } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
-import { UserError } from '../errors.ts'
+import { resultOf, UserError } from '../errors.ts'
 import { type AddressOptions, normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { type HeaderSources, readHeader, withAsked } from '../gateway/input/header.ts'
 import { cleanKey, maxKeyBytes } from '../gateway/input/key.ts'
@@ -125,16 +125,13 @@ function rootsAt(
 
 /** @throws UserError `usage` */
 function messagesRootIn(text: string, allowed: AddressOptions): string {
-  try {
-    return normaliseBaseUrl(text, allowed).baseUrl
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error
-    throw new UserError({
-      code: 'usage',
-      message: `--messages-url cannot be used: ${error.message}`,
-      hint: 'Give it like this: --messages-url https://gateway.example/anthropic.',
-    })
-  }
+  const found = resultOf(() => normaliseBaseUrl(text, allowed))
+  if (!(found instanceof UserError)) return found.baseUrl
+  throw new UserError({
+    code: 'usage',
+    message: `--messages-url cannot be used: ${found.message}`,
+    hint: 'Give it like this: --messages-url https://gateway.example/anthropic.',
+  })
 }
 
 /** A gateway, asked from this machine until the command is interrupted. */
@@ -297,12 +294,8 @@ function asText(bytes: Uint8Array): string {
 
 /** What a question says of an answer; the answer itself may hold a secret. */
 function problemOf(session: Session, check: () => unknown): true | string {
-  try {
-    check()
-    return true
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error
-    const { message, hintAtPrompt } = error
-    return session.forPeople(hintAtPrompt === undefined ? message : `${message}. ${hintAtPrompt}`)
-  }
+  const problem = resultOf(check)
+  if (!(problem instanceof UserError)) return true
+  const { message, hintAtPrompt } = problem
+  return session.forPeople(hintAtPrompt === undefined ? message : `${message}. ${hintAtPrompt}`)
 }

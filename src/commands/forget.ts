@@ -1,5 +1,5 @@
 import { Command, Option } from '@commander-js/extra-typings'
-import { UserError } from '../errors.ts'
+import { resultOf, UserError } from '../errors.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
 import { changeGateways, removeGateways, type SavedGateway } from '../transaction/gateways.ts'
 import { commandOf, examples, type FlagsOf, noFlags, positiveInteger } from './command.ts'
@@ -98,12 +98,10 @@ function gatewaysToForget(
 ): readonly SavedGateway[] | undefined {
   if (name !== undefined) return [savedGateway(session, name)]
   if (!all) return []
-  try {
-    return savedGateways(session)
-  } catch (error) {
-    if (error instanceof UserError && error.code === 'record-damaged') return undefined
-    throw error
-  }
+  const saved = resultOf(() => savedGateways(session))
+  if (!(saved instanceof UserError)) return saved
+  if (saved.code === 'record-damaged') return undefined
+  throw saved
 }
 
 function showGateways(session: Session, gateways: readonly SavedGateway[] | undefined): void {

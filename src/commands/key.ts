@@ -1,8 +1,8 @@
-import { type Client, protocolOf } from '../clients/client.ts'
+import { protocolOf } from '../clients/client.ts'
 import { rowOf } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
-import type { ProtocolName, Roots } from '../gateway/types.ts'
+import type { Roots } from '../gateway/types.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import {
   clientsArgument,
@@ -12,8 +12,7 @@ import {
   type GatewayFlags,
   gatewayCommand,
 } from './command.ts'
-import { clientsNow, isSetUp, noteLeftOut, type Place, placeOf } from './inventory/client-state.ts'
-import { gatewayOf as savedName } from './inventory/saved-gateways.ts'
+import { type ClientNow, clientsNow, noteLeftOut, type Place } from './inventory/client-state.ts'
 import type { Session } from './screen/session.ts'
 import { begin, setup } from './setup.ts'
 
@@ -34,11 +33,8 @@ function define() {
 export const command = commandOf(define, changeKey)
 
 /** A client that repoint has set up, and where. */
-interface User extends Place {
-  readonly client: Client
-  readonly protocol: ProtocolName
-  /** What the gateway is remembered as. */
-  readonly name: string | undefined
+interface User extends ClientNow {
+  readonly place: Place
 }
 
 /** Switches the key of a gateway in the clients that use it, in one run. Returns the exit status. */
@@ -50,7 +46,7 @@ async function changeKey(
   const runs = begin(session)
   const users = usersNamed(await usersNow(session, runs), ids)
   const baseUrl = await gatewayOf(session, users, flags)
-  const affected = users.filter((one) => one.baseUrl === baseUrl)
+  const affected = users.filter(({ place }) => place.baseUrl === baseUrl)
   if (ids.length === 0) await noteLeftOut(session, runs, (setup) => setup.baseUrl === baseUrl)
 
   return setup(
@@ -59,7 +55,7 @@ async function changeKey(
       command: 'key',
       flags,
       clients: affected.map(({ client }) => client.id),
-      known: { baseUrl, roots: rootsUsed(affected), name: affected[0]?.name, configured: [] },
+      known: { baseUrl, roots: rootsUsed(affected), name: affected[0]?.gateway, configured: [] },
       isKeyOnly: true,
     },
     runs,
@@ -67,12 +63,9 @@ async function changeKey(
 }
 
 async function usersNow(session: Session, runs: readonly RunRecord[]): Promise<readonly User[]> {
-  const users = (await clientsNow(session, runs)).flatMap(({ client, settings }): User[] => {
-    const place = placeOf(session, client, settings, runs)
-    const protocol = protocolOf(client, settings)
-    if (place === undefined || !isSetUp(client, settings, runs)) return []
-    return [{ client, protocol, name: savedName(session, client, settings), ...place }]
-  })
+  const users = (await clientsNow(session, runs)).filter(
+    (one): one is User => one.isSetUp && one.place !== undefined,
+  )
   if (users.length > 0) return users
   throw new UserError({
     code: 'usage',
@@ -84,7 +77,9 @@ async function usersNow(session: Session, runs: readonly RunRecord[]): Promise<r
 /** Each root as a client has it that speaks the protocol. */
 function rootsUsed(users: readonly User[]): Roots | undefined {
   const rootsFor = (isMessages: boolean) =>
-    users.find(({ protocol }) => (protocol === 'messages') === isMessages)?.roots
+    users.find(
+      ({ client, settings }) => (protocolOf(client, settings) === 'messages') === isMessages,
+    )?.place.roots
   const [chat, messages] = [rootsFor(false), rootsFor(true)]
   const any = chat ?? messages
   return any && { chat: any.chat, messages: (messages ?? any).messages }
@@ -114,9 +109,9 @@ async function gatewayOf(
   users: readonly User[],
   { baseUrl, allowHttp }: GatewayFlags,
 ): Promise<string> {
-  const urls = [...new Set(users.map((one) => one.baseUrl))]
+  const urls = [...new Set(users.map(({ place }) => place.baseUrl))]
   const describe = (url: string) => {
-    const ofUrl = users.filter((one) => one.baseUrl === url)
+    const ofUrl = users.filter(({ place }) => place.baseUrl === url)
     return `${url} (${ofUrl.map(({ client }) => client.label).join(', ')})`
   }
 

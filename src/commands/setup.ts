@@ -27,7 +27,7 @@ import type { Session } from './screen/session.ts'
 import { keptChoices, namedOptions } from './setup/choose.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
 import { findProvenGateway } from './setup/prove.ts'
-import { reportDryRun, reportSetup, showDrafts } from './setup/report.ts'
+import { reportSetup, showDrafts } from './setup/report.ts'
 import type { ProvenRun, SetupRequest, SetupRun } from './setup/run.ts'
 
 export function commandFor(row: ClientRow): ListedCommand {
@@ -101,7 +101,7 @@ export async function setup(
   session.showNotices('note')
   session.notice(...consents)
   if (flags.dryRun) {
-    reportDryRun(run, plan)
+    reportSetup(run, plan, { tried: [], isProvenBefore: flags.verify, next: [] })
     return 0
   }
 
@@ -142,7 +142,7 @@ export async function setup(
   if (isLeftToClients) rememberGateway(session, remembered)
   const advice = clients.map(({ restartAdvice }) => restartAdvice)
   const next = applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : []
-  reportSetup(run, { plan, applied, tried, isProvenBefore, next })
+  reportSetup(run, plan, { applied, tried, isProvenBefore, next })
   return 0
 }
 

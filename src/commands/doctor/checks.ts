@@ -1,7 +1,7 @@
 import { type FileText, isCovered, type ModelChoice, protocolOf } from '../../clients/client.ts'
 import { listing } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
-import { type ErrorCode, exitStatus, UserError } from '../../errors.ts'
+import { type ErrorCode, exitStatus, resultOf, UserError } from '../../errors.ts'
 import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
 import { openAhead } from '../../gateway/http/request.ts'
@@ -337,11 +337,9 @@ function choiceOf(
 ): ModelChoice {
   const version = installed?.version
   if (!(answer instanceof UserError)) return client.choose(answer, options, version)
-  try {
-    return client.choose(undefined, options, version)
-  } catch (error) {
-    throw error instanceof UserError ? answer : error
-  }
+  const choice = resultOf(() => client.choose(undefined, options, version))
+  if (choice instanceof UserError) throw answer
+  return choice
 }
 
 /** A clock that is further off than this fails certificates and signed requests, in ms. */

@@ -5,11 +5,10 @@ import { headerDocument, shownHeader } from '../../gateway/input/header.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { commandOf, examples, type FlagsOf, timeoutOption } from '../command.ts'
-import { clientsNow, configuredOptions } from '../inventory/client-state.ts'
+import { clientsNow } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import {
   isUsedBy,
-  nameOf,
   savedGateway,
   savedGateways,
   shownKey,
@@ -56,7 +55,7 @@ async function listGateways(
   settleFirst(session)
   if (exported !== undefined) return exportDefaults(session, exported)
   const saved = savedGateways(session)
-  const users = await usersOf(session, saved)
+  const users = await usersNow(session)
   const checked: Checked = check ? await checkAll(session, saved, timeout) : new Map()
   const all = check ? savedGateways(session) : saved
 
@@ -88,12 +87,10 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
   const { name, baseUrl } = saved
   const { messages } = rootsOf(saved)
   const messagesUrl = messages === baseUrl ? undefined : messages
-  const runs = runsSoFar(session)
-  const users = (await clientsNow(session, runs)).filter(({ client, settings }) =>
+  const users = (await clientsNow(session, runsSoFar(session))).filter(({ client, settings }) =>
     isUsedBy(saved, client, settings),
   )
-  const clients = users.map(({ client, settings }): ClientDefaults => {
-    const options = configuredOptions(client, settings, runs)
+  const clients = users.map(({ client, options }): ClientDefaults => {
     return { id: client.id, options, flags: flagsFor(rowOf(client.id), options) }
   })
   session.platform.terminal.out(
@@ -103,15 +100,10 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
 }
 
 /** The ids of the clients that point at each gateway, by its name. */
-async function usersOf(
-  session: Session,
-  all: readonly SavedGateway[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
+async function usersNow(session: Session): Promise<ReadonlyMap<string, readonly string[]>> {
   const users = new Map<string, string[]>()
-  for (const { client, settings } of await clientsNow(session, runsSoFar(session))) {
-    const name = nameOf(all, client, settings)
-    if (name !== undefined) users.set(name, [...(users.get(name) ?? []), client.id])
-  }
+  for (const { client, gateway } of await clientsNow(session, runsSoFar(session)))
+    if (gateway !== undefined) users.set(gateway, [...(users.get(gateway) ?? []), client.id])
   return users
 }
 

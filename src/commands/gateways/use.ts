@@ -10,7 +10,7 @@ import {
   oneOfEachFamily,
   timeoutOption,
 } from '../command.ts'
-import { clientsNow, isSetUp, noteLeftOut } from '../inventory/client-state.ts'
+import { clientsNow, noteLeftOut } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import { savedChoices, savedGateway, savedGateways } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
@@ -77,9 +77,8 @@ async function askName(session: Session): Promise<string> {
 async function clientsFor(session: Session, name: string | undefined): Promise<readonly string[]> {
   const runs = runsSoFar(session)
   await noteLeftOut(session, runs)
-  const setUp = (await clientsNow(session, runs)).flatMap(({ client, settings }) =>
-    isSetUp(client, settings, runs) ? [client.id] : [],
-  )
+  const now = await clientsNow(session, runs)
+  const setUp = now.filter(({ isSetUp }) => isSetUp).map(({ client }) => client.id)
   if (setUp.length === 0)
     throw new UserError({
       code: 'usage',
