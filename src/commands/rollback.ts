@@ -19,6 +19,7 @@ import {
   brokenIn,
   isAbandoned,
   isInstalledHere,
+  type Outlook,
   type Prospect,
   prospectOf,
   refuseStrangeLogin,
@@ -136,17 +137,31 @@ function findRollback(
     isHere: isInstalledHere(undoing),
     isAbandoned: (path) => isAbandoned(undoing, path),
   }
-  const found = planRollback(platform, options)
-  if (found === undefined) return undefined
-  const prospect = prospectOf(undoing, found)
-  const broken = brokenIn(prospect)
+  const planned = (more: RollbackOptions = {}) => {
+    const found = planRollback(platform, { ...options, ...more })
+    return found && prospectOf(undoing, found)
+  }
+  const prospect = planned()
+  const broken = prospect ? brokenIn(prospect) : []
   if (broken.length === 0) return prospect
 
   // A table of ours that holds something of its user's by now must stay whole enough to be read.
-  const keepsTablesOf = broken.flatMap(({ client }) => familyIds(client.id))
-  const other = planRollback(platform, { ...options, keepsTablesOf })
-  const better = other && prospectOf(undoing, other)
-  return better && brokenIn(better).length < broken.length ? better : prospect
+  const keepsTablesOf = idsOf(broken)
+  const kept = fewerBroken(prospect, planned({ keepsTablesOf }))
+  const still = kept ? brokenIn(kept) : []
+  if (still.length === 0) return kept
+
+  // Where that is not enough, it goes as a whole.
+  const dropped = fewerBroken(kept, planned({ keepsTablesOf, dropsTablesOf: idsOf(still) }))
+  return dropped && dropped !== kept ? { ...dropped, mended: still } : kept
+}
+
+function idsOf(outlooks: readonly Outlook[]): readonly string[] {
+  return outlooks.flatMap(({ client }) => familyIds(client.id))
+}
+
+function fewerBroken(one: Prospect | undefined, other: Prospect | undefined): Prospect | undefined {
+  return one && other && brokenIn(other).length < brokenIn(one).length ? other : one
 }
 
 /** What stays since others have changed it, what of it a client cannot read, and what else to know. */
@@ -164,6 +179,12 @@ function noticesOf(session: Session, prospect: Prospect): Notice[] {
   for (const { client, before, after } of outlooks)
     if (isConcerned(client, found.files))
       said.push(...(client.aboutConversations?.(session.platform, { before, after }) ?? []))
+  for (const { client, future } of prospect.mended ?? [])
+    said.push({
+      code: 'changes-go-too',
+      message: `What was changed since in the tables of this run goes with them: ${client.label} would else find ${future.broken}`,
+      hint: '`repoint rollback --redo` brings it back.',
+    })
   for (const { client, future } of brokenIn(prospect))
     said.push({
       code: 'client-broken',

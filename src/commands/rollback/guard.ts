@@ -21,10 +21,12 @@ export interface Undoing {
 export interface Prospect {
   readonly found: RollbackPlan
   readonly outlooks: readonly Outlook[]
+  /** Clients that would not read their files, had our tables not gone with what others wrote there. */
+  readonly mended?: readonly Outlook[]
 }
 
 /** What a client reads and believes before a rollback, and after it. */
-interface Outlook {
+export interface Outlook {
   readonly client: Client
   readonly before: FileTexts
   readonly after: FileTexts
