@@ -4,7 +4,7 @@ import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.
 import { changeGateways, removeGateways, type SavedGateway } from '../transaction/gateways.ts'
 import { commandOf, examples, type FlagsOf, noFlags, positiveInteger } from './command.ts'
 import { settleFirst } from './inventory/history.ts'
-import { KeyInKeychain } from './inventory/keychain.ts'
+import { keyInKeychain } from './inventory/keychain.ts'
 import { savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 
@@ -69,8 +69,7 @@ async function forget(
       },
     )
     for (const one of gateways ?? [])
-      if (one.key === undefined)
-        await new KeyInKeychain(session, one, noFlags.timeout * 1000).remove()
+      if (one.key === undefined) await keyInKeychain(session, one, noFlags.timeout * 1000).remove()
     if (isRuns) applyForget(platform, plan)
     if (all) removeGateways(platform)
     else if (name !== undefined)

@@ -78,7 +78,7 @@ export async function setup(
   runs = begin(session),
 ): Promise<number> {
   const { flags } = request
-  if (flags.keychain) (await import('./inventory/keychain.ts')).expectKeychain(session)
+  if (flags.keychain) (await import('./inventory/keychain.ts')).keychainProgram(session)
   const named = await loadClients(request.clients.map(rowOf))
   for (const client of named) {
     client.checkOptions?.(namedOptions(request, client))

@@ -55,8 +55,8 @@ export async function keepingKey<T>(
   const entry = entryIn(session, used)
   if (entry?.maskedKey === undefined) return [work(), used]
 
-  const { KeyInKeychain } = await import('./keychain.ts')
-  const kept = new KeyInKeychain(session, entry, timeoutMs)
+  const { keyInKeychain } = await import('./keychain.ts')
+  const kept = keyInKeychain(session, entry, timeoutMs)
   const earlier = await kept.store(key)
   try {
     return [work(), { ...used, flags: { ...used.flags, name: entry.name } }]

@@ -3,8 +3,12 @@ import type { Client, FileTexts, Settings } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import type { RecordedFile, RollbackPlan, RunRecord } from '../../transaction/record.ts'
-import { copyOf } from '../../transaction/state.ts'
-import { asPlanned, listClientFiles, readClientFiles } from '../inventory/client-files.ts'
+import {
+  asPlanned,
+  asRecorded,
+  listClientFiles,
+  readClientFiles,
+} from '../inventory/client-files.ts'
 import { isAtOwnRoot, ownRoots, placeOf, runsOf, shownAddress } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
 
@@ -145,7 +149,7 @@ function hasWritten(
     // Nothing of what lies there now: only what runs have written, one upon the other.
     const files = runs.slice(index).flatMap((run) => run.files)
     const blank = texts.map((text) => ({ ...text, bytes: null }))
-    return client.readBack(withVersions(session, blank, files, 'after')).key === key
+    return client.readBack(asRecorded(session, blank, files, 'after')).key === key
   })
 }
 
@@ -165,32 +169,17 @@ function waysBefore(
   const written: RunRecord[] = []
   // What no run has written lay there as it does now.
   const all = oldestFirst.flatMap(({ files }) => files)
-  let found = withVersions(session, texts, all, 'before')
+  let found = asRecorded(session, texts, all, 'before')
   for (const run of oldestFirst) {
     const { files } = run
-    found = withVersions(session, found, files, 'before')
+    found = asRecorded(session, found, files, 'before')
     const way = client.readBack(found)
     if (way.root !== undefined && !isAtOwnRoot(client, way, written)) ways.push(way)
     written.push(run)
-    found = withVersions(session, found, files, 'after')
+    found = asRecorded(session, found, files, 'after')
   }
   return ways
 }
-
-/** The texts with what a run recorded of each: the first one that is listed. */
-function withVersions(
-  session: Session,
-  texts: FileTexts,
-  files: readonly RecordedFile[],
-  when: When,
-): FileTexts {
-  return texts.map((text) => {
-    const file = files.find(({ path }) => path === text.path)
-    return file ? { ...text, bytes: copyOf(session.platform, file[when]) } : text
-  })
-}
-
-type When = 'before' | 'after'
 
 function isSameWay(one: Settings, other: Settings): boolean {
   return one.root === other.root && one.key === other.key && one.login === other.login
