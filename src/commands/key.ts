@@ -3,7 +3,7 @@ import { rowOf } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import type { Roots } from '../gateway/types.ts'
-import type { RunRecord } from '../transaction/record.ts'
+import type { Runs } from '../transaction/record.ts'
 import {
   clientsArgument,
   commandOf,
@@ -62,7 +62,7 @@ async function changeKey(
   )
 }
 
-async function usersNow(session: Session, runs: readonly RunRecord[]): Promise<readonly User[]> {
+async function usersNow(session: Session, runs: Runs): Promise<readonly User[]> {
   const users = (await clientsNow(session, runs)).filter(
     (one): one is User => one.isSetUp && one.place !== undefined,
   )

@@ -53,7 +53,7 @@ async function setUpClients(
     command: 'setup',
     clients,
     flags: team === undefined ? flags : asTeamSays(team, flags),
-    optionsOf: new Map(team?.clients.map(({ id, options }) => [id, options])),
+    optionsOf: (id) => team?.clients.find((one) => one.id === id)?.options,
   })
 }
 

@@ -161,7 +161,7 @@ function chosenFor(
       const before = kept.get(client)
       const isElsewhere = before !== undefined && !isAt(client, before, roots)
       const refused = isElsewhere && catalog ? unlisted(before, catalog) : []
-      const wanted = { request: { options: compact({ model }), flags: {} }, kept }
+      const wanted = { request: { optionsOf: () => compact({ model }), flags: {} }, kept }
       const asBefore = optionsFor(wanted, client, roots, { catalog, refused })
       const options = isElsewhere ? { ...asBefore, isRefused: true } : asBefore
       return { client, options, models: client.choose(catalog, options) }

@@ -48,7 +48,7 @@ async function use(
   return setup(session, {
     command: 'use',
     clients,
-    options: compact({ model: flags.model }),
+    optionsOf: () => compact({ model: flags.model }),
     ...(await atSaved(session, saved, flags)),
   })
 }

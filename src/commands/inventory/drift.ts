@@ -2,7 +2,7 @@ import { protocolOf } from '../../clients/client.ts'
 import { isSameButVersion, rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
 import { historyOf } from '../../transaction/history.ts'
-import type { RunRecord } from '../../transaction/record.ts'
+import type { Runs } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
 import { asRecorded } from './client-files.ts'
 import { type ClientState, type Place, placeOf, shownAddress } from './client-state.ts'
@@ -40,11 +40,11 @@ export function driftOf(
     .map(({ message, place }) => `${message} (${session.showPath(place)})`)
 }
 
-/** Where the last setup that stands has left a client; undefined: none stands. @param runs newest first */
+/** Where the last setup that stands has left a client; undefined: none stands. */
 export function leftAt(
   session: Session,
   { client, texts }: ClientState,
-  runs: readonly RunRecord[],
+  runs: Runs,
 ): Wanted | undefined {
   const files = runs.flatMap((run) => run.files)
   const isStanding = texts.some(({ path, use }) => {

@@ -2,7 +2,7 @@ import { posix, win32 } from 'node:path'
 import type { Client, FileTexts, Settings } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { resultOf, UserError } from '../../errors.ts'
-import type { RecordedFile, RollbackPlan, RunRecord } from '../../transaction/record.ts'
+import type { RecordedFile, RollbackPlan, RunRecord, Runs } from '../../transaction/record.ts'
 import {
   asPlanned,
   asRecorded,
@@ -15,8 +15,7 @@ import type { Session } from '../screen/session.ts'
 /** What a rollback is found by. */
 export interface Undoing {
   readonly session: Session
-  /** Newest first. */
-  readonly runs: readonly RunRecord[]
+  readonly runs: Runs
   /** One client of each family that a run names. */
   readonly families: readonly Client[]
 }
@@ -125,7 +124,7 @@ export function isAbandoned({ session, runs, families }: Undoing, path: string):
   return families.some((client) => resultOf(() => isLeft(client)) === true)
 }
 
-function isPointed(client: Client, texts: FileTexts, runs: readonly RunRecord[]): boolean {
+function isPointed(client: Client, texts: FileTexts, runs: Runs): boolean {
   const { root, broken } = client.readBack(texts)
   if (root !== undefined || broken !== undefined) return true
   const hosts = ownRoots(client, runs).flatMap((url) =>
@@ -137,12 +136,12 @@ function isPointed(client: Client, texts: FileTexts, runs: readonly RunRecord[])
   })
 }
 
-/** Whether a setup left this key behind, as the client reads it. @param one.runs newest first */
+/** Whether a setup left this key behind, as the client reads it. */
 function hasWritten(
   session: Session,
   client: Client,
   texts: FileTexts,
-  { runs, key }: { readonly runs: readonly RunRecord[]; readonly key: string },
+  { runs, key }: { readonly runs: Runs; readonly key: string },
 ): boolean {
   return runs.some(({ undoes }, index) => {
     if (undoes !== undefined) return false
@@ -153,16 +152,12 @@ function hasWritten(
   })
 }
 
-/**
- * What runs found there, at addresses that no run before them had written: the user's own ways.
- *
- * @param runs newest first
- */
+/** What runs found there, at addresses that no run before them had written: the user's own ways. */
 function waysBefore(
   session: Session,
   client: Client,
   texts: FileTexts,
-  runs: readonly RunRecord[],
+  runs: Runs,
 ): readonly Settings[] {
   const oldestFirst = runs.toReversed()
   const ways: Settings[] = []
