@@ -2,7 +2,7 @@ import { Command, Option } from '@commander-js/extra-typings'
 import { resultOf, UserError } from '../errors.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
 import { changeGateways, removeGateways, type SavedGateway } from '../transaction/gateways.ts'
-import { commandOf, examples, type FlagsOf, noFlags, positiveInteger } from './command.ts'
+import { commandOf, examples, noFlags, positiveInteger } from './command.ts'
 import { settleFirst } from './inventory/history.ts'
 import { keyInKeychain } from './inventory/keychain.ts'
 import { savedGateway, savedGateways } from './inventory/saved-gateways.ts'
@@ -27,16 +27,10 @@ function define() {
     )
 }
 
-export const command = commandOf(define, forget)
-
 const dayMs = 24 * 60 * 60_000
 
 /** Forgets a gateway, or runs. Returns the exit status. */
-async function forget(
-  session: Session,
-  name: string | undefined,
-  { olderThan, all, dryRun, yes }: FlagsOf<typeof define>,
-): Promise<number> {
+export const command = commandOf(define, async (session, name, { olderThan, all, dryRun, yes }) => {
   const { platform } = session
   const isRuns = all === true || olderThan !== undefined
   if (isRuns === (name !== undefined))
@@ -87,7 +81,7 @@ async function forget(
     warnings: session.notices,
   })
   return 0
-}
+})
 
 /** @returns undefined: `--all` takes a list that cannot be read */
 function gatewaysToForget(

@@ -8,7 +8,6 @@ import {
   clientsArgument,
   commandOf,
   examples,
-  type FlagsOf,
   type GatewayFlags,
   gatewayCommand,
 } from './command.ts'
@@ -30,19 +29,13 @@ function define() {
     .addHelpText('after', examples(['repoint key', 'repoint key codex --key-stdin --yes < key']))
 }
 
-export const command = commandOf(define, changeKey)
-
 /** A client that repoint has set up, and where. */
 interface User extends ClientNow {
   readonly place: Place
 }
 
 /** Switches the key of a gateway in the clients that use it, in one run. Returns the exit status. */
-async function changeKey(
-  session: Session,
-  ids: readonly string[],
-  flags: FlagsOf<typeof define>,
-): Promise<number> {
+export const command = commandOf(define, async (session, ids, flags) => {
   const runs = begin(session)
   const users = usersNamed(await usersNow(session, runs), ids)
   const baseUrl = await gatewayOf(session, users, flags)
@@ -60,7 +53,7 @@ async function changeKey(
     },
     runs,
   )
-}
+})
 
 async function usersNow(session: Session, runs: Runs): Promise<readonly User[]> {
   const users = (await clientsNow(session, runs)).filter(

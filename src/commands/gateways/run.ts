@@ -1,11 +1,11 @@
 import { Command } from '@commander-js/extra-typings'
 import type { AskedRun, Client, OneRun } from '../../clients/client.ts'
 import { loadPrograms } from '../../clients/list.ts'
-import { UserError } from '../../errors.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
-import { commandOf, examples, type FlagsOf, timeoutOption } from '../command.ts'
+import { commandOf, examples, timeoutOption } from '../command.ts'
 import { settleFirst } from '../inventory/history.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import { savedGateway } from '../inventory/saved-gateways.ts'
@@ -40,19 +40,13 @@ function define() {
     )
 }
 
-export const command = commandOf(define, async (session, name, behind, _, command) => {
-  // What stands between the name and the command is for us: no command begins with a dash.
-  const { operands, unknown } = command.parseOptions([...behind])
-  return runOnce(session, name, [...unknown, ...operands], command.opts())
-})
-
 /** Runs the command, or a shell where it has no words, and returns its exit status. */
-async function runOnce(
-  session: Session,
-  name: string,
-  given: readonly string[],
-  { model, verify, timeout }: FlagsOf<typeof define>,
-): Promise<number> {
+export const command = commandOf(define, async (session, name, behind, _, self) => {
+  // What stands between the name and the command is for us: no command begins with a dash.
+  const { operands, unknown } = self.parseOptions([...behind])
+  const given = [...unknown, ...operands]
+  const { model, verify, timeout } = self.opts()
+
   const { platform } = session
   settleFirst(session)
   const saved = savedGateway(session, name)
@@ -81,7 +75,7 @@ async function runOnce(
     platform.runInForeground(words[0]!, args, { env }),
   )
   return statusOf(result, words[0]!, 'Check the command behind the name of the gateway.')
-}
+})
 
 /** What a program without a client of ours would have to be told by hand. */
 function noteUnsaid(session: Session, { headers = [], keyHeader }: GatewayAccess): void {
@@ -130,15 +124,12 @@ function forShell(
   const programs = [...new Set(clients.map(({ binary }) => binary.command))]
   for (const program of programs) {
     if (session.platform.processes.which(program) === undefined) continue
-    try {
-      const one = tell(session, clientsCalled(session, clients, program), { ...target, asked })
-      if (one.args.length === 0)
-        asked = { ...asked, env: one.env, files: { ...asked.files, ...one.files } }
-      else apart.push(program)
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error
-      session.remark(`note: ${program} cannot use this gateway: ${error.message}`)
-    }
+    const called = clientsCalled(session, clients, program)
+    const one = resultOf(() => tell(session, called, { ...target, asked }))
+    if (one instanceof UserError)
+      session.remark(`note: ${program} cannot use this gateway: ${one.message}`)
+    else if (one.args.length > 0) apart.push(program)
+    else asked = { ...asked, env: one.env, files: { ...asked.files, ...one.files } }
   }
 
   session.remark(`A shell for ${name} (${access.baseUrl}); \`exit\` leaves it.`)
