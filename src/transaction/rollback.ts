@@ -27,6 +27,8 @@ export interface RollbackOptions {
   readonly isHere?: (file: RecordedFile) => boolean
   /** Clients in whose tables our keys stay beside keys of others: see `UndoOptions.keepsTables`. */
   readonly keepsTablesOf?: readonly string[]
+  /** Clients whose tables go with what others wrote into them: see `UndoOptions.dropsTables`. */
+  readonly dropsTablesOf?: readonly string[]
   /**
    * Whether with a file that is gone the address is gone too: nothing points its client at one any
    * more, so its key can go back. Asked only of files that are gone.
@@ -212,6 +214,7 @@ function planTo(
       undoFile(world, stepsOf(file, since, isRedo ? [] : historyOf(file, runs).standing), {
         force: options.force === true,
         keepsTables: options.keepsTablesOf?.includes(file.client) ?? false,
+        dropsTables: options.dropsTablesOf?.includes(file.client) ?? false,
       }),
     )
   const undone = alone.map((one) => {
@@ -335,7 +338,7 @@ export function applyRollback(world: World, { undoes, passes, plan }: RollbackPl
  * those that a run left.
  */
 export function* earlierVersions(world: World, path: string): Generator<Bytes | null> {
-  const options = { force: false, keepsTables: false }
+  const options = { force: false, keepsTables: false, dropsTables: false }
   try {
     const { runs, damaged } = listRuns(world)
     if (damaged.length > 0) return
