@@ -9,24 +9,23 @@ import type { Platform } from '../platform/platform.ts'
 import type { Gateway } from '../serve/index.ts'
 import { dots, maskSecret, maskTellTale, printable } from '../text.ts'
 import { createDurably, makeFolders, missingFolders, randomName } from '../transaction/files.ts'
-import { type CommandFile, examples, setupFlags } from './command.ts'
+import { commandOf, examples } from './command.ts'
 import { readClientFiles } from './inventory/client-files.ts'
 import { removeFolder } from './inventory/own-folder.ts'
 import { rollback } from './rollback.ts'
 import { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
 
-export const command: CommandFile<void> = {
-  run: demo,
-  define: (run) =>
-    new Command('demo')
-      .description(
-        'show all of it in a throwaway home against the local gateway, touching nothing of yours',
-      )
-      .option('--json', 'print one JSON document')
-      .addHelpText('after', examples(['repoint demo']))
-      .action(() => run()),
+function define() {
+  return new Command('demo')
+    .description(
+      'show all of it in a throwaway home against the local gateway, touching nothing of yours',
+    )
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', examples(['repoint demo']))
 }
+
+export const command = commandOf(define, demo)
 
 /**
  * All of repoint in a throwaway home against the local gateway: setup, diff, proof, a second run,
@@ -78,8 +77,8 @@ async function demo(session: Session): Promise<number> {
     expectSame(after, allFiles(inside, clients), 'the second run')
 
     heading(session, `repoint rollback ${first.id}`)
-    await rollback(inside, { ...newestRun, client: first.id })
-    await rollback(quiet, newestRun)
+    await rollback(inside, first.id, { yes: true })
+    await rollback(quiet, undefined, { yes: true })
     expectSame(before, allFiles(inside, clients), 'the rollback')
     session.say('')
     session.say('The others are rolled back too. Every file is what it was, to the byte.')
@@ -113,15 +112,6 @@ function makeThrowawayHome(
     createDurably(files, path, new TextEncoder().encode(text), { mode: 0o644 })
   }
   return home
-}
-
-const newestRun = {
-  list: false,
-  original: false,
-  redo: false,
-  force: false,
-  isDryRun: false,
-  yes: true,
 }
 
 function sessionIn(
@@ -163,8 +153,7 @@ async function setUp(inside: Session, clients: readonly Client[]): Promise<void>
   await setup(inside, {
     command: clients.length === 1 ? clients[0]!.id : 'setup',
     clients: clients.map(({ id }) => id),
-    gateway: { timeout: 10 },
-    ...setupFlags({ yes: true, verify: true }),
+    flags: { timeout: 10, verify: true, yes: true },
   })
 }
 

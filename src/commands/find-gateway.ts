@@ -1,15 +1,15 @@
 import type { ClientName } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
-import { UserError } from '../errors.ts'
-import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
+import { resultOf, UserError } from '../errors.ts'
+import { type AddressOptions, normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { type HeaderSources, readHeader, withAsked } from '../gateway/input/header.ts'
 import { cleanKey, maxKeyBytes } from '../gateway/input/key.ts'
 import { assumedRoots } from '../gateway/roots.ts'
 import type { GatewayAccess, Roots } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { RunRecord } from '../transaction/record.ts'
-import type { GatewayFlags } from './command.ts'
+import type { GatewayFlags, SetupFlags } from './command.ts'
 import { settingsNow } from './inventory/client-files.ts'
 import { isAtOwnRoot, placeOf, runsOf } from './inventory/client-state.ts'
 import { knownGateway } from './inventory/remember-gateway.ts'
@@ -55,6 +55,8 @@ export interface FoundGateway {
   readonly isKeyInUse: boolean
 }
 
+type AddressFlags = GatewayFlags & Pick<SetupFlags, 'messagesUrl'>
+
 interface Sourced {
   readonly value: string
   readonly notices: readonly Notice[]
@@ -69,7 +71,7 @@ interface Sourced {
  */
 export async function findGateway(
   session: Session,
-  flags: GatewayFlags,
+  flags: AddressFlags,
   known: Known = {},
 ): Promise<FoundGateway> {
   const asked = (flags.header ?? []).map((text) => readHeader(text, headerSources(session)))
@@ -104,14 +106,14 @@ export async function findGateway(
  */
 function rootsAt(
   session: Session,
-  { messagesUrl, allowHttp }: GatewayFlags,
+  { messagesUrl, allowHttp }: AddressFlags,
   known: Known,
   baseUrl: string,
 ): Roots {
   const roots = known.roots ?? savedRoots(session, baseUrl) ?? assumedRoots(baseUrl)
   if (messagesUrl === undefined) return roots
 
-  const messages = messagesRootIn(messagesUrl, allowHttp === true)
+  const messages = messagesRootIn(messagesUrl, { allowHttp })
   const { origin } = new URL(baseUrl)
   if (new URL(messages).origin === origin) return { ...roots, messages }
   throw new UserError({
@@ -122,17 +124,14 @@ function rootsAt(
 }
 
 /** @throws UserError `usage` */
-function messagesRootIn(text: string, allowHttp: boolean): string {
-  try {
-    return normaliseBaseUrl(text, { allowHttp }).baseUrl
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error
-    throw new UserError({
-      code: 'usage',
-      message: `--messages-url cannot be used: ${error.message}`,
-      hint: 'Give it like this: --messages-url https://gateway.example/anthropic.',
-    })
-  }
+function messagesRootIn(text: string, allowed: AddressOptions): string {
+  const found = resultOf(() => normaliseBaseUrl(text, allowed))
+  if (!(found instanceof UserError)) return found.baseUrl
+  throw new UserError({
+    code: 'usage',
+    message: `--messages-url cannot be used: ${found.message}`,
+    hint: 'Give it like this: --messages-url https://gateway.example/anthropic.',
+  })
 }
 
 /** A gateway, asked from this machine until the command is interrupted. */
@@ -165,7 +164,7 @@ export async function configuredGateways(
 async function findBaseUrl(session: Session, flags: GatewayFlags, known: Known): Promise<Sourced> {
   const { ask, machine } = session.platform
   const clean = (text: string, isAsked = false): Sourced => {
-    const { baseUrl, notices } = normaliseBaseUrl(text, { allowHttp: flags.allowHttp === true })
+    const { baseUrl, notices } = normaliseBaseUrl(text, flags)
     return { value: baseUrl, notices, isAsked }
   }
   if (known.baseUrl !== undefined) return { value: known.baseUrl, notices: [], isAsked: false }
@@ -298,12 +297,8 @@ function asText(bytes: Uint8Array): string {
 
 /** What a question says of an answer; the answer itself may hold a secret. */
 function problemOf(session: Session, check: () => unknown): true | string {
-  try {
-    check()
-    return true
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error
-    const { message, hintAtPrompt } = error
-    return session.forPeople(hintAtPrompt === undefined ? message : `${message}. ${hintAtPrompt}`)
-  }
+  const problem = resultOf(check)
+  if (!(problem instanceof UserError)) return true
+  const { message, hintAtPrompt } = problem
+  return session.forPeople(hintAtPrompt === undefined ? message : `${message}. ${hintAtPrompt}`)
 }

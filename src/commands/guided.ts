@@ -1,7 +1,7 @@
 import type { Client } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
-import { noGatewayFlags, oneOfEachFamily, problemOfTwins, setupFlags } from './command.ts'
+import { noFlags, oneOfEachFamily, problemOfTwins } from './command.ts'
 import { atSaved } from './gateways/saved.ts'
 import { isUsual, settingsNow } from './inventory/client-files.ts'
 import { findInstalled, type Installed } from './inventory/client-program.ts'
@@ -54,8 +54,7 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
   return setup(session, {
     command: ids.length === 1 ? ids[0]! : 'setup',
     clients: ids,
-    gateway: noGatewayFlags,
-    ...setupFlags({ verify: true }),
+    flags: noFlags,
     ...(await askSaved(session)),
   })
 }
@@ -69,7 +68,7 @@ async function askSaved(session: Session): Promise<Partial<SetupRequest>> {
   const other = { value: '', name: 'another gateway' }
   const choices = [...savedChoices(session, all), other]
   const name = await session.platform.ask.search({ message: 'Which gateway?', choices })
-  return name === '' ? {} : atSaved(session, savedGateway(session, name), noGatewayFlags)
+  return name === '' ? {} : atSaved(session, savedGateway(session, name), noFlags)
 }
 
 function problemOfChoice(chosen: readonly string[]): true | string {

@@ -11,7 +11,7 @@ import { endOf } from '../transaction/history.ts'
 import type { Applied, RollbackPlan, RunRecord } from '../transaction/record.ts'
 import { applyRollback, planRollback, type RollbackOptions } from '../transaction/rollback.ts'
 import { rootNotice } from '../transaction/target.ts'
-import { type CommandFile, examples } from './command.ts'
+import { commandOf, examples, type FlagsOf } from './command.ts'
 import { stopLeftRunning } from './inventory/client-program.ts'
 import { runsOf, shownAddress } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
@@ -29,77 +29,55 @@ import {
 import { changesOf } from './screen/changes.ts'
 import type { Session } from './screen/session.ts'
 
-export interface RollbackRequest {
-  readonly client?: string | undefined
-  /** Back to before this run. */
-  readonly run?: string | undefined
-  /** Back to before the first recorded run. */
-  readonly original: boolean
-  /** Forward again: takes back the newest undo. */
-  readonly redo: boolean
-  /** The old contents as they were, whatever has been changed since. */
-  readonly force: boolean
-  readonly list: boolean
-  readonly isDryRun: boolean
-  readonly yes: boolean
+function define() {
+  return new Command('rollback')
+    .description('undo the newest run, or the newest of one client')
+    .addArgument(new Argument('[client]', 'whose newest run').choices(rows.map(({ id }) => id)))
+    .option('--list', 'list the recorded runs, newest first')
+    .option('--run <id>', 'go back to before this run, and so to before newer runs of its files')
+    .addOption(
+      new Option('--original', 'go back to before the first run: your own files').conflicts('run'),
+    )
+    .addOption(
+      new Option('--redo', 'go forward again: take back the newest undo').conflicts([
+        'run',
+        'original',
+      ]),
+    )
+    .option('--force', 'put the old contents back, whatever was changed since')
+    .option('--dry-run', 'show what would be undone')
+    .option('--yes', 'accept everything that would be asked')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      examples([
+        'repoint rollback',
+        'repoint rollback codex --dry-run',
+        'repoint rollback --redo',
+        'repoint rollback --list',
+      ]),
+    )
 }
 
-export const command: CommandFile<RollbackRequest> = {
-  run: rollback,
-  define: (run) =>
-    new Command('rollback')
-      .description('undo the newest run, or the newest of one client')
-      .addArgument(new Argument('[client]', 'whose newest run').choices(rows.map(({ id }) => id)))
-      .option('--list', 'list the recorded runs, newest first')
-      .option('--run <id>', 'go back to before this run, and so to before newer runs of its files')
-      .addOption(
-        new Option('--original', 'go back to before the first run: your own files').conflicts(
-          'run',
-        ),
-      )
-      .addOption(
-        new Option('--redo', 'go forward again: take back the newest undo').conflicts([
-          'run',
-          'original',
-        ]),
-      )
-      .option('--force', 'put the old contents back, whatever was changed since')
-      .option('--dry-run', 'show what would be undone')
-      .option('--yes', 'accept everything that would be asked')
-      .option('--json', 'print one JSON document')
-      .addHelpText(
-        'after',
-        examples([
-          'repoint rollback',
-          'repoint rollback codex --dry-run',
-          'repoint rollback --redo',
-          'repoint rollback --list',
-        ]),
-      )
-      .action((client, flags) =>
-        run({
-          client,
-          run: flags.run,
-          original: flags.original === true,
-          redo: flags.redo === true,
-          force: flags.force === true,
-          list: flags.list === true,
-          isDryRun: flags.dryRun === true,
-          yes: flags.yes === true,
-        }),
-      ),
-}
+export const command = commandOf(define, rollback)
+
+type Flags = FlagsOf<typeof define>
 
 /** Undoes a run, or lists the runs. Returns the exit status. */
-export async function rollback(session: Session, request: RollbackRequest): Promise<number> {
+export async function rollback(
+  session: Session,
+  id: string | undefined,
+  flags: Flags,
+): Promise<number> {
+  const { dryRun } = flags
   session.notice(...rootNotice(session.platform))
   settleFirst(session)
   const runs = runsSoFar(session)
-  if (request.list) return listRecorded(session, request, runs)
+  if (flags.list) return listRecorded(session, runsAsked(id, runs))
 
   const undoing: Undoing = { session, runs, families: await recordedClients(runs) }
-  const prospect = findRollback(undoing, request)
-  if (prospect === undefined) return reportNothing(session, request, runs)
+  const prospect = findRollback(undoing, id, flags)
+  if (prospect === undefined) return reportNothing(session, runsAsked(id, runs), flags)
   const { found } = prospect
   await refuseUnknownClient(session, found)
   refuseStrangeLogin(undoing, prospect)
@@ -111,20 +89,20 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
   session.notice(...noticesOf(session, prospect))
 
   const wouldChange = found.files.some(({ action }) => action !== 'unchanged')
-  if (wouldChange && !request.isDryRun) await askToGo(session, found, request.yes)
-  const applied = request.isDryRun ? undefined : applyRollback(platform, found)
+  if (wouldChange && !dryRun) await askToGo(session, found, flags)
+  const applied = dryRun ? undefined : applyRollback(platform, found)
   if (applied !== undefined) session.noteApplied(applied, wayOutOf(found))
-  const isChanged = request.isDryRun ? wouldChange : applied?.run !== undefined
-  const next = applied?.run ? await whatIsNext(undoing, request, applied) : []
+  const isChanged = dryRun ? wouldChange : applied?.run !== undefined
+  const next = applied?.run ? await whatIsNext(undoing, flags, applied) : []
 
-  if (request.isDryRun) session.say('Dry run: nothing was changed.')
+  if (dryRun) session.say('Dry run: nothing was changed.')
   else if (isChanged)
     session.say(`Done in run ${applied?.run?.id}; \`${wayOutOf(found)}\` undoes it.`)
   else session.say('Nothing was changed.')
   for (const line of next) session.say(`  ${line}`)
   session.document({
     command: 'rollback',
-    ...(request.isDryRun ? { dryRun: true } : {}),
+    dryRun,
     changed: isChanged,
     run: applied?.run?.id ?? null,
     undoes: found.undoes.id,
@@ -132,13 +110,13 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
       path,
       action,
       kept: kept.map(plainPath),
-      ...compact({ note }),
-      ...(request.isDryRun ? { changes: describedChanges(session, found, path) } : {}),
+      note,
+      changes: dryRun && describedChanges(session, found, path),
     })),
     warnings: session.notices,
     next,
   })
-  const isHeld = !request.isDryRun && found.files.some(isHeldBack)
+  const isHeld = !dryRun && found.files.some(isHeldBack)
   return isHeld ? exitStatus['held-back'] : 0
 }
 
@@ -147,16 +125,15 @@ function recordedClients(runs: readonly RunRecord[]): Promise<Client[]> {
   return loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))
 }
 
-function findRollback(undoing: Undoing, request: RollbackRequest): Prospect | undefined {
+function findRollback(
+  undoing: Undoing,
+  id: string | undefined,
+  { run, original, redo, force }: Flags,
+): Prospect | undefined {
   const { platform } = undoing.session
+  const clients = id === undefined ? undefined : familyIds(id)
   const options: RollbackOptions = {
-    ...compact({
-      clients: request.client === undefined ? undefined : familyIds(request.client),
-      run: request.run,
-    }),
-    original: request.original,
-    redo: request.redo,
-    force: request.force,
+    ...compact({ clients, run, original, redo, force }),
     isHere: isInstalledHere(undoing),
     isAbandoned: (path) => isAbandoned(undoing, path),
   }
@@ -224,7 +201,7 @@ function isHeldBack({ kept, note }: RollbackPlan['files'][number]): boolean {
 }
 
 /** On a terminal, as a setup does. A script that types `rollback` has said what it wants. */
-async function askToGo(session: Session, { isRedo }: RollbackPlan, yes: boolean): Promise<void> {
+async function askToGo(session: Session, { isRedo }: RollbackPlan, { yes }: Flags): Promise<void> {
   const message = isRedo ? 'Go forward again?' : 'Go back?'
   await session.agree(session.consent(yes), { message, default: true })
   session.platform.ask.release()
@@ -273,7 +250,7 @@ function describedChanges(session: Session, { plan }: RollbackPlan, path: string
 /** What still holds the old key, and what a person has to do. */
 async function whatIsNext(
   { session, families }: Undoing,
-  { yes }: RollbackRequest,
+  { yes }: Flags,
   { files }: Applied,
 ): Promise<string[]> {
   const changed = families.filter((client) => isConcerned(client, files))
@@ -283,11 +260,10 @@ async function whatIsNext(
 
 function reportNothing(
   session: Session,
-  request: RollbackRequest,
-  runs: readonly RunRecord[],
+  [elsewhere]: readonly RunRecord[],
+  { redo, dryRun }: Flags,
 ): number {
-  session.say(`There is nothing to ${request.redo ? 'redo' : 'undo'}.`)
-  const [elsewhere] = runsAsked(request, runs)
+  session.say(`There is nothing to ${redo ? 'redo' : 'undo'}.`)
   if (elsewhere !== undefined) {
     const paths = elsewhere.files.map(({ path }) => session.showPath(path)).join(', ')
     session.notice({
@@ -300,7 +276,7 @@ function reportNothing(
 
   session.document({
     command: 'rollback',
-    ...(request.isDryRun ? { dryRun: true } : {}),
+    dryRun,
     changed: false,
     run: null,
     undoes: null,
@@ -311,12 +287,7 @@ function reportNothing(
   return 0
 }
 
-function listRecorded(
-  session: Session,
-  request: RollbackRequest,
-  runs: readonly RunRecord[],
-): number {
-  const asked = runsAsked(request, runs)
+function listRecorded(session: Session, asked: readonly RunRecord[]): number {
   session.showNotices('warning')
   if (asked.length === 0) session.say('No run is recorded.')
   else {
@@ -328,8 +299,8 @@ function listRecorded(
 }
 
 /** The runs of the client that is named. */
-function runsAsked({ client }: RollbackRequest, runs: readonly RunRecord[]): readonly RunRecord[] {
-  return client === undefined ? runs : runsOf({ id: client }, runs)
+function runsAsked(id: string | undefined, runs: readonly RunRecord[]): readonly RunRecord[] {
+  return id === undefined ? runs : runsOf({ id }, runs)
 }
 
 /** With the clients, where its first word does not name them. */
@@ -361,7 +332,7 @@ function asListed({ id, at, command, clients, baseUrl, model, undoes, files }: R
     clients,
     baseUrl,
     model,
-    ...compact({ undoes }),
+    undoes,
     files: files.map(({ path }) => path),
   }
 }

@@ -9,7 +9,7 @@ import { headerDocument, shownHeader } from '../gateway/input/header.ts'
 import { assumedRoots, rootFor, rootsOf, shownRoot } from '../gateway/roots.ts'
 import { maskSecret } from '../text.ts'
 import type { RunRecord } from '../transaction/record.ts'
-import { type CommandFile, examples } from './command.ts'
+import { commandOf, examples, type FlagsOf } from './command.ts'
 import {
   type ClientState,
   type FileState,
@@ -23,43 +23,33 @@ import { isKeyOf, savedGateway, savedRoots } from './inventory/saved-gateways.ts
 import { wslNotice } from './inventory/wsl.ts'
 import type { Session } from './screen/session.ts'
 
-export interface StatusRequest {
-  /** Only these; empty: all. */
-  readonly families: readonly string[]
-  /** The exit status tells whether a client has drifted. */
-  readonly exitCode: boolean
-  /** The name or the address of the gateway that the clients have to point at. */
-  readonly expect?: string | undefined
+function define() {
+  return new Command('status')
+    .description('show what each client believes now, and what overrides it')
+    .addArgument(
+      new Argument('[client...]', 'only these clients').choices(rows.map(({ id }) => id)),
+    )
+    .option('--exit-code', 'end with status 11 where one no longer points where repoint put it')
+    .option('--expect <gateway>', 'the same, and all at this gateway: its name or address')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      examples(['repoint status', 'repoint status --exit-code', 'repoint status --expect work']),
+    )
 }
 
-export const command: CommandFile<StatusRequest> = {
-  run: status,
-  define: (run) =>
-    new Command('status')
-      .description('show what each client believes now, and what overrides it')
-      .addArgument(
-        new Argument('[client...]', 'only these clients').choices(rows.map(({ id }) => id)),
-      )
-      .option('--exit-code', 'end with status 11 where one no longer points where repoint put it')
-      .option('--expect <gateway>', 'the same, and all at this gateway: its name or address')
-      .option('--json', 'print one JSON document')
-      .addHelpText(
-        'after',
-        examples(['repoint status', 'repoint status --exit-code', 'repoint status --expect work']),
-      )
-      .action((clients, flags) =>
-        run({
-          families: clients.map((id) => rowOf(id).family),
-          exitCode: flags.exitCode === true || flags.expect !== undefined,
-          expect: flags.expect,
-        }),
-      ),
-}
+export const command = commandOf(define, status)
 
 /** What each client believes now, file by file. Reads only, no network. Returns the exit status. */
-export async function status(session: Session, request: StatusRequest): Promise<number> {
-  const { families, exitCode, expect } = request
-  const runs = readRuns(session, exitCode)
+export async function status(
+  session: Session,
+  ids: readonly string[],
+  flags: FlagsOf<typeof define>,
+): Promise<number> {
+  const { expect } = flags
+  const isJudged = flags.exitCode || expect !== undefined
+  const families = ids.map((id) => rowOf(id).family)
+  const runs = readRuns(session, isJudged)
   const wsl = wslNotice(session.platform)
   if (wsl !== undefined) session.notice(wsl)
 
@@ -97,7 +87,7 @@ export async function status(session: Session, request: StatusRequest): Promise<
     warnings: session.notices,
   })
 
-  if (!exitCode) return 0
+  if (!isJudged) return 0
   if (isDrifted) return exitStatus.drifted
   const failures = told.flatMap(({ state }) => ('failure' in state ? [state.failure.code] : []))
   return Math.max(0, ...failures.map((code) => exitStatus[code]))

@@ -133,14 +133,11 @@ function expanded(
   if (isInOnePiece || !isValueTable(value)) return [{ path, value }]
 
   const wanted = leafPaths(value, path)
-  const there = valueAt(parsed.root, path)
-  const gone = isValueTable(there)
-    ? leafPaths(there, path).filter((old) => !wanted.some((leaf) => samePath(leaf, old)))
-    : []
+  const gone = leafPaths(valueAt(parsed.root, path), path).filter(
+    (old) => old.length > path.length && !wanted.some((leaf) => samePath(leaf, old)),
+  )
   return [
-    ...gone
-      .filter((old) => old.length > path.length)
-      .map((old) => ({ path: old, value: undefined })),
+    ...gone.map((old) => ({ path: old, value: undefined })),
     ...wanted.map((leaf) => ({ path: leaf, value: valueAt(value, leaf.slice(path.length)) })),
   ]
 }
@@ -184,10 +181,9 @@ export function workOn(work: Work): ParsedText {
     }
   }
 
-  let parsed = start
-  if (settings.length > 0) parsed = reparse(setAll(dialect, parsed, settings, removed))
-  if (removed.length > 0) parsed = reparse(removeAll(dialect, parsed, removed, work.withBlankLine))
-  if (work.isRight(parsed.root)) return parsed
+  const withSettings = reparse(setAll(dialect, start, settings, removed))
+  const done = reparse(removeAll(dialect, withSettings, removed, work.withBlankLine))
+  if (work.isRight(done.root)) return done
   throw new Conflict(`${names} cannot be changed without changing something else`, 0)
 }
 

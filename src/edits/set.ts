@@ -10,15 +10,7 @@ import {
   type Place,
   type Setting,
 } from './dialect.ts'
-import {
-  lineHolders,
-  memberAt,
-  membersWhere,
-  refuseBlocked,
-  startOf,
-  tailOf,
-  toPlace,
-} from './find.ts'
+import { memberAt, membersWhere, refuseBlocked, startOf, tailOf, toPlace } from './find.ts'
 import type { KeyPath } from './plan.ts'
 import { applySplices, eolAt, indentAt, lineEnd, lineStart, type Splice } from './text.ts'
 import { isValueTable, plainKey, samePath, showPath, startsWith, valueAt } from './values.ts'
@@ -181,7 +173,7 @@ function newLines(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
 function firstRootLines(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
   const { text } = parsed
   const lines = spelled(dialect, site, oneLine)
-  const header = lineHolders(parsed)[1]
+  const header = parsed.holders[1]
   if (header === undefined) {
     const end = text.length
     const eol = eolAt(text, end)

@@ -66,10 +66,13 @@ const json: readonly Row[] = [
 
 const toml: readonly Row[] = [
   ['', 'a', 'a = 1\nz = "v"\n'],
+  ['', 't.a', '[t]\na = 1\nz = "v"\n'],
+  ['\n', 't.a', '\n[t]\na = 1\nz = "v"\n'],
   ['# top', 'a', '# top\na = 1\nz = "v"'],
   ['b = 1', 'a', 'b = 1\na = 1\nz = "v"'],
   ['b = 1\r\n', 'a', 'b = 1\r\na = 1\r\nz = "v"\r\n'],
   ['  b = 1\n', 'a', '  b = 1\n  a = 1\n  z = "v"\n'],
+  ['b = 1\r\n[t]\n', 'a', 'b = 1\r\na = 1\r\nz = "v"\r\n[t]\n'],
   ['b = 1 # why\n\n[t]\n', 'a', 'b = 1 # why\na = 1\nz = "v"\n\n[t]\n'],
   ['[t]\nx = 1\n', 'a', 'a = 1\nz = "v"\n\n[t]\nx = 1\n'],
   [

@@ -186,6 +186,13 @@ describe('an undo of an element', () => {
     expect(undone).toEqual({ text: '{"enabled":["x", "a","theirs"]}', kept: [] })
   })
 
+  test('puts back what we took out of a list below a table', () => {
+    const before = '{ "t": { "enabled": ["x", "a"] } }'
+    const anew = '{"t":{"enabled":["a","theirs"]}}'
+    const undone = undo('json', before, listLacks(['t', ...list], 'x'), () => anew)
+    expect(undone).toEqual({ text: '{"t":{"enabled":["x", "a","theirs"]}}', kept: [] })
+  })
+
   test('has nothing to do where somebody has done it, and opens no list for that', () => {
     const change = listHolds(list, 'x')
     expect(undo('json', '{ "enabled": ["a"] }', change, () => '{"enabled":["a"]}').text).toBe(
@@ -255,6 +262,10 @@ test('what is no list of texts is not taken for one', () => {
   )
   expect(refused('toml', '[[enabled]]\na = 1\n')).toBe(
     'config-conflict: Cannot edit FILE: enabled is a list, not a single value (line 1, column 1)\nAdd by hand:\nenabled = ["x"]',
+  )
+  const asked = { path: list, value: 'x' }
+  expect(caught(() => toml.edit(bytesOf('[[enabled]]\n'), [asked], 'FILE')).message).toBe(
+    'Cannot edit FILE: enabled is a list, not a single value (line 1, column 1)',
   )
   expect(refused('toml', 'enabled = true\n')).toContain('enabled is a single value, not a list')
 })

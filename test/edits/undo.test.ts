@@ -125,6 +125,7 @@ describe('a table', () => {
     expect(undone('toml', 'a = 1\n', changes, 'a=1\n[t]\nx=1\n').text).toBe('a=1\n')
     expect(undone('toml', 'a = 1\n', changes, 'a=1\n\n[t]\nx=1\n').text).toBe('a=1\n')
     expect(undone('toml', 'a = 1\n', changes, '[t]\nx=1\n[u]\na=1\n').text).toBe('[u]\na=1\n')
+    expect(undone('toml', 'a = 1\n', changes, '\n[t]\nx=1\n[u]\n').text).toBe('[u]\n')
   })
 
   test('that we opened stays as far as others use it', () => {

@@ -4,34 +4,43 @@ import { rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import { printableLine } from '../../text.ts'
-import { type CommandFile, examples, type GatewayFlags, gatewayCommand } from '../command.ts'
+import {
+  commandOf,
+  examples,
+  type FlagsOf,
+  type GatewayFlags,
+  gatewayCommand,
+  type ListedCommand,
+} from '../command.ts'
 import { knownGateway, rememberGateway } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
-import { type ModelFlags, proveModel } from './ask-catalog.ts'
+import { proveModel } from './ask-catalog.ts'
 
-interface Request extends ModelFlags {
-  readonly name?: string | undefined
+/** The flags of a client that keeps no gateway in a file: it is told by its environment alone. */
+function defineFor(row: EnvironmentRow) {
+  return gatewayCommand(row.id)
+    .description(row.description)
+    .option('--model <id>', 'the model (default: chosen from the catalog)')
+    .option('--name <name>', 'what the gateway is remembered as (default: its host)')
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', examples(row.examples))
 }
 
-/** The command of a client that keeps no gateway in a file: it is told by its environment alone. */
-export function commandFor(row: EnvironmentRow): CommandFile<Request> {
-  return {
-    run: async (session, request) => tellVariables(session, request, await loadClient(row)),
-    define: (run) =>
-      gatewayCommand(row.id)
-        .description(row.description)
-        .option('--model <id>', 'the model (default: chosen from the catalog)')
-        .option('--name <name>', 'what the gateway is remembered as (default: its host)')
-        .option('--json', 'print one JSON document')
-        .addHelpText('after', examples(row.examples))
-        .action(run),
-  }
+export function commandFor(row: EnvironmentRow): ListedCommand {
+  return commandOf(
+    () => defineFor(row),
+    async (session, flags) => tellVariables(session, flags, await loadClient(row)),
+  )
 }
 
 /** Proves key, address and model, remembers the gateway, and says how a process is pointed at it. */
-async function tellVariables(session: Session, request: Request, client: Client): Promise<number> {
-  const asked = { model: request.model }
-  const { access, models } = await proveModel(session, request, {
+async function tellVariables(
+  session: Session,
+  flags: FlagsOf<typeof defineFor>,
+  client: Client,
+): Promise<number> {
+  const asked = { model: flags.model }
+  const { access, models } = await proveModel(session, flags, {
     client,
     choose: (catalog) => client.choose(catalog, asked),
   })
@@ -43,8 +52,8 @@ async function tellVariables(session: Session, request: Request, client: Client)
 
   const protocol = protocolOf(client, models)
   const proof = { protocol, model: models.probeModel }
-  rememberGateway(session, { access, name: request.name, allowHttp: request.allowHttp, proof })
-  const name = knownGateway(session, { name: request.name, access })?.name
+  rememberGateway(session, { access, flags, proof })
+  const name = knownGateway(session, { name: flags.name, access })?.name
 
   const root = rootFor(access.roots, protocol)
   const { baseUrl, headers } = access
@@ -71,7 +80,7 @@ async function tellVariables(session: Session, request: Request, client: Client)
     ...unset.map((one) => shell.unset(one)),
     ...variables.map(({ name: one, value }) =>
       value === undefined
-        ? shell.key(one, { ...request, home: machine.home })
+        ? shell.key(one, { ...flags, home: machine.home })
         : shell.set(one, value),
     ),
   ]

@@ -10,7 +10,7 @@ import {
 } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { compact } from '../../compact.ts'
-import { UserError } from '../../errors.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
 import { isAboutAddress } from '../../gateway/probe.ts'
@@ -161,7 +161,7 @@ function chosenFor(
       const before = kept.get(client)
       const isElsewhere = before !== undefined && !isAt(client, before, roots)
       const refused = isElsewhere && catalog ? unlisted(before, catalog) : []
-      const wanted = { request: { options: compact({ model }), defaults: false }, kept }
+      const wanted = { request: { options: compact({ model }), flags: {} }, kept }
       const asBefore = optionsFor(wanted, client, roots, { catalog, refused })
       const options = isElsewhere ? { ...asBefore, isRefused: true } : asBefore
       return { client, options, models: client.choose(catalog, options) }
@@ -181,13 +181,8 @@ function unlisted({ options }: Kept, catalog: Catalog): readonly string[] {
 /** The one in use, under which conversations are recorded; else the usual one. */
 function providerIdOf(session: Session, client: Client): string {
   const { providerId } = settingsNow(session, client) ?? {}
-  try {
-    client.checkOptions?.({ providerId })
-    return providerId ?? 'gateway'
-  } catch (error) {
-    if (error instanceof UserError) return 'gateway'
-    throw error
-  }
+  const problem = resultOf(() => client.checkOptions?.({ providerId }))
+  return problem instanceof UserError ? 'gateway' : (providerId ?? 'gateway')
 }
 
 /** An environment in which everything that programs usually look at points at a gateway. */

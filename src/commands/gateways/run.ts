@@ -5,7 +5,7 @@ import { UserError } from '../../errors.ts'
 import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
-import { type CommandFile, examples, timeoutOption } from '../command.ts'
+import { commandOf, examples, type FlagsOf, timeoutOption } from '../command.ts'
 import { settleFirst } from '../inventory/history.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import { savedGateway } from '../inventory/saved-gateways.ts'
@@ -21,56 +21,44 @@ import {
 } from './one-run.ts'
 import { accessToSaved } from './saved.ts'
 
-interface RunRequest {
-  readonly name: string
-  /** None: a shell. */
-  readonly words: readonly string[]
-  readonly model?: string | undefined
-  readonly verify: boolean
-  readonly timeoutSeconds: number
+function define() {
+  return new Command('run')
+    .description('run one command, or a shell, against a remembered gateway; no file changes')
+    .argument('<name>', 'the gateway')
+    .argument('[command...]', 'what to run; absent: a shell')
+    .passThroughOptions()
+    .option('--model <id>', 'the model of a client (default: its own, or chosen by the rules)')
+    .option('--no-verify', 'do not ask the gateway first')
+    .addOption(timeoutOption())
+    .addHelpText(
+      'after',
+      examples([
+        'repoint run work -- codex',
+        'repoint run work --model gpt-5.4 -- codex',
+        'repoint run work',
+      ]),
+    )
 }
 
-export const command: CommandFile<RunRequest> = {
-  run: runOnce,
-  define: (run) =>
-    new Command('run')
-      .description('run one command, or a shell, against a remembered gateway; no file changes')
-      .argument('<name>', 'the gateway')
-      .argument('[command...]', 'what to run; absent: a shell')
-      .passThroughOptions()
-      .option('--model <id>', 'the model of a client (default: its own, or chosen by the rules)')
-      .option('--no-verify', 'do not ask the gateway first')
-      .addOption(timeoutOption())
-      .addHelpText(
-        'after',
-        examples([
-          'repoint run work -- codex',
-          'repoint run work --model gpt-5.4 -- codex',
-          'repoint run work',
-        ]),
-      )
-      .action((name, words, _, command) => {
-        // What stands between the name and the command is for us: no command begins with a dash.
-        const { operands, unknown } = command.parseOptions([...words])
-        const { model, verify, timeout } = command.opts()
-        return run({
-          name,
-          words: [...unknown, ...operands],
-          model,
-          verify,
-          timeoutSeconds: timeout,
-        })
-      }),
-}
+export const command = commandOf(define, async (session, name, behind, _, command) => {
+  // What stands between the name and the command is for us: no command begins with a dash.
+  const { operands, unknown } = command.parseOptions([...behind])
+  return runOnce(session, name, [...unknown, ...operands], command.opts())
+})
 
-/** Runs the command, and returns its exit status. */
-async function runOnce(session: Session, request: RunRequest): Promise<number> {
+/** Runs the command, or a shell where it has no words, and returns its exit status. */
+async function runOnce(
+  session: Session,
+  name: string,
+  given: readonly string[],
+  { model, verify, timeout }: FlagsOf<typeof define>,
+): Promise<number> {
   const { platform } = session
   settleFirst(session)
-  const saved = savedGateway(session, request.name)
-  const access = await accessToSaved(session, saved, request.timeoutSeconds * 1000)
-  const isShell = request.words.length === 0
-  const words = isShell ? shellOf(session) : request.words
+  const saved = savedGateway(session, name)
+  const access = await accessToSaved(session, saved, timeout * 1000)
+  const isShell = given.length === 0
+  const words = isShell ? shellOf(session) : given
   const asked: AskedRun = {
     args: words.slice(1),
     env: withAuthorities(platform.machine.env, saved),
@@ -78,15 +66,9 @@ async function runOnce(session: Session, request: RunRequest): Promise<number> {
   }
   const clients = await loadPrograms()
   const called = clientsCalled(session, clients, words[0]!)
-  const catalog = request.verify ? await catalogOf(session, access) : undefined
-  const known: Target = {
-    access,
-    catalog,
-    asked,
-    model: request.model,
-    provenModel: saved.proven?.model,
-  }
-  const isAsked = request.verify && called.length > 0
+  const catalog = verify ? await catalogOf(session, access) : undefined
+  const known: Target = { access, catalog, asked, model, provenModel: saved.proven?.model }
+  const isAsked = verify && called.length > 0
   const target = isAsked ? await withMessagesRoot(session, called, known, saved) : known
   const { args, env, files, told }: Told = isShell
     ? forShell(session, clients, { ...target, name: saved.name })

@@ -6,7 +6,7 @@ import { probe } from '../../gateway/probe.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import { type GatewayAccess, protocols } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
-import type { GatewayFlags } from '../command.ts'
+import type { SetupFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
 import { noteProof, type Proof } from '../inventory/remember-gateway.ts'
 import { keyOf } from '../inventory/saved-gateways.ts'
@@ -33,13 +33,12 @@ export async function accessToSaved(
 export async function atSaved(
   session: Session,
   saved: SavedGateway,
-  { timeout }: GatewayFlags,
-): Promise<Pick<SetupRequest, 'gateway' | 'name' | 'known'>> {
+  flags: SetupFlags,
+): Promise<Pick<SetupRequest, 'flags' | 'known'>> {
   const { name, caFile, allowHttp } = saved
-  const access = await accessToSaved(session, saved, timeout * 1000)
+  const access = await accessToSaved(session, saved, flags.timeout * 1000)
   return {
-    gateway: compact({ timeout, caFile, allowHttp }),
-    name,
+    flags: { ...flags, ...compact({ name, caFile, allowHttp }) },
     known: { ...access, way: access },
   }
 }

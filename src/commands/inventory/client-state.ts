@@ -15,7 +15,7 @@ import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { formatOf } from '../../edits/format.ts'
 import type { KeyPath } from '../../edits/plan.ts'
-import { UserError } from '../../errors.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import { isSameButVersion, rootFor, rootsFrom, rootsOf, shownRoot } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { sha256Of } from '../../transaction/files.ts'
@@ -27,22 +27,26 @@ import { openPlaces, readClientFiles, readShellProfiles, settingsNow } from './c
 import { rememberedModels } from './model-cache.ts'
 import { gatewayOf, gatewaysIfReadable } from './saved-gateways.ts'
 
-/** What is known about one client without asking it or the network. */
-export interface ClientState {
+/** What a client believes now, and what repoint has to do with that. */
+export interface ClientNow {
   readonly client: Client
   readonly texts: FileTexts
   readonly settings: Settings
-  readonly origins: Origins
   /** The gateway that it points at; undefined: its own service. */
   readonly place: Place | undefined
   /** What that is remembered as. */
   readonly gateway: string | undefined
   /** What it is set up with. */
   readonly options: SetupOptions
-  readonly obstacles: readonly Obstacle[]
-  readonly files: readonly FileState[]
   /** It stands so by a setup of repoint. */
   readonly isSetUp: boolean
+}
+
+/** What is known about one client without asking it or the network. */
+export interface ClientState extends ClientNow {
+  readonly origins: Origins
+  readonly obstacles: readonly Obstacle[]
+  readonly files: readonly FileState[]
 }
 
 export interface FileState {
@@ -156,13 +160,10 @@ export async function noteLeftOut(
 }
 
 function whyUnreadable(session: Session, client: Client): string | undefined {
-  try {
-    const { root, broken } = client.readBack(readClientFiles(session, client))
-    return root === undefined && broken !== undefined ? `it cannot read ${broken}` : undefined
-  } catch (error) {
-    if (error instanceof UserError) return error.message
-    throw error
-  }
+  const settings = resultOf(() => client.readBack(readClientFiles(session, client)))
+  if (settings instanceof UserError) return settings.message
+  const { root, broken } = settings
+  return root === undefined && broken !== undefined ? `it cannot read ${broken}` : undefined
 }
 
 /** The client of a family that the newest setup was for; undefined: only the files can tell. */
@@ -206,14 +207,14 @@ export async function clientsInUse(
   })
 }
 
-/** The same with what each believes; of a client whose files cannot be read, nothing. */
+/** The same with what each believes, without the clients whose files cannot be read. */
 export async function clientsNow(
   session: Session,
   runs: readonly RunRecord[],
-): Promise<readonly { readonly client: Client; readonly settings: Settings }[]> {
+): Promise<readonly ClientNow[]> {
   return (await clientsInUse(session, runs)).flatMap((client) => {
-    const settings = settingsNow(session, client)
-    return settings === undefined ? [] : [{ client, settings }]
+    const now = resultOf(() => clientNow(session, client, runs))
+    return now instanceof UserError ? [] : [now]
   })
 }
 
@@ -229,38 +230,35 @@ export function stateOrFailure(
   client: Client,
   runs: readonly RunRecord[] | undefined,
 ): ClientState | Unreadable {
-  try {
-    return stateOf(session, client, runs)
-  } catch (failure) {
-    if (failure instanceof UserError) return { client, failure }
-    throw failure
-  }
+  const state = resultOf((): ClientState => {
+    const now = clientNow(session, client, runs ?? [])
+    const { texts } = now
+    const targets = texts.filter(({ use }) => use === 'target')
+    return {
+      ...now,
+      origins: client.origins(texts),
+      obstacles: [
+        ...client.wrongNow(sceneOf(session, client, texts, runs ?? [])),
+        ...openPlaces(session, texts),
+      ],
+      files: targets.map((file) => fileState(session, file, runs)),
+    }
+  })
+  return state instanceof UserError ? { client, failure: state } : state
 }
 
 /** @throws UserError as `readClientFiles` does */
-function stateOf(
-  session: Session,
-  client: Client,
-  runs: readonly RunRecord[] | undefined,
-): ClientState {
+function clientNow(session: Session, client: Client, runs: readonly RunRecord[]): ClientNow {
   const texts = readClientFiles(session, client)
   const settings = client.readBack(texts)
   return {
     client,
     texts,
     settings,
-    origins: client.origins(texts),
-    place: placeOf(session, client, settings, runs ?? []),
+    place: placeOf(session, client, settings, runs),
     gateway: gatewayOf(session, client, settings),
-    options: configuredOptions(client, settings, runs ?? []),
-    obstacles: [
-      ...client.wrongNow(sceneOf(session, client, texts, runs ?? [])),
-      ...openPlaces(session, texts),
-    ],
-    files: texts
-      .filter(({ use }) => use === 'target')
-      .map((file) => fileState(session, file, runs)),
-    isSetUp: isSetUp(client, settings, runs ?? []),
+    options: configuredOptions(client, settings, runs),
+    isSetUp: isSetUp(client, settings, runs),
   }
 }
 
@@ -306,14 +304,14 @@ function fileState(
 
 function changedKeys(session: Session, file: FileText, recorded: RecordedFile): readonly KeyPath[] {
   if (file.bytes === null || recorded.after === null) return recorded.keys
-  try {
+  const { bytes } = file
+  const { sha256 } = recorded.after
+  const changed = resultOf(() => {
     const format = formatOf(file.format)
-    const written = format.read(readBlob(session.platform, recorded.after.sha256), file.path)
-    const current = format.read(file.bytes, file.path)
+    const written = format.read(readBlob(session.platform, sha256), file.path)
+    const current = format.read(bytes, file.path)
     return recorded.keys.filter((key) => !isDeepStrictEqual(written.get(key), current.get(key)))
-  } catch (error) {
-    // A file that cannot be read any more, or a pruned copy: nothing can be said key by key.
-    if (error instanceof UserError) return []
-    throw error
-  }
+  })
+  // A file that cannot be read any more, or a pruned copy: nothing can be said key by key.
+  return changed instanceof UserError ? [] : changed
 }

@@ -4,6 +4,7 @@ import { unusualRoots } from '../../gateway/roots.ts'
 import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import { maskSecret } from '../../text.ts'
 import { changeGateways, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
+import type { SetupFlags } from '../command.ts'
 import type { Session } from '../screen/session.ts'
 import { checkName, gatewaysIfReadable, isKeyOf } from './saved-gateways.ts'
 
@@ -16,11 +17,8 @@ export interface Proof {
 /** A gateway that a setup has used. */
 interface Used {
   readonly access: Omit<GatewayAccess, 'env' | 'signal'>
-  /** As the user called it; absent: a name is found. */
-  readonly name?: string | undefined
-  readonly allowHttp?: boolean | undefined
-  /** Its key goes into the keychain; else it stays where it lies. */
-  readonly keychain?: boolean | undefined
+  /** Without a name one is found; without `keychain` the key stays where it lies. */
+  readonly flags: Pick<SetupFlags, 'name' | 'allowHttp' | 'keychain'>
   /** What it has just been asked with; absent: it has not. */
   readonly proof?: Proof | undefined
 }
@@ -61,7 +59,7 @@ export async function keepingKey<T>(
   const kept = new KeyInKeychain(session, entry, timeoutMs)
   const earlier = await kept.store(key)
   try {
-    return [work(), { ...used, name: entry.name }]
+    return [work(), { ...used, flags: { ...used.flags, name: entry.name } }]
   } catch (error) {
     const putBack = earlier === undefined ? kept.remove() : kept.store(earlier)
     // The first failure is the one to tell.
@@ -75,7 +73,7 @@ function entryIn({ platform }: Session, used: Used): SavedGateway | undefined {
   try {
     return entryFor(readGateways(platform), used, platform.clock.now())
   } catch (error) {
-    if (!(error instanceof UserError) || used.keychain) throw error
+    if (!(error instanceof UserError) || used.flags.keychain) throw error
     return undefined
   }
 }
@@ -119,13 +117,13 @@ function changeOrSay(session: Session, change: Parameters<typeof changeGateways>
 }
 
 function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGateway {
-  const { access, proof, allowHttp } = used
+  const { access, proof, flags } = used
   const { baseUrl, key, headers = [], keyHeader } = access
-  const name = used.name ?? knownName(all, access) ?? freeName(all, baseUrl)
+  const name = flags.name ?? knownName(all, access) ?? freeName(all, baseUrl)
   const before = all.find((one) => one.name === name)
   const isSame = before?.baseUrl === baseUrl && isKeyOf(before, key)
   const earlier = isSame ? before.proven : undefined
-  const isInKeychain = used.keychain === true || before?.maskedKey !== undefined
+  const isInKeychain = flags.keychain || before?.maskedKey !== undefined
   return compact({
     name,
     baseUrl,
@@ -134,7 +132,7 @@ function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGat
     keyHeader,
     headers: headers.length === 0 ? undefined : headers,
     caFile: access.caFile,
-    allowHttp: allowHttp === true ? (true as const) : undefined,
+    allowHttp: flags.allowHttp,
     proven: proof === undefined ? earlier : { at: now.toISOString(), ...proof },
   })
 }

@@ -1,7 +1,7 @@
 import { posix, win32 } from 'node:path'
 import type { Client, FileTexts, Settings } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
-import { UserError } from '../../errors.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import type { RecordedFile, RollbackPlan, RunRecord } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
 import { asPlanned, listClientFiles, readClientFiles } from '../inventory/client-files.ts'
@@ -111,18 +111,14 @@ export async function refuseUnknownClient(session: Session, { plan }: RollbackPl
  * that it reads, be it under another name or in another layer, names one that repoint has written.
  */
 export function isAbandoned({ session, runs, families }: Undoing, path: string): boolean {
-  return families.some((client) => {
-    try {
-      const texts = readClientFiles(session, client)
-      const isGone = texts.some(
-        (text) => text.path === path && text.use === 'target' && text.bytes === null,
-      )
-      return isGone && !isPointed(client, texts, runs)
-    } catch (error) {
-      if (error instanceof UserError) return false
-      throw error
-    }
-  })
+  const isLeft = (client: Client) => {
+    const texts = readClientFiles(session, client)
+    const isGone = texts.some(
+      (text) => text.path === path && text.use === 'target' && text.bytes === null,
+    )
+    return isGone && !isPointed(client, texts, runs)
+  }
+  return families.some((client) => resultOf(() => isLeft(client)) === true)
 }
 
 function isPointed(client: Client, texts: FileTexts, runs: readonly RunRecord[]): boolean {

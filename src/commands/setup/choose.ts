@@ -14,6 +14,7 @@ import { isChatModel } from '../../gateway/models/rules.ts'
 import { isSameButVersion, rootFor } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess, Roots } from '../../gateway/types.ts'
 import type { RunRecord } from '../../transaction/record.ts'
+import type { SetupFlags } from '../command.ts'
 import { settingsNow } from '../inventory/client-files.ts'
 import { configuredOptions, isSetUp } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
@@ -44,7 +45,9 @@ export function namedOptions(
 }
 
 interface Wanted extends Pick<SetupRun, 'kept'> {
-  readonly request: Pick<SetupRequest, 'options' | 'optionsOf' | 'defaults' | 'isKeyOnly'>
+  readonly request: Pick<SetupRequest, 'options' | 'optionsOf' | 'isKeyOnly'> & {
+    readonly flags: Pick<SetupFlags, 'defaults'>
+  }
 }
 
 /** Where the gateway is not asked. */
@@ -77,7 +80,7 @@ function wantedOptions(
   const named = namedOptions(request, client)
   const before = kept.get(client)
   if (before === undefined) return named
-  if (request.defaults) return { disableAttribution: false, ...named }
+  if (request.flags.defaults) return { disableAttribution: false, ...named }
 
   const { slotModels = {}, contextWindow, protocol, ...others } = before.options
   const lost = new Set(request.isKeyOnly ? [] : lostModels(client, before, heard))
@@ -199,7 +202,7 @@ export function canChooseAgain(
   if (refused.every((id) => named.includes(id))) return false
   if (heard.catalog === undefined)
     return consent === 'ask' && named.length === 0 && !kept.has(client)
-  return kept.has(client) && !request.defaults && !request.isKeyOnly
+  return kept.has(client) && !request.flags.defaults && !request.isKeyOnly
 }
 
 /** One question for all that is not named. */

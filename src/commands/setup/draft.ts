@@ -115,7 +115,7 @@ function lossNotices(
   after: FileTexts,
   heard: Heard,
 ): Notice[] {
-  const before = request.defaults || request.isKeyOnly ? undefined : kept.get(client)
+  const before = request.flags.defaults || request.isKeyOnly ? undefined : kept.get(client)
   if (before === undefined) return []
   const now = modelsOf(client.asConfigured(client.readBack(after), true))
   const lost = lostModels(client, before, heard).filter((id) => !now.includes(id))

@@ -2,16 +2,17 @@ import type { Client, ModelChoice, SetupOptions } from '../../clients/client.ts'
 import type { UserError } from '../../errors.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { RunRecord } from '../../transaction/record.ts'
-import type { GatewayFlags, SetupManner } from '../command.ts'
+import type { SetupFlags } from '../command.ts'
 import type { Known } from '../find-gateway.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
 /** What a setup is asked for. */
-export interface SetupRequest extends SetupManner {
+export interface SetupRequest {
   /** The word of the command line; `setup` when several clients are set up in one run. */
   readonly command: string
   readonly clients: readonly string[]
-  readonly gateway: GatewayFlags
+  /** How far it goes, and with what. */
+  readonly flags: SetupFlags
   /** As they were named now. What was chosen before comes from the files. */
   readonly options?: SetupOptions
   /** What was named for one client, by its id, in the place of `options`. */
