@@ -10,6 +10,7 @@ import { assumedRoots, rootFor, rootsOf, shownRoot } from '../gateway/roots.ts'
 import { maskSecret } from '../text.ts'
 import type { RunRecord } from '../transaction/record.ts'
 import { commandOf, examples, type FlagsOf } from './command.ts'
+import { absentText } from './inventory/client-program.ts'
 import {
   type ClientState,
   type FileState,
@@ -62,7 +63,9 @@ export async function status(
     const state = stateOrFailure(session, client, runs)
     return { state, ...standOf(session, state, runs ?? [], expected, families.length > 0) }
   })
+  const absent = families.length > 0 ? [] : told.filter((one) => isAbsent(session, one))
   for (const one of told) {
+    if (absent.includes(one)) continue
     if ('failure' in one.state) showFailure(session, one.state)
     else {
       if (one.state.settings.key) session.hide(one.state.settings.key)
@@ -70,6 +73,7 @@ export async function status(
     }
     for (const reason of one.drift) session.say(`  ! drifted: ${reason}`)
   }
+  if (absent.length > 0) session.say(absentText(absent.map(({ state }) => state.client)))
 
   const isNowhere = expected !== undefined && told.every(({ wanted }) => wanted === undefined)
   if (isNowhere)
@@ -112,6 +116,14 @@ interface Told {
   readonly state: ClientState | Unreadable
   readonly wanted: Wanted | undefined
   readonly drift: readonly string[]
+}
+
+/** Nothing of it is on this machine, and nothing is wanted of it. */
+function isAbsent({ platform }: Session, { state, wanted }: Told): boolean {
+  if ('failure' in state || wanted !== undefined) return false
+  const { client, files, obstacles } = state
+  const isInstalled = platform.processes.which(client.binary.command) !== undefined
+  return !isInstalled && obstacles.length === 0 && files.every((file) => file.state === 'absent')
 }
 
 /** @param isNamed the client has to point there, also where repoint has never set it up */

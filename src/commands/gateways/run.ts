@@ -68,11 +68,13 @@ async function runOnce(
   const called = clientsCalled(session, clients, words[0]!)
   const catalog = verify ? await catalogOf(session, access) : undefined
   const known: Target = { access, catalog, asked, model, provenModel: saved.proven?.model }
-  const isAsked = verify && called.length > 0
-  const target = isAsked ? await withMessagesRoot(session, called, known, saved) : known
+  const rooted = async (called: readonly Client[], target: Target) =>
+    verify && called.length > 0
+      ? withMessagesRoot(session, called, target, savedGateway(session, name))
+      : target
   const { args, env, files, told }: Told = isShell
-    ? forShell(session, clients, { ...target, name: saved.name })
-    : tell(session, called, target)
+    ? await forShell(session, clients, { ...known, name, rooted })
+    : tell(session, called, await rooted(called, known))
   if (told !== undefined) session.remark(`note: ${told}`)
   if (isShell || called.length === 0) noteUnsaid(session, access)
   platform.ask.release()
@@ -115,23 +117,31 @@ function withAuthorities(env: OneRun['env'], { caFile }: SavedGateway): OneRun['
   return caFile === undefined ? env : { ...env, NODE_EXTRA_CA_CERTS: caFile }
 }
 
+interface ForShell extends Target {
+  readonly name: string
+  /** With the root of messages, where the clients called so need it. */
+  readonly rooted: (called: readonly Client[], target: Target) => Promise<Target>
+}
+
 /**
  * A shell has the usual variables, and those of every client that needs nothing beside them. The others
  * would go where their files point, and that is said.
  */
-function forShell(
+async function forShell(
   session: Session,
   clients: readonly Client[],
-  { name, ...target }: Target & { readonly name: string },
-): OneRun {
-  const { access } = target
-  let { asked } = target
+  { name, rooted, ...known }: ForShell,
+): Promise<OneRun> {
+  let { access, asked } = known
   const apart: string[] = []
   const programs = [...new Set(clients.map(({ binary }) => binary.command))]
   for (const program of programs) {
     if (session.platform.processes.which(program) === undefined) continue
     try {
-      const one = tell(session, clientsCalled(session, clients, program), { ...target, asked })
+      const called = clientsCalled(session, clients, program)
+      const target = await rooted(called, { ...known, access, asked })
+      access = target.access
+      const one = tell(session, called, target)
       if (one.args.length === 0)
         asked = { ...asked, env: one.env, files: { ...asked.files, ...one.files } }
       else apart.push(program)
