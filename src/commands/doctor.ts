@@ -1,6 +1,6 @@
 import { Argument, Command } from '@commander-js/extra-typings'
 import type { Repair } from '../clients/client.ts'
-import { rowOf, rows } from '../clients/list.ts'
+import { familyRows, rowOf, rows } from '../clients/list.ts'
 import { planRepairs } from '../clients/repairs.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
 import { exitStatus, UserError } from '../errors.ts'
@@ -20,7 +20,7 @@ import {
   failedCheck,
   secretFiles,
 } from './doctor/checks.ts'
-import { findInstalled } from './inventory/client-program.ts'
+import { absentText, findInstalled } from './inventory/client-program.ts'
 import {
   type ClientState,
   clientsInUse,
@@ -82,14 +82,14 @@ export async function doctor(
     session.say(`Fixed in run ${run}; \`repoint rollback\` undoes it:`)
     for (const { about, message } of fixed) session.say(`  ${about}: ${message}`)
   }
-  show(session, checks)
+  show(session, checks, id === undefined)
   session.document({
     command: 'doctor',
     changed: run !== undefined,
     run: run ?? null,
     files: edits.map((edit) => fileDocument(session, edit)),
     fixed,
-    checks: checks.map(({ code: _, ...check }) => check),
+    checks: checks.map(({ code: _, isAbsent: __, ...check }) => check),
   })
   return Math.max(0, ...checks.map(({ code }) => (code === undefined ? 0 : exitStatus[code])))
 }
@@ -211,9 +211,17 @@ function closed(
 
 const marks = { ok: 'ok     ', warning: 'warning', problem: 'problem' } as const
 
-function show(session: Session, checks: readonly Check[]): void {
+/** @param isShort the clients that are not here share a line, where nothing else is to be said of them */
+function show(session: Session, checks: readonly Check[], isShort: boolean): void {
+  const isAbsent = (family: string) => {
+    const own = checks.filter(({ about }) => about === family)
+    return own.some((one) => one.isAbsent) && own.every(({ result }) => result === 'ok')
+  }
+  const absent = isShort ? familyRows.filter(({ family }) => isAbsent(family)) : []
   for (const { about, result, message, cure } of checks) {
+    if (absent.some(({ family }) => family === about)) continue
     session.say(`${marks[result]}  ${about}: ${message}`)
     if (cure !== undefined && result !== 'ok') session.say(`         ${cure}`)
   }
+  if (absent.length > 0) session.say(`${marks.ok}  ${absentText(absent)}`)
 }

@@ -74,7 +74,7 @@ export async function findGateway(
 ): Promise<FoundGateway> {
   const asked = (flags.header ?? []).map((text) => readHeader(text, headerSources(session)))
   const address = await findBaseUrl(session, flags, known)
-  const key = await findKey(session, flags, known, address.value)
+  const key = await findKey(session, flags, known, address)
   session.hide(key.value)
   const access = { baseUrl: address.value, key: key.value }
   const before = known.way ?? knownGateway(session, { name: known.name, access }) ?? {}
@@ -191,7 +191,7 @@ async function findKey(
   session: Session,
   flags: GatewayFlags,
   known: Known,
-  baseUrl: string,
+  { value: baseUrl, isAsked: isAddressTyped }: Sourced,
 ): Promise<Sourced> {
   const clean = (text: string, isAsked = false): Sourced => {
     const { key, notices } = cleanKey(text)
@@ -212,8 +212,11 @@ async function findKey(
   const inUse = known.configured?.find(
     (one) => one.baseUrl === baseUrl && isSound(one.key) === true,
   )
+  // Nobody need read again what they have just typed.
+  const which = isAddressTyped ? '' : ` for ${baseUrl}`
+  const offer = inUse === undefined ? '' : ` (Enter: the one that ${inUse.label} has)`
   const answer = await session.platform.ask.secret({
-    message: inUse === undefined ? 'API key:' : `API key (Enter: the one that ${inUse.label} has):`,
+    message: `API key${which}${offer}:`,
     validate: (text) => (text === '' && inUse !== undefined) || isSound(text),
   })
   if (answer === '' && inUse !== undefined) return { ...clean(inUse.key, true), isInUse: true }

@@ -10,6 +10,7 @@ import { assumedRoots, rootFor, rootsOf, shownRoot } from '../gateway/roots.ts'
 import { maskSecret } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
 import { commandOf, examples, type FlagsOf } from './command.ts'
+import { absentText } from './inventory/client-program.ts'
 import {
   type ClientState,
   type FileState,
@@ -67,7 +68,9 @@ export async function status(
     const wanted = isMeant ? (expected ?? left) : undefined
     return { state, wanted, drift: wanted ? driftOf(session, state, wanted) : [] }
   })
+  const absent = families.length > 0 ? [] : told.filter((one) => isAbsent(session, one))
   for (const one of told) {
+    if (absent.includes(one)) continue
     if ('failure' in one.state) showFailure(session, one.state)
     else {
       if (one.state.settings.key) session.hide(one.state.settings.key)
@@ -75,6 +78,7 @@ export async function status(
     }
     for (const reason of one.drift) session.say(`  ! drifted: ${reason}`)
   }
+  if (absent.length > 0) session.say(absentText(absent.map(({ state }) => state.client)))
 
   const isNowhere = expected !== undefined && told.every(({ wanted }) => wanted === undefined)
   if (isNowhere)
@@ -117,6 +121,14 @@ interface Told {
   readonly state: ClientState | Unreadable
   readonly wanted?: Wanted | undefined
   readonly drift: readonly string[]
+}
+
+/** Nothing of it is on this machine, and nothing is wanted of it. */
+function isAbsent({ platform }: Session, { state, wanted }: Told): boolean {
+  if ('failure' in state || wanted !== undefined) return false
+  const { client, files, obstacles } = state
+  const isInstalled = platform.processes.which(client.binary.command) !== undefined
+  return !isInstalled && obstacles.length === 0 && files.every((file) => file.state === 'absent')
 }
 
 /** @throws UserError `usage` for what is neither the name of a gateway nor an address */

@@ -31,6 +31,8 @@ export interface Finding {
   readonly cure?: string
   /** The exit status that a problem stands for. */
   readonly code?: ErrorCode
+  /** Of its client neither a program nor a setup is here. */
+  readonly isAbsent?: true
 }
 
 export interface Check extends Finding {
@@ -68,7 +70,9 @@ function checkInstalled({ client, settings, installed }: Examined): Finding {
   if (installed === undefined) {
     const isSetUp = settings.root !== undefined
     const isUnknown = settings.broken !== undefined
-    const message = `${label} is not installed${isSetUp || isUnknown ? '' : ', and not set up'}`
+    const message = `${label} is not installed`
+    if (!isSetUp && !isUnknown)
+      return { id, result: 'ok', message: `${message}, and not set up`, isAbsent: true }
     return { id, result: isSetUp ? 'warning' : 'ok', message }
   }
   const { version } = installed

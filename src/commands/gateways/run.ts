@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import type { AskedRun, Client, OneRun } from '../../clients/client.ts'
 import { loadPrograms } from '../../clients/list.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError } from '../../errors.ts'
 import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
@@ -62,11 +62,13 @@ export const command = commandOf(define, async (session, name, behind, _, self) 
   const called = clientsCalled(session, clients, words[0]!)
   const catalog = verify ? await catalogOf(session, access) : undefined
   const known: Target = { access, catalog, asked, model, provenModel: saved.proven?.model }
-  const isAsked = verify && called.length > 0
-  const target = isAsked ? await withMessagesRoot(session, called, known, saved) : known
+  const rooted = async (called: readonly Client[], target: Target) =>
+    verify && called.length > 0
+      ? withMessagesRoot(session, called, target, savedGateway(session, name))
+      : target
   const { args, env, files, told }: Told = isShell
-    ? forShell(session, clients, { ...target, name: saved.name })
-    : tell(session, called, target)
+    ? await forShell(session, clients, { ...known, name, rooted })
+    : tell(session, called, await rooted(called, known))
   if (told !== undefined) session.remark(`note: ${told}`)
   if (isShell || called.length === 0) noteUnsaid(session, access)
   platform.ask.release()
@@ -109,27 +111,38 @@ function withAuthorities(env: OneRun['env'], { caFile }: SavedGateway): OneRun['
   return caFile === undefined ? env : { ...env, NODE_EXTRA_CA_CERTS: caFile }
 }
 
+interface ForShell extends Target {
+  readonly name: string
+  /** With the root of messages, where the clients called so need it. */
+  readonly rooted: (called: readonly Client[], target: Target) => Promise<Target>
+}
+
 /**
  * A shell has the usual variables, and those of every client that needs nothing beside them. The others
  * would go where their files point, and that is said.
  */
-function forShell(
+async function forShell(
   session: Session,
   clients: readonly Client[],
-  { name, ...target }: Target & { readonly name: string },
-): OneRun {
-  const { access } = target
-  let { asked } = target
+  { name, rooted, ...known }: ForShell,
+): Promise<OneRun> {
+  let { access, asked } = known
   const apart: string[] = []
   const programs = [...new Set(clients.map(({ binary }) => binary.command))]
   for (const program of programs) {
     if (session.platform.processes.which(program) === undefined) continue
-    const called = clientsCalled(session, clients, program)
-    const one = resultOf(() => tell(session, called, { ...target, asked }))
-    if (one instanceof UserError)
-      session.remark(`note: ${program} cannot use this gateway: ${one.message}`)
-    else if (one.args.length > 0) apart.push(program)
-    else asked = { ...asked, env: one.env, files: { ...asked.files, ...one.files } }
+    try {
+      const called = clientsCalled(session, clients, program)
+      const target = await rooted(called, { ...known, access, asked })
+      access = target.access
+      const one = tell(session, called, target)
+      if (one.args.length === 0)
+        asked = { ...asked, env: one.env, files: { ...asked.files, ...one.files } }
+      else apart.push(program)
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error
+      session.remark(`note: ${program} cannot use this gateway: ${error.message}`)
+    }
   }
 
   session.remark(`A shell for ${name} (${access.baseUrl}); \`exit\` leaves it.`)
