@@ -2,7 +2,7 @@ import { Argument, Command, Option } from '@commander-js/extra-typings'
 import type { Client } from '../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../clients/list.ts'
 import { compact } from '../compact.ts'
-import { willBe } from '../edits/describe.ts'
+import { describeChanges, willBe } from '../edits/describe.ts'
 import { plainPath } from '../edits/values.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
@@ -26,7 +26,6 @@ import {
   refuseUnknownClient,
   type Undoing,
 } from './rollback/guard.ts'
-import { changesOf } from './screen/changes.ts'
 import type { Session } from './screen/session.ts'
 
 function define() {
@@ -112,7 +111,7 @@ export async function rollback(
       action,
       kept: kept.map(plainPath),
       note,
-      changes: dryRun && describedChanges(session, found, path),
+      changes: dryRun && describedChanges(found, path),
     })),
     warnings: session.notices,
     next,
@@ -218,7 +217,7 @@ function showWayBack({ session, runs }: Undoing, { found, outlooks }: Prospect):
 
   for (const file of files) {
     session.say(`  ${session.showPath(file.path)} (${willBe(file.action)})`)
-    for (const line of describedChanges(session, found, file.path)) session.say(`    ${line}`)
+    for (const line of describedChanges(found, file.path)) session.say(`    ${line}`)
     if (file.kept.length > 0) session.say(`    stays: ${file.kept.map(plainPath).join(', ')}`)
     if (file.note !== undefined) session.say(`    ${file.note}`)
   }
@@ -237,10 +236,10 @@ function isConcerned({ id }: Client, files: Applied['files']): boolean {
   return changed.some(({ client }) => familyIds(id).includes(client))
 }
 
-/** What an edit changes, without the line that names its file. */
-function describedChanges(session: Session, { plan }: RollbackPlan, path: string): string[] {
+/** What becomes of the keys of a file. */
+function describedChanges({ plan }: RollbackPlan, path: string): string[] {
   const edit = plan.edits.find((one) => one.path === path)
-  return edit === undefined ? [] : changesOf(session, edit)
+  return edit === undefined ? [] : describeChanges(edit)
 }
 
 /** What still holds the old key, and what a person has to do. */
