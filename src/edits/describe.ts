@@ -34,9 +34,8 @@ export function describeEdit(edit: FileEdit, options: DescribeOptions): string[]
   }))
 
   const isTold = (key: string) => edit.changes.some(({ path }) => path[0] === key)
-  const isWhole = edit.scope === 'whole'
-  const dropped = isWhole ? keysWithout(before, after) : []
-  const returned = isWhole ? keysWithout(after, before) : []
+  const dropped = keysWithout(before, after)
+  const returned = keysWithout(after, before)
 
   const lines = [
     ...gathered(changes.filter(({ line }) => line !== undefined) as Told[]),
@@ -63,13 +62,13 @@ const manyEntries = 5
 function gathered(told: readonly Told[]): string[] {
   const groups = new Map<string, Told[]>()
   for (const one of told) {
-    const isEntry = /^\+ .* = \{\}$|^- /.test(one.line)
+    const isEntry = one.line.startsWith('- ') || one.line.endsWith(' = {}')
     const group = isEntry ? one.line[0] + showKey(one.path.slice(0, -1)) : one.line
     groups.set(group, [...(groups.get(group) ?? []), one])
   }
   return [...groups.values()].flatMap((group) => {
-    const [first] = group
-    if (first === undefined || group.length < manyEntries) return group.map(({ line }) => line)
+    if (group.length < manyEntries) return group.map(({ line }) => line)
+    const first = group[0]!
     const names = group.map(({ path }) => plainKey(path.at(-1)!)).join(', ')
     return [
       `${first.line[0]} ${showKey(first.path.slice(0, -1))}: ${group.length} entries: ${names}`,

@@ -28,6 +28,8 @@ export interface RollbackOptions {
   readonly isHere?: (file: RecordedFile) => boolean
   /** Clients in whose tables our keys stay beside keys of others: see `UndoOptions.keepsTables`. */
   readonly keepsTablesOf?: readonly string[]
+  /** Clients whose tables go with what others wrote into them: see `UndoOptions.dropsTables`. */
+  readonly dropsTablesOf?: readonly string[]
   /**
    * Whether with a file that is gone the address is gone too: nothing points its client at one any
    * more, so its key can go back. Asked only of files that are gone.
@@ -213,8 +215,9 @@ function planTo(
     .toReversed()
     .map((file) =>
       undoFile(world, stepsOf(file, since, isRedo ? undefined : historyOf(file, runs).standing), {
-        force: options.force === true,
-        keepsTables: options.keepsTablesOf?.includes(file.client) ?? false,
+        force: options.force,
+        keepsTables: options.keepsTablesOf?.includes(file.client),
+        dropsTables: options.dropsTablesOf?.includes(file.client),
       }),
     )
   const undone = alone.map((one) => {

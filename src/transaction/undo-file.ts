@@ -43,12 +43,17 @@ export interface RecordedStep {
 
 export interface UndoOptions {
   /** The old contents as they were, whatever has been changed since. */
-  readonly force?: boolean
+  readonly force?: boolean | undefined
   /**
    * Our keys that are neither address nor key stay in a table that we made and that someone has put
    * something into: without them the client might not read the rest.
    */
-  readonly keepsTables?: boolean
+  readonly keepsTables?: boolean | undefined
+  /**
+   * A table that we made for address and key goes as a whole, with what someone has written into it
+   * since: without them the client might not read the rest of the file.
+   */
+  readonly dropsTables?: boolean | undefined
 }
 
 /**
@@ -199,7 +204,7 @@ function foldBack(
   world: World,
   steps: readonly RecordedStep[],
   current: Bytes | null,
-  { keepsTables }: UndoOptions,
+  options: UndoOptions,
 ): LedBack {
   // As long as nobody came between two runs, only the last copy matters.
   const untouched = untouchedSteps(steps, current)
@@ -218,7 +223,7 @@ function foldBack(
       break
     }
     const met = newer ? asLeft(world, { file, isBehindGap }, newer, after) : after
-    const undone = undoStep(world, file, met, keepsTables)
+    const undone = undoStep(world, file, met, options)
     after = undone.after
     kept = uniquePaths([...kept, ...undone.kept])
     note = undone.note ?? note
@@ -340,7 +345,7 @@ function undoStep(
   world: World,
   file: RecordedFile,
   current: Bytes | null,
-  keepsTables: boolean | undefined,
+  { keepsTables, dropsTables }: UndoOptions,
 ): LedBack {
   const now = sha256OrNull(current)
   if (now === (file.after?.sha256 ?? null))
@@ -349,12 +354,13 @@ function undoStep(
   // A run that was cut off came no further than to here.
   if (now === file.before?.sha256) return { after: current, kept: [] }
 
-  const versions: FileVersions = {
+  const found: FileVersions = {
     before: contentsOf(world, file.before),
     written: contentsOf(world, file.after),
     current,
   }
-  if (file.scope === 'whole') return undoWhole(file, versions)
+  if (file.scope === 'whole') return undoWhole(file, found)
+  const versions = dropsTables ? withOurTables(world, file, found) : found
   const all = undoKeys(world, file, file.keys, versions)
   if (!keepsTables) return all
   const inTables = keysOfSharedTables(file, versions, all.after)
@@ -397,6 +403,23 @@ function undoKeys(
       cause: error,
     })
   }
+}
+
+/**
+ * The tables that we made for address and key as we wrote them, whatever others wrote into them; not
+ * where they changed address or key themselves.
+ */
+function withOurTables(world: World, file: RecordedFile, versions: FileVersions): FileVersions {
+  const [before, written, now] = [versions.before, versions.written, versions.current].map((one) =>
+    parsed(file, one),
+  )
+  const isAsWritten = (key: KeyPath) => isDeepStrictEqual(now?.get(key), written?.get(key))
+  const changes = uniquePaths(file.boundKeys.map((key) => key.slice(0, -1)))
+    .filter((table) => table.length > 0 && before?.get(table) === undefined)
+    .filter((table) => file.boundKeys.every((key) => !startsWith(key, table) || isAsWritten(key)))
+    .map((path) => ({ path, value: written?.get(path) }))
+  const place = shownPath(world.machine, file.path)
+  return { ...versions, current: formatOf(file.format).edit(versions.current, changes, place) }
 }
 
 /** Our keys, but for address and key, in tables that we made and in which something of others stays. */

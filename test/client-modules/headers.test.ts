@@ -103,7 +103,8 @@ describe('what stands there already', () => {
   })
 
   test('codex: a credential for another address goes, what is none stays', () => {
-    const line = 'http_headers = { "X-Team" = "a", "X-Auth-Token" = "t" }'
+    const secrets = `"X-Auth-Token" = "t", "X-Mine" = "${secret}"`
+    const line = `http_headers = { "X-Team" = "a", ${secrets} }`
     const given = { '.codex/config.toml': table(line).replace('gw.example', 'old.example') }
     const { edits } = planOn(byId('codex'), given)
     const after = text(edits.find(({ path }) => path.endsWith('config.toml'))?.after)
