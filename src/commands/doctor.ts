@@ -8,7 +8,7 @@ import { hangUp } from '../gateway/http/request.ts'
 import { unusualRoots } from '../gateway/roots.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan } from '../transaction/apply.ts'
-import type { RunRecord } from '../transaction/record.ts'
+import type { Runs } from '../transaction/record.ts'
 import { commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'
 import {
   askGateways,
@@ -143,7 +143,7 @@ interface Repaired {
 async function fix(
   session: Session,
   states: readonly ClientState[],
-  runs: readonly RunRecord[],
+  runs: Runs,
   consent: Consent,
 ): Promise<Repaired> {
   const edits: FileEdit[] = []

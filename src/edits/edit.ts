@@ -84,8 +84,6 @@ function editText(
 
   try {
     const steps = stepsTo(parsed, wanted, changes)
-    if (steps.length === 0) return parsed
-
     const paths = [...changes, ...steps].map(({ path }) => path)
     const isRight = (root: ValueTable) => matches(root, wanted, paths)
     return workOn({ dialect, start: parsed, place, steps, isRight })
@@ -169,7 +167,8 @@ export function workOn(work: Work): ParsedText {
   const settings = steps.filter((step): step is Setting => step.content !== undefined)
   const removed = steps.filter(({ content }) => content === undefined).map(({ path }) => path)
   const names = [...settings.map(({ path }) => path), ...removed].map(showPath).join(', ')
-  const reparse = (text: string) => {
+  const reparse = (old: ParsedText, text: string) => {
+    if (text === old.text) return old
     try {
       const parsed = dialect.parse(text, work.place)
       // The other parser must accept it as well.
@@ -181,8 +180,8 @@ export function workOn(work: Work): ParsedText {
     }
   }
 
-  const withSettings = reparse(setAll(dialect, start, settings, removed))
-  const done = reparse(removeAll(dialect, withSettings, removed, work.withBlankLine))
+  const withSettings = reparse(start, setAll(dialect, start, settings, removed))
+  const done = reparse(withSettings, removeAll(dialect, withSettings, removed, work.withBlankLine))
   if (work.isRight(done.root)) return done
   throw new Conflict(`${names} cannot be changed without changing something else`, 0)
 }

@@ -95,7 +95,7 @@ describe('describe', () => {
     ])
   })
 
-  test('says created and unchanged', () => {
+  test('says created, removed and unchanged', () => {
     const changes = [{ path: ['a'], value: 1n }]
     expect(describeEdit(anEdit('json', null, changes), options)).toEqual([
       '~/file.json (will be created)',
@@ -103,6 +103,13 @@ describe('describe', () => {
     ])
     const same = anEdit('json', '{"a":1}', changes)
     expect(describeEdit(same, options)).toEqual(['~/file.json (unchanged)'])
+    expect(describeEdit({ ...same, before: null, after: null }, options)).toEqual([
+      '~/file.json (unchanged)',
+    ])
+    expect(describeEdit({ ...same, changes: [], after: null }, options)).toEqual([
+      '~/file.json (will be removed)',
+      '  - a',
+    ])
   })
 
   test('masks a secret and the one that it replaces; a short one wholly, an empty one not', () => {
@@ -200,7 +207,7 @@ describe('describe', () => {
   test('describes the edit of a file that cannot be parsed', () => {
     const edit = anEdit('json', '{ broken', [{ path: ['a'], value: 1 }], '{"a":1}')
     expect(describeEdit(edit, options)).toEqual(['~/file.json (will be updated)', '  + a = 1'])
-    const same = { ...edit, after: edit.before }
+    const same = { ...edit, after: bytesOf('{ broken') }
     expect(describeEdit(same, options)).toEqual(['~/file.json (unchanged)'])
   })
 

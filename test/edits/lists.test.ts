@@ -19,6 +19,12 @@ const added: readonly Row[] = [
   ['no blanks', 'json', '{"enabled":["a","b"]}', '{"enabled":["a","b","x"]}'],
   ['empty', 'json', '{ "enabled": [] }', '{ "enabled": ["x"] }'],
   [
+    'empty, in a table of several lines',
+    'json',
+    lines('{', '  "enabled": []', '}'),
+    lines('{', '  "enabled": ["x"]', '}'),
+  ],
+  [
     'a line each, with comments',
     'json',
     lines('{', '  "enabled": [', '    // work', '    "a", // by us', '    "b" // mine', '  ]', '}'),
@@ -250,6 +256,12 @@ test('several elements of one list, and of one that is not there, come and go to
   const versions = { before: bytesOf(before), written, current: bytesOf(`\n${show(written)}`) }
   const paths = changes.map(({ path }) => path)
   expect(show(json.undo(versions, paths, 'FILE').bytes)).toBe(`\n${before}`)
+})
+
+test('one comes first and another last in the same list', () => {
+  const first = { path: [...list, { element: 'x', isFirst: true as const }], value: 'x' }
+  const written = json.edit(bytesOf('{"enabled":["a"]}'), [first, listHolds(list, 'y')], 'FILE')
+  expect(show(written)).toBe('{"enabled":["x","a","y"]}')
 })
 
 test('what is no list of texts is not taken for one', () => {

@@ -149,6 +149,11 @@ describe('a table in a list', () => {
     expect(error.hint).toBe(
       'Add by hand:\nmodels = [{ id = "ours", url = "new", key = "<your key>" }]',
     )
+
+    const below = [{ path: ['t', 'models', ours, 'url'], value: 'new' }]
+    expect(caught(() => toml.edit(bytesOf('[[t.models]]\n'), below, 'FILE')).message).toBe(
+      'Cannot edit FILE: t.models is a list, not a single value (line 1, column 1)',
+    )
   })
 })
 

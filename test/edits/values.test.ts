@@ -32,7 +32,7 @@ describe('an edit is judged by what is in the file afterwards', () => {
 })
 
 test('programs get a path without quotes', () => {
-  expect(plainPath(['a b', { element: 'x' }])).toBe('a b.x')
+  expect(plainPath(['a b', { element: 'xy' }])).toBe('a b.xy')
   expect(plainPath(['models', { element: { id: 'gpt', at: 'here' } }, 'url'])).toBe(
     'models.gpt here.url',
   )

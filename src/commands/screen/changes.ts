@@ -2,14 +2,9 @@ import { describeEdit } from '../../edits/describe.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import type { Session } from './session.ts'
 
-/** What an edit does to its file, in words: the file first, then a line for each key. */
-export function describedEdit(session: Session, edit: FileEdit): string[] {
-  return describeEdit(edit, { showPath: (path) => session.showPath(path) })
-}
-
 /** Every key that an edit changes, a line each. */
 export function changesOf(session: Session, edit: FileEdit): string[] {
-  return describedEdit(session, edit)
+  return describeEdit(edit, session)
     .slice(1)
     .map((line) => line.trim())
 }
