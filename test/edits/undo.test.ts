@@ -93,6 +93,16 @@ describe('what was written anew comes back key by key', () => {
     expect(undone('toml', "model = 'a'\n", [set('model', 'gw')], anew).text).toBe('"model"=\'a\'\n')
   })
 
+  test('in the line breaks that the file has at this place', () => {
+    const before = '{"o":{\n"x":1\n},"a":1}'
+    expect(undone('json', before, [set('o', 1)], '{"a":1,\r\n"o":1\n}').text).toBe(
+      '{"a":1,\r\n"o":{\n"x":1\n}\n}',
+    )
+    expect(undone('json', before, [set('o', 1)], '{"a":1,\n"o":1\r\n}').text).toBe(
+      '{"a":1,\n"o":{\r\n"x":1\r\n}\r\n}',
+    )
+  })
+
   test('an empty table too, which is no single piece of text', () => {
     expect(undone('toml', 'a = 1\n[t]\n', [set('t')], 'b = 2').text).toBe('b = 2\nt = {}')
   })
