@@ -225,6 +225,16 @@ describe('json undo', () => {
     expect(kept).toEqual([])
   })
 
+  test('keeps what others have put into a table that we wrote empty, and tells', () => {
+    const current = (show(written) as string).replace('"m": {}', '"m": {"x": 1}')
+    const { text, kept } = undo(current)
+    expect(JSON.parse(text)).toEqual({
+      ...JSON.parse(before),
+      provider: { gateway: { models: { m: { x: 1 } } } },
+    })
+    expect(kept).toEqual(['provider.gateway.models.m'])
+  })
+
   test('refuses a key of ours that stands twice by now, each with another value', () => {
     const current = (show(written) as string)
       .replace('"t"', '"x"')

@@ -207,6 +207,14 @@ describe('an undo of an element', () => {
     expect(undo('json', '{ "enabled": ["a"] }', change, () => '{}').text).toBe('{}')
   })
 
+  test('leaves what others have put in since although we wanted it gone, and tells', () => {
+    const change = listLacks(list, 'x')
+    expect(undo('json', '{ "enabled": ["a"] }', change, () => '{"enabled":["a","x"]}')).toEqual({
+      text: '{"enabled":["a","x"]}',
+      kept: [change.path],
+    })
+  })
+
   test('is not misled by a text that went from one list to another', () => {
     const before = lines(
       '{',

@@ -80,6 +80,12 @@ describe('what we changed comes back as it was, where it stands as we wrote it',
     expect(undone('json', text, [set('model')], crlf).text).toBe(crlf(text))
   })
 
+  test('in the line breaks that an editor has given to lines that differed', () => {
+    const text = 'a = 1\r\nold = 2 # two\nb = 3\r\nc = 4\n'
+    const crlf = (written: string) => written.replace(/\r?\n/g, '\r\n')
+    expect(undone('toml', text, [set('old')], crlf).text).toBe(crlf(text))
+  })
+
   test('in the line breaks that each line has, where they are mixed', () => {
     const text = 'a = 1\r\nold = 2 # two\nb = 3\r\nc = 4\n'
     const added = (written: string) => `${written}d = 5\n`
@@ -157,6 +163,13 @@ describe('a table', () => {
     )
     expect(undone('json', '{}', changes, '{"u":{"v":{"w":2/**/}}}').text).toBe('{"u":{"v":{/**/}}}')
   })
+})
+
+test('a file that is as we left it becomes what it was, be that broken', () => {
+  const before = bytesOf('{ broken')
+  const written = bytesOf('{"a":1}')
+  const versions = { before, written, current: bytesOf('{"a":1}') }
+  expect(formatOf('json').undo(versions, [['a']], 'FILE')).toEqual({ bytes: before, kept: [] })
 })
 
 test('a file that was deleted since: only what we changed is named', () => {
