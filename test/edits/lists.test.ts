@@ -272,6 +272,12 @@ test('one comes first and another last in the same list', () => {
   expect(show(written)).toBe('{"enabled":["x","a","y"]}')
 })
 
+test('all of the same go from a list below a table', () => {
+  const changes = [listLacks(['t', ...list], 'x')]
+  const written = json.edit(bytesOf('{"t":{"enabled":["x","a","x"]}}'), changes, 'FILE')
+  expect(show(written)).toBe('{"t":{"enabled":["a"]}}')
+})
+
 test('what is no list of texts is not taken for one', () => {
   const refused = (format: 'json' | 'toml', text: string) => {
     const error = caught(() => formats[format].edit(bytesOf(text), [listHolds(list, 'x')], 'FILE'))
