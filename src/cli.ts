@@ -30,7 +30,9 @@ export async function main(platform: Platform, args: readonly string[]): Promise
   // A reader that has gone away (`| head`) is no failure of ours.
   const { outFailure } = platform.terminal
   if (outFailure === undefined || outFailure === 'EPIPE') return status
-  showLostOutput(session, outFailure)
+  // What was asked for has been done; only the result could not be told.
+  const message = `Standard output cannot be written (${outFailure})`
+  showError(session, new UserError({ code: 'io-failed', message }), ownArgs, false)
   return status || exitStatus.internal
 }
 
@@ -184,16 +186,21 @@ function showDeclined(session: Session): number {
   return 0
 }
 
-function showError(session: Session, error: unknown, args: readonly string[]): number {
-  const { isJson, platform, files, wayBack } = session
+function showError(
+  session: Session,
+  error: unknown,
+  args: readonly string[],
+  json = session.isJson,
+): number {
+  const { platform, files, wayBack } = session
   const shown = renderError(error, {
-    json: isJson,
-    redact: (text) => (isJson ? session.redact(text) : session.forPeople(text)),
+    json,
+    redact: (text) => (json ? session.redact(text) : session.forPeople(text)),
     files,
     wayBack,
     command: commandOf(args),
   })
-  if (isJson) platform.terminal.out(shown.text)
+  if (json) platform.terminal.out(shown.text)
   else session.printBeside(shown.text)
   return shown.exitStatus
 }
@@ -202,16 +209,4 @@ function showError(session: Session, error: unknown, args: readonly string[]): n
 function commandOf(args: readonly string[]): string | null {
   const [first = 'setup'] = args.filter((arg) => arg !== '--json')
   return first === 'setup' || commands.some(({ name }) => name === first) ? first : null
-}
-
-/** What was asked for has been done; only the result could not be told. */
-function showLostOutput(session: Session, reason: string): void {
-  const error = new UserError({
-    code: 'io-failed',
-    message: `Standard output cannot be written (${reason})`,
-  })
-  const { files, wayBack } = session
-  const redact = (text: string) => text
-  const { text } = renderError(error, { json: false, redact, files, wayBack, command: null })
-  session.printBeside(text)
 }

@@ -25,14 +25,12 @@ function define() {
     .addHelpText('after', examples(['repoint demo']))
 }
 
-export const command = commandOf(define, demo)
-
 /**
  * All of repoint in a throwaway home against the local gateway: setup, diff, proof, a second run,
  * rollback, a byte comparison; one client in full, the others in a line each. Nothing of the user's is
  * read or written.
  */
-async function demo(session: Session): Promise<number> {
+export const command = commandOf(define, async (session) => {
   const clients = (await loadClients()).filter(({ demoFiles }) => demoFiles !== undefined)
   const [first, ...others] = clients as [Client, ...Client[]]
   const { startGateway } = await import('../serve/index.ts')
@@ -94,7 +92,7 @@ async function demo(session: Session): Promise<number> {
     await gateway.close()
     removeFolder(session.platform.files, home)
   }
-}
+})
 
 /** Makes a home of mode 0700 in the temporary folder, with the configurations that clients give it. */
 function makeThrowawayHome(

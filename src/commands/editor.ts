@@ -7,7 +7,6 @@ import type { Catalog } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'
 import { commandOf, examples, type FlagsOf, gatewayCommand, newestGateway } from './command.ts'
 import { proveModel } from './gateways/ask-catalog.ts'
-import type { Session } from './screen/session.ts'
 
 /** What Cursor cannot do with a gateway, from the service's description. */
 const limits: readonly string[] = [
@@ -26,12 +25,10 @@ function define() {
     .addHelpText('after', examples(['repoint editor', 'repoint editor --json --key-stdin < key']))
 }
 
-export const command = commandOf(define, editor)
-
 type Flags = FlagsOf<typeof define>
 
 /** Checks the key for Cursor and prints what to paste. Returns the exit status. */
-async function editor(session: Session, flags: Flags): Promise<number> {
+export const command = commandOf(define, async (session, flags) => {
   const { access, models } = await proveModel(session, flags, {
     // It has one field for a key.
     client: { label: 'Cursor', protocol: 'chat' },
@@ -61,7 +58,7 @@ async function editor(session: Session, flags: Flags): Promise<number> {
     warnings: session.notices,
   })
   return 0
-}
+})
 
 /**
  * Cursor's own servers ask the gateway, not this machine, and answer `ssrf_blocked: connection to

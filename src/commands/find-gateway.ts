@@ -8,7 +8,7 @@ import { cleanKey, maxKeyBytes } from '../gateway/input/key.ts'
 import { assumedRoots } from '../gateway/roots.ts'
 import type { GatewayAccess, Roots } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
-import type { RunRecord } from '../transaction/record.ts'
+import type { Runs } from '../transaction/record.ts'
 import type { GatewayFlags, SetupFlags } from './command.ts'
 import { settingsNow } from './inventory/client-files.ts'
 import { isAtOwnRoot, placeOf, runsOf } from './inventory/client-state.ts'
@@ -20,8 +20,6 @@ import type { Session } from './screen/session.ts'
 export interface Known {
   /** Offered as the default answer. */
   readonly lastBaseUrl?: string | undefined
-  /** The address of the environment is taken without a question. */
-  readonly takesPreset?: boolean | undefined
   readonly baseUrl?: string | undefined
   /** Of `baseUrl`, where they are known. */
   readonly roots?: Roots | undefined
@@ -55,7 +53,7 @@ export interface FoundGateway {
   readonly isKeyInUse: boolean
 }
 
-type AddressFlags = GatewayFlags & Pick<SetupFlags, 'messagesUrl'>
+type AddressFlags = GatewayFlags & Pick<SetupFlags, 'messagesUrl' | 'yes'>
 
 interface Sourced {
   readonly value: string
@@ -145,7 +143,7 @@ export function accessTo(
 /** The gateways of all setups that are still in force, the newest first. */
 export async function configuredGateways(
   session: Session,
-  runs: readonly RunRecord[],
+  runs: Runs,
 ): Promise<readonly ConfiguredGateway[]> {
   const age = (name: ClientName) => runs.findIndex((run) => runsOf(name, [run]).length > 0)
   const configured = familyRows
@@ -161,7 +159,7 @@ export async function configuredGateways(
   })
 }
 
-async function findBaseUrl(session: Session, flags: GatewayFlags, known: Known): Promise<Sourced> {
+async function findBaseUrl(session: Session, flags: AddressFlags, known: Known): Promise<Sourced> {
   const { ask, machine } = session.platform
   const clean = (text: string, isAsked = false): Sourced => {
     const { baseUrl, notices } = normaliseBaseUrl(text, flags)
@@ -171,7 +169,7 @@ async function findBaseUrl(session: Session, flags: GatewayFlags, known: Known):
   if (flags.baseUrl !== undefined) return clean(flags.baseUrl)
 
   const preset = machine.env['REPOINT_BASE_URL']
-  if (preset && (known.takesPreset || !session.canAsk)) return clean(preset)
+  if (preset && (flags.yes || !session.canAsk)) return clean(preset)
   if (!session.canAsk) {
     throw new UserError({
       code: 'usage',

@@ -2,9 +2,9 @@ import { Command, Option } from '@commander-js/extra-typings'
 import { resultOf, UserError } from '../errors.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
 import { changeGateways, removeGateways, type SavedGateway } from '../transaction/gateways.ts'
-import { commandOf, examples, type FlagsOf, noFlags, positiveInteger } from './command.ts'
+import { commandOf, examples, noFlags, positiveInteger } from './command.ts'
 import { settleFirst } from './inventory/history.ts'
-import { KeyInKeychain } from './inventory/keychain.ts'
+import { keyInKeychain } from './inventory/keychain.ts'
 import { savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 
@@ -27,16 +27,10 @@ function define() {
     )
 }
 
-export const command = commandOf(define, forget)
-
 const dayMs = 24 * 60 * 60_000
 
 /** Forgets a gateway, or runs. Returns the exit status. */
-async function forget(
-  session: Session,
-  name: string | undefined,
-  { olderThan, all, dryRun, yes }: FlagsOf<typeof define>,
-): Promise<number> {
+export const command = commandOf(define, async (session, name, { olderThan, all, dryRun, yes }) => {
   const { platform } = session
   const isRuns = all === true || olderThan !== undefined
   if (isRuns === (name !== undefined))
@@ -69,8 +63,7 @@ async function forget(
       },
     )
     for (const one of gateways ?? [])
-      if (one.key === undefined)
-        await new KeyInKeychain(session, one, noFlags.timeout * 1000).remove()
+      if (one.key === undefined) await keyInKeychain(session, one, noFlags.timeout * 1000).remove()
     if (isRuns) applyForget(platform, plan)
     if (all) removeGateways(platform)
     else if (name !== undefined)
@@ -88,7 +81,7 @@ async function forget(
     warnings: session.notices,
   })
   return 0
-}
+})
 
 /** @returns undefined: `--all` takes a list that cannot be read */
 function gatewaysToForget(

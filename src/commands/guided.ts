@@ -4,7 +4,7 @@ import { UserError } from '../errors.ts'
 import { noFlags, oneOfEachFamily, problemOfTwins } from './command.ts'
 import { atSaved } from './gateways/saved.ts'
 import { isUsual, settingsNow } from './inventory/client-files.ts'
-import { findInstalled, type Installed } from './inventory/client-program.ts'
+import { findInstalled } from './inventory/client-program.ts'
 import { shownAddress } from './inventory/client-state.ts'
 import { savedChoices, savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
@@ -41,12 +41,15 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
   const absent = found.filter(({ installed }) => installed === undefined)
   const chosen = await session.platform.ask.checkbox({
     message: 'Which clients should use the gateway?',
-    choices: [...present, ...absent].map(({ client, installed }) => ({
-      value: client.id,
-      name: `${client.label}  ${describeInstalled(installed)}, ${pointsAt(session, client)}`,
-      short: client.label,
-      checked: installed !== undefined && isUsual(session, client),
-    })),
+    choices: [...present, ...absent].map(({ client, installed }) => {
+      const program = installed ? (installed.version ?? 'unknown version') : 'not installed'
+      return {
+        value: client.id,
+        name: `${client.label}  ${program}, ${pointsAt(session, client)}`,
+        short: client.label,
+        checked: installed !== undefined && isUsual(session, client),
+      }
+    }),
     validate: problemOfChoice,
   })
 
@@ -75,10 +78,6 @@ function problemOfChoice(chosen: readonly string[]): true | string {
   if (chosen.length === 0) return 'Tick at least one with the space bar; Ctrl-C leaves.'
   const twins = problemOfTwins(chosen)
   return twins === undefined ? true : `${twins}: tick one of them.`
-}
-
-function describeInstalled(installed: Installed | undefined): string {
-  return installed === undefined ? 'not installed' : (installed.version ?? 'unknown version')
 }
 
 function pointsAt(session: Session, client: Client): string {

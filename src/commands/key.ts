@@ -3,12 +3,11 @@ import { rowOf } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import type { Roots } from '../gateway/types.ts'
-import type { RunRecord } from '../transaction/record.ts'
+import type { Runs } from '../transaction/record.ts'
 import {
   clientsArgument,
   commandOf,
   examples,
-  type FlagsOf,
   type GatewayFlags,
   gatewayCommand,
 } from './command.ts'
@@ -30,19 +29,13 @@ function define() {
     .addHelpText('after', examples(['repoint key', 'repoint key codex --key-stdin --yes < key']))
 }
 
-export const command = commandOf(define, changeKey)
-
 /** A client that repoint has set up, and where. */
 interface User extends ClientNow {
   readonly place: Place
 }
 
 /** Switches the key of a gateway in the clients that use it, in one run. Returns the exit status. */
-async function changeKey(
-  session: Session,
-  ids: readonly string[],
-  flags: FlagsOf<typeof define>,
-): Promise<number> {
+export const command = commandOf(define, async (session, ids, flags) => {
   const runs = begin(session)
   const users = usersNamed(await usersNow(session, runs), ids)
   const baseUrl = await gatewayOf(session, users, flags)
@@ -60,9 +53,9 @@ async function changeKey(
     },
     runs,
   )
-}
+})
 
-async function usersNow(session: Session, runs: readonly RunRecord[]): Promise<readonly User[]> {
+async function usersNow(session: Session, runs: Runs): Promise<readonly User[]> {
   const users = (await clientsNow(session, runs)).filter(
     (one): one is User => one.isSetUp && one.place !== undefined,
   )

@@ -3,7 +3,7 @@ import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { aliasTarget, isChatModel, speaks } from '../gateway/models/rules.ts'
 import { type Catalog, type CatalogModel, type ProtocolName, protocols } from '../gateway/types.ts'
-import { commandOf, examples, type FlagsOf, gatewayCommand, newestGateway } from './command.ts'
+import { commandOf, examples, gatewayCommand, newestGateway } from './command.ts'
 import { askCatalog } from './gateways/ask-catalog.ts'
 import type { Session } from './screen/session.ts'
 
@@ -15,10 +15,8 @@ function define() {
     .addHelpText('after', examples(['repoint models', 'repoint models --json --key-env MY_KEY']))
 }
 
-export const command = commandOf(define, listModels)
-
 /** Lists the catalog with what each model speaks and would be chosen for. Returns the exit status. */
-async function listModels(session: Session, flags: FlagsOf<typeof define>): Promise<number> {
+export const command = commandOf(define, async (session, flags) => {
   const { finder, answer: catalog } = await askCatalog(session, flags)
   if (catalog instanceof UserError) throw catalog
   const uses = usesByModel(catalog, await loadClients())
@@ -42,7 +40,7 @@ async function listModels(session: Session, flags: FlagsOf<typeof define>): Prom
     warnings: session.notices,
   })
   return 0
-}
+})
 
 function sayModels(
   session: Session,

@@ -2,13 +2,13 @@ import { Argument, Command, Option } from '@commander-js/extra-typings'
 import type { Client } from '../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../clients/list.ts'
 import { compact } from '../compact.ts'
-import { willBe } from '../edits/describe.ts'
+import { describeChanges, willBe } from '../edits/describe.ts'
 import { plainPath } from '../edits/values.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import { checkTargets } from '../transaction/apply.ts'
 import { endOf } from '../transaction/history.ts'
-import type { Applied, RollbackPlan, RunRecord } from '../transaction/record.ts'
+import type { Applied, RollbackPlan, RunRecord, Runs } from '../transaction/record.ts'
 import { applyRollback, planRollback, type RollbackOptions } from '../transaction/rollback.ts'
 import { rootNotice } from '../transaction/target.ts'
 import { commandOf, examples, type FlagsOf } from './command.ts'
@@ -26,7 +26,6 @@ import {
   refuseUnknownClient,
   type Undoing,
 } from './rollback/guard.ts'
-import { changesOf } from './screen/changes.ts'
 import type { Session } from './screen/session.ts'
 
 function define() {
@@ -75,7 +74,8 @@ export async function rollback(
   const runs = runsSoFar(session)
   if (flags.list) return listRecorded(session, runsAsked(id, runs))
 
-  const undoing: Undoing = { session, runs, families: await recordedClients(runs) }
+  const families = await loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))
+  const undoing: Undoing = { session, runs, families }
   const prospect = findRollback(undoing, id, flags)
   if (prospect === undefined) return reportNothing(session, runsAsked(id, runs), flags)
   const { found } = prospect
@@ -111,18 +111,13 @@ export async function rollback(
       action,
       kept: kept.map(plainPath),
       note,
-      changes: dryRun && describedChanges(session, found, path),
+      changes: dryRun && describedChanges(found, path),
     })),
     warnings: session.notices,
     next,
   })
   const isHeld = !dryRun && found.files.some(isHeldBack)
   return isHeld ? exitStatus['held-back'] : 0
-}
-
-/** One client of each family that a run names. */
-function recordedClients(runs: readonly RunRecord[]): Promise<Client[]> {
-  return loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))
 }
 
 function findRollback(
@@ -222,7 +217,7 @@ function showWayBack({ session, runs }: Undoing, { found, outlooks }: Prospect):
 
   for (const file of files) {
     session.say(`  ${session.showPath(file.path)} (${willBe(file.action)})`)
-    for (const line of describedChanges(session, found, file.path)) session.say(`    ${line}`)
+    for (const line of describedChanges(found, file.path)) session.say(`    ${line}`)
     if (file.kept.length > 0) session.say(`    stays: ${file.kept.map(plainPath).join(', ')}`)
     if (file.note !== undefined) session.say(`    ${file.note}`)
   }
@@ -241,10 +236,10 @@ function isConcerned({ id }: Client, files: Applied['files']): boolean {
   return changed.some(({ client }) => familyIds(id).includes(client))
 }
 
-/** What an edit changes, without the line that names its file. */
-function describedChanges(session: Session, { plan }: RollbackPlan, path: string): string[] {
+/** What becomes of the keys of a file. */
+function describedChanges({ plan }: RollbackPlan, path: string): string[] {
   const edit = plan.edits.find((one) => one.path === path)
-  return edit === undefined ? [] : changesOf(session, edit)
+  return edit === undefined ? [] : describeChanges(edit)
 }
 
 /** What still holds the old key, and what a person has to do. */
@@ -258,11 +253,7 @@ async function whatIsNext(
   return [...toDo, ...changed.map(({ restartAdvice }) => restartAdvice)]
 }
 
-function reportNothing(
-  session: Session,
-  [elsewhere]: readonly RunRecord[],
-  { redo, dryRun }: Flags,
-): number {
+function reportNothing(session: Session, [elsewhere]: Runs, { redo, dryRun }: Flags): number {
   session.say(`There is nothing to ${redo ? 'redo' : 'undo'}.`)
   if (elsewhere !== undefined) {
     const paths = elsewhere.files.map(({ path }) => session.showPath(path)).join(', ')
@@ -287,7 +278,7 @@ function reportNothing(
   return 0
 }
 
-function listRecorded(session: Session, asked: readonly RunRecord[]): number {
+function listRecorded(session: Session, asked: Runs): number {
   session.showNotices('warning')
   if (asked.length === 0) session.say('No run is recorded.')
   else {
@@ -299,12 +290,12 @@ function listRecorded(session: Session, asked: readonly RunRecord[]): number {
 }
 
 /** The runs of the client that is named. */
-function runsAsked(id: string | undefined, runs: readonly RunRecord[]): readonly RunRecord[] {
+function runsAsked(id: string | undefined, runs: Runs): Runs {
   return id === undefined ? runs : runsOf({ id }, runs)
 }
 
 /** With the clients, where its first word does not name them. */
-function describeListed(run: RunRecord, runs: readonly RunRecord[]): string {
+function describeListed(run: RunRecord, runs: Runs): string {
   const what = describeWhat(run, runs)
   const isNamed = run.undoes === undefined && run.clients.includes(run.command)
   return isNamed ? what : `${what} (${run.clients.join(', ')})`
@@ -318,7 +309,7 @@ function localTime(at: string): string {
   return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`
 }
 
-function describeWhat(run: RunRecord, runs: readonly RunRecord[]): string {
+function describeWhat(run: RunRecord, runs: Runs): string {
   const { id, isUndone } = endOf(run, runs)
   if (run.undoes !== undefined) return `${isUndone ? 'undid' : 'redid'} ${id}`
   return [run.command, run.baseUrl, run.model].filter((part) => part !== '').join(', ')

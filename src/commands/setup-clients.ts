@@ -5,7 +5,6 @@ import {
   clientsArgument,
   commandOf,
   examples,
-  type FlagsOf,
   gatewayCommand,
   oneOfEachFamily,
   type SetupFlags,
@@ -30,14 +29,8 @@ function define() {
   )
 }
 
-export const command = commandOf(define, setUpClients)
-
 /** Sets up several clients as one run. Returns the exit status. */
-async function setUpClients(
-  session: Session,
-  ids: readonly string[],
-  flags: FlagsOf<typeof define>,
-): Promise<number> {
+export const command = commandOf(define, async (session, ids, flags) => {
   const { from } = flags
   const team = from === undefined ? undefined : await takeDefaults(session, from, flags)
   const wanted = ids.length > 0 ? ids : (team?.clients.map(({ id }) => id) ?? [])
@@ -53,9 +46,9 @@ async function setUpClients(
     command: 'setup',
     clients,
     flags: team === undefined ? flags : asTeamSays(team, flags),
-    optionsOf: new Map(team?.clients.map(({ id, options }) => [id, options])),
+    optionsOf: (id) => team?.clients.find((one) => one.id === id)?.options,
   })
-}
+})
 
 /** What is typed goes before what a team has said. */
 function asTeamSays({ baseUrl, messagesUrl, name }: TeamDefaults, flags: SetupFlags): SetupFlags {

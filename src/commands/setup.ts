@@ -7,7 +7,7 @@ import { UserError } from '../errors.ts'
 import { unusualRoots } from '../gateway/roots.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan, checkTargets } from '../transaction/apply.ts'
-import type { Applied, RunRecord } from '../transaction/record.ts'
+import type { Applied, Runs } from '../transaction/record.ts'
 import { rootNotice } from '../transaction/target.ts'
 import {
   commandOf,
@@ -37,8 +37,8 @@ export function commandFor(row: ClientRow): ListedCommand {
     return withSetupFlags(command, 'the real client').addHelpText('after', examples(row.examples))
   }
   return commandOf(define, (session, flags, command) => {
-    const options = setupOptions(row.flags, command)
-    return setup(session, { command: row.id, clients: [row.id], flags, options })
+    const optionsOf = () => setupOptions(row.flags, command)
+    return setup(session, { command: row.id, clients: [row.id], flags, optionsOf })
   })
 }
 
@@ -64,7 +64,7 @@ export function setupOptions(
 }
 
 /** What comes before every question of a command that sets clients up. Returns the recorded runs. */
-export function begin(session: Session): readonly RunRecord[] {
+export function begin(session: Session): Runs {
   session.notice(...rootNotice(session.platform))
   session.showNotices('note')
   settleFirst(session)
@@ -78,7 +78,7 @@ export async function setup(
   runs = begin(session),
 ): Promise<number> {
   const { flags } = request
-  if (flags.keychain) (await import('./inventory/keychain.ts')).expectKeychain(session)
+  if (flags.keychain) (await import('./inventory/keychain.ts')).keychainProgram(session)
   const named = await loadClients(request.clients.map(rowOf))
   for (const client of named) {
     client.checkOptions?.(namedOptions(request, client))

@@ -8,7 +8,7 @@ import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { headerDocument, shownHeader } from '../gateway/input/header.ts'
 import { assumedRoots, rootFor, rootsOf, shownRoot } from '../gateway/roots.ts'
 import { maskSecret } from '../text.ts'
-import type { RunRecord } from '../transaction/record.ts'
+import type { Runs } from '../transaction/record.ts'
 import { commandOf, examples, type FlagsOf } from './command.ts'
 import { absentText } from './inventory/client-program.ts'
 import {
@@ -61,7 +61,12 @@ export async function status(
   const clients = await loadClients(asked)
   const told = clients.map((client): Told => {
     const state = stateOrFailure(session, client, runs)
-    return { state, ...standOf(session, state, runs ?? [], expected, families.length > 0) }
+    if ('failure' in state) return { state, drift: [] }
+    const left = leftAt(session, state, runs ?? [])
+    // One that is named has to point there, also where repoint has never set it up.
+    const isMeant = left !== undefined || families.length > 0
+    const wanted = isMeant ? (expected ?? left) : undefined
+    return { state, wanted, drift: wanted ? driftOf(session, state, wanted) : [] }
   })
   const absent = families.length > 0 ? [] : told.filter((one) => isAbsent(session, one))
   for (const one of told) {
@@ -98,7 +103,7 @@ export async function status(
 }
 
 /** @returns undefined: they cannot be read. @param isNeeded they say where a client has to point */
-function readRuns(session: Session, isNeeded: boolean): readonly RunRecord[] | undefined {
+function readRuns(session: Session, isNeeded: boolean): Runs | undefined {
   const runs = runsIfReadable(session)
   if (!(runs instanceof UserError)) return runs
   if (isNeeded) throw runs
@@ -114,7 +119,7 @@ function readRuns(session: Session, isNeeded: boolean): readonly RunRecord[] | u
 /** A client, where it has to point, and why it does not. */
 interface Told {
   readonly state: ClientState | Unreadable
-  readonly wanted: Wanted | undefined
+  readonly wanted?: Wanted | undefined
   readonly drift: readonly string[]
 }
 
@@ -124,20 +129,6 @@ function isAbsent({ platform }: Session, { state, wanted }: Told): boolean {
   const { client, files, obstacles } = state
   const isInstalled = platform.processes.which(client.binary.command) !== undefined
   return !isInstalled && obstacles.length === 0 && files.every((file) => file.state === 'absent')
-}
-
-/** @param isNamed the client has to point there, also where repoint has never set it up */
-function standOf(
-  session: Session,
-  state: ClientState | Unreadable,
-  runs: readonly RunRecord[],
-  expected: Wanted | undefined,
-  isNamed: boolean,
-): Pick<Told, 'wanted' | 'drift'> {
-  if ('failure' in state) return { wanted: undefined, drift: [] }
-  const left = leftAt(session, state, runs)
-  const wanted = left === undefined && !isNamed ? undefined : (expected ?? left)
-  return { wanted, drift: wanted === undefined ? [] : driftOf(session, state, wanted) }
 }
 
 /** @throws UserError `usage` for what is neither the name of a gateway nor an address */

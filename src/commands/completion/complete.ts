@@ -2,7 +2,6 @@ import { Command, type CommandUnknownOpts, type Option } from '@commander-js/ext
 import { commandOf } from '../command.ts'
 import { rememberedModels } from '../inventory/model-cache.ts'
 import { gatewaysIfReadable } from '../inventory/saved-gateways.ts'
-import type { Session } from '../screen/session.ts'
 
 /** What can stand in the place of a word. */
 export interface Candidate {
@@ -20,20 +19,13 @@ function define() {
     .option('--typed <word>', 'the word', '')
 }
 
-/** What the scripts of `repoint completion` ask, once for each press of the Tab key. */
-export const command = commandOf(define, (session, words, { typed }, self) =>
-  complete(session, self.parent!, words, typed),
-)
-
-/** Prints a candidate a line, with its description behind a tab; or `:files`. */
-function complete(
-  session: Session,
-  program: CommandUnknownOpts,
-  words: readonly string[],
-  typed: string,
-): number {
+/**
+ * What the scripts of `repoint completion` ask, once for each press of the Tab key. Prints a candidate
+ * a line, with its description behind a tab; or `:files`.
+ */
+export const command = commandOf(define, (session, words, { typed }, self) => {
   const { platform } = session
-  const completion = completionOf(program, words, typed, {
+  const completion = completionOf(self.parent!, words, typed, {
     models: () => rememberedModels(platform),
     gateways: () => gatewaysIfReadable(session).map(({ name }) => name),
     variables: () => Object.keys(platform.machine.env),
@@ -44,7 +36,7 @@ function complete(
       : completion.map(({ word, description }) => `${word}\t${description}`)
   platform.terminal.out(lines.map((line) => `${line}\n`).join(''))
   return 0
-}
+})
 
 /** Words that are not in the program. */
 interface OtherWords {

@@ -1,6 +1,5 @@
 import { Argument, Command } from '@commander-js/extra-typings'
 import { commandOf, examples } from '../command.ts'
-import type { Session } from '../screen/session.ts'
 
 type Shell = 'bash' | 'zsh' | 'fish' | 'powershell'
 
@@ -21,13 +20,11 @@ function define() {
     )
 }
 
-export const command = commandOf(define, completion)
-
 /** Prints the script that completes repoint's command line in `shell`. Returns the exit status. */
-function completion({ platform }: Session, shell: Shell): number {
+export const command = commandOf(define, ({ platform }, shell) => {
   platform.terminal.out(scripts[shell])
   return 0
-}
+})
 
 /** Each asks `repoint complete` for the candidates: a word, a tab, its description; or `:files`. */
 const scripts: Readonly<Record<Shell, string>> = {

@@ -80,8 +80,8 @@ async function tellVariables(
     ...unset.map((one) => shell.unset(one)),
     ...variables.map(({ name: one, value }) =>
       value === undefined
-        ? shell.key(one, { ...flags, home: machine.home })
-        : shell.set(one, value),
+        ? lineForKey(shell, one, flags, machine.home)
+        : shell.set(one, shell.quoted(value)),
     ),
   ]
   session.showNotices('warning')
@@ -121,15 +121,18 @@ function isSecret(value: string, headers: readonly ExtraHeader[] = []): boolean 
 /** Stands where the key would. */
 const keyMark = '<your key>'
 
+/** How a shell says it. */
 interface Spelling {
-  set(name: string, value: string): string
+  quoted(text: string): string
+  /** Sets a variable to what an expression gives. */
+  set(name: string, expression: string): string
   unset(name: string): string
-  /** Reads the key from where it was given, else from the keyboard without showing it. */
-  key(name: string, from: KeySource): string
-}
-
-interface KeySource extends Pick<GatewayFlags, 'keyFile' | 'keyEnv'> {
-  readonly home: string
+  /** Reads it from the keyboard, without showing it. */
+  ask(name: string): string
+  /** The expression for what another variable holds. */
+  variable(name: string): string
+  /** The expression for what stands in a file. */
+  contents(path: string): string
 }
 
 /** How the shell of a machine's user sets variables. */
@@ -138,52 +141,45 @@ function spellingOf({ os, env }: Machine): Spelling {
   return /(?:^|\/)fish$/.test(env['SHELL'] ?? '') ? fish : posix
 }
 
+/** Takes the key from where it was given, else from the keyboard. */
+function lineForKey(
+  shell: Spelling,
+  name: string,
+  { keyFile, keyEnv }: Pick<GatewayFlags, 'keyFile' | 'keyEnv'>,
+  home: string,
+): string {
+  if (keyFile === undefined)
+    return keyEnv === undefined ? shell.ask(name) : shell.set(name, shell.variable(keyEnv))
+  // What is shown of a path has `~` for the home folder, which no quotes may hold.
+  const isBelow = shell !== powershell && keyFile.startsWith(`${home}/`)
+  const path = isBelow ? `~/${shell.quoted(keyFile.slice(home.length + 1))}` : shell.quoted(keyFile)
+  return shell.set(name, shell.contents(path))
+}
+
 const posix: Spelling = {
-  set: (name, value) => `export ${name}=${quotedPosix(value)}`,
+  quoted: (text) => `'${text.replaceAll("'", "'\\''")}'`,
+  set: (name, expression) => `export ${name}=${expression}`,
   unset: (name) => `unset ${name}`,
-  key: (name, { keyFile, keyEnv, home }) =>
-    keyFile !== undefined
-      ? `export ${name}="$(cat ${belowHome(keyFile, home, quotedPosix)})"`
-      : keyEnv !== undefined
-        ? `export ${name}="$${keyEnv}"`
-        : `read -rs ${name} && export ${name}`,
+  ask: (name) => `read -rs ${name} && export ${name}`,
+  variable: (name) => `"$${name}"`,
+  contents: (path) => `"$(cat ${path})"`,
 }
 
 const fish: Spelling = {
-  set: (name, value) => `set -gx ${name} ${quotedFish(value)}`,
+  quoted: (text) => `'${text.replace(/[\\']/g, '\\$&')}'`,
+  set: (name, expression) => `set -gx ${name} ${expression}`,
   unset: (name) => `set -e ${name}`,
-  key: (name, { keyFile, keyEnv, home }) =>
-    keyFile !== undefined
-      ? `set -gx ${name} (cat ${belowHome(keyFile, home, quotedFish)})`
-      : keyEnv !== undefined
-        ? `set -gx ${name} $${keyEnv}`
-        : `read -s -gx ${name}`,
+  ask: (name) => `read -s -gx ${name}`,
+  variable: (name) => `$${name}`,
+  contents: (path) => `(cat ${path})`,
 }
 
 const powershell: Spelling = {
-  set: (name, value) => `$env:${name} = ${quotedPowershell(value)}`,
+  quoted: (text) => `'${text.replaceAll("'", "''")}'`,
+  set: (name, expression) => `$env:${name} = ${expression}`,
   unset: (name) => `Remove-Item Env:${name}`,
-  key: (name, { keyFile, keyEnv }) =>
-    keyFile !== undefined
-      ? `$env:${name} = (Get-Content ${quotedPowershell(keyFile)})`
-      : keyEnv !== undefined
-        ? `$env:${name} = $env:${keyEnv}`
-        : `$env:${name} = [Net.NetworkCredential]::new('', (Read-Host -AsSecureString)).Password`,
-}
-
-/** What is shown of a path has `~` for the home folder, which no quotes may hold. */
-function belowHome(path: string, home: string, quoted: (text: string) => string): string {
-  return path.startsWith(`${home}/`) ? `~/${quoted(path.slice(home.length + 1))}` : quoted(path)
-}
-
-function quotedPosix(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
-}
-
-function quotedFish(text: string): string {
-  return `'${text.replace(/[\\']/g, '\\$&')}'`
-}
-
-function quotedPowershell(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
+  ask: (name) =>
+    `$env:${name} = [Net.NetworkCredential]::new('', (Read-Host -AsSecureString)).Password`,
+  variable: (name) => `$env:${name}`,
+  contents: (path) => `(Get-Content ${path})`,
 }

@@ -4,7 +4,7 @@ import { exitStatus, UserError } from '../../errors.ts'
 import { headerDocument, shownHeader } from '../../gateway/input/header.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
-import { commandOf, examples, type FlagsOf, timeoutOption } from '../command.ts'
+import { commandOf, examples, timeoutOption } from '../command.ts'
 import { clientsNow } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import {
@@ -34,18 +34,11 @@ function define() {
     )
 }
 
-export const command = commandOf(define, listGateways)
-
 /** What each check has come to, by the gateway's name; undefined: it works. */
 type Checked = ReadonlyMap<string, UserError | undefined>
 
 /** Lists them. Returns the highest status of a check that failed. */
-async function listGateways(
-  session: Session,
-  word: string | undefined,
-  exported: string | undefined,
-  { check, timeout }: FlagsOf<typeof define>,
-): Promise<number> {
+export const command = commandOf(define, async (session, word, exported, { check, timeout }) => {
   if ((word === undefined) !== (exported === undefined))
     throw new UserError({
       code: 'usage',
@@ -79,7 +72,7 @@ async function listGateways(
   })
   const failures = [...checked.values()].filter((one) => one !== undefined)
   return Math.max(0, ...failures.map(({ code }) => exitStatus[code]))
-}
+})
 
 /** Prints what sets up another machine alike: no key, and the choices as flags. */
 async function exportDefaults(session: Session, wanted: string): Promise<number> {

@@ -153,23 +153,24 @@ function chosenFor(
   const kept = keptChoices(session, clients, runsSoFar(session))
   const { roots } = access
   const models = model === undefined && provenModel !== undefined ? [model, provenModel] : [model]
-  let failure: unknown
-  for (const [client, model] of models.flatMap((one) =>
-    clients.map((client) => [client, one] as const),
-  ))
-    try {
-      const before = kept.get(client)
-      const isElsewhere = before !== undefined && !isAt(client, before, roots)
-      const refused = isElsewhere && catalog ? unlisted(before, catalog) : []
-      const wanted = { request: { options: compact({ model }), flags: {} }, kept }
-      const asBefore = optionsFor(wanted, client, roots, { catalog, refused })
-      const options = isElsewhere ? { ...asBefore, isRefused: true } : asBefore
-      return { client, options, models: client.choose(catalog, options) }
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error
-      failure ??= error
+  const choose = (client: Client, model: string | undefined) => {
+    const before = kept.get(client)
+    const isElsewhere = before !== undefined && !isAt(client, before, roots)
+    const refused = isElsewhere && catalog ? unlisted(before, catalog) : []
+    const wanted = { request: { optionsOf: () => compact({ model }), flags: {} }, kept }
+    const asBefore = optionsFor(wanted, client, roots, { catalog, refused })
+    const options = isElsewhere ? { ...asBefore, isRefused: true } : asBefore
+    return { client, options, models: client.choose(catalog, options) }
+  }
+
+  const failures: UserError[] = []
+  for (const model of models)
+    for (const client of clients) {
+      const chosen = resultOf(() => choose(client, model))
+      if (!(chosen instanceof UserError)) return chosen
+      failures.push(chosen)
     }
-  throw failure
+  throw failures[0]
 }
 
 /** Nothing is asked of the gateway here: where it is another than before, its list is all there is. */

@@ -5,7 +5,7 @@ import { UserError } from '../../errors.ts'
 import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
-import { commandOf, examples, type FlagsOf, timeoutOption } from '../command.ts'
+import { commandOf, examples, timeoutOption } from '../command.ts'
 import { settleFirst } from '../inventory/history.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import { savedGateway } from '../inventory/saved-gateways.ts'
@@ -40,19 +40,13 @@ function define() {
     )
 }
 
-export const command = commandOf(define, async (session, name, behind, _, command) => {
-  // What stands between the name and the command is for us: no command begins with a dash.
-  const { operands, unknown } = command.parseOptions([...behind])
-  return runOnce(session, name, [...unknown, ...operands], command.opts())
-})
-
 /** Runs the command, or a shell where it has no words, and returns its exit status. */
-async function runOnce(
-  session: Session,
-  name: string,
-  given: readonly string[],
-  { model, verify, timeout }: FlagsOf<typeof define>,
-): Promise<number> {
+export const command = commandOf(define, async (session, name, behind, _, self) => {
+  // What stands between the name and the command is for us: no command begins with a dash.
+  const { operands, unknown } = self.parseOptions([...behind])
+  const given = [...unknown, ...operands]
+  const { model, verify, timeout } = self.opts()
+
   const { platform } = session
   settleFirst(session)
   const saved = savedGateway(session, name)
@@ -83,7 +77,7 @@ async function runOnce(
     platform.runInForeground(words[0]!, args, { env }),
   )
   return statusOf(result, words[0]!, 'Check the command behind the name of the gateway.')
-}
+})
 
 /** What a program without a client of ours would have to be told by hand. */
 function noteUnsaid(session: Session, { headers = [], keyHeader }: GatewayAccess): void {

@@ -9,7 +9,6 @@ import type { SavedGateway } from '../../transaction/gateways.ts'
 import type { SetupFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
 import { noteProof, type Proof } from '../inventory/remember-gateway.ts'
-import { keyOf } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import type { SetupRequest } from '../setup/run.ts'
 
@@ -25,8 +24,13 @@ export async function accessToSaved(
 ): Promise<GatewayAccess> {
   const { baseUrl, caFile, headers, keyHeader } = saved
   const roots = rootsOf(saved)
-  const key = await keyOf(session, saved, timeoutMs)
+  const key = saved.key ?? (await keptKey(session, saved, timeoutMs))
   return accessTo(session, { baseUrl, roots, key, timeoutMs, caFile, headers, keyHeader })
+}
+
+async function keptKey(session: Session, saved: SavedGateway, timeoutMs: number): Promise<string> {
+  const { keyInKeychain } = await import('../inventory/keychain.ts')
+  return keyInKeychain(session, saved, timeoutMs).read()
 }
 
 /** The part of a setup's request that a remembered gateway answers. */

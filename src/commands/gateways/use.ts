@@ -2,14 +2,7 @@ import { Command } from '@commander-js/extra-typings'
 import { rowOf, rows } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
-import {
-  clientsArgument,
-  commandOf,
-  examples,
-  type FlagsOf,
-  oneOfEachFamily,
-  timeoutOption,
-} from '../command.ts'
+import { clientsArgument, commandOf, examples, oneOfEachFamily, timeoutOption } from '../command.ts'
 import { clientsNow, noteLeftOut } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import { savedChoices, savedGateway, savedGateways } from '../inventory/saved-gateways.ts'
@@ -32,15 +25,8 @@ function define() {
     .addHelpText('after', examples(['repoint use work', 'repoint use mine codex --yes']))
 }
 
-export const command = commandOf(define, use)
-
 /** Points clients at a gateway, in one run like any setup. Returns the exit status. */
-async function use(
-  session: Session,
-  name: string | undefined,
-  named: readonly string[],
-  flags: FlagsOf<typeof define>,
-): Promise<number> {
+export const command = commandOf(define, async (session, name, named, flags) => {
   settleFirst(session)
   const saved = savedGateway(session, name ?? (await askName(session)))
   const clients = named.length > 0 ? oneOfEachFamily(named) : await clientsFor(session, name)
@@ -48,10 +34,10 @@ async function use(
   return setup(session, {
     command: 'use',
     clients,
-    options: compact({ model: flags.model }),
+    optionsOf: () => compact({ model: flags.model }),
     ...(await atSaved(session, saved, flags)),
   })
-}
+})
 
 /** @throws UserError `usage` where nobody can be asked */
 async function askName(session: Session): Promise<string> {

@@ -13,6 +13,8 @@ import { maxConfigBytes } from '../../edits/text.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import type { FileStatus } from '../../platform/platform.ts'
 import { codeOf } from '../../transaction/files.ts'
+import type { RecordedFile } from '../../transaction/record.ts'
+import { copyOf } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
@@ -110,6 +112,19 @@ export function asPlanned(texts: FileTexts, edits: readonly FileEdit[]): FileTex
   return texts.map((text) => {
     const edit = edits.find(({ path }) => path === text.path)
     return edit === undefined ? text : { ...text, bytes: edit.after }
+  })
+}
+
+/** The files with what runs recorded of each: the first one that is listed. */
+export function asRecorded(
+  { platform }: Session,
+  texts: FileTexts,
+  files: readonly RecordedFile[],
+  when: 'before' | 'after',
+): FileTexts {
+  return texts.map((text) => {
+    const file = files.find(({ path }) => path === text.path)
+    return file ? { ...text, bytes: copyOf(platform, file[when]) } : text
   })
 }
 

@@ -20,7 +20,7 @@ import { isSameButVersion, rootFor, rootsFrom, rootsOf, shownRoot } from '../../
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { sha256Of } from '../../transaction/files.ts'
 import { endOf } from '../../transaction/history.ts'
-import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
+import type { RecordedFile, RunRecord, Runs } from '../../transaction/record.ts'
 import { readBlob } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 import { openPlaces, readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
@@ -63,28 +63,21 @@ export interface FileState {
   readonly changedKeys: readonly KeyPath[]
 }
 
-/** The recorded runs of a client's family, newest first. */
-export function runsOf(
-  { id }: Pick<ClientName, 'id'>,
-  runs: readonly RunRecord[],
-): readonly RunRecord[] {
+/** The recorded runs of a client's family. */
+export function runsOf({ id }: Pick<ClientName, 'id'>, runs: Runs): Runs {
   const ids = familyIds(id)
   return runs.filter(({ clients }) => clients.some((one) => ids.includes(one)))
 }
 
 /** The roots that repoint has written for this client. */
-export function ownRoots(client: Client, runs: readonly RunRecord[]): readonly string[] {
+export function ownRoots(client: Client, runs: Runs): readonly string[] {
   const written = runsOf(client, runs).filter(({ baseUrl }) => baseUrl !== '')
   const protocols = [client.protocol, ...(client.alsoSpeaks ?? [])]
   return [...new Set(written.flatMap((run) => protocols.map((one) => rootFor(rootsOf(run), one))))]
 }
 
 /** Whether a client points at a root that repoint has written for it. */
-export function isAtOwnRoot(
-  client: Client,
-  { root }: Settings,
-  runs: readonly RunRecord[],
-): boolean {
+export function isAtOwnRoot(client: Client, { root }: Settings, runs: Runs): boolean {
   return ownRoots(client, runs).some((own) => root !== undefined && isSameButVersion(own, root))
 }
 
@@ -105,7 +98,7 @@ export function placeOf(
   session: Session,
   client: Client,
   settings: Settings,
-  runs: readonly RunRecord[],
+  runs: Runs,
 ): Place | undefined {
   const { root } = settings
   if (root === undefined) return undefined
@@ -126,13 +119,13 @@ export function placeOf(
  * Whether what a client believes comes from a setup of repoint: at an address that it wrote, or one
  * that its user has put there since.
  */
-export function isSetUp(client: Client, settings: Settings, runs: readonly RunRecord[]): boolean {
+export function isSetUp(client: Client, settings: Settings, runs: Runs): boolean {
   if (settings.root === undefined) return false
   return inForce(client, runs) !== undefined || isAtOwnRoot(client, settings, runs)
 }
 
 /** The newest run of a client, if that is a setup. */
-function inForce(client: Client, runs: readonly RunRecord[]): RunRecord | undefined {
+function inForce(client: Client, runs: Runs): RunRecord | undefined {
   const [newest] = runsOf(client, runs)
   return newest?.undoes === undefined && newest?.baseUrl !== '' ? newest : undefined
 }
@@ -144,7 +137,7 @@ function inForce(client: Client, runs: readonly RunRecord[]): RunRecord | undefi
  */
 export async function noteLeftOut(
   session: Session,
-  runs: readonly RunRecord[],
+  runs: Runs,
   isMeant: (setup: RunRecord) => boolean = () => true,
 ): Promise<void> {
   for (const client of await clientsInUse(session, runs)) {
@@ -167,7 +160,7 @@ function whyUnreadable(session: Session, client: Client): string | undefined {
 }
 
 /** The client of a family that the newest setup was for; undefined: only the files can tell. */
-function setUpAs(client: ClientName, runs: readonly RunRecord[]): string | undefined {
+function setUpAs(client: ClientName, runs: Runs): string | undefined {
   const newest = runsOf(client, runs).find(({ command }) => command !== 'doctor')
   const end = newest && endOf(newest, runs)
   if (end === undefined || end.isUndone) return undefined
@@ -177,11 +170,7 @@ function setUpAs(client: ClientName, runs: readonly RunRecord[]): string | undef
 }
 
 /** What a client is set up with; of what another of its family has left, what both share. */
-export function configuredOptions(
-  client: Client,
-  settings: Settings,
-  runs: readonly RunRecord[],
-): SetupOptions {
+export function configuredOptions(client: Client, settings: Settings, runs: Runs): SetupOptions {
   const isOwn = setUpAs(client, runs) === client.id || undefined
   return client.asConfigured(settings, isOwn)
 }
@@ -192,7 +181,7 @@ export function configuredOptions(
  */
 export async function clientsInUse(
   session: Session,
-  runs: readonly RunRecord[],
+  runs: Runs,
   family?: string,
 ): Promise<Client[]> {
   const wanted = rows.filter((row) => family === undefined || row.family === family)
@@ -208,10 +197,7 @@ export async function clientsInUse(
 }
 
 /** The same with what each believes, without the clients whose files cannot be read. */
-export async function clientsNow(
-  session: Session,
-  runs: readonly RunRecord[],
-): Promise<readonly ClientNow[]> {
+export async function clientsNow(session: Session, runs: Runs): Promise<readonly ClientNow[]> {
   return (await clientsInUse(session, runs)).flatMap((client) => {
     const now = resultOf(() => clientNow(session, client, runs))
     return now instanceof UserError ? [] : [now]
@@ -228,7 +214,7 @@ export interface Unreadable {
 export function stateOrFailure(
   session: Session,
   client: Client,
-  runs: readonly RunRecord[] | undefined,
+  runs: Runs | undefined,
 ): ClientState | Unreadable {
   const state = resultOf((): ClientState => {
     const now = clientNow(session, client, runs ?? [])
@@ -248,7 +234,7 @@ export function stateOrFailure(
 }
 
 /** @throws UserError as `readClientFiles` does */
-function clientNow(session: Session, client: Client, runs: readonly RunRecord[]): ClientNow {
+function clientNow(session: Session, client: Client, runs: Runs): ClientNow {
   const texts = readClientFiles(session, client)
   const settings = client.readBack(texts)
   return {
@@ -262,12 +248,7 @@ function clientNow(session: Session, client: Client, runs: readonly RunRecord[])
   }
 }
 
-export function sceneOf(
-  session: Session,
-  client: Client,
-  texts: FileTexts,
-  runs: readonly RunRecord[],
-): Scene {
+export function sceneOf(session: Session, client: Client, texts: FileTexts, runs: Runs): Scene {
   return {
     texts,
     machine: session.platform.machine,
@@ -277,11 +258,7 @@ export function sceneOf(
   }
 }
 
-function fileState(
-  session: Session,
-  file: FileText,
-  runs: readonly RunRecord[] | undefined,
-): FileState {
+function fileState(session: Session, file: FileText, runs: Runs | undefined): FileState {
   const { path, bytes } = file
   const run = runs?.find(({ files }) => files.some((one) => one.path === path))
   const recorded = run?.files.find((one) => one.path === path)

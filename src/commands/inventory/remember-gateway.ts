@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import { UserError } from '../../errors.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import { unusualRoots } from '../../gateway/roots.ts'
 import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import { maskSecret } from '../../text.ts'
@@ -55,8 +55,8 @@ export async function keepingKey<T>(
   const entry = entryIn(session, used)
   if (entry?.maskedKey === undefined) return [work(), used]
 
-  const { KeyInKeychain } = await import('./keychain.ts')
-  const kept = new KeyInKeychain(session, entry, timeoutMs)
+  const { keyInKeychain } = await import('./keychain.ts')
+  const kept = keyInKeychain(session, entry, timeoutMs)
   const earlier = await kept.store(key)
   try {
     return [work(), { ...used, flags: { ...used.flags, name: entry.name } }]
@@ -70,12 +70,10 @@ export async function keepingKey<T>(
 
 /** Undefined: the list cannot be read, which is said when the setup stands. */
 function entryIn({ platform }: Session, used: Used): SavedGateway | undefined {
-  try {
-    return entryFor(readGateways(platform), used, platform.clock.now())
-  } catch (error) {
-    if (!(error instanceof UserError) || used.flags.keychain) throw error
-    return undefined
-  }
+  const entry = resultOf(() => entryFor(readGateways(platform), used, platform.clock.now()))
+  if (!(entry instanceof UserError)) return entry
+  if (used.flags.keychain) throw entry
+  return undefined
 }
 
 /** Remembers it as the newest. What stands in the way is said, and does not undo a setup. */
@@ -103,17 +101,14 @@ export function noteProof(
 }
 
 function changeOrSay(session: Session, change: Parameters<typeof changeGateways>[1]): void {
-  try {
-    changeGateways(session.platform, change)
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error
-    session.notice({
-      code: 'gateway-not-remembered',
-      message: `The gateway is not remembered: ${error.message}`,
-      ...compact({ hint: error.hint }),
-    })
-    session.showNotices('warning')
-  }
+  const failure = resultOf(() => changeGateways(session.platform, change))
+  if (!(failure instanceof UserError)) return
+  session.notice({
+    code: 'gateway-not-remembered',
+    message: `The gateway is not remembered: ${failure.message}`,
+    ...compact({ hint: failure.hint }),
+  })
+  session.showNotices('warning')
 }
 
 function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGateway {

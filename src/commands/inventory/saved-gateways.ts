@@ -112,21 +112,6 @@ export function shownKey({ key, maskedKey }: SavedGateway): string {
   return key === undefined ? (maskedKey ?? '') : maskSecret(key)
 }
 
-/**
- * From the list, or from the keychain.
- *
- * @throws UserError `key-missing`, `keychain-failed`
- */
-export async function keyOf(
-  session: Session,
-  saved: SavedGateway,
-  timeoutMs: number,
-): Promise<string> {
-  if (saved.key !== undefined) return saved.key
-  const { KeyInKeychain } = await import('./keychain.ts')
-  return new KeyInKeychain(session, saved, timeoutMs).read()
-}
-
 /** @throws UserError `usage` for a name that could be mistaken for something else */
 export function checkName(name: string): void {
   const isKey = /^sk-/.test(name)

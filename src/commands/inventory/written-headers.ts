@@ -1,7 +1,7 @@
 import type { FileTexts } from '../../clients/client.ts'
 import type { ConfigValue } from '../../edits/plan.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
-import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
+import type { RecordedFile, Runs } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
 import { parsed } from '../../transaction/undo-file.ts'
 import type { Session } from '../screen/session.ts'
@@ -31,7 +31,7 @@ export function isFromElsewhere(
 }
 
 export interface Written {
-  readonly runs: readonly RunRecord[]
+  readonly runs: Runs
   readonly texts: FileTexts
   /** Of the gateway that is set up now. */
   readonly baseUrl: string

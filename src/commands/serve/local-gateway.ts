@@ -71,9 +71,9 @@ export async function runLocalGateway(
 
   try {
     const { url, key } = gateway
-    const newKey = given === undefined ? key : undefined
     if (isJson) terminal.out(`${JSON.stringify({ url, key })}\n`)
-    else if (words.length === 0) terminal.out(greeting({ url, newKey, upstream, host }))
+    else if (words.length === 0)
+      terminal.out(greeting(gateway, given === undefined, upstream, host))
 
     if (words.length > 0) {
       const catalog = upstream === undefined ? { models: models ?? builtInCatalog } : undefined
@@ -86,20 +86,16 @@ export async function runLocalGateway(
   }
 }
 
-interface Greeting {
-  readonly url: string
-  /** Undefined: it was given. */
-  readonly newKey: string | undefined
-  readonly upstream: Upstream | undefined
-  readonly host: string
-}
-
-function greeting({ url, newKey, upstream, host }: Greeting): string {
+/** @param isNew its key was not given */
+function greeting(
+  { url, key }: Gateway,
+  isNew: boolean,
+  upstream: Upstream | undefined,
+  host: string,
+): string {
   const lines = [
     `The local gateway listens at ${url} (chat and responses clients: ${url}/v1).`,
-    newKey === undefined
-      ? 'It accepts the key that you gave it.'
-      : `Its key, printed this once: ${newKey}`,
+    isNew ? `Its key, printed this once: ${key}` : 'It accepts the key that you gave it.',
     `What is asked shows at ${url}/ as it happens. Ctrl-C ends it.`,
   ]
   if (!isLoopback(host))

@@ -13,7 +13,7 @@ import { withoutList } from '../../gateway/catalog.ts'
 import { isChatModel } from '../../gateway/models/rules.ts'
 import { isSameButVersion, rootFor } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess, Roots } from '../../gateway/types.ts'
-import type { RunRecord } from '../../transaction/record.ts'
+import type { Runs } from '../../transaction/record.ts'
 import type { SetupFlags } from '../command.ts'
 import { settingsNow } from '../inventory/client-files.ts'
 import { configuredOptions, isSetUp } from '../inventory/client-state.ts'
@@ -25,7 +25,7 @@ import type { Heard, Kept, SetupRequest, SetupRun } from './run.ts'
 export function keptChoices(
   session: Session,
   clients: readonly Client[],
-  runs: readonly RunRecord[],
+  runs: Runs,
 ): ReadonlyMap<Client, Kept> {
   const kept = clients.flatMap((client): [Client, Kept][] => {
     const settings = settingsNow(session, client)
@@ -38,14 +38,14 @@ export function keptChoices(
 
 /** What is named now for a client. */
 export function namedOptions(
-  { options, optionsOf }: Pick<SetupRequest, 'options' | 'optionsOf'>,
+  { optionsOf }: Pick<SetupRequest, 'optionsOf'>,
   { id }: Client,
 ): SetupOptions {
-  return optionsOf?.get(id) ?? options ?? {}
+  return optionsOf?.(id) ?? {}
 }
 
 interface Wanted extends Pick<SetupRun, 'kept'> {
-  readonly request: Pick<SetupRequest, 'options' | 'optionsOf' | 'isKeyOnly'> & {
+  readonly request: Pick<SetupRequest, 'optionsOf' | 'isKeyOnly'> & {
     readonly flags: Pick<SetupFlags, 'defaults'>
   }
 }

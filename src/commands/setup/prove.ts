@@ -39,7 +39,6 @@ export async function findProvenGateway(run: SetupRun): Promise<ProvenRun> {
   let known: Known = {
     lastBaseUrl: runs[0]?.baseUrl,
     configured: session.canAsk ? await configuredGateways(session, runs) : [],
-    takesPreset: flags.yes,
     name: flags.name,
     ...request.known,
   }

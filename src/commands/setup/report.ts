@@ -1,9 +1,9 @@
 import { protocolOf } from '../../clients/client.ts'
+import { describeEdit, editDocument } from '../../edits/describe.ts'
 import type { Plan } from '../../edits/plan.ts'
 import { rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { Applied } from '../../transaction/record.ts'
 import type { Tried } from '../inventory/try-client.ts'
-import { describedEdit, fileDocument } from '../screen/changes.ts'
 import type { Draft } from './draft.ts'
 import type { ProvenRun } from './run.ts'
 
@@ -14,7 +14,7 @@ export function showDrafts({ session, access }: ProvenRun, drafts: readonly Draf
     const root = rootFor(access.roots, protocol)
     session.say(`${client.label}: ${shownRoot(root, protocol)}, model ${models.model}`)
     for (const edit of edits)
-      for (const line of describedEdit(session, edit)) session.say(`  ${line}`)
+      for (const line of describeEdit(edit, session)) session.say(`  ${line}`)
     for (const { repair, message, place } of obstacles)
       if (repair) session.say(`  repairs: ${message} (${place})`)
   }
@@ -53,7 +53,7 @@ export function reportSetup(
   for (const line of next) session.say(`  ${line}`)
 
   const files = plan.edits.map((edit, index) => {
-    const file = fileDocument(session, edit)
+    const file = editDocument(edit)
     const { action, note }: FileResult = applied?.files[index] ?? file
     return { ...file, action, note }
   })
