@@ -52,6 +52,26 @@ async function use(home: Home, ...args: string[]) {
 }
 
 describe('repoint use', () => {
+  test.each([
+    ['use', 'two', '--yes'],
+    ['run', 'two', '--', 'true'],
+    ['gateways', '--check'],
+  ])('%s %s: a key or an address that works no more names what changes it', async (...args) => {
+    const home = await aHomeBetween()
+    const file = '.local/state/repoint/gateways.json'
+    home.put(file, home.text(file).replace(keys.two, 'sk-old-0123456789abcdef'))
+    const rejected = await runInProcess(home, args)
+    expect(rejected.status).toBe(3)
+    expect(rejected.stdout + rejected.stderr).toContain(
+      `A setup with --base-url ${two.url} and the new key changes it for two too.`,
+    )
+
+    home.put(file, home.text(file).replace(two.url, 'http://127.0.0.1:1'))
+    const refused = await runInProcess(home, args)
+    expect(refused.status).toBe(6)
+    expect(refused.stdout + refused.stderr).toContain('That is the address of two')
+  })
+
   test('takes the model that is named where no rule chooses one', async () => {
     const models = ['up/one', 'up/two'].map((id) => ({ ...builtInCatalog[0]!, id }))
     const three = await startGateway({ port: 0, key: keys.one, models })

@@ -16,7 +16,7 @@ import {
 } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { type ClientDefaults, flagsFor, spellDefaults } from '../setup/defaults.ts'
-import { proveSaved } from './saved.ts'
+import { proveSaved, withCureFor } from './saved.ts'
 
 function define() {
   return new Command('gateways')
@@ -110,8 +110,9 @@ async function checkAll(
     proveSaved(session, one, timeout * 1000).then(
       () => [one.name, undefined] as const,
       (error: unknown) => {
-        if (error instanceof UserError) return [one.name, error] as const
-        throw error
+        const failure = withCureFor(one, error)
+        if (failure instanceof UserError) return [one.name, failure] as const
+        throw failure
       },
     ),
   )

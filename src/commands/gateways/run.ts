@@ -19,7 +19,7 @@ import {
   tell,
   withMessagesRoot,
 } from './one-run.ts'
-import { accessToSaved } from './saved.ts'
+import { accessToSaved, withCureFor } from './saved.ts'
 
 function define() {
   return new Command('run')
@@ -66,7 +66,7 @@ export const command = commandOf(define, async (session, name, behind, _, self) 
   }
   const clients = await loadPrograms()
   const called = clientsCalled(session, clients, words[0]!)
-  const catalog = verify ? await catalogOf(session, access) : undefined
+  const catalog = verify ? await catalogOf(session, access, saved) : undefined
   const known: Target = { access, catalog, asked, model, provenModel: saved.proven?.model }
   const rooted = async (called: readonly Client[], target: Target) =>
     verify && called.length > 0
@@ -104,11 +104,15 @@ function noteUnsaid(session: Session, { headers = [], keyHeader }: GatewayAccess
 }
 
 /** Undefined: it has none, and may serve the client all the same. */
-async function catalogOf(session: Session, access: GatewayAccess): Promise<Catalog | undefined> {
+async function catalogOf(
+  session: Session,
+  access: GatewayAccess,
+  saved: SavedGateway,
+): Promise<Catalog | undefined> {
   const answer = await session.step('Asking the gateway for its models', catalogOrError(access))
   if (!(answer instanceof UserError)) return answer
   // Nothing else is asked of it before the command starts.
-  if (!leavesOpen(answer) || answer.code === 'key-rejected') throw answer
+  if (!leavesOpen(answer) || answer.code === 'key-rejected') throw withCureFor(saved, answer)
   session.remark(`note: The gateway has no readable list of models (${answer.message})`)
   return undefined
 }

@@ -48,6 +48,23 @@ export async function atSaved(
 }
 
 /**
+ * A failure at a remembered gateway, for a command that has no flags for its address and key: how they
+ * are changed stands behind the hint.
+ */
+export function withCureFor({ name, baseUrl }: SavedGateway, error: unknown): unknown {
+  if (!(error instanceof UserError)) return error
+  const { code, message, hint, files, cause } = error
+  const more =
+    code === 'key-rejected'
+      ? `A setup with --base-url ${baseUrl} and the new key changes it for ${name} too.`
+      : hint?.includes('--base-url')
+        ? `That is the address of ${name}: a setup with another one remembers that.`
+        : undefined
+  if (more === undefined) return error
+  return new UserError({ code, message, hint: [hint, more].join(' ').trim(), files, cause })
+}
+
+/**
  * Proves a gateway with one word, by the protocol and the model that proved it last; where nothing
  * did, as the first client would that finds a model for itself. Notes that it works.
  *

@@ -15,7 +15,7 @@ import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import { savedChoices, savedGateway, savedGateways } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { setup } from '../setup.ts'
-import { atSaved } from './saved.ts'
+import { atSaved, withCureFor } from './saved.ts'
 
 function define() {
   return new Command('use')
@@ -42,11 +42,10 @@ export const command = commandOf(define, async (session, name, named, flags) => 
   const saved = savedGateway(session, name ?? (await askName(session)))
   const clients = named.length > 0 ? oneOfEachFamily(named) : await clientsFor(session, name)
 
-  return setup(session, {
-    command: 'use',
-    clients,
-    optionsOf: () => compact({ model: flags.model }),
-    ...(await atSaved(session, saved, flags)),
+  const request = await atSaved(session, saved, flags)
+  const optionsOf = () => compact({ model: flags.model })
+  return setup(session, { command: 'use', clients, optionsOf, ...request }).catch((error) => {
+    throw withCureFor(saved, error)
   })
 })
 
