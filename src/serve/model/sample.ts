@@ -15,34 +15,45 @@ const search = new Script('search()')
  * @returns undefined: none was found
  */
 export function sampleOf(schema: unknown): unknown {
+  let found: unknown
+  const note = (value: unknown) => {
+    found = value
+  }
   place['search'] = () =>
-    sampleIn(withDescribed(structuredClone(schema))) ?? sampleIn(structuredClone(schema))
+    sampleIn(withDescribed(structuredClone(schema)), note) ??
+    sampleIn(structuredClone(schema), note)
   try {
     return search.runInContext(place, { timeout: mostMs })
   } catch (error) {
-    if (isObject(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined
+    if (isObject(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return found
     throw error
   }
 }
 
 /** So many guesses are checked against a schema before it counts as impossible. */
 const mostGuesses = 100
-/** A guess is made smaller until so much of the schema was gone through, in characters. */
-const mostChecked = 500_000
+/** A guess is made smaller until so much was gone through of it and the schema, in characters. */
+const mostChecked = 300_000
 /** Longer texts and lists are not made. */
 const mostLength = 100_000
 
-function sampleIn(root: unknown): unknown {
+/** @param note told what fits, as soon as it is found */
+function sampleIn(root: unknown, note: (value: unknown) => void): unknown {
   if (!isObject(root)) return root === false ? undefined : {}
   try {
     const guessable = inItsWords(root) as JsonSchema
     // The validator writes its notes into the schema.
     const validator = new Validator(root, draftOf(root))
-    let checks = mostChecked / JSON.stringify(guessable).length
-    const fits: Fits = (value) => checks-- > 0 && validator.validate(value).valid
+    const fits = (value: unknown) => validator.validate(value).valid
+    if (fits({})) return {}
     for (let turn = 0; turn < mostGuesses; turn++) {
       const guess = guessAt(guessable, turn)
-      if (guess !== undefined && validator.validate(guess).valid) return smallest(guess, fits)
+      if (guess === undefined || !fits(guess)) continue
+      note(structuredClone(guess))
+      let checks = mostChecked / JSON.stringify([guessable, guess]).length
+      const held = { guess }
+      shrink(held, 'guess', () => checks-- > 0 && fits(held.guess))
+      return held.guess
     }
     return undefined
   } catch (error) {
@@ -120,70 +131,61 @@ function namedMembers(schema: JsonObject): JsonObject {
   }
 }
 
-type Fits = (value: unknown) => boolean
+/** A list or an object that is being made smaller. */
+type Holder = Record<string | number, unknown>
 
-/** A value that fits, part for part as small as it can be and still fit. */
-function smallest(value: unknown, fits: Fits): unknown {
-  if (typeof value === 'string') return smallestText(value, fits)
-  if (typeof value === 'number') return smallestNumber(value, fits)
-  if (Array.isArray(value)) return smallestList(value, fits)
-  if (isObject(value)) return smallestObject(value, fits)
-  return value === true && fits(false) ? false : value
+/** Tries a value in the place of another, and keeps it if the whole still fits. */
+type Put = (candidate: unknown) => boolean
+
+/** Makes what stands in `holder` smaller part by part, as long as the whole fits. */
+function shrink(holder: Holder, key: string | number, fits: () => boolean): void {
+  const put: Put = (candidate) => {
+    const before = holder[key]
+    holder[key] = candidate
+    if (fits()) return true
+    holder[key] = before
+    return false
+  }
+
+  const value = holder[key]
+  if (typeof value === 'string') shrinkText(value, put)
+  if (typeof value === 'number') shrinkNumber(value, put)
+  if (value === true) put(false)
+  if (typeof value !== 'object' || value === null) return
+  for (const name of Object.keys(value).reverse()) put(without(holder[key], name))
+  const kept = holder[key] as Holder
+  for (const name of Object.keys(kept)) shrink(kept, name, fits)
 }
 
-function smallestList(value: readonly unknown[], fits: Fits): readonly unknown[] {
-  let list = value
-  for (let at = value.length - 1; at >= 0; at--) {
-    const fewer = list.toSpliced(at, 1)
-    if (fits(fewer)) list = fewer
-  }
-  for (const [at, item] of list.entries())
-    list = list.with(
-      at,
-      smallest(item, (one) => fits(list.with(at, one))),
-    )
-  return list
+function without(holder: unknown, name: string): unknown {
+  if (Array.isArray(holder)) return holder.toSpliced(Number(name), 1)
+  const { [name]: _, ...others } = holder as Holder
+  return others
 }
 
-function smallestObject(value: JsonObject, fits: Fits): JsonObject {
-  let object = value
-  for (const name of Object.keys(value)) {
-    const { [name]: _, ...fewer } = object
-    if (fits(fewer)) object = fewer
-  }
-  for (const name of Object.keys(object)) {
-    const member = smallest(object[name], (one) => fits({ ...object, [name]: one }))
-    object = { ...object, [name]: member }
-  }
-  return object
-}
-
-function smallestNumber(value: number, fits: Fits): number {
+function shrinkNumber(value: number, put: Put): void {
   const whole = Math.trunc(value) + 0
-  let number = fits(whole) ? whole : value
+  let number = put(whole) ? whole : value
   for (let step = number; Math.abs(step) >= 1; step = Math.trunc(step / 2))
-    while (Math.abs(step) <= Math.abs(number) && fits(number - step)) number -= step
-  return number
+    while (Math.abs(step) <= Math.abs(number) && put(number - step)) number -= step
 }
 
 const signs = [...'abcdefghijklmnopqrstuvwxyz0123456789']
 
-function smallestText(value: string, fits: Fits): string {
-  if (Object.values(formats).includes(value)) return value
+function shrinkText(value: string, put: Put): void {
+  if (Object.values(formats).includes(value)) return
   let text = value
   for (let step = value.length; step >= 1; step = Math.trunc(step / 2))
     for (let at = text.length - step; at >= 0; at -= step) {
       const shorter = text.slice(0, at) + text.slice(at + step)
-      if (fits(shorter)) text = shorter
+      if (put(shorter)) text = shorter
     }
 
-  const plain = 'a'.repeat(text.length)
-  if (fits(plain)) return plain
+  if (put('a'.repeat(text.length))) return
   for (let at = 0; at < text.length; at++) {
     const others = signs.map((sign) => text.slice(0, at) + sign + text.slice(at + 1))
-    text = others.find(fits) ?? text
+    text = others.find(put) ?? text
   }
-  return text
 }
 
 const describable =

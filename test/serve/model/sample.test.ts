@@ -219,6 +219,17 @@ test('a sample is small: no more than is asked for', () => {
   expect(sampleOf(schema)).toEqual({ city: '', days: 0, tags: [] })
 })
 
+test('a sample of a schema that asks for nothing is an object, as a tool takes', () => {
+  expect([sampleOf({}), sampleOf(true), sampleOf({ properties: { a: {} } })]).toEqual([{}, {}, {}])
+})
+
+test('a sample fits a schema with many members', () => {
+  const names = Array.from({ length: 300 }, (_, index) => `member${index}`)
+  const properties = names.map((name) => [name, { type: 'string', minLength: 3 }])
+  const sample = sampleOf(object(Object.fromEntries(properties))) as object
+  expect(Object.values(sample).filter((text) => text.length >= 3)).toHaveLength(300)
+})
+
 test.each([
   false,
   { type: 'string', minLength: 3, maxLength: 2 },
