@@ -11,7 +11,7 @@ import { offline } from './offline.js'
 /** What a suite needs beside what `npm ci` installs. */
 const needs = {
   crash: { tools: { strace: 'strace' } },
-  clients: { packages: ['clients', 'gateways'], isOffline: true },
+  clients: { packages: ['clients', 'gateways', 'copilot'], isOffline: true },
   network: {
     tools: {
       nginx: 'nginx',

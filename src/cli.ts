@@ -6,7 +6,7 @@ import {
 } from '@commander-js/extra-typings'
 import packageJson from '../package.json' with { type: 'json' }
 import { environmentRows, rows } from './clients/list.ts'
-import { asUsageError, type CommandFile, examples, keyOnCommandLine } from './commands/command.ts'
+import { asUsageError, examples, keyOnCommandLine, type ListedCommand } from './commands/command.ts'
 import { Declined, Session } from './commands/screen/session.ts'
 import { exitStatus, renderError, UserError } from './errors.ts'
 import type { Platform } from './platform/platform.ts'
@@ -30,7 +30,9 @@ export async function main(platform: Platform, args: readonly string[]): Promise
   // A reader that has gone away (`| head`) is no failure of ours.
   const { outFailure } = platform.terminal
   if (outFailure === undefined || outFailure === 'EPIPE') return status
-  showLostOutput(session, outFailure)
+  // What was asked for has been done; only the result could not be told.
+  const message = `Standard output cannot be written (${outFailure})`
+  showError(session, new UserError({ code: 'io-failed', message }), ownArgs, false)
   return status || exitStatus.internal
 }
 
@@ -48,47 +50,37 @@ interface Listed {
   readonly isHidden?: boolean
   /** What else people call it: suggested, never taken. */
   readonly alsoCalled?: string
-  readonly load: (add: Add) => Promise<void>
+  readonly load: () => Promise<{ readonly command: ListedCommand }>
 }
-
-type Add = <Request>(file: CommandFile<Request>) => void
 
 /** In the order of the help. */
 const commands: readonly Listed[] = [
-  ...rows.map((row) => {
-    const load = async () => ({ command: (await import('./commands/setup.ts')).commandFor(row) })
-    return lazily(row.id, load)
-  }),
-  ...environmentRows.map((row) => {
-    const load = async () => ({
+  ...rows.map((row) => ({
+    name: row.id,
+    load: async () => ({ command: (await import('./commands/setup.ts')).commandFor(row) }),
+  })),
+  ...environmentRows.map((row) => ({
+    name: row.id,
+    load: async () => ({
       command: (await import('./commands/gateways/by-environment.ts')).commandFor(row),
-    })
-    return lazily(row.id, load)
-  }),
-  lazily('setup', () => import('./commands/setup-clients.ts')),
-  lazily('key', () => import('./commands/key.ts')),
-  lazily('editor', () => import('./commands/editor.ts'), { alsoCalled: 'cursor' }),
-  lazily('use', () => import('./commands/gateways/use.ts')),
-  lazily('run', () => import('./commands/gateways/run.ts')),
-  lazily('gateways', () => import('./commands/gateways/gateways.ts')),
-  lazily('rollback', () => import('./commands/rollback.ts'), { alsoCalled: 'undo' }),
-  lazily('forget', () => import('./commands/forget.ts')),
-  lazily('models', () => import('./commands/models.ts')),
-  lazily('status', () => import('./commands/status.ts')),
-  lazily('doctor', () => import('./commands/doctor.ts')),
-  lazily('serve', () => import('./commands/serve.ts')),
-  lazily('demo', () => import('./commands/demo.ts')),
-  lazily('completion', () => import('./commands/completion/completion.ts')),
-  lazily('complete', () => import('./commands/completion/complete.ts'), { isHidden: true }),
+    }),
+  })),
+  { name: 'setup', load: () => import('./commands/setup-clients.ts') },
+  { name: 'key', load: () => import('./commands/key.ts') },
+  { name: 'editor', alsoCalled: 'cursor', load: () => import('./commands/editor.ts') },
+  { name: 'use', load: () => import('./commands/gateways/use.ts') },
+  { name: 'run', load: () => import('./commands/gateways/run.ts') },
+  { name: 'gateways', load: () => import('./commands/gateways/gateways.ts') },
+  { name: 'rollback', alsoCalled: 'undo', load: () => import('./commands/rollback.ts') },
+  { name: 'forget', load: () => import('./commands/forget.ts') },
+  { name: 'models', load: () => import('./commands/models.ts') },
+  { name: 'status', load: () => import('./commands/status.ts') },
+  { name: 'doctor', load: () => import('./commands/doctor.ts') },
+  { name: 'serve', load: () => import('./commands/serve.ts') },
+  { name: 'demo', load: () => import('./commands/demo.ts') },
+  { name: 'completion', load: () => import('./commands/completion/completion.ts') },
+  { name: 'complete', isHidden: true, load: () => import('./commands/completion/complete.ts') },
 ]
-
-function lazily<Request>(
-  name: string,
-  load: () => Promise<{ readonly command: CommandFile<Request> }>,
-  kind: Pick<Listed, 'isHidden' | 'alsoCalled'> = {},
-): Listed {
-  return { name, ...kind, load: async (add) => add((await load()).command) }
-}
 
 async function runCommandLine(
   session: Session,
@@ -98,14 +90,14 @@ async function runCommandLine(
   let status = 0
   const program = programFor(session)
   const addAll = async (needed: readonly Listed[]) => {
-    for (const { load, isHidden = false } of needed)
-      await load(({ define, run }) => {
-        const command = define(async (request) => {
-          status = await run(session, request)
-        })
-        const settled = withCommonFlags(command.copyInheritedSettings(program))
-        program.addCommand(settled, { hidden: isHidden })
+    for (const { load, isHidden = false } of needed) {
+      const { command } = await load()
+      const made = command(session, (ended) => {
+        status = ended
       })
+      const settled = withCommonFlags(made.copyInheritedSettings(program))
+      program.addCommand(settled, { hidden: isHidden })
+    }
   }
 
   const isBare = ownArgs.every((arg) => arg === '--json')
@@ -194,16 +186,21 @@ function showDeclined(session: Session): number {
   return 0
 }
 
-function showError(session: Session, error: unknown, args: readonly string[]): number {
-  const { isJson, platform, files, wayBack } = session
+function showError(
+  session: Session,
+  error: unknown,
+  args: readonly string[],
+  json = session.isJson,
+): number {
+  const { platform, files, wayBack } = session
   const shown = renderError(error, {
-    json: isJson,
-    redact: (text) => (isJson ? session.redact(text) : session.forPeople(text)),
+    json,
+    redact: (text) => (json ? session.redact(text) : session.forPeople(text)),
     files,
     wayBack,
     command: commandOf(args),
   })
-  if (isJson) platform.terminal.out(shown.text)
+  if (json) platform.terminal.out(shown.text)
   else session.printBeside(shown.text)
   return shown.exitStatus
 }
@@ -212,16 +209,4 @@ function showError(session: Session, error: unknown, args: readonly string[]): n
 function commandOf(args: readonly string[]): string | null {
   const [first = 'setup'] = args.filter((arg) => arg !== '--json')
   return first === 'setup' || commands.some(({ name }) => name === first) ? first : null
-}
-
-/** What was asked for has been done; only the result could not be told. */
-function showLostOutput(session: Session, reason: string): void {
-  const error = new UserError({
-    code: 'io-failed',
-    message: `Standard output cannot be written (${reason})`,
-  })
-  const { files, wayBack } = session
-  const redact = (text: string) => text
-  const { text } = renderError(error, { json: false, redact, files, wayBack, command: null })
-  session.printBeside(text)
 }

@@ -94,6 +94,16 @@ export class UserError extends Error {
   }
 }
 
+/** What `work` gives, or why it gives nothing. */
+export function resultOf<Result>(work: () => Result): Result | UserError {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof UserError) return error
+    throw error
+  }
+}
+
 /** The document that `--json` prints for a failure. */
 export interface ErrorDocument {
   /** Null: what was typed is no command. */

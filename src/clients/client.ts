@@ -289,6 +289,8 @@ export interface Choice {
   readonly headers?: readonly ExtraHeader[] | undefined
   /** Headers of other setups, and of earlier ones: they go where they still stand as written. */
   readonly formerHeaders?: readonly ExtraHeader[] | undefined
+  /** Whether a setup for another address has put a header there. Costs some parses for each run. */
+  readonly isFromElsewhere?: (header: Pick<ExtraHeader, 'name' | 'value'>) => boolean
   /** Absolute path of a PEM file with further authorities, where the gateway needs one. */
   readonly caFile?: string | undefined
   readonly providerId: string

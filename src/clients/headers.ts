@@ -1,6 +1,6 @@
 import type { ConfigValue, KeyChange, KeyPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
-import { isCredentialHeader, judgedHeader } from '../gateway/input/header.ts'
+import { judgedHeader } from '../gateway/input/header.ts'
 import { type ExtraHeader, type KeyHeader, keyHeaders } from '../gateway/types.ts'
 import { type Choice, type ClientModule, type ClientName, runKeyVariable } from './client.ts'
 import { isTable } from './texts.ts'
@@ -44,13 +44,14 @@ export function wantedHeaders({ headers = [], keyHeader, key }: Choice): readonl
  */
 export function isStrayHeader(
   { name, value }: Pick<ExtraHeader, 'name' | 'value'>,
-  { formerHeaders = [] }: Choice,
+  { formerHeaders = [], isFromElsewhere }: Choice,
   isOtherAddress: boolean,
 ): boolean {
   return (
     keyHeaders.some((one) => one === name) ||
     formerHeaders.some((one) => one.name === name && one.value === value) ||
-    (isOtherAddress && isCredentialHeader(name))
+    (isOtherAddress && judgedHeader(name, value).isSecret === true) ||
+    isFromElsewhere?.({ name, value }) === true
   )
 }
 

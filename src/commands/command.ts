@@ -12,13 +12,32 @@ import { UserError } from '../errors.ts'
 import { looksLikeKey } from '../text.ts'
 import type { Session } from './screen/session.ts'
 
-/** What the file of a command holds. */
-export interface CommandFile<Request> {
-  /** Its flags, arguments and help; `run` is handed what they say together. */
-  readonly define: (run: (request: Request) => Promise<void>) => CommandUnknownOpts
-  /** Does what is asked, and returns the exit status. */
-  readonly run: (session: Session, request: Request) => number | Promise<number>
+/** A command of the command line; `end` is handed its exit status. */
+export type ListedCommand = (session: Session, end: (status: number) => void) => CommandUnknownOpts
+
+/**
+ * A command out of its flags and arguments, and of what it does with them: it is handed them as
+ * commander does.
+ */
+export function commandOf<Defined extends CommandUnknownOpts>(
+  define: () => Defined,
+  run: (session: Session, ...asked: Asked<Defined>) => number | Promise<number>,
+): ListedCommand {
+  return (session, end) =>
+    define().action(async (...asked) => end(await run(session, ...(asked as Asked<Defined>))))
 }
+
+/** Its arguments, its flags and itself. */
+type Asked<Defined extends CommandUnknownOpts> = [
+  ...Defined['processedArgs'],
+  ReturnType<Defined['opts']>,
+  Defined,
+]
+
+/** What the flags of a command say, as it defines them. */
+export type FlagsOf<Define extends (...given: never[]) => { opts(): OptionValues }> = ReturnType<
+  ReturnType<Define>['opts']
+>
 
 /** A command that needs a gateway: the same flags wherever one does. */
 export function gatewayCommand(name: string) {
@@ -64,9 +83,10 @@ export function oneOfEachFamily(ids: readonly string[]): readonly string[] {
   return rows.map(({ id }) => id).filter((id) => ids.includes(id))
 }
 
-/** The flags of every setup, below those of its own. */
+/** The flags of every setup, below those of its own. @param program what `--try-client` runs */
 export function withSetupFlags<Args extends unknown[], Flags extends OptionValues>(
   command: Command<Args, Flags>,
+  program: string,
 ) {
   return command
     .option('--messages-url <url>', 'root of the messages protocol, where it has its own')
@@ -76,49 +96,19 @@ export function withSetupFlags<Args extends unknown[], Flags extends OptionValue
     .option('--dry-run', 'prove and show everything, change nothing')
     .option('--yes', 'accept everything that would be asked')
     .option('--no-verify', 'leave the network alone')
+    .option('--try-client', `also run ${program} once`)
+    .option('--json', 'print one JSON document')
 }
 
-/** How far a setup goes, and with what. */
-export interface SetupManner {
-  /** The rules choose what is not named, whatever was chosen before. */
-  readonly defaults: boolean
-  /** What the gateway is to be called; absent: a name is found. */
-  readonly name?: string | undefined
-  /** Its key goes into the keychain. */
-  readonly keychain: boolean
-  readonly isDryRun: boolean
-  /** Everything that would be asked is accepted. */
-  readonly yes: boolean
-  /** False: the network is left alone. */
-  readonly verify: boolean
-  readonly tryClient: boolean
-}
+export type GatewayFlags = FlagsOf<typeof gatewayCommand>
 
-type Switch = 'defaults' | 'keychain' | 'dryRun' | 'yes' | 'tryClient'
-
-/** What the flags of a setup say of it; what is not given is not wanted. */
-export function setupFlags(
-  flags: Partial<Record<Switch, true | undefined>> & Pick<SetupManner, 'name' | 'verify'>,
-): SetupManner {
-  return {
-    defaults: flags.defaults === true,
-    name: flags.name,
-    keychain: flags.keychain === true,
-    isDryRun: flags.dryRun === true,
-    yes: flags.yes === true,
-    verify: flags.verify,
-    tryClient: flags.tryClient === true,
-  }
-}
-
-export type GatewayFlags = ReturnType<ReturnType<typeof gatewayCommand>['opts']> & {
-  readonly messagesUrl?: string | undefined
-}
+/** Of a setup, however it is called. */
+export type SetupFlags = FlagsOf<typeof withSetupFlags<[], GatewayFlags>>
 
 const defaultTimeoutSeconds = 30
 
 /** The flags that nobody typed. */
-export const noGatewayFlags: GatewayFlags = { timeout: defaultTimeoutSeconds }
+export const noFlags: SetupFlags = { timeout: defaultTimeoutSeconds, verify: true }
 
 export function timeoutOption() {
   return new Option('--timeout <seconds>', 'longest wait for one answer')

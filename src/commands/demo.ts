@@ -9,23 +9,20 @@ import type { Platform } from '../platform/platform.ts'
 import type { Gateway } from '../serve/index.ts'
 import { dots, maskSecret, maskTellTale, printable } from '../text.ts'
 import { createDurably, makeFolders, missingFolders, randomName } from '../transaction/files.ts'
-import { type CommandFile, examples, setupFlags } from './command.ts'
+import { commandOf, examples } from './command.ts'
 import { readClientFiles } from './inventory/client-files.ts'
 import { removeFolder } from './inventory/own-folder.ts'
 import { rollback } from './rollback.ts'
 import { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
 
-export const command: CommandFile<void> = {
-  run: demo,
-  define: (run) =>
-    new Command('demo')
-      .description(
-        'show all of it in a throwaway home against the local gateway, touching nothing of yours',
-      )
-      .option('--json', 'print one JSON document')
-      .addHelpText('after', examples(['repoint demo']))
-      .action(() => run()),
+function define() {
+  return new Command('demo')
+    .description(
+      'show all of it in a throwaway home against the local gateway, touching nothing of yours',
+    )
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', examples(['repoint demo']))
 }
 
 /**
@@ -33,7 +30,7 @@ export const command: CommandFile<void> = {
  * rollback, a byte comparison; one client in full, the others in a line each. Nothing of the user's is
  * read or written.
  */
-async function demo(session: Session): Promise<number> {
+export const command = commandOf(define, async (session) => {
   const clients = (await loadClients()).filter(({ demoFiles }) => demoFiles !== undefined)
   const [first, ...others] = clients as [Client, ...Client[]]
   const { startGateway } = await import('../serve/index.ts')
@@ -78,8 +75,8 @@ async function demo(session: Session): Promise<number> {
     expectSame(after, allFiles(inside, clients), 'the second run')
 
     heading(session, `repoint rollback ${first.id}`)
-    await rollback(inside, { ...newestRun, client: first.id })
-    await rollback(quiet, newestRun)
+    await rollback(inside, first.id, { yes: true })
+    await rollback(quiet, undefined, { yes: true })
     expectSame(before, allFiles(inside, clients), 'the rollback')
     session.say('')
     session.say('The others are rolled back too. Every file is what it was, to the byte.')
@@ -95,7 +92,7 @@ async function demo(session: Session): Promise<number> {
     await gateway.close()
     removeFolder(session.platform.files, home)
   }
-}
+})
 
 /** Makes a home of mode 0700 in the temporary folder, with the configurations that clients give it. */
 function makeThrowawayHome(
@@ -113,15 +110,6 @@ function makeThrowawayHome(
     createDurably(files, path, new TextEncoder().encode(text), { mode: 0o644 })
   }
   return home
-}
-
-const newestRun = {
-  list: false,
-  original: false,
-  redo: false,
-  force: false,
-  isDryRun: false,
-  yes: true,
 }
 
 function sessionIn(
@@ -163,8 +151,7 @@ async function setUp(inside: Session, clients: readonly Client[]): Promise<void>
   await setup(inside, {
     command: clients.length === 1 ? clients[0]!.id : 'setup',
     clients: clients.map(({ id }) => id),
-    gateway: { timeout: 10 },
-    ...setupFlags({ yes: true, verify: true }),
+    flags: { timeout: 10, verify: true, yes: true },
   })
 }
 

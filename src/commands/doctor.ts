@@ -1,27 +1,27 @@
 import { Argument, Command } from '@commander-js/extra-typings'
 import type { Repair } from '../clients/client.ts'
-import { rowOf, rows } from '../clients/list.ts'
+import { familyRows, rowOf, rows } from '../clients/list.ts'
 import { planRepairs } from '../clients/repairs.ts'
+import { editDocument } from '../edits/describe.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import { hangUp } from '../gateway/http/request.ts'
 import { unusualRoots } from '../gateway/roots.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan } from '../transaction/apply.ts'
-import type { RunRecord } from '../transaction/record.ts'
-import { type CommandFile, examples, timeoutOption } from './command.ts'
+import type { Runs } from '../transaction/record.ts'
+import { commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'
 import {
   askGateways,
   asWarning,
   type Check,
   checkClient,
   checkGateway,
-  type DoctorRequest,
   type Finding,
   failedCheck,
   secretFiles,
 } from './doctor/checks.ts'
-import { findInstalled } from './inventory/client-program.ts'
+import { absentText, findInstalled } from './inventory/client-program.ts'
 import {
   type ClientState,
   clientsInUse,
@@ -31,69 +31,65 @@ import {
 } from './inventory/client-state.ts'
 import { runsIfReadable } from './inventory/history.ts'
 import { wslNotice } from './inventory/wsl.ts'
-import { fileDocument } from './screen/changes.ts'
-import type { Session } from './screen/session.ts'
+import type { Consent, Session } from './screen/session.ts'
 
-export const command: CommandFile<DoctorRequest> = {
-  run: doctor,
-  define: (run) =>
-    new Command('doctor')
-      .description('status plus live checks, each with its cure')
-      .addArgument(new Argument('[client]', 'only this client').choices(rows.map(({ id }) => id)))
-      .option('--fix', 'carry out the safe cures, as one run that rollback undoes')
-      .option('--yes', 'with --fix: also cures that take something of yours out of use')
-      .option('--no-verify', 'leave the network alone')
-      .option('--ca-file <path>', 'trust the certificate authorities in this PEM file too')
-      .addOption(timeoutOption())
-      .option('--json', 'print one JSON document')
-      .addHelpText('after', examples(['repoint doctor', 'repoint doctor codex --fix']))
-      .action((client, flags) =>
-        run({
-          client: client && rowOf(client).family,
-          fix: flags.fix === true,
-          yes: flags.yes === true,
-          verify: flags.verify,
-          timeoutSeconds: flags.timeout,
-          caFile: flags.caFile,
-        }),
-      ),
+function define() {
+  return new Command('doctor')
+    .description('status plus live checks, each with its cure')
+    .addArgument(new Argument('[client]', 'only this client').choices(rows.map(({ id }) => id)))
+    .option('--fix', 'carry out the safe cures, as one run that rollback undoes')
+    .option('--yes', 'with --fix: also cures that take something of yours out of use')
+    .option('--no-verify', 'leave the network alone')
+    .option('--ca-file <path>', 'trust the certificate authorities in this PEM file too')
+    .addOption(timeoutOption())
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', examples(['repoint doctor', 'repoint doctor codex --fix']))
 }
 
+export const command = commandOf(define, doctor)
+
+type Flags = FlagsOf<typeof define>
+
 /** Status plus live checks, each a line with its cure. Returns the highest status of a problem. */
-export async function doctor(session: Session, request: DoctorRequest): Promise<number> {
+export async function doctor(
+  session: Session,
+  id: string | undefined,
+  flags: Flags,
+): Promise<number> {
   const read = runsIfReadable(session)
   // A repair that could not be recorded could not be undone.
-  if (read instanceof UserError && request.fix) throw read
+  if (read instanceof UserError && flags.fix) throw read
   const runs = read instanceof UserError ? undefined : read
   const unknown = read instanceof UserError ? [{ about: 'machine', ...failedCheck(read) }] : []
   const wsl = wslNotice(session.platform)
   if (wsl !== undefined) session.notice(wsl)
-  const examined = await clientsInUse(session, runs ?? [], request.client)
+  const examined = await clientsInUse(session, runs ?? [], id && rowOf(id).family)
   const examine = () => examined.map((client) => stateOrFailure(session, client, runs))
   const known = () => examine().filter((state) => 'settings' in state)
-  const { run, edits, fixed }: Repaired = request.fix
-    ? await fix(session, known(), runs ?? [], request)
+  const fixing = flags.fix && session.consent(flags.yes)
+  const { run, edits, fixed }: Repaired = fixing
+    ? await fix(session, known(), runs ?? [], fixing)
     : { edits: [], fixed: [] }
 
   const checks: Check[] = [...session.notices.map(asCheck), ...unknown]
   checks.push(
     ...(await session.step(
       'Asking the clients and their gateways',
-      checkAll(session, examine(), request),
+      checkAll(session, examine(), flags, fixing),
     )),
   )
   if (run !== undefined) {
     session.say(`Fixed in run ${run}; \`repoint rollback\` undoes it:`)
     for (const { about, message } of fixed) session.say(`  ${about}: ${message}`)
   }
-  show(session, checks)
+  show(session, checks, id === undefined)
   session.document({
     command: 'doctor',
     changed: run !== undefined,
     run: run ?? null,
-    files: edits.map((edit) => fileDocument(session, edit)),
+    files: edits.map(editDocument),
     fixed,
-    checks: checks.map(({ code: _, ...check }) => check),
+    checks: checks.map(({ code: _, isAbsent: __, ...check }) => check),
   })
   return Math.max(0, ...checks.map(({ code }) => (code === undefined ? 0 : exitStatus[code])))
 }
@@ -102,11 +98,12 @@ export async function doctor(session: Session, request: DoctorRequest): Promise<
 async function checkAll(
   session: Session,
   states: readonly (ClientState | Unreadable)[],
-  request: DoctorRequest,
+  flags: Flags,
+  fixing: Consent | undefined,
 ): Promise<Check[]> {
   const known = states.filter((state) => 'settings' in state)
   for (const { settings } of known) if (settings.key) session.hide(settings.key)
-  const asked = request.verify ? askGateways(session, known, request) : undefined
+  const asked = flags.verify ? askGateways(session, known, flags) : undefined
 
   const checked = Promise.all(
     states.map(async (state): Promise<Check[]> => {
@@ -114,9 +111,9 @@ async function checkAll(
       if ('failure' in state) found.push(failedCheck(state.failure))
       else {
         const examined = { ...state, installed: await findInstalled(session, state.client) }
-        found.push(...checkClient(session, examined, request))
+        found.push(...checkClient(session, examined, fixing))
         if (asked !== undefined)
-          found.push(...(await checkGateway(session, examined, asked.get(state), request)))
+          found.push(...(await checkGateway(session, examined, asked.get(state), flags)))
       }
       return found.map((one) => ({ about: state.client.family, ...one }))
     }),
@@ -146,10 +143,9 @@ interface Repaired {
 async function fix(
   session: Session,
   states: readonly ClientState[],
-  runs: readonly RunRecord[],
-  request: DoctorRequest,
+  runs: Runs,
+  consent: Consent,
 ): Promise<Repaired> {
-  const consent = session.consent(request.yes)
   const edits: FileEdit[] = []
   const fixed: Repaired['fixed'][number][] = []
   for (const state of states) {
@@ -215,9 +211,17 @@ function closed(
 
 const marks = { ok: 'ok     ', warning: 'warning', problem: 'problem' } as const
 
-function show(session: Session, checks: readonly Check[]): void {
+/** @param isShort the clients that are not here share a line, where nothing else is to be said of them */
+function show(session: Session, checks: readonly Check[], isShort: boolean): void {
+  const isAbsent = (family: string) => {
+    const own = checks.filter(({ about }) => about === family)
+    return own.some((one) => one.isAbsent) && own.every(({ result }) => result === 'ok')
+  }
+  const absent = isShort ? familyRows.filter(({ family }) => isAbsent(family)) : []
   for (const { about, result, message, cure } of checks) {
+    if (absent.some(({ family }) => family === about)) continue
     session.say(`${marks[result]}  ${about}: ${message}`)
     if (cure !== undefined && result !== 'ok') session.say(`         ${cure}`)
   }
+  if (absent.length > 0) session.say(`${marks.ok}  ${absentText(absent)}`)
 }

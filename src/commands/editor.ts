@@ -5,9 +5,8 @@ import { isLoopback, isPrivate } from '../gateway/input/base-url.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'
 import type { Catalog } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'
-import { type CommandFile, examples, gatewayCommand, newestGateway } from './command.ts'
-import { type ModelFlags, proveModel } from './gateways/ask-catalog.ts'
-import type { Session } from './screen/session.ts'
+import { commandOf, examples, type FlagsOf, gatewayCommand, newestGateway } from './command.ts'
+import { proveModel } from './gateways/ask-catalog.ts'
 
 /** What Cursor cannot do with a gateway, from the service's description. */
 const limits: readonly string[] = [
@@ -17,20 +16,19 @@ const limits: readonly string[] = [
   'Cursor needs a paid plan to use a key of your own.',
 ]
 
-export const command: CommandFile<ModelFlags> = {
-  run: editor,
-  define: (run) =>
-    gatewayCommand('editor')
-      .description('check the key and print what goes into the settings of the editor Cursor')
-      .option('--model <id>', 'the model to enter')
-      .option('--json', 'print one JSON document')
-      .addHelpText('after', newestGateway)
-      .addHelpText('after', examples(['repoint editor', 'repoint editor --json --key-stdin < key']))
-      .action(run),
+function define() {
+  return gatewayCommand('editor')
+    .description('check the key and print what goes into the settings of the editor Cursor')
+    .option('--model <id>', 'the model to enter')
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', newestGateway)
+    .addHelpText('after', examples(['repoint editor', 'repoint editor --json --key-stdin < key']))
 }
 
+type Flags = FlagsOf<typeof define>
+
 /** Checks the key for Cursor and prints what to paste. Returns the exit status. */
-async function editor(session: Session, flags: ModelFlags): Promise<number> {
+export const command = commandOf(define, async (session, flags) => {
   const { access, models } = await proveModel(session, flags, {
     // It has one field for a key.
     client: { label: 'Cursor', protocol: 'chat' },
@@ -60,7 +58,7 @@ async function editor(session: Session, flags: ModelFlags): Promise<number> {
     warnings: session.notices,
   })
   return 0
-}
+})
 
 /**
  * Cursor's own servers ask the gateway, not this machine, and answer `ssrf_blocked: connection to
@@ -78,7 +76,7 @@ function checkReach(baseUrl: string): void {
 }
 
 /** @throws UserError `protocol-unsupported` for a model that cannot be routed */
-function chooseModel(catalog: Catalog | undefined, { model }: ModelFlags) {
+function chooseModel(catalog: Catalog | undefined, { model }: Flags) {
   const id = pickModel(catalog, { model }, 'chat')
   const tiers = messagesTiers({ models: [{ id }] }, slots)
   if (Object.values(tiers).some((ids) => ids.length > 0))

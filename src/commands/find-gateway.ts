@@ -1,15 +1,15 @@
 import type { ClientName } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
-import { UserError } from '../errors.ts'
-import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
+import { resultOf, UserError } from '../errors.ts'
+import { type AddressOptions, normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { type HeaderSources, readHeader, withAsked } from '../gateway/input/header.ts'
 import { cleanKey, maxKeyBytes } from '../gateway/input/key.ts'
 import { assumedRoots } from '../gateway/roots.ts'
 import type { GatewayAccess, Roots } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
-import type { RunRecord } from '../transaction/record.ts'
-import type { GatewayFlags } from './command.ts'
+import type { Runs } from '../transaction/record.ts'
+import type { GatewayFlags, SetupFlags } from './command.ts'
 import { settingsNow } from './inventory/client-files.ts'
 import { isAtOwnRoot, placeOf, runsOf } from './inventory/client-state.ts'
 import { knownGateway } from './inventory/remember-gateway.ts'
@@ -20,8 +20,6 @@ import type { Session } from './screen/session.ts'
 export interface Known {
   /** Offered as the default answer. */
   readonly lastBaseUrl?: string | undefined
-  /** The address of the environment is taken without a question. */
-  readonly takesPreset?: boolean | undefined
   readonly baseUrl?: string | undefined
   /** Of `baseUrl`, where they are known. */
   readonly roots?: Roots | undefined
@@ -55,6 +53,8 @@ export interface FoundGateway {
   readonly isKeyInUse: boolean
 }
 
+type AddressFlags = GatewayFlags & Pick<SetupFlags, 'messagesUrl' | 'yes'>
+
 interface Sourced {
   readonly value: string
   readonly notices: readonly Notice[]
@@ -69,12 +69,12 @@ interface Sourced {
  */
 export async function findGateway(
   session: Session,
-  flags: GatewayFlags,
+  flags: AddressFlags,
   known: Known = {},
 ): Promise<FoundGateway> {
   const asked = (flags.header ?? []).map((text) => readHeader(text, headerSources(session)))
   const address = await findBaseUrl(session, flags, known)
-  const key = await findKey(session, flags, known, address.value)
+  const key = await findKey(session, flags, known, address)
   session.hide(key.value)
   const access = { baseUrl: address.value, key: key.value }
   const before = known.way ?? knownGateway(session, { name: known.name, access }) ?? {}
@@ -104,14 +104,14 @@ export async function findGateway(
  */
 function rootsAt(
   session: Session,
-  { messagesUrl, allowHttp }: GatewayFlags,
+  { messagesUrl, allowHttp }: AddressFlags,
   known: Known,
   baseUrl: string,
 ): Roots {
   const roots = known.roots ?? savedRoots(session, baseUrl) ?? assumedRoots(baseUrl)
   if (messagesUrl === undefined) return roots
 
-  const messages = messagesRootIn(messagesUrl, allowHttp === true)
+  const messages = messagesRootIn(messagesUrl, { allowHttp })
   const { origin } = new URL(baseUrl)
   if (new URL(messages).origin === origin) return { ...roots, messages }
   throw new UserError({
@@ -122,17 +122,14 @@ function rootsAt(
 }
 
 /** @throws UserError `usage` */
-function messagesRootIn(text: string, allowHttp: boolean): string {
-  try {
-    return normaliseBaseUrl(text, { allowHttp }).baseUrl
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error
-    throw new UserError({
-      code: 'usage',
-      message: `--messages-url cannot be used: ${error.message}`,
-      hint: 'Give it like this: --messages-url https://gateway.example/anthropic.',
-    })
-  }
+function messagesRootIn(text: string, allowed: AddressOptions): string {
+  const found = resultOf(() => normaliseBaseUrl(text, allowed))
+  if (!(found instanceof UserError)) return found.baseUrl
+  throw new UserError({
+    code: 'usage',
+    message: `--messages-url cannot be used: ${found.message}`,
+    hint: 'Give it like this: --messages-url https://gateway.example/anthropic.',
+  })
 }
 
 /** A gateway, asked from this machine until the command is interrupted. */
@@ -146,7 +143,7 @@ export function accessTo(
 /** The gateways of all setups that are still in force, the newest first. */
 export async function configuredGateways(
   session: Session,
-  runs: readonly RunRecord[],
+  runs: Runs,
 ): Promise<readonly ConfiguredGateway[]> {
   const age = (name: ClientName) => runs.findIndex((run) => runsOf(name, [run]).length > 0)
   const configured = familyRows
@@ -162,17 +159,17 @@ export async function configuredGateways(
   })
 }
 
-async function findBaseUrl(session: Session, flags: GatewayFlags, known: Known): Promise<Sourced> {
+async function findBaseUrl(session: Session, flags: AddressFlags, known: Known): Promise<Sourced> {
   const { ask, machine } = session.platform
   const clean = (text: string, isAsked = false): Sourced => {
-    const { baseUrl, notices } = normaliseBaseUrl(text, { allowHttp: flags.allowHttp === true })
+    const { baseUrl, notices } = normaliseBaseUrl(text, flags)
     return { value: baseUrl, notices, isAsked }
   }
   if (known.baseUrl !== undefined) return { value: known.baseUrl, notices: [], isAsked: false }
   if (flags.baseUrl !== undefined) return clean(flags.baseUrl)
 
   const preset = machine.env['REPOINT_BASE_URL']
-  if (preset && (known.takesPreset || !session.canAsk)) return clean(preset)
+  if (preset && (flags.yes || !session.canAsk)) return clean(preset)
   if (!session.canAsk) {
     throw new UserError({
       code: 'usage',
@@ -194,7 +191,7 @@ async function findKey(
   session: Session,
   flags: GatewayFlags,
   known: Known,
-  baseUrl: string,
+  { value: baseUrl, isAsked: isAddressTyped }: Sourced,
 ): Promise<Sourced> {
   const clean = (text: string, isAsked = false): Sourced => {
     const { key, notices } = cleanKey(text)
@@ -215,8 +212,11 @@ async function findKey(
   const inUse = known.configured?.find(
     (one) => one.baseUrl === baseUrl && isSound(one.key) === true,
   )
+  // Nobody need read again what they have just typed.
+  const which = isAddressTyped ? '' : ` for ${baseUrl}`
+  const offer = inUse === undefined ? '' : ` (Enter: the one that ${inUse.label} has)`
   const answer = await session.platform.ask.secret({
-    message: inUse === undefined ? 'API key:' : `API key (Enter: the one that ${inUse.label} has):`,
+    message: `API key${which}${offer}:`,
     validate: (text) => (text === '' && inUse !== undefined) || isSound(text),
   })
   if (answer === '' && inUse !== undefined) return { ...clean(inUse.key, true), isInUse: true }
@@ -295,12 +295,8 @@ function asText(bytes: Uint8Array): string {
 
 /** What a question says of an answer; the answer itself may hold a secret. */
 function problemOf(session: Session, check: () => unknown): true | string {
-  try {
-    check()
-    return true
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error
-    const { message, hintAtPrompt } = error
-    return session.forPeople(hintAtPrompt === undefined ? message : `${message}. ${hintAtPrompt}`)
-  }
+  const problem = resultOf(check)
+  if (!(problem instanceof UserError)) return true
+  const { message, hintAtPrompt } = problem
+  return session.forPeople(hintAtPrompt === undefined ? message : `${message}. ${hintAtPrompt}`)
 }

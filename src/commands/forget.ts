@@ -1,59 +1,38 @@
 import { Command, Option } from '@commander-js/extra-typings'
-import { UserError } from '../errors.ts'
+import { resultOf, UserError } from '../errors.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
 import { changeGateways, removeGateways, type SavedGateway } from '../transaction/gateways.ts'
-import { type CommandFile, examples, noGatewayFlags, positiveInteger } from './command.ts'
+import { commandOf, examples, noFlags, positiveInteger } from './command.ts'
 import { settleFirst } from './inventory/history.ts'
-import { KeyInKeychain } from './inventory/keychain.ts'
+import { keyInKeychain } from './inventory/keychain.ts'
 import { savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 
-export interface ForgetRequest {
-  /** The name of a remembered gateway. */
-  readonly name?: string | undefined
-  readonly olderThanDays?: number | undefined
-  readonly all: boolean
-  readonly isDryRun: boolean
-  readonly yes: boolean
-}
-
-export const command: CommandFile<ForgetRequest> = {
-  run: forget,
-  define: (run) =>
-    new Command('forget')
-      .description('remove a remembered gateway; or runs with their copies, and so their undo')
-      .argument('[name]', 'the gateway to forget; no undo goes with it')
-      .addOption(
-        new Option('--older-than <days>', 'the runs from before so many days')
-          .argParser(positiveInteger('days'))
-          .conflicts('all'),
-      )
-      .option('--all', 'every run, and every gateway')
-      .option('--dry-run', 'show what would be forgotten')
-      .option('--yes', 'accept everything that would be asked')
-      .option('--json', 'print one JSON document')
-      .addHelpText(
-        'after',
-        examples(['repoint forget work', 'repoint forget --older-than 90', 'repoint forget --all']),
-      )
-      .action((name, flags) =>
-        run({
-          name,
-          olderThanDays: flags.olderThan,
-          all: flags.all === true,
-          isDryRun: flags.dryRun === true,
-          yes: flags.yes === true,
-        }),
-      ),
+function define() {
+  return new Command('forget')
+    .description('remove a remembered gateway; or runs with their copies, and so their undo')
+    .argument('[name]', 'the gateway to forget; no undo goes with it')
+    .addOption(
+      new Option('--older-than <days>', 'the runs from before so many days')
+        .argParser(positiveInteger('days'))
+        .conflicts('all'),
+    )
+    .option('--all', 'every run, and every gateway')
+    .option('--dry-run', 'show what would be forgotten')
+    .option('--yes', 'accept everything that would be asked')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      examples(['repoint forget work', 'repoint forget --older-than 90', 'repoint forget --all']),
+    )
 }
 
 const dayMs = 24 * 60 * 60_000
 
-/** Forgets runs. Returns the exit status. */
-export async function forget(session: Session, request: ForgetRequest): Promise<number> {
+/** Forgets a gateway, or runs. Returns the exit status. */
+export const command = commandOf(define, async (session, name, { olderThan, all, dryRun, yes }) => {
   const { platform } = session
-  const { name, olderThanDays, all, isDryRun } = request
-  const isRuns = all || olderThanDays !== undefined
+  const isRuns = all === true || olderThan !== undefined
   if (isRuns === (name !== undefined))
     throw new UserError({
       code: 'usage',
@@ -65,18 +44,18 @@ export async function forget(session: Session, request: ForgetRequest): Promise<
 
   settleFirst(session)
   const before =
-    olderThanDays === undefined
+    olderThan === undefined
       ? undefined
-      : new Date(platform.clock.now().getTime() - olderThanDays * dayMs)
+      : new Date(platform.clock.now().getTime() - olderThan * dayMs)
   const plan = isRuns ? planForget(platform, before) : { runs: [], damaged: [], originals: [] }
-  const gateways = gatewaysToForget(session, request)
+  const gateways = gatewaysToForget(session, name, all)
   const isNothing = [plan.runs, plan.damaged, gateways ?? ['?']].every((one) => one.length === 0)
   showForgotten(session, plan)
   showGateways(session, gateways)
 
-  if (!isNothing && !isDryRun) {
+  if (!isNothing && !dryRun) {
     await session.agree(
-      session.consent(request.yes),
+      session.consent(yes),
       { message: 'Forget them? The files of your clients stay as they are.', default: false },
       {
         message: 'There is no terminal to ask whether to forget this',
@@ -84,8 +63,7 @@ export async function forget(session: Session, request: ForgetRequest): Promise<
       },
     )
     for (const one of gateways ?? [])
-      if (one.key === undefined)
-        await new KeyInKeychain(session, one, noGatewayFlags.timeout * 1000).remove()
+      if (one.key === undefined) await keyInKeychain(session, one, noFlags.timeout * 1000).remove()
     if (isRuns) applyForget(platform, plan)
     if (all) removeGateways(platform)
     else if (name !== undefined)
@@ -94,8 +72,8 @@ export async function forget(session: Session, request: ForgetRequest): Promise<
   } else session.say(isNothing ? 'There is nothing to forget.' : 'Dry run: nothing was changed.')
   session.document({
     command: 'forget',
-    ...(isDryRun ? { dryRun: true } : {}),
-    changed: !isNothing && !isDryRun,
+    dryRun,
+    changed: !isNothing && !dryRun,
     runs: plan.runs.map(({ id }) => id),
     damaged: plan.damaged,
     originals: plan.originals,
@@ -103,21 +81,20 @@ export async function forget(session: Session, request: ForgetRequest): Promise<
     warnings: session.notices,
   })
   return 0
-}
+})
 
 /** @returns undefined: `--all` takes a list that cannot be read */
 function gatewaysToForget(
   session: Session,
-  { name, all }: ForgetRequest,
+  name: string | undefined,
+  all: true | undefined,
 ): readonly SavedGateway[] | undefined {
   if (name !== undefined) return [savedGateway(session, name)]
   if (!all) return []
-  try {
-    return savedGateways(session)
-  } catch (error) {
-    if (error instanceof UserError && error.code === 'record-damaged') return undefined
-    throw error
-  }
+  const saved = resultOf(() => savedGateways(session))
+  if (!(saved instanceof UserError)) return saved
+  if (saved.code === 'record-damaged') return undefined
+  throw saved
 }
 
 function showGateways(session: Session, gateways: readonly SavedGateway[] | undefined): void {

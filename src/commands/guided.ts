@@ -1,10 +1,10 @@
 import type { Client } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
-import { noGatewayFlags, oneOfEachFamily, problemOfTwins, setupFlags } from './command.ts'
+import { noFlags, oneOfEachFamily, problemOfTwins } from './command.ts'
 import { atSaved } from './gateways/saved.ts'
 import { isUsual, settingsNow } from './inventory/client-files.ts'
-import { findInstalled, type Installed } from './inventory/client-program.ts'
+import { findInstalled } from './inventory/client-program.ts'
 import { shownAddress } from './inventory/client-state.ts'
 import { savedChoices, savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
@@ -41,12 +41,15 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
   const absent = found.filter(({ installed }) => installed === undefined)
   const chosen = await session.platform.ask.checkbox({
     message: 'Which clients should use the gateway?',
-    choices: [...present, ...absent].map(({ client, installed }) => ({
-      value: client.id,
-      name: `${client.label}  ${describeInstalled(installed)}, ${pointsAt(session, client)}`,
-      short: client.label,
-      checked: installed !== undefined && isUsual(session, client),
-    })),
+    choices: [...present, ...absent].map(({ client, installed }) => {
+      const program = installed ? (installed.version ?? 'unknown version') : 'not installed'
+      return {
+        value: client.id,
+        name: `${client.label}  ${program}, ${pointsAt(session, client)}`,
+        short: client.label,
+        checked: installed !== undefined && isUsual(session, client),
+      }
+    }),
     validate: problemOfChoice,
   })
 
@@ -54,8 +57,7 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
   return setup(session, {
     command: ids.length === 1 ? ids[0]! : 'setup',
     clients: ids,
-    gateway: noGatewayFlags,
-    ...setupFlags({ verify: true }),
+    flags: noFlags,
     ...(await askSaved(session)),
   })
 }
@@ -69,17 +71,13 @@ async function askSaved(session: Session): Promise<Partial<SetupRequest>> {
   const other = { value: '', name: 'another gateway' }
   const choices = [...savedChoices(session, all), other]
   const name = await session.platform.ask.search({ message: 'Which gateway?', choices })
-  return name === '' ? {} : atSaved(session, savedGateway(session, name), noGatewayFlags)
+  return name === '' ? {} : atSaved(session, savedGateway(session, name), noFlags)
 }
 
 function problemOfChoice(chosen: readonly string[]): true | string {
   if (chosen.length === 0) return 'Tick at least one with the space bar; Ctrl-C leaves.'
   const twins = problemOfTwins(chosen)
   return twins === undefined ? true : `${twins}: tick one of them.`
-}
-
-function describeInstalled(installed: Installed | undefined): string {
-  return installed === undefined ? 'not installed' : (installed.version ?? 'unknown version')
 }
 
 function pointsAt(session: Session, client: Client): string {

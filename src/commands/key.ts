@@ -1,83 +1,64 @@
-import { type Client, protocolOf } from '../clients/client.ts'
+import { protocolOf } from '../clients/client.ts'
 import { rowOf } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
-import type { ProtocolName, Roots } from '../gateway/types.ts'
-import type { RunRecord } from '../transaction/record.ts'
+import type { Roots } from '../gateway/types.ts'
+import type { Runs } from '../transaction/record.ts'
 import {
-  type CommandFile,
   clientsArgument,
+  commandOf,
   examples,
   type GatewayFlags,
   gatewayCommand,
-  type SetupManner,
-  setupFlags,
 } from './command.ts'
-import { clientsNow, isSetUp, noteLeftOut, type Place, placeOf } from './inventory/client-state.ts'
-import { gatewayOf as savedName } from './inventory/saved-gateways.ts'
+import { type ClientNow, clientsNow, noteLeftOut, type Place } from './inventory/client-state.ts'
 import type { Session } from './screen/session.ts'
 import { begin, setup } from './setup.ts'
 
-interface KeyRequest extends SetupManner {
-  /** Ids of clients; none: all that use the gateway. */
-  readonly clients: readonly string[]
-  readonly gateway: GatewayFlags
-}
-
-export const command: CommandFile<KeyRequest> = {
-  run: changeKey,
-  define: (run) =>
-    gatewayCommand('key')
-      .description('take a new key, prove it, and switch it in every client of the gateway')
-      .addArgument(clientsArgument('only these clients'))
-      .option('--messages-url <url>', 'root of the messages protocol, where it has its own')
-      .option('--keychain', "keep the remembered key in the system's keychain")
-      .option('--dry-run', 'prove and show everything, change nothing')
-      .option('--yes', 'accept everything that would be asked')
-      .option('--no-verify', 'leave the network alone')
-      .option('--json', 'print one JSON document')
-      .addHelpText('after', '\nAddress, models and every other choice stay as they are.')
-      .addHelpText('after', examples(['repoint key', 'repoint key codex --key-stdin --yes < key']))
-      .action((clients, flags) => run({ ...setupFlags(flags), clients, gateway: flags })),
+function define() {
+  return gatewayCommand('key')
+    .description('take a new key, prove it, and switch it in every client of the gateway')
+    .addArgument(clientsArgument('only these clients'))
+    .option('--messages-url <url>', 'root of the messages protocol, where it has its own')
+    .option('--keychain', "keep the remembered key in the system's keychain")
+    .option('--dry-run', 'prove and show everything, change nothing')
+    .option('--yes', 'accept everything that would be asked')
+    .option('--no-verify', 'leave the network alone')
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', '\nAddress, models and every other choice stay as they are.')
+    .addHelpText('after', examples(['repoint key', 'repoint key codex --key-stdin --yes < key']))
 }
 
 /** A client that repoint has set up, and where. */
-interface User extends Place {
-  readonly client: Client
-  readonly protocol: ProtocolName
-  /** What the gateway is remembered as. */
-  readonly name: string | undefined
+interface User extends ClientNow {
+  readonly place: Place
 }
 
 /** Switches the key of a gateway in the clients that use it, in one run. Returns the exit status. */
-async function changeKey(session: Session, request: KeyRequest): Promise<number> {
+export const command = commandOf(define, async (session, ids, flags) => {
   const runs = begin(session)
-  const users = usersNamed(await usersNow(session, runs), request.clients)
-  const baseUrl = await gatewayOf(session, users, request.gateway)
-  const affected = users.filter((one) => one.baseUrl === baseUrl)
-  if (request.clients.length === 0)
-    await noteLeftOut(session, runs, (setup) => setup.baseUrl === baseUrl)
+  const users = usersNamed(await usersNow(session, runs), ids)
+  const baseUrl = await gatewayOf(session, users, flags)
+  const affected = users.filter(({ place }) => place.baseUrl === baseUrl)
+  if (ids.length === 0) await noteLeftOut(session, runs, (setup) => setup.baseUrl === baseUrl)
 
   return setup(
     session,
     {
-      ...request,
       command: 'key',
+      flags,
       clients: affected.map(({ client }) => client.id),
-      known: { baseUrl, roots: rootsUsed(affected), name: affected[0]?.name, configured: [] },
+      known: { baseUrl, roots: rootsUsed(affected), name: affected[0]?.gateway, configured: [] },
       isKeyOnly: true,
     },
     runs,
   )
-}
+})
 
-async function usersNow(session: Session, runs: readonly RunRecord[]): Promise<readonly User[]> {
-  const users = (await clientsNow(session, runs)).flatMap(({ client, settings }): User[] => {
-    const place = placeOf(session, client, settings, runs)
-    const protocol = protocolOf(client, settings)
-    if (place === undefined || !isSetUp(client, settings, runs)) return []
-    return [{ client, protocol, name: savedName(session, client, settings), ...place }]
-  })
+async function usersNow(session: Session, runs: Runs): Promise<readonly User[]> {
+  const users = (await clientsNow(session, runs)).filter(
+    (one): one is User => one.isSetUp && one.place !== undefined,
+  )
   if (users.length > 0) return users
   throw new UserError({
     code: 'usage',
@@ -89,7 +70,9 @@ async function usersNow(session: Session, runs: readonly RunRecord[]): Promise<r
 /** Each root as a client has it that speaks the protocol. */
 function rootsUsed(users: readonly User[]): Roots | undefined {
   const rootsFor = (isMessages: boolean) =>
-    users.find(({ protocol }) => (protocol === 'messages') === isMessages)?.roots
+    users.find(
+      ({ client, settings }) => (protocolOf(client, settings) === 'messages') === isMessages,
+    )?.place.roots
   const [chat, messages] = [rootsFor(false), rootsFor(true)]
   const any = chat ?? messages
   return any && { chat: any.chat, messages: (messages ?? any).messages }
@@ -119,15 +102,15 @@ async function gatewayOf(
   users: readonly User[],
   { baseUrl, allowHttp }: GatewayFlags,
 ): Promise<string> {
-  const urls = [...new Set(users.map((one) => one.baseUrl))]
+  const urls = [...new Set(users.map(({ place }) => place.baseUrl))]
   const describe = (url: string) => {
-    const ofUrl = users.filter((one) => one.baseUrl === url)
+    const ofUrl = users.filter(({ place }) => place.baseUrl === url)
     return `${url} (${ofUrl.map(({ client }) => client.label).join(', ')})`
   }
 
   const named = baseUrl ?? session.platform.machine.env['REPOINT_BASE_URL']
   if (named) {
-    const wanted = normaliseBaseUrl(named, { allowHttp: allowHttp === true }).baseUrl
+    const wanted = normaliseBaseUrl(named, { allowHttp }).baseUrl
     if (urls.includes(wanted)) return wanted
     throw new UserError({
       code: 'usage',

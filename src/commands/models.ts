@@ -3,29 +3,20 @@ import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { aliasTarget, isChatModel, speaks } from '../gateway/models/rules.ts'
 import { type Catalog, type CatalogModel, type ProtocolName, protocols } from '../gateway/types.ts'
-import {
-  type CommandFile,
-  examples,
-  type GatewayFlags,
-  gatewayCommand,
-  newestGateway,
-} from './command.ts'
+import { commandOf, examples, gatewayCommand, newestGateway } from './command.ts'
 import { askCatalog } from './gateways/ask-catalog.ts'
 import type { Session } from './screen/session.ts'
 
-export const command: CommandFile<GatewayFlags> = {
-  run: listModels,
-  define: (run) =>
-    gatewayCommand('models')
-      .description('list the gateway’s models, and what repoint would choose them for')
-      .option('--json', 'print one JSON document')
-      .addHelpText('after', newestGateway)
-      .addHelpText('after', examples(['repoint models', 'repoint models --json --key-env MY_KEY']))
-      .action(run),
+function define() {
+  return gatewayCommand('models')
+    .description('list the gateway’s models, and what repoint would choose them for')
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', newestGateway)
+    .addHelpText('after', examples(['repoint models', 'repoint models --json --key-env MY_KEY']))
 }
 
 /** Lists the catalog with what each model speaks and would be chosen for. Returns the exit status. */
-async function listModels(session: Session, flags: GatewayFlags): Promise<number> {
+export const command = commandOf(define, async (session, flags) => {
   const { finder, answer: catalog } = await askCatalog(session, flags)
   if (catalog instanceof UserError) throw catalog
   const uses = usesByModel(catalog, await loadClients())
@@ -49,7 +40,7 @@ async function listModels(session: Session, flags: GatewayFlags): Promise<number
     warnings: session.notices,
   })
   return 0
-}
+})
 
 function sayModels(
   session: Session,

@@ -2,16 +2,16 @@ import { Argument, Command, Option } from '@commander-js/extra-typings'
 import type { Client } from '../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../clients/list.ts'
 import { compact } from '../compact.ts'
-import { willBe } from '../edits/describe.ts'
+import { describeChanges, willBe } from '../edits/describe.ts'
 import { plainPath } from '../edits/values.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import { checkTargets } from '../transaction/apply.ts'
 import { endOf } from '../transaction/history.ts'
-import type { Applied, RollbackPlan, RunRecord } from '../transaction/record.ts'
+import type { Applied, RollbackPlan, RunRecord, Runs } from '../transaction/record.ts'
 import { applyRollback, planRollback, type RollbackOptions } from '../transaction/rollback.ts'
 import { rootNotice } from '../transaction/target.ts'
-import { type CommandFile, examples } from './command.ts'
+import { commandOf, examples, type FlagsOf } from './command.ts'
 import { stopLeftRunning } from './inventory/client-program.ts'
 import { runsOf, shownAddress } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
@@ -19,86 +19,65 @@ import {
   brokenIn,
   isAbandoned,
   isInstalledHere,
+  type Outlook,
   type Prospect,
   prospectOf,
   refuseStrangeLogin,
   refuseUnknownClient,
   type Undoing,
 } from './rollback/guard.ts'
-import { changesOf } from './screen/changes.ts'
 import type { Session } from './screen/session.ts'
 
-export interface RollbackRequest {
-  readonly client?: string | undefined
-  /** Back to before this run. */
-  readonly run?: string | undefined
-  /** Back to before the first recorded run. */
-  readonly original: boolean
-  /** Forward again: takes back the newest undo. */
-  readonly redo: boolean
-  /** The old contents as they were, whatever has been changed since. */
-  readonly force: boolean
-  readonly list: boolean
-  readonly isDryRun: boolean
-  readonly yes: boolean
+function define() {
+  return new Command('rollback')
+    .description('undo the newest run, or the newest of one client')
+    .addArgument(new Argument('[client]', 'whose newest run').choices(rows.map(({ id }) => id)))
+    .option('--list', 'list the recorded runs, newest first')
+    .option('--run <id>', 'go back to before this run, and so to before newer runs of its files')
+    .addOption(
+      new Option('--original', 'go back to before the first run: your own files').conflicts('run'),
+    )
+    .addOption(
+      new Option('--redo', 'go forward again: take back the newest undo').conflicts([
+        'run',
+        'original',
+      ]),
+    )
+    .option('--force', 'put the old contents back, whatever was changed since')
+    .option('--dry-run', 'show what would be undone')
+    .option('--yes', 'accept everything that would be asked')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      examples([
+        'repoint rollback',
+        'repoint rollback codex --dry-run',
+        'repoint rollback --redo',
+        'repoint rollback --list',
+      ]),
+    )
 }
 
-export const command: CommandFile<RollbackRequest> = {
-  run: rollback,
-  define: (run) =>
-    new Command('rollback')
-      .description('undo the newest run, or the newest of one client')
-      .addArgument(new Argument('[client]', 'whose newest run').choices(rows.map(({ id }) => id)))
-      .option('--list', 'list the recorded runs, newest first')
-      .option('--run <id>', 'go back to before this run, and so to before newer runs of its files')
-      .addOption(
-        new Option('--original', 'go back to before the first run: your own files').conflicts(
-          'run',
-        ),
-      )
-      .addOption(
-        new Option('--redo', 'go forward again: take back the newest undo').conflicts([
-          'run',
-          'original',
-        ]),
-      )
-      .option('--force', 'put the old contents back, whatever was changed since')
-      .option('--dry-run', 'show what would be undone')
-      .option('--yes', 'accept everything that would be asked')
-      .option('--json', 'print one JSON document')
-      .addHelpText(
-        'after',
-        examples([
-          'repoint rollback',
-          'repoint rollback codex --dry-run',
-          'repoint rollback --redo',
-          'repoint rollback --list',
-        ]),
-      )
-      .action((client, flags) =>
-        run({
-          client,
-          run: flags.run,
-          original: flags.original === true,
-          redo: flags.redo === true,
-          force: flags.force === true,
-          list: flags.list === true,
-          isDryRun: flags.dryRun === true,
-          yes: flags.yes === true,
-        }),
-      ),
-}
+export const command = commandOf(define, rollback)
+
+type Flags = FlagsOf<typeof define>
 
 /** Undoes a run, or lists the runs. Returns the exit status. */
-export async function rollback(session: Session, request: RollbackRequest): Promise<number> {
+export async function rollback(
+  session: Session,
+  id: string | undefined,
+  flags: Flags,
+): Promise<number> {
+  const { dryRun } = flags
   session.notice(...rootNotice(session.platform))
   settleFirst(session)
   const runs = runsSoFar(session)
-  if (request.list) return listRecorded(session, request, runs)
+  if (flags.list) return listRecorded(session, runsAsked(id, runs))
 
-  const undoing: Undoing = { session, runs, families: await recordedClients(runs) }
-  const prospect = findRollback(undoing, request)
-  if (prospect === undefined) return reportNothing(session, request, runs)
+  const families = await loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))
+  const undoing: Undoing = { session, runs, families }
+  const prospect = findRollback(undoing, id, flags)
+  if (prospect === undefined) return reportNothing(session, runsAsked(id, runs), flags)
   const { found } = prospect
   await refuseUnknownClient(session, found)
   refuseStrangeLogin(undoing, prospect)
@@ -110,20 +89,20 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
   session.notice(...noticesOf(session, prospect))
 
   const wouldChange = found.files.some(({ action }) => action !== 'unchanged')
-  if (wouldChange && !request.isDryRun) await askToGo(session, found, request.yes)
-  const applied = request.isDryRun ? undefined : applyRollback(platform, found)
+  if (wouldChange && !dryRun) await askToGo(session, found, flags)
+  const applied = dryRun ? undefined : applyRollback(platform, found)
   if (applied !== undefined) session.noteApplied(applied, wayOutOf(found))
-  const isChanged = request.isDryRun ? wouldChange : applied?.run !== undefined
-  const next = applied?.run ? await whatIsNext(undoing, request, applied) : []
+  const isChanged = dryRun ? wouldChange : applied?.run !== undefined
+  const next = applied?.run ? await whatIsNext(undoing, flags, applied) : []
 
-  if (request.isDryRun) session.say('Dry run: nothing was changed.')
+  if (dryRun) session.say('Dry run: nothing was changed.')
   else if (isChanged)
     session.say(`Done in run ${applied?.run?.id}; \`${wayOutOf(found)}\` undoes it.`)
   else session.say('Nothing was changed.')
   for (const line of next) session.say(`  ${line}`)
   session.document({
     command: 'rollback',
-    ...(request.isDryRun ? { dryRun: true } : {}),
+    dryRun,
     changed: isChanged,
     run: applied?.run?.id ?? null,
     undoes: found.undoes.id,
@@ -131,45 +110,53 @@ export async function rollback(session: Session, request: RollbackRequest): Prom
       path,
       action,
       kept: kept.map(plainPath),
-      ...compact({ note }),
-      ...(request.isDryRun ? { changes: describedChanges(session, found, path) } : {}),
+      note,
+      changes: dryRun && describedChanges(found, path),
     })),
     warnings: session.notices,
     next,
   })
-  const isHeld = !request.isDryRun && found.files.some(isHeldBack)
+  const isHeld = !dryRun && found.files.some(isHeldBack)
   return isHeld ? exitStatus['held-back'] : 0
 }
 
-/** One client of each family that a run names. */
-function recordedClients(runs: readonly RunRecord[]): Promise<Client[]> {
-  return loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))
-}
-
-function findRollback(undoing: Undoing, request: RollbackRequest): Prospect | undefined {
+function findRollback(
+  undoing: Undoing,
+  id: string | undefined,
+  { run, original, redo, force }: Flags,
+): Prospect | undefined {
   const { platform } = undoing.session
+  const clients = id === undefined ? undefined : familyIds(id)
   const options: RollbackOptions = {
-    ...compact({
-      clients: request.client === undefined ? undefined : familyIds(request.client),
-      run: request.run,
-    }),
-    original: request.original,
-    redo: request.redo,
-    force: request.force,
+    ...compact({ clients, run, original, redo, force }),
     isHere: isInstalledHere(undoing),
     isAbandoned: (path) => isAbandoned(undoing, path),
   }
-  const found = planRollback(platform, options)
-  if (found === undefined) return undefined
-  const prospect = prospectOf(undoing, found)
-  const broken = brokenIn(prospect)
+  const planned = (more: RollbackOptions = {}) => {
+    const found = planRollback(platform, { ...options, ...more })
+    return found && prospectOf(undoing, found)
+  }
+  const prospect = planned()
+  const broken = prospect ? brokenIn(prospect) : []
   if (broken.length === 0) return prospect
 
   // A table of ours that holds something of its user's by now must stay whole enough to be read.
-  const keepsTablesOf = broken.flatMap(({ client }) => familyIds(client.id))
-  const other = planRollback(platform, { ...options, keepsTablesOf })
-  const better = other && prospectOf(undoing, other)
-  return better && brokenIn(better).length < broken.length ? better : prospect
+  const keepsTablesOf = idsOf(broken)
+  const kept = fewerBroken(prospect, planned({ keepsTablesOf }))
+  const still = kept ? brokenIn(kept) : []
+  if (still.length === 0) return kept
+
+  // Where that is not enough, it goes as a whole.
+  const dropped = fewerBroken(kept, planned({ keepsTablesOf, dropsTablesOf: idsOf(still) }))
+  return dropped && dropped !== kept ? { ...dropped, mended: still } : kept
+}
+
+function idsOf(outlooks: readonly Outlook[]): readonly string[] {
+  return outlooks.flatMap(({ client }) => familyIds(client.id))
+}
+
+function fewerBroken(one: Prospect | undefined, other: Prospect | undefined): Prospect | undefined {
+  return one && other && brokenIn(other).length < brokenIn(one).length ? other : one
 }
 
 /** What stays since others have changed it, what of it a client cannot read, and what else to know. */
@@ -187,6 +174,12 @@ function noticesOf(session: Session, prospect: Prospect): Notice[] {
   for (const { client, before, after } of outlooks)
     if (isConcerned(client, found.files))
       said.push(...(client.aboutConversations?.(session.platform, { before, after }) ?? []))
+  for (const { client, future } of prospect.mended ?? [])
+    said.push({
+      code: 'changes-go-too',
+      message: `What was changed since in the tables of this run goes with them: ${client.label} would else find ${future.broken}`,
+      hint: '`repoint rollback --redo` brings it back.',
+    })
   for (const { client, future } of brokenIn(prospect))
     said.push({
       code: 'client-broken',
@@ -203,7 +196,7 @@ function isHeldBack({ kept, note }: RollbackPlan['files'][number]): boolean {
 }
 
 /** On a terminal, as a setup does. A script that types `rollback` has said what it wants. */
-async function askToGo(session: Session, { isRedo }: RollbackPlan, yes: boolean): Promise<void> {
+async function askToGo(session: Session, { isRedo }: RollbackPlan, { yes }: Flags): Promise<void> {
   const message = isRedo ? 'Go forward again?' : 'Go back?'
   await session.agree(session.consent(yes), { message, default: true })
   session.platform.ask.release()
@@ -224,7 +217,7 @@ function showWayBack({ session, runs }: Undoing, { found, outlooks }: Prospect):
 
   for (const file of files) {
     session.say(`  ${session.showPath(file.path)} (${willBe(file.action)})`)
-    for (const line of describedChanges(session, found, file.path)) session.say(`    ${line}`)
+    for (const line of describedChanges(found, file.path)) session.say(`    ${line}`)
     if (file.kept.length > 0) session.say(`    stays: ${file.kept.map(plainPath).join(', ')}`)
     if (file.note !== undefined) session.say(`    ${file.note}`)
   }
@@ -243,16 +236,16 @@ function isConcerned({ id }: Client, files: Applied['files']): boolean {
   return changed.some(({ client }) => familyIds(id).includes(client))
 }
 
-/** What an edit changes, without the line that names its file. */
-function describedChanges(session: Session, { plan }: RollbackPlan, path: string): string[] {
+/** What becomes of the keys of a file. */
+function describedChanges({ plan }: RollbackPlan, path: string): string[] {
   const edit = plan.edits.find((one) => one.path === path)
-  return edit === undefined ? [] : changesOf(session, edit)
+  return edit === undefined ? [] : describeChanges(edit)
 }
 
 /** What still holds the old key, and what a person has to do. */
 async function whatIsNext(
   { session, families }: Undoing,
-  { yes }: RollbackRequest,
+  { yes }: Flags,
   { files }: Applied,
 ): Promise<string[]> {
   const changed = families.filter((client) => isConcerned(client, files))
@@ -260,13 +253,8 @@ async function whatIsNext(
   return [...toDo, ...changed.map(({ restartAdvice }) => restartAdvice)]
 }
 
-function reportNothing(
-  session: Session,
-  request: RollbackRequest,
-  runs: readonly RunRecord[],
-): number {
-  session.say(`There is nothing to ${request.redo ? 'redo' : 'undo'}.`)
-  const [elsewhere] = runsAsked(request, runs)
+function reportNothing(session: Session, [elsewhere]: Runs, { redo, dryRun }: Flags): number {
+  session.say(`There is nothing to ${redo ? 'redo' : 'undo'}.`)
   if (elsewhere !== undefined) {
     const paths = elsewhere.files.map(({ path }) => session.showPath(path)).join(', ')
     session.notice({
@@ -279,7 +267,7 @@ function reportNothing(
 
   session.document({
     command: 'rollback',
-    ...(request.isDryRun ? { dryRun: true } : {}),
+    dryRun,
     changed: false,
     run: null,
     undoes: null,
@@ -290,12 +278,7 @@ function reportNothing(
   return 0
 }
 
-function listRecorded(
-  session: Session,
-  request: RollbackRequest,
-  runs: readonly RunRecord[],
-): number {
-  const asked = runsAsked(request, runs)
+function listRecorded(session: Session, asked: Runs): number {
   session.showNotices('warning')
   if (asked.length === 0) session.say('No run is recorded.')
   else {
@@ -307,12 +290,12 @@ function listRecorded(
 }
 
 /** The runs of the client that is named. */
-function runsAsked({ client }: RollbackRequest, runs: readonly RunRecord[]): readonly RunRecord[] {
-  return client === undefined ? runs : runsOf({ id: client }, runs)
+function runsAsked(id: string | undefined, runs: Runs): Runs {
+  return id === undefined ? runs : runsOf({ id }, runs)
 }
 
 /** With the clients, where its first word does not name them. */
-function describeListed(run: RunRecord, runs: readonly RunRecord[]): string {
+function describeListed(run: RunRecord, runs: Runs): string {
   const what = describeWhat(run, runs)
   const isNamed = run.undoes === undefined && run.clients.includes(run.command)
   return isNamed ? what : `${what} (${run.clients.join(', ')})`
@@ -326,7 +309,7 @@ function localTime(at: string): string {
   return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`
 }
 
-function describeWhat(run: RunRecord, runs: readonly RunRecord[]): string {
+function describeWhat(run: RunRecord, runs: Runs): string {
   const { id, isUndone } = endOf(run, runs)
   if (run.undoes !== undefined) return `${isUndone ? 'undid' : 'redid'} ${id}`
   return [run.command, run.baseUrl, run.model].filter((part) => part !== '').join(', ')
@@ -340,7 +323,7 @@ function asListed({ id, at, command, clients, baseUrl, model, undoes, files }: R
     clients,
     baseUrl,
     model,
-    ...compact({ undoes }),
+    undoes,
     files: files.map(({ path }) => path),
   }
 }

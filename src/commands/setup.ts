@@ -7,14 +7,14 @@ import { UserError } from '../errors.ts'
 import { unusualRoots } from '../gateway/roots.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan, checkTargets } from '../transaction/apply.ts'
-import type { Applied, RunRecord } from '../transaction/record.ts'
+import type { Applied, Runs } from '../transaction/record.ts'
 import { rootNotice } from '../transaction/target.ts'
 import {
-  type CommandFile,
+  commandOf,
   examples,
   gatewayCommand,
+  type ListedCommand,
   positiveInteger,
-  setupFlags,
   withSetupFlags,
 } from './command.ts'
 import { readClientFiles } from './inventory/client-files.ts'
@@ -27,30 +27,19 @@ import type { Session } from './screen/session.ts'
 import { keptChoices, namedOptions } from './setup/choose.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
 import { findProvenGateway } from './setup/prove.ts'
-import { reportDryRun, reportSetup, showDrafts } from './setup/report.ts'
+import { reportSetup, showDrafts } from './setup/report.ts'
 import type { ProvenRun, SetupRequest, SetupRun } from './setup/run.ts'
 
-export function commandFor(row: ClientRow): CommandFile<SetupRequest> {
-  return {
-    run: setup,
-    define(run) {
-      const command = gatewayCommand(row.id).description(row.description)
-      for (const flag of row.flags) command.addOption(asOption(flag))
-      return withSetupFlags(command)
-        .option('--try-client', 'also run the real client once')
-        .option('--json', 'print one JSON document')
-        .addHelpText('after', examples(row.examples))
-        .action((flags) =>
-          run({
-            command: row.id,
-            clients: [row.id],
-            gateway: flags,
-            options: setupOptions(row.flags, command),
-            ...setupFlags(flags),
-          }),
-        )
-    },
+export function commandFor(row: ClientRow): ListedCommand {
+  const define = () => {
+    const command = gatewayCommand(row.id).description(row.description)
+    for (const flag of row.flags) command.addOption(asOption(flag))
+    return withSetupFlags(command, 'the real client').addHelpText('after', examples(row.examples))
   }
+  return commandOf(define, (session, flags, command) => {
+    const optionsOf = () => setupOptions(row.flags, command)
+    return setup(session, { command: row.id, clients: [row.id], flags, optionsOf })
+  })
 }
 
 function asOption({ flag, help, choices, takes }: ClientFlag): Option {
@@ -61,7 +50,10 @@ function asOption({ flag, help, choices, takes }: ClientFlag): Option {
 }
 
 /** What the given flags of a client say together. */
-function setupOptions(flags: readonly ClientFlag[], command: CommandUnknownOpts): SetupOptions {
+export function setupOptions(
+  flags: readonly ClientFlag[],
+  command: Pick<CommandUnknownOpts, 'getOptionValue' | 'getOptionValueSource'>,
+): SetupOptions {
   const said = flags.flatMap((flag): SetupOptions[] => {
     const name = asOption(flag).attributeName()
     // commander gives a flag `--no-…` a value that nobody typed.
@@ -72,7 +64,7 @@ function setupOptions(flags: readonly ClientFlag[], command: CommandUnknownOpts)
 }
 
 /** What comes before every question of a command that sets clients up. Returns the recorded runs. */
-export function begin(session: Session): readonly RunRecord[] {
+export function begin(session: Session): Runs {
   session.notice(...rootNotice(session.platform))
   session.showNotices('note')
   settleFirst(session)
@@ -85,13 +77,14 @@ export async function setup(
   request: SetupRequest,
   runs = begin(session),
 ): Promise<number> {
-  if (request.keychain) (await import('./inventory/keychain.ts')).expectKeychain(session)
+  const { flags } = request
+  if (flags.keychain) (await import('./inventory/keychain.ts')).keychainProgram(session)
   const named = await loadClients(request.clients.map(rowOf))
   for (const client of named) {
     client.checkOptions?.(namedOptions(request, client))
-    if (request.tryClient) expectInstalled(session, client)
+    if (flags.tryClient) expectInstalled(session, client)
   }
-  const consent = session.consent(request.yes)
+  const consent = session.consent(flags.yes)
   const kept = keptChoices(session, named, runs)
 
   const run = await findProvenGateway({ session, request, consent, clients: named, runs, kept })
@@ -107,8 +100,8 @@ export async function setup(
   session.notice(...checkTargets(session.platform, plan))
   session.showNotices('note')
   session.notice(...consents)
-  if (request.isDryRun) {
-    reportDryRun(run, plan)
+  if (flags.dryRun) {
+    reportSetup(run, plan, { tried: [], isProvenBefore: flags.verify, next: [] })
     return 0
   }
 
@@ -118,12 +111,10 @@ export async function setup(
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 
   const [{ client, models }] = drafts as [Draft]
-  const isProvenBefore = request.verify && !isLeftToClients
+  const isProvenBefore = flags.verify && !isLeftToClients
   const used = {
     access,
-    name: request.name,
-    allowHttp: request.gateway.allowHttp,
-    keychain: request.keychain,
+    flags,
     proof: isProvenBefore
       ? { protocol: protocolOf(client, models), model: models.probeModel }
       : undefined,
@@ -140,7 +131,7 @@ export async function setup(
   const toDo = await stopLeftRunning(session, changed, consent)
   const tried: Tried[] = []
   try {
-    if (request.tryClient) {
+    if (flags.tryClient) {
       const { tryClient } = await import('./inventory/try-client.ts')
       for (const client of clients) tried.push(await tryClient(session, client))
     }
@@ -151,7 +142,7 @@ export async function setup(
   if (isLeftToClients) rememberGateway(session, remembered)
   const advice = clients.map(({ restartAdvice }) => restartAdvice)
   const next = applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : []
-  reportSetup(run, { plan, applied, tried, isProvenBefore, next })
+  reportSetup(run, plan, { applied, tried, isProvenBefore, next })
   return 0
 }
 

@@ -8,8 +8,9 @@ import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { headerDocument, shownHeader } from '../gateway/input/header.ts'
 import { assumedRoots, rootFor, rootsOf, shownRoot } from '../gateway/roots.ts'
 import { maskSecret } from '../text.ts'
-import type { RunRecord } from '../transaction/record.ts'
-import { type CommandFile, examples } from './command.ts'
+import type { Runs } from '../transaction/record.ts'
+import { commandOf, examples, type FlagsOf } from './command.ts'
+import { absentText } from './inventory/client-program.ts'
 import {
   type ClientState,
   type FileState,
@@ -23,43 +24,33 @@ import { isKeyOf, savedGateway, savedRoots } from './inventory/saved-gateways.ts
 import { wslNotice } from './inventory/wsl.ts'
 import type { Session } from './screen/session.ts'
 
-export interface StatusRequest {
-  /** Only these; empty: all. */
-  readonly families: readonly string[]
-  /** The exit status tells whether a client has drifted. */
-  readonly exitCode: boolean
-  /** The name or the address of the gateway that the clients have to point at. */
-  readonly expect?: string | undefined
+function define() {
+  return new Command('status')
+    .description('show what each client believes now, and what overrides it')
+    .addArgument(
+      new Argument('[client...]', 'only these clients').choices(rows.map(({ id }) => id)),
+    )
+    .option('--exit-code', 'end with status 11 where one no longer points where repoint put it')
+    .option('--expect <gateway>', 'the same, and all at this gateway: its name or address')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      examples(['repoint status', 'repoint status --exit-code', 'repoint status --expect work']),
+    )
 }
 
-export const command: CommandFile<StatusRequest> = {
-  run: status,
-  define: (run) =>
-    new Command('status')
-      .description('show what each client believes now, and what overrides it')
-      .addArgument(
-        new Argument('[client...]', 'only these clients').choices(rows.map(({ id }) => id)),
-      )
-      .option('--exit-code', 'end with status 11 where one no longer points where repoint put it')
-      .option('--expect <gateway>', 'the same, and all at this gateway: its name or address')
-      .option('--json', 'print one JSON document')
-      .addHelpText(
-        'after',
-        examples(['repoint status', 'repoint status --exit-code', 'repoint status --expect work']),
-      )
-      .action((clients, flags) =>
-        run({
-          families: clients.map((id) => rowOf(id).family),
-          exitCode: flags.exitCode === true || flags.expect !== undefined,
-          expect: flags.expect,
-        }),
-      ),
-}
+export const command = commandOf(define, status)
 
 /** What each client believes now, file by file. Reads only, no network. Returns the exit status. */
-export async function status(session: Session, request: StatusRequest): Promise<number> {
-  const { families, exitCode, expect } = request
-  const runs = readRuns(session, exitCode)
+export async function status(
+  session: Session,
+  ids: readonly string[],
+  flags: FlagsOf<typeof define>,
+): Promise<number> {
+  const { expect } = flags
+  const isJudged = flags.exitCode || expect !== undefined
+  const families = ids.map((id) => rowOf(id).family)
+  const runs = readRuns(session, isJudged)
   const wsl = wslNotice(session.platform)
   if (wsl !== undefined) session.notice(wsl)
 
@@ -70,9 +61,16 @@ export async function status(session: Session, request: StatusRequest): Promise<
   const clients = await loadClients(asked)
   const told = clients.map((client): Told => {
     const state = stateOrFailure(session, client, runs)
-    return { state, ...standOf(session, state, runs ?? [], expected, families.length > 0) }
+    if ('failure' in state) return { state, drift: [] }
+    const left = leftAt(session, state, runs ?? [])
+    // One that is named has to point there, also where repoint has never set it up.
+    const isMeant = left !== undefined || families.length > 0
+    const wanted = isMeant ? (expected ?? left) : undefined
+    return { state, wanted, drift: wanted ? driftOf(session, state, wanted) : [] }
   })
+  const absent = families.length > 0 ? [] : told.filter((one) => isAbsent(session, one))
   for (const one of told) {
+    if (absent.includes(one)) continue
     if ('failure' in one.state) showFailure(session, one.state)
     else {
       if (one.state.settings.key) session.hide(one.state.settings.key)
@@ -80,6 +78,7 @@ export async function status(session: Session, request: StatusRequest): Promise<
     }
     for (const reason of one.drift) session.say(`  ! drifted: ${reason}`)
   }
+  if (absent.length > 0) session.say(absentText(absent.map(({ state }) => state.client)))
 
   const isNowhere = expected !== undefined && told.every(({ wanted }) => wanted === undefined)
   if (isNowhere)
@@ -97,14 +96,14 @@ export async function status(session: Session, request: StatusRequest): Promise<
     warnings: session.notices,
   })
 
-  if (!exitCode) return 0
+  if (!isJudged) return 0
   if (isDrifted) return exitStatus.drifted
   const failures = told.flatMap(({ state }) => ('failure' in state ? [state.failure.code] : []))
   return Math.max(0, ...failures.map((code) => exitStatus[code]))
 }
 
 /** @returns undefined: they cannot be read. @param isNeeded they say where a client has to point */
-function readRuns(session: Session, isNeeded: boolean): readonly RunRecord[] | undefined {
+function readRuns(session: Session, isNeeded: boolean): Runs | undefined {
   const runs = runsIfReadable(session)
   if (!(runs instanceof UserError)) return runs
   if (isNeeded) throw runs
@@ -120,22 +119,16 @@ function readRuns(session: Session, isNeeded: boolean): readonly RunRecord[] | u
 /** A client, where it has to point, and why it does not. */
 interface Told {
   readonly state: ClientState | Unreadable
-  readonly wanted: Wanted | undefined
+  readonly wanted?: Wanted | undefined
   readonly drift: readonly string[]
 }
 
-/** @param isNamed the client has to point there, also where repoint has never set it up */
-function standOf(
-  session: Session,
-  state: ClientState | Unreadable,
-  runs: readonly RunRecord[],
-  expected: Wanted | undefined,
-  isNamed: boolean,
-): Pick<Told, 'wanted' | 'drift'> {
-  if ('failure' in state) return { wanted: undefined, drift: [] }
-  const left = leftAt(session, state, runs)
-  const wanted = left === undefined && !isNamed ? undefined : (expected ?? left)
-  return { wanted, drift: wanted === undefined ? [] : driftOf(session, state, wanted) }
+/** Nothing of it is on this machine, and nothing is wanted of it. */
+function isAbsent({ platform }: Session, { state, wanted }: Told): boolean {
+  if ('failure' in state || wanted !== undefined) return false
+  const { client, files, obstacles } = state
+  const isInstalled = platform.processes.which(client.binary.command) !== undefined
+  return !isInstalled && obstacles.length === 0 && files.every((file) => file.state === 'absent')
 }
 
 /** @throws UserError `usage` for what is neither the name of a gateway nor an address */

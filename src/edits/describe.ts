@@ -22,9 +22,19 @@ export interface DescribeOptions {
 /** One file's edit: its path, then a line for each key. Secrets are masked. */
 export function describeEdit(edit: FileEdit, options: DescribeOptions): string[] {
   const title = `${printableLine(options.showPath(edit.path))} (${willBe(actionOf(edit))})`
+  return [title, ...describeChanges(edit).map((line) => `  ${line}`)]
+}
+
+/** The same as the documents of `--json` tell it. */
+export function editDocument(edit: FileEdit) {
+  return { path: edit.path, action: actionOf(edit), changes: describeChanges(edit) }
+}
+
+/** Every key that an edit changes, a line each. */
+export function describeChanges(edit: FileEdit): string[] {
   const newMode =
-    edit.mode === undefined ? [] : [`  ~ mode: ${edit.mode.toString(8).padStart(4, '0')}`]
-  if (sameBytes(edit.before, edit.after)) return [title, ...newMode]
+    edit.mode === undefined ? [] : [`~ mode: ${edit.mode.toString(8).padStart(4, '0')}`]
+  if (sameBytes(edit.before, edit.after)) return newMode
 
   const before = tryRead(edit.before, edit)
   const after = tryRead(edit.after, edit)
@@ -34,16 +44,15 @@ export function describeEdit(edit: FileEdit, options: DescribeOptions): string[]
   }))
 
   const isTold = (key: string) => edit.changes.some(({ path }) => path[0] === key)
-  const isWhole = edit.scope === 'whole'
-  const dropped = isWhole ? keysWithout(before, after) : []
-  const returned = isWhole ? keysWithout(after, before) : []
+  const dropped = keysWithout(before, after)
+  const returned = keysWithout(after, before)
 
   const lines = [
     ...gathered(changes.filter(({ line }) => line !== undefined) as Told[]),
     ...dropped.filter((key) => !isTold(key)).map((key) => `- ${showKey([key])}`),
     ...returned.filter((key) => !isTold(key)).map((key) => `+ ${showKey([key])} (as before)`),
   ]
-  return [title, ...lines.map((line) => `  ${printableLine(line)}`), ...newMode]
+  return [...lines.map(printableLine), ...newMode]
 }
 
 /** What is to become of a file: a plan is not done yet. */
@@ -63,13 +72,13 @@ const manyEntries = 5
 function gathered(told: readonly Told[]): string[] {
   const groups = new Map<string, Told[]>()
   for (const one of told) {
-    const isEntry = /^\+ .* = \{\}$|^- /.test(one.line)
+    const isEntry = one.line.startsWith('- ') || one.line.endsWith(' = {}')
     const group = isEntry ? one.line[0] + showKey(one.path.slice(0, -1)) : one.line
     groups.set(group, [...(groups.get(group) ?? []), one])
   }
   return [...groups.values()].flatMap((group) => {
-    const [first] = group
-    if (first === undefined || group.length < manyEntries) return group.map(({ line }) => line)
+    if (group.length < manyEntries) return group.map(({ line }) => line)
+    const first = group[0]!
     const names = group.map(({ path }) => plainKey(path.at(-1)!)).join(', ')
     return [
       `${first.line[0]} ${showKey(first.path.slice(0, -1))}: ${group.length} entries: ${names}`,

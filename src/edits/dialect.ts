@@ -29,7 +29,7 @@ export interface Holder {
   readonly end: number
   readonly members: readonly Member[]
   /** Whose value these braces or brackets are. */
-  readonly owner: Member | undefined
+  readonly owner?: Member | undefined
 }
 
 /** `key = value`, `"key": value` or an element of a list. */

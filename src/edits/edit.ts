@@ -84,8 +84,6 @@ function editText(
 
   try {
     const steps = stepsTo(parsed, wanted, changes)
-    if (steps.length === 0) return parsed
-
     const paths = [...changes, ...steps].map(({ path }) => path)
     const isRight = (root: ValueTable) => matches(root, wanted, paths)
     return workOn({ dialect, start: parsed, place, steps, isRight })
@@ -133,14 +131,11 @@ function expanded(
   if (isInOnePiece || !isValueTable(value)) return [{ path, value }]
 
   const wanted = leafPaths(value, path)
-  const there = valueAt(parsed.root, path)
-  const gone = isValueTable(there)
-    ? leafPaths(there, path).filter((old) => !wanted.some((leaf) => samePath(leaf, old)))
-    : []
+  const gone = leafPaths(valueAt(parsed.root, path), path).filter(
+    (old) => old.length > path.length && !wanted.some((leaf) => samePath(leaf, old)),
+  )
   return [
-    ...gone
-      .filter((old) => old.length > path.length)
-      .map((old) => ({ path: old, value: undefined })),
+    ...gone.map((old) => ({ path: old, value: undefined })),
     ...wanted.map((leaf) => ({ path: leaf, value: valueAt(value, leaf.slice(path.length)) })),
   ]
 }
@@ -172,7 +167,8 @@ export function workOn(work: Work): ParsedText {
   const settings = steps.filter((step): step is Setting => step.content !== undefined)
   const removed = steps.filter(({ content }) => content === undefined).map(({ path }) => path)
   const names = [...settings.map(({ path }) => path), ...removed].map(showPath).join(', ')
-  const reparse = (text: string) => {
+  const reparse = (old: ParsedText, text: string) => {
+    if (text === old.text) return old
     try {
       const parsed = dialect.parse(text, work.place)
       // The other parser must accept it as well.
@@ -184,10 +180,9 @@ export function workOn(work: Work): ParsedText {
     }
   }
 
-  let parsed = start
-  if (settings.length > 0) parsed = reparse(setAll(dialect, parsed, settings, removed))
-  if (removed.length > 0) parsed = reparse(removeAll(dialect, parsed, removed, work.withBlankLine))
-  if (work.isRight(parsed.root)) return parsed
+  const withSettings = reparse(start, setAll(dialect, start, settings, removed))
+  const done = reparse(withSettings, removeAll(dialect, withSettings, removed, work.withBlankLine))
+  if (work.isRight(done.root)) return done
   throw new Conflict(`${names} cannot be changed without changing something else`, 0)
 }
 

@@ -31,13 +31,12 @@ export function sourceAt(parsed: ParsedText, path: KeyPath): string | undefined 
 
 /** Where the key at `path` begins; of a table, its header or its first key. */
 export function startOf(parsed: ParsedText, path: KeyPath): number | undefined {
-  const member = memberAt(parsed, path)
-  if (member) return member.start
   const place = toPlace(parsed, path)
-  const below = [...lineHolders(parsed), ...membersWhere(parsed, () => true)]
-    .filter((one) => startsWith(one.path, place))
+  const isBelow = (one: Holder | Member) => startsWith(one.path, place)
+  const starts = [...parsed.holders.filter(isBelow), ...membersWhere(parsed, isBelow)]
     .map((one) => one.start)
-  return below.length === 0 ? undefined : Math.min(...below)
+    .toSorted((a, b) => a - b)
+  return memberAt(parsed, path)?.start ?? starts[0]
 }
 
 /** An element has an index in the text; one that its list does not hold has none that is there. */
@@ -54,10 +53,6 @@ export function membersWhere(
   isMeant: (member: Member) => boolean,
 ): Member[] {
   return holders.flatMap((holder) => holder.members.filter(isMeant))
-}
-
-export function lineHolders({ holders }: ParsedText): Holder[] {
-  return holders.filter(({ kind }) => kind === 'lines')
 }
 
 /** @throws Conflict where `path` leads through something that is no table, or is one itself */
@@ -90,10 +85,11 @@ export function tailOf(dialect: Dialect, text: string, offset: number): Tail {
   let comma: number | undefined
   let hasComment = false
   for (;;) {
-    const at = end + (/^[ \t]*/.exec(text.slice(end))?.[0].length ?? 0)
+    // What closes the holder follows at the latest.
+    const at = end + text.slice(end).search(/[^ \t]/)
     const comment = commentAt(dialect, text, at)
 
-    if (text[at] === ',' && comma === undefined) {
+    if (text[at] === ',') {
       comma = at
       end = at + 1
     } else if (comment > at) {
@@ -113,18 +109,13 @@ function commentAt({ comment }: Dialect, text: string, offset: number): number {
 }
 
 /** The first comma from an offset on, if only blanks and comments stand before it. */
-export function commaIn(
-  dialect: Dialect,
-  text: string,
-  from: number,
-  to: number,
-): Splice | undefined {
+export function commaFrom(dialect: Dialect, text: string, from: number): Splice | undefined {
   let offset = from
-  while (offset < to) {
-    if (text[offset] === ',') return { start: offset, end: offset + 1, text: '' }
-    const comment = commentAt(dialect, text, offset)
-    if (comment === offset && !/\s/.test(text.charAt(offset))) return undefined
-    offset = Math.max(comment, offset + 1)
+  while (text[offset] !== ',') {
+    const isBlank = /\s/.test(text.charAt(offset))
+    const next = isBlank ? offset + 1 : commentAt(dialect, text, offset)
+    if (next === offset) return undefined
+    offset = next
   }
-  return undefined
+  return { start: offset, end: offset + 1, text: '' }
 }

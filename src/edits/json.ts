@@ -100,7 +100,7 @@ export function lenienciesOf(text: string, place: string): readonly Leniency[] {
 }
 
 /**
- * The second meaningOfJson of a JSON text. It shares no code with jsonc-parser: what JSONC allows is blanked,
+ * The second opinion on a JSON text. It shares no code with jsonc-parser: what JSONC allows is blanked,
  * and the JavaScript engine does the rest.
  *
  * JSON.parse alone would lose digits of large numbers and treat `__proto__` as it likes, so it also

@@ -1,5 +1,5 @@
 import { Conflict, type Dialect, type Holder, type Member, type ParsedText } from './dialect.ts'
-import { commaIn, lineHolders, memberAt, membersWhere, startOf, tailOf, toPlace } from './find.ts'
+import { commaFrom, memberAt, membersWhere, startOf, tailOf, toPlace } from './find.ts'
 import type { KeyPath } from './plan.ts'
 import { applySplices, lineRemoval, lineStart, type Splice } from './text.ts'
 import { isElement, showPath, startsWith, valueAt } from './values.ts'
@@ -32,7 +32,8 @@ export function removeAll(
     const place = toPlace(parsed, path)
     const isBelow = (one: Holder | Member) => startsWith(one.path, place)
     for (const one of membersWhere(parsed, isBelow)) removed.add(one)
-    for (const one of lineHolders(parsed).filter(isBelow)) headers.add(one)
+    const isHeader = (one: Holder) => one.kind === 'lines' && isBelow(one)
+    for (const one of parsed.holders.filter(isHeader)) headers.add(one)
   }
 
   return applySplices(
@@ -77,7 +78,7 @@ function memberRemoval(
   const { members } = holder
   const position = members.indexOf(member)
   const next = members[position + 1]
-  const comma = commaIn(dialect, text, end, next?.start ?? holder.end)
+  const comma = commaFrom(dialect, text, end)
   const tail = tailOf(dialect, text, end)
   const before = beforeOnLine(text, member)
   const own = { start, end, text: '' }
@@ -88,7 +89,7 @@ function memberRemoval(
   if (comma === undefined) {
     const staying = members.findLastIndex((one, index) => index < position && !removed.has(one))
     const [last, behind] = [members[staying], members[staying + 1]]
-    const commaBefore = last && behind && commaIn(dialect, text, last.end, behind.start)
+    const commaBefore = last && behind && commaFrom(dialect, text, last.end)
     const line = isWholeLine ? lineRemoval(text, start, tail.end) : withBlanks(text, own)
     if (!commaBefore) return [line]
     const gap = { start: last.end, end: behind.start, text: '' }

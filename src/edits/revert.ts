@@ -45,8 +45,9 @@ function reversals({ before, written, current }: Versions<Text>): readonly Splic
   const places = placesIn(byOthers, wordsOf(written.text).length)
   const offsets = totals(wordsOf(current.text).map((word) => word.length))
   return changedWords(before.text, written.text).flatMap((change) => {
-    const [start, end] = (spanOf(change, places) ?? []).map((place) => offsets[place])
-    if (start === undefined || end === undefined) return []
+    const span = spanOf(change, places)
+    if (span === undefined) return []
+    const [start, end] = span.map((place) => offsets[place]!) as [number, number]
     return [{ start, end, text: old.slice(change.oldStart, change.oldEnd).join('') }]
   })
 }
@@ -69,16 +70,17 @@ function spanOf(
   { newStart, newEnd }: Stretch,
   places: readonly (number | undefined)[],
 ): readonly [number, number] | undefined {
-  const start = places[newStart]
-  if (newStart === newEnd) {
-    const previous = places[newStart - 1]
-    const at = previous === undefined ? (places.length === 0 ? 0 : start) : previous + 1
-    return at === undefined ? undefined : [at, at]
-  }
-  const isTogether = places
-    .slice(newStart, newEnd)
-    .every((place, index) => start !== undefined && place === start + index)
-  return start !== undefined && isTogether ? [start, start + newEnd - newStart] : undefined
+  const start = newStart === newEnd ? gapAt(newStart, places) : places[newStart]
+  if (start === undefined) return undefined
+  const isTogether = places.slice(newStart, newEnd).every((place, index) => place === start + index)
+  return isTogether ? [start, start + newEnd - newStart] : undefined
+}
+
+/** Behind the piece that stood before what we took out; else before the one that stood behind it. */
+function gapAt(index: number, places: readonly (number | undefined)[]): number | undefined {
+  const previous = places[index - 1]
+  if (previous !== undefined) return previous + 1
+  return places.length === 0 ? 0 : places[index]
 }
 
 /** Pieces `oldStart..oldEnd` became pieces `newStart..newEnd`, from 0, ends exclusive. */
@@ -93,12 +95,12 @@ interface Stretch {
 const maxEditLength = 1_000
 
 function linesOf(text: string): readonly string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+  return text.match(/[^\n]*\n|[^\n]+/g) ?? []
 }
 
 /** Strings, words, blanks, line breaks, and any other character. None goes beyond its line. */
 function wordsOf(text: string): readonly string[] {
-  return text.match(/"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[\w.-]+|[ \t]+|\r?\n|[\s\S]/g) ?? []
+  return text.match(/"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[\w.-]+|[ \t]+|\r\n|[\s\S]/g) ?? []
 }
 
 /** What differs between two texts, in words; each of the changed stretches of lines is looked at alone. */

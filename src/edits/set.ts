@@ -10,15 +10,7 @@ import {
   type Place,
   type Setting,
 } from './dialect.ts'
-import {
-  lineHolders,
-  memberAt,
-  membersWhere,
-  refuseBlocked,
-  startOf,
-  tailOf,
-  toPlace,
-} from './find.ts'
+import { memberAt, membersWhere, refuseBlocked, startOf, tailOf, toPlace } from './find.ts'
 import type { KeyPath } from './plan.ts'
 import { applySplices, eolAt, indentAt, lineEnd, lineStart, type Splice } from './text.ts'
 import { isValueTable, plainKey, samePath, showPath, startsWith, valueAt } from './values.ts'
@@ -30,10 +22,11 @@ interface Site {
   readonly after: Member | undefined
   /** They stand before all members of a list. */
   readonly isFirst?: boolean
-  /** Beside keys that begin as they do, which stand anywhere in the holder; else at its end. */
+  /**
+   * Beside keys that begin as they do, which stand anywhere in the holder, and with dots as they; else
+   * at its end, with braces within braces where a key has several parts.
+   */
   readonly isBeside: boolean
-  /** A key with several parts is written with dots; else as braces within braces. */
-  readonly isDotted: boolean
   /** Paths from the holder on. */
   readonly settings: { readonly path: readonly string[]; readonly content: Content }[]
 }
@@ -105,13 +98,12 @@ function siteOf(
     holder,
     after: lastStaying(holder, gone),
     isBeside: false,
-    isDotted: holder.kind === 'lines',
     settings: [{ path: rest, content }],
   })
   const last = path.at(-1)
   if (typeof last === 'object') {
-    const list = memberAt(parsed, path.slice(0, -1))?.inside
-    return list && { ...atEndOf(list, []), isFirst: last.isFirst === true }
+    const list = memberAt(parsed, path.slice(0, -1))!.inside!
+    return { ...atEndOf(list, []), isFirst: last.isFirst === true }
   }
 
   const keys = toPlace(parsed, path)
@@ -122,11 +114,11 @@ function siteOf(
     if (holder && holder.kind !== 'lines') return atEndOf(holder, rest)
 
     const isDottedInto = (one: Member) =>
-      one.holder.path.length < length && one.path.length > length && startsWith(one.path, table)
+      one.holder.path.length < length && startsWith(one.path, table)
     const after = membersWhere(parsed, isDottedInto).at(-1)
     if (after) {
       const settings = [{ path: path.slice(after.holder.path.length).map(plainKey), content }]
-      return { holder: after.holder, after, isBeside: true, isDotted: true, settings }
+      return { holder: after.holder, after, isBeside: true, settings }
     }
     if (holder && rest.length === 1) return atEndOf(holder, rest)
   }
@@ -152,9 +144,9 @@ function insertions(dialect: Dialect, parsed: ParsedText, site: Site): Splice[] 
   return furtherMembers(dialect, parsed, site, after)
 }
 
-function spelled(dialect: Dialect, { holder, settings, isDotted }: Site, layout: Layout): string[] {
+function spelled(dialect: Dialect, { holder, settings, isBeside }: Site, layout: Layout): string[] {
   if (holder.kind === 'list') return settings.map(({ content }) => dialect.spell(content, layout))
-  if (isDotted)
+  if (isBeside)
     return settings.map(({ path, content }) =>
       dialect.spellMember(path, dialect.spell(content, layout), layout),
     )
@@ -181,7 +173,7 @@ function newLines(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
 function firstRootLines(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
   const { text } = parsed
   const lines = spelled(dialect, site, oneLine)
-  const header = lineHolders(parsed)[1]
+  const header = parsed.holders[1]
   if (header === undefined) {
     const end = text.length
     const eol = eolAt(text, end)
@@ -195,11 +187,8 @@ function firstRootLines(dialect: Dialect, parsed: ParsedText, site: Site): Splic
 
   // A comment directly above a header belongs to it.
   let start = lineStart(text, header.start)
-  while (start > 0) {
-    const above = lineStart(text, start - 1)
-    if (!text.slice(above, start).trimStart().startsWith('#')) break
-    start = above
-  }
+  const above = () => lineStart(text, start - 1)
+  while (text.slice(above(), start).trimStart().startsWith('#')) start = above()
   const eol = eolAt(text, start)
   return { start, end: start, text: lines.map((line) => line + eol).join('') + eol }
 }
@@ -280,7 +269,6 @@ function furtherMembers(dialect: Dialect, parsed: ParsedText, site: Site, after:
   const gap = isOnNewLine ? layout.eol + indent : separator.text
   const joined = gap + members.join(`,${gap}`)
   if (tail.comma !== undefined) return [{ ...behind, text: `${joined},` }]
-  if (!isApart) return [{ ...behind, text: `,${joined}` }]
   return [
     { start: after.end, end: after.end, text: ',' },
     { ...behind, text: joined },
@@ -300,7 +288,7 @@ function layoutOf({ text, holders }: ParsedText, member: Member): Layout {
   return {
     isMultiLine: /[\r\n]/.test(gap),
     eol: eolAt(text, start),
-    unit: indentUnit(text, holders[0]?.members ?? []),
+    unit: indentUnit(text, holders[0]!.members),
     indent: indentAt(text, start),
     colon: /[ \t]*:[ \t]*$/.exec(key)?.[0] ?? ': ',
   }

@@ -85,29 +85,26 @@ export function applySplices(text: string, splices: readonly Splice[]): string {
 
 /** The start of the line that holds `offset`. */
 export function lineStart(text: string, offset: number): number {
-  return offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1
+  return text.slice(0, offset).lastIndexOf('\n') + 1
 }
 
 /** Where the line that holds `offset` ends: before its line break and after it. */
 export function lineEnd(text: string, offset: number): { content: number; next: number } {
   const feed = text.indexOf('\n', offset)
   if (feed === -1) return { content: text.length, next: text.length }
-  return { content: feed > 0 && text[feed - 1] === '\r' ? feed - 1 : feed, next: feed + 1 }
+  return { content: text[feed - 1] === '\r' ? feed - 1 : feed, next: feed + 1 }
 }
 
 /** The line break of the line that holds `offset`, else the nearest one above, else below. */
 export function eolAt(text: string, offset: number): string {
   const { content, next } = lineEnd(text, offset)
   if (next > content) return text.slice(content, next)
-  const feed = text.lastIndexOf('\n')
-  if (feed === -1) return '\n'
-  return text[feed - 1] === '\r' ? '\r\n' : '\n'
+  return text[text.lastIndexOf('\n') - 1] === '\r' ? '\r\n' : '\n'
 }
 
 /** The blanks at the start of the line that holds `offset`. */
 export function indentAt(text: string, offset: number): string {
-  const start = lineStart(text, offset)
-  return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? ''
+  return text.slice(lineStart(text, offset), offset).replace(/[^ \t].*/s, '')
 }
 
 /** Whether the last line of a text that ends with a line break is blank. */
@@ -120,7 +117,7 @@ export function lineRemoval(text: string, start: number, end: number): Splice {
   const from = lineStart(text, start)
   const { content, next } = lineEnd(text, end)
   if (next > content || from === 0) return { start: from, end: next, text: '' }
-  const before = from >= 2 && text[from - 2] === '\r' ? from - 2 : from - 1
+  const before = text[from - 2] === '\r' ? from - 2 : from - 1
   return { start: before, end: next, text: '' }
 }
 

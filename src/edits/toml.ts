@@ -15,6 +15,7 @@ import {
   isValueTable,
   Literal,
   maxNesting,
+  plainKey,
   toValue,
   type Value,
   type ValueTable,
@@ -38,9 +39,7 @@ export const tomlDialect: Dialect = {
     }
   },
   toValue: (value) =>
-    toValue(value, (number) =>
-      Number.isInteger(number) && !Object.is(number, -0) ? BigInt(number) : number,
-    ),
+    toValue(value, (number) => (Number.isInteger(number) ? BigInt(number) : number)),
   spell: spellToml,
   spellMember: (keys, value) => `${spellKey(keys)} = ${value}`,
   spellAtEnd: spellNewTables,
@@ -59,15 +58,19 @@ function meaningOfToml(text: string, place: string): ValueTable {
     if (!(cause instanceof TomlError)) throw cause
     const offset = offsetOf(text, cause.line, cause.column - 1)
     // The rest of the message quotes the file, which may hold secrets.
-    const reason = cause.message.split('\n')[0]?.replace('Invalid TOML document: ', '') ?? ''
-    const key = /redefine/.test(reason) && /^[^=\]\r\n]*/.exec(text.slice(offset))?.[0].trim()
-    throw invalid(place, key ? `${key} is set twice` : reason, text, offset)
+    const reason = cause.message.replace('Invalid TOML document: ', '').replace(/\n.*/s, '')
+    const key = text
+      .slice(offset)
+      .replace(/[=\]\r\n].*/s, '')
+      .trim()
+    const isTwice = /redefine/.test(reason)
+    throw invalid(place, isTwice ? `${key} is set twice` : reason, text, offset)
   }
 }
 
 /** What smol-toml gives is ours alone: its tables, which have no prototype, and lists are kept. */
 function withLiterals(value: unknown, depth: number): Value {
-  if (typeof value !== 'object' || value === null) return value as Value
+  if (typeof value !== 'object') return value as Value
   if (depth > maxNesting) throw new RangeError(`it is nested more than ${maxNesting} levels deep`)
   if (value instanceof TomlDate) return new Literal(value.toISOString())
   const members = value as Record<string, unknown>
@@ -77,7 +80,7 @@ function withLiterals(value: unknown, depth: number): Value {
 
 function placesInToml(text: string, place: string): AST.TOMLTopLevelTable {
   try {
-    return parseTOML(text, { tomlVersion: 'latest' }).body[0]
+    return parseTOML(text).body[0]
   } catch (cause) {
     // Seen in toml-eslint-parser 1.0.3 with strings of more than some 125,000 characters (2026-11-21).
     if (cause instanceof RangeError)
@@ -94,7 +97,7 @@ function offsetOf(text: string, line: number, column: number): number {
 }
 
 function tomlHolders(top: AST.TOMLTopLevelTable): readonly Holder[] {
-  const root: OpenHolder = { ...noOwner, kind: 'lines', path: [], start: 0, end: 0, members: [] }
+  const root: OpenHolder = { kind: 'lines', path: [], start: 0, end: 0, members: [] }
   const holders = [root]
   for (const node of top.body) {
     if (node.type === 'TOMLKeyValue') {
@@ -103,14 +106,12 @@ function tomlHolders(top: AST.TOMLTopLevelTable): readonly Holder[] {
     }
     const [start, end] = [node.range[0], node.key.range[1]]
     const path = node.resolvedKey
-    const header: OpenHolder = { ...noOwner, kind: 'lines', path, start, end, members: [] }
+    const header: OpenHolder = { kind: 'lines', path, start, end, members: [] }
     holders.push(header)
     for (const child of node.body) addMember(holders, header, child)
   }
   return holders
 }
-
-const noOwner = { owner: undefined }
 
 interface OpenHolder extends Holder {
   readonly members: Member[]
@@ -155,12 +156,9 @@ function spellToml(content: Content): string {
 
 function spellTomlValue(value: Value): string {
   if (value === null) throw new Conflict('TOML has no null', 0)
-  if (value instanceof Literal) return value.source
   if (Array.isArray(value)) return `[${value.map(spellTomlValue).join(', ')}]`
   if (isValueTable(value)) return spellInline(new Map(Object.entries(value)), spellTomlValue)
-  if (typeof value === 'string') return spellString(value)
-  // Its types leave out bigint, which it renders (seen in 3.0.0).
-  return stringify.value(value as number | boolean)
+  return spellScalar(value as string | number | boolean)
 }
 
 function spellInline<Child>(
@@ -172,14 +170,15 @@ function spellInline<Child>(
 }
 
 function spellKey(keys: readonly string[]): string {
-  return keys.map((key) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : spellString(key))).join('.')
+  return keys.map((key) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : spellScalar(key))).join('.')
 }
 
-function spellString(text: string): string {
-  if (/\p{Surrogate}/u.test(text))
+/** Types of @iarna/toml leave out bigint, which it renders (seen in 3.0.0). */
+function spellScalar(scalar: string | number | boolean): string {
+  if (/\p{Surrogate}/u.test(String(scalar)))
     throw new Conflict('half a character cannot stand in a TOML file', 0)
   // @iarna/toml escapes only the first control character (seen in 3.0.0).
-  return stringify.value(text).replace(
+  return stringify.value(scalar).replace(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must be escaped
     /[\u0000-\u001f\u007f]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -199,7 +198,7 @@ function spellNewTables(text: string, settings: readonly Setting[]): string {
 function blocksOf(settings: readonly Setting[], eol: string): string[] {
   const blocks = new Map<string, string[]>()
   for (const { path, content } of settings) {
-    const keys = path.filter((key) => typeof key === 'string')
+    const keys = path.map(plainKey)
     const table = spellKey(keys.slice(0, -1))
     const header = table === '' ? [] : [`[${table}]`]
     const line = `${spellKey(keys.slice(-1))} = ${spellToml(content)}`

@@ -150,12 +150,12 @@ export function matches(
       found = withValue(found, path, value)
       wanted = withValue(wanted, path, value)
     }
-    if (value !== undefined) continue
 
-    for (let length = path.length - 1; length > 0; length--) {
-      const parent = path.slice(0, length)
-      if (!holdsNothing(valueAt(wanted, parent)) || valueAt(found, parent) !== undefined) break
+    // Ends at the root, which is always found.
+    let parent = path.slice(0, -1)
+    while (holdsNothing(valueAt(wanted, parent)) && valueAt(found, parent) === undefined) {
       wanted = withValue(wanted, parent, undefined)
+      parent = parent.slice(0, -1)
     }
   }
   return sameValue(found, wanted)
@@ -176,7 +176,7 @@ export function leafPaths(value: Value | undefined, path: KeyPath): KeyPath[] {
 type AnyPath = readonly (KeyPath[number] | number)[]
 
 export function startsWith(path: AnyPath, prefix: AnyPath): boolean {
-  return path.length >= prefix.length && prefix.every((key, index) => sameStep(path[index], key))
+  return prefix.every((key, index) => sameStep(path[index], key))
 }
 
 export function samePath(a: AnyPath, b: AnyPath): boolean {
@@ -184,8 +184,8 @@ export function samePath(a: AnyPath, b: AnyPath): boolean {
 }
 
 function sameStep(a: AnyPath[number] | undefined, b: AnyPath[number]): boolean {
-  if (typeof a !== 'object' || typeof b !== 'object') return a === b
-  return sameValue(a.element, b.element)
+  if (typeof b !== 'object') return a === b
+  return typeof a === 'object' && sameValue(a.element, b.element)
 }
 
 /**
@@ -202,10 +202,9 @@ export function toConfigValue(value: Value): ConfigValue {
 }
 
 function literalValue(source: string): ConfigValue {
-  if (/^-?\d+$/.test(source)) return source === '-0' ? -0 : exactInteger(BigInt(source))
-  return /^-?\d[\d.eE+-]*$/.test(source) && Number.isFinite(Number(source))
-    ? Number(source)
-    : source
+  if (/^-?\d+$/.test(source)) return exactInteger(BigInt(source))
+  const number = Number(source)
+  return Number.isFinite(number) ? number : source
 }
 
 function exactInteger(value: bigint): number | bigint {

@@ -33,6 +33,9 @@ export interface RunRecord {
   readonly folders: readonly string[]
 }
 
+/** Recorded runs, newest first. */
+export type Runs = readonly RunRecord[]
+
 export interface RecordedFile {
   readonly client: string
   /** As the client names it. */

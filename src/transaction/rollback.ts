@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { compact } from '../compact.ts'
 import { actionOf, type Bytes } from '../edits/plan.ts'
@@ -27,6 +28,8 @@ export interface RollbackOptions {
   readonly isHere?: (file: RecordedFile) => boolean
   /** Clients in whose tables our keys stay beside keys of others: see `UndoOptions.keepsTables`. */
   readonly keepsTablesOf?: readonly string[]
+  /** Clients whose tables go with what others wrote into them: see `UndoOptions.dropsTables`. */
+  readonly dropsTablesOf?: readonly string[]
   /**
    * Whether with a file that is gone the address is gone too: nothing points its client at one any
    * more, so its key can go back. Asked only of files that are gone.
@@ -102,7 +105,8 @@ function openSteps(
     [...files].map(([path, file]) => {
       const { standing, undone } = historyOf(file, runs)
       if (options.redo) return [path, undone.map((run) => ({ run, by: run }))]
-      const held = options.force ? heldBack(world, path, runs, undone.at(-1)) : []
+      if (!options.force) return [path, standing]
+      const held = undone.slice(-1).flatMap((undo) => heldBack(world, path, runs, undo))
       return [path, [...standing, ...held]]
     }),
   )
@@ -113,13 +117,14 @@ function heldBack(
   world: World,
   path: string,
   runs: readonly RunRecord[],
-  undo: RunRecord | undefined,
+  undo: RunRecord,
 ): readonly Standing[] {
-  const run = runs.find(({ id }) => id === undo?.undoes)
-  const file = run?.files.find((one) => one.path === path)
-  if (undo === undefined || run === undefined || file === undefined) return []
-  const led = undo.files.find((one) => one.path === path)
-  return led !== undefined && isAsBefore(world, file, led) ? [] : [{ run, by: undo }]
+  const led = undo.files.find((file) => file.path === path)
+  const isHeld = (file: RecordedFile) =>
+    file.path === path && (led === undefined || !isAsBefore(world, file, led))
+  return runs
+    .filter((run) => run.id === undo.undoes && run.files.some(isHeld))
+    .map((run) => ({ run, by: undo }))
 }
 
 /** Whether an undo has left our keys in a file as a run had found them. */
@@ -175,7 +180,7 @@ function refuseIfDamaged(
   damaged: readonly string[],
   isMeant: (id: string) => boolean,
 ): void {
-  const inTheWay = damaged.filter((path) => isMeant(/run-([^./\\]+)\.json$/.exec(path)?.[1] ?? ''))
+  const inTheWay = damaged.filter((path) => isMeant(basename(path, '.json').slice('run-'.length)))
   if (inTheWay.length === 0) return
   const places = inTheWay.map((path) => shownPath(world.machine, path)).join(', ')
   throw new UserError({
@@ -202,16 +207,17 @@ function planTo(
   const since = runs.slice(0, runs.indexOf(target) + 1)
   const isRedo = endOf(target, runs).isUndone
   const files = filesBack(since, options)
-  const way = since.filter(
-    (run) => run === target || run.files.some(({ path }) => files.some((one) => one.path === path)),
+  const way = since.filter((run) =>
+    run.files.some(({ path }) => files.some((one) => one.path === path)),
   )
   // The way back is the way there reversed: see docs/transaction.md on why the order matters.
   const alone = inSwitchOrder(files, way)
     .toReversed()
     .map((file) =>
-      undoFile(world, stepsOf(file, since, isRedo ? [] : historyOf(file, runs).standing), {
-        force: options.force === true,
-        keepsTables: options.keepsTablesOf?.includes(file.client) ?? false,
+      undoFile(world, stepsOf(file, since, isRedo ? undefined : historyOf(file, runs).standing), {
+        force: options.force,
+        keepsTables: options.keepsTablesOf?.includes(file.client),
+        dropsTables: options.dropsTablesOf?.includes(file.client),
       }),
     )
   const undone = alone.map((one) => {
@@ -286,13 +292,12 @@ function inSwitchOrder(files: readonly RecordedFile[], way: readonly RunRecord[]
  * @param standing the runs whose work is to go: what an undo has led back already is no way to go again
  */
 function stepsOf(
-  file: RecordedFile,
+  file: Pick<RecordedFile, 'path'>,
   since: readonly RunRecord[],
-  standing: readonly Standing[] = [],
+  standing?: readonly Standing[],
 ): [RecordedStep, ...RecordedStep[]] {
-  const isRecorded = (run: RunRecord) => run.files.some(({ path }) => path === file.path)
-  const isStanding = (run: RunRecord) => standing.some((one) => one.run === run)
-  const isAnyStanding = since.some((run) => isRecorded(run) && isStanding(run))
+  const isStanding = (run: RunRecord) => standing?.some((one) => one.run === run)
+  const isAnyStanding = since.some(isStanding)
   const steps: RecordedStep[] = []
   let isBehindGap = false
   for (const [index, run] of since.entries()) {
@@ -309,20 +314,19 @@ function stepsOf(
 /** Carries out what `planRollback` has planned. @throws as `applyPlan` does */
 export function applyRollback(world: World, { undoes, passes, plan }: RollbackPlan): Applied {
   const way = [...passes, undoes]
+  const isPlanned = (path: string) => plan.edits.some((edit) => edit.path === path)
   // Mode and owner from before the oldest run; what the file has now comes from its newest run.
-  const recorded = plan.edits.flatMap(({ path }) => {
-    const steps = way.flatMap(({ files }) => files.filter((file) => file.path === path))
-    const oldest = steps.at(-1)
-    return oldest ? [{ ...oldest, after: steps[0]?.after ?? oldest.after }] : []
-  })
-  const removed = plan.edits.filter(({ after }) => after === null).map(({ path }) => path)
-  const removedFiles = recorded.filter(({ path }) => removed.includes(path))
+  const files = new Map<string, RecordedFile>()
+  const recorded = way.flatMap((run) => run.files.filter(({ path }) => isPlanned(path)))
+  for (const file of recorded)
+    files.set(file.path, { ...file, after: (files.get(file.path) ?? file).after })
+
   return applyPlan(world, plan, {
     undoes: undoes.id,
-    files: new Map(recorded.map((file) => [file.path, file])),
+    files,
     // Sorted, a folder comes before those in it.
     dropFolders: [...new Set(way.flatMap(({ folders }) => folders))]
-      .filter((folder) => removedFiles.some(({ realPath }) => isInside(realPath, folder)))
+      .filter((folder) => recorded.some(({ realPath }) => isInside(realPath, folder)))
       .sort(),
   })
 }
@@ -335,24 +339,18 @@ export function applyRollback(world: World, { undoes, passes, plan }: RollbackPl
  * those that a run left.
  */
 export function* earlierVersions(world: World, path: string): Generator<Bytes | null> {
-  const options = { force: false, keepsTables: false }
   try {
     const { runs, damaged } = listRuns(world)
     if (damaged.length > 0) return
-    const files = runs.flatMap((run) => run.files.filter((file) => file.path === path))
-    const pointing = files.find(({ boundKeys }) => boundKeys.length > 0)
-    const oldest = files.at(-1)
-    if (pointing === undefined || oldest === undefined) return
+    const isPointing = (file: RecordedFile) => file.path === path && file.boundKeys.length > 0
+    const pointing = runs.find(({ files }) => files.some(isPointing))
+    if (pointing === undefined) return
 
-    const { changedBound, isKeyGone, isGone } = undoFile(
-      world,
-      [{ file: pointing, isBehindGap: false, stands: false }],
-      options,
-    )
+    const { changedBound, isKeyGone, isGone } = undoFile(world, stepsOf({ path }, [pointing]))
     if (changedBound.length > 0 || isKeyGone || isGone) return
-    const [newest, ...older] = stepsOf(oldest, runs)
+    const [newest, ...older] = stepsOf({ path }, runs)
     for (let count = 0; count <= older.length; count++)
-      yield undoFile(world, [newest, ...older.slice(0, count)], options).edit.after
+      yield undoFile(world, [newest, ...older.slice(0, count)]).edit.after
   } catch (error) {
     if (!(error instanceof UserError)) throw error
   }

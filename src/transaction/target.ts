@@ -17,9 +17,6 @@ export interface TargetFile {
   readonly missingFolders: readonly string[]
 }
 
-/** Longest chain of symlinks that is followed; Linux itself stops at 40. */
-const maxLinks = 40
-
 /**
  * Follows symlinks to the file itself. A symlink that leads to nothing is followed too, as far as
  * its folder exists: writing then creates the file it names, and the link stays.
@@ -35,13 +32,14 @@ export function findTarget(files: Files, machine: Machine, path: string): Target
     })
   const away = 'Move it away, then run the same command again.'
 
+  const passed = new Set<string>()
   let current = path
-  for (let links = 0; links <= maxLinks; links++) {
+  while (!passed.has(current)) {
     const status = lstatIfThere(files, current)
 
     if (status === undefined) {
       const missing = missingFolders(files, dirname(current))
-      if (links > 0 && missing.length > 0)
+      if (passed.size > 0 && missing.length > 0)
         throw conflict(
           `is a symbolic link into a folder that does not exist: ${shownPath(machine, current)}`,
           'Make that folder or remove the link, then run the same command again.',
@@ -62,6 +60,7 @@ export function findTarget(files: Files, machine: Machine, path: string): Target
       return { realPath: files.realpath(current), status, missingFolders: [] }
     }
 
+    passed.add(current)
     current = resolve(files.realpath(dirname(current)), files.readlink(current))
   }
   throw conflict('is a symbolic link that leads in a circle', away)

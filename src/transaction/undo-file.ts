@@ -7,7 +7,7 @@ import { plainPath, samePath, startsWith } from '../edits/values.ts'
 import { UserError } from '../errors.ts'
 import { fileFailure, sha256Of, shownPath } from './files.ts'
 import type { RecordedFile, World } from './record.ts'
-import { contentsOf } from './state.ts'
+import { contentsOf, copyOf } from './state.ts'
 import { findTarget, readIfThere } from './target.ts'
 
 /** One file led back, before it is known what becomes of its client's others. */
@@ -43,12 +43,17 @@ export interface RecordedStep {
 
 export interface UndoOptions {
   /** The old contents as they were, whatever has been changed since. */
-  readonly force: boolean
+  readonly force?: boolean | undefined
   /**
    * Our keys that are neither address nor key stay in a table that we made and that someone has put
    * something into: without them the client might not read the rest.
    */
-  readonly keepsTables: boolean
+  readonly keepsTables?: boolean | undefined
+  /**
+   * A table that we made for address and key goes as a whole, with what someone has written into it
+   * since: without them the client might not read the rest of the file.
+   */
+  readonly dropsTables?: boolean | undefined
 }
 
 /**
@@ -65,7 +70,7 @@ export interface UndoOptions {
 export function whyHeld(
   { machine }: World,
   files: readonly UndoneFile[],
-  isAbandoned: (path: string) => boolean = () => false,
+  isAbandoned?: (path: string) => boolean,
 ): string | undefined {
   const named = ({ edit }: UndoneFile, keys: readonly KeyPath[]) =>
     `${keys.map(plainPath).join(', ')} in ${shownPath(machine, edit.path)}`
@@ -85,12 +90,12 @@ export function whyHeld(
 
   const gone = files.find(
     ({ addressGone, edit }) =>
-      addressGone === 'with-older' || (addressGone === 'yes' && !isAbandoned(edit.path)),
+      addressGone === 'with-older' || (addressGone === 'yes' && !isAbandoned?.(edit.path)),
   )
   if (gone)
     return `${shownPath(machine, gone.edit.path)} was deleted since, and with it the address. ${together} ${ways}`
 
-  const [returning] = files.filter(({ addresses }) => addresses.length > 0)
+  const returning = files.find(({ addresses }) => addresses.length > 0)
   if (!hasLogin || returning === undefined) return undefined
   return `The key of this run was taken out since, and an older address would come back: ${named(returning, returning.addresses)}. ${together} ${ways}`
 }
@@ -115,7 +120,7 @@ export function leftAsItIs(undone: UndoneFile, why: string): UndoneFile {
 export function undoFile(
   world: World,
   steps: readonly [RecordedStep, ...RecordedStep[]],
-  options: UndoOptions,
+  options: UndoOptions = {},
 ): UndoneFile {
   const recorded = steps.map(({ file }) => file)
   const newest = steps[0].file
@@ -140,8 +145,8 @@ export function undoFile(
   const documentNow = parsed(target, current.bytes)
   const documentAfter = parsed(target, after)
   const isGone = current.bytes === null && newest.after !== null
-  const gone = isGone && !force ? boundKeys : []
   const changed = boundKeys.filter((bound) => kept.some((key) => startsWith(key, bound)))
+  const lost = isGone && !force ? boundKeys : changed
   const isTakenOut = (key: KeyPath) => isIn(secretKeys, key) && !documentNow?.get(key)
   const addresses = boundKeys.filter((key) => !isIn(secretKeys, key))
   const changes = all((file) => file.keys).map((key) => ({
@@ -167,12 +172,8 @@ export function undoFile(
     ...compact({ note }),
     isGone,
     changedBound: changed.filter((key) => !isTakenOut(key)),
-    addressGone: addressGone(
-      world,
-      target,
-      gone.filter((key) => !isTakenOut(key)),
-    ),
-    isKeyGone: isLogin || (!force && [...changed, ...gone].some(isTakenOut)),
+    addressGone: isGone && !force ? addressGone(world, target, addresses) : 'no',
+    isKeyGone: isLogin || lost.some(isTakenOut),
     addresses: addresses.filter((key) => documentAfter?.get(key) !== undefined),
     ownAddresses: addresses.filter((key) => documentNow?.get(key) !== undefined),
   }
@@ -185,10 +186,10 @@ function modeAlone(
   { before }: RecordedFile,
   after: Bytes | null,
 ): number | undefined {
-  if (current.bytes === null || !before || !left || !sameBytes(current.bytes, after))
-    return undefined
-  const isAsLeft = current.mode === left.mode && sha256Of(current.bytes) === left.sha256
-  return isAsLeft && before.mode !== left.mode ? before.mode : undefined
+  const isAsLeft = current.mode === left?.mode && sha256OrNull(current.bytes) === left.sha256
+  if (!isAsLeft || !sameBytes(current.bytes, after)) return undefined
+  const original = before?.mode ?? left.mode
+  return original === left.mode ? undefined : original
 }
 
 interface LedBack {
@@ -203,7 +204,7 @@ function foldBack(
   world: World,
   steps: readonly RecordedStep[],
   current: Bytes | null,
-  { keepsTables }: UndoOptions,
+  options: UndoOptions,
 ): LedBack {
   // As long as nobody came between two runs, only the last copy matters.
   const untouched = untouchedSteps(steps, current)
@@ -222,7 +223,7 @@ function foldBack(
       break
     }
     const met = newer ? asLeft(world, { file, isBehindGap }, newer, after) : after
-    const undone = undoStep(world, file, met, keepsTables)
+    const undone = undoStep(world, file, met, options)
     after = undone.after
     kept = uniquePaths([...kept, ...undone.kept])
     note = undone.note ?? note
@@ -230,13 +231,9 @@ function foldBack(
 
   // What one step had to leave, an earlier one may have led back all the same.
   const target = steps[steps.length - 1]?.file as RecordedFile
-  const stays = kept.length > 0 ? keysThatStay(world, target, after, kept) : kept
-  return {
-    after,
-    kept: stays,
-    isLogin,
-    ...(note === undefined || (kept.length > 0 && stays.length === 0) ? {} : { note }),
-  }
+  const stays = keysThatStay(world, target, after, kept)
+  const isAllBack = kept.length > 0 && stays.length === 0
+  return { after, kept: stays, isLogin, ...compact({ note: isAllBack ? undefined : note }) }
 }
 
 /** How many of the steps, from the newest, met what the next newer one left behind. */
@@ -261,21 +258,19 @@ function asLeft(
   { file: newer, stands }: RecordedStep,
   bytes: Bytes | null,
 ): Bytes | null {
-  if ((!isBehindGap && !stands) || older.after === null) return bytes
+  if (!isBehindGap && !stands) return bytes
   const written = contentsOf(world, older.after)
-  if (newer.before === null) return stands && bytes === null ? written : bytes
-  const [now, then, between, healed] = [
-    bytes,
-    written,
-    contentsOf(world, newer.before),
-    contentsOf(world, newer.after),
-  ].map((one) => parsed(older, one))
-  if (bytes === null || !now || !then || !between) return bytes
+  if (bytes === null) return stands && newer.before === null ? written : null
+  const found = contentsOf(world, newer.before)
+  const [now, then, between, healed] = [bytes, written, found, contentsOf(world, newer.after)].map(
+    (one) => parsed(older, one),
+  )
+  if (!now || !then || !between) return bytes
 
   if (older.scope === 'whole') {
     // A login has other keys than what we write.
     const isOurKind = stands || isDeepStrictEqual(Object.keys(now.root), Object.keys(then.root))
-    return isOurKind && sha256Of(bytes) === newer.before.sha256 ? written : bytes
+    return isOurKind && sameBytes(bytes, found) ? written : bytes
   }
   const isOurs = (key: KeyPath) =>
     isBehindGap || !isDeepStrictEqual(between.get(key), healed?.get(key))
@@ -291,8 +286,8 @@ function isLoginBetween(
   { file: newer, stands }: RecordedStep,
   bytes: Bytes | null,
 ): boolean {
-  if (!stands || scope !== 'whole' || bytes === null || after === null) return false
-  const isFound = sha256Of(bytes) === newer.before?.sha256 && sha256Of(bytes) !== after.sha256
+  if (!stands || scope !== 'whole' || after === null) return false
+  const isFound = sha256OrNull(bytes) === newer.before?.sha256
   const document = isFound ? parsed(newer, bytes) : undefined
   return document !== undefined && secretKeys.every((key) => !document.get(key))
 }
@@ -306,8 +301,8 @@ function keysThatStay(
   after: Bytes | null,
   kept: readonly KeyPath[],
 ): readonly KeyPath[] {
-  const before = contentsOf(world, target.before)
-  if (target.scope === 'whole') return before && after && sameBytes(before, after) ? [] : kept
+  const before = copyOf(world, target.before)
+  if (target.scope === 'whole') return sameBytes(before, after) ? [] : kept
   const documentAfter = parsed(target, after)
   const documentBefore = parsed(target, before)
   return kept.filter((key) => !isDeepStrictEqual(documentAfter?.get(key), documentBefore?.get(key)))
@@ -350,7 +345,7 @@ function undoStep(
   world: World,
   file: RecordedFile,
   current: Bytes | null,
-  keepsTables: boolean,
+  { keepsTables, dropsTables }: UndoOptions,
 ): LedBack {
   const now = sha256OrNull(current)
   if (now === (file.after?.sha256 ?? null))
@@ -359,15 +354,16 @@ function undoStep(
   // A run that was cut off came no further than to here.
   if (now === file.before?.sha256) return { after: current, kept: [] }
 
-  const versions: FileVersions = {
+  const found: FileVersions = {
     before: contentsOf(world, file.before),
     written: contentsOf(world, file.after),
     current,
   }
-  if (file.scope === 'whole') return undoWhole(file, versions)
+  if (file.scope === 'whole') return undoWhole(file, found)
+  const versions = dropsTables ? withOurTables(world, file, found) : found
   const all = undoKeys(world, file, file.keys, versions)
-  const inTables = keepsTables ? keysOfSharedTables(file, versions, all.after) : []
-  if (inTables.length === 0) return all
+  if (!keepsTables) return all
+  const inTables = keysOfSharedTables(file, versions, all.after)
   const others = file.keys.filter((key) => !isIn(inTables, key))
   const { after, kept } = undoKeys(world, file, others, versions)
   return { after, kept: uniquePaths([...kept, ...inTables]) }
@@ -407,6 +403,23 @@ function undoKeys(
       cause: error,
     })
   }
+}
+
+/**
+ * The tables that we made for address and key as we wrote them, whatever others wrote into them; not
+ * where they changed address or key themselves.
+ */
+function withOurTables(world: World, file: RecordedFile, versions: FileVersions): FileVersions {
+  const [before, written, now] = [versions.before, versions.written, versions.current].map((one) =>
+    parsed(file, one),
+  )
+  const isAsWritten = (key: KeyPath) => isDeepStrictEqual(now?.get(key), written?.get(key))
+  const changes = uniquePaths(file.boundKeys.map((key) => key.slice(0, -1)))
+    .filter((table) => table.length > 0 && before?.get(table) === undefined)
+    .filter((table) => file.boundKeys.every((key) => !startsWith(key, table) || isAsWritten(key)))
+    .map((path) => ({ path, value: written?.get(path) }))
+  const place = shownPath(world.machine, file.path)
+  return { ...versions, current: formatOf(file.format).edit(versions.current, changes, place) }
 }
 
 /** Our keys, but for address and key, in tables that we made and in which something of others stays. */

@@ -4,7 +4,17 @@ import { loadClients } from '../../src/clients/list.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import type { ExtraHeader } from '../../src/gateway/types.ts'
-import { aMachine, byId, key, obstaclesOn, planOn, text, textsOf, written } from './support.ts'
+import {
+  aMachine,
+  byId,
+  type Disk,
+  key,
+  obstaclesOn,
+  planOn,
+  text,
+  textsOf,
+  written,
+} from './support.ts'
 
 const secret = 'pk-canary-header-d1c0b9a8f7e6d5c4'
 const headers: readonly ExtraHeader[] = [
@@ -103,7 +113,8 @@ describe('what stands there already', () => {
   })
 
   test('codex: a credential for another address goes, what is none stays', () => {
-    const line = 'http_headers = { "X-Team" = "a", "X-Auth-Token" = "t" }'
+    const secrets = `"X-Auth-Token" = "t", "X-Mine" = "${secret}"`
+    const line = `http_headers = { "X-Team" = "a", ${secrets} }`
     const given = { '.codex/config.toml': table(line).replace('gw.example', 'old.example') }
     const { edits } = planOn(byId('codex'), given)
     const after = text(edits.find(({ path }) => path.endsWith('config.toml'))?.after)
@@ -146,6 +157,22 @@ describe('what stands there already', () => {
       ANTHROPIC_API_KEY: key,
       ANTHROPIC_AUTH_TOKEN: '',
     })
+  })
+
+  test('claude: for one run at another address no line goes along, also where it has all that is wanted', () => {
+    const lines = `x-portkey-provider: openai\nx-tenant: acme`
+    const settingsFor = (url: string): Disk => ({
+      '.claude/settings.json': JSON.stringify({
+        env: { ANTHROPIC_BASE_URL: url, ANTHROPIC_CUSTOM_HEADERS: lines },
+      }),
+    })
+    const { machine, choice } = planOn(byId('claude'), {}, { choice: { headers: [headers[0]!] } })
+    const asked = { args: [], folder: '/home/ada/run', env: {} }
+    const run = (disk: Disk) =>
+      byId('claude').forOneRun!(textsOf(byId('claude'), machine, disk), choice, asked)
+
+    expect(run(settingsFor(choice.root)).env['ANTHROPIC_CUSTOM_HEADERS']).toBe(lines)
+    expect(() => run(settingsFor('https://old.example'))).toThrow('ANTHROPIC_CUSTOM_HEADERS in ')
   })
 
   test('codex: a ChatGPT login goes, with consent, where the key is in a header', () => {

@@ -1047,6 +1047,19 @@ describe('a client that is not pointed at a gateway has no obstacles', () => {
   })
 })
 
+test.each([
+  ...['1', 'true', 'TRUE', 'yes', ' on '].map((value) => [value, true] as const),
+  ...['', '0', 'false', 'False', 'no', 'off', '2', 'x'].map((value) => [value, false] as const),
+])('claude: discovery that is %j is read alike everywhere: on %s', (value, isOn) => {
+  const claude = byId('claude')
+  const switched = { CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: value }
+  const codes = obstaclesOn(claude, claudeHome({}, switched)).map(({ code }) => code)
+  expect(codes).toEqual(isOn ? ['claude-discovery-suppressed'] : [])
+  const loud = claudeHome({}, { ...switched, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '' })
+  const { isDiscovering = false } = claude.readBack(textsOf(claude, aMachine(), loud))
+  expect(isDiscovering).toBe(isOn)
+})
+
 test('what repoint serves on this machine is no proxy of another tool', () => {
   const disk = claudeHome({}, { ANTHROPIC_BASE_URL: 'http://127.0.0.1:3456' })
   const context = { ownRoots: ['http://127.0.0.1:3456'] }

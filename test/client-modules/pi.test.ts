@@ -84,6 +84,32 @@ describe('reading as pi reads', () => {
   })
 
   test.each([
+    ['models, and no address', { models: [{ id: 'a', api: 'openai-completions' }] }],
+    ['models, and no protocol', { baseUrl: 'https://a.example', models: [{ id: 'a' }] }],
+    ['a name alone', { name: 'x' }],
+  ])('another provider with %s: what is read is told with what older ones refuse', (_, other) => {
+    const disk = { ...piHome(), [models]: json({ providers: { gateway: provider, other } }) }
+    const broken = expect.stringContaining('models.json: the provider other ')
+    expect(readBack(disk)).toMatchObject({ ...good, broken })
+    expect(readBack({ [models]: json({ providers: { other } }) })).toEqual({ broken })
+    const { obstacles } = planOn(pi, disk)
+    expect(obstacles.map(({ code }) => code)).toEqual(['pi-provider-incomplete'])
+  })
+
+  test.each([
+    ['one that pi ships', { openai: { models: [{ id: 'a' }] } }],
+    ['a key alone', { other: { apiKey: 'sk-b' } }],
+    ['headers alone', { other: { headers: { a: 'b' } } }],
+    [
+      'all of it in the model',
+      { other: { models: [{ ...provider, id: 'a', models: undefined }] } },
+    ],
+  ])('another provider may be incomplete: %s', (_, others) => {
+    const disk = { ...piHome(), [models]: json({ providers: { gateway: provider, ...others } }) }
+    expect(readBack(disk)).not.toHaveProperty('broken')
+  })
+
+  test.each([
     ['a comment', `// mine\n${json(chosen)}`],
     ['a trailing comma', '{ "theme": "dark", }'],
     ['a list', '[]'],

@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
-import { installPackages, modulesOf } from '../../scripts/install.js'
+import { modulesOf } from '../../scripts/install.js'
 import { startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
@@ -15,7 +15,6 @@ const key = 'sk-real-copilot-4f7a1c9e2b8d6035'
 test('copilot: by `run` it asks the gateway, whatever token its terminal had for another', {
   timeout: 120_000,
 }, async () => {
-  installPackages('copilot')
   const gateway = await startGateway({ key })
   const home = aHome({
     'bin/copilot': `#!/bin/sh\nexec '${modulesOf('copilot')}/copilot/copilot' "$@" </dev/null\n`,

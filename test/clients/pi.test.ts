@@ -50,6 +50,12 @@ describe.each(['pi 0.73.1', 'pi'])('%s', (runner) => {
     expect(block).toContain('No API key found')
   })
 
+  test.concurrent('goes on without a provider that has no address, the older without all', async () => {
+    const left = '"left":{"models":[{"id":"gpt-5.4"}]}'
+    const said = await says(aPair((text) => text.replace('"gateway"', `${left},"gateway"`)))
+    expect(said).toContain(runner === 'pi' ? 'pong' : 'No API key found')
+  })
+
   test.concurrent('takes the login of auth.json before the key in models.json', async () => {
     const home = aPair()
     home.put('.pi/agent/auth.json', '{"gateway":{"type":"api_key","key":"sk-old"}}')

@@ -21,7 +21,7 @@ const newest = (await loadClients()).map(({ id, binary }) => ({
   version: undefined,
 }))
 
-test.each([
+test.concurrent.each([
   ...newest,
   // It knows no --bare.
   { command: 'claude', program: 'claude', version: '2.1.54' },

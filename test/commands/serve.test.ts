@@ -4,30 +4,24 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Session } from '../../src/commands/screen/session.ts'
-import {
-  logLine,
-  runLocalGateway,
-  type ServeOptions,
-} from '../../src/commands/serve/local-gateway.ts'
+import type { ServeFlags } from '../../src/commands/serve/flags.ts'
+import { logLine, runLocalGateway } from '../../src/commands/serve/local-gateway.ts'
 import { UserError } from '../../src/errors.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
 import type { Platform } from '../../src/platform/platform.ts'
 import { captured } from '../support/captured.ts'
 
-const plain: ServeOptions = {
-  port: 0,
-  host: '127.0.0.1',
-  faults: [],
-  log: false,
-  allowHttp: false,
-  isJson: true,
-  command: [],
+interface Asked extends Partial<ServeFlags> {
+  /** Of the command; absent: there is none. */
+  readonly words?: readonly string[]
+  readonly isJson?: boolean
 }
 
 const real = nodePlatform()
 
 /** The command, running; what it prints is collected. */
-function start(options: Partial<ServeOptions> = {}, env: Record<string, string> = {}) {
+function start(asked: Asked = {}, env: Record<string, string> = {}) {
+  const { words = [], isJson = true, ...flags } = asked
   const controller = new AbortController()
   const { output, terminal } = captured(real.terminal)
   const platform: Platform = {
@@ -36,13 +30,14 @@ function start(options: Partial<ServeOptions> = {}, env: Record<string, string> 
     terminal,
     interrupt: controller.signal,
   }
-  const session = new Session(platform, { isJson: true })
-  const status = runLocalGateway(session, { ...plain, ...options })
+  const session = new Session(platform, { isJson })
+  const usual = { port: 0, host: '127.0.0.1', fault: [] }
+  const status = runLocalGateway(session, words, { ...usual, ...flags })
   return { output, status, interrupt: () => controller.abort() }
 }
 
-async function listening(options: Partial<ServeOptions> = {}, env: Record<string, string> = {}) {
-  const running = start(options, env)
+async function listening(asked: Asked = {}, env: Record<string, string> = {}) {
+  const running = start(asked, env)
   await Promise.race([
     expect.poll(() => running.output.out).toContain('\n'),
     running.status.then((status) => expect(status).toBe('still running')),
@@ -98,7 +93,7 @@ test('serve: says to a person where it listens, and a key only if it is new', as
 })
 
 test('serve --log: one line a request on standard error, the key masked', async () => {
-  const { output, status, interrupt } = await listening({ log: true, faults: ['quota,every=2'] })
+  const { output, status, interrupt } = await listening({ log: true, fault: ['quota,every=2'] })
   const { url, key } = JSON.parse(output.out)
   for (const authorization of [`Bearer ${key}`, `Bearer ${key}`, 'Bearer sk-wrong-0123456789'])
     await fetch(`${url}/v1/responses`, {
@@ -176,7 +171,7 @@ describe('serve -- COMMAND', () => {
       KEPT: 'b',
     }
     const command = [process.execPath, '-e', print, path]
-    const { output, status } = start({ command, isJson: false }, env)
+    const { output, status } = start({ words: command, isJson: false }, env)
     expect(await status).toBe(7)
     const seen = JSON.parse(await (await import('node:fs/promises')).readFile(path, 'utf8'))
     const url = seen[2]
@@ -196,7 +191,7 @@ describe('serve -- COMMAND', () => {
       writeFileSync(codex, script, { mode: 0o755 })
       const key = 'sk-mine-0123456789'
       const env = { REPOINT_API_KEY: key, REPOINT_UPSTREAM_KEY: 'sk-real-0123456789' }
-      const { status } = start({ command: [codex, 'exec', 'ping'], faults: ['quota'] }, env)
+      const { status } = start({ words: [codex, 'exec', 'ping'], fault: ['quota'] }, env)
       expect(await status).toBe(9)
       const [keyThere, upstream, ...args] = readFileSync(said, 'utf8').split('\n')
       expect([keyThere, upstream]).toEqual([key, ''])
@@ -213,18 +208,18 @@ describe('serve -- COMMAND', () => {
 
   test('serve -- COMMAND: a command that a signal ends counts as shells count it', async () => {
     const command = [process.execPath, '-e', 'process.kill(process.pid, "SIGKILL")']
-    expect(await start({ command }).status).toBe(128 + 9)
+    expect(await start({ words: command }).status).toBe(128 + 9)
   })
 
   test('serve -- COMMAND: an interrupt reaches the command', async () => {
     const script = `process.on('SIGTERM', () => process.exit(5)); console.error(); setInterval(() => {}, 1000)`
-    const running = start({ command: [process.execPath, '-e', script] })
+    const running = start({ words: [process.execPath, '-e', script] })
     setTimeout(running.interrupt, 600)
     expect(await running.status).toBe(5)
   })
 
   test('serve -- COMMAND: a command that is not there is a usage error', async () => {
-    const problem = start({ command: ['no-such-command-at-all'] }).status
+    const problem = start({ words: ['no-such-command-at-all'] }).status
     await expect(problem).rejects.toMatchObject({ code: 'usage' })
   })
 })
@@ -257,7 +252,7 @@ describe('serve refuses', () => {
     server.close()
   })
 
-  test.each<[string, Partial<ServeOptions>, Record<string, string>, string, string]>([
+  test.each<[string, Asked, Record<string, string>, string, string]>([
     ['two keys', { keyFile: 'x', keyEnv: 'Y' }, {}, 'usage', 'given more than once'],
     ['a variable that is not set', { keyEnv: 'NOT_SET' }, {}, 'key-missing', 'NOT_SET'],
     ['a key with a blank', {}, { REPOINT_API_KEY: 'a b' }, 'key-missing', 'REPOINT_API_KEY'],
@@ -265,7 +260,7 @@ describe('serve refuses', () => {
     ['a short key', {}, { REPOINT_API_KEY: 'sk-1234567' }, 'key-missing', 'REPOINT_API_KEY'],
     ['an empty key', { keyEnv: 'MINE' }, { MINE: ' ' }, 'key-missing', 'MINE'],
     ['a key file that is not there', { keyFile: '/nope' }, {}, 'config-invalid', '/nope'],
-    ['an unknown fault', { faults: ['nope'] }, {}, 'usage', '--fault nope: nope must be one of'],
+    ['an unknown fault', { fault: ['nope'] }, {}, 'usage', '--fault nope: nope must be one of'],
     ['a catalog that is not there', { models: '/nope' }, {}, 'config-invalid', '/nope'],
     [
       'a catalog that is wrong',

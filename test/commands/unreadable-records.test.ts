@@ -44,11 +44,11 @@ function unreadable(isJson: boolean) {
   return { session: new Session(platform, { isJson }), output }
 }
 
-const looking = { fix: false, yes: false, verify: false, timeoutSeconds: 1 }
+const looking = { verify: false, timeout: 1 }
 
 test('status shows what it can, and that the records cannot be read', async () => {
   const { session, output } = unreadable(true)
-  expect(await status(session, { families: [], exitCode: false })).toBe(0)
+  expect(await status(session, [], {})).toBe(0)
   expect(JSON.parse(output.out)).toMatchObject({
     clients: expect.arrayContaining([
       expect.objectContaining({
@@ -68,7 +68,7 @@ test('status shows what it can, and that the records cannot be read', async () =
   })
 
   const people = unreadable(false)
-  await status(people.session, { families: [], exitCode: false })
+  await status(people.session, [], {})
   expect(people.output.out).toContain('Codex: https://gateway.example')
   expect(people.output.out).toContain('auth.json  whether repoint wrote it cannot be told')
   expect(people.output.err).toContain('What repoint has written cannot be told')
@@ -77,7 +77,7 @@ test('status shows what it can, and that the records cannot be read', async () =
 
 test('doctor goes on without the records, and calls it a problem', async () => {
   const { session, output } = unreadable(true)
-  expect(await doctor(session, looking)).toBe(8)
+  expect(await doctor(session, undefined, looking)).toBe(8)
   expect(JSON.parse(output.out).checks).toMatchObject([
     { about: 'machine', id: 'not-permitted', result: 'problem' },
     { about: 'codex', id: 'installed' },
@@ -88,5 +88,5 @@ test('doctor goes on without the records, and calls it a problem', async () => {
 
 test('doctor --fix does nothing that it could not undo', async () => {
   const { session } = unreadable(true)
-  await expect(doctor(session, { ...looking, fix: true })).rejects.toThrow(UserError)
+  await expect(doctor(session, undefined, { ...looking, fix: true })).rejects.toThrow(UserError)
 })

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
-import { type FileEdit, type KeyChange, listHolds, listLacks } from '../../src/edits/plan.ts'
+import {
+  type ConfigValue,
+  type FileEdit,
+  type KeyChange,
+  listHolds,
+  listLacks,
+} from '../../src/edits/plan.ts'
 import { bytesOf } from './helpers.ts'
 
 const options = { showPath: (path: string) => path.replace('/home/ana', '~') }
@@ -53,6 +59,20 @@ describe('describe', () => {
     expect(describeEdit(edit, options).slice(1)).toEqual(['  + on: "x"', '  - off: "x"'])
   })
 
+  test('says where a list is and by what a table in one is known', () => {
+    const model = { element: { id: 'gpt', at: 'here' } }
+    const edit = anEdit('json', null, [
+      listHolds(['only', 'these', 'models'], 'x'),
+      { path: ['models', model, 'url'], value: 'u' },
+      { path: ['others', model], value: { id: 'gpt', at: 'here' } },
+    ])
+    expect(describeEdit(edit, options).slice(1)).toEqual([
+      '  + only.these.models: "x"',
+      '  + models."gpt here".url = "u"',
+      '  + others."gpt here" = {"id":"gpt","at":"here"}',
+    ])
+  })
+
   test('a number is no secret, whatever it is called; a text in its place is', () => {
     const change = { path: ['maxOutputTokens'], value: 4096 }
     expect(describeEdit(anEdit('json', '{}', [change]), options)[1]).toBe(
@@ -66,14 +86,16 @@ describe('describe', () => {
     const changes = [
       { path: ['auth', 'selectedType'], value: 'openai' },
       { path: ['auth', 'other'], value: 'sk-secret-1111' },
+      { path: ['auth', 'typed'], value: 'sk-secret-2222' },
     ]
     expect(describeEdit(anEdit('json', null, changes), options).slice(1)).toEqual([
       '  + auth.selectedType = "openai"',
       '  + auth.other = ....1111',
+      '  + auth.typed = ....2222',
     ])
   })
 
-  test('says created and unchanged', () => {
+  test('says created, removed and unchanged', () => {
     const changes = [{ path: ['a'], value: 1n }]
     expect(describeEdit(anEdit('json', null, changes), options)).toEqual([
       '~/file.json (will be created)',
@@ -81,6 +103,13 @@ describe('describe', () => {
     ])
     const same = anEdit('json', '{"a":1}', changes)
     expect(describeEdit(same, options)).toEqual(['~/file.json (unchanged)'])
+    expect(describeEdit({ ...same, before: null, after: null }, options)).toEqual([
+      '~/file.json (unchanged)',
+    ])
+    expect(describeEdit({ ...same, changes: [], after: null }, options)).toEqual([
+      '~/file.json (will be removed)',
+      '  - a',
+    ])
   })
 
   test('masks a secret and the one that it replaces; a short one wholly, an empty one not', () => {
@@ -92,6 +121,47 @@ describe('describe', () => {
     expect(edit('elevenchars', '')).toBe('  ~ env.KEY: .... -> ""')
     const changes = [{ ...change, value: { type: 'api', key: 'sk-in-a-table-9999' } }]
     expect(describeEdit(anEdit('json', null, changes), options)[1]).toBe('  + env.KEY = ....')
+  })
+
+  test('masks what is called like a secret inside a value, and tells the rest', () => {
+    const value = {
+      options: { apiKey: 'sk-secret-3333', baseURL: 'u', hasToken: true },
+      models: [{ token: 'sk-secret-4444' }, null],
+      size: 2n ** 60n,
+    }
+    const changes = [{ path: ['provider', 'gw'], value }]
+    expect(describeEdit(anEdit('json', null, changes), options)[1]).toBe(
+      '  + provider.gw = {"options":{"apiKey":"....3333","baseURL":"u","hasToken":true},"models":[{"token":"....4444"},null],"size":"1152921504606846976"}',
+    )
+  })
+
+  test('tells five entries of one table or more in one line', () => {
+    const names = ['a', 'b', 'c', 'd', 'e']
+    const all = (table: string, value: ConfigValue | undefined, some = names) =>
+      some.map((name) => ({ path: ['t', table, name], value }))
+    const old = Object.fromEntries(names.map((name) => [name, 1]))
+    const edit = anEdit('json', JSON.stringify({ t: { old, few: old } }), [
+      ...all('new', {}),
+      ...all('old', undefined),
+      ...all('few', undefined, names.slice(1)),
+      ...all('full', 1),
+    ])
+    expect(describeEdit(edit, options).slice(1)).toEqual([
+      '  + t.new: 5 entries: a, b, c, d, e',
+      '  - t.old: 5 entries: a, b, c, d, e',
+      ...names.slice(1).map((name) => `  - t.few.${name}`),
+      ...names.map((name) => `  + t.full.${name} = 1`),
+    ])
+  })
+
+  test('tells which mode a file is to have, be it with the same contents', () => {
+    const changes = [{ path: ['a'], value: 1 }]
+    const edit = (before: string) => ({ ...anEdit('json', before, changes), mode: 0o600 })
+    expect(describeEdit(edit('{"a":1}'), options)).toEqual([
+      '~/file.json (will be updated)',
+      '  ~ mode: 0600',
+    ])
+    expect(describeEdit(edit('{}'), options).slice(1)).toEqual(['  + a = 1', '  ~ mode: 0600'])
   })
 
   test('a number of tokens is no secret', () => {
@@ -116,20 +186,29 @@ describe('describe', () => {
   })
 
   test('names the keys that go when a file is replaced whole', () => {
-    const before = '{"tokens":{"access_token":"t"},"auth_mode":"chatgpt","OPENAI_API_KEY":null}'
-    const changes = [{ path: ['OPENAI_API_KEY'], value: 'sk-0123456789', isSecret: true }]
-    const edit = anEdit('json', before, changes, '{"OPENAI_API_KEY":"sk-0123456789"}')
-    expect(describeEdit(edit, options)).toEqual([
+    const before =
+      '{"tokens":{"access_token":"t"},"auth_mode":"chatgpt","OPENAI_API_KEY":null,"same":1}'
+    const changes = [
+      { path: ['OPENAI_API_KEY'], value: 'sk-0123456789', isSecret: true },
+      { path: ['auth_mode'], value: undefined },
+      { path: ['new'], value: 1 },
+    ]
+    const after = '{"OPENAI_API_KEY":"sk-0123456789","same":1,"new":1,"back":1}'
+    expect(describeEdit(anEdit('json', before, changes, after), options)).toEqual([
       '~/file.json (will be updated)',
       '  + OPENAI_API_KEY = ....6789',
-      '  - tokens',
       '  - auth_mode',
+      '  + new = 1',
+      '  - tokens',
+      '  + back (as before)',
     ])
   })
 
   test('describes the edit of a file that cannot be parsed', () => {
     const edit = anEdit('json', '{ broken', [{ path: ['a'], value: 1 }], '{"a":1}')
     expect(describeEdit(edit, options)).toEqual(['~/file.json (will be updated)', '  + a = 1'])
+    const same = { ...edit, after: bytesOf('{ broken') }
+    expect(describeEdit(same, options)).toEqual(['~/file.json (unchanged)'])
   })
 
   test('lets no escape character through, from values, keys or paths', () => {

@@ -33,6 +33,23 @@ describe('json edit', () => {
     )
   })
 
+  test.each([
+    ['null', set('a', null), '{"a":null}'],
+    ['a list that goes on', set('a', [1, 2, 3]), '{"a":[1,2,3]}'],
+    ['a list that ends sooner', set('a', [1]), '{"a":[1]}'],
+  ])('sets %s', (_, change, result) => {
+    expect(edit('{"a":[1,2]}', change)).toBe(result)
+  })
+
+  test('leaves a value as it is spelled that is as asked', () => {
+    expect(edit('{"a":"\\u0078"}', set('a', 'x'), set('b', 2))).toBe('{"a":"\\u0078","b":2}')
+  })
+
+  test('has nothing to remove below what is no table, and leaves that alone', () => {
+    const gone = { path: ['a', 'b'], value: undefined }
+    expect(edit('{"a":1}', gone, set('c', 2))).toBe('{"a":1,"c":2}')
+  })
+
   test('leaves the bytes alone when everything is as asked', () => {
     const bytes = bytesOf('\ufeff{"a":1,/* c */}')
     expect(json.edit(bytes, [set('a', 1), { path: ['b'], value: undefined }], 'x')).toBe(bytes)

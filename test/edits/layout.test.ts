@@ -13,6 +13,7 @@ const json: readonly Row[] = [
   ['  {}', 'a', '  {\n    "a": 1,\n    "z": [\n      true\n    ]\n  }'],
   ['{\n\t// later\n}\n', 'a', '{\n\t// later\n  "a": 1,\n  "z": [\n    true\n  ]\n}\n'],
   ['{ /* later */ }', 'a', '{ /* later */\n  "a": 1,\n  "z": [\n    true\n  ]\n }'],
+  ['{  /* later */ }', 'a', '{  /* later */\n  "a": 1,\n  "z": [\n    true\n  ]\n }'],
   ['{ // later\n}', 'a', '{ // later\n  "a": 1,\n  "z": [\n    true\n  ]\n}'],
   ['{\n  // later\n\n  }', 'a', '{\n  // later\n\n  "a": 1,\n  "z": [\n    true\n  ]\n  }'],
   ['', 'a', '{\n  "a": 1,\n  "z": [\n    true\n  ]\n}\n'],
@@ -28,6 +29,8 @@ const json: readonly Row[] = [
   ['{\n\t"t": {\n\t}\n}', 't.a', '{\n\t"t": {\n\t\t"a": 1,\n\t\t"z": [\n\t\t\ttrue\n\t\t]\n\t}\n}'],
   ['{ "t" : { } }', 't.a', '{ "t" : { "a" : 1, "z" : [true] } }'],
   ['{"t":{/* x */}}', 't.a', '{"t":{/* x */ "a":1,"z":[true]}}'],
+  ['{"t":{ }}', 't.a', '{"t":{ "a":1,"z":[true] }}'],
+  ['{"t": {  /* x */ }}', 't.a', '{"t": {  /* x */ "a": 1, "z": [true] }}'],
   ['{"t": {/* x */}}', 't.a', '{"t": {/* x */ "a": 1, "z": [true]}}'],
   ['{"b":1}', 'a', '{"b":1,"a":1,"z":[true]}'],
   ['{"b": 1}', 'a', '{"b": 1, "a": 1, "z": [true]}'],
@@ -37,6 +40,7 @@ const json: readonly Row[] = [
   ['{\r\n  "b": 1\r\n}', 'a', '{\r\n  "b": 1,\r\n  "a": 1,\r\n  "z": [\r\n    true\r\n  ]\r\n}'],
   ['{\n    "b": 1,\n}', 'a', '{\n    "b": 1,\n    "a": 1,\n    "z": [\n        true\n    ],\n}'],
   ['{ "b": 1, }', 'a', '{ "b": 1, "a": 1, "z": [true], }'],
+  ['{ "b": 1,\n}', 'a', '{ "b": 1, "a": 1, "z": [true],\n}'],
   ['{ "b": 1, // c\n}', 'a', '{ "b": 1, // c\n  "a": 1,\n  "z": [true],\n}'],
   ['{ "b": 1 // c\n}', 'a', '{ "b": 1, // c\n  "a": 1,\n  "z": [true]\n}'],
   ['{ "b": 1 /* c */ }', 'a', '{ "b": 1, /* c */ "a": 1, "z": [true] }'],
@@ -66,10 +70,13 @@ const json: readonly Row[] = [
 
 const toml: readonly Row[] = [
   ['', 'a', 'a = 1\nz = "v"\n'],
+  ['', 't.a', '[t]\na = 1\nz = "v"\n'],
+  ['\n', 't.a', '\n[t]\na = 1\nz = "v"\n'],
   ['# top', 'a', '# top\na = 1\nz = "v"'],
   ['b = 1', 'a', 'b = 1\na = 1\nz = "v"'],
   ['b = 1\r\n', 'a', 'b = 1\r\na = 1\r\nz = "v"\r\n'],
   ['  b = 1\n', 'a', '  b = 1\n  a = 1\n  z = "v"\n'],
+  ['b = 1\r\n[t]\n', 'a', 'b = 1\r\na = 1\r\nz = "v"\r\n[t]\n'],
   ['b = 1 # why\n\n[t]\n', 'a', 'b = 1 # why\na = 1\nz = "v"\n\n[t]\n'],
   ['[t]\nx = 1\n', 'a', 'a = 1\nz = "v"\n\n[t]\nx = 1\n'],
   [
@@ -78,6 +85,7 @@ const toml: readonly Row[] = [
     '# top\n\na = 1\nz = "v"\n\n# of t\n# too\n[t]\nx = 1\n',
   ],
   ['# of t\n[t]\n', 'a', 'a = 1\nz = "v"\n\n# of t\n[t]\n'],
+  ['  # of t\n  [t]\n', 'a', 'a = 1\nz = "v"\n\n  # of t\n  [t]\n'],
   ['\r\n[t]\r\n', 'a', '\r\na = 1\r\nz = "v"\r\n\r\n[t]\r\n'],
   ['[t]', 't.a', '[t]\na = 1\nz = "v"'],
   ['[t] # why\n[u]\n', 't.a', '[t] # why\na = 1\nz = "v"\n[u]\n'],
@@ -108,6 +116,14 @@ describe('what is new is laid out as its neighbours are', () => {
     ]
     return show(formatOf(format).edit(bytesOf(before), changes, 'FILE'))
   }
+
+  test.each([
+    ['json', '{"t":{},"u":{}}', '{"t":{"a":1},"u":{"a":1}}'],
+    ['toml', 't.x = 1\nb = 2\nu.x = 1\n', 't.x = 1\nt.a = 1\nb = 2\nu.x = 1\nu.a = 1\n'],
+  ] as const)('%s %j: each key beside its own neighbours', (format, before, after) => {
+    const changes = ['t', 'u'].map((table) => ({ path: [table, 'a'], value: 1 }))
+    expect(show(formatOf(format).edit(bytesOf(before), changes, 'FILE'))).toBe(after)
+  })
 
   test.each(json)('json %j, %s', (...row) => {
     expect(edited('json', row, [true])).toBe(row[2])

@@ -19,6 +19,12 @@ const added: readonly Row[] = [
   ['no blanks', 'json', '{"enabled":["a","b"]}', '{"enabled":["a","b","x"]}'],
   ['empty', 'json', '{ "enabled": [] }', '{ "enabled": ["x"] }'],
   [
+    'empty, in a table of several lines',
+    'json',
+    lines('{', '  "enabled": []', '}'),
+    lines('{', '  "enabled": ["x"]', '}'),
+  ],
+  [
     'a line each, with comments',
     'json',
     lines('{', '  "enabled": [', '    // work', '    "a", // by us', '    "b" // mine', '  ]', '}'),
@@ -186,6 +192,13 @@ describe('an undo of an element', () => {
     expect(undone).toEqual({ text: '{"enabled":["x", "a","theirs"]}', kept: [] })
   })
 
+  test('puts back what we took out of a list below a table', () => {
+    const before = '{ "t": { "enabled": ["x", "a"] } }'
+    const anew = '{"t":{"enabled":["a","theirs"]}}'
+    const undone = undo('json', before, listLacks(['t', ...list], 'x'), () => anew)
+    expect(undone).toEqual({ text: '{"t":{"enabled":["x", "a","theirs"]}}', kept: [] })
+  })
+
   test('has nothing to do where somebody has done it, and opens no list for that', () => {
     const change = listHolds(list, 'x')
     expect(undo('json', '{ "enabled": ["a"] }', change, () => '{"enabled":["a"]}').text).toBe(
@@ -245,6 +258,12 @@ test('several elements of one list, and of one that is not there, come and go to
   expect(show(json.undo(versions, paths, 'FILE').bytes)).toBe(`\n${before}`)
 })
 
+test('one comes first and another last in the same list', () => {
+  const first = { path: [...list, { element: 'x', isFirst: true as const }], value: 'x' }
+  const written = json.edit(bytesOf('{"enabled":["a"]}'), [first, listHolds(list, 'y')], 'FILE')
+  expect(show(written)).toBe('{"enabled":["x","a","y"]}')
+})
+
 test('what is no list of texts is not taken for one', () => {
   const refused = (format: 'json' | 'toml', text: string) => {
     const error = caught(() => formats[format].edit(bytesOf(text), [listHolds(list, 'x')], 'FILE'))
@@ -255,6 +274,10 @@ test('what is no list of texts is not taken for one', () => {
   )
   expect(refused('toml', '[[enabled]]\na = 1\n')).toBe(
     'config-conflict: Cannot edit FILE: enabled is a list, not a single value (line 1, column 1)\nAdd by hand:\nenabled = ["x"]',
+  )
+  const asked = { path: list, value: 'x' }
+  expect(caught(() => toml.edit(bytesOf('[[enabled]]\n'), [asked], 'FILE')).message).toBe(
+    'Cannot edit FILE: enabled is a list, not a single value (line 1, column 1)',
   )
   expect(refused('toml', 'enabled = true\n')).toContain('enabled is a single value, not a list')
 })

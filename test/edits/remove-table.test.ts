@@ -22,6 +22,11 @@ test.each([
     'model_providers = { openai = { a = 1 }, x = 2 }\n',
     'model_providers = { x = 2 }\n',
   ],
+  [
+    'dotted keys in an inline parent',
+    'model_providers = { openai.h = { a = 1 }, x = 2 }\n',
+    'model_providers = { x = 2 }\n',
+  ],
 ])('a table goes as a whole, and comes back: %s', (_, source, left) => {
   const before = new TextEncoder().encode(source)
   const after = toml.edit(before, [{ path: table, value: undefined }], 'config.toml')
@@ -36,6 +41,9 @@ test.each([
 test('a list of tables is not taken for a table', () => {
   const list = new TextEncoder().encode('[[model_providers.openai]]\na = 1\n')
   expect(() => toml.edit(list, [{ path: table, value: undefined }], 'config.toml')).toThrow(
-    expect.objectContaining({ code: 'config-conflict' }),
+    expect.objectContaining({
+      code: 'config-conflict',
+      hint: 'Remove by hand: model_providers.openai',
+    }),
   )
 })

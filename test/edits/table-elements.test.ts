@@ -9,7 +9,7 @@ const toml = formatOf('toml')
 const formats = { json, toml }
 const ours = { element: { id: 'ours' } }
 const setUrl = { path: ['models', ours, 'url'], value: 'new' }
-const setKey = { path: ['models', ours, 'key'], value: 'k', isSecret: true }
+const setKey = { path: ['models', { element: { id: 'ours' } }, 'key'], value: 'k', isSecret: true }
 const changes: readonly KeyChange[] = [setUrl, setKey]
 const paths = changes.map(({ path }) => path)
 
@@ -149,6 +149,11 @@ describe('a table in a list', () => {
     expect(error.hint).toBe(
       'Add by hand:\nmodels = [{ id = "ours", url = "new", key = "<your key>" }]',
     )
+
+    const below = [{ path: ['t', 'models', ours, 'url'], value: 'new' }]
+    expect(caught(() => toml.edit(bytesOf('[[t.models]]\n'), below, 'FILE')).message).toBe(
+      'Cannot edit FILE: t.models is a list, not a single value (line 1, column 1)',
+    )
   })
 })
 
@@ -236,6 +241,35 @@ describe('an undo of a table in a list', () => {
       { numRuns: 60 },
     )
   })
+})
+
+test('a table comes into a list below another table in one piece', () => {
+  const path = ['t', 'models', ours]
+  const members = ['url', 'key'].map((name) => ({ path: [...path, name], value: name }))
+  expect(show(json.edit(bytesOf('{"t":{"models":[]}}'), members, 'FILE'))).toBe(
+    '{"t":{"models":[{"id":"ours","url":"url","key":"key"}]}}',
+  )
+})
+
+test('a table comes before another that is replaced', () => {
+  const top = { element: { id: 'top' }, isFirst: true as const }
+  const changes = [
+    { path: ['models', ours], value: { id: 'ours', x: 1 } },
+    { path: ['models', top], value: { id: 'top' } },
+  ]
+  expect(show(json.edit(bytesOf('{"models":[{"id":"ours"}]}'), changes, 'FILE'))).toBe(
+    '{"models":[{"id":"top"},{"id":"ours","x":1}]}',
+  )
+})
+
+test('a table that is known by two members is none that has but one of them', () => {
+  const before = '{"models":[{"id":"ours","at":"theirs"}]}'
+  const path = ['models', { element: { id: 'ours', at: 'here' } }, 'url']
+  const written = json.edit(bytesOf(before), [{ path, value: 'u' }], 'FILE')
+  expect(JSON.parse(show(written)!).models).toEqual([
+    { id: 'ours', at: 'theirs' },
+    { id: 'ours', at: 'here', url: 'u' },
+  ])
 })
 
 test('reading: a table of a list and what is in it', () => {

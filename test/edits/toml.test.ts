@@ -12,6 +12,7 @@ const set = (path: string, value: ConfigValue) => ({ path: path.split('.'), valu
 describe('toml edit', () => {
   test('starts a file that is not there', () => {
     expect(edit(null, set('model', 'x'), set('a.b', 1))).toBe('model = "x"\n\n[a]\nb = 1\n')
+    expect(edit(null)).toBe('')
   })
 
   test.each([
@@ -32,9 +33,13 @@ describe('toml edit', () => {
     expect(Object.keys(toml.read(written, 'x').root)).toEqual(['t'])
   })
 
-  test('refuses half a character, which no file can hold', () => {
-    const error = caught(() => edit('', set('model', 'a\ud800')))
+  test.each([
+    ['half a character', 'a\ud800'],
+    ['null', null],
+  ])('refuses %s, which no file can hold, and adds no line by hand', (_, value) => {
+    const error = caught(() => edit('', set('model', value)))
     expect(error.code).toBe('config-conflict')
+    expect(error.hint).toBe('Change the file by hand.')
   })
 
   test('writes integers, floats, lists and tables', () => {
@@ -54,6 +59,12 @@ describe('toml edit', () => {
   test('sets a whole table key by key: what is not in it goes, comments stay', () => {
     const before = '[t]\n# one\na = 1 # first\n# two\nb = 2\n'
     expect(edit(before, set('t', { a: 3, c: 4 }))).toBe('[t]\n# one\na = 3 # first\nc = 4\n# two\n')
+    expect(edit('[t]\n', set('t', { a: 1 }))).toBe('[t]\na = 1\n')
+  })
+
+  test('edits what came with TOML 1.1', () => {
+    const before = 't = { # why\n  a = "\\e",\n}\nb = 1\n'
+    expect(edit(before, set('b', 2))).toBe(before.replace('b = 1', 'b = 2'))
   })
 
   test('leaves the bytes alone when everything is as asked', () => {
@@ -77,8 +88,8 @@ describe('toml edit', () => {
 
   test('names what must be added by hand, and leaves the secret to the user', () => {
     const changes = [
-      set('model', 'm'),
       { ...set('gateway.key', 'sk-secret'), isSecret: true },
+      set('model', 'm'),
       { path: ['old'], value: undefined },
     ]
     const error = caught(() => edit('old = 1\ngateway = "x"\n', ...changes))
@@ -99,8 +110,16 @@ describe('toml edit', () => {
 
 describe('toml read', () => {
   test('gives safe integers as numbers, others as bigint, dates as they are written', () => {
-    const { root } = toml.read(bytesOf('a = 1\nb = 9007199254740993\nc = 2026-01-01\n'), 'x')
-    expect({ ...root }).toEqual({ a: 1, b: 9007199254740993n, c: '2026-01-01' })
+    const { root } = toml.read(
+      bytesOf('a = 1\nb = 9007199254740993\nc = 2026-01-01\nd = [1, 2026-01-01]\n'),
+      'x',
+    )
+    expect({ ...root }).toEqual({
+      a: 1,
+      b: 9007199254740993n,
+      c: '2026-01-01',
+      d: [1, '2026-01-01'],
+    })
   })
 
   test('treats __proto__ as a key', () => {
@@ -127,6 +146,16 @@ describe('toml read', () => {
       'it is not valid UTF-8 (line 1, column 2)',
     ],
     [
+      'bytes that are not UTF-8 behind a byte order mark',
+      new Uint8Array([0xef, 0xbb, 0xbf, 0x61, 0x3d, 0x31, 0x0a, 0x23, 0xc3, 0x28]),
+      'it is not valid UTF-8 (line 2, column 2)',
+    ],
+    [
+      'a character that is cut off and begins as the sign for such',
+      new Uint8Array([0x23, 0xef, 0xbf, 0x41]),
+      'it is not valid UTF-8 (line 1, column 2)',
+    ],
+    [
       'more than 1 MB',
       new Uint8Array(1_000_001).fill(0x0a),
       'it has 1000001 bytes, more than the 1000000 that are edited',
@@ -147,8 +176,47 @@ describe('toml read', () => {
     expect(error.message).toBe(`Cannot read FILE: ${reason}`)
   })
 
+  test.each([
+    ['a = 1\n\n[t.u]\nx = 1\n', 't', 3],
+    ['a = 1\n[[t]]\nx = 1\n', 't', 2],
+    ['a = 1\nt.x = 1\n[t.u]\n', 't', 2],
+    ['a = 1\n[t]\nx.y = 1\nx.z = 2\n', 't.x', 3],
+    ['a = 1\n[t]\n', 't.x', undefined],
+  ])('of %j names the line of %s, or of what of it comes first: %s', (text, path, line) => {
+    expect(toml.read(bytesOf(text), 'x').lineOf(path.split('.'))).toBe(line)
+  })
+
+  test('reads 1 MB', () => {
+    expect(toml.read(new Uint8Array(1_000_000).fill(0x0a), 'x').root).toEqual({})
+  })
+
+  test('reads 2,000 levels below the root and refuses more', () => {
+    const nested = (levels: number) => bytesOf(`${'a.'.repeat(levels)}a = 1`)
+    expect(toml.read(nested(2_000), 'x').get(['b'])).toBeUndefined()
+    expect(caught(() => toml.read(nested(2_001), 'x')).message).toContain('nested more than 2000')
+  })
+
+  test.each([
+    ['a = { b = 1, b = 2 }\n', 'b is set twice (line 1, column 14)'],
+    ['a = 1\n\n a  = [\n]\n', 'a is set twice (line 3, column 2)'],
+    ['[t]\n[ t.u ]\n[ t.u ] # c\n', 't.u is set twice (line 3, column 2)'],
+    ['[t]\n  a\n', 'illegal character in key (line 2, column 4)'],
+  ])('says of %j that %s', (text, reason) => {
+    expect(caught(() => toml.read(bytesOf(text), 'x')).message).toBe(`Cannot read x: ${reason}`)
+  })
+
+  test('refuses to edit what one of its two parsers refuses', () => {
+    const before = bytesOf('a = 1\nb = 2026-02-30\n')
+    const { code, message } = caught(() => toml.edit(before, [set('a', 2)], 'x'))
+    expect({ code, message }).toEqual({
+      code: 'config-invalid',
+      message: 'Cannot read x: Unexpected invalid date (line 2, column 14)',
+    })
+  })
+
   test('refuses a text that is longer than its parser bears', () => {
     const before = bytesOf(`model = "a"\nnote = "${'x'.repeat(900_000)}"\n`)
+    expect(toml.read(before, 'x').lineOf(['model'])).toBeUndefined()
     const { code, message } = caught(() => toml.edit(before, [set('model', 'b')], 'x'))
     expect({ code, message }).toEqual({
       code: 'config-invalid',

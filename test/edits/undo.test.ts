@@ -62,6 +62,18 @@ describe('what we changed comes back as it was, where it stands as we wrote it',
     )
   })
 
+  test('at the head of the file too, below what others have put above it', () => {
+    const text = 'old = 1 # why\nb = 2\n'
+    const onTop = (written: string) => `# top\n${written}`
+    expect(undone('toml', text, [set('old')], onTop).text).toBe(onTop(text))
+  })
+
+  test('beside blanks that are not plain ones', () => {
+    const text = '# a\u00a0b\u2003c\nold = 1\nb = 2\n'
+    const added = (written: string) => `${written}c = 3\n`
+    expect(undone('toml', text, [set('old')], added).text).toBe(added(text))
+  })
+
   test('in the line breaks that an editor has given the file since', () => {
     const text = '// mine\n{\n  "model": "opus", // why\n  "a": 1\n}\n'
     const crlf = (written: string) => written.replaceAll('\n', '\r\n')
@@ -125,6 +137,7 @@ describe('a table', () => {
     expect(undone('toml', 'a = 1\n', changes, 'a=1\n[t]\nx=1\n').text).toBe('a=1\n')
     expect(undone('toml', 'a = 1\n', changes, 'a=1\n\n[t]\nx=1\n').text).toBe('a=1\n')
     expect(undone('toml', 'a = 1\n', changes, '[t]\nx=1\n[u]\na=1\n').text).toBe('[u]\na=1\n')
+    expect(undone('toml', 'a = 1\n', changes, '\n[t]\nx=1\n[u]\n').text).toBe('[u]\n')
   })
 
   test('that we opened stays as far as others use it', () => {

@@ -53,6 +53,42 @@ describe('repoint status', () => {
     expect(new Set(states)).toEqual(new Set(['absent']))
   })
 
+  test('clients that are not here share a line, unless they are named', async () => {
+    const home = aHome({ '.claude/settings.json': '{"model":"opus"}' })
+    await setUp(home, 'codex')
+    const others = familyRows.filter(({ id }) => id !== 'codex').map(({ label }) => label)
+    const said = async (...args: string[]) => (await runInProcess(home, args)).stdout.split('\n')
+
+    const status = await said('status')
+    expect(status.filter((line) => /^\S/.test(line))).toEqual([
+      expect.stringContaining('Codex: '),
+      expect.stringContaining('Claude Code: its own service'),
+      `Not installed, and not set up: ${others.filter((one) => one !== 'Claude Code').join(', ')}`,
+    ])
+    expect(await said('status', 'kilo')).toEqual([
+      'Kilo: its own service',
+      '  ~/.local/share/kilo/auth.json  does not exist',
+      '  ~/.config/kilo/kilo.jsonc  does not exist',
+      '',
+    ])
+
+    const doctor = await said('doctor', '--no-verify')
+    expect(doctor.at(-2)).toBe(`ok       Not installed, and not set up: ${others.join(', ')}`)
+    expect(doctor.join('\n')).not.toContain('kilo:')
+    expect(await said('doctor', 'kilo', '--no-verify')).toEqual([
+      'ok       kilo: Kilo is not installed, and not set up',
+      '',
+    ])
+    const { json } = await runInProcess(home, ['doctor', '--no-verify', '--json'])
+    const { checks } = json as { checks: readonly object[] }
+    expect(checks).toContainEqual({
+      about: 'kilo',
+      id: 'installed',
+      result: 'ok',
+      message: 'Kilo is not installed, and not set up',
+    })
+  })
+
   test('after a setup: as written; after an edit: changed since, with our changed keys', async () => {
     const home = aHome()
     await setUp(home, 'codex')

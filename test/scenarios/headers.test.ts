@@ -173,6 +173,32 @@ describe('a gateway that wants headers', () => {
       expect(Object.keys(kept)).not.toContain(path)
   })
 
+  test('keeps them from every other gateway where theirs is forgotten, and the users own stay', async () => {
+    const own = '{"env":{"ANTHROPIC_CUSTOM_HEADERS":"X-Team: a"}}\n'
+    const home = aHome({ '.claude/settings.json': own })
+    const all = ['codex', 'claude', 'opencode', 'kilo', 'qwen', 'droid', 'pi']
+    const tenant = ['--header', 'x-tenant: $TENANT', '--header', 'x-plan: blue']
+    const given = { ...env, TENANT: 'acme-red-7' }
+    const first = ['--base-url', particular.url, ...asked, ...tenant, '--name', 'a']
+    expect(await repoint(home, ['setup', ...all, ...first, '--yes'], given)).toMatchObject({
+      status: 0,
+    })
+    const left = home.text('.claude/settings.json')
+    expect(left).toContain('acme-red-7')
+    home.put('.claude/settings.json', left.replace('X-Team: a', 'X-Team: a\\nX-Since: b'))
+    await repoint(home, ['forget', 'a', '--yes'])
+
+    const { status } = await repoint(home, ['setup', ...all, '--base-url', plain.url, '--yes'])
+    expect(status).toBe(0)
+    const written = readdirSync(home.path, { recursive: true, encoding: 'utf8' })
+      .filter((name) => !name.includes('state/repoint') && statSync(home.at(name)).isFile())
+      .filter((name) => /acme-red-7|x-plan|x-portkey/.test(home.text(name)))
+    expect(written).toEqual([])
+    expect(JSON.parse(home.text('.claude/settings.json')).env.ANTHROPIC_CUSTOM_HEADERS).toBe(
+      'X-Team: a\nX-Since: b',
+    )
+  })
+
   test('loses one that is taken out', async () => {
     const home = aHome()
     await repoint(home, ['setup', ...clients, '--base-url', plain.url, '--yes', ...asked])

@@ -79,6 +79,54 @@ describe('what others have changed since', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
+  describe('in a provider that we gave to pi', () => {
+    const models = '.pi/agent/models.json'
+    const theirs = { baseUrl: 'https://mine.example/v1', api: 'openai-completions', apiKey: 'sk-b' }
+    const mine = { providers: { mine: { ...theirs, models: [{ id: 'm' }] } } }
+    const settings = '{"theme":"dark"}\n'
+
+    test.each([
+      ['a value of a model', /"contextWindow": \d+/, '"contextWindow": 5000'],
+      ['its name', /"name": "Gateway"/, '"name": "Work"'],
+      ['a member more', /"name": "Gateway"/, '"note": "hello", $&'],
+    ])(
+      '%s goes with it, and comes back with it: pi could not read the rest',
+      async (_, old, text) => {
+        const home = aHome({
+          [models]: `${JSON.stringify(mine, null, 2)}\n`,
+          '.pi/agent/settings.json': settings,
+        })
+        const before = home.snapshot()
+        const env = { REPOINT_API_KEY: key }
+        await runInProcess(home, ['pi', '--yes', '--base-url', url], { env })
+        replace(home, models, old, text)
+        const changed = home.snapshot()
+
+        const { status, json } = await runInProcess(home, ['rollback', '--json'])
+        expect(status).toBe(0)
+        expect(json).toMatchObject({
+          changed: true,
+          warnings: [{ code: 'changes-go-too', message: expect.stringContaining(models) }],
+        })
+        expect(JSON.parse(home.text(models))).toEqual(mine)
+        expect(home.snapshot()).toEqual(before)
+        await runInProcess(home, ['rollback', '--redo'])
+        expect(home.snapshot()).toEqual(changed)
+      },
+    )
+
+    test('what pi can read without ours stays', async () => {
+      const home = aHome({ [models]: JSON.stringify(mine) })
+      const env = { REPOINT_API_KEY: key }
+      await runInProcess(home, ['pi', '--yes', '--base-url', url], { env })
+      replace(home, models, /"name":\s*"Gateway"/, '"headers": { "x-a": "b" }, $&')
+      const { json } = await runInProcess(home, ['rollback', '--json'])
+      expect(json).toMatchObject({ changed: true, warnings: [] })
+      const left = { ...mine.providers, gateway: { headers: { 'x-a': 'b' } } }
+      expect(JSON.parse(home.text(models)).providers).toEqual(left)
+    })
+  })
+
   test('an undo that holds nothing back has status 0', async () => {
     const home = aHome(pair)
     await setUp(home)

@@ -154,27 +154,53 @@ test('from an address for messages the one for chat is found', async () => {
   expect((await runHere(home, ['status', '--exit-code'])).status).toBe(0)
 })
 
-test('run finds the root of messages where only the one for chat has answered, and keeps it', async () => {
-  const provider = await provide('DeepSeek')
+test.each([
+  ['claude', ['--', 'claude'], '/anthropic"'],
+  ['a shell', [], 'shell: ORIGIN/anthropic '],
+])(
+  'run finds the root of messages where only the one for chat has answered, and keeps it: %s',
+  async (_, command, told) => {
+    const provider = await provide('DeepSeek')
+    const home = aHome()
+    home.put('bin/claude', '#!/bin/sh\necho "$@"\n')
+    chmodSync(home.at('bin/claude'), 0o755)
+    const PATH = `${home.at('bin')}:${process.env['PATH']}`
+    const line = `opencode --name deep --model deepseek-flash --base-url ${provider.origin} --yes`
+    expect(await runHere(home, line.split(' '), env(provider))).toMatchObject({ status: 0 })
+
+    for (const posts of [1, 0]) {
+      provider.clearRequests()
+      const { status, stdout } = await runCli(home, ['run', 'deep', ...command], {
+        env: { PATH, SHELL: '/bin/sh' },
+        stdin: 'echo "shell: $ANTHROPIC_BASE_URL end"\n',
+      })
+      expect({ status, stdout }).toMatchObject({
+        status: 0,
+        stdout: expect.stringContaining(told.replace('ORIGIN', provider.origin)),
+      })
+      const answered = provider
+        .requests()
+        .filter((one) => one.method === 'POST' && one.status === 200)
+      expect(answered).toHaveLength(posts)
+    }
+  },
+)
+
+test('a shell starts also where no root of messages answers, and says for whom', async () => {
+  const provider = await provide('Gemini, OpenAI-compatible')
   const home = aHome()
-  home.put('bin/claude', '#!/bin/sh\necho "$@"\n')
+  home.put('bin/claude', '#!/bin/sh\n')
   chmodSync(home.at('bin/claude'), 0o755)
-  const PATH = `${home.at('bin')}:${process.env['PATH']}`
-  const line = `opencode --name deep --model deepseek-flash --base-url ${provider.origin} --yes`
+  const line = `opencode --name gem --model gemini-3.1-pro-preview --base-url ${provider.origin}/v1beta/openai --yes`
   expect(await runHere(home, line.split(' '), env(provider))).toMatchObject({ status: 0 })
 
-  for (const posts of [1, 0]) {
-    provider.clearRequests()
-    const { status, stdout } = await runCli(home, ['run', 'deep', '--', 'claude'], {
-      env: { PATH },
-    })
-    expect({ status, stdout }).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining(`${provider.origin}/anthropic"`),
-    })
-    const answered = provider
-      .requests()
-      .filter((one) => one.method === 'POST' && one.status === 200)
-    expect(answered).toHaveLength(posts)
-  }
+  const { status, stdout, stderr } = await runCli(home, ['run', 'gem'], {
+    env: { PATH: `${home.at('bin')}:${process.env['PATH']}`, SHELL: '/bin/sh' },
+    stdin: 'echo "shell: $OPENAI_BASE_URL"\n',
+  })
+  expect({ status, stderr }).toMatchObject({
+    status: 0,
+    stderr: expect.stringContaining('note: claude cannot use this gateway: '),
+  })
+  expect(stdout).toContain('/v1beta/openai')
 })

@@ -1,5 +1,13 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, existsSync, readFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
@@ -220,6 +228,51 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
       REPOINT_RUN_KEY: keys.two,
     })
     expect(stderr).toContain('codex obeys its files there; for it: repoint run two -- codex')
+  })
+
+  test('what a killed one has left goes with the next, and nothing else', async () => {
+    const home = await aHomeBetween()
+    const state = home.at('.local/state/repoint')
+    const left = () => readdirSync(state).filter((name) => name.startsWith('.try-'))
+    const script = "require('node:fs').writeFileSync(process.env.HOME + '/up', String(process.pid))"
+    home.put('bin/droid', `#!${process.execPath}\n${script}; setTimeout(() => {}, 9e4)\n`)
+    chmodSync(home.at('bin/droid'), 0o755)
+    const start = () =>
+      spawn(process.execPath, [resolve('bin/repoint.js'), 'run', 'two', 'droid'], {
+        env: { PATH: `${home.at('bin')}:${process.env['PATH']}`, HOME: home.path },
+        stdio: 'ignore',
+      })
+    const isUp = async () => {
+      while (!existsSync(home.at('up'))) await new Promise((settle) => setTimeout(settle, 20))
+      const pid = Number(home.text('up'))
+      rmSync(home.at('up'))
+      onTestFinished(() => void process.kill(pid))
+    }
+
+    const killed = start()
+    await isUp()
+    const dead = left()
+    expect(dead).toHaveLength(1)
+    killed.kill('SIGKILL')
+    await new Promise((ended) => killed.once('close', ended))
+    const [, , mark] = dead[0]!.split('-')
+    const elsewhere = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'].map((one) => `.try-1-${one}-0123456789ab`)
+    for (const name of elsewhere) home.put(`.local/state/repoint/${name}/x`, '')
+    const longAgo = new Date(Date.now() - 25 * 60 * 60_000)
+    utimesSync(`${state}/${elsewhere[1]}`, longAgo, longAgo)
+    home.put('mine/file', 'x')
+    const link = `.try-${killed.pid}-${mark}-0123456789ab`
+    symlinkSync(home.at('mine'), `${state}/${link}`)
+    home.put(`.local/state/repoint/.try-mine/x`, '')
+
+    const living = start()
+    onTestFinished(() => void living.kill('SIGTERM'))
+    await isUp()
+    const [own] = left().filter((name) => name.startsWith(`.try-${living.pid}-`))
+    expect(left().toSorted()).toEqual([own, link, elsewhere[0], '.try-mine'].toSorted())
+    await runCli(home, ['run', 'two', '--', process.execPath, '-e', ''])
+    expect(left()).toContain(own)
+    expect(home.text('mine/file')).toBe('x')
   })
 
   test.each([

@@ -3,10 +3,12 @@ import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { KeyChange } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
+import { sha256Of } from '../../src/transaction/files.ts'
 import { applyRollback, earlierVersions, planRollback } from '../../src/transaction/rollback.ts'
 import {
   aPairPlan,
   authEdit,
+  bytesOf,
   configEdit,
   keysEdit,
   providerEdits,
@@ -110,6 +112,81 @@ describe('a whole file of ours', () => {
     expect([files[0]?.kept, files[0]?.note]).toEqual([[], undefined])
   })
 
+  test('that was led back by hand past a run: what was said of that run is not said in the end', () => {
+    const home = aHome(codexPair)
+    setUp(home, [authEdit(sourceIn(home), 'sk-first')])
+    const first = home.text(auth)
+    setUp(home, [authEdit(sourceIn(home), 'sk-second')])
+    setUp(home, [authEdit(sourceIn(home), 'sk-third')])
+    home.put(auth, first)
+    const { files } = rollBack(home, toOriginal)
+    expect(home.text(auth)).toBe(oldLogin)
+    expect([files[0]?.kept, files[0]?.note]).toEqual([[], undefined])
+  })
+
+  test('that was led back by hand to before us: nothing is said of it, and the address goes', () => {
+    const home = aHome(codexPair)
+    setUp(home, aPairPlan(sourceIn(home)).edits)
+    home.put(auth, oldLogin)
+    const { files } = rollBack(home)
+    expect(files.map(({ kept, note }) => [kept, note])).toEqual([
+      [[], undefined],
+      [[], undefined],
+    ])
+    expect(home.text(config)).toBe(codexPair[config])
+  })
+
+  test('that was deleted since stays deleted, through all runs', () => {
+    const home = aHome(codexPair)
+    setUp(home, [authEdit(sourceIn(home), 'sk-first')])
+    setUp(home, [authEdit(sourceIn(home), 'sk-second')])
+    rmSync(home.at(auth))
+    expect(planRollback(worldIn(home), toOriginal)?.files[0]).toMatchObject({
+      action: 'unchanged',
+      kept: [],
+      note: expect.stringContaining('deleted'),
+    })
+  })
+
+  test('that is broken since is left, through all runs', () => {
+    for (const between of [undefined, 'broken between']) {
+      const home = aHome(codexPair)
+      setUp(home, [authEdit(sourceIn(home), 'sk-first')])
+      if (between) home.put(auth, between)
+      setUp(home, [authEdit(sourceIn(home), 'sk-second')])
+      home.put(auth, 'broken since')
+      expect(planRollback(worldIn(home), toOriginal)?.files[0]?.kept).toEqual([['OPENAI_API_KEY']])
+    }
+  })
+
+  test('that was broken between two runs is not taken for ours', () => {
+    const home = aHome(codexPair)
+    setUp(home, [authEdit(sourceIn(home), 'sk-first')])
+    home.put(auth, 'broken between')
+    setUp(home, [authEdit(sourceIn(home), 'sk-second')])
+    const { files } = rollBack(home, toOriginal)
+    expect([files[0]?.action, files[0]?.kept]).toEqual(['unchanged', [['OPENAI_API_KEY']]])
+  })
+
+  test('that a run removed comes back, also where only the form of a newer one was changed', () => {
+    const home = aHome(codexPair)
+    setUp(home, [{ ...authEdit(sourceIn(home)), after: null }])
+    setUp(home, [authEdit(sourceIn(home), 'sk-second')])
+    home.put(auth, '{ "OPENAI_API_KEY":   "sk-second" }')
+    rollBack(home, toOriginal)
+    expect(home.text(auth)).toBe(oldLogin)
+  })
+
+  test('that a run removed is left to the login that was made in its place since', () => {
+    const home = aHome(codexPair)
+    setUp(home, [{ ...authEdit(sourceIn(home)), after: null }])
+    home.put(auth, newerLogin)
+    setUp(home, [{ ...authEdit(sourceIn(home)), after: null }])
+    const { files } = rollBack(home, toOriginal)
+    expect(home.text(auth)).toBe(newerLogin)
+    expect(files[0]?.kept).toEqual([['OPENAI_API_KEY']])
+  })
+
   test('that was changed since names our keys once, whichever runs wrote them', () => {
     const home = aHome(codexPair)
     setUp(home, [authEdit(sourceIn(home), 'sk-first')])
@@ -165,6 +242,14 @@ describe('a run that changed a mode alone', () => {
       change(home)
       expect(planRollback(worldIn(home))?.plan.edits[0]?.mode).toBeUndefined()
     }
+  })
+
+  test('is not looked for where two runs have led to the same contents', () => {
+    const home = aHome({ [config]: 'model = "a"\n' })
+    setModel(home, 'b')
+    setModel(home, 'a')
+    const { plan, files } = planRollback(worldIn(home), toOriginal)!
+    expect([plan.edits[0]?.mode, files[0]?.action]).toEqual([undefined, 'unchanged'])
   })
 
   test('beside contents that go back names no mode of its own', () => {
@@ -227,6 +312,23 @@ describe('tables of ours that others have put something into', () => {
     expect(home.text(config)).not.toContain('model =')
   })
 
+  test('are told from the tables of the user’s beside them', () => {
+    const home = aHome({ [config]: '[model_providers.mine]\nname = "Mine"\n' })
+    shared(home)
+    expect(rollBack(home, { keepsTablesOf: ['codex'] }).files[0]?.kept).toEqual([
+      [...table, 'name'],
+      [...table, 'requires_openai_auth'],
+    ])
+  })
+
+  test('keep nothing where the file goes with all that is in it', () => {
+    const home = aHome()
+    setUp(home, [configEdit(sourceIn(home))])
+    append(home, config, '\n')
+    rollBack(home, { keepsTablesOf: ['codex'] })
+    expect(home.snapshot()).toEqual({})
+  })
+
   test('keep nothing that a table of the user’s held before us', () => {
     const home = aHome({ [config]: '[model_providers.gateway]\nmine = 1\n' })
     shared(home)
@@ -252,6 +354,29 @@ describe('a file that is gone', () => {
     expect(held?.files.map(({ action }) => action)).toEqual(['unchanged', 'unchanged'])
     rollBack(home, { isAbandoned: () => true })
     expect(home.text(opencodeAuth).includes('sk-canary')).toBe(!goes)
+  })
+
+  test('keeps the key where one of its two addresses was there before', () => {
+    const home = aHome({ ...codexPair, [config]: 'model_provider = "mine"\n' })
+    setUp(home, aPairPlan(sourceIn(home)).edits)
+    rmSync(home.at(config))
+    rollBack(home, { isAbandoned: () => true })
+    expect(home.text(auth)).toContain('sk-canary')
+  })
+
+  test('and held our key lets the address go, unless an older one would come in its place', () => {
+    const older = 'model_provider = "mine"\n'
+    for (const before of [codexPair[config], older]) {
+      const home = aHome({ [auth]: oldLogin, [config]: before })
+      setUp(home, aPairPlan(sourceIn(home)).edits)
+      const ours = home.text(config)
+      rmSync(home.at(auth))
+      const { files } = rollBack(home)
+      expect(home.text(config)).toBe(before === older ? ours : before)
+      expect(files[0]?.note?.includes('an older address would come back')).toBe(
+        before === older ? true : undefined,
+      )
+    }
   })
 
   test('is told by name, and the other keys of its client are not said to be kept', () => {
@@ -282,6 +407,119 @@ describe('a file that cannot be undone key by key', () => {
         cause: expect.any(UserError),
       }),
     )
+  })
+})
+
+describe('a way back over contents that nobody came between', () => {
+  test('needs the oldest copy alone', () => {
+    const home = aHome({ [config]: 'model = "0"\n' })
+    for (const model of ['first', 'second', 'third']) setModel(home, model)
+    const blobs = home.at('.local/state/repoint/blobs')
+    const oldest = sha256Of(bytesOf('model = "0"\n'))
+    for (const name of readdirSync(blobs)) if (name !== oldest) rmSync(`${blobs}/${name}`)
+    rollBack(home, toOriginal)
+    expect(home.text(config)).toBe('model = "0"\n')
+  })
+})
+
+describe('what there is to undo', () => {
+  test('is nothing where all of it was put back by hand, and said where a file is gone', () => {
+    const home = aHome({ ...codexPair, [settings]: '{}\n' })
+    setUp(home, [configEdit(sourceIn(home)), settingsEdit(sourceIn(home))])
+    home.put(config, codexPair[config])
+    home.put(settings, '{}\n')
+    expect(planRollback(worldIn(home))).toBeUndefined()
+    rmSync(home.at(settings))
+    expect(planRollback(worldIn(home))?.files.map(({ note }) => note === undefined)).toEqual([
+      false,
+      true,
+    ])
+  })
+
+  test('is not told past a newer run whose record is damaged', () => {
+    const home = aHome(codexPair)
+    const first = setModel(home, 'first')
+    damageRecord(home, setModel(home, 'second'))
+    expect(() => planRollback(worldIn(home))).toThrow(
+      expect.objectContaining({
+        code: 'record-damaged',
+        hint: expect.stringContaining(`--run ${first.id}`),
+      }),
+    )
+  })
+
+  test('to the original are the files that still stand, after one client was led back', () => {
+    const home = aHome({ ...codexPair, [settings]: '{}\n' })
+    setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
+    rollBack(home, { clients: ['claude'] })
+    rollBack(home, toOriginal)
+    expect(home.text(auth)).toBe(oldLogin)
+  })
+
+  test('by force is all of the original, also where an undo went before', () => {
+    const home = aHome(codexPair)
+    setModel(home, 'first')
+    rollBack(home)
+    home.put(config, 'theirs = 1\n')
+    expect(planRollback(worldIn(home), toOriginal)).toBeUndefined()
+    rollBack(home, { ...toOriginal, force: true })
+    expect(home.text(config)).toBe(codexPair[config])
+  })
+
+  test('by force is no file that an undo has led back, beside one that it left', () => {
+    const home = aHome({ ...codexPair, [settings]: '{}\n' })
+    setUp(home, [settingsEdit(sourceIn(home)), configEdit(sourceIn(home))])
+    home.put(config, home.text(config).replace('"gpt-5.6-sol"', '"theirs"'))
+    home.put(settings, home.text(settings).replace('{', '{"theirs": 1,'))
+    rollBack(home)
+    const left = home.text(settings)
+    rollBack(home, { force: true })
+    expect(home.text(config)).toBe(codexPair[config])
+    expect(home.text(settings)).toBe(left)
+    expect(left).toContain('theirs')
+  })
+
+  test('by force is the older login, where an undo has brought back one made between two runs', () => {
+    const home = aHome(codexPair)
+    setUp(home, aPairPlan(sourceIn(home)).edits)
+    home.put(auth, newerLogin)
+    setUp(home, aPairPlan(sourceIn(home)).edits)
+    rollBack(home, toOriginal)
+    expect(home.text(auth)).toBe(newerLogin)
+    rollBack(home, { force: true })
+    expect(home.text(auth)).toBe(oldLogin)
+  })
+
+  test('by force is nothing more once files that a run made are gone', () => {
+    const home = aHome()
+    setUp(home, aPairPlan(sourceIn(home)).edits)
+    rollBack(home)
+    expect(planRollback(worldIn(home), { force: true })).toBeUndefined()
+  })
+})
+
+describe('a key that was changed between two runs', () => {
+  test('stays where the newer run did not write it', () => {
+    const home = aHome({ [config]: 'model = "0"\n' })
+    setKeys(home, config, [
+      { path: ['model'], value: 'first' },
+      { path: ['review_model'], value: 'a' },
+    ])
+    home.put(config, home.text(config).replace('"a"', '"theirs"'))
+    setModel(home, 'second')
+    const { files } = rollBack(home, toOriginal)
+    expect(home.text(config)).toBe('model = "0"\nreview_model = "theirs"\n')
+    expect(files[0]?.kept).toEqual([['review_model']])
+  })
+
+  test('in a file that was deleted and made again, and then added to: the addition stays', () => {
+    const home = aHome({ [config]: 'model = "0"\n' })
+    setModel(home, 'first')
+    rmSync(home.at(config))
+    setModel(home, 'second')
+    append(home, config, 'theirs = 1\n')
+    rollBack(home, toOriginal)
+    expect(home.text(config)).toBe('theirs = 1\n')
   })
 })
 
@@ -437,6 +675,40 @@ describe('earlier versions of a file', () => {
       `${first}\n[tui]\nx = 1\n`,
       'model = "0"\n\n[tui]\nx = 1\n',
     ])
+  })
+
+  test('hold what was changed between two runs, also where it was deleted', () => {
+    const home = aHome({ [config]: 'model = "0"\n' })
+    setUp(home, [configEdit(sourceIn(home), 'https://first.example/v1')])
+    home.put(config, home.text(config).replace('"gpt-5.6-sol"', '"theirs"'))
+    setUp(home, [configEdit(sourceIn(home), 'https://second.example/v1')])
+    expect(textsOf(home, config)).toEqual([
+      expect.stringContaining('first.example'),
+      'model = "theirs"\n',
+    ])
+
+    const deleted = aHome({ [config]: 'model = "0"\n' })
+    setUp(deleted, [configEdit(sourceIn(deleted))])
+    rmSync(deleted.at(config))
+    setUp(deleted, [configEdit(sourceIn(deleted))])
+    expect(textsOf(deleted, config)).toEqual([null, null])
+  })
+
+  test('hold a login that was made where runs are not recorded any more', () => {
+    const home = aHome(codexPair)
+    setUp(home, [authEdit(sourceIn(home), 'sk-first')])
+    const gone = setUp(home, [authEdit(sourceIn(home), 'sk-second')])
+    home.put(auth, newerLogin)
+    setUp(home, [authEdit(sourceIn(home), 'sk-third')])
+    forgetRecord(home, gone)
+    expect(textsOf(home, auth)).toEqual([newerLogin, newerLogin])
+  })
+
+  test('of a file beside one that points at a gateway are not told', () => {
+    const home = aHome(codexPair)
+    setUp(home, [...aPairPlan(sourceIn(home)).edits])
+    setModel(home, 'ours', 'other.toml')
+    expect(textsOf(home, 'other.toml')).toEqual([])
   })
 
   test('of a file that a run made end with none', () => {

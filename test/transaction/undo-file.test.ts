@@ -95,6 +95,27 @@ describe('address and key of one client go back together', () => {
     expect(home.text('.codex/config.toml')).toBe(config)
   })
 
+  test('codex: a login that names our key as null is a login', () => {
+    const home = aHome(codexPair)
+    setUpCodex(home)
+    const login = '{"OPENAI_API_KEY": null, "tokens": {"access_token": "newer-login"}}\n'
+    home.put('.codex/auth.json', login)
+    rollBack(home)
+    expect(home.text('.codex/auth.json')).toBe(login)
+    expect(home.text('.codex/config.toml')).toBe(config)
+  })
+
+  test('codex: beside a login, what still points at the gateway is named to be taken out', () => {
+    const home = aHome(codexPair)
+    setUpCodex(home)
+    home.put('.codex/auth.json', newerLogin)
+    replace(home, '.codex/config.toml', 'gateway.example', 'theirs.example')
+    replace(home, '.codex/config.toml', 'model_provider = "gateway"\n', '')
+    expect(rollBack(home).files[0]?.note).toContain(
+      'points at the gateway: model_providers.gateway.base_url in ~/.codex/config.toml.',
+    )
+  })
+
   test('codex: another key in the place of ours keeps the address', () => {
     const home = aHome(codexPair)
     setUpCodex(home)
@@ -143,7 +164,8 @@ describe('address and key of one client go back together', () => {
     replace(home, '.claude/settings.json', 'gateway.example', 'theirs.example')
     home.put('.codex/config.toml', 'broken = ')
     rmSync(home.at('.codex/auth.json'))
-    rollBack(home, { force: true })
+    const { files } = rollBack(home, { force: true })
+    expect(files.map(({ kept }) => kept)).toEqual([[], [], []])
     expect(home.text('.claude/settings.json')).toBe(settings)
     expect(home.text('.codex/config.toml')).toBe(config)
     expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
@@ -215,10 +237,12 @@ describe('a way back through several runs', () => {
     const home = aHome({ '.claude/settings.json': settings })
     const first = setUp(home, [settingsEdit(sourceIn(home), 'https://first.example', 'sk-first')])
     setUp(home, [settingsEdit(sourceIn(home), 'https://second.example', 'sk-second')])
-    replace(home, '.claude/settings.json', 'second.example', 'first.example')
+    const led = replace(home, '.claude/settings.json', 'second.example', 'first.example')
+    expect(planRollback(worldIn(home), { run: first.id })?.files[0]?.kept).toEqual([])
+    home.put('.claude/settings.json', led.replace('"sonnet"', '"haiku"'))
     const { files } = rollBack(home, { run: first.id })
-    expect(files[0]?.kept).toEqual([])
-    expect(home.text('.claude/settings.json')).toBe(settings)
+    expect(files[0]?.kept).toEqual([['model']])
+    expect(home.text('.claude/settings.json')).toBe(settings.replace('opus', 'haiku'))
   })
 
   test('out of order: leaves no half provider table', () => {
@@ -301,11 +325,11 @@ describe('a drift that a second setup has healed', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('a file that was deleted', () => {
+  test.each(Object.keys(codexPair))('a file that was deleted: %s', (name) => {
     const home = aHome(codexPair)
     const before = home.snapshot()
     setUpCodex(home)
-    rmSync(home.at('.codex/config.toml'))
+    rmSync(home.at(name))
     setUpCodex(home)
     toOriginal(home)
     expect(home.snapshot()).toEqual(before)

@@ -5,6 +5,7 @@ import { customHeaders } from './headers.ts'
 import {
   type ClaudeSettings,
   inEnv,
+  isOn,
   names,
   quietButDiscovering,
   readSettings,
@@ -76,7 +77,7 @@ function trafficKeys(now: ClaudeSettings, choice: Choice): readonly Variable[] {
 }
 
 export function isDiscovering({ env }: ClaudeSettings): boolean {
-  return isOn(env[names.discovery]) && env[names.quiet] === undefined
+  return isOn(env[names.discovery]) && !env[names.quiet]
 }
 
 /**
@@ -188,8 +189,4 @@ function rootModel(now: ClaudeSettings, { models, options }: Choice): readonly K
     (options.isConfigured || /\[1m\]$/i.test(model)) &&
     (slotOf(model) === start || withoutWindow(model) === start)
   return [{ path: ['model'], value: isSo ? model : start }]
-}
-
-function isOn(value: string | undefined): boolean {
-  return value !== undefined && value !== '' && value !== '0' && value !== 'false'
 }

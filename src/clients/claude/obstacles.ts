@@ -22,6 +22,7 @@ import {
   hasLogin,
   inEnv,
   isMapping,
+  isOn,
   names,
   quietButDiscovering,
   readRepairedSettings,
@@ -353,7 +354,7 @@ function address(scene: Scene, { settings, place }: View, url: string): readonly
       covers: 'key-missing',
     })
   }
-  if (isSet(settings.env[names.discovery]) && settings.env[names.quiet]) {
+  if (isOn(settings.env[names.discovery]) && settings.env[names.quiet]) {
     found.push({
       code: 'claude-discovery-suppressed',
       message: `${names.quiet} suppresses the discovery of models in versions such as 2.1.197, with any value`,
@@ -439,8 +440,4 @@ function layers(texts: FileTexts): readonly Obstacle[] {
 
 function carriesCredential(headers: string | undefined): boolean {
   return linesOf(headers).some(isCredentialLine)
-}
-
-function isSet(value: string | undefined): boolean {
-  return value !== undefined && value !== '' && value !== '0'
 }

@@ -2,7 +2,7 @@ import type { ConfigValue } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../client.ts'
 import { editKeys } from '../repairs.ts'
-import { fileOf, overlaid } from '../texts.ts'
+import { fileOf, overlaid, rootOf } from '../texts.ts'
 import { ourKeys } from './choice.ts'
 import { customHeaders } from './headers.ts'
 import { asksForKey } from './obstacles.ts'
@@ -72,7 +72,11 @@ function secretVariables(
   choice: Choice,
 ): Readonly<Record<string, string>> {
   const { headers = [], key, keyHeader } = choice
-  const lines = customHeaders(settings.env[names.headers], choice, false)
+  const url = settings.env[names.baseUrl]
+  const isElsewhere = url !== undefined && rootOf(url) !== choice.root
+  // Whose a line is that stands there for another address is not known here.
+  const standing = isElsewhere ? undefined : settings.env[names.headers]
+  const lines = customHeaders(standing, choice, false)
   const wanted = {
     ...(headers.length > 0 && lines !== undefined ? { [names.headers]: lines } : {}),
     ...(keyHeader === undefined ? {} : { [names.apiKey]: key }),

@@ -52,6 +52,14 @@ export function slotLabelVariable(slot: Slot): string {
 
 export const slotVariables: readonly string[] = slots.map(slotVariable)
 
+/**
+ * Whether a switch is on: with one of four words alone, in whatever letters and blanks around it.
+ * Discovery was run with each of them on 2.1.197, 2.1.238 and 2.1.330, 2026-11-22.
+ */
+export function isOn(value: string | undefined): boolean {
+  return ['1', 'true', 'yes', 'on'].includes(value?.trim().toLowerCase() ?? '')
+}
+
 type SlotModels = Readonly<Partial<Record<Slot, string>>>
 
 /** The slots that are filled. */

@@ -125,6 +125,34 @@ function problemOfProvider(at: string, provider: Table): string | undefined {
   return undefined
 }
 
+/**
+ * What a provider lacks, so that pi refuses it, in words: 0.73.1 goes on without any of models.json
+ * then, 0.87.1 without this one (run with both, 2026-11-22). What only one of them refuses is left out.
+ *
+ * @param besides the provider that is about to be written
+ */
+export function incompleteProvider({ root }: PiFile, besides?: string): string | undefined {
+  const [found] = Object.entries(tableIn(root, ['providers'])).flatMap(([id, provider]) => {
+    const lack = id === besides || reservedIds.includes(id) ? undefined : lackOf(provider)
+    return lack === undefined ? [] : [`the provider ${id} ${lack}`]
+  })
+  return found
+}
+
+function lackOf(provider: ConfigValue): string | undefined {
+  if (!isTable(provider)) return undefined
+  const models = Array.isArray(provider['models']) ? provider['models'].filter(isTable) : []
+  if (models.length === 0)
+    return saying.some((name) => provider[name] !== undefined) ? undefined : 'says nothing'
+  const lacking = ['baseUrl', 'api'].find(
+    (name) => !provider[name] && models.some((model) => !model[name]),
+  )
+  return lacking && `has models and no ${lacking}`
+}
+
+/** What a provider without models may be there for. */
+const saying = ['baseUrl', 'headers', 'compat', 'modelOverrides', 'apiKey', 'oauth', 'authHeader']
+
 /** Where pi wants a text, an empty one is an error too. */
 function isTextOrAbsent(value: ConfigValue | undefined): boolean {
   return value === undefined || (typeof value === 'string' && value !== '')

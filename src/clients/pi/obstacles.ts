@@ -3,7 +3,15 @@ import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
 import { projectCode, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { isExported, proxyObstacles, unsetCommand } from '../shell.ts'
 import { fileOf, layersOf, placeOf, readFile } from '../texts.ts'
-import { loginOf, readAuth, readModels, readPlain, readSettings, startsWith } from './config.ts'
+import {
+  incompleteProvider,
+  loginOf,
+  readAuth,
+  readModels,
+  readPlain,
+  readSettings,
+  startsWith,
+} from './config.ts'
 import {
   formerProviders,
   piName,
@@ -23,6 +31,7 @@ export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
     ...proxyObstacles(piName, choice.root, scene.machine.env),
     ...otherLogin(view),
     ...providerInTheWay(view, choice),
+    ...otherIncomplete(view),
     ...formerProviders(view, choice),
     ...narrowed(view),
     ...ofThisFolder(view),
@@ -88,6 +97,20 @@ function keyIsVariable(scene: Scene, key: string): readonly Obstacle[] {
       message: 'a variable is called as the key is: pi up to 0.76 would send what it holds',
       place: 'environment',
       cure: unsetCommand(scene.machine, 'the variable'),
+      weight: 'may-block',
+    },
+  ]
+}
+
+function otherIncomplete({ models, providerId }: View): readonly Obstacle[] {
+  const lack = incompleteProvider(models, providerId)
+  if (lack === undefined) return []
+  return [
+    {
+      code: 'pi-provider-incomplete',
+      message: `${lack}: older versions of pi go on without any provider, and do not say so`,
+      place: models.path,
+      cure: 'Complete it, or take it out.',
       weight: 'may-block',
     },
   ]

@@ -21,6 +21,7 @@ import { testedVersions } from '../tested.ts'
 import { brokenText, fileOf, numberIn, originOf, rootOf } from '../texts.ts'
 import {
   apiOf,
+  incompleteProvider,
   loginOf,
   modelOf,
   type PiProvider,
@@ -167,7 +168,10 @@ function readBackPi(texts: FileTexts): Settings {
   const [broken] = [models, settings].flatMap(({ path, ignored }) =>
     ignored === undefined ? [] : [brokenText(path, ignored)],
   )
-  if (providerId === undefined || broken !== undefined) return compact({ broken })
+  if (broken !== undefined) return { broken }
+  const lack = incompleteProvider(models)
+  const refused = lack && brokenText(models.path, lack)
+  if (providerId === undefined) return compact({ broken: refused })
 
   const provider = providerOf(models, providerId)
   const entry = modelOf(provider, model) ?? {}
@@ -187,6 +191,7 @@ function readBackPi(texts: FileTexts): Settings {
     model,
     providerId,
     ...readPiKey(texts, providerId),
+    broken: refused,
     contextWindow: numberIn(entry, ['contextWindow']),
     alsoSendsTo: otherAddress(provider, root),
     login:

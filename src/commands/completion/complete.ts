@@ -1,8 +1,7 @@
 import { Command, type CommandUnknownOpts, type Option } from '@commander-js/extra-typings'
-import type { CommandFile } from '../command.ts'
+import { commandOf } from '../command.ts'
 import { rememberedModels } from '../inventory/model-cache.ts'
 import { gatewaysIfReadable } from '../inventory/saved-gateways.ts'
-import type { Session } from '../screen/session.ts'
 
 /** What can stand in the place of a word. */
 export interface Candidate {
@@ -13,29 +12,20 @@ export interface Candidate {
 /** `files`: what the shell itself knows better. */
 export type Completion = readonly Candidate[] | 'files'
 
-interface CompleteRequest {
-  /** The commands and flags that there are. */
-  readonly program: CommandUnknownOpts
-  /** The words before the one that is being typed, without the program's name. */
-  readonly words: readonly string[]
-  readonly typed: string
+function define() {
+  return new Command('complete')
+    .description('what can stand in the place of the word that is being typed')
+    .argument('[words...]', 'those before it')
+    .option('--typed <word>', 'the word', '')
 }
 
-/** What the scripts of `repoint completion` ask, once for each press of the Tab key. */
-export const command: CommandFile<CompleteRequest> = {
-  run: complete,
-  define: (run) =>
-    new Command('complete')
-      .description('what can stand in the place of the word that is being typed')
-      .argument('[words...]', 'those before it')
-      .option('--typed <word>', 'the word', '')
-      .action((words, { typed }, self) => run({ program: self.parent!, words, typed })),
-}
-
-/** Prints a candidate a line, with its description behind a tab; or `:files`. */
-function complete(session: Session, { program, words, typed }: CompleteRequest): number {
+/**
+ * What the scripts of `repoint completion` ask, once for each press of the Tab key. Prints a candidate
+ * a line, with its description behind a tab; or `:files`.
+ */
+export const command = commandOf(define, (session, words, { typed }, self) => {
   const { platform } = session
-  const completion = completionOf(program, words, typed, {
+  const completion = completionOf(self.parent!, words, typed, {
     models: () => rememberedModels(platform),
     gateways: () => gatewaysIfReadable(session).map(({ name }) => name),
     variables: () => Object.keys(platform.machine.env),
@@ -46,7 +36,7 @@ function complete(session: Session, { program, words, typed }: CompleteRequest):
       : completion.map(({ word, description }) => `${word}\t${description}`)
   platform.terminal.out(lines.map((line) => `${line}\n`).join(''))
   return 0
-}
+})
 
 /** Words that are not in the program. */
 interface OtherWords {

@@ -1,34 +1,30 @@
 import { Argument, Command } from '@commander-js/extra-typings'
-import { type CommandFile, examples } from '../command.ts'
-import type { Session } from '../screen/session.ts'
+import { commandOf, examples } from '../command.ts'
 
 type Shell = 'bash' | 'zsh' | 'fish' | 'powershell'
 
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'powershell']
 
-export const command: CommandFile<Shell> = {
-  run: completion,
-  define: (run) =>
-    new Command('completion')
-      .description('print the script that completes repoint in a shell')
-      .addArgument(new Argument('<shell>', 'for this shell').choices(shells))
-      .addHelpText(
-        'after',
-        examples([
-          'source <(repoint completion bash)',
-          'source <(repoint completion zsh)',
-          'repoint completion fish | source',
-          'repoint completion powershell | Out-String | Invoke-Expression',
-        ]),
-      )
-      .action(run),
+function define() {
+  return new Command('completion')
+    .description('print the script that completes repoint in a shell')
+    .addArgument(new Argument('<shell>', 'for this shell').choices(shells))
+    .addHelpText(
+      'after',
+      examples([
+        'source <(repoint completion bash)',
+        'source <(repoint completion zsh)',
+        'repoint completion fish | source',
+        'repoint completion powershell | Out-String | Invoke-Expression',
+      ]),
+    )
 }
 
 /** Prints the script that completes repoint's command line in `shell`. Returns the exit status. */
-function completion({ platform }: Session, shell: Shell): number {
+export const command = commandOf(define, ({ platform }, shell) => {
   platform.terminal.out(scripts[shell])
   return 0
-}
+})
 
 /** Each asks `repoint complete` for the candidates: a word, a tab, its description; or `:files`. */
 const scripts: Readonly<Record<Shell, string>> = {

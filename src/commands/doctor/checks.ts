@@ -1,7 +1,7 @@
 import { type FileText, isCovered, type ModelChoice, protocolOf } from '../../clients/client.ts'
 import { listing } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
-import { type ErrorCode, exitStatus, UserError } from '../../errors.ts'
+import { type ErrorCode, exitStatus, resultOf, UserError } from '../../errors.ts'
 import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
 import { openAhead } from '../../gateway/http/request.ts'
@@ -10,23 +10,16 @@ import { probe } from '../../gateway/probe.ts'
 import { messagesRoots } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
+import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
 import { authorityNotices, type Installed } from '../inventory/client-program.ts'
 import type { ClientState, Place } from '../inventory/client-state.ts'
 import { caFileFor } from '../inventory/saved-gateways.ts'
-import type { Session } from '../screen/session.ts'
+import type { Consent, Session } from '../screen/session.ts'
 import { type Probed, Probes } from '../setup/probes.ts'
 
-export interface DoctorRequest {
-  readonly client?: string | undefined
-  /** Carry out the safe cures as one run. */
-  readonly fix: boolean
-  /** With `fix`: also the cures that take something of the user's out of use. */
-  readonly yes: boolean
-  readonly verify: boolean
-  readonly timeoutSeconds: number
-  readonly caFile?: string | undefined
-}
+/** How gateways are asked. */
+type Asking = Pick<GatewayFlags, 'timeout' | 'caFile'>
 
 /** What was found, of one client unless it says otherwise. */
 export interface Finding {
@@ -38,6 +31,8 @@ export interface Finding {
   readonly cure?: string
   /** The exit status that a problem stands for. */
   readonly code?: ErrorCode
+  /** Of its client neither a program nor a setup is here. */
+  readonly isAbsent?: true
 }
 
 export interface Check extends Finding {
@@ -50,14 +45,22 @@ interface Examined extends ClientState {
   readonly installed: Installed | undefined
 }
 
-/** What can be told of a client without the network. */
-export function checkClient(session: Session, state: Examined, request: DoctorRequest): Finding[] {
+/**
+ * What can be told of a client without the network.
+ *
+ * @param fixing the cures have been carried out, by this consent
+ */
+export function checkClient(
+  session: Session,
+  state: Examined,
+  fixing: Consent | undefined,
+): Finding[] {
   return [
     checkInstalled(state),
-    ...checkBroken(session, state, request),
+    ...checkBroken(state, fixing),
     ...checkLeftRunning(session, state),
     ...secretFiles(session, state).map((file) => checkPrivacy(state, file)),
-    ...checkObstacles(state, request),
+    ...checkObstacles(state, fixing),
   ]
 }
 
@@ -67,7 +70,9 @@ function checkInstalled({ client, settings, installed }: Examined): Finding {
   if (installed === undefined) {
     const isSetUp = settings.root !== undefined
     const isUnknown = settings.broken !== undefined
-    const message = `${label} is not installed${isSetUp || isUnknown ? '' : ', and not set up'}`
+    const message = `${label} is not installed`
+    if (!isSetUp && !isUnknown)
+      return { id, result: 'ok', message: `${message}, and not set up`, isAbsent: true }
     return { id, result: isSetUp ? 'warning' : 'ok', message }
   }
   const { version } = installed
@@ -85,13 +90,12 @@ function checkInstalled({ client, settings, installed }: Examined): Finding {
 }
 
 function checkBroken(
-  session: Session,
   { client, settings, obstacles, files }: ClientState,
-  { fix, yes }: DoctorRequest,
+  fixing: Consent | undefined,
 ): Finding[] {
   const { broken } = settings
   if (broken === undefined || isCovered('broken', obstacles)) return []
-  const isTried = fix && (yes || session.canAsk)
+  const isTried = fixing === 'given' || fixing === 'ask'
   const canRepair = !isTried && obstacles.some(({ repair }) => repair?.toStrictJson)
   const hasCopy = files.some(({ run }) => run !== undefined)
   const others = [
@@ -163,7 +167,7 @@ function checkPrivacy({ client }: ClientState, { text, what, mode, isOpen }: Sec
 
 function checkObstacles(
   { client, settings, obstacles }: ClientState,
-  { fix }: DoctorRequest,
+  fixing: Consent | undefined,
 ): Finding[] {
   return obstacles.map(({ code, message, place, cure, weight, repair, needsConsent }): Finding => {
     const blocks = weight === 'blocks' && settings.root !== undefined
@@ -172,7 +176,7 @@ function checkObstacles(
       id: code,
       result: blocks ? 'problem' : 'warning',
       message: `${message} (${place})`,
-      cure: repair && !fix ? `${cure} Or: repoint doctor ${client.family} ${flag}` : cure,
+      cure: repair && !fixing ? `${cure} Or: repoint doctor ${client.family} ${flag}` : cure,
       ...(blocks ? { code: 'config-conflict' } : {}),
     }
   })
@@ -188,7 +192,7 @@ interface Asked {
 export function askGateways(
   session: Session,
   states: readonly ClientState[],
-  request: DoctorRequest,
+  flags: Asking,
 ): ReadonlyMap<ClientState, Asked> {
   const byGateway = new Map<string, Asked>()
   const byState = new Map<ClientState, Asked>()
@@ -206,8 +210,8 @@ export function askGateways(
         key,
         keyHeader,
         headers,
-        timeoutMs: request.timeoutSeconds * 1000,
-        caFile: caFileFor(session, baseUrl, request.caFile),
+        timeoutMs: flags.timeout * 1000,
+        caFile: caFileFor(session, baseUrl, flags.caFile),
       })
 
     // One for each: their probes go out side by side.
@@ -224,7 +228,7 @@ export async function checkGateway(
   session: Session,
   examined: Examined,
   asked: Asked | undefined,
-  request: DoctorRequest,
+  flags: Asking,
 ): Promise<Finding[]> {
   const { client, settings, obstacles, isSetUp, place } = examined
   if (settings.broken !== undefined) return []
@@ -232,7 +236,7 @@ export async function checkGateway(
     return [{ id: 'gateway', result: 'ok', message: `${client.label} uses its own service` }]
 
   const { baseUrl } = place
-  const caFile = caFileFor(session, baseUrl, request.caFile)
+  const caFile = caFileFor(session, baseUrl, flags.caFile)
   const setupAgain = `repoint ${client.id} ${addressFlags(place, caFile)}`
   if (asked === undefined) {
     if (isCovered('key-missing', obstacles)) return []
@@ -337,11 +341,9 @@ function choiceOf(
 ): ModelChoice {
   const version = installed?.version
   if (!(answer instanceof UserError)) return client.choose(answer, options, version)
-  try {
-    return client.choose(undefined, options, version)
-  } catch (error) {
-    throw error instanceof UserError ? answer : error
-  }
+  const choice = resultOf(() => client.choose(undefined, options, version))
+  if (choice instanceof UserError) throw answer
+  return choice
 }
 
 /** A clock that is further off than this fails certificates and signed requests, in ms. */

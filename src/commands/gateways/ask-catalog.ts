@@ -10,9 +10,8 @@ import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import { rememberModels } from '../inventory/model-cache.ts'
 import type { Session } from '../screen/session.ts'
 
-export interface ModelFlags extends GatewayFlags {
-  readonly model?: string | undefined
-}
+/** Of a command that may name a model. */
+type Flags = GatewayFlags & { readonly model?: string }
 
 /**
  * Finds the gateway and asks it for its models: the beginning of every command that only asks. The
@@ -23,7 +22,7 @@ export interface ModelFlags extends GatewayFlags {
  */
 export async function askCatalog(
   session: Session,
-  flags: ModelFlags,
+  flags: Flags,
   checkAddress: (baseUrl: string) => void = () => {},
 ): Promise<{ finder: GatewayFinder; answer: Catalog | UserError }> {
   settleFirst(session)
@@ -72,7 +71,7 @@ export async function proveModel<
   Models extends Pick<ModelChoice, 'probeModel' | 'protocol' | 'notes'>,
 >(
   session: Session,
-  flags: ModelFlags,
+  flags: Flags,
   { client, checkAddress, choose }: Asking<Models>,
 ): Promise<{ readonly access: GatewayAccess; readonly models: Models }> {
   const { finder, answer } = await askCatalog(session, flags, checkAddress)

@@ -4,34 +4,43 @@ import { rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import { printableLine } from '../../text.ts'
-import { type CommandFile, examples, type GatewayFlags, gatewayCommand } from '../command.ts'
+import {
+  commandOf,
+  examples,
+  type FlagsOf,
+  type GatewayFlags,
+  gatewayCommand,
+  type ListedCommand,
+} from '../command.ts'
 import { knownGateway, rememberGateway } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
-import { type ModelFlags, proveModel } from './ask-catalog.ts'
+import { proveModel } from './ask-catalog.ts'
 
-interface Request extends ModelFlags {
-  readonly name?: string | undefined
+/** The flags of a client that keeps no gateway in a file: it is told by its environment alone. */
+function defineFor(row: EnvironmentRow) {
+  return gatewayCommand(row.id)
+    .description(row.description)
+    .option('--model <id>', 'the model (default: chosen from the catalog)')
+    .option('--name <name>', 'what the gateway is remembered as (default: its host)')
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', examples(row.examples))
 }
 
-/** The command of a client that keeps no gateway in a file: it is told by its environment alone. */
-export function commandFor(row: EnvironmentRow): CommandFile<Request> {
-  return {
-    run: async (session, request) => tellVariables(session, request, await loadClient(row)),
-    define: (run) =>
-      gatewayCommand(row.id)
-        .description(row.description)
-        .option('--model <id>', 'the model (default: chosen from the catalog)')
-        .option('--name <name>', 'what the gateway is remembered as (default: its host)')
-        .option('--json', 'print one JSON document')
-        .addHelpText('after', examples(row.examples))
-        .action(run),
-  }
+export function commandFor(row: EnvironmentRow): ListedCommand {
+  return commandOf(
+    () => defineFor(row),
+    async (session, flags) => tellVariables(session, flags, await loadClient(row)),
+  )
 }
 
 /** Proves key, address and model, remembers the gateway, and says how a process is pointed at it. */
-async function tellVariables(session: Session, request: Request, client: Client): Promise<number> {
-  const asked = { model: request.model }
-  const { access, models } = await proveModel(session, request, {
+async function tellVariables(
+  session: Session,
+  flags: FlagsOf<typeof defineFor>,
+  client: Client,
+): Promise<number> {
+  const asked = { model: flags.model }
+  const { access, models } = await proveModel(session, flags, {
     client,
     choose: (catalog) => client.choose(catalog, asked),
   })
@@ -43,8 +52,8 @@ async function tellVariables(session: Session, request: Request, client: Client)
 
   const protocol = protocolOf(client, models)
   const proof = { protocol, model: models.probeModel }
-  rememberGateway(session, { access, name: request.name, allowHttp: request.allowHttp, proof })
-  const name = knownGateway(session, { name: request.name, access })?.name
+  rememberGateway(session, { access, flags, proof })
+  const name = knownGateway(session, { name: flags.name, access })?.name
 
   const root = rootFor(access.roots, protocol)
   const { baseUrl, headers } = access
@@ -71,8 +80,8 @@ async function tellVariables(session: Session, request: Request, client: Client)
     ...unset.map((one) => shell.unset(one)),
     ...variables.map(({ name: one, value }) =>
       value === undefined
-        ? shell.key(one, { ...request, home: machine.home })
-        : shell.set(one, value),
+        ? lineForKey(shell, one, flags, machine.home)
+        : shell.set(one, shell.quoted(value)),
     ),
   ]
   session.showNotices('warning')
@@ -112,15 +121,18 @@ function isSecret(value: string, headers: readonly ExtraHeader[] = []): boolean 
 /** Stands where the key would. */
 const keyMark = '<your key>'
 
+/** How a shell says it. */
 interface Spelling {
-  set(name: string, value: string): string
+  quoted(text: string): string
+  /** Sets a variable to what an expression gives. */
+  set(name: string, expression: string): string
   unset(name: string): string
-  /** Reads the key from where it was given, else from the keyboard without showing it. */
-  key(name: string, from: KeySource): string
-}
-
-interface KeySource extends Pick<GatewayFlags, 'keyFile' | 'keyEnv'> {
-  readonly home: string
+  /** Reads it from the keyboard, without showing it. */
+  ask(name: string): string
+  /** The expression for what another variable holds. */
+  variable(name: string): string
+  /** The expression for what stands in a file. */
+  contents(path: string): string
 }
 
 /** How the shell of a machine's user sets variables. */
@@ -129,52 +141,45 @@ function spellingOf({ os, env }: Machine): Spelling {
   return /(?:^|\/)fish$/.test(env['SHELL'] ?? '') ? fish : posix
 }
 
+/** Takes the key from where it was given, else from the keyboard. */
+function lineForKey(
+  shell: Spelling,
+  name: string,
+  { keyFile, keyEnv }: Pick<GatewayFlags, 'keyFile' | 'keyEnv'>,
+  home: string,
+): string {
+  if (keyFile === undefined)
+    return keyEnv === undefined ? shell.ask(name) : shell.set(name, shell.variable(keyEnv))
+  // What is shown of a path has `~` for the home folder, which no quotes may hold.
+  const isBelow = shell !== powershell && keyFile.startsWith(`${home}/`)
+  const path = isBelow ? `~/${shell.quoted(keyFile.slice(home.length + 1))}` : shell.quoted(keyFile)
+  return shell.set(name, shell.contents(path))
+}
+
 const posix: Spelling = {
-  set: (name, value) => `export ${name}=${quotedPosix(value)}`,
+  quoted: (text) => `'${text.replaceAll("'", "'\\''")}'`,
+  set: (name, expression) => `export ${name}=${expression}`,
   unset: (name) => `unset ${name}`,
-  key: (name, { keyFile, keyEnv, home }) =>
-    keyFile !== undefined
-      ? `export ${name}="$(cat ${belowHome(keyFile, home, quotedPosix)})"`
-      : keyEnv !== undefined
-        ? `export ${name}="$${keyEnv}"`
-        : `read -rs ${name} && export ${name}`,
+  ask: (name) => `read -rs ${name} && export ${name}`,
+  variable: (name) => `"$${name}"`,
+  contents: (path) => `"$(cat ${path})"`,
 }
 
 const fish: Spelling = {
-  set: (name, value) => `set -gx ${name} ${quotedFish(value)}`,
+  quoted: (text) => `'${text.replace(/[\\']/g, '\\$&')}'`,
+  set: (name, expression) => `set -gx ${name} ${expression}`,
   unset: (name) => `set -e ${name}`,
-  key: (name, { keyFile, keyEnv, home }) =>
-    keyFile !== undefined
-      ? `set -gx ${name} (cat ${belowHome(keyFile, home, quotedFish)})`
-      : keyEnv !== undefined
-        ? `set -gx ${name} $${keyEnv}`
-        : `read -s -gx ${name}`,
+  ask: (name) => `read -s -gx ${name}`,
+  variable: (name) => `$${name}`,
+  contents: (path) => `(cat ${path})`,
 }
 
 const powershell: Spelling = {
-  set: (name, value) => `$env:${name} = ${quotedPowershell(value)}`,
+  quoted: (text) => `'${text.replaceAll("'", "''")}'`,
+  set: (name, expression) => `$env:${name} = ${expression}`,
   unset: (name) => `Remove-Item Env:${name}`,
-  key: (name, { keyFile, keyEnv }) =>
-    keyFile !== undefined
-      ? `$env:${name} = (Get-Content ${quotedPowershell(keyFile)})`
-      : keyEnv !== undefined
-        ? `$env:${name} = $env:${keyEnv}`
-        : `$env:${name} = [Net.NetworkCredential]::new('', (Read-Host -AsSecureString)).Password`,
-}
-
-/** What is shown of a path has `~` for the home folder, which no quotes may hold. */
-function belowHome(path: string, home: string, quoted: (text: string) => string): string {
-  return path.startsWith(`${home}/`) ? `~/${quoted(path.slice(home.length + 1))}` : quoted(path)
-}
-
-function quotedPosix(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
-}
-
-function quotedFish(text: string): string {
-  return `'${text.replace(/[\\']/g, '\\$&')}'`
-}
-
-function quotedPowershell(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
+  ask: (name) =>
+    `$env:${name} = [Net.NetworkCredential]::new('', (Read-Host -AsSecureString)).Password`,
+  variable: (name) => `$env:${name}`,
+  contents: (path) => `(Get-Content ${path})`,
 }

@@ -4,12 +4,11 @@ import { exitStatus, UserError } from '../../errors.ts'
 import { headerDocument, shownHeader } from '../../gateway/input/header.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
-import { type CommandFile, examples, timeoutOption } from '../command.ts'
-import { clientsNow, configuredOptions } from '../inventory/client-state.ts'
+import { commandOf, examples, timeoutOption } from '../command.ts'
+import { clientsNow } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import {
   isUsedBy,
-  nameOf,
   savedGateway,
   savedGateways,
   shownKey,
@@ -19,54 +18,39 @@ import type { Session } from '../screen/session.ts'
 import { type ClientDefaults, flagsFor, spellDefaults } from '../setup/defaults.ts'
 import { proveSaved } from './saved.ts'
 
-interface GatewaysRequest {
-  /** Undefined: all are listed. */
-  readonly exported: string | undefined
-  /** Each is asked whether it works. */
-  readonly check: boolean
-  readonly timeoutSeconds: number
-}
-
-export const command: CommandFile<GatewaysRequest> = {
-  run: listGateways,
-  define: (run) =>
-    new Command('gateways')
-      .description('list the remembered gateways, and which clients point at them')
-      .addArgument(
-        new Argument('[export]', 'write a file of defaults for a team').choices(['export']),
-      )
-      .argument('[name]', 'of this gateway')
-      .option('--check', 'prove each of them now, with one word each')
-      .addOption(timeoutOption())
-      .option('--json', 'print one JSON document')
-      .addHelpText(
-        'after',
-        examples(['repoint gateways', 'repoint gateways --check', 'repoint gateways export work']),
-      )
-      .action((word, name, { check, timeout }) => {
-        if ((word === undefined) !== (name === undefined))
-          throw new UserError({
-            code: 'usage',
-            message: '`repoint gateways export` takes the name of a gateway',
-            hint: 'repoint gateways export NAME > repoint.json',
-          })
-        return run({ exported: name, check: check === true, timeoutSeconds: timeout })
-      }),
+function define() {
+  return new Command('gateways')
+    .description('list the remembered gateways, and which clients point at them')
+    .addArgument(
+      new Argument('[export]', 'write a file of defaults for a team').choices(['export']),
+    )
+    .argument('[name]', 'of this gateway')
+    .option('--check', 'prove each of them now, with one word each')
+    .addOption(timeoutOption())
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      examples(['repoint gateways', 'repoint gateways --check', 'repoint gateways export work']),
+    )
 }
 
 /** What each check has come to, by the gateway's name; undefined: it works. */
 type Checked = ReadonlyMap<string, UserError | undefined>
 
 /** Lists them. Returns the highest status of a check that failed. */
-async function listGateways(session: Session, request: GatewaysRequest): Promise<number> {
+export const command = commandOf(define, async (session, word, exported, { check, timeout }) => {
+  if ((word === undefined) !== (exported === undefined))
+    throw new UserError({
+      code: 'usage',
+      message: '`repoint gateways export` takes the name of a gateway',
+      hint: 'repoint gateways export NAME > repoint.json',
+    })
   settleFirst(session)
-  if (request.exported !== undefined) return exportDefaults(session, request.exported)
+  if (exported !== undefined) return exportDefaults(session, exported)
   const saved = savedGateways(session)
-  const users = await usersOf(session, saved)
-  const checked: Checked = request.check
-    ? await checkAll(session, saved, request.timeoutSeconds)
-    : new Map()
-  const all = request.check ? savedGateways(session) : saved
+  const users = await usersNow(session)
+  const checked: Checked = check ? await checkAll(session, saved, timeout) : new Map()
+  const all = check ? savedGateways(session) : saved
 
   show(session, all, users, checked)
   session.showNotices('warning')
@@ -81,14 +65,14 @@ async function listGateways(session: Session, request: GatewaysRequest): Promise
         keychain: one.key === undefined,
         proven: one.proven ?? null,
         clients: users.get(one.name) ?? [],
-        check: request.check ? checkDocument(checked.get(one.name)) : undefined,
+        check: check ? checkDocument(checked.get(one.name)) : undefined,
       }
     }),
     warnings: session.notices,
   })
   const failures = [...checked.values()].filter((one) => one !== undefined)
   return Math.max(0, ...failures.map(({ code }) => exitStatus[code]))
-}
+})
 
 /** Prints what sets up another machine alike: no key, and the choices as flags. */
 async function exportDefaults(session: Session, wanted: string): Promise<number> {
@@ -96,12 +80,10 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
   const { name, baseUrl } = saved
   const { messages } = rootsOf(saved)
   const messagesUrl = messages === baseUrl ? undefined : messages
-  const runs = runsSoFar(session)
-  const users = (await clientsNow(session, runs)).filter(({ client, settings }) =>
+  const users = (await clientsNow(session, runsSoFar(session))).filter(({ client, settings }) =>
     isUsedBy(saved, client, settings),
   )
-  const clients = users.map(({ client, settings }): ClientDefaults => {
-    const options = configuredOptions(client, settings, runs)
+  const clients = users.map(({ client, options }): ClientDefaults => {
     return { id: client.id, options, flags: flagsFor(rowOf(client.id), options) }
   })
   session.platform.terminal.out(
@@ -111,15 +93,10 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
 }
 
 /** The ids of the clients that point at each gateway, by its name. */
-async function usersOf(
-  session: Session,
-  all: readonly SavedGateway[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
+async function usersNow(session: Session): Promise<ReadonlyMap<string, readonly string[]>> {
   const users = new Map<string, string[]>()
-  for (const { client, settings } of await clientsNow(session, runsSoFar(session))) {
-    const name = nameOf(all, client, settings)
-    if (name !== undefined) users.set(name, [...(users.get(name) ?? []), client.id])
-  }
+  for (const { client, gateway } of await clientsNow(session, runsSoFar(session)))
+    if (gateway !== undefined) users.set(gateway, [...(users.get(gateway) ?? []), client.id])
   return users
 }
 
@@ -127,10 +104,10 @@ async function usersOf(
 async function checkAll(
   session: Session,
   all: readonly SavedGateway[],
-  timeoutSeconds: number,
+  timeout: number,
 ): Promise<Checked> {
   const checks = all.map((one) =>
-    proveSaved(session, one, timeoutSeconds * 1000).then(
+    proveSaved(session, one, timeout * 1000).then(
       () => [one.name, undefined] as const,
       (error: unknown) => {
         if (error instanceof UserError) return [one.name, error] as const

@@ -10,7 +10,7 @@ import {
 } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { compact } from '../../compact.ts'
-import { UserError } from '../../errors.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
 import { isAboutAddress } from '../../gateway/probe.ts'
@@ -153,23 +153,24 @@ function chosenFor(
   const kept = keptChoices(session, clients, runsSoFar(session))
   const { roots } = access
   const models = model === undefined && provenModel !== undefined ? [model, provenModel] : [model]
-  let failure: unknown
-  for (const [client, model] of models.flatMap((one) =>
-    clients.map((client) => [client, one] as const),
-  ))
-    try {
-      const before = kept.get(client)
-      const isElsewhere = before !== undefined && !isAt(client, before, roots)
-      const refused = isElsewhere && catalog ? unlisted(before, catalog) : []
-      const wanted = { request: { options: compact({ model }), defaults: false }, kept }
-      const asBefore = optionsFor(wanted, client, roots, { catalog, refused })
-      const options = isElsewhere ? { ...asBefore, isRefused: true } : asBefore
-      return { client, options, models: client.choose(catalog, options) }
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error
-      failure ??= error
+  const choose = (client: Client, model: string | undefined) => {
+    const before = kept.get(client)
+    const isElsewhere = before !== undefined && !isAt(client, before, roots)
+    const refused = isElsewhere && catalog ? unlisted(before, catalog) : []
+    const wanted = { request: { optionsOf: () => compact({ model }), flags: {} }, kept }
+    const asBefore = optionsFor(wanted, client, roots, { catalog, refused })
+    const options = isElsewhere ? { ...asBefore, isRefused: true } : asBefore
+    return { client, options, models: client.choose(catalog, options) }
+  }
+
+  const failures: UserError[] = []
+  for (const model of models)
+    for (const client of clients) {
+      const chosen = resultOf(() => choose(client, model))
+      if (!(chosen instanceof UserError)) return chosen
+      failures.push(chosen)
     }
-  throw failure
+  throw failures[0]
 }
 
 /** Nothing is asked of the gateway here: where it is another than before, its list is all there is. */
@@ -181,13 +182,8 @@ function unlisted({ options }: Kept, catalog: Catalog): readonly string[] {
 /** The one in use, under which conversations are recorded; else the usual one. */
 function providerIdOf(session: Session, client: Client): string {
   const { providerId } = settingsNow(session, client) ?? {}
-  try {
-    client.checkOptions?.({ providerId })
-    return providerId ?? 'gateway'
-  } catch (error) {
-    if (error instanceof UserError) return 'gateway'
-    throw error
-  }
+  const problem = resultOf(() => client.checkOptions?.({ providerId }))
+  return problem instanceof UserError ? 'gateway' : (providerId ?? 'gateway')
 }
 
 /** An environment in which everything that programs usually look at points at a gateway. */

@@ -5,7 +5,7 @@ import { UserError } from '../../errors.ts'
 import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
-import { type CommandFile, examples, timeoutOption } from '../command.ts'
+import { commandOf, examples, timeoutOption } from '../command.ts'
 import { settleFirst } from '../inventory/history.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import { savedGateway } from '../inventory/saved-gateways.ts'
@@ -21,56 +21,38 @@ import {
 } from './one-run.ts'
 import { accessToSaved } from './saved.ts'
 
-interface RunRequest {
-  readonly name: string
-  /** None: a shell. */
-  readonly words: readonly string[]
-  readonly model?: string | undefined
-  readonly verify: boolean
-  readonly timeoutSeconds: number
+function define() {
+  return new Command('run')
+    .description('run one command, or a shell, against a remembered gateway; no file changes')
+    .argument('<name>', 'the gateway')
+    .argument('[command...]', 'what to run; absent: a shell')
+    .passThroughOptions()
+    .option('--model <id>', 'the model of a client (default: its own, or chosen by the rules)')
+    .option('--no-verify', 'do not ask the gateway first')
+    .addOption(timeoutOption())
+    .addHelpText(
+      'after',
+      examples([
+        'repoint run work -- codex',
+        'repoint run work --model gpt-5.4 -- codex',
+        'repoint run work',
+      ]),
+    )
 }
 
-export const command: CommandFile<RunRequest> = {
-  run: runOnce,
-  define: (run) =>
-    new Command('run')
-      .description('run one command, or a shell, against a remembered gateway; no file changes')
-      .argument('<name>', 'the gateway')
-      .argument('[command...]', 'what to run; absent: a shell')
-      .passThroughOptions()
-      .option('--model <id>', 'the model of a client (default: its own, or chosen by the rules)')
-      .option('--no-verify', 'do not ask the gateway first')
-      .addOption(timeoutOption())
-      .addHelpText(
-        'after',
-        examples([
-          'repoint run work -- codex',
-          'repoint run work --model gpt-5.4 -- codex',
-          'repoint run work',
-        ]),
-      )
-      .action((name, words, _, command) => {
-        // What stands between the name and the command is for us: no command begins with a dash.
-        const { operands, unknown } = command.parseOptions([...words])
-        const { model, verify, timeout } = command.opts()
-        return run({
-          name,
-          words: [...unknown, ...operands],
-          model,
-          verify,
-          timeoutSeconds: timeout,
-        })
-      }),
-}
+/** Runs the command, or a shell where it has no words, and returns its exit status. */
+export const command = commandOf(define, async (session, name, behind, _, self) => {
+  // What stands between the name and the command is for us: no command begins with a dash.
+  const { operands, unknown } = self.parseOptions([...behind])
+  const given = [...unknown, ...operands]
+  const { model, verify, timeout } = self.opts()
 
-/** Runs the command, and returns its exit status. */
-async function runOnce(session: Session, request: RunRequest): Promise<number> {
   const { platform } = session
   settleFirst(session)
-  const saved = savedGateway(session, request.name)
-  const access = await accessToSaved(session, saved, request.timeoutSeconds * 1000)
-  const isShell = request.words.length === 0
-  const words = isShell ? shellOf(session) : request.words
+  const saved = savedGateway(session, name)
+  const access = await accessToSaved(session, saved, timeout * 1000)
+  const isShell = given.length === 0
+  const words = isShell ? shellOf(session) : given
   const asked: AskedRun = {
     args: words.slice(1),
     env: withAuthorities(platform.machine.env, saved),
@@ -78,19 +60,15 @@ async function runOnce(session: Session, request: RunRequest): Promise<number> {
   }
   const clients = await loadPrograms()
   const called = clientsCalled(session, clients, words[0]!)
-  const catalog = request.verify ? await catalogOf(session, access) : undefined
-  const known: Target = {
-    access,
-    catalog,
-    asked,
-    model: request.model,
-    provenModel: saved.proven?.model,
-  }
-  const isAsked = request.verify && called.length > 0
-  const target = isAsked ? await withMessagesRoot(session, called, known, saved) : known
+  const catalog = verify ? await catalogOf(session, access) : undefined
+  const known: Target = { access, catalog, asked, model, provenModel: saved.proven?.model }
+  const rooted = async (called: readonly Client[], target: Target) =>
+    verify && called.length > 0
+      ? withMessagesRoot(session, called, target, savedGateway(session, name))
+      : target
   const { args, env, files, told }: Told = isShell
-    ? forShell(session, clients, { ...target, name: saved.name })
-    : tell(session, called, target)
+    ? await forShell(session, clients, { ...known, name, rooted })
+    : tell(session, called, await rooted(called, known))
   if (told !== undefined) session.remark(`note: ${told}`)
   if (isShell || called.length === 0) noteUnsaid(session, access)
   platform.ask.release()
@@ -99,7 +77,7 @@ async function runOnce(session: Session, request: RunRequest): Promise<number> {
     platform.runInForeground(words[0]!, args, { env }),
   )
   return statusOf(result, words[0]!, 'Check the command behind the name of the gateway.')
-}
+})
 
 /** What a program without a client of ours would have to be told by hand. */
 function noteUnsaid(session: Session, { headers = [], keyHeader }: GatewayAccess): void {
@@ -133,23 +111,31 @@ function withAuthorities(env: OneRun['env'], { caFile }: SavedGateway): OneRun['
   return caFile === undefined ? env : { ...env, NODE_EXTRA_CA_CERTS: caFile }
 }
 
+interface ForShell extends Target {
+  readonly name: string
+  /** With the root of messages, where the clients called so need it. */
+  readonly rooted: (called: readonly Client[], target: Target) => Promise<Target>
+}
+
 /**
  * A shell has the usual variables, and those of every client that needs nothing beside them. The others
  * would go where their files point, and that is said.
  */
-function forShell(
+async function forShell(
   session: Session,
   clients: readonly Client[],
-  { name, ...target }: Target & { readonly name: string },
-): OneRun {
-  const { access } = target
-  let { asked } = target
+  { name, rooted, ...known }: ForShell,
+): Promise<OneRun> {
+  let { access, asked } = known
   const apart: string[] = []
   const programs = [...new Set(clients.map(({ binary }) => binary.command))]
   for (const program of programs) {
     if (session.platform.processes.which(program) === undefined) continue
     try {
-      const one = tell(session, clientsCalled(session, clients, program), { ...target, asked })
+      const called = clientsCalled(session, clients, program)
+      const target = await rooted(called, { ...known, access, asked })
+      access = target.access
+      const one = tell(session, called, target)
       if (one.args.length === 0)
         asked = { ...asked, env: one.env, files: { ...asked.files, ...one.files } }
       else apart.push(program)

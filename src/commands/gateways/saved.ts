@@ -6,10 +6,9 @@ import { probe } from '../../gateway/probe.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import { type GatewayAccess, protocols } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
-import type { GatewayFlags } from '../command.ts'
+import type { SetupFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
 import { noteProof, type Proof } from '../inventory/remember-gateway.ts'
-import { keyOf } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import type { SetupRequest } from '../setup/run.ts'
 
@@ -25,21 +24,25 @@ export async function accessToSaved(
 ): Promise<GatewayAccess> {
   const { baseUrl, caFile, headers, keyHeader } = saved
   const roots = rootsOf(saved)
-  const key = await keyOf(session, saved, timeoutMs)
+  const key = saved.key ?? (await keptKey(session, saved, timeoutMs))
   return accessTo(session, { baseUrl, roots, key, timeoutMs, caFile, headers, keyHeader })
+}
+
+async function keptKey(session: Session, saved: SavedGateway, timeoutMs: number): Promise<string> {
+  const { keyInKeychain } = await import('../inventory/keychain.ts')
+  return keyInKeychain(session, saved, timeoutMs).read()
 }
 
 /** The part of a setup's request that a remembered gateway answers. */
 export async function atSaved(
   session: Session,
   saved: SavedGateway,
-  { timeout }: GatewayFlags,
-): Promise<Pick<SetupRequest, 'gateway' | 'name' | 'known'>> {
+  flags: SetupFlags,
+): Promise<Pick<SetupRequest, 'flags' | 'known'>> {
   const { name, caFile, allowHttp } = saved
-  const access = await accessToSaved(session, saved, timeout * 1000)
+  const access = await accessToSaved(session, saved, flags.timeout * 1000)
   return {
-    gateway: compact({ timeout, caFile, allowHttp }),
-    name,
+    flags: { ...flags, ...compact({ name, caFile, allowHttp }) },
     known: { ...access, way: access },
   }
 }

@@ -2,69 +2,42 @@ import { Command } from '@commander-js/extra-typings'
 import { rowOf, rows } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
-import {
-  type CommandFile,
-  clientsArgument,
-  examples,
-  type GatewayFlags,
-  oneOfEachFamily,
-  type SetupManner,
-  setupFlags,
-  timeoutOption,
-} from '../command.ts'
-import { clientsNow, isSetUp, noteLeftOut } from '../inventory/client-state.ts'
+import { clientsArgument, commandOf, examples, oneOfEachFamily, timeoutOption } from '../command.ts'
+import { clientsNow, noteLeftOut } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import { savedChoices, savedGateway, savedGateways } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { setup } from '../setup.ts'
 import { atSaved } from './saved.ts'
 
-interface UseRequest extends SetupManner {
-  /** Of the gateway; absent: a person is asked. */
-  readonly name: string | undefined
-  /** None: those that are set up. */
-  readonly clients: readonly string[]
-  readonly gateway: GatewayFlags
-  readonly model?: string | undefined
-}
-
-export const command: CommandFile<UseRequest> = {
-  run: use,
-  define: (run) =>
-    new Command('use')
-      .description('point clients at a remembered gateway, with the choices that they have')
-      .argument('[name]', 'the gateway; absent: asked for')
-      .addArgument(clientsArgument('only these; absent: all that are set up'))
-      .option(
-        '--model <id>',
-        'the model of all of them (default: their own, or chosen by the rules)',
-      )
-      .option('--defaults', 'choose by the rules, whatever was chosen before')
-      .option('--dry-run', 'prove and show everything, change nothing')
-      .option('--yes', 'accept everything that would be asked')
-      .option('--no-verify', 'leave the network alone')
-      .addOption(timeoutOption())
-      .option('--json', 'print one JSON document')
-      .addHelpText('after', examples(['repoint use work', 'repoint use mine codex --yes']))
-      .action((name, clients, flags) =>
-        run({ ...setupFlags(flags), name, clients, gateway: flags, model: flags.model }),
-      ),
+function define() {
+  return new Command('use')
+    .description('point clients at a remembered gateway, with the choices that they have')
+    .argument('[name]', 'the gateway; absent: asked for')
+    .addArgument(clientsArgument('only these; absent: all that are set up'))
+    .option('--model <id>', 'the model of all of them (default: their own, or chosen by the rules)')
+    .option('--defaults', 'choose by the rules, whatever was chosen before')
+    .option('--dry-run', 'prove and show everything, change nothing')
+    .option('--yes', 'accept everything that would be asked')
+    .option('--no-verify', 'leave the network alone')
+    .addOption(timeoutOption())
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', examples(['repoint use work', 'repoint use mine codex --yes']))
 }
 
 /** Points clients at a gateway, in one run like any setup. Returns the exit status. */
-async function use(session: Session, request: UseRequest): Promise<number> {
+export const command = commandOf(define, async (session, name, named, flags) => {
   settleFirst(session)
-  const saved = savedGateway(session, request.name ?? (await askName(session)))
-  const clients = await clientsFor(session, request)
+  const saved = savedGateway(session, name ?? (await askName(session)))
+  const clients = named.length > 0 ? oneOfEachFamily(named) : await clientsFor(session, name)
 
   return setup(session, {
-    ...request,
     command: 'use',
     clients,
-    options: compact({ model: request.model }),
-    ...(await atSaved(session, saved, request.gateway)),
+    optionsOf: () => compact({ model: flags.model }),
+    ...(await atSaved(session, saved, flags)),
   })
-}
+})
 
 /** @throws UserError `usage` where nobody can be asked */
 async function askName(session: Session): Promise<string> {
@@ -82,18 +55,16 @@ async function askName(session: Session): Promise<string> {
   })
 }
 
-/** @throws UserError `usage` */
-async function clientsFor(
-  session: Session,
-  { name, clients }: UseRequest,
-): Promise<readonly string[]> {
-  if (clients.length > 0) return oneOfEachFamily(clients)
-
+/**
+ * Those that are set up; where a person is asked for the gateway, they are asked for these too.
+ *
+ * @throws UserError `usage`
+ */
+async function clientsFor(session: Session, name: string | undefined): Promise<readonly string[]> {
   const runs = runsSoFar(session)
   await noteLeftOut(session, runs)
-  const setUp = (await clientsNow(session, runs)).flatMap(({ client, settings }) =>
-    isSetUp(client, settings, runs) ? [client.id] : [],
-  )
+  const now = await clientsNow(session, runs)
+  const setUp = now.filter(({ isSetUp }) => isSetUp).map(({ client }) => client.id)
   if (setUp.length === 0)
     throw new UserError({
       code: 'usage',

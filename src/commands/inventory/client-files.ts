@@ -10,9 +10,11 @@ import type {
 import { shellProfilePaths } from '../../clients/shell.ts'
 import type { Bytes, FileEdit } from '../../edits/plan.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
-import { UserError } from '../../errors.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import type { FileStatus } from '../../platform/platform.ts'
 import { codeOf } from '../../transaction/files.ts'
+import type { RecordedFile } from '../../transaction/record.ts'
+import { copyOf } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
@@ -50,12 +52,8 @@ export function listClientFiles(session: Session, client: Client): readonly Conf
 
 /** What a client believes now; undefined where its files cannot be read. */
 export function settingsNow(session: Session, client: Client): Settings | undefined {
-  try {
-    return client.readBack(readClientFiles(session, client))
-  } catch (error) {
-    if (error instanceof UserError) return undefined
-    throw error
-  }
+  const settings = resultOf(() => client.readBack(readClientFiles(session, client)))
+  return settings instanceof UserError ? undefined : settings
 }
 
 /** Whether a client is the one of its family that its files are set up for. */
@@ -114,6 +112,19 @@ export function asPlanned(texts: FileTexts, edits: readonly FileEdit[]): FileTex
   return texts.map((text) => {
     const edit = edits.find(({ path }) => path === text.path)
     return edit === undefined ? text : { ...text, bytes: edit.after }
+  })
+}
+
+/** The files with what runs recorded of each: the first one that is listed. */
+export function asRecorded(
+  { platform }: Session,
+  texts: FileTexts,
+  files: readonly RecordedFile[],
+  when: 'before' | 'after',
+): FileTexts {
+  return texts.map((text) => {
+    const file = files.find(({ path }) => path === text.path)
+    return file ? { ...text, bytes: copyOf(platform, file[when]) } : text
   })
 }
 

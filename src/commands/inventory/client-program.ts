@@ -117,3 +117,8 @@ export async function stopLeftRunning(
   }
   return toDo
 }
+
+/** The clients that are not on this machine, in one line. */
+export function absentText(clients: readonly Pick<Client, 'label'>[]): string {
+  return `Not installed, and not set up: ${clients.map(({ label }) => label).join(', ')}`
+}

@@ -15,34 +15,38 @@ import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { formatOf } from '../../edits/format.ts'
 import type { KeyPath } from '../../edits/plan.ts'
-import { UserError } from '../../errors.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import { isSameButVersion, rootFor, rootsFrom, rootsOf, shownRoot } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { sha256Of } from '../../transaction/files.ts'
 import { endOf } from '../../transaction/history.ts'
-import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
+import type { RecordedFile, RunRecord, Runs } from '../../transaction/record.ts'
 import { readBlob } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 import { openPlaces, readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
 import { rememberedModels } from './model-cache.ts'
 import { gatewayOf, gatewaysIfReadable } from './saved-gateways.ts'
 
-/** What is known about one client without asking it or the network. */
-export interface ClientState {
+/** What a client believes now, and what repoint has to do with that. */
+export interface ClientNow {
   readonly client: Client
   readonly texts: FileTexts
   readonly settings: Settings
-  readonly origins: Origins
   /** The gateway that it points at; undefined: its own service. */
   readonly place: Place | undefined
   /** What that is remembered as. */
   readonly gateway: string | undefined
   /** What it is set up with. */
   readonly options: SetupOptions
-  readonly obstacles: readonly Obstacle[]
-  readonly files: readonly FileState[]
   /** It stands so by a setup of repoint. */
   readonly isSetUp: boolean
+}
+
+/** What is known about one client without asking it or the network. */
+export interface ClientState extends ClientNow {
+  readonly origins: Origins
+  readonly obstacles: readonly Obstacle[]
+  readonly files: readonly FileState[]
 }
 
 export interface FileState {
@@ -59,28 +63,21 @@ export interface FileState {
   readonly changedKeys: readonly KeyPath[]
 }
 
-/** The recorded runs of a client's family, newest first. */
-export function runsOf(
-  { id }: Pick<ClientName, 'id'>,
-  runs: readonly RunRecord[],
-): readonly RunRecord[] {
+/** The recorded runs of a client's family. */
+export function runsOf({ id }: Pick<ClientName, 'id'>, runs: Runs): Runs {
   const ids = familyIds(id)
   return runs.filter(({ clients }) => clients.some((one) => ids.includes(one)))
 }
 
 /** The roots that repoint has written for this client. */
-export function ownRoots(client: Client, runs: readonly RunRecord[]): readonly string[] {
+export function ownRoots(client: Client, runs: Runs): readonly string[] {
   const written = runsOf(client, runs).filter(({ baseUrl }) => baseUrl !== '')
   const protocols = [client.protocol, ...(client.alsoSpeaks ?? [])]
   return [...new Set(written.flatMap((run) => protocols.map((one) => rootFor(rootsOf(run), one))))]
 }
 
 /** Whether a client points at a root that repoint has written for it. */
-export function isAtOwnRoot(
-  client: Client,
-  { root }: Settings,
-  runs: readonly RunRecord[],
-): boolean {
+export function isAtOwnRoot(client: Client, { root }: Settings, runs: Runs): boolean {
   return ownRoots(client, runs).some((own) => root !== undefined && isSameButVersion(own, root))
 }
 
@@ -101,7 +98,7 @@ export function placeOf(
   session: Session,
   client: Client,
   settings: Settings,
-  runs: readonly RunRecord[],
+  runs: Runs,
 ): Place | undefined {
   const { root } = settings
   if (root === undefined) return undefined
@@ -122,13 +119,13 @@ export function placeOf(
  * Whether what a client believes comes from a setup of repoint: at an address that it wrote, or one
  * that its user has put there since.
  */
-export function isSetUp(client: Client, settings: Settings, runs: readonly RunRecord[]): boolean {
+export function isSetUp(client: Client, settings: Settings, runs: Runs): boolean {
   if (settings.root === undefined) return false
   return inForce(client, runs) !== undefined || isAtOwnRoot(client, settings, runs)
 }
 
 /** The newest run of a client, if that is a setup. */
-function inForce(client: Client, runs: readonly RunRecord[]): RunRecord | undefined {
+function inForce(client: Client, runs: Runs): RunRecord | undefined {
   const [newest] = runsOf(client, runs)
   return newest?.undoes === undefined && newest?.baseUrl !== '' ? newest : undefined
 }
@@ -140,7 +137,7 @@ function inForce(client: Client, runs: readonly RunRecord[]): RunRecord | undefi
  */
 export async function noteLeftOut(
   session: Session,
-  runs: readonly RunRecord[],
+  runs: Runs,
   isMeant: (setup: RunRecord) => boolean = () => true,
 ): Promise<void> {
   for (const client of await clientsInUse(session, runs)) {
@@ -156,17 +153,14 @@ export async function noteLeftOut(
 }
 
 function whyUnreadable(session: Session, client: Client): string | undefined {
-  try {
-    const { root, broken } = client.readBack(readClientFiles(session, client))
-    return root === undefined && broken !== undefined ? `it cannot read ${broken}` : undefined
-  } catch (error) {
-    if (error instanceof UserError) return error.message
-    throw error
-  }
+  const settings = resultOf(() => client.readBack(readClientFiles(session, client)))
+  if (settings instanceof UserError) return settings.message
+  const { root, broken } = settings
+  return root === undefined && broken !== undefined ? `it cannot read ${broken}` : undefined
 }
 
 /** The client of a family that the newest setup was for; undefined: only the files can tell. */
-function setUpAs(client: ClientName, runs: readonly RunRecord[]): string | undefined {
+function setUpAs(client: ClientName, runs: Runs): string | undefined {
   const newest = runsOf(client, runs).find(({ command }) => command !== 'doctor')
   const end = newest && endOf(newest, runs)
   if (end === undefined || end.isUndone) return undefined
@@ -176,11 +170,7 @@ function setUpAs(client: ClientName, runs: readonly RunRecord[]): string | undef
 }
 
 /** What a client is set up with; of what another of its family has left, what both share. */
-export function configuredOptions(
-  client: Client,
-  settings: Settings,
-  runs: readonly RunRecord[],
-): SetupOptions {
+export function configuredOptions(client: Client, settings: Settings, runs: Runs): SetupOptions {
   const isOwn = setUpAs(client, runs) === client.id || undefined
   return client.asConfigured(settings, isOwn)
 }
@@ -191,7 +181,7 @@ export function configuredOptions(
  */
 export async function clientsInUse(
   session: Session,
-  runs: readonly RunRecord[],
+  runs: Runs,
   family?: string,
 ): Promise<Client[]> {
   const wanted = rows.filter((row) => family === undefined || row.family === family)
@@ -206,14 +196,11 @@ export async function clientsInUse(
   })
 }
 
-/** The same with what each believes; of a client whose files cannot be read, nothing. */
-export async function clientsNow(
-  session: Session,
-  runs: readonly RunRecord[],
-): Promise<readonly { readonly client: Client; readonly settings: Settings }[]> {
+/** The same with what each believes, without the clients whose files cannot be read. */
+export async function clientsNow(session: Session, runs: Runs): Promise<readonly ClientNow[]> {
   return (await clientsInUse(session, runs)).flatMap((client) => {
-    const settings = settingsNow(session, client)
-    return settings === undefined ? [] : [{ client, settings }]
+    const now = resultOf(() => clientNow(session, client, runs))
+    return now instanceof UserError ? [] : [now]
   })
 }
 
@@ -227,49 +214,41 @@ export interface Unreadable {
 export function stateOrFailure(
   session: Session,
   client: Client,
-  runs: readonly RunRecord[] | undefined,
+  runs: Runs | undefined,
 ): ClientState | Unreadable {
-  try {
-    return stateOf(session, client, runs)
-  } catch (failure) {
-    if (failure instanceof UserError) return { client, failure }
-    throw failure
-  }
+  const state = resultOf((): ClientState => {
+    const now = clientNow(session, client, runs ?? [])
+    const { texts } = now
+    const targets = texts.filter(({ use }) => use === 'target')
+    return {
+      ...now,
+      origins: client.origins(texts),
+      obstacles: [
+        ...client.wrongNow(sceneOf(session, client, texts, runs ?? [])),
+        ...openPlaces(session, texts),
+      ],
+      files: targets.map((file) => fileState(session, file, runs)),
+    }
+  })
+  return state instanceof UserError ? { client, failure: state } : state
 }
 
 /** @throws UserError as `readClientFiles` does */
-function stateOf(
-  session: Session,
-  client: Client,
-  runs: readonly RunRecord[] | undefined,
-): ClientState {
+function clientNow(session: Session, client: Client, runs: Runs): ClientNow {
   const texts = readClientFiles(session, client)
   const settings = client.readBack(texts)
   return {
     client,
     texts,
     settings,
-    origins: client.origins(texts),
-    place: placeOf(session, client, settings, runs ?? []),
+    place: placeOf(session, client, settings, runs),
     gateway: gatewayOf(session, client, settings),
-    options: configuredOptions(client, settings, runs ?? []),
-    obstacles: [
-      ...client.wrongNow(sceneOf(session, client, texts, runs ?? [])),
-      ...openPlaces(session, texts),
-    ],
-    files: texts
-      .filter(({ use }) => use === 'target')
-      .map((file) => fileState(session, file, runs)),
-    isSetUp: isSetUp(client, settings, runs ?? []),
+    options: configuredOptions(client, settings, runs),
+    isSetUp: isSetUp(client, settings, runs),
   }
 }
 
-export function sceneOf(
-  session: Session,
-  client: Client,
-  texts: FileTexts,
-  runs: readonly RunRecord[],
-): Scene {
+export function sceneOf(session: Session, client: Client, texts: FileTexts, runs: Runs): Scene {
   return {
     texts,
     machine: session.platform.machine,
@@ -279,11 +258,7 @@ export function sceneOf(
   }
 }
 
-function fileState(
-  session: Session,
-  file: FileText,
-  runs: readonly RunRecord[] | undefined,
-): FileState {
+function fileState(session: Session, file: FileText, runs: Runs | undefined): FileState {
   const { path, bytes } = file
   const run = runs?.find(({ files }) => files.some((one) => one.path === path))
   const recorded = run?.files.find((one) => one.path === path)
@@ -306,14 +281,14 @@ function fileState(
 
 function changedKeys(session: Session, file: FileText, recorded: RecordedFile): readonly KeyPath[] {
   if (file.bytes === null || recorded.after === null) return recorded.keys
-  try {
+  const { bytes } = file
+  const { sha256 } = recorded.after
+  const changed = resultOf(() => {
     const format = formatOf(file.format)
-    const written = format.read(readBlob(session.platform, recorded.after.sha256), file.path)
-    const current = format.read(file.bytes, file.path)
+    const written = format.read(readBlob(session.platform, sha256), file.path)
+    const current = format.read(bytes, file.path)
     return recorded.keys.filter((key) => !isDeepStrictEqual(written.get(key), current.get(key)))
-  } catch (error) {
-    // A file that cannot be read any more, or a pruned copy: nothing can be said key by key.
-    if (error instanceof UserError) return []
-    throw error
-  }
+  })
+  // A file that cannot be read any more, or a pruned copy: nothing can be said key by key.
+  return changed instanceof UserError ? [] : changed
 }

@@ -1,10 +1,10 @@
-import { type FileTexts, protocolOf } from '../../clients/client.ts'
+import { protocolOf } from '../../clients/client.ts'
 import { isSameButVersion, rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
 import { historyOf } from '../../transaction/history.ts'
-import type { RecordedFile, RunRecord } from '../../transaction/record.ts'
-import { copyOf } from '../../transaction/state.ts'
+import type { Runs } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
+import { asRecorded } from './client-files.ts'
 import { type ClientState, type Place, placeOf, shownAddress } from './client-state.ts'
 import { isSent, rememberedHeaders } from './saved-gateways.ts'
 
@@ -40,23 +40,20 @@ export function driftOf(
     .map(({ message, place }) => `${message} (${session.showPath(place)})`)
 }
 
-/** Where the last setup that stands has left a client; undefined: none stands. @param runs newest first */
+/** Where the last setup that stands has left a client; undefined: none stands. */
 export function leftAt(
   session: Session,
   { client, texts }: ClientState,
-  runs: readonly RunRecord[],
+  runs: Runs,
 ): Wanted | undefined {
-  const recorded = (path: string) =>
-    runs.flatMap(({ files }) => files.filter((file) => file.path === path))
-  const stands = (file: RecordedFile) => historyOf(file, runs).standing.length > 0
-  const targets = texts.filter(({ use }) => use === 'target')
-  if (!targets.some(({ path }) => recorded(path).slice(0, 1).some(stands))) return undefined
-
-  const left: FileTexts = texts.map((text) => {
-    const [newest] = recorded(text.path)
-    return newest ? { ...text, bytes: copyOf(session.platform, newest.after) } : text
+  const files = runs.flatMap((run) => run.files)
+  const isStanding = texts.some(({ path, use }) => {
+    const newest = files.find((file) => file.path === path)
+    return use === 'target' && newest && historyOf(newest, runs).standing.length > 0
   })
-  const settings = client.readBack(left)
+  if (!isStanding) return undefined
+
+  const settings = client.readBack(asRecorded(session, texts, files, 'after'))
   const place = placeOf(session, client, settings, runs)
   const ours = rememberedHeaders(session)
   const headers = settings.headers?.filter((one) => isSent(one, { headers: ours }))

@@ -1,5 +1,5 @@
 import { exitStatus, UserError } from '../../errors.ts'
-import type { RunRecord } from '../../transaction/record.ts'
+import type { Runs } from '../../transaction/record.ts'
 import { type Settled, settle } from '../../transaction/restore.ts'
 import { listRuns } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
@@ -22,8 +22,8 @@ function describeSettled(session: Session, { run, outcome, files, left }: Settle
   return `Run ${run} had been cut off, and cannot be taken back as a whole, because its files were changed since${back}; left as they are: ${list(left)}. Roll back, or set the client up again`
 }
 
-/** The recorded runs, newest first. A damaged record becomes a notice. */
-export function runsSoFar(session: Session): readonly RunRecord[] {
+/** The recorded runs. A damaged record becomes a notice. */
+export function runsSoFar(session: Session): Runs {
   const { runs, damaged } = listRuns(session.platform)
   for (const path of damaged)
     session.notice({
@@ -35,7 +35,7 @@ export function runsSoFar(session: Session): readonly RunRecord[] {
 }
 
 /** Settles and lists the runs for a command that only looks; or why the records cannot be read. */
-export function runsIfReadable(session: Session): readonly RunRecord[] | UserError {
+export function runsIfReadable(session: Session): Runs | UserError {
   try {
     settleFirst(session)
     return runsSoFar(session)

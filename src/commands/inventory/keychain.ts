@@ -78,15 +78,11 @@ export function keychainOf(os: Machine['os']): Keychain | undefined {
 }
 
 /**
- * Whether there is a program that keeps keys. Whether it can is seen once it is asked.
+ * The program that keeps keys. Whether it can is seen once it is asked.
  *
- * @throws UserError `keychain-failed`
+ * @throws UserError `keychain-failed` where there is none
  */
-export function expectKeychain(session: Session): void {
-  programOf(session)
-}
-
-function programOf({ platform }: Session): { keychain: Keychain; path: string } {
+export function keychainProgram({ platform }: Session): { keychain: Keychain; path: string } {
   const keychain = keychainOf(platform.machine.os)
   if (keychain === undefined)
     throw failed(
@@ -101,88 +97,77 @@ function programOf({ platform }: Session): { keychain: Keychain; path: string } 
   )
 }
 
-/** The key of one gateway in the keychain. All of it throws UserError `keychain-failed`. */
-export class KeyInKeychain {
-  readonly #session: Session
-  readonly #entry: KeychainEntry
-  readonly #timeoutMs: number
-  readonly #keychain: Keychain
-  readonly #path: string
+/**
+ * The key of one gateway in the keychain. All of it throws UserError `keychain-failed`.
+ *
+ * @param timeoutMs a person may have to unlock it within this time
+ */
+export function keyInKeychain(session: Session, entry: KeychainEntry, timeoutMs: number) {
+  const { keychain, path } = keychainProgram(session)
+  const { program } = keychain
 
-  /** @param timeoutMs a person may have to unlock it within this time */
-  constructor(session: Session, entry: KeychainEntry, timeoutMs: number) {
-    this.#session = session
-    this.#entry = entry
-    this.#timeoutMs = timeoutMs
-    const { keychain, path } = programOf(session)
-    this.#keychain = keychain
-    this.#path = path
-  }
-
-  /** @throws UserError `key-missing` where it has none */
-  async read(): Promise<string> {
-    const key = await this.#lookUp()
-    if (key !== undefined) return key
-    const { name, baseUrl } = this.#entry
-    throw new UserError({
-      code: 'key-missing',
-      message: `The keychain no longer has the key of the gateway ${name}`,
-      hint: `Give it anew: repoint key --base-url ${baseUrl}, or set a client up there again.`,
-    })
-  }
-
-  /** Puts a key there, in the place of an earlier one, and reads it back. Returns the earlier one. */
-  async store(key: string): Promise<string | undefined> {
-    const earlier = await this.#lookUp()
-    if (earlier === key) return earlier
-    const stored = await this.#call(this.#keychain.store(this.#entry, key))
-    if (stored.exitStatus !== 0) throw failure(this.#keychain, stored)
-    // In its interactive form `security` ends with status 0 whatever has come of a line.
-    if ((await this.#lookUp()) !== key)
-      throw failed(`${this.#keychain.program} does not give back the key that it was given`)
-    return earlier
-  }
-
-  /** Takes the key out, where there is one. */
-  async remove(): Promise<void> {
-    const removed = await this.#call(this.#keychain.remove(this.#entry))
-    if (removed.exitStatus === 0) return
-    if (!(await this.#isAbsent())) throw failure(this.#keychain, removed)
-  }
-
-  /** Undefined: it has none. */
-  async #lookUp(): Promise<string | undefined> {
-    const found = await this.#call(this.#keychain.lookUp(this.#entry))
-    const key = found.stdout.replace(/\r?\n$/, '')
-    if (found.exitStatus === 0 && key !== '') {
-      this.#session.hide(key)
-      return key
-    }
-    if (await this.#isAbsent()) return undefined
-    throw failure(this.#keychain, found)
-  }
-
-  async #isAbsent(): Promise<boolean> {
-    const found = await this.#call(this.#keychain.find(this.#entry))
-    if (this.#keychain.isAbsent(found)) return true
-    if (found.exitStatus !== 0) throw failure(this.#keychain, found)
-    return false
-  }
-
-  async #call({ args, input }: Call): Promise<RunResult> {
-    const { platform } = this.#session
-    const timeoutMs = this.#timeoutMs
-    const asked = platform.processes.run(this.#path, args, { timeoutMs, ...compact({ input }) })
-    const label = `Asking the keychain (${this.#keychain.program})`
-    const result = await this.#session.step(label, asked)
+  const call = async ({ args, input }: Call): Promise<RunResult> => {
+    const options = { timeoutMs, ...compact({ input }) }
+    const asked = session.platform.processes.run(path, args, options)
+    const result = await session.step(`Asking the keychain (${program})`, asked)
     if (result.reason === 'timed-out')
       throw failed(`The keychain has not answered within ${timeoutMs / 1000} s`)
     return result
   }
+
+  const isAbsent = async (): Promise<boolean> => {
+    const found = await call(keychain.find(entry))
+    if (keychain.isAbsent(found)) return true
+    if (found.exitStatus !== 0) throw failure(program, found)
+    return false
+  }
+
+  /** Undefined: it has none. */
+  const lookUp = async (): Promise<string | undefined> => {
+    const found = await call(keychain.lookUp(entry))
+    const key = found.stdout.replace(/\r?\n$/, '')
+    if (found.exitStatus === 0 && key !== '') {
+      session.hide(key)
+      return key
+    }
+    if (await isAbsent()) return undefined
+    throw failure(program, found)
+  }
+
+  return {
+    /** @throws UserError `key-missing` where it has none */
+    async read(): Promise<string> {
+      const key = await lookUp()
+      if (key !== undefined) return key
+      throw new UserError({
+        code: 'key-missing',
+        message: `The keychain no longer has the key of the gateway ${entry.name}`,
+        hint: `Give it anew: repoint key --base-url ${entry.baseUrl}, or set a client up there again.`,
+      })
+    },
+
+    /** Puts a key there, in the place of an earlier one, and reads it back. Returns the earlier one. */
+    async store(key: string): Promise<string | undefined> {
+      const earlier = await lookUp()
+      if (earlier === key) return earlier
+      const stored = await call(keychain.store(entry, key))
+      if (stored.exitStatus !== 0) throw failure(program, stored)
+      // In its interactive form `security` ends with status 0 whatever has come of a line.
+      if ((await lookUp()) !== key)
+        throw failed(`${program} does not give back the key that it was given`)
+      return earlier
+    },
+
+    /** Takes the key out, where there is one. */
+    async remove(): Promise<void> {
+      const removed = await call(keychain.remove(entry))
+      if (removed.exitStatus !== 0 && !(await isAbsent())) throw failure(program, removed)
+    },
+  }
 }
 
 /** What the program says last, or that the keychain is locked: then it may say nothing. */
-function failure({ program }: Keychain, { stderr, reason }: RunResult): UserError {
+function failure(program: string, { stderr, reason }: RunResult): UserError {
   const said = printable(stderr.trim().split('\n').at(-1) ?? '').replace(/\.$/, '')
   const isLocked = (said === '' && reason === 'exited') || /\blocked\b/i.test(said)
   if (isLocked) return failed('The keychain is locked')

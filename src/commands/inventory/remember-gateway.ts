@@ -1,9 +1,10 @@
 import { compact } from '../../compact.ts'
-import { UserError } from '../../errors.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import { unusualRoots } from '../../gateway/roots.ts'
 import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import { maskSecret } from '../../text.ts'
 import { changeGateways, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
+import type { SetupFlags } from '../command.ts'
 import type { Session } from '../screen/session.ts'
 import { checkName, gatewaysIfReadable, isKeyOf } from './saved-gateways.ts'
 
@@ -16,11 +17,8 @@ export interface Proof {
 /** A gateway that a setup has used. */
 interface Used {
   readonly access: Omit<GatewayAccess, 'env' | 'signal'>
-  /** As the user called it; absent: a name is found. */
-  readonly name?: string | undefined
-  readonly allowHttp?: boolean | undefined
-  /** Its key goes into the keychain; else it stays where it lies. */
-  readonly keychain?: boolean | undefined
+  /** Without a name one is found; without `keychain` the key stays where it lies. */
+  readonly flags: Pick<SetupFlags, 'name' | 'allowHttp' | 'keychain'>
   /** What it has just been asked with; absent: it has not. */
   readonly proof?: Proof | undefined
 }
@@ -57,11 +55,11 @@ export async function keepingKey<T>(
   const entry = entryIn(session, used)
   if (entry?.maskedKey === undefined) return [work(), used]
 
-  const { KeyInKeychain } = await import('./keychain.ts')
-  const kept = new KeyInKeychain(session, entry, timeoutMs)
+  const { keyInKeychain } = await import('./keychain.ts')
+  const kept = keyInKeychain(session, entry, timeoutMs)
   const earlier = await kept.store(key)
   try {
-    return [work(), { ...used, name: entry.name }]
+    return [work(), { ...used, flags: { ...used.flags, name: entry.name } }]
   } catch (error) {
     const putBack = earlier === undefined ? kept.remove() : kept.store(earlier)
     // The first failure is the one to tell.
@@ -72,12 +70,10 @@ export async function keepingKey<T>(
 
 /** Undefined: the list cannot be read, which is said when the setup stands. */
 function entryIn({ platform }: Session, used: Used): SavedGateway | undefined {
-  try {
-    return entryFor(readGateways(platform), used, platform.clock.now())
-  } catch (error) {
-    if (!(error instanceof UserError) || used.keychain) throw error
-    return undefined
-  }
+  const entry = resultOf(() => entryFor(readGateways(platform), used, platform.clock.now()))
+  if (!(entry instanceof UserError)) return entry
+  if (used.flags.keychain) throw entry
+  return undefined
 }
 
 /** Remembers it as the newest. What stands in the way is said, and does not undo a setup. */
@@ -105,27 +101,24 @@ export function noteProof(
 }
 
 function changeOrSay(session: Session, change: Parameters<typeof changeGateways>[1]): void {
-  try {
-    changeGateways(session.platform, change)
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error
-    session.notice({
-      code: 'gateway-not-remembered',
-      message: `The gateway is not remembered: ${error.message}`,
-      ...compact({ hint: error.hint }),
-    })
-    session.showNotices('warning')
-  }
+  const failure = resultOf(() => changeGateways(session.platform, change))
+  if (!(failure instanceof UserError)) return
+  session.notice({
+    code: 'gateway-not-remembered',
+    message: `The gateway is not remembered: ${failure.message}`,
+    ...compact({ hint: failure.hint }),
+  })
+  session.showNotices('warning')
 }
 
 function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGateway {
-  const { access, proof, allowHttp } = used
+  const { access, proof, flags } = used
   const { baseUrl, key, headers = [], keyHeader } = access
-  const name = used.name ?? knownName(all, access) ?? freeName(all, baseUrl)
+  const name = flags.name ?? knownName(all, access) ?? freeName(all, baseUrl)
   const before = all.find((one) => one.name === name)
   const isSame = before?.baseUrl === baseUrl && isKeyOf(before, key)
   const earlier = isSame ? before.proven : undefined
-  const isInKeychain = used.keychain === true || before?.maskedKey !== undefined
+  const isInKeychain = flags.keychain || before?.maskedKey !== undefined
   return compact({
     name,
     baseUrl,
@@ -134,7 +127,7 @@ function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGat
     keyHeader,
     headers: headers.length === 0 ? undefined : headers,
     caFile: access.caFile,
-    allowHttp: allowHttp === true ? (true as const) : undefined,
+    allowHttp: flags.allowHttp,
     proven: proof === undefined ? earlier : { at: now.toISOString(), ...proof },
   })
 }

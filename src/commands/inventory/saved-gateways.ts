@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { type Client, protocolOf, type Settings } from '../../clients/client.ts'
-import { UserError } from '../../errors.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import { isSameButVersion, rootFor, rootsOf } from '../../gateway/roots.ts'
 import type { ExtraHeader, Roots } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
@@ -33,12 +33,8 @@ export function savedGateways(session: Session): readonly SavedGateway[] {
 
 /** The same, and nothing is hidden; none where the list cannot be read: whoever needs the list itself says so. */
 export function gatewaysIfReadable({ platform }: Session): readonly SavedGateway[] {
-  try {
-    return readGateways(platform)
-  } catch (error) {
-    if (error instanceof UserError) return []
-    throw error
-  }
+  const all = resultOf(() => readGateways(platform))
+  return all instanceof UserError ? [] : all
 }
 
 function hidden(session: Session, all: readonly SavedGateway[]): readonly SavedGateway[] {
@@ -81,15 +77,7 @@ export function gatewayOf(
   client: Client,
   settings: Settings,
 ): string | undefined {
-  return nameOf(hidden(session, gatewaysIfReadable(session)), client, settings)
-}
-
-/** The one that a client points at; undefined: it is not remembered. */
-export function nameOf(
-  all: readonly SavedGateway[],
-  client: Client,
-  settings: Settings,
-): string | undefined {
+  const all = hidden(session, gatewaysIfReadable(session))
   const used = all.filter((one) => isUsedBy(one, client, settings))
   // Of several with one address and one key it is the one whose headers are sent.
   const [likest] = used
@@ -122,21 +110,6 @@ export function isKeyOf({ key, maskedKey }: SavedGateway, other: string | undefi
 /** The last characters alone. */
 export function shownKey({ key, maskedKey }: SavedGateway): string {
   return key === undefined ? (maskedKey ?? '') : maskSecret(key)
-}
-
-/**
- * From the list, or from the keychain.
- *
- * @throws UserError `key-missing`, `keychain-failed`
- */
-export async function keyOf(
-  session: Session,
-  saved: SavedGateway,
-  timeoutMs: number,
-): Promise<string> {
-  if (saved.key !== undefined) return saved.key
-  const { KeyInKeychain } = await import('./keychain.ts')
-  return new KeyInKeychain(session, saved, timeoutMs).read()
 }
 
 /** @throws UserError `usage` for a name that could be mistaken for something else */

@@ -1,18 +1,21 @@
 import { posix, win32 } from 'node:path'
 import type { Client, FileTexts, Settings } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
-import { UserError } from '../../errors.ts'
-import type { RecordedFile, RollbackPlan, RunRecord } from '../../transaction/record.ts'
-import { copyOf } from '../../transaction/state.ts'
-import { asPlanned, listClientFiles, readClientFiles } from '../inventory/client-files.ts'
+import { resultOf, UserError } from '../../errors.ts'
+import type { RecordedFile, RollbackPlan, RunRecord, Runs } from '../../transaction/record.ts'
+import {
+  asPlanned,
+  asRecorded,
+  listClientFiles,
+  readClientFiles,
+} from '../inventory/client-files.ts'
 import { isAtOwnRoot, ownRoots, placeOf, runsOf, shownAddress } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
 
 /** What a rollback is found by. */
 export interface Undoing {
   readonly session: Session
-  /** Newest first. */
-  readonly runs: readonly RunRecord[]
+  readonly runs: Runs
   /** One client of each family that a run names. */
   readonly families: readonly Client[]
 }
@@ -21,10 +24,12 @@ export interface Undoing {
 export interface Prospect {
   readonly found: RollbackPlan
   readonly outlooks: readonly Outlook[]
+  /** Clients that would not read their files, had our tables not gone with what others wrote there. */
+  readonly mended?: readonly Outlook[]
 }
 
 /** What a client reads and believes before a rollback, and after it. */
-interface Outlook {
+export interface Outlook {
   readonly client: Client
   readonly before: FileTexts
   readonly after: FileTexts
@@ -109,21 +114,17 @@ export async function refuseUnknownClient(session: Session, { plan }: RollbackPl
  * that it reads, be it under another name or in another layer, names one that repoint has written.
  */
 export function isAbandoned({ session, runs, families }: Undoing, path: string): boolean {
-  return families.some((client) => {
-    try {
-      const texts = readClientFiles(session, client)
-      const isGone = texts.some(
-        (text) => text.path === path && text.use === 'target' && text.bytes === null,
-      )
-      return isGone && !isPointed(client, texts, runs)
-    } catch (error) {
-      if (error instanceof UserError) return false
-      throw error
-    }
-  })
+  const isLeft = (client: Client) => {
+    const texts = readClientFiles(session, client)
+    const isGone = texts.some(
+      (text) => text.path === path && text.use === 'target' && text.bytes === null,
+    )
+    return isGone && !isPointed(client, texts, runs)
+  }
+  return families.some((client) => resultOf(() => isLeft(client)) === true)
 }
 
-function isPointed(client: Client, texts: FileTexts, runs: readonly RunRecord[]): boolean {
+function isPointed(client: Client, texts: FileTexts, runs: Runs): boolean {
   const { root, broken } = client.readBack(texts)
   if (root !== undefined || broken !== undefined) return true
   const hosts = ownRoots(client, runs).flatMap((url) =>
@@ -135,64 +136,45 @@ function isPointed(client: Client, texts: FileTexts, runs: readonly RunRecord[])
   })
 }
 
-/** Whether a setup left this key behind, as the client reads it. @param one.runs newest first */
+/** Whether a setup left this key behind, as the client reads it. */
 function hasWritten(
   session: Session,
   client: Client,
   texts: FileTexts,
-  { runs, key }: { readonly runs: readonly RunRecord[]; readonly key: string },
+  { runs, key }: { readonly runs: Runs; readonly key: string },
 ): boolean {
   return runs.some(({ undoes }, index) => {
     if (undoes !== undefined) return false
     // Nothing of what lies there now: only what runs have written, one upon the other.
     const files = runs.slice(index).flatMap((run) => run.files)
     const blank = texts.map((text) => ({ ...text, bytes: null }))
-    return client.readBack(withVersions(session, blank, files, 'after')).key === key
+    return client.readBack(asRecorded(session, blank, files, 'after')).key === key
   })
 }
 
-/**
- * What runs found there, at addresses that no run before them had written: the user's own ways.
- *
- * @param runs newest first
- */
+/** What runs found there, at addresses that no run before them had written: the user's own ways. */
 function waysBefore(
   session: Session,
   client: Client,
   texts: FileTexts,
-  runs: readonly RunRecord[],
+  runs: Runs,
 ): readonly Settings[] {
   const oldestFirst = runs.toReversed()
   const ways: Settings[] = []
   const written: RunRecord[] = []
   // What no run has written lay there as it does now.
   const all = oldestFirst.flatMap(({ files }) => files)
-  let found = withVersions(session, texts, all, 'before')
+  let found = asRecorded(session, texts, all, 'before')
   for (const run of oldestFirst) {
     const { files } = run
-    found = withVersions(session, found, files, 'before')
+    found = asRecorded(session, found, files, 'before')
     const way = client.readBack(found)
     if (way.root !== undefined && !isAtOwnRoot(client, way, written)) ways.push(way)
     written.push(run)
-    found = withVersions(session, found, files, 'after')
+    found = asRecorded(session, found, files, 'after')
   }
   return ways
 }
-
-/** The texts with what a run recorded of each: the first one that is listed. */
-function withVersions(
-  session: Session,
-  texts: FileTexts,
-  files: readonly RecordedFile[],
-  when: When,
-): FileTexts {
-  return texts.map((text) => {
-    const file = files.find(({ path }) => path === text.path)
-    return file ? { ...text, bytes: copyOf(session.platform, file[when]) } : text
-  })
-}
-
-type When = 'before' | 'after'
 
 function isSameWay(one: Settings, other: Settings): boolean {
   return one.root === other.root && one.key === other.key && one.login === other.login

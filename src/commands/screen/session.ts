@@ -37,7 +37,7 @@ export class Session {
   }
 
   /** @param yes `--yes` was given */
-  consent(yes: boolean): Consent {
+  consent(yes: boolean | undefined): Consent {
     return yes ? 'given' : this.canAsk ? 'ask' : 'none'
   }
 

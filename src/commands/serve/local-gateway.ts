@@ -26,31 +26,7 @@ import { printable } from '../../text.ts'
 import { clientsCalled, statusOf, tell } from '../gateways/one-run.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import type { Session } from '../screen/session.ts'
-
-/** What `repoint serve` can be told. */
-export interface ServeOptions {
-  /** 0: any free port. */
-  readonly port: number
-  readonly host: string
-  readonly keyFile?: string | undefined
-  /** The name of an environment variable. */
-  readonly keyEnv?: string | undefined
-  /** Path of a catalog. */
-  readonly models?: string | undefined
-  /** Path of a scenario. */
-  readonly scenario?: string | undefined
-  readonly record?: string | undefined
-  /** As written: `rate-limited,every=3`. */
-  readonly faults: readonly string[]
-  /** Print a line for each request. */
-  readonly log: boolean
-  /** Address of a real gateway. */
-  readonly upstream?: string | undefined
-  readonly allowHttp: boolean
-  readonly isJson: boolean
-  /** What stands after `--`; empty: stay until interrupted. */
-  readonly command: readonly string[]
-}
+import type { ServeFlags } from './flags.ts'
 
 /** The upstream's catalog comes through our own gateway. */
 const ownTimeoutMs = 20_000
@@ -58,51 +34,50 @@ const ownTimeoutMs = 20_000
 /**
  * Runs the local gateway until it is interrupted, or as long as a command runs beside it.
  *
+ * @param words the command; none: there is none
  * @returns 0, or the exit status of the command
  */
-export async function runLocalGateway(session: Session, options: ServeOptions): Promise<number> {
-  const { platform } = session
+export async function runLocalGateway(
+  session: Session,
+  words: readonly string[],
+  flags: ServeFlags,
+): Promise<number> {
+  const { platform, isJson } = session
   // Looking at it starts listening for signals: none may be lost once the first line is printed.
   const { terminal, interrupt } = platform
-  const given = givenKey(platform, options)
-  const upstream = upstreamOf(platform, options)
-  const models = await readModelsFile(platform, options.models)
+  const { port, host } = flags
+  const given = givenKey(platform, flags)
+  const upstream = upstreamOf(platform, flags)
+  const models = await readModelsFile(platform, flags.models)
   const logRequest = (request: LoggedRequest) => terminal.err(`${logLine(request)}\n`)
 
   const gateway = await listen(
     compact({
-      port: options.port,
-      host: options.host,
+      port,
+      host,
       key: given,
-      faults: options.faults.map(readFaultFlag),
+      faults: flags.fault.map(readFaultFlag),
       models,
-      scenarioFile: options.scenario,
-      recordFile: options.record,
+      scenarioFile: flags.scenario,
+      recordFile: flags.record,
       upstream,
-      onRequest: options.log ? logRequest : undefined,
+      onRequest: flags.log && logRequest,
       onScenario: (failure: string | undefined) => {
         const said = printable(failure ?? 'The scenario was read again.')
-        if (!options.isJson) terminal.err(`${said}\n`)
+        if (!isJson) terminal.err(`${said}\n`)
       },
     }),
   )
 
   try {
     const { url, key } = gateway
-    if (options.isJson) terminal.out(`${JSON.stringify({ url, key })}\n`)
-    else if (options.command.length === 0)
-      terminal.out(
-        greeting({
-          url,
-          newKey: given === undefined ? key : undefined,
-          upstream,
-          host: options.host,
-        }),
-      )
+    if (isJson) terminal.out(`${JSON.stringify({ url, key })}\n`)
+    else if (words.length === 0)
+      terminal.out(greeting(gateway, given === undefined, upstream, host))
 
-    if (options.command.length > 0) {
+    if (words.length > 0) {
       const catalog = upstream === undefined ? { models: models ?? builtInCatalog } : undefined
-      return await runBeside(session, gateway, catalog, options.command)
+      return await runBeside(session, gateway, catalog, words)
     }
     if (!interrupt.aborted) await once(interrupt, 'abort')
     return 0
@@ -111,20 +86,16 @@ export async function runLocalGateway(session: Session, options: ServeOptions): 
   }
 }
 
-interface Greeting {
-  readonly url: string
-  /** Undefined: it was given. */
-  readonly newKey: string | undefined
-  readonly upstream: Upstream | undefined
-  readonly host: string
-}
-
-function greeting({ url, newKey, upstream, host }: Greeting): string {
+/** @param isNew its key was not given */
+function greeting(
+  { url, key }: Gateway,
+  isNew: boolean,
+  upstream: Upstream | undefined,
+  host: string,
+): string {
   const lines = [
     `The local gateway listens at ${url} (chat and responses clients: ${url}/v1).`,
-    newKey === undefined
-      ? 'It accepts the key that you gave it.'
-      : `Its key, printed this once: ${newKey}`,
+    isNew ? `Its key, printed this once: ${key}` : 'It accepts the key that you gave it.',
     `What is asked shows at ${url}/ as it happens. Ctrl-C ends it.`,
   ]
   if (!isLoopback(host))
@@ -135,7 +106,7 @@ function greeting({ url, newKey, upstream, host }: Greeting): string {
 
 function givenKey(
   { files, machine }: Platform,
-  { keyFile, keyEnv }: ServeOptions,
+  { keyFile, keyEnv }: ServeFlags,
 ): string | undefined {
   if (keyFile !== undefined && keyEnv !== undefined)
     throw new UserError({
@@ -218,8 +189,8 @@ function readText(read: () => Uint8Array, what: string): string {
   }
 }
 
-function upstreamOf({ machine }: Platform, options: ServeOptions): Upstream | undefined {
-  if (options.upstream === undefined) return undefined
+function upstreamOf({ machine }: Platform, flags: ServeFlags): Upstream | undefined {
+  if (flags.upstream === undefined) return undefined
   const key = machine.env['REPOINT_UPSTREAM_KEY']?.trim()
   if (!key)
     throw new UserError({
@@ -228,14 +199,14 @@ function upstreamOf({ machine }: Platform, options: ServeOptions): Upstream | un
       hint: 'Set it in the environment of this command.',
     })
 
-  const url = URL.canParse(options.upstream) ? new URL(options.upstream) : undefined
+  const url = URL.canParse(flags.upstream) ? new URL(flags.upstream) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '')
     throw new UserError({
       code: 'usage',
-      message: `--upstream ${options.upstream} is not an http address`,
+      message: `--upstream ${flags.upstream} is not an http address`,
       hint: 'Give the root of the gateway, for example https://gw.example',
     })
-  if (url.protocol === 'http:' && !isLoopback(url.hostname) && !options.allowHttp)
+  if (url.protocol === 'http:' && !isLoopback(url.hostname) && !flags.allowHttp)
     throw new UserError({
       code: 'usage',
       message: `--upstream ${url.origin} would send the key unencrypted`,

@@ -13,7 +13,8 @@ import { withoutList } from '../../gateway/catalog.ts'
 import { isChatModel } from '../../gateway/models/rules.ts'
 import { isSameButVersion, rootFor } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess, Roots } from '../../gateway/types.ts'
-import type { RunRecord } from '../../transaction/record.ts'
+import type { Runs } from '../../transaction/record.ts'
+import type { SetupFlags } from '../command.ts'
 import { settingsNow } from '../inventory/client-files.ts'
 import { configuredOptions, isSetUp } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
@@ -24,7 +25,7 @@ import type { Heard, Kept, SetupRequest, SetupRun } from './run.ts'
 export function keptChoices(
   session: Session,
   clients: readonly Client[],
-  runs: readonly RunRecord[],
+  runs: Runs,
 ): ReadonlyMap<Client, Kept> {
   const kept = clients.flatMap((client): [Client, Kept][] => {
     const settings = settingsNow(session, client)
@@ -37,14 +38,16 @@ export function keptChoices(
 
 /** What is named now for a client. */
 export function namedOptions(
-  { options, optionsOf }: Pick<SetupRequest, 'options' | 'optionsOf'>,
+  { optionsOf }: Pick<SetupRequest, 'optionsOf'>,
   { id }: Client,
 ): SetupOptions {
-  return optionsOf?.get(id) ?? options ?? {}
+  return optionsOf?.(id) ?? {}
 }
 
 interface Wanted extends Pick<SetupRun, 'kept'> {
-  readonly request: Pick<SetupRequest, 'options' | 'optionsOf' | 'defaults' | 'isKeyOnly'>
+  readonly request: Pick<SetupRequest, 'optionsOf' | 'isKeyOnly'> & {
+    readonly flags: Pick<SetupFlags, 'defaults'>
+  }
 }
 
 /** Where the gateway is not asked. */
@@ -77,7 +80,7 @@ function wantedOptions(
   const named = namedOptions(request, client)
   const before = kept.get(client)
   if (before === undefined) return named
-  if (request.defaults) return { disableAttribution: false, ...named }
+  if (request.flags.defaults) return { disableAttribution: false, ...named }
 
   const { slotModels = {}, contextWindow, protocol, ...others } = before.options
   const lost = new Set(request.isKeyOnly ? [] : lostModels(client, before, heard))
@@ -199,7 +202,7 @@ export function canChooseAgain(
   if (refused.every((id) => named.includes(id))) return false
   if (heard.catalog === undefined)
     return consent === 'ask' && named.length === 0 && !kept.has(client)
-  return kept.has(client) && !request.defaults && !request.isKeyOnly
+  return kept.has(client) && !request.flags.defaults && !request.isKeyOnly
 }
 
 /** One question for all that is not named. */

@@ -6,7 +6,7 @@ import { UserError } from '../../errors.ts'
 import { errorFor, judge } from '../../gateway/ask.ts'
 import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { request } from '../../gateway/http/request.ts'
-import { normaliseBaseUrl } from '../../gateway/input/base-url.ts'
+import { type AddressOptions, normaliseBaseUrl } from '../../gateway/input/base-url.ts'
 import { usualRoots } from '../../gateway/roots.ts'
 import { printableLine } from '../../text.ts'
 import type { GatewayFlags } from '../command.ts'
@@ -52,7 +52,7 @@ export async function fetchDefaults(
   const isAddress = /^[a-z][a-z0-9+.-]+:\/\//i.test(source)
   const bytes = isAddress ? await fetched(session, source, flags) : readLocal(session, source)
   const place = isAddress ? source : session.showPath(source)
-  return readDefaults(bytes, place, { allowHttp: flags.allowHttp === true })
+  return readDefaults(bytes, place, flags)
 }
 
 function readLocal(session: Session, path: string): Uint8Array {
@@ -116,11 +116,7 @@ async function fetched(
 }
 
 /** @throws UserError `config-invalid` with the place in the file; `usage` for a refused address or name */
-function readDefaults(
-  bytes: Uint8Array,
-  place: string,
-  allowed: { readonly allowHttp: boolean },
-): TeamDefaults {
+function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions): TeamDefaults {
   const refuse = (what: string) =>
     new UserError({
       code: 'config-invalid',

@@ -17,6 +17,7 @@ import { asPlanned, openPlaces, readClientFiles } from '../inventory/client-file
 import { authorityNotices } from '../inventory/client-program.ts'
 import { sceneOf } from '../inventory/client-state.ts'
 import { isSent, rememberedHeaders } from '../inventory/saved-gateways.ts'
+import { isFromElsewhere } from '../inventory/written-headers.ts'
 import type { Session } from '../screen/session.ts'
 import { lostModels, modelsOf, optionsFor } from './choose.ts'
 import type { Heard, ProvenRun } from './run.ts'
@@ -50,6 +51,8 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
     keyHeader: access.keyHeader,
     headers: access.headers,
     formerHeaders: rememberedHeaders(session),
+    isFromElsewhere: (header) =>
+      isFromElsewhere(session, { runs, texts, baseUrl: access.baseUrl }, header),
     caFile: access.caFile,
     providerId: options.providerId ?? 'gateway',
     models,
@@ -112,7 +115,7 @@ function lossNotices(
   after: FileTexts,
   heard: Heard,
 ): Notice[] {
-  const before = request.defaults || request.isKeyOnly ? undefined : kept.get(client)
+  const before = request.flags.defaults || request.isKeyOnly ? undefined : kept.get(client)
   if (before === undefined) return []
   const now = modelsOf(client.asConfigured(client.readBack(after), true))
   const lost = lostModels(client, before, heard).filter((id) => !now.includes(id))

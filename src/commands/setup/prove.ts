@@ -35,17 +35,17 @@ const maxTries = 3
  */
 export async function findProvenGateway(run: SetupRun): Promise<ProvenRun> {
   const { session, request, runs } = run
+  const { flags } = request
   let known: Known = {
     lastBaseUrl: runs[0]?.baseUrl,
     configured: session.canAsk ? await configuredGateways(session, runs) : [],
-    takesPreset: request.yes,
-    name: request.name,
+    name: flags.name,
     ...request.known,
   }
 
   for (let tries = 1; ; tries++) {
-    const found = await findGateway(session, request.gateway, known)
-    expectNameFor(session, request.name, found.access.baseUrl)
+    const found = await findGateway(session, flags, known)
+    expectNameFor(session, flags.name, found.access.baseUrl)
     for (const client of run.clients) expectSendable(client, found.access)
     try {
       const { notices, ...proof } = await proofOf(run, found.access)
@@ -86,7 +86,7 @@ function knownAfter(
 
 async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   const { session, clients, request } = run
-  if (request.verify) return prove(run, access)
+  if (request.flags.verify) return prove(run, access)
 
   const versions = await versionsOf(session, clients)
   const chosen = clients.map((client): [Client, Chosen] => {
@@ -126,7 +126,7 @@ function rootsUnasked(access: GatewayAccess): readonly Notice[] {
  */
 export async function prove(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   const { session, clients, request } = run
-  const isMessagesGiven = request.gateway.messagesUrl !== undefined
+  const isMessagesGiven = request.flags.messagesUrl !== undefined
   const finder = new GatewayFinder(access, { isMessagesGiven })
   if (clients.length > 1) void openAhead(access, clients.length)
   try {
@@ -164,7 +164,7 @@ export async function prove(run: SetupRun, access: GatewayAccess): Promise<Prove
       throw new UserError({ code: 'cancelled', message: 'Every client was left out' })
 
     const results = [...(await askAll(session, probes, chosen)).values()].flat()
-    const left = results.filter(({ result }) => request.tryClient && isClientRefused(result))
+    const left = results.filter(({ result }) => request.flags.tryClient && isClientRefused(result))
     const proven = results.filter((one) => !left.includes(one))
     const notices = [
       ...(catalog?.notices ?? []),

@@ -1,9 +1,9 @@
 import { protocolOf } from '../../clients/client.ts'
-import { actionOf, type Plan } from '../../edits/plan.ts'
+import { describeEdit, editDocument } from '../../edits/describe.ts'
+import type { Plan } from '../../edits/plan.ts'
 import { rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { Applied } from '../../transaction/record.ts'
 import type { Tried } from '../inventory/try-client.ts'
-import { changesOf, describedEdit, fileDocument } from '../screen/changes.ts'
 import type { Draft } from './draft.ts'
 import type { ProvenRun } from './run.ts'
 
@@ -14,35 +14,19 @@ export function showDrafts({ session, access }: ProvenRun, drafts: readonly Draf
     const root = rootFor(access.roots, protocol)
     session.say(`${client.label}: ${shownRoot(root, protocol)}, model ${models.model}`)
     for (const edit of edits)
-      for (const line of describedEdit(session, edit)) session.say(`  ${line}`)
+      for (const line of describeEdit(edit, session)) session.say(`  ${line}`)
     for (const { repair, message, place } of obstacles)
       if (repair) session.say(`  repairs: ${message} (${place})`)
   }
   session.showNotices('note')
 }
 
-/** What a dry run says at its end. */
-export function reportDryRun({ session, request }: ProvenRun, plan: Plan): void {
-  session.say('Dry run: nothing was changed.')
-  session.document({
-    command: plan.command,
-    dryRun: true,
-    changed: plan.edits.some((edit) => actionOf(edit) !== 'unchanged'),
-    run: null,
-    baseUrl: plan.baseUrl,
-    roots: plan.roots,
-    model: plan.model,
-    files: plan.edits.map((edit) => fileDocument(session, edit)),
-    verified: { before: request.verify, after: null },
-    warnings: session.notices,
-    next: [],
-  })
-}
+type FileResult = Pick<Applied['files'][number], 'action' | 'note'>
 
 /** What a setup has come to. */
 export interface SetupResult {
-  readonly plan: Plan
-  readonly applied: Applied
+  /** Absent: it was a dry run. */
+  readonly applied?: Applied
   readonly tried: readonly Tried[]
   /** Whether the gateway was asked before anything was written, and with success. */
   readonly isProvenBefore: boolean
@@ -50,10 +34,15 @@ export interface SetupResult {
   readonly next: readonly string[]
 }
 
-export function reportSetup({ session, request }: ProvenRun, result: SetupResult): void {
-  const { plan, applied, tried, isProvenBefore, next } = result
-  const { verify } = request
-  if (applied.run === undefined) session.say('Everything is already so; nothing was changed.')
+export function reportSetup(
+  { session, request }: ProvenRun,
+  plan: Plan,
+  result: SetupResult,
+): void {
+  const { applied, tried, isProvenBefore, next } = result
+  const { verify, dryRun } = request.flags
+  if (applied === undefined) session.say('Dry run: nothing was changed.')
+  else if (applied.run === undefined) session.say('Everything is already so; nothing was changed.')
   else {
     const proof = verify ? 'and proven: key, address and model work' : 'not verified'
     session.say(`Done, ${proof}. Run ${applied.run.id}.`)
@@ -63,21 +52,24 @@ export function reportSetup({ session, request }: ProvenRun, result: SetupResult
   for (const { client, said } of tried) session.say(`  ${client} says: ${said}`)
   for (const line of next) session.say(`  ${line}`)
 
+  const files = plan.edits.map((edit, index) => {
+    const file = editDocument(edit)
+    const { action, note }: FileResult = applied?.files[index] ?? file
+    return { ...file, action, note }
+  })
   session.document({
     command: plan.command,
-    changed: applied.run !== undefined,
-    run: applied.run?.id ?? null,
+    dryRun,
+    changed: applied
+      ? applied.run !== undefined
+      : files.some(({ action }) => action !== 'unchanged'),
+    run: applied?.run?.id ?? null,
     baseUrl: plan.baseUrl,
     roots: plan.roots,
     model: plan.model,
-    files: applied.files.map(({ path, action, note }, index) => ({
-      path,
-      action,
-      changes: changesOf(session, plan.edits[index]!),
-      note,
-    })),
+    files,
     // The gateway was proven; the files, read back, say what was proven.
-    verified: { before: isProvenBefore, after: verify },
+    verified: { before: isProvenBefore, after: applied ? verify : null },
     tried: tried.length > 0 ? tried : undefined,
     warnings: session.notices,
     next,

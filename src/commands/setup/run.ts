@@ -1,21 +1,20 @@
 import type { Client, ModelChoice, SetupOptions } from '../../clients/client.ts'
 import type { UserError } from '../../errors.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
-import type { RunRecord } from '../../transaction/record.ts'
-import type { GatewayFlags, SetupManner } from '../command.ts'
+import type { Runs } from '../../transaction/record.ts'
+import type { SetupFlags } from '../command.ts'
 import type { Known } from '../find-gateway.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
 /** What a setup is asked for. */
-export interface SetupRequest extends SetupManner {
+export interface SetupRequest {
   /** The word of the command line; `setup` when several clients are set up in one run. */
   readonly command: string
   readonly clients: readonly string[]
-  readonly gateway: GatewayFlags
-  /** As they were named now. What was chosen before comes from the files. */
-  readonly options?: SetupOptions
-  /** What was named for one client, by its id, in the place of `options`. */
-  readonly optionsOf?: ReadonlyMap<string, SetupOptions>
+  /** How far it goes, and with what. */
+  readonly flags: SetupFlags
+  /** What was named now for a client of this id. What was chosen before comes from its files. */
+  readonly optionsOf?: (id: string) => SetupOptions | undefined
   /** What is known of the gateway already, and neither looked for nor asked. */
   readonly known?: Known
   /** Nothing but the key is to change, whatever else the gateway would offer by now. */
@@ -37,8 +36,7 @@ export interface SetupRun {
   readonly clients: readonly Client[]
   /** What was chosen before, for each client that is set up. */
   readonly kept: ReadonlyMap<Client, Kept>
-  /** The recorded runs, newest first. */
-  readonly runs: readonly RunRecord[]
+  readonly runs: Runs
 }
 
 /** What the gateway has said so far. */

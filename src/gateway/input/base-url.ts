@@ -27,6 +27,11 @@ const placeholders: readonly RegExp[] = [
   /^https?:\/\/[.…]/u,
 ]
 
+export interface AddressOptions {
+  /** Plain http to another machine is taken too. */
+  readonly allowHttp?: boolean | undefined
+}
+
 /**
  * The API root in what people paste: with or without a scheme, `/v1`, a full route, quotes, a web
  * page's path, a whole line of a shell script. A path prefix (`https://host/gateway`) stays.
@@ -35,7 +40,7 @@ const placeholders: readonly RegExp[] = [
  */
 export function normaliseBaseUrl(
   input: string,
-  options: { allowHttp: boolean },
+  options: AddressOptions,
 ): { baseUrl: string; notices: Notice[] } {
   const changes: string[] = []
   const url = parse(input, changes)

@@ -29,7 +29,7 @@ async function proofOf(
 ) {
   const clients = await loadClients([ids].flat().map(rowOf))
   const options = { model, slotModels }
-  const request = { options, gateway: {}, defaults: false }
+  const request = { optionsOf: () => options, flags: {} }
   const run = { session, clients, request, consent: 'none', kept: new Map(), runs: [] }
   return prove(run as unknown as SetupRun, access)
 }
