@@ -2,6 +2,7 @@ import { Argument, Command } from '@commander-js/extra-typings'
 import type { Repair } from '../clients/client.ts'
 import { familyRows, rowOf, rows } from '../clients/list.ts'
 import { planRepairs } from '../clients/repairs.ts'
+import { editDocument } from '../edits/describe.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import { hangUp } from '../gateway/http/request.ts'
@@ -30,7 +31,6 @@ import {
 } from './inventory/client-state.ts'
 import { runsIfReadable } from './inventory/history.ts'
 import { wslNotice } from './inventory/wsl.ts'
-import { fileDocument } from './screen/changes.ts'
 import type { Consent, Session } from './screen/session.ts'
 
 function define() {
@@ -87,7 +87,7 @@ export async function doctor(
     command: 'doctor',
     changed: run !== undefined,
     run: run ?? null,
-    files: edits.map((edit) => fileDocument(session, edit)),
+    files: edits.map(editDocument),
     fixed,
     checks: checks.map(({ code: _, isAbsent: __, ...check }) => check),
   })

@@ -2,7 +2,7 @@ import { Argument, Command, Option } from '@commander-js/extra-typings'
 import type { Client } from '../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../clients/list.ts'
 import { compact } from '../compact.ts'
-import { willBe } from '../edits/describe.ts'
+import { describeChanges, willBe } from '../edits/describe.ts'
 import { plainPath } from '../edits/values.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
@@ -26,7 +26,6 @@ import {
   refuseUnknownClient,
   type Undoing,
 } from './rollback/guard.ts'
-import { changesOf } from './screen/changes.ts'
 import type { Session } from './screen/session.ts'
 
 function define() {
@@ -78,7 +77,11 @@ export async function rollback(
   const families = await loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))
   const undoing: Undoing = { session, runs, families }
   const prospect = findRollback(undoing, id, flags)
-  if (prospect === undefined) return reportNothing(session, runsAsked(id, runs), flags)
+  if (prospect === undefined) {
+    const isHere = isInstalledHere(undoing)
+    const isElsewhere = (run: RunRecord) => run.files.some((file) => !isHere(file))
+    return reportNothing(session, runsAsked(id, runs).find(isElsewhere), flags)
+  }
   const { found } = prospect
   await refuseUnknownClient(session, found)
   refuseStrangeLogin(undoing, prospect)
@@ -112,7 +115,7 @@ export async function rollback(
       action,
       kept: kept.map(plainPath),
       note,
-      changes: dryRun && describedChanges(session, found, path),
+      changes: dryRun && describedChanges(found, path),
     })),
     warnings: session.notices,
     next,
@@ -218,7 +221,7 @@ function showWayBack({ session, runs }: Undoing, { found, outlooks }: Prospect):
 
   for (const file of files) {
     session.say(`  ${session.showPath(file.path)} (${willBe(file.action)})`)
-    for (const line of describedChanges(session, found, file.path)) session.say(`    ${line}`)
+    for (const line of describedChanges(found, file.path)) session.say(`    ${line}`)
     if (file.kept.length > 0) session.say(`    stays: ${file.kept.map(plainPath).join(', ')}`)
     if (file.note !== undefined) session.say(`    ${file.note}`)
   }
@@ -237,10 +240,10 @@ function isConcerned({ id }: Client, files: Applied['files']): boolean {
   return changed.some(({ client }) => familyIds(id).includes(client))
 }
 
-/** What an edit changes, without the line that names its file. */
-function describedChanges(session: Session, { plan }: RollbackPlan, path: string): string[] {
+/** What becomes of the keys of a file. */
+function describedChanges({ plan }: RollbackPlan, path: string): string[] {
   const edit = plan.edits.find((one) => one.path === path)
-  return edit === undefined ? [] : changesOf(session, edit)
+  return edit === undefined ? [] : describeChanges(edit)
 }
 
 /** What still holds the old key, and what a person has to do. */
@@ -254,7 +257,11 @@ async function whatIsNext(
   return [...toDo, ...changed.map(({ restartAdvice }) => restartAdvice)]
 }
 
-function reportNothing(session: Session, [elsewhere]: Runs, { redo, dryRun }: Flags): number {
+function reportNothing(
+  session: Session,
+  elsewhere: RunRecord | undefined,
+  { redo, dryRun }: Flags,
+): number {
   session.say(`There is nothing to ${redo ? 'redo' : 'undo'}.`)
   if (elsewhere !== undefined) {
     const paths = elsewhere.files.map(({ path }) => session.showPath(path)).join(', ')

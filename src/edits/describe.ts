@@ -22,9 +22,19 @@ export interface DescribeOptions {
 /** One file's edit: its path, then a line for each key. Secrets are masked. */
 export function describeEdit(edit: FileEdit, options: DescribeOptions): string[] {
   const title = `${printableLine(options.showPath(edit.path))} (${willBe(actionOf(edit))})`
+  return [title, ...describeChanges(edit).map((line) => `  ${line}`)]
+}
+
+/** The same as the documents of `--json` tell it. */
+export function editDocument(edit: FileEdit) {
+  return { path: edit.path, action: actionOf(edit), changes: describeChanges(edit) }
+}
+
+/** Every key that an edit changes, a line each. */
+export function describeChanges(edit: FileEdit): string[] {
   const newMode =
-    edit.mode === undefined ? [] : [`  ~ mode: ${edit.mode.toString(8).padStart(4, '0')}`]
-  if (sameBytes(edit.before, edit.after)) return [title, ...newMode]
+    edit.mode === undefined ? [] : [`~ mode: ${edit.mode.toString(8).padStart(4, '0')}`]
+  if (sameBytes(edit.before, edit.after)) return newMode
 
   const before = tryRead(edit.before, edit)
   const after = tryRead(edit.after, edit)
@@ -42,7 +52,7 @@ export function describeEdit(edit: FileEdit, options: DescribeOptions): string[]
     ...dropped.filter((key) => !isTold(key)).map((key) => `- ${showKey([key])}`),
     ...returned.filter((key) => !isTold(key)).map((key) => `+ ${showKey([key])} (as before)`),
   ]
-  return [title, ...lines.map((line) => `  ${printableLine(line)}`), ...newMode]
+  return [...lines.map(printableLine), ...newMode]
 }
 
 /** What is to become of a file: a plan is not done yet. */

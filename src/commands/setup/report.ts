@@ -1,10 +1,9 @@
 import { protocolOf } from '../../clients/client.ts'
-import { describeEdit } from '../../edits/describe.ts'
+import { describeEdit, editDocument } from '../../edits/describe.ts'
 import type { Plan } from '../../edits/plan.ts'
 import { rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { Applied } from '../../transaction/record.ts'
 import type { Tried } from '../inventory/try-client.ts'
-import { fileDocument } from '../screen/changes.ts'
 import type { Draft } from './draft.ts'
 import type { ProvenRun } from './run.ts'
 
@@ -54,7 +53,7 @@ export function reportSetup(
   for (const line of next) session.say(`  ${line}`)
 
   const files = plan.edits.map((edit, index) => {
-    const file = fileDocument(session, edit)
+    const file = editDocument(edit)
     const { action, note }: FileResult = applied?.files[index] ?? file
     return { ...file, action, note }
   })
