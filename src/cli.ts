@@ -6,7 +6,7 @@ import {
 } from '@commander-js/extra-typings'
 import packageJson from '../package.json' with { type: 'json' }
 import { environmentRows, rows } from './clients/list.ts'
-import { asUsageError, examples, keyOnCommandLine, type ListedCommand } from './commands/command.ts'
+import { asUsageError, examples, type ListedCommand, refuseKeys } from './commands/command.ts'
 import { Declined, Session } from './commands/screen/session.ts'
 import { exitStatus, renderError, UserError } from './errors.ts'
 import type { Platform } from './platform/platform.ts'
@@ -167,10 +167,7 @@ function withCommonFlags(command: CommandUnknownOpts): CommandUnknownOpts {
     .helpOption('-h, --help', 'print this help')
     .addOption(new Option('--key [key]').hideHelp())
     .addOption(new Option('--api-key [key]').hideHelp())
-    .hook('preAction', () => {
-      const { key, apiKey } = command.opts()
-      if (key !== undefined || apiKey !== undefined) throw keyOnCommandLine()
-    })
+    .hook('preAction', () => refuseKeys(command))
 }
 
 function showUsageError(session: Session, error: CommanderError, args: readonly string[]): number {

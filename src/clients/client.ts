@@ -148,7 +148,7 @@ export interface ClientFlag {
   readonly help: string
   readonly choices?: readonly string[]
   /** Absent: text, or no value at all. */
-  readonly takes?: 'tokens'
+  readonly takes?: 'tokens' | 'model'
   /** What it says to a setup; `value` is true or false for a flag without one. */
   readonly means: (value: string | number | boolean) => SetupOptions
 }

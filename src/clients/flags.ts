@@ -6,6 +6,7 @@ import type { ClientFlag, SetupOptions } from './client.ts'
 export const modelFlag: ClientFlag = {
   flag: '--model <id>',
   help: 'the model (default: chosen from the catalog)',
+  takes: 'model',
   means: (model) => ({ model: String(model) }),
 }
 

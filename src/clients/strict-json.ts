@@ -58,7 +58,7 @@ export function strictJsonProblem(
     return undefined
   } catch (cause) {
     if (!(cause instanceof UserError)) throw cause
-    return cause.message.replace(/^Cannot read it: /, '')
+    return cause.message.replace('Cannot read it: ', '')
   }
 }
 
@@ -86,9 +86,8 @@ export function repairToStrictJson(
 
 function repair(text: string, { kind, start, end }: Leniency): Splice {
   if (kind === 'trailing comma') return { start, end, text: '' }
-  const blanksBefore = /[ \t]*$/.exec(text.slice(0, start))?.[0].length ?? 0
+  const from = text.slice(0, start).replace(/[ \t]+$/, '').length
   const rest = /^[ \t]*(\r?\n|\r|$)/.exec(text.slice(end))?.[0]
-  const from = start - blanksBefore
   if (rest === undefined) return { start, end, text: '' }
   const isWholeLine = from === 0 || text[from - 1] === '\n' || text[from - 1] === '\r'
   return { start: from, end: isWholeLine ? end + rest.length : end, text: '' }

@@ -140,6 +140,12 @@ export function positiveInteger(unit: string): (text: string) => number {
   }
 }
 
+/** What a shell makes of a variable that is not set would else be asked for, and written. */
+export function modelId(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It takes the ID of a model.')
+  return text
+}
+
 /**
  * What commander says, without the values of options, which may be secrets.
  *
@@ -153,7 +159,9 @@ export function asUsageError(
   const [command = '', ...rest] = args
   const words = rest.filter((arg) => !arg.startsWith('-'))
   const isExcess = error.code === 'commander.excessArguments'
-  if (isExcess && words.some(looksLikeKey)) return keyOnCommandLine()
+  const isNoWordOfOurs =
+    isExcess || ['commander.invalidArgument', 'commander.unknownCommand'].includes(error.code)
+  if (isNoWordOfOurs && [command, ...words].some(looksLikeKey)) return keyOnCommandLine()
 
   if (error.code === 'commander.help')
     return new UserError({
@@ -179,6 +187,12 @@ export function asUsageError(
         ? `Did you mean ${meant}?`
         : suggestion.join(' ').replace(/^\((.*)\)$/, '$1') || help,
   })
+}
+
+/** @throws UserError `usage` for a key among the flags of a command */
+export function refuseKeys(command: CommandUnknownOpts): void {
+  const { key, apiKey } = command.opts()
+  if (key !== undefined || apiKey !== undefined) throw keyOnCommandLine()
 }
 
 /** A key in the arguments is refused before anything is done with it. */

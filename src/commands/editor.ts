@@ -5,7 +5,14 @@ import { isLoopback, isPrivate } from '../gateway/input/base-url.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'
 import type { Catalog } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'
-import { commandOf, examples, type FlagsOf, gatewayCommand, newestGateway } from './command.ts'
+import {
+  commandOf,
+  examples,
+  type FlagsOf,
+  gatewayCommand,
+  modelId,
+  newestGateway,
+} from './command.ts'
 import { proveModel } from './gateways/ask-catalog.ts'
 
 /** What Cursor cannot do with a gateway, from the service's description. */
@@ -19,7 +26,7 @@ const limits: readonly string[] = [
 function define() {
   return gatewayCommand('editor')
     .description('check the key and print what goes into the settings of the editor Cursor')
-    .option('--model <id>', 'the model to enter')
+    .option('--model <id>', 'the model to enter', modelId)
     .option('--json', 'print one JSON document')
     .addHelpText('after', newestGateway)
     .addHelpText('after', examples(['repoint editor', 'repoint editor --json --key-stdin < key']))

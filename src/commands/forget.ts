@@ -100,7 +100,7 @@ function gatewaysToForget(
 function showGateways(session: Session, gateways: readonly SavedGateway[] | undefined): void {
   if (gateways === undefined) session.say('The list of gateways goes, which cannot be read')
   for (const { name, baseUrl } of gateways ?? [])
-    session.say(`Gateway ${name} is no longer remembered, nor its key: ${baseUrl}`)
+    session.say(`Gateway ${name} goes, and its key with it: ${baseUrl}`)
 }
 
 function showForgotten(session: Session, { runs, damaged, originals }: ForgetPlan): void {

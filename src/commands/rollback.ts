@@ -77,7 +77,11 @@ export async function rollback(
   const families = await loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))
   const undoing: Undoing = { session, runs, families }
   const prospect = findRollback(undoing, id, flags)
-  if (prospect === undefined) return reportNothing(session, runsAsked(id, runs), flags)
+  if (prospect === undefined) {
+    const isHere = isInstalledHere(undoing)
+    const isElsewhere = (run: RunRecord) => run.files.some((file) => !isHere(file))
+    return reportNothing(session, runsAsked(id, runs).find(isElsewhere), flags)
+  }
   const { found } = prospect
   await refuseUnknownClient(session, found)
   refuseStrangeLogin(undoing, prospect)
@@ -253,7 +257,11 @@ async function whatIsNext(
   return [...toDo, ...changed.map(({ restartAdvice }) => restartAdvice)]
 }
 
-function reportNothing(session: Session, [elsewhere]: Runs, { redo, dryRun }: Flags): number {
+function reportNothing(
+  session: Session,
+  elsewhere: RunRecord | undefined,
+  { redo, dryRun }: Flags,
+): number {
   session.say(`There is nothing to ${redo ? 'redo' : 'undo'}.`)
   if (elsewhere !== undefined) {
     const paths = elsewhere.files.map(({ path }) => session.showPath(path)).join(', ')

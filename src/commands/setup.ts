@@ -14,6 +14,7 @@ import {
   examples,
   gatewayCommand,
   type ListedCommand,
+  modelId,
   positiveInteger,
   withSetupFlags,
 } from './command.ts'
@@ -45,7 +46,8 @@ export function commandFor(row: ClientRow): ListedCommand {
 function asOption({ flag, help, choices, takes }: ClientFlag): Option {
   const option = new Option(flag, help)
   if (choices !== undefined) option.choices(choices)
-  if (takes !== undefined) option.argParser(positiveInteger(takes))
+  if (takes === 'tokens') option.argParser(positiveInteger(takes))
+  if (takes === 'model') option.argParser(modelId)
   return option
 }
 

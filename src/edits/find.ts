@@ -85,8 +85,7 @@ export function tailOf(dialect: Dialect, text: string, offset: number): Tail {
   let comma: number | undefined
   let hasComment = false
   for (;;) {
-    // What closes the holder follows at the latest.
-    const at = end + text.slice(end).search(/[^ \t]/)
+    const at = behindBlanks(text, end)
     const comment = commentAt(dialect, text, at)
 
     if (text[at] === ',') {
@@ -100,6 +99,11 @@ export function tailOf(dialect: Dialect, text: string, offset: number): Tail {
       return { end: endsLine ? at : end, comma, hasComment, endsLine }
     }
   }
+}
+
+/** From a member on: what closes its holder follows at the latest. */
+export function behindBlanks(text: string, offset: number): number {
+  return offset + text.slice(offset).search(/[^ \t]/)
 }
 
 /** Behind the comment that begins at `offset`; `offset` itself where none does. */

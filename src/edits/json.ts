@@ -16,6 +16,7 @@ import {
   isValueTable,
   Literal,
   maxNesting,
+  plainKey,
   toValue,
   type Value,
   type ValueTable,
@@ -53,7 +54,7 @@ function meaningOfJson(text: string, place: string): ValueTable {
     throw invalid(place, 'it is not valid JSON', text, 0)
   }
   if (!isValueTable(root)) {
-    throw invalid(place, 'its root is not an object', text, placesInJson(text, place)?.offset ?? 0)
+    throw invalid(place, 'its root is not an object', text, placesInJson(text, place)!.offset)
   }
   return root
 }
@@ -65,7 +66,7 @@ export interface Leniency {
   readonly end: number
 }
 
-const string = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"/.source
+const string = /"[^"\\]*(?:\\.[^"\\]*)*"/.source
 const number = /-?\d[\d.eE+-]*/.source
 const jsonToken = new RegExp(`${string}|//[^\\r\\n]*|/\\*[\\s\\S]*?\\*/|[^\\s"/]|["/]`, 'g')
 
@@ -159,7 +160,7 @@ function addHolder(
   path: Place,
   owner: Member | undefined,
 ): Holder | undefined {
-  if (node.type !== 'object' && node.type !== 'array') return undefined
+  if (node.children === undefined) return undefined
 
   const members: Member[] = []
   const kind = node.type === 'array' ? 'list' : 'object'
@@ -167,10 +168,8 @@ function addHolder(
   const holder: Holder = { kind, path, start, end, members, owner }
   holders.push(holder)
 
-  for (const [index, child] of (node.children ?? []).entries()) {
-    const [key, value] = kind === 'list' ? [undefined, child] : (child.children ?? [])
-    if (value === undefined) continue
-
+  for (const [index, child] of node.children.entries()) {
+    const [key, value] = kind === 'list' ? [undefined, child] : (child.children as [Node, Node])
     const member = {
       path: [...path, key ? String(key.value) : index],
       holder,
@@ -188,7 +187,7 @@ function addHolder(
 /** A number as `judgeJson` gives it: as it is written. */
 function toLiteral(number: number | bigint): Value {
   if (typeof number === 'number' && !Number.isFinite(number)) return number
-  return new Literal(Object.is(number, -0) ? '-0' : String(number))
+  return new Literal(String(number))
 }
 
 function kindName(value: Value): string {
@@ -251,7 +250,7 @@ function spellNewRoot(text: string, settings: readonly Setting[]): string {
 
 function spellRoot(settings: readonly Setting[], eol: string): string {
   const members = settings.map(({ path, content }) => ({
-    path: path.filter((key) => typeof key === 'string'),
+    path: path.map(plainKey),
     content,
   }))
   const layout = { isMultiLine: true, eol, unit: '  ', indent: '', colon: ': ' }

@@ -1,8 +1,16 @@
 import { Conflict, type Dialect, type Holder, type Member, type ParsedText } from './dialect.ts'
-import { commaFrom, memberAt, membersWhere, startOf, tailOf, toPlace } from './find.ts'
+import {
+  behindBlanks,
+  commaFrom,
+  memberAt,
+  membersWhere,
+  startOf,
+  tailOf,
+  toPlace,
+} from './find.ts'
 import type { KeyPath } from './plan.ts'
-import { applySplices, lineRemoval, lineStart, type Splice } from './text.ts'
-import { isElement, showPath, startsWith, valueAt } from './values.ts'
+import { applySplices, lineAbove, lineRemoval, lineStart, type Splice } from './text.ts'
+import { isElement, showPath, startsWith, type Value, valueAt } from './values.ts'
 
 /**
  * The text without what stands at `paths`.
@@ -48,16 +56,16 @@ export function removeAll(
 /** An element goes as often as it stands in its list. */
 function twinsOf({ root }: ParsedText, path: KeyPath, member: Member): readonly Member[] {
   const key = path.at(-1)
-  const list = valueAt(root, path.slice(0, -1))
-  if (typeof key !== 'object' || !Array.isArray(list)) return [member]
+  if (typeof key !== 'object') return [member]
+  const list = valueAt(root, path.slice(0, -1)) as readonly Value[]
   return member.holder.members.filter((_, index) => isElement(list[index]!, key))
 }
 
 function headerRemoval(text: string, { start, end }: Holder, withBlankLine: boolean): Splice {
   const own = lineRemoval(text, start, end)
   const line = lineStart(text, start)
-  const above = lineStart(text, line - 1)
-  const isBlankAbove = line > 0 && text.slice(above, line).trim() === ''
+  const above = lineAbove(text, line)
+  const isBlankAbove = text.slice(above, line).trim() === ''
   if (!withBlankLine || !isBlankAbove) return own
   return { ...own, start: Math.min(own.start, lineRemoval(text, above, above).start) }
 }
@@ -76,8 +84,7 @@ function memberRemoval(
   if (holder.kind === 'lines') return [lineRemoval(text, start, end)]
 
   const { members } = holder
-  const position = members.indexOf(member)
-  const next = members[position + 1]
+  const next = members[members.indexOf(member) + 1]
   const comma = commaFrom(dialect, text, end)
   const tail = tailOf(dialect, text, end)
   const before = beforeOnLine(text, member)
@@ -87,7 +94,7 @@ function memberRemoval(
     tail.endsLine && isBlank(before) && (holder.kind === 'object' || !tail.hasComment)
 
   if (comma === undefined) {
-    const staying = members.findLastIndex((one, index) => index < position && !removed.has(one))
+    const staying = members.findLastIndex((one) => !removed.has(one))
     const [last, behind] = [members[staying], members[staying + 1]]
     const commaBefore = last && behind && commaFrom(dialect, text, last.end)
     const line = isWholeLine ? lineRemoval(text, start, tail.end) : withBlanks(text, own)
@@ -121,8 +128,7 @@ function isBlank(text: string): boolean {
 }
 
 function withBlanks(text: string, splice: Splice): Splice {
-  const blanks = /^[ \t]*/.exec(text.slice(splice.end))?.[0] ?? ''
-  return { ...splice, end: splice.end + blanks.length }
+  return { ...splice, end: behindBlanks(text, splice.end) }
 }
 
 /** Removals may overlap: two keys on one line, or the last lines of a file without a final break. */

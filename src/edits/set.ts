@@ -12,7 +12,15 @@ import {
 } from './dialect.ts'
 import { memberAt, membersWhere, refuseBlocked, startOf, tailOf, toPlace } from './find.ts'
 import type { KeyPath } from './plan.ts'
-import { applySplices, eolAt, indentAt, lineEnd, lineStart, type Splice } from './text.ts'
+import {
+  applySplices,
+  eolAt,
+  indentAt,
+  lineAbove,
+  lineEnd,
+  lineStart,
+  type Splice,
+} from './text.ts'
 import { isValueTable, plainKey, samePath, showPath, startsWith, valueAt } from './values.ts'
 
 /** Where keys go that are not there yet. */
@@ -187,8 +195,8 @@ function firstRootLines(dialect: Dialect, parsed: ParsedText, site: Site): Splic
 
   // A comment directly above a header belongs to it.
   let start = lineStart(text, header.start)
-  const above = () => lineStart(text, start - 1)
-  while (text.slice(above(), start).trimStart().startsWith('#')) start = above()
+  while (text.slice(lineAbove(text, start), start).trimStart().startsWith('#'))
+    start = lineAbove(text, start)
   const eol = eolAt(text, start)
   return { start, end: start, text: lines.map((line) => line + eol).join('') + eol }
 }

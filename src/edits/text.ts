@@ -88,6 +88,11 @@ export function lineStart(text: string, offset: number): number {
   return text.slice(0, offset).lastIndexOf('\n') + 1
 }
 
+/** The start of the line above the one that begins at `start`; 0 where none is above. */
+export function lineAbove(text: string, start: number): number {
+  return lineStart(text, Math.max(0, start - 1))
+}
+
 /** Where the line that holds `offset` ends: before its line break and after it. */
 export function lineEnd(text: string, offset: number): { content: number; next: number } {
   const feed = text.indexOf('\n', offset)

@@ -63,8 +63,7 @@ export function undoWith(
   try {
     const { text } = restoreKeys({ dialect, texts, keys, place })
     if (versions.before === null && dialect.isBlank(text)) return { bytes: null, kept }
-    const bytes = text === decoded.text ? versions.current : encodeText({ ...decoded, text })
-    return { bytes, kept }
+    return { bytes: encodeText({ ...decoded, text }), kept }
   } catch (cause) {
     if (!(cause instanceof Conflict)) throw cause
     throw refusal(dialect, cause, current.text, [], place)
@@ -73,9 +72,9 @@ export function undoWith(
 
 /** Two versions in the line breaks of a third, where somebody has changed all of them since. */
 function inLineBreaksOf(current: string, before: string, written: string): string[] {
-  const [now, then] = [current, written].map((text) => [...new Set(text.match(/\r?\n/g))])
-  const [eol, other] = now ?? []
-  const isAnew = other === undefined && then?.some((one) => one !== eol)
+  const breaksOf = (text: string) => [...new Set(text.match(/\r?\n/g))]
+  const [eol, other] = breaksOf(current)
+  const isAnew = other === undefined && breaksOf(written).some((one) => one !== eol)
   if (eol === undefined || !isAnew) return [before, written]
   return [before, written].map((text) => text.replace(/\r?\n/g, eol))
 }
@@ -104,9 +103,8 @@ function sortOut(
  * keys it would be an entry that says nothing. What they changed of ours keeps it.
  */
 function wholeElement(before: ValueTable, key: OurKey, kept: readonly KeyPath[]): OurKey {
-  const length = key.path.findIndex((_, index) => {
-    const path = key.path.slice(0, index + 1)
-    return typeof path.at(-1) === 'object' && valueAt(before, path) === undefined
+  const length = key.path.findIndex((step, index) => {
+    return typeof step === 'object' && valueAt(before, key.path.slice(0, index + 1)) === undefined
   })
   const path = key.path.slice(0, length + 1)
   const isKept = kept.some((one) => startsWith(one, path))
@@ -191,8 +189,7 @@ function tryParse(
 function withoutEmptied({ dialect, texts, keys, place }: Undo, start: ParsedText): ParsedText {
   const { before } = texts
   const opened = keys
-    .filter(({ old }) => old === undefined)
-    .flatMap(({ path }) => path.slice(0, -1).map((_, index) => path.slice(0, -1 - index)))
+    .flatMap(({ path }) => path.map((_, index) => path.slice(0, -1 - index)))
     .filter((table) => valueAt(before.root, table) === undefined)
 
   let parsed = start

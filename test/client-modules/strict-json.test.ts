@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
-import { repairToStrictJson, strictJsonProblem } from '../../src/clients/strict-json.ts'
+import {
+  readStrictJson,
+  repairToStrictJson,
+  strictJsonProblem,
+} from '../../src/clients/strict-json.ts'
 import { bytesOf, caught, show } from '../edits/helpers.ts'
 
 test.each([
@@ -42,6 +46,9 @@ test.each([
     '{\r\n  /* one\r\n     two */\r\n  "a": "/* kept */", // x\r\n  "b": [1, 2,],\r\n}',
     '{\r\n  "a": "/* kept */",\r\n  "b": [1, 2]\r\n}',
   ],
+  ['{"a": 1} // end', '{"a": 1}'],
+  ['{\n  "a": 1 ,\n}', '{\n  "a": 1 \n}'],
+  ['{\r  // alone\r  "a": 1 // why\r}\r', '{\r  "a": 1\r}\r'],
   ['{"a": 1 /* x */, "b": 1.0e2 /* y */ , }', '{"a": 1 , "b": 1.0e2   }'],
   [
     '{"a": "\\u0041,}", // ,}\n"n": 12345678901234567890}',
@@ -49,6 +56,28 @@ test.each([
   ],
 ])('repair: %j becomes %j', (text, repaired) => {
   expect(show(repairToStrictJson(bytesOf(text), 'x'))).toBe(repaired)
+})
+
+test.each([
+  ['{"a": [1]}', false, { kind: 'object', root: { a: [1] } }],
+  ['\ufeff{"a": 1}', true, { kind: 'object', root: { a: 1 } }],
+  [
+    '{"a": 1,}',
+    false,
+    { kind: 'refused', why: 'a trailing comma (line 1, column 8)', isRepairable: true },
+  ],
+  [
+    '\ufeff{"a": 1}',
+    false,
+    { kind: 'refused', why: 'a byte order mark (line 1, column 1)', isRepairable: false },
+  ],
+  [
+    '{"a" 1}',
+    false,
+    { kind: 'refused', why: 'colon expected (line 1, column 6)', isRepairable: false },
+  ],
+])('a strict reader makes of %j, byte order marks allowed: %j, %j', (text, allowsBom, read) => {
+  expect(readStrictJson(bytesOf(text), { allowsBom })).toEqual(read)
 })
 
 test('repair: keeps a byte order mark unless it is asked to go', () => {

@@ -46,11 +46,19 @@ describe('a setup', () => {
     '--timeout 90000',
     '--context-window 1.5',
     '--context-window x',
+    '--model=',
     '--no-such',
     'word',
   ])('codex %s is refused', async (words) => {
     await expect(asked(commandFor(rowOf('codex')), words)).rejects.toThrow()
   })
+
+  test.each(['--model=', '--opus-model=', '--subagent-model='])(
+    'claude %s is refused: an empty model would be asked for',
+    async (words) => {
+      await expect(asked(commandFor(rowOf('claude')), words)).rejects.toThrow('the ID of a model')
+    },
+  )
 })
 
 const commands: Readonly<Record<string, ListedCommand>> = {

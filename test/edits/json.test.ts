@@ -72,7 +72,12 @@ describe('json edit', () => {
   })
 
   test('refuses numbers that JSON does not have', () => {
-    expect(caught(() => edit('{}', set('a', Number.NaN))).code).toBe('config-conflict')
+    const { code, message } = caught(() => edit('{}', set('a', Number.NaN)))
+    expect({ code, message }).toEqual({
+      code: 'config-conflict',
+      message:
+        'Cannot edit ~/.claude/settings.json: JSON has only finite numbers (line 1, column 1)',
+    })
   })
 
   test('names what must be added by hand, and leaves the secret to the user', () => {
@@ -127,6 +132,17 @@ describe('json read', () => {
       const error = caught(() => edit(nested(levels), set('b', 1)))
       expect(error.message).toContain('nested more than 2000 levels deep (line 1, column 10001)')
     }
+  })
+
+  test('reads any number of objects that stand beside each other', () => {
+    const text = `{"a":[${'{},'.repeat(3_000)}]}`
+    expect(json.read(bytesOf(text), 'x').get(['a'])).toHaveLength(3_000)
+  })
+
+  test('refuses another root than an object, with line and column', () => {
+    expect(caught(() => json.read(bytesOf('// c\n []'), 'FILE')).message).toBe(
+      'Cannot read FILE: its root is not an object (line 2, column 2)',
+    )
   })
 
   test('refuses bytes that are not UTF-8, with line and column', () => {
@@ -209,6 +225,16 @@ describe('json undo', () => {
     expect(kept).toEqual([])
   })
 
+  test('keeps what others have put into a table that we wrote empty, and tells', () => {
+    const current = (show(written) as string).replace('"m": {}', '"m": {"x": 1}')
+    const { text, kept } = undo(current)
+    expect(JSON.parse(text)).toEqual({
+      ...JSON.parse(before),
+      provider: { gateway: { models: { m: { x: 1 } } } },
+    })
+    expect(kept).toEqual(['provider.gateway.models.m'])
+  })
+
   test('refuses a key of ours that stands twice by now, each with another value', () => {
     const current = (show(written) as string)
       .replace('"t"', '"x"')
@@ -218,9 +244,12 @@ describe('json undo', () => {
 
   test('deletes a file that we created, once nothing is left in it', () => {
     const created = json.edit(null, [set('env.A', '1')], 'x')
-    const current = bytesOf('{ "env": { "A": "1" } }')
-    const undone = json.undo({ before: null, written: created, current }, [['env', 'A']], 'x')
-    expect(undone).toEqual({ bytes: null, kept: [] })
+    const undo = (current: string) =>
+      json.undo({ before: null, written: created, current: bytesOf(current) }, [['env', 'A']], 'x')
+    expect(undo('{ "env": { "A": "1" } }')).toEqual({ bytes: null, kept: [] })
+    expect(undo('{"env":{"A":"1"}}\n')).toEqual({ bytes: null, kept: [] })
+    expect(show(undo('{"env":{"A":"1"},"b":2}').bytes)).toBe('{"b":2}')
+    expect(show(undo('{"env":{"A":"1"}} // note').bytes)).toBe('{} // note')
   })
 
   test('keeps comments that others have put into an object that we opened', () => {

@@ -207,6 +207,14 @@ describe('an undo of an element', () => {
     expect(undo('json', '{ "enabled": ["a"] }', change, () => '{}').text).toBe('{}')
   })
 
+  test('leaves what others have put in since although we wanted it gone, and tells', () => {
+    const change = listLacks(list, 'x')
+    expect(undo('json', '{ "enabled": ["a"] }', change, () => '{"enabled":["a","x"]}')).toEqual({
+      text: '{"enabled":["a","x"]}',
+      kept: [change.path],
+    })
+  })
+
   test('is not misled by a text that went from one list to another', () => {
     const before = lines(
       '{',
@@ -262,6 +270,12 @@ test('one comes first and another last in the same list', () => {
   const first = { path: [...list, { element: 'x', isFirst: true as const }], value: 'x' }
   const written = json.edit(bytesOf('{"enabled":["a"]}'), [first, listHolds(list, 'y')], 'FILE')
   expect(show(written)).toBe('{"enabled":["x","a","y"]}')
+})
+
+test('all of the same go from a list below a table', () => {
+  const changes = [listLacks(['t', ...list], 'x')]
+  const written = json.edit(bytesOf('{"t":{"enabled":["x","a","x"]}}'), changes, 'FILE')
+  expect(show(written)).toBe('{"t":{"enabled":["a"]}}')
 })
 
 test('what is no list of texts is not taken for one', () => {

@@ -39,10 +39,11 @@ test.each([
 })
 
 test('a list of tables is not taken for a table', () => {
-  const list = new TextEncoder().encode('[[model_providers.openai]]\na = 1\n')
+  const list = new TextEncoder().encode('b = 2\n[[model_providers.openai]]\na = 1\n')
   expect(() => toml.edit(list, [{ path: table, value: undefined }], 'config.toml')).toThrow(
     expect.objectContaining({
       code: 'config-conflict',
+      message: expect.stringContaining('openai is a list, not a table (line 2, column 1)'),
       hint: 'Remove by hand: model_providers.openai',
     }),
   )

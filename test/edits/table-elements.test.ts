@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import type { KeyChange } from '../../src/edits/plan.ts'
+import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 
 const json = formatOf('json')
@@ -279,19 +279,28 @@ test('reading: a table of a list and what is in it', () => {
   expect(document.get(['models', { element: { id: 'x' } }, 'url'])).toBeUndefined()
 })
 
-test('an element that was put in as one goes with what others have written into it', () => {
-  const whole = { path: ['models', ours], value: { id: 'ours', size: 5 } }
-  const before = bytesOf('{"models": [{"id": "a"}]}')
+test.each([
+  [['models'], '{"models": [{"id": "a"}]}'],
+  [['t', 'models'], '{"t": {"models": [{"id": "a"}]}}'],
+])('an element of %j that was put in as one goes with what others have added', (list, text) => {
+  const whole = { path: [...list, ours], value: { id: 'ours', size: 5 } }
+  const before = bytesOf(text)
   const written = json.edit(before, [whole], 'FILE')
-  const addTo = (text: string) => bytesOf(text.replace(/("size": 5)/, '$1, "name": "Mine"'))
-  const undone = json.undo(
-    { before, written, current: addTo(show(written)!) },
-    [whole.path],
-    'FILE',
-  )
-  expect(undone).toEqual({ bytes: before, kept: [] })
+  const undo = (current: Bytes) => json.undo({ before, written, current }, [whole.path], 'FILE')
+  const added = bytesOf(show(written)!.replace(/("size": 5)/, '$1, "name": "Mine"'))
+  expect(undo(added)).toEqual({ bytes: before, kept: [] })
 
   const changed = bytesOf(show(written)!.replace('"size": 5', '"size": 6'))
-  const held = json.undo({ before, written, current: changed }, [whole.path], 'FILE')
-  expect(held).toEqual({ bytes: changed, kept: [whole.path] })
+  expect(undo(changed)).toEqual({ bytes: changed, kept: [whole.path] })
+})
+
+test('an element that took the place of another stays with what others have added', () => {
+  const whole = { path: ['models', ours], value: { id: 'ours', size: 5 } }
+  const before = bytesOf('{"models": [{ "id": "ours", "size": 1 }]}')
+  const written = json.edit(before, [whole], 'FILE')
+  const current = bytesOf(show(written)!.replace(/("size": 5)/, '$1, "name": "Mine"'))
+  expect(json.undo({ before, written, current }, [whole.path], 'FILE')).toEqual({
+    bytes: current,
+    kept: [whole.path],
+  })
 })

@@ -80,6 +80,12 @@ describe('what we changed comes back as it was, where it stands as we wrote it',
     expect(undone('json', text, [set('model')], crlf).text).toBe(crlf(text))
   })
 
+  test('in the line breaks that an editor has given to lines that differed', () => {
+    const text = 'a = 1\r\nold = 2 # two\nb = 3\r\nc = 4\n'
+    const crlf = (written: string) => written.replace(/\r?\n/g, '\r\n')
+    expect(undone('toml', text, [set('old')], crlf).text).toBe(crlf(text))
+  })
+
   test('in the line breaks that each line has, where they are mixed', () => {
     const text = 'a = 1\r\nold = 2 # two\nb = 3\r\nc = 4\n'
     const added = (written: string) => `${written}d = 5\n`
@@ -91,6 +97,16 @@ describe('what was written anew comes back key by key', () => {
   test('as it was spelled', () => {
     const anew = '"model"="\\u0067w"\n'
     expect(undone('toml', "model = 'a'\n", [set('model', 'gw')], anew).text).toBe('"model"=\'a\'\n')
+  })
+
+  test('in the line breaks that the file has at this place', () => {
+    const before = '{"o":{\n"x":1\n},"a":1}'
+    expect(undone('json', before, [set('o', 1)], '{"a":1,\r\n"o":1\n}').text).toBe(
+      '{"a":1,\r\n"o":{\n"x":1\n}\n}',
+    )
+    expect(undone('json', before, [set('o', 1)], '{"a":1,\n"o":1\r\n}').text).toBe(
+      '{"a":1,\n"o":{\r\n"x":1\r\n}\r\n}',
+    )
   })
 
   test('an empty table too, which is no single piece of text', () => {
@@ -147,6 +163,13 @@ describe('a table', () => {
     )
     expect(undone('json', '{}', changes, '{"u":{"v":{"w":2/**/}}}').text).toBe('{"u":{"v":{/**/}}}')
   })
+})
+
+test('a file that is as we left it becomes what it was, be that broken', () => {
+  const before = bytesOf('{ broken')
+  const written = bytesOf('{"a":1}')
+  const versions = { before, written, current: bytesOf('{"a":1}') }
+  expect(formatOf('json').undo(versions, [['a']], 'FILE')).toEqual({ bytes: before, kept: [] })
 })
 
 test('a file that was deleted since: only what we changed is named', () => {

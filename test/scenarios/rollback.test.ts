@@ -174,6 +174,16 @@ describe('another place', () => {
   })
 })
 
+test('nothing to redo, or nothing left to undo: no run of this place is said to be elsewhere', async () => {
+  const home = aHome(pair)
+  await setUp(home)
+  const redo = await runInProcess(home, ['rollback', '--redo', '--json'])
+  expect(redo.json).toMatchObject({ changed: false, warnings: [] })
+  expect((await runInProcess(home, ['rollback'])).status).toBe(0)
+  const undo = await runInProcess(home, ['rollback', 'codex', '--json'])
+  expect(undo.json).toMatchObject({ changed: false, warnings: [] })
+})
+
 test('where the result cannot be printed, the error says that the files were changed', async () => {
   const home = aHome(pair)
   await setUp(home)

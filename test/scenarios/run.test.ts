@@ -336,7 +336,16 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
     })
   })
 
+  test('help behind the name is that of run', async () => {
+    const { status, stdout } = await runCli(await aHomeBetween(), ['run', 'two', '--help'])
+    expect(status).toBe(0)
+    expect(stdout).toContain('Usage: repoint run')
+  })
+
   test.each([
+    ['a flag that is none, behind the name', ['two', '--json'], 2, "Unknown option '--json'"],
+    ['a key behind the name', ['two', '--key', keys.one], 2, 'A key on the command line'],
+    ['an empty model', ['two', '--model', '', 'other'], 2, 'the ID of a model'],
     ['an unknown name', ['tow', 'other'], 2, 'Did you mean two?'],
     ['a command that is not there', ['two', 'no-such-program'], 2, 'Cannot run no-such-program'],
   ])('%s is said', async (_, args, status, words) => {

@@ -6,6 +6,7 @@ export const claudeFlags: readonly ClientFlag[] = [
   {
     flag: '--model <id>',
     help: 'pin the model of the chosen slot',
+    takes: 'model',
     means: (model) => ({ model: String(model) }),
   },
   {
@@ -18,12 +19,14 @@ export const claudeFlags: readonly ClientFlag[] = [
     (slot): ClientFlag => ({
       flag: `--${slot}-model <id>`,
       help: `pin the model of ${slot}`,
+      takes: 'model',
       means: (model) => ({ slotModels: { [slot]: String(model) } }),
     }),
   ),
   {
     flag: '--subagent-model <id>',
     help: 'the model of subagents',
+    takes: 'model',
     means: (subagentModel) => ({ subagentModel: String(subagentModel) }),
   },
   {

@@ -11,6 +11,7 @@ import {
   type GatewayFlags,
   gatewayCommand,
   type ListedCommand,
+  modelId,
 } from '../command.ts'
 import { knownGateway, rememberGateway } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
@@ -20,7 +21,7 @@ import { proveModel } from './ask-catalog.ts'
 function defineFor(row: EnvironmentRow) {
   return gatewayCommand(row.id)
     .description(row.description)
-    .option('--model <id>', 'the model (default: chosen from the catalog)')
+    .option('--model <id>', 'the model (default: chosen from the catalog)', modelId)
     .option('--name <name>', 'what the gateway is remembered as (default: its host)')
     .option('--json', 'print one JSON document')
     .addHelpText('after', examples(row.examples))

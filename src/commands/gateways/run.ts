@@ -1,11 +1,11 @@
-import { Command } from '@commander-js/extra-typings'
+import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings'
 import type { AskedRun, Client, OneRun } from '../../clients/client.ts'
 import { loadPrograms } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
 import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
-import { commandOf, examples, timeoutOption } from '../command.ts'
+import { commandOf, examples, modelId, refuseKeys, timeoutOption } from '../command.ts'
 import { settleFirst } from '../inventory/history.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import { savedGateway } from '../inventory/saved-gateways.ts'
@@ -27,7 +27,11 @@ function define() {
     .argument('<name>', 'the gateway')
     .argument('[command...]', 'what to run; absent: a shell')
     .passThroughOptions()
-    .option('--model <id>', 'the model of a client (default: its own, or chosen by the rules)')
+    .option(
+      '--model <id>',
+      'the model of a client (default: its own, or chosen by the rules)',
+      modelId,
+    )
     .option('--no-verify', 'do not ask the gateway first')
     .addOption(timeoutOption())
     .addHelpText(
@@ -45,6 +49,8 @@ export const command = commandOf(define, async (session, name, behind, _, self) 
   // What stands between the name and the command is for us: no command begins with a dash.
   const { operands, unknown } = self.parseOptions([...behind])
   const given = [...unknown, ...operands]
+  refuseKeys(self)
+  expectCommand(self, unknown)
   const { model, verify, timeout } = self.opts()
 
   const { platform } = session
@@ -78,6 +84,12 @@ export const command = commandOf(define, async (session, name, behind, _, self) 
   )
   return statusOf(result, words[0]!, 'Check the command behind the name of the gateway.')
 })
+
+/** A flag that is none of ours is no command either; help is printed. */
+function expectCommand(self: CommandUnknownOpts, [first]: readonly string[]): void {
+  if (first === '-h' || first === '--help') self.help()
+  if (first?.startsWith('-')) self.error(`error: unknown option '${first}'`)
+}
 
 /** What a program without a client of ours would have to be told by hand. */
 function noteUnsaid(session: Session, { headers = [], keyHeader }: GatewayAccess): void {

@@ -2,7 +2,14 @@ import { Command } from '@commander-js/extra-typings'
 import { rowOf, rows } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
-import { clientsArgument, commandOf, examples, oneOfEachFamily, timeoutOption } from '../command.ts'
+import {
+  clientsArgument,
+  commandOf,
+  examples,
+  modelId,
+  oneOfEachFamily,
+  timeoutOption,
+} from '../command.ts'
 import { clientsNow, noteLeftOut } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import { savedChoices, savedGateway, savedGateways } from '../inventory/saved-gateways.ts'
@@ -15,7 +22,11 @@ function define() {
     .description('point clients at a remembered gateway, with the choices that they have')
     .argument('[name]', 'the gateway; absent: asked for')
     .addArgument(clientsArgument('only these; absent: all that are set up'))
-    .option('--model <id>', 'the model of all of them (default: their own, or chosen by the rules)')
+    .option(
+      '--model <id>',
+      'the model of all of them (default: their own, or chosen by the rules)',
+      modelId,
+    )
     .option('--defaults', 'choose by the rules, whatever was chosen before')
     .option('--dry-run', 'prove and show everything, change nothing')
     .option('--yes', 'accept everything that would be asked')
