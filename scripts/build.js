@@ -11,7 +11,7 @@ import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { licencesOf } from './build/licences.js'
-import { esbuildPage } from './build/page.js'
+import { esbuildPage, pageInputs } from './build/page.js'
 import { declareTypes } from './build/types.js'
 
 const sources = ['src', 'scripts/build.js', 'scripts/build', 'package.json', 'tsconfig.json']
@@ -50,7 +50,7 @@ const { metafile } = await build({
 })
 
 declareTypes('dist/types/serve/index.d.ts')
-writeFileSync(licences, licencesOf(Object.keys(metafile.inputs)))
+writeFileSync(licences, licencesOf([...Object.keys(metafile.inputs), ...pageInputs]))
 
 function isBuilt() {
   if (!existsSync('dist/cli.js') || !existsSync(licences)) return false

@@ -1,13 +1,16 @@
 import { dirname, resolve } from 'node:path'
 import { build } from 'esbuild'
 
+/** Paths of the sources that went into the page. */
+export const pageInputs = new Set()
+
 /**
  * A module for the browser as two texts: `import page from './view/main.ts?bundled'` gives
  * `{ script, style }`, with all that it imports in them. For the build and for the tests, so that both
  * have the same page.
  */
 async function bundledModule(path) {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: [path],
     outdir: 'out',
     write: false,
@@ -17,8 +20,10 @@ async function bundledModule(path) {
     target: ['chrome111', 'firefox113', 'safari16.4'],
     minify: true,
     legalComments: 'none',
+    metafile: true,
     logLevel: 'warning',
   })
+  for (const input of Object.keys(metafile.inputs)) pageInputs.add(input)
   const textOf = (ending) => outputFiles.find((file) => file.path.endsWith(ending))?.text.trim()
   return `export default ${JSON.stringify({ script: textOf('.js'), style: textOf('.css') })}`
 }

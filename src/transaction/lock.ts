@@ -78,7 +78,7 @@ function rename({ files }: World, from: string, to: string): boolean {
     files.rename(from, to)
     return true
   } catch (error) {
-    const code = codeOf(error) ?? ''
+    const code = codeOf(error)
     // Windows says EPERM or EACCES where a folder stands; elsewhere they mean what they say.
     if (code === 'ENOTEMPTY' || code === 'EEXIST') return false
     if ((code === 'EPERM' || code === 'EACCES') && isThere(files, to)) return false

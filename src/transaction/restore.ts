@@ -247,7 +247,7 @@ export function fileNow({ files, machine }: World, file: RecordedFile): FileNow 
   const isBefore = sha256 === (before?.sha256 ?? null)
   if (sha256 !== (after?.sha256 ?? null)) return isBefore ? 'old' : 'other'
   // Where only the mode is switched, it alone tells.
-  const isOldMode = bytes && isBefore && (files.lstat(file.realPath).mode & 0o777) !== after?.mode
+  const isOldMode = isBefore && (files.lstat(file.realPath).mode & 0o777) !== after?.mode
   return isOldMode ? 'old' : 'new'
 }
 

@@ -211,7 +211,7 @@ function planTo(
     run.files.some(({ path }) => files.some((one) => one.path === path)),
   )
   // The way back is the way there reversed: see docs/transaction.md on why the order matters.
-  const alone = inSwitchOrder(files, way)
+  const alone = inSwitchOrder(files, way, isRedo)
     .toReversed()
     .map((file) =>
       undoFile(world, stepsOf(file, since, isRedo ? undefined : historyOf(file, runs).standing), {
@@ -271,16 +271,28 @@ function filesBack(
   return [...found.values()]
 }
 
-/** The order in which the first run that wrote most of a client's files switched them. */
-function inSwitchOrder(files: readonly RecordedFile[], way: readonly RunRecord[]): RecordedFile[] {
+/**
+ * The order in which the first run that wrote most of a client's files switched them. Around those go
+ * the files of other runs: before them the keys, after them the addresses; of undos the other way round.
+ */
+function inSwitchOrder(
+  files: readonly RecordedFile[],
+  way: readonly RunRecord[],
+  isRedo: boolean,
+): RecordedFile[] {
   const clients = [...new Set(files.map(({ client }) => client))]
   return clients.flatMap((client) => {
     const own = files.filter((file) => file.client === client)
     const count = (run: RunRecord) =>
       own.filter(({ path }) => run.files.some((file) => file.path === path)).length
-    const [pattern] = way.toReversed().toSorted((one, other) => count(other) - count(one))
-    const rank = ({ path }: RecordedFile) =>
-      pattern?.files.findIndex((file) => file.path === path) ?? -1
+    const [pattern] = way.toReversed().toSorted((one, other) => count(other) - count(one)) as [
+      RunRecord,
+    ]
+
+    const rank = ({ path, holdsSecret }: RecordedFile) => {
+      const index = pattern.files.findIndex((file) => file.path === path)
+      return index < 0 && holdsSecret === isRedo ? pattern.files.length : index
+    }
     return own.toSorted((one, other) => rank(one) - rank(other))
   })
 }

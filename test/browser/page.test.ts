@@ -129,6 +129,20 @@ test('the page: the arrows lead through a conversation, and what was opened stay
   expect(await page.locator('#panel h2').textContent()).toContain('Why does')
 })
 
+test('the page: what opens by itself, since it has changed, is shut where it has not', async () => {
+  const { page } = opened
+  await converse(opened.gateway)
+  await openPage(opened)
+  await untilRead(opened, 3)
+  await page.locator('.head:visible').waitFor()
+  await rows(opened).first().click()
+  const open = page.locator('#panel .fold[open] > summary .name')
+  expect(await open.allTextContents()).toEqual(['Settings'])
+  await page.keyboard.press('ArrowLeft')
+  expect(await page.locator('#panel h2').textContent()).toContain('118 passed')
+  expect(await open.allTextContents()).toEqual([])
+})
+
 test('the page: Tab reaches the list after the tools', async () => {
   const { page } = opened
   await say('one')

@@ -188,6 +188,18 @@ describe('under sudo with the own home', () => {
     expect(rootNotice(world)).toMatchObject([{ code: 'runs-as-root' }])
     expect(rootNotice(sudo(home, 1000))).toEqual([])
     expect(rootNotice(worldIn(home))).toEqual([])
+    const byRoot = { ...world, machine: { ...world.machine, env: { SUDO_UID: '0' } } }
+    expect(rootNotice(byRoot)).toEqual([])
+  })
+
+  test("root's own home may be named by a link", () => {
+    const home = aHome()
+    const around = aHome({ home: { link: home.path } })
+    const world = sudo(home, 0)
+    const linked = { ...world, machine: { ...world.machine, home: around.at('home') } }
+    const source = { at: (name: string) => around.at(`home/${name}`), text: () => null }
+    expect(applyPlan(linked, aPairPlan(source)).run).toBeDefined()
+    expect(home.text('.codex/auth.json')).toContain('sk-canary')
   })
 
   test('a plan that changes nothing is refused nothing', () => {

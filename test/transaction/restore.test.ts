@@ -224,13 +224,11 @@ describe('recovery, step by step', () => {
     expect(home.text('.codex/config.toml')).toBe(oldConfig)
   })
 
-  test('what one client’s file was changed to does not hold another client back', () => {
+  test.each(['first', 'last'])('a changed file of one client holds no other back: %s', (place) => {
     const home = aHome({ ...oldPair, '.claude/settings.json': '{"model": "opus"}\n' })
+    const edits = [settingsEdit(sourceIn(home)), ...aPairPlan(sourceIn(home)).edits]
     killedBefore(home, /run-.*\.json$/, (world) =>
-      applyPlan(
-        world,
-        aPlan([settingsEdit(sourceIn(home)), ...aPairPlan(sourceIn(home)).edits], 'setup'),
-      ),
+      applyPlan(world, aPlan(place === 'first' ? edits : edits.toReversed(), 'setup')),
     )
     home.put('.claude/settings.json', '{"theirs": true}\n')
     expect(settle(worldIn(home))).toMatchObject({

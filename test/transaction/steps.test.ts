@@ -764,3 +764,14 @@ describe('earlier versions of a file', () => {
     expect(textsOf(home, settings)).toEqual([])
   })
 })
+
+describe('the address goes first on the way back', () => {
+  test.each([0, 1])('also where key and address came by runs of their own', (first) => {
+    const home = aHome(codexPair)
+    const edits = aPairPlan(sourceIn(home)).edits
+    const { id } = setUp(home, [edits[first]!])
+    setUp(home, [edits[1 - first]!])
+    const plan = planRollback(worldIn(home), { run: id })
+    expect(plan?.files.map(({ path }) => basename(path))).toEqual(['config.toml', 'auth.json'])
+  })
+})

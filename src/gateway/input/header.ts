@@ -130,17 +130,6 @@ export function withAsked(
   ]
 }
 
-/** Two lists that say the same, in whatever order. */
-export function sameHeaders(
-  one: readonly ExtraHeader[] = [],
-  other: readonly ExtraHeader[] = [],
-): boolean {
-  return (
-    one.length === other.length &&
-    one.every(({ name, value }) => other.some((two) => two.name === name && two.value === value))
-  )
-}
-
 /** A header of which it is not known where its value comes from: secret, where it looks so. */
 export function judgedHeader(name: string, value: string): ExtraHeader {
   const isSecret = isCredentialHeader(name) || looksSecret(value)

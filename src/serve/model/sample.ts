@@ -1,7 +1,7 @@
 import { createContext, Script } from 'node:vm'
-import { dereference, type SchemaDraft, validate } from '@cfworker/json-schema'
-import randexp from 'randexp'
-import { asList, asObject, isObject, type JsonObject, jsonIn } from '../requests/read.ts'
+import { type SchemaDraft, Validator } from '@cfworker/json-schema'
+import { type GenerateOptions, generateSync, type JsonSchema } from 'json-schema-faker'
+import { asList, asNumber, asObject, isObject, type JsonObject, jsonIn } from '../requests/read.ts'
 
 /** Patterns come with the schema, and some take for ever: after so many ms the search is given up. */
 const mostMs = 500
@@ -9,27 +9,53 @@ const place = createContext({})
 const search = new Script('search()')
 
 /**
- * The smallest value that fits a JSON schema, the same each time: guesses are made from what its parts
- * say, and a validator has the last word.
+ * A small value that fits a JSON schema, the same each time: a generator guesses, and a validator has
+ * the last word.
  *
  * @returns undefined: none was found
  */
 export function sampleOf(schema: unknown): unknown {
-  // The validator writes its notes into the schema.
+  let found: unknown
+  const note = (value: unknown) => {
+    found = value
+  }
   place['search'] = () =>
-    sampleIn(withDescribed(structuredClone(schema))) ?? sampleIn(structuredClone(schema))
+    sampleIn(withDescribed(structuredClone(schema)), note) ??
+    sampleIn(structuredClone(schema), note)
   try {
     return search.runInContext(place, { timeout: mostMs })
   } catch (error) {
-    if (isObject(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined
+    if (isObject(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return found
     throw error
   }
 }
 
-function sampleIn(root: unknown): unknown {
+/** So many guesses are checked against a schema before it counts as impossible. */
+const mostGuesses = 100
+/** A guess is made smaller until so much was gone through of it and the schema, in characters. */
+const mostChecked = 300_000
+/** Longer texts and lists are not made. */
+const mostLength = 100_000
+
+/** @param note told what fits, as soon as it is found */
+function sampleIn(root: unknown, note: (value: unknown) => void): unknown {
   if (!isObject(root)) return root === false ? undefined : {}
   try {
-    return new Sampler(root).pick([root], 0)
+    const guessable = inItsWords(root) as JsonSchema
+    // The validator writes its notes into the schema.
+    const validator = new Validator(root, draftOf(root))
+    const fits = (value: unknown) => validator.validate(value).valid
+    if (fits({})) return {}
+    for (let turn = 0; turn < mostGuesses; turn++) {
+      const guess = guessAt(guessable, turn)
+      if (guess === undefined || !fits(guess)) continue
+      note(structuredClone(guess))
+      let checks = mostChecked / JSON.stringify([guessable, guess]).length
+      const held = { guess }
+      shrink(held, 'guess', () => checks-- > 0 && fits(held.guess))
+      return held.guess
+    }
+    return undefined
   } catch (error) {
     // A reference that leads nowhere, or a pattern that is none.
     if (error instanceof Error) return undefined
@@ -37,186 +63,128 @@ function sampleIn(root: unknown): unknown {
   }
 }
 
-/** Its types describe a module whose default is the class; the module is the class (0.6.1). */
-const RandExp = randexp as unknown as typeof randexp.default
+/** No more than is asked for, however deep; then some more of it; then everything. */
+const ways: readonly GenerateOptions[] = [
+  { optionalsProbability: 0, maxDefaultItems: 0, maxDepth: 24 },
+  { optionalsProbability: 0, maxDefaultItems: 2, maxDepth: 6 },
+  { alwaysFakeOptionals: true, maxDefaultItems: 2, maxDepth: 6 },
+]
 
-/** So many guesses are checked against a schema before it counts as impossible. */
-const mostGuesses = 20_000
-/** Deeper nesting is only guessed at where nothing else fits. */
-const mostDepth = 24
-/** Longer texts and lists are not made. */
-const mostLength = 100_000
-
-/** Several schemas that one value must fit, taken apart: none of them refers or branches any more. */
-type Parts = readonly JsonObject[]
-
-class Sampler {
-  readonly #schemas: Record<string, JsonObject | boolean>
-  readonly #draft: SchemaDraft
-  #guesses = 0
-
-  constructor(root: JsonObject) {
-    this.#schemas = dereference(root) as Record<string, JsonObject | boolean>
-    this.#draft = draftOf(root)
-  }
-
-  /** The first guess that fits all of these; undefined: there is none. */
-  pick(
-    schemas: readonly unknown[],
-    depth: number,
-    isFree: (value: unknown) => boolean = () => true,
-  ): unknown {
-    for (const guess of this.#guess(schemas, depth)) {
-      if (++this.#guesses > mostGuesses) return undefined
-      if (isFree(guess) && schemas.every((schema) => this.#fits(guess, schema))) return guess
-    }
+function guessAt(schema: JsonSchema, turn: number): unknown {
+  try {
+    return generateSync(schema, {
+      seed: turn + 1,
+      formats: formatMakers,
+      ...ways[turn % ways.length],
+    })
+  } catch {
     return undefined
   }
+}
 
-  #fits(value: unknown, schema: unknown): boolean {
-    return validate(value, schema as JsonObject, this.#draft, this.#schemas).valid
+/**
+ * A schema as the generator reads it (json-schema-faker 0.6.3): tuples as newer drafts have them, patterns
+ * without what it does not know, names in the place of a pattern for names.
+ */
+function inItsWords(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(inItsWords)
+  if (!isObject(schema)) return schema
+  const { minLength, minItems, items, additionalItems = {}, pattern } = schema
+  const least = asNumber(minLength) ?? 0
+  if (Math.max(least, asNumber(minItems) ?? 0) > mostLength) return false
+
+  const read = Object.entries(schema).map(([name, inner]) => [
+    name,
+    name === 'const' || name === 'enum' ? inner : inItsWords(inner),
+  ])
+  const known: JsonObject = {
+    // It takes keywords that nobody knows for members, where there are no others.
+    ...(schema['type'] === 'object' ? { properties: {} } : {}),
+    ...Object.fromEntries(read),
+    ...(Array.isArray(items) ? { prefixItems: items.map(inItsWords), items: additionalItems } : {}),
+    ...(typeof pattern === 'string' ? { pattern: guessablePattern(pattern, least) } : {}),
+  }
+  return { ...known, ...namedMembers(known) }
+}
+
+/** A `+` or `*` stands for five at most there. */
+function guessablePattern(pattern: string, least: number): string {
+  const plain = pattern.replace(/\\p\{L[ul]?\}/g, '[a-z]')
+  return least > 0 ? plain.replace(/(?<!\\)[+*]/g, `{${least},}`) : plain
+}
+
+/** Members of an object that must have some, of names by a pattern. */
+function namedMembers(schema: JsonObject): JsonObject {
+  const properties = asObject(schema['properties'])
+  const patterned = asObject(schema['patternProperties'])
+  const pattern = asObject(schema['propertyNames'])['pattern'] ?? Object.keys(patterned)[0]
+  const lacking = (asNumber(schema['minProperties']) ?? 0) - Object.keys(properties).length
+  if (typeof pattern !== 'string' || lacking <= 0 || lacking > mostGuesses) return {}
+
+  const member = patterned[pattern] ?? schema['additionalProperties'] ?? {}
+  const names = Array.from({ length: lacking }, (_, index) =>
+    String(guessAt({ type: 'string', pattern }, ways.length * index + 2)),
+  )
+  return {
+    properties: { ...Object.fromEntries(names.map((name) => [name, member])), ...properties },
+    required: [...asList(schema['required']), ...Object.keys(properties), ...names],
+  }
+}
+
+/** A list or an object that is being made smaller. */
+type Holder = Record<string | number, unknown>
+
+/** Tries a value in the place of another, and keeps it if the whole still fits. */
+type Put = (candidate: unknown) => boolean
+
+/** Makes what stands in `holder` smaller part by part, as long as the whole fits. */
+function shrink(holder: Holder, key: string | number, fits: () => boolean): void {
+  const put: Put = (candidate) => {
+    const before = holder[key]
+    holder[key] = candidate
+    if (fits()) return true
+    holder[key] = before
+    return false
   }
 
-  *#guess(schemas: readonly unknown[], depth: number): Generator<unknown> {
-    if (depth > mostDepth) return
-    for (const parts of this.#takeApart(schemas, depth)) yield* this.#valuesOf(parts, depth)
-  }
+  const value = holder[key]
+  if (typeof value === 'string') shrinkText(value, put)
+  if (typeof value === 'number') shrinkNumber(value, put)
+  if (value === true) put(false)
+  if (typeof value !== 'object' || value === null) return
+  for (const name of Object.keys(value).reverse()) put(without(holder[key], name))
+  const kept = holder[key] as Holder
+  for (const name of Object.keys(kept)) shrink(kept, name, fits)
+}
 
-  /** Follows references and chooses branches, the first ones first; far down those that end sooner. */
-  *#takeApart(schemas: readonly unknown[], depth: number, hops = 0): Generator<Parts> {
-    const at = schemas.findIndex((schema) => !isObject(schema) || branchesIn(schema) !== undefined)
-    if (at === -1) {
-      yield schemas as Parts
-      return
-    }
-    if (hops > 100) return
+function without(holder: unknown, name: string): unknown {
+  if (Array.isArray(holder)) return holder.toSpliced(Number(name), 1)
+  const { [name]: _, ...others } = holder as Holder
+  return others
+}
 
-    const schema = schemas[at]
-    const others = schemas.toSpliced(at, 1)
-    if (schema === false) return
-    if (!isObject(schema)) {
-      yield* this.#takeApart(others, depth, hops + 1)
-      return
-    }
-    const [rest, branches] = branchesIn(schema)!
-    const ordered = depth > 3 ? branches.toSorted((a, b) => weightOf(a) - weightOf(b)) : branches
-    for (const branch of ordered) {
-      const found = branch.map((one) => this.#follow(one))
-      yield* this.#takeApart([...others, rest, ...found], depth, hops + 1)
-    }
-  }
+function shrinkNumber(value: number, put: Put): void {
+  const whole = Math.trunc(value) + 0
+  let number = put(whole) ? whole : value
+  for (let step = number; Math.abs(step) >= 1; step = Math.trunc(step / 2))
+    while (Math.abs(step) <= Math.abs(number) && put(number - step)) number -= step
+}
 
-  #follow(schema: unknown): unknown {
-    if (!(schema instanceof Reference)) return schema
-    const found = this.#schemas[schema.target]
-    if (found === undefined) throw new Error(`no such schema: ${schema.target}`)
-    return found
-  }
+const signs = [...'abcdefghijklmnopqrstuvwxyz0123456789']
 
-  *#valuesOf(parts: Parts, depth: number): Generator<unknown> {
-    const constant = parts.find((part) => 'const' in part)
-    if (constant !== undefined) return yield constant['const']
-    const choice = parts.find((part) => Array.isArray(part['enum']))
-    if (choice !== undefined) return yield* asList(choice['enum'])
-
-    for (const type of typesOf(parts))
-      switch (type) {
-        case 'null':
-          yield null
-          break
-        case 'boolean':
-          yield* [false, true]
-          break
-        case 'integer':
-        case 'number':
-          yield* numbersOf(parts, type)
-          break
-        case 'string':
-          yield* textsOf(parts)
-          break
-        case 'array':
-          yield* this.#listsOf(parts, depth)
-          break
-        case 'object':
-          yield* this.#objectsOf(parts, depth)
-      }
-    yield* parts
-      .flatMap((part) => [part['default'], ...asList(part['examples'])])
-      .filter((value) => value !== undefined)
-  }
-
-  *#listsOf(parts: Parts, depth: number): Generator<unknown> {
-    const tuples = parts.map((part) => asList(part['prefixItems'] ?? part['items']))
-    const contained = parts.flatMap((part) => ('contains' in part ? [part['contains']] : []))
-    const isUnique = parts.some((part) => part['uniqueItems'] === true)
-    const least = Math.max(
-      mostOf(parts, 'minItems', 0),
-      ...tuples.map(({ length }) => length),
-      contained.length === 0 ? 0 : mostOf(parts, 'minContains', 1),
-    )
-    const length = Math.min(least, leastOf(parts, 'maxItems', mostLength))
-    if (least > mostLength) return
-
-    const list: unknown[] = []
-    for (let index = 0; index < length; index++) {
-      const schemas = parts.flatMap((part, at) => itemSchema(part, tuples[at]!, index))
-      const isFree = (value: unknown) => !isUnique || !list.some((other) => isSame(other, value))
-      const wanted = index < length - tuples[0]!.length || tuples[0]!.length === 0 ? contained : []
-      const item = this.pick([...schemas, ...wanted], depth + 1, isFree)
-      if (item === undefined) return
-      list.push(item)
-    }
-    yield list
-  }
-
-  *#objectsOf(parts: Parts, depth: number): Generator<unknown> {
-    const required = new Set(parts.flatMap((part) => asList(part['required'])).filter(isText))
-    const known = new Set(parts.flatMap((part) => Object.keys(asObject(part['properties']))))
-    const dependents = parts.map((part) =>
-      asObject(part['dependentRequired'] ?? part['dependencies']),
-    )
-    // A set grows while it is gone through.
-    for (const name of required)
-      for (const dependent of dependents)
-        for (const needed of asList(dependent[name]).filter(isText)) required.add(needed)
-
-    const least = mostOf(parts, 'minProperties', 0)
-    const names = [...required]
-    for (const name of known) if (names.length < least && !required.has(name)) names.push(name)
-    const nameSchemas = parts.flatMap((part) =>
-      'propertyNames' in part ? [part['propertyNames']] : [],
-    )
-    const patterns = parts.flatMap((part) => Object.keys(asObject(part['patternProperties'])))
-    while (names.length < least && names.length < mostLength) {
-      const isFree = (name: unknown) => name !== '' && !names.includes(name as string)
-      const schema = {
-        type: 'string',
-        ...(patterns[0] === undefined ? {} : { pattern: patterns[0] }),
-      }
-      const name = this.pick([dereferenced(schema), ...nameSchemas], depth + 1, isFree)
-      if (typeof name !== 'string') return
-      names.push(name)
+function shrinkText(value: string, put: Put): void {
+  if (Object.values(formats).includes(value)) return
+  let text = value
+  for (let step = value.length; step >= 1; step = Math.trunc(step / 2))
+    for (let at = text.length - step; at >= 0; at -= step) {
+      const shorter = text.slice(0, at) + text.slice(at + step)
+      if (put(shorter)) text = shorter
     }
 
-    const object = this.#withMembers(parts, names, depth)
-    if (object === undefined) return
-    yield object
-    const all = new Set([...names, ...known])
-    const whole = all.size === names.length ? undefined : this.#withMembers(parts, [...all], depth)
-    if (whole !== undefined) yield whole
-  }
-
-  #withMembers(parts: Parts, names: readonly string[], depth: number): unknown {
-    const members: [string, unknown][] = []
-    for (const name of names) {
-      const value = this.pick(
-        parts.flatMap((part) => memberSchemas(part, name)),
-        depth + 1,
-      )
-      if (value === undefined) return undefined
-      members.push([name, value])
-    }
-    return Object.fromEntries(members)
+  if (put('a'.repeat(text.length))) return
+  for (let at = 0; at < text.length; at++) {
+    const others = signs.map((sign) => text.slice(0, at) + sign + text.slice(at + 1))
+    text = others.find(put) ?? text
   }
 }
 
@@ -257,112 +225,6 @@ function draftOf(root: JsonObject): SchemaDraft {
   return /"(items":\[|definitions":)/.test(JSON.stringify(root)) ? '7' : '2020-12'
 }
 
-class Reference {
-  readonly target: string
-  constructor(target: string) {
-    this.target = target
-  }
-}
-
-/** What a schema says by itself, and the ways to go on, each with all that holds then. */
-function branchesIn(schema: JsonObject): [JsonObject, unknown[][]] | undefined {
-  if (typeof schema['$ref'] === 'string') {
-    const { $ref, ...rest } = schema
-    return [rest, [[new Reference(String(schema['__absolute_ref__']))]]]
-  }
-  if (Array.isArray(schema['allOf'])) {
-    const { allOf, ...rest } = schema
-    return [rest, [asList(allOf).slice()]]
-  }
-  for (const keyword of ['anyOf', 'oneOf'])
-    if (Array.isArray(schema[keyword])) {
-      const { [keyword]: branches, ...rest } = schema
-      return [rest, asList(branches).map((branch) => [branch])]
-    }
-  if ('if' in schema) {
-    const { if: condition, then: met = true, else: unmet = true, ...rest } = schema
-    return [rest, [[unmet], [condition, met]]]
-  }
-  return undefined
-}
-
-/** Roughly how much is behind a branch: what refers may go on for ever. */
-function weightOf(branch: readonly unknown[]): number {
-  const text = JSON.stringify(branch)
-  return text.length + (text.includes('"$ref"') ? 1_000_000 : 0)
-}
-
-const hints: readonly [type: string, keywords: readonly string[]][] = [
-  [
-    'object',
-    [
-      'properties',
-      'required',
-      'additionalProperties',
-      'patternProperties',
-      'minProperties',
-      'propertyNames',
-    ],
-  ],
-  ['array', ['items', 'prefixItems', 'minItems', 'contains', 'uniqueItems']],
-  ['string', ['pattern', 'format', 'minLength', 'maxLength']],
-  ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
-]
-
-/** The types that all of these allow, those first that they speak of. */
-function typesOf(parts: Parts): readonly string[] {
-  const named = parts.flatMap((part) => {
-    const { type } = part
-    if (type === undefined) return []
-    const types = asList(Array.isArray(type) ? type : [type]).filter(isText)
-    return [types.flatMap((one) => (one === 'number' ? ['number', 'integer'] : [one]))]
-  })
-  const [first, ...others] = named
-  if (first === undefined) {
-    const hinted = hints.filter(([, words]) =>
-      parts.some((part) => words.some((word) => word in part)),
-    )
-    return [
-      ...hinted.map(([type]) => type),
-      'object',
-      'string',
-      'number',
-      'array',
-      'boolean',
-      'null',
-    ]
-  }
-  return first.filter((type) => others.every((types) => types.includes(type)))
-}
-
-function* numbersOf(parts: Parts, type: 'integer' | 'number'): Generator<number> {
-  const steps = parts.flatMap(({ multipleOf }) =>
-    typeof multipleOf === 'number' && multipleOf > 0 ? [multipleOf] : [],
-  )
-  const isWhole = type === 'integer' || parts.some((part) => part['type'] === 'integer')
-  const step = Math.max(...steps, isWhole ? 1 : 0) || 1
-  const least = Math.max(
-    mostOf(parts, 'minimum', -Infinity),
-    mostOf(parts, 'exclusiveMinimum', -Infinity),
-  )
-  const most = Math.min(
-    leastOf(parts, 'maximum', Infinity),
-    leastOf(parts, 'exclusiveMaximum', Infinity),
-  )
-
-  // From zero, or from the bound that is nearest to it, away from the other.
-  const start = least > 0 ? least : most < 0 ? most : 0
-  const sign = most <= 0 ? -1 : 1
-  const first = sign * Math.ceil(Math.abs(start) / step)
-  for (let count = 0; count < 1000; count++) yield multiple(first + sign * count, step)
-  if (least > -Infinity && most < Infinity) yield* [least, (least + most) / 2, most]
-}
-
-/** Without the dust of binary fractions. */
-function multiple(count: number, step: number): number {
-  return Number((count * step).toPrecision(15)) + 0
-}
-
 const formats: Readonly<Record<string, string>> = {
   'date-time': '2026-01-01T00:00:00Z',
   date: '2026-01-01',
@@ -393,85 +255,6 @@ const formats: Readonly<Record<string, string>> = {
   emoji: '🙂',
 }
 
-/** Texts that formats and patterns allow, then longer and longer ones of nothing in particular. */
-function* textsOf(parts: Parts): Generator<string> {
-  const least = mostOf(parts, 'minLength', 0)
-  if (least > mostLength) return
-  const known = parts.map(({ format }) =>
-    isText(format) && Object.hasOwn(formats, format) ? formats[format] : undefined,
-  )
-  yield* known.filter(isText)
-
-  const patterns = parts.map((part) => part['pattern']).filter(isText)
-  for (const pattern of patterns) {
-    for (const longest of [0, least, least + 8, 40])
-      for (const text of textsLike(pattern, longest)) yield* [text, text.padEnd(least, 'a')]
-    yield pattern.replace(/^\^|\$$/g, '')
-  }
-  for (let length = least; length < least + 200; length++) yield 'a'.repeat(length)
-}
-
-/** Texts that a pattern describes: the shortest of the first choices, then others, the same each time. */
-function* textsLike(pattern: string, longest: number): Generator<string> {
-  const maker = new RandExp(pattern.replace(/\\p\{L[ul]?\}/g, '[a-z]'))
-  maker.max = longest
-  let state = longest
-  for (let turn = 0; turn < 12; turn++) {
-    maker.randInt = (from, to) => {
-      if (turn === 0) return longest > 0 && to - from === longest ? to : from
-      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-      return from + ((state >> 8) % (to - from + 1))
-    }
-    yield maker.gen()
-  }
-}
-
-function itemSchema(
-  part: JsonObject,
-  tuple: readonly unknown[],
-  index: number,
-): readonly unknown[] {
-  if (index < tuple.length) return [tuple[index]]
-  const rest = Array.isArray(part['items']) ? part['additionalItems'] : part['items']
-  return rest === undefined ? [] : [rest]
-}
-
-/** All that a part says of the value of one member. */
-function memberSchemas(part: JsonObject, name: string): readonly unknown[] {
-  const properties = asObject(part['properties'])
-  const patterned = Object.entries(asObject(part['patternProperties'])).filter(([pattern]) =>
-    new RegExp(pattern, 'u').test(name),
-  )
-  const found = [
-    ...(Object.hasOwn(properties, name) ? [properties[name]] : []),
-    ...patterned.map(([, schema]) => schema),
-  ]
-  const { additionalProperties: rest } = part
-  return found.length === 0 && rest !== undefined ? [rest] : found
-}
-
-/** Schemas of our own need the validator's notes too. */
-function dereferenced(schema: JsonObject): JsonObject {
-  dereference(schema, Object.create(null), new URL('repoint:own'))
-  return schema
-}
-
-function mostOf(parts: Parts, keyword: string, otherwise: number): number {
-  return Math.max(otherwise, ...numbersIn(parts, keyword))
-}
-
-function leastOf(parts: Parts, keyword: string, otherwise: number): number {
-  return Math.min(otherwise, ...numbersIn(parts, keyword))
-}
-
-function numbersIn(parts: Parts, keyword: string): readonly number[] {
-  return parts.map((part) => part[keyword]).filter((value) => typeof value === 'number')
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string'
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
-}
+const formatMakers = Object.fromEntries(
+  Object.entries(formats).map(([name, text]) => [name, () => text]),
+)

@@ -61,6 +61,7 @@ const schemas: Readonly<Record<string, object>> = {
     exclusiveMinimum: 2,
   },
   'a constant': { const: { a: [1] } },
+  'a constant that looks like a schema': { const: { items: [1], pattern: 'a+', minLength: 9 } },
   'one of a list': { enum: ['b', 'a'] },
   'one of a list and of a type': { type: 'integer', enum: ['b', 3] },
   'one of two lists': { enum: ['a', 'b'], allOf: [{ enum: ['c', 'b'] }] },
@@ -95,6 +96,25 @@ const schemas: Readonly<Record<string, object>> = {
     minItems: 2,
   },
   'an object': object({ a: { type: 'string' }, b: object({ c: { type: 'number' } }) }),
+  'an object with a keyword that nobody knows': {
+    type: 'object',
+    additionalProperties: false,
+    'x-kind': { type: 'string' },
+  },
+  'members called like keywords': object({
+    items: { type: 'string', minLength: 1 },
+    pattern: { type: 'integer', minimum: 2 },
+    minProperties: { type: 'integer', minimum: 3 },
+    properties: object({ required: { type: 'boolean' } }),
+  }),
+  'many members of which each is one of several': object(
+    Object.fromEntries(
+      [...'abcdefgh'].map((name) => [
+        name,
+        { oneOf: [{ type: 'integer' }, { type: 'number', minimum: 5 }, { type: 'string' }] },
+      ]),
+    ),
+  ),
   'an object of names': {
     type: 'object',
     propertyNames: { pattern: '^x_[a-z]+$' },
@@ -149,6 +169,11 @@ const schemas: Readonly<Record<string, object>> = {
     $defs: { name: { type: 'string', minLength: 4 } },
     ...object({ a: { $ref: '#/$defs/name' } }),
   },
+  'a reference of draft 7': {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    definitions: { name: { type: 'string', minLength: 4 } },
+    ...object({ a: { $ref: '#/definitions/name' } }),
+  },
   'a reference with more beside it': {
     $defs: { name: { type: 'string' } },
     ...object({ a: { $ref: '#/$defs/name', minLength: 4 } }),
@@ -192,6 +217,17 @@ test('a sample is small: no more than is asked for', () => {
     },
   }
   expect(sampleOf(schema)).toEqual({ city: '', days: 0, tags: [] })
+})
+
+test('a sample of a schema that asks for nothing is an object, as a tool takes', () => {
+  expect([sampleOf({}), sampleOf(true), sampleOf({ properties: { a: {} } })]).toEqual([{}, {}, {}])
+})
+
+test('a sample fits a schema with many members', () => {
+  const names = Array.from({ length: 300 }, (_, index) => `member${index}`)
+  const properties = names.map((name) => [name, { type: 'string', minLength: 3 }])
+  const sample = sampleOf(object(Object.fromEntries(properties))) as object
+  expect(Object.values(sample).filter((text) => text.length >= 3)).toHaveLength(300)
 })
 
 test.each([

@@ -1,4 +1,6 @@
-/** Elements of the page. What a client sent gets into it by `textContent` only. */
+import { type ComponentChildren, Fragment, h, render, type VNode } from 'preact'
+
+/** Elements of the page. What a client sent gets into it as text only. */
 
 export function $(id: string): HTMLElement {
   const found = document.getElementById(id)
@@ -6,61 +8,46 @@ export function $(id: string): HTMLElement {
   return found
 }
 
-type Child = Node | string | undefined
-
-export function make<Tag extends keyof HTMLElementTagNameMap>(
-  tag: Tag,
-  className = '',
-  ...children: readonly Child[]
-): HTMLElementTagNameMap[Tag] {
-  const node = document.createElement(tag)
-  if (className !== '') node.className = className
-  node.append(...children.filter((child) => child !== undefined))
-  return node
+export function make(
+  tag: keyof HTMLElementTagNameMap,
+  className: string,
+  ...children: readonly ComponentChildren[]
+): VNode {
+  return h(tag, className === '' ? null : { class: className }, ...children)
 }
 
-export function button(text: string, onClick: () => void, name = text): HTMLButtonElement {
-  const node = make('button', '', text)
-  node.type = 'button'
-  // What brings the focus back after the panel was drawn anew.
-  node.dataset['name'] = name
-  node.onclick = onClick
-  return node
+export function button(text: string, onClick: () => void): VNode {
+  return h('button', { type: 'button', onClick }, text)
 }
 
 /** A button that shows others. */
-export function menu(title: string, items: Readonly<Record<string, () => void>>): HTMLElement {
-  const details = make('details', 'menu')
-  const summary = make('summary', '', title)
-  summary.dataset['name'] = title
-  details.append(summary, make('div'))
-  fillMenu(details, items)
-  return details
+export function menu(title: string, items: Readonly<Record<string, () => void>>): VNode {
+  return h(
+    'details',
+    {
+      class: 'menu',
+      onFocusOut: ({ currentTarget, relatedTarget }) => {
+        if (!currentTarget.contains(relatedTarget as Node | null)) currentTarget.open = false
+      },
+      onKeyDown: (event) => {
+        const { currentTarget, key } = event
+        if (key !== 'Escape' || !currentTarget.open) return
+        event.stopPropagation()
+        currentTarget.open = false
+        currentTarget.querySelector('summary')?.focus()
+      },
+      onClick: ({ currentTarget, target }) => {
+        if (target instanceof HTMLButtonElement) currentTarget.open = false
+      },
+    },
+    make('summary', '', title),
+    make('div', '', ...Object.entries(items).map(([text, run]) => button(text, run))),
+  )
 }
 
-export function fillMenu(
-  details: HTMLDetailsElement,
-  items: Readonly<Record<string, () => void>>,
-): void {
-  const shut = () => {
-    details.open = false
-  }
-  for (const [text, run] of Object.entries(items)) {
-    const choose = () => {
-      shut()
-      run()
-    }
-    details.lastElementChild?.append(button(text, choose))
-  }
-  details.addEventListener('focusout', ({ relatedTarget }) => {
-    if (!details.contains(relatedTarget as Node | null)) shut()
-  })
-  details.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || !details.open) return
-    event.stopPropagation()
-    shut()
-    details.querySelector('summary')?.focus()
-  })
+/** Draws the whole of an element's content; what is the same stays. */
+export function draw(parent: HTMLElement, ...content: readonly ComponentChildren[]): void {
+  render(h(Fragment, null, ...content), parent)
 }
 
 /** Says something in passing, also to a screen reader. */
@@ -81,7 +68,7 @@ export async function copy(text: string, what: string): Promise<void> {
 }
 
 export function save(name: string, type: string, text: string): void {
-  const link = make('a')
+  const link = document.createElement('a')
   link.href = URL.createObjectURL(new Blob([text], { type }))
   link.download = name
   link.click()

@@ -1,4 +1,7 @@
+import { type ComponentChildren, Fragment, h, type VNode } from 'preact'
+import { useState } from 'preact/hooks'
 import { button, make } from './dom.ts'
+import { amount } from './words.ts'
 
 /** Which parts of the panel a person has opened; the same for the next request. */
 const opened = new Map<string, boolean>()
@@ -10,46 +13,61 @@ interface Fold {
   /** Beside the title, small. */
   readonly note?: string
   readonly isOpen?: boolean
-  /** Called when it is opened: what nobody looks at is not drawn. */
-  readonly content: () => readonly (Node | string)[]
+  /** Asked for while it is open: what nobody looks at is not drawn. */
+  readonly content: () => readonly ComponentChildren[]
 }
 
 /** A part that can be opened. */
-export function fold({ name, title, note = '', isOpen = false, content }: Fold): HTMLElement {
-  const details = make('details', 'fold')
-  const summary = make('summary', '', make('span', 'name', title), make('span', 'note', note))
-  summary.dataset['name'] = name
-  details.append(summary)
-  const fill = () => {
-    if (details.childElementCount === 1) details.append(...content())
+export function fold(parts: Fold): VNode {
+  return h(FoldView, { key: parts.name, ...parts })
+}
+
+function FoldView({ name, title, note = '', isOpen = false, content }: Fold): VNode {
+  const [, redraw] = useState({})
+  const isShown = opened.get(name) ?? isOpen
+  const onClick = (event: Event) => {
+    event.preventDefault()
+    opened.set(name, !isShown)
+    redraw({})
   }
-  details.open = opened.get(name) ?? isOpen
-  if (details.open) fill()
-  // Noted at once: the panel may be drawn anew before the browser tells that it has opened.
-  summary.onclick = () => {
-    opened.set(name, !details.open)
-    fill()
-  }
-  // The browser's own search opens it without a click.
-  details.ontoggle = () => {
-    if (details.open) fill()
-  }
-  return details
+  return h(
+    'details',
+    { class: 'fold', open: isShown },
+    h('summary', { onClick }, make('span', 'name', title), make('span', 'note', note)),
+    ...(isShown ? content() : []),
+  )
 }
 
 /** Longer texts are cut until a person asks for the rest, in characters. */
 const maxShown = 3000
 
 /** A text with its line breaks, cut if it is long. */
-export function longText(text: string, className = ''): HTMLElement {
-  const node = make('div', `text ${className}`, text.slice(0, maxShown))
-  if (text.length <= maxShown) return node
-  const rest = button(`Show all ${text.length.toLocaleString('en')} characters`, () => {
-    node.textContent = text
-  })
-  rest.className = 'rest'
-  node.append('… ', rest)
-  return node
+export function longText(text: string, className = ''): VNode {
+  return h(LongText, { text, className })
+}
+
+function LongText({ text, className }: { readonly text: string; readonly className: string }) {
+  const [whole, showWhole] = useState('')
+  const name = `text ${className}`
+  if (text.length <= maxShown || text === whole) return make('div', name, text)
+  const title = `Show all ${amount(text.length)} characters`
+  return make(
+    'div',
+    name,
+    `${text.slice(0, maxShown)}… `,
+    h('button', { type: 'button', class: 'rest', onClick: () => showWhole(text) }, title),
+  )
+}
+
+/** A body as it came, and laid out where it is JSON. */
+export function BodyText({ body }: { readonly body: string }): VNode {
+  const [isLaidOut, layOut] = useState(false)
+  if (body === '') return make('p', 'quiet', 'Nothing.')
+  const better = laidOut(body)
+  const raw = make('pre', '', isLaidOut ? better : body)
+  if (better === body) return raw
+  const turn = button(isLaidOut ? 'Show as sent' : 'Show laid out', () => layOut(!isLaidOut))
+  return h(Fragment, null, turn, raw)
 }
 
 /** JSON laid out, anything else as it is. */

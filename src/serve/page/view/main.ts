@@ -1,5 +1,5 @@
 import '../style/page.css'
-import { $, copy, fillMenu } from './dom.ts'
+import { $, copy, draw, menu } from './dom.ts'
 import { saveHar, saveScenario } from './export.ts'
 import { onKeys } from './keys.ts'
 import { List } from './list.ts'
@@ -79,10 +79,13 @@ $('sure').addEventListener('close', async () => {
 })
 
 const shown = () => list.shown.flatMap(({ full }) => full ?? [])
-fillMenu($('export') as HTMLDetailsElement, {
-  'Shown requests as HAR': () => saveHar(shown()),
-  'Shown requests as scenario': () => saveScenario(shown()),
-})
+draw(
+  $('export'),
+  menu('Export', {
+    'Shown requests as HAR': () => saveHar(shown()),
+    'Shown requests as scenario': () => saveScenario(shown()),
+  }),
+)
 
 for (const [id, address] of [
   ['root', location.origin],

@@ -1,9 +1,10 @@
+import { h, type VNode } from 'preact'
 import type { LoggedRequest } from '../../log/request-log.ts'
 import { readExchange } from '../../transcript/exchange.ts'
 import { curlOf } from '../read/curl.ts'
-import { $, button, copy, make, menu } from './dom.ts'
+import { $, button, copy, draw, make, menu } from './dom.ts'
 import { saveHar, saveScenario } from './export.ts'
-import { fold, laidOut } from './folds.ts'
+import { BodyText, fold } from './folds.ts'
 import type { Entry, Store } from './store.ts'
 import { bar, endOf } from './timeline.ts'
 import { conversation } from './turns.ts'
@@ -68,28 +69,19 @@ export class Panel {
     if (!isShown || drawn === this.#drawn) return
 
     this.#drawn = drawn
-    const focused = $('panel').contains(document.activeElement)
-      ? (document.activeElement as HTMLElement).dataset['name']
-      : undefined
-    $('panel').replaceChildren(...(entry === undefined ? this.#gone() : this.#view(entry, thread)))
-    if (focused !== undefined)
-      $('panel')
-        .querySelector<HTMLElement>(`[data-name="${CSS.escape(focused)}"]`)
-        ?.focus()
+    draw($('panel'), ...(entry === undefined ? this.#gone() : this.#view(entry, thread)))
   }
 
-  #gone(): readonly HTMLElement[] {
+  #gone(): readonly VNode[] {
     return [make('div', 'top', make('h2', '', 'This request has left the log.'), this.#close())]
   }
 
-  #close(): HTMLElement {
-    const node = button('✕', this.#parts.shut, 'Close')
-    node.className = 'close'
-    node.ariaLabel = 'Close'
-    return node
+  #close(): VNode {
+    const onClick = this.#parts.shut
+    return h('button', { type: 'button', class: 'close', 'aria-label': 'Close', onClick }, '✕')
   }
 
-  #view(entry: Entry, thread: readonly Entry[]): readonly HTMLElement[] {
+  #view(entry: Entry, thread: readonly Entry[]): readonly VNode[] {
     const { request, full, digest, place } = entry
     const title = digest?.asks ?? `${request.method} ${request.path}`
     const before = this.#parts.store.find(place.before)
@@ -114,16 +106,15 @@ export class Panel {
     ]
   }
 
-  #tools({ full }: Entry, thread: readonly Entry[]): HTMLElement {
+  #tools({ full }: Entry, thread: readonly Entry[]): VNode {
     const { open } = this.#parts
     const at = thread.findIndex(({ request }) => request.id === this.#id)
     const step = (text: string, arrow: string, to: 1 | -1) => {
       const id = this.neighbour(to)
-      const node = button(arrow, () => id !== undefined && open(id), text)
-      node.title = `${text} in this conversation`
-      node.ariaLabel = node.title
-      node.disabled = id === undefined
-      return node
+      const title = `${text} in this conversation`
+      const onClick = () => id !== undefined && open(id)
+      const disabled = id === undefined
+      return h('button', { type: 'button', title, 'aria-label': title, disabled, onClick }, arrow)
     }
     const steps =
       thread.length === 1
@@ -161,7 +152,7 @@ export class Panel {
   }
 }
 
-function reasonView({ request, full }: Entry): readonly HTMLElement[] {
+function reasonView({ request, full }: Entry): readonly VNode[] {
   const problem = request.reason ?? (full && readExchange(full).problem)
   if (problem === undefined) {
     if (request.state !== 'cut') return []
@@ -170,16 +161,15 @@ function reasonView({ request, full }: Entry): readonly HTMLElement[] {
   const made = request.fault === undefined ? '' : ` (A fault made it so: ${request.fault}.)`
   return [note(statusClass(request), `${problem}${made}`)]
 
-  function note(kind: string, text: string): HTMLElement {
+  function note(kind: string, text: string): VNode {
     return make('p', `reason ${kind}`, make('b', '', statusText(request)), ' ', text)
   }
 }
 
-function factsView({ request, digest }: Entry, before: Entry | undefined): HTMLElement {
+function factsView({ request, digest }: Entry, before: Entry | undefined): VNode {
   const { requestBytes, responseBytes, firstByteMs, totalMs } = request
   const gap = before === undefined ? undefined : startOf(request) - endOf(before.request)
-  const list = make('dl', 'facts')
-  const facts: Readonly<Record<string, Node | string>> = {
+  const facts: Readonly<Record<string, VNode | string>> = {
     Status: make('span', `status ${statusClass(request)}`, statusText(request)),
     Model: modelText(request),
     Client: request.client,
@@ -194,8 +184,9 @@ function factsView({ request, digest }: Entry, before: Entry | undefined): HTMLE
     Fault: request.fault ?? '',
     'Request id': make('span', 'mono', request.id),
   }
-  for (const [name, value] of Object.entries(facts))
-    if (value !== '') list.append(make('dt', '', name), make('dd', '', value))
+  const list = Object.entries(facts).flatMap(([name, value]) =>
+    value === '' ? [] : [make('dt', '', name), make('dd', '', value)],
+  )
 
   const times = joined(
     ' · ',
@@ -204,10 +195,16 @@ function factsView({ request, digest }: Entry, before: Entry | undefined): HTMLE
     firstByteMs === undefined ? '' : `first byte ${duration(firstByteMs)}`,
     totalMs === undefined ? 'still open' : `whole answer ${duration(totalMs)}`,
   )
-  return make('div', '', make('p', 'times', times), bar(request, totalMs ?? 0), list)
+  return make(
+    'div',
+    '',
+    make('p', 'times', times),
+    bar(request, totalMs ?? 0),
+    make('dl', 'facts', ...list),
+  )
 }
 
-function headersFold(title: string, headers: LoggedRequest['headers']): HTMLElement {
+function headersFold(title: string, headers: LoggedRequest['headers']): VNode {
   const entries = Object.entries(headers)
   return fold({
     name: title,
@@ -219,27 +216,12 @@ function headersFold(title: string, headers: LoggedRequest['headers']): HTMLElem
   })
 }
 
-function bodyFold(title: string, body: string, bytes: number): HTMLElement {
+function bodyFold(title: string, body: string, bytes: number): VNode {
   const isCut = body.length > 0 && body.length * 4 < bytes
   return fold({
     name: title,
     title,
     note: `${amount(bytes)} bytes${isCut ? ', of which the log kept the beginning' : ''}`,
-    content: () => {
-      if (body === '') return [make('p', 'quiet', 'Nothing.')]
-      const raw = make('pre', '', body)
-      const better = laidOut(body)
-      if (better === body) return [raw]
-      const turn = button(
-        'Show laid out',
-        () => {
-          const isRaw = raw.textContent === body
-          raw.textContent = isRaw ? better : body
-          turn.textContent = isRaw ? 'Show as sent' : 'Show laid out'
-        },
-        `${title} layout`,
-      )
-      return [turn, raw]
-    },
+    content: () => [h(BodyText, { body })],
   })
 }

@@ -1,33 +1,32 @@
+import { h, type VNode } from 'preact'
 import type { RequestSummary } from '../../log/request-log.ts'
 import { make } from './dom.ts'
 import { duration, startOf, statusClass } from './words.ts'
 
 /** One request: how long it waited for its first byte, and how long its answer took then. */
-export function bar(request: RequestSummary, longestMs: number): HTMLElement {
+export function bar(request: RequestSummary, longestMs: number): VNode {
   const { totalMs, firstByteMs = totalMs ?? 0 } = request
-  const node = make('span', 'bar')
-  if (totalMs === undefined || longestMs === 0) return node
-  const wait = make('span', 'wait')
-  const body = make('span', `body ${statusClass(request)}`)
-  wait.style.width = percent(firstByteMs / longestMs)
-  body.style.width = percent((totalMs - firstByteMs) / longestMs)
-  node.append(wait, body)
-  return node
+  if (totalMs === undefined || longestMs === 0) return make('span', 'bar')
+  const part = (className: string, ms: number) =>
+    h('span', { class: className, style: { width: percent(ms / longestMs) } })
+  const rest = part(`body ${statusClass(request)}`, totalMs - firstByteMs)
+  return make('span', 'bar', part('wait', firstByteMs), rest)
 }
 
 /** Several requests on one line, each at its time. */
-export function strip(requests: readonly RequestSummary[]): HTMLElement {
-  const node = make('span', 'strip')
+export function strip(requests: readonly RequestSummary[]): VNode {
   const from = Math.min(...requests.map(startOf))
   const span = Math.max(...requests.map(endOf)) - from || 1
-  node.title = `${duration(span)} from the first to the last`
-  for (const request of requests) {
-    const mark = make('span', statusClass(request))
-    mark.style.left = percent((startOf(request) - from) / span)
-    mark.style.width = percent((request.totalMs ?? 0) / span)
-    node.append(mark)
-  }
-  return node
+  const marks = requests.map((request) => {
+    const left = percent((startOf(request) - from) / span)
+    const width = percent((request.totalMs ?? 0) / span)
+    return h('span', { class: statusClass(request), style: { left, width } })
+  })
+  return h(
+    'span',
+    { class: 'strip', title: `${duration(span)} from the first to the last` },
+    ...marks,
+  )
 }
 
 export function endOf(request: RequestSummary): number {

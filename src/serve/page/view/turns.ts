@@ -1,4 +1,5 @@
 import { diffLines } from 'diff'
+import type { VNode } from 'preact'
 import type { Exchange } from '../../transcript/exchange.ts'
 import {
   type Answer,
@@ -20,7 +21,7 @@ import { amount, plural } from './words.ts'
 export function conversation(
   { question, answer }: Exchange,
   before: Question | undefined,
-): readonly HTMLElement[] {
+): readonly VNode[] {
   if (question === undefined) return []
   const difference = before && compare(before, question)
   const names = callNames([...question.turns, { role: 'assistant', parts: answer?.parts ?? [] }])
@@ -40,7 +41,7 @@ function frameOf(
   question: Question,
   before: Question | undefined,
   difference: Difference | undefined,
-): readonly HTMLElement[] {
+): readonly VNode[] {
   const { system, tools, settings } = question
   const changes = difference?.settings ?? []
   return [
@@ -102,29 +103,28 @@ function toolsNote({ tools }: Question, difference: Difference | undefined): str
   return (changes.length > 0 ? changes : tools.map(({ name }) => name)).join(', ')
 }
 
-function settingsView(question: Question, changes: Difference['settings']): HTMLElement {
-  const list = make('dl', 'settings')
+function settingsView(question: Question, changes: Difference['settings']): VNode {
   const changed = new Map(changes.map((change) => [change.name, change]))
-  for (const name of new Set([...Object.keys(question.settings), ...changed.keys()])) {
-    const value = (held: unknown) => (held === undefined ? '(absent)' : JSON.stringify(held))
+  const value = (held: unknown) => (held === undefined ? '(absent)' : JSON.stringify(held))
+  const names = new Set([...Object.keys(question.settings), ...changed.keys()])
+  const entries = [...names].flatMap((name) => {
     const change = changed.get(name)
     const now = value(question.settings[name])
-    const shown = make('dd', 'mono')
-    if (change === undefined) shown.append(now)
-    else shown.append(make('del', '', value(change.before)), ' ', make('ins', '', now))
-    list.append(make('dt', '', name), shown)
-  }
-  return list
+    const shown =
+      change === undefined
+        ? [now]
+        : [make('del', '', value(change.before)), ' ', make('ins', '', now)]
+    return [make('dt', '', name), make('dd', 'mono', ...shown)]
+  })
+  return make('dl', 'settings', ...entries)
 }
 
-function linesChanged(before: string, now: string): HTMLElement {
-  const node = make('div', 'text')
-  for (const { added, removed, value } of diffLines(before, now)) {
-    if (added) node.append(make('ins', '', value))
-    else if (removed) node.append(make('del', '', value))
-    else node.append(shortened(value))
-  }
-  return node
+function linesChanged(before: string, now: string): VNode {
+  const lines = diffLines(before, now).map(({ added, removed, value }) => {
+    if (added) return make('ins', '', value)
+    return removed ? make('del', '', value) : shortened(value)
+  })
+  return make('div', 'text', ...lines)
 }
 
 /** Lines that are the same on both sides: their beginning and their end. */
@@ -138,19 +138,17 @@ function turnsView(
   { turns }: Question,
   difference: Difference | undefined,
   names: ReadonlyMap<string, string>,
-): HTMLElement {
-  const node = make('div', 'turns')
-  if (difference === undefined) {
-    node.append(...turns.map((turn) => turnView(turn, '', names)))
-    return node
-  }
+): VNode {
+  if (difference === undefined)
+    return make('div', 'turns', ...turns.map((turn) => turnView(turn, '', names)))
 
+  const shown: VNode[] = []
   let same: Turn[] = []
   const closeSame = () => {
     const held = same
     same = []
     if (held.length === 0) return
-    node.append(
+    shown.push(
       fold({
         name: 'earlier',
         title: `${plural(held.length, 'turn')} as before`,
@@ -164,18 +162,17 @@ function turnsView(
       continue
     }
     closeSame()
-    node.append(turnView(turn, mark, names))
+    shown.push(turnView(turn, mark, names))
   }
   closeSame()
   if (difference.turns.every(({ mark }) => mark === 'same'))
-    node.append(make('p', 'quiet', 'It says the same as the request before it.'))
-  return node
+    shown.push(make('p', 'quiet', 'It says the same as the request before it.'))
+  return make('div', 'turns', ...shown)
 }
 
-function answerView(answer: Answer, names: ReadonlyMap<string, string>): HTMLElement {
-  const node = turnView({ role: 'assistant', parts: answer.parts }, 'answer', names)
-  if (answer.finish !== undefined) node.append(make('div', 'finish', `ended with ${answer.finish}`))
-  return node
+function answerView({ parts, finish }: Answer, names: ReadonlyMap<string, string>): VNode {
+  const end = finish === undefined ? undefined : make('div', 'finish', `ended with ${finish}`)
+  return turnView({ role: 'assistant', parts }, 'answer', names, end)
 }
 
 const roleNames = { system: 'System', user: 'User', assistant: 'Model', tool: 'Tool' } as const
@@ -185,16 +182,17 @@ function turnView(
   { role, parts }: Turn,
   mark: string,
   names: ReadonlyMap<string, string>,
-): HTMLElement {
+  end?: VNode,
+): VNode {
   const title = mark === 'answer' ? 'Answer' : roleNames[role]
-  const label = make('div', 'role', title)
-  if (mark === 'new' || mark === 'gone') label.append(' ', make('span', 'mark', mark))
+  const marked = mark === 'new' || mark === 'gone' ? [' ', make('span', 'mark', mark)] : []
+  const label = make('div', 'role', title, ...marked)
   const said = parts.map((part) => partView(part, names))
   const nothing = parts.length === 0 ? make('div', 'quiet', 'says nothing') : undefined
-  return make('article', `turn ${role} ${mark}`, label, make('div', 'said', ...said, nothing))
+  return make('article', `turn ${role} ${mark}`, label, make('div', 'said', ...said, nothing), end)
 }
 
-function partView(part: Part, names: ReadonlyMap<string, string>): HTMLElement {
+function partView(part: Part, names: ReadonlyMap<string, string>): VNode {
   switch (part.type) {
     case 'text':
       return longText(part.text)
