@@ -201,7 +201,7 @@ function isFitting(
   value: unknown,
 ): value is string | number | boolean {
   if (!flag.includes('<')) return typeof value === 'boolean'
-  if (takes !== undefined) return Number.isSafeInteger(value) && Number(value) > 0
+  if (takes === 'tokens') return Number.isSafeInteger(value) && Number(value) > 0
   return (
     typeof value === 'string' &&
     value !== '' &&
