@@ -195,7 +195,7 @@ function showError(
     redact: (text) => (json ? session.redact(text) : session.forPeople(text)),
     files,
     wayBack,
-    command: commandOf(args),
+    command: commandNamed(args),
   })
   if (json) platform.terminal.out(shown.text)
   else session.printBeside(shown.text)
@@ -203,7 +203,7 @@ function showError(
 }
 
 /** As its documents name it. What is no command may be anything, even a key. */
-function commandOf(args: readonly string[]): string | null {
+function commandNamed(args: readonly string[]): string | null {
   const [first = 'setup'] = args.filter((arg) => arg !== '--json')
   return first === 'setup' || commands.some(({ name }) => name === first) ? first : null
 }

@@ -182,7 +182,7 @@ async function findBaseUrl(session: Session, flags: AddressFlags, known: Known):
   const answer = await ask.input({
     message: 'Base URL of the gateway:',
     default: preset || known.lastBaseUrl,
-    validate: (text) => problemOf(session, () => clean(text)),
+    validate: (text) => problemAtPrompt(session, () => clean(text)),
   })
   return clean(answer, true)
 }
@@ -208,7 +208,7 @@ async function findKey(
     })
 
   session.platform.ask.hold()
-  const isSound = (text: string) => problemOf(session, () => clean(text))
+  const isSound = (text: string) => problemAtPrompt(session, () => clean(text))
   const inUse = known.configured?.find(
     (one) => one.baseUrl === baseUrl && isSound(one.key) === true,
   )
@@ -294,7 +294,7 @@ function asText(bytes: Uint8Array): string {
 }
 
 /** What a question says of an answer; the answer itself may hold a secret. */
-function problemOf(session: Session, check: () => unknown): true | string {
+function problemAtPrompt(session: Session, check: () => unknown): true | string {
   const problem = resultOf(check)
   if (!(problem instanceof UserError)) return true
   const { message, hintAtPrompt } = problem

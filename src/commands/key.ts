@@ -38,7 +38,7 @@ interface User extends ClientNow {
 export const command = commandOf(define, async (session, ids, flags) => {
   const runs = begin(session)
   const users = usersNamed(await usersNow(session, runs), ids)
-  const baseUrl = await gatewayOf(session, users, flags)
+  const baseUrl = await gatewayToKey(session, users, flags)
   const affected = users.filter(({ place }) => place.baseUrl === baseUrl)
   if (ids.length === 0) await noteLeftOut(session, runs, (setup) => setup.baseUrl === baseUrl)
 
@@ -97,7 +97,7 @@ function usersNamed(users: readonly User[], ids: readonly string[]): readonly Us
  *
  * @throws UserError `usage` where it is not clear which
  */
-async function gatewayOf(
+async function gatewayToKey(
   session: Session,
   users: readonly User[],
   { baseUrl, allowHttp }: GatewayFlags,

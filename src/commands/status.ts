@@ -50,7 +50,7 @@ export async function status(
   const { expect } = flags
   const isJudged = flags.exitCode || expect !== undefined
   const families = ids.map((id) => rowOf(id).family)
-  const runs = readRuns(session, isJudged)
+  const runs = runsToJudge(session, isJudged)
   const wsl = wslNotice(session.platform)
   if (wsl !== undefined) session.notice(wsl)
 
@@ -103,7 +103,7 @@ export async function status(
 }
 
 /** @returns undefined: they cannot be read. @param isNeeded they say where a client has to point */
-function readRuns(session: Session, isNeeded: boolean): Runs | undefined {
+function runsToJudge(session: Session, isNeeded: boolean): Runs | undefined {
   const runs = runsIfReadable(session)
   if (!(runs instanceof UserError)) return runs
   if (isNeeded) throw runs

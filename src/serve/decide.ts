@@ -88,13 +88,13 @@ export function decide(circumstances: Circumstances, inference: InferenceRequest
   const result =
     forced(circumstances, decision, 'before-model') ??
     failure ??
-    resultOf(circumstances, inference.protocol, body, decision)
+    modelResult(circumstances, inference.protocol, body, decision)
   return { result, ...decision }
 }
 
 type Undecided = { -readonly [Member in Exclude<keyof Decision, 'result'>]: Decision[Member] }
 
-function resultOf(
+function modelResult(
   circumstances: Circumstances,
   protocol: ProtocolName,
   body: JsonObject,

@@ -55,7 +55,7 @@ export function planRollback(
   options: RollbackOptions = {},
 ): RollbackPlan | undefined {
   const { runs: all, damaged } = listRuns(world)
-  const runs = all.map((run) => withAsked(world, run, options))
+  const runs = all.map((run) => asRequested(world, run, options))
   const concerned = runs.filter(({ files }) => files.length > 0)
   const planBack = (run: RunRecord) => planTo(world, run, runs, options)
 
@@ -148,7 +148,7 @@ function nameOf({ run, by }: Standing): string {
 }
 
 /** The run with those of its files that are asked for; none of a home that is not this one. */
-function withAsked({ machine }: World, run: RunRecord, options: RollbackOptions): RunRecord {
+function asRequested({ machine }: World, run: RunRecord, options: RollbackOptions): RunRecord {
   const { clients, isHere = () => true } = options
   const files = run.files.filter(
     (file) =>

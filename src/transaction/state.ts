@@ -218,7 +218,7 @@ export function writeBlobs(world: World, paths: StatePaths, contents: Iterable<B
 /** Largest record that is read, in bytes. One of four files has about 3 kB. */
 const maxRecordBytes = 8_000_000
 
-export interface Runs {
+export interface RecordedRuns {
   /** Newest first. */
   readonly runs: readonly RunRecord[]
   /** Where records lie that cannot be read, newest first. They are told for as long as they are there. */
@@ -226,12 +226,12 @@ export interface Runs {
 }
 
 /** The recorded runs. Reads only. What is damaged, or a newer repoint wrote, is told, never guessed at. */
-export function listRuns(world: World): Runs {
+export function listRuns(world: World): RecordedRuns {
   const paths = findState(world)
   return paths ? readRuns(world, paths) : { runs: [], damaged: [] }
 }
 
-export function readRuns(world: World, paths: StatePaths): Runs {
+export function readRuns(world: World, paths: StatePaths): RecordedRuns {
   const runs: RunRecord[] = []
   const damaged: string[] = []
   for (const name of recordNames(world, paths).reverse()) {

@@ -25,7 +25,7 @@ export function ourKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange
   return [
     ...keyKeys(now, choice),
     { ...set(names.baseUrl, choice.root), isBound: true },
-    ...headerKeys(now, choice),
+    ...customHeaderKeys(now, choice),
     // Another file that stands there may hold the authority of a proxy, which we do not know.
     ...(choice.caFile && !now.env[names.authorities]
       ? [set(names.authorities, choice.caFile)]
@@ -49,7 +49,7 @@ function keyKeys(now: ClaudeSettings, { key, keyHeader }: Choice): readonly KeyC
   ]
 }
 
-function headerKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange[] {
+function customHeaderKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange[] {
   const found = now.env[names.headers]
   const url = now.env[names.baseUrl]
   const isOtherAddress = url !== undefined && rootOf(url) !== choice.root
@@ -66,12 +66,12 @@ function trafficKeys(now: ClaudeSettings, choice: Choice): readonly Variable[] {
     return [
       [names.discovery, '1'],
       ...quietButDiscovering.map((name): Variable => [name, '1']),
-      ...removal(now, names.quiet),
+      ...unsetting(now, names.quiet),
     ]
   }
   return [
     [names.quiet, '1'],
-    ...removal(now, names.discovery),
+    ...unsetting(now, names.discovery),
     ...(isDiscovering(now) ? takenBack(now, choice, isDiscovering, quietButDiscovering) : []),
   ]
 }
@@ -95,7 +95,7 @@ function mappingKeys(now: ClaudeSettings, choice: Choice): readonly Variable[] {
   const wasMapped = isMapped(now)
   const orGone = (value: string | undefined, name: string): readonly Variable[] => {
     if (value !== undefined) return [[name, value]]
-    return wasMapped ? removal(now, name) : []
+    return wasMapped ? unsetting(now, name) : []
   }
   const orAsBefore = (value: string | undefined, name: string): readonly Variable[] => {
     if (value !== undefined) return [[name, value]]
@@ -137,10 +137,12 @@ function attributionKey(
   if (disableAttribution) return [[names.attribution, '0']]
   if (now.env[names.attribution] !== '0') return []
   if (isMappingGone) return takenBack(now, choice, isMapped, [names.attribution])
-  return disableAttribution === false ? takenBack(now, choice, isSetUp, [names.attribution]) : []
+  return disableAttribution === false
+    ? takenBack(now, choice, isSetUpByUs, [names.attribution])
+    : []
 }
 
-function isSetUp({ env }: ClaudeSettings): boolean {
+function isSetUpByUs({ env }: ClaudeSettings): boolean {
   return env[names.baseUrl] !== undefined
 }
 
@@ -165,13 +167,13 @@ function takenBack(
       return taken.flatMap((name): readonly Variable[] => {
         // As it was spelled: a number stays one.
         const value = valueIn(before.root, inEnv(name))
-        return value === undefined ? removal(now, name) : [[name, value]]
+        return value === undefined ? unsetting(now, name) : [[name, value]]
       })
   }
-  return taken.flatMap((name) => removal(now, name))
+  return taken.flatMap((name) => unsetting(now, name))
 }
 
-function removal(now: ClaudeSettings, name: string): readonly Variable[] {
+function unsetting(now: ClaudeSettings, name: string): readonly Variable[] {
   return now.env[name] === undefined ? [] : [[name, undefined]]
 }
 
@@ -181,7 +183,7 @@ function removal(now: ClaudeSettings, name: string): readonly Variable[] {
  */
 function rootModel(now: ClaudeSettings, { models, options }: Choice): readonly KeyChange[] {
   const start = models.startModel ?? models.slot ?? usualSlot
-  if (start === 'opus' && isSetUp(now) && now.root['model'] === undefined) return []
+  if (start === 'opus' && isSetUpByUs(now) && now.root['model'] === undefined) return []
   // Some versions write `opus[1m]` in the place of `opus` (2.1.238 to .310).
   const { model } = now.root
   const isSo =

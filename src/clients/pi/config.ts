@@ -195,7 +195,7 @@ export function modelPath(providerId: string, id: string): KeyPath {
 }
 
 /** What pi starts with; absent: the first model that it has a key for. */
-export function startsWith({ root }: PiFile): {
+export function startingModel({ root }: PiFile): {
   readonly providerId?: string
   readonly model?: string
 } {

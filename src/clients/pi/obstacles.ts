@@ -10,7 +10,7 @@ import {
   readModels,
   readPlain,
   readSettings,
-  startsWith,
+  startingModel,
 } from './config.ts'
 import {
   formerProviders,
@@ -41,7 +41,7 @@ export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
 /** What is wrong with what pi believes now. */
 export function wrongNow(scene: Scene): readonly Obstacle[] {
   const found = [...unreadable(scene.texts), ...relativeFolder(scene)]
-  const { providerId, model } = startsWith(readSettings(scene.texts))
+  const { providerId, model } = startingModel(readSettings(scene.texts))
   if (providerId === undefined || model === undefined) return found
   const view = viewOf(scene, providerId, model)
   const { url } = view.provider

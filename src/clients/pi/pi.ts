@@ -31,7 +31,7 @@ import {
   readPiKey,
   readSettings,
   reservedIds,
-  startsWith,
+  startingModel,
   usualProtocol,
 } from './config.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
@@ -164,7 +164,7 @@ function offeredOf(
 
 function readBackPi(texts: FileTexts): Settings {
   const [models, settings] = [readModels(texts), readSettings(texts)]
-  const { providerId, model } = startsWith(settings)
+  const { providerId, model } = startingModel(settings)
   const [broken] = [models, settings].flatMap(({ path, ignored }) =>
     ignored === undefined ? [] : [brokenText(path, ignored)],
   )
@@ -193,7 +193,7 @@ function readBackPi(texts: FileTexts): Settings {
     ...readPiKey(texts, providerId),
     broken: refused,
     contextWindow: numberIn(entry, ['contextWindow']),
-    alsoSendsTo: otherAddress(provider, root),
+    alsoSendsTo: strayAddress(provider, root),
     login:
       login !== undefined && login['type'] !== 'api_key'
         ? `the login for ${providerId} in auth.json`
@@ -202,13 +202,13 @@ function readBackPi(texts: FileTexts): Settings {
 }
 
 /** A model of the same provider may have an address of its own, which gets the same key. */
-function otherAddress({ models }: PiProvider, root: string | undefined): string | undefined {
+function strayAddress({ models }: PiProvider, root: string | undefined): string | undefined {
   const urls = models.flatMap(({ baseUrl }) => (typeof baseUrl === 'string' ? [baseUrl] : []))
   return urls.find((url) => rootOf(url) !== root)
 }
 
 function originsOfPi(texts: FileTexts): Origins {
-  const { providerId = '', model } = startsWith(readSettings(texts))
+  const { providerId = '', model } = startingModel(readSettings(texts))
   return compact({
     baseUrl: originOf([readModels(texts)], [...providerPath(providerId), 'baseUrl']),
     model: model === undefined ? undefined : fileOf(texts, 'settings').path,

@@ -142,7 +142,7 @@ export function openPlaces(session: Session, texts: FileTexts): readonly Obstacl
   )
   return [...places].flatMap((path) => {
     const status = statusOf(session, path)
-    return status && isOpen(status) ? [openPlace(session, path, status)] : []
+    return status && isOpenToOthers(status) ? [openPlace(session, path, status)] : []
   })
 }
 
@@ -167,7 +167,7 @@ const [groupWrites, othersWrite, sticky] = [0o020, 0o002, 0o1000]
  * In a folder with the sticky bit others can only add. A group with the number of its owner is, where
  * every user has a group of the same name, that user alone.
  */
-function isOpen({ kind, mode, uid, gid }: FileStatus): boolean {
+function isOpenToOthers({ kind, mode, uid, gid }: FileStatus): boolean {
   if (kind === 'folder' && (mode & sticky) !== 0) return false
   return (mode & othersWrite) !== 0 || ((mode & groupWrites) !== 0 && gid !== uid)
 }

@@ -124,9 +124,9 @@ function readMessage(message: Place, index: number): Message {
     case 'assistant':
       return { role: 'assistant', parts: [...parts, ...calls] }
     case 'tool':
-      return { role: 'tool', parts: [resultOf(toolCallId(message.object(), index), parts)] }
+      return { role: 'tool', parts: [toolResult(toolCallId(message.object(), index), parts)] }
     case 'function':
-      return { role: 'tool', parts: [resultOf(message.at('name').string(), parts)] }
+      return { role: 'tool', parts: [toolResult(message.at('name').string(), parts)] }
     default:
       return { role: 'user', parts }
   }
@@ -176,7 +176,7 @@ function toolCallId(message: JsonObject, index: number): string {
   )
 }
 
-function resultOf(id: string, parts: readonly Part[]): Part {
+function toolResult(id: string, parts: readonly Part[]): Part {
   const texts = parts.flatMap((part) => (part.type === 'text' ? part.text : []))
   return { type: 'tool-result', id, text: texts.join('\n') }
 }

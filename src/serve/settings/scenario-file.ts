@@ -11,10 +11,10 @@ const lookEveryMs = 250
  * @throws UserError `config-invalid`, with line and column where it can be read
  */
 export function readScenarioFile(path: string): Scenario {
-  return readYaml(scenarioText(path), basename(path), readScenario)
+  return readYaml(fileText(path), basename(path), readScenario)
 }
 
-function scenarioText(path: string): string {
+function fileText(path: string): string {
   try {
     if (statSync(path).size > maxYamlBytes) throw new Error('it is larger than 4 MiB')
     return readFileSync(path, 'utf8')
