@@ -243,10 +243,12 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
         stdio: 'ignore',
       })
     const isUp = async () => {
-      while (!existsSync(home.at('up'))) await new Promise((settle) => setTimeout(settle, 20))
-      const pid = Number(home.text('up'))
+      // The file is there before its text is, and pid 0 would be all that run with us.
+      const pid = () => (existsSync(home.at('up')) ? Number(home.text('up')) : 0)
+      while (pid() === 0) await new Promise((settle) => setTimeout(settle, 20))
+      const started = pid()
       rmSync(home.at('up'))
-      onTestFinished(() => void process.kill(pid))
+      onTestFinished(() => void process.kill(started))
     }
 
     const killed = start()
