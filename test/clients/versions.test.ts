@@ -13,6 +13,9 @@ const versions = Object.entries(installedVersions).flatMap(([name, own]) =>
 describe.concurrent('each version', () => {
   test.each(versions)(
     '$name $version: set up, answers, calls a tool, rolled back',
+    // Five runs of the client, two others beside it. Qwen Code 0.24.4 has lost the output of its shell
+    // once in some thirty runs on a busy machine (2026-11-22): what fails twice has failed.
+    { timeout: 240_000, retry: 1 },
     async ({ name, version }) => {
       const gateway: Gateway = await startGateway()
       const program = installedClient(name, version)
@@ -23,7 +26,5 @@ describe.concurrent('each version', () => {
       const { default: tested } = await import(path, { with: { type: 'json' } })
       expect(tested.rows).toContainEqual(seen)
     },
-    // Five runs of the client, two others beside it.
-    240_000,
   )
 })
