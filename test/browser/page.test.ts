@@ -113,13 +113,18 @@ test('the page: works with the keyboard alone', async () => {
   expect(await page.locator('#count').textContent()).toBe('1 of 3 requests')
 })
 
-test('the page: the arrows lead through a conversation, and what was opened stays open', async () => {
-  const { page } = opened
+/** A conversation of three turns, of which the first is opened. */
+async function openConversation(): Promise<void> {
   await converse(opened.gateway)
   await openPage(opened)
   await untilRead(opened, 3)
-  await page.locator('.head:visible').waitFor()
+  await opened.page.locator('.head:visible').waitFor()
   await rows(opened).first().click()
+}
+
+test('the page: the arrows lead through a conversation, and what was opened stays open', async () => {
+  const { page } = opened
+  await openConversation()
   await page.getByText('Request headers').click()
   await page.locator('.row:focus, summary:focus').first().waitFor()
   await page.keyboard.press('ArrowLeft')
@@ -131,11 +136,7 @@ test('the page: the arrows lead through a conversation, and what was opened stay
 
 test('the page: what opens by itself, since it has changed, is shut where it has not', async () => {
   const { page } = opened
-  await converse(opened.gateway)
-  await openPage(opened)
-  await untilRead(opened, 3)
-  await page.locator('.head:visible').waitFor()
-  await rows(opened).first().click()
+  await openConversation()
   const open = page.locator('#panel .fold[open] > summary .name')
   expect(await open.allTextContents()).toEqual(['Settings'])
   await page.keyboard.press('ArrowLeft')
@@ -161,11 +162,7 @@ test('the page: Tab reaches the list after the tools', async () => {
 
 test('the page: a screen reader hears names, places and states', async () => {
   const { page } = opened
-  await converse(opened.gateway)
-  await openPage(opened)
-  await untilRead(opened, 3)
-  await page.locator('.head:visible').waitFor()
-  await rows(opened).first().click()
+  await openConversation()
   const list = await page.locator('#list').ariaSnapshot()
   expect(list).toContain('listbox "Requests by conversation, newest first"')
   expect(list).toContain('group "Conversation of 3: #call Bash')

@@ -86,19 +86,15 @@ describe('address and key of one client go back together', () => {
     expect(home.text('.codex/config.toml')).toBe(changed)
   })
 
-  test('codex: a login made since stays, and its address is its own service again', () => {
+  test.each([
+    ['', newerLogin],
+    [
+      ' also one that names our key as null',
+      '{"OPENAI_API_KEY": null, "tokens": {"access_token": "newer-login"}}\n',
+    ],
+  ])('codex: a login made since stays%s, and its address is its own service again', (_, login) => {
     const home = aHome(codexPair)
     setUpCodex(home)
-    home.put('.codex/auth.json', newerLogin)
-    rollBack(home)
-    expect(home.text('.codex/auth.json')).toBe(newerLogin)
-    expect(home.text('.codex/config.toml')).toBe(config)
-  })
-
-  test('codex: a login that names our key as null is a login', () => {
-    const home = aHome(codexPair)
-    setUpCodex(home)
-    const login = '{"OPENAI_API_KEY": null, "tokens": {"access_token": "newer-login"}}\n'
     home.put('.codex/auth.json', login)
     rollBack(home)
     expect(home.text('.codex/auth.json')).toBe(login)
