@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { UserError } from '../../../src/errors.ts'
-import { isLoopback, normaliseBaseUrl } from '../../../src/gateway/input/base-url.ts'
+import { isLoopback, isPrivate, normaliseBaseUrl } from '../../../src/gateway/input/base-url.ts'
 import { fc } from '../../support/fast-check.ts'
 
 const read = (input: string, allowHttp = false) => normaliseBaseUrl(input, { allowHttp })
@@ -575,4 +575,34 @@ test.each([
   ['[::2]', false],
 ])('loopback: %s is %s', (host, expected) => {
   expect(isLoopback(host)).toBe(expected)
+})
+
+describe('a host that only this machine or its network can reach', () => {
+  test.each([
+    'localhost',
+    '127.0.0.1',
+    '10.1.2.3',
+    '172.31.0.9',
+    '192.168.1.20',
+    '169.254.3.4',
+    '100.127.0.1',
+    '[fd00::1]',
+    '[FE80::1]',
+    'nas',
+    'Gateway.LAN',
+    'printer.local',
+    'gw.internal',
+    'box.home.arpa',
+  ])('%s', (host) => expect(isPrivate(host)).toBe(true))
+
+  test.each([
+    '172.32.0.1',
+    '100.128.0.1',
+    '8.8.8.8',
+    '[2606:4700::1111]',
+    'gw.example',
+    'localhost.example',
+    'gw.local.example',
+    'lan.example',
+  ])('not %s', (host) => expect(isPrivate(host)).toBe(false))
 })

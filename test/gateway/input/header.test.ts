@@ -2,6 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { UserError } from '../../../src/errors.ts'
 import {
   type AskedHeader,
+  headerDocument,
+  isCredentialHeader,
+  judgedHeader,
   readHeader,
   shownHeader,
   withAsked,
@@ -10,6 +13,9 @@ import {
 const files: Readonly<Record<string, string>> = {
   '/run/pk': 'from-a-file\n',
   '/run/two': 'one\ntwo\n',
+  '/run/crlf': ' from-windows \r\n',
+  '/run/long': 'x'.repeat(4_096),
+  '/run/longer': 'x'.repeat(4_097),
 }
 const variables: Readonly<Record<string, string>> = {
   PK: 'canary-1',
@@ -44,12 +50,23 @@ describe('what --header says', () => {
     ['x-a: @/run/pk', { name: 'x-a', value: 'from-a-file', isSecret: true }],
     ['x-title: my tool, 2nd: of 3', { name: 'x-title', value: 'my tool, 2nd: of 3' }],
     ['x-a:', { name: 'x-a' }],
+    [' X-A : openai ', { name: 'x-a', value: 'openai' }],
+    ['x-a: @ /run/crlf', { name: 'x-a', value: 'from-windows', isSecret: true }],
+    ['x-a: @/run/long', { name: 'x-a', value: 'x'.repeat(4_096), isSecret: true }],
+    [`${'x-'.repeat(50)}: 1`, { name: 'x-'.repeat(50), value: '1' }],
+    // What only sounds like a header that the clients send.
+    ['my-host: a', { name: 'my-host', value: 'a' }],
+    ['host-group: a', { name: 'host-group', value: 'a' }],
   ])('%s', (text, expected) => expect(read(text)).toEqual(expected))
 
   test.each([
     ['no colon', 'x-portkey-provider openai', "usage: --header takes 'name: value'"],
     ['no name', ': openai', "usage: --header takes 'name: value'"],
     ['a name with a space', 'x portkey: openai', "usage: --header takes 'name: value'"],
+    ['a name alone', 'x', "usage: --header takes 'name: value'"],
+    ['a name of 101 characters', `${'x'.repeat(101)}: 1`, "usage: --header takes 'name: value'"],
+    ['a value of 4,097 characters', 'x-a: @/run/longer', 'is longer than 4096 characters'],
+    ['what proxies read', 'Proxy-Connection: a', 'is set by every client itself'],
     ['a key in place of a name', 'sk-live-0123456789: x', "usage: --header takes 'name: value'"],
     ['a literal beside the name of a credential', 'x-portkey-api-key: hunter2', 'may be a secret'],
     ['a literal cookie', 'Cookie: a=b', 'may be a secret'],
@@ -94,4 +111,34 @@ test('a secret is shown by its last characters', () => {
   expect(shownHeader({ name: 'x-a', value: 'pk-0123456789d5c4', isSecret: true })).toBe(
     'x-a: ....d5c4',
   )
+})
+
+test.each([
+  ['x-api-token', true],
+  ['x-api-tokens', true],
+  ['x-credential', true],
+  ['X-Credentials', true],
+  ['my-secret-header', true],
+  ['x-password', true],
+  ['authorization', true],
+  ['x-author', false],
+  ['x-keys-used', false],
+  ['monkey', false],
+])('whether %s proves who sends it: %s', (name, expected) => {
+  expect(isCredentialHeader(name)).toBe(expected)
+})
+
+test('a header found in a file is secret where its name or its value looks so', () => {
+  expect(judgedHeader('X-Team', 'blue')).toEqual({ name: 'x-team', value: 'blue' })
+  expect(judgedHeader('X-Token', 'blue')).toMatchObject({ name: 'x-token', isSecret: true })
+  expect(judgedHeader('x-team', 'sk-live-0123456789ab')).toMatchObject({ isSecret: true })
+})
+
+test('documents tell headers by name, a secret by its last characters', () => {
+  const secret = { name: 'x-b', value: 'pk-0123456789d5c4', isSecret: true as const }
+  expect(headerDocument([])).toBeUndefined()
+  expect(headerDocument([{ name: 'x-a', value: '1' }, secret])).toEqual({
+    'x-a': '1',
+    'x-b': '....d5c4',
+  })
 })
