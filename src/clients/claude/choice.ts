@@ -51,12 +51,16 @@ function keyKeys(now: ClaudeSettings, { key, keyHeader }: Choice): readonly KeyC
 
 function customHeaderKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange[] {
   const found = now.env[names.headers]
-  const url = now.env[names.baseUrl]
-  const isOtherAddress = url !== undefined && rootOf(url) !== choice.root
-  const value = customHeaders(found, choice, isOtherAddress)
+  const value = customHeaders(found, choice, isElsewhere(now, choice))
   if (value === undefined && found === undefined) return []
   const isOurs = value !== found || (choice.headers ?? []).length > 0
   return isOurs ? [{ path: inEnv(names.headers), value, isSecret: true, isBound: true }] : []
+}
+
+/** Whether the settings name another address than the choice. */
+export function isElsewhere({ env }: ClaudeSettings, { root }: Choice): boolean {
+  const url = env[names.baseUrl]
+  return url !== undefined && rootOf(url) !== root
 }
 
 type Variable = readonly [name: string, value: ConfigValue | undefined]

@@ -2,8 +2,8 @@ import type { ConfigValue } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../client.ts'
 import { editKeys } from '../repairs.ts'
-import { fileOf, overlaid, rootOf } from '../texts.ts'
-import { ourKeys } from './choice.ts'
+import { fileOf, overlaid } from '../texts.ts'
+import { isElsewhere, ourKeys } from './choice.ts'
 import { customHeaders } from './headers.ts'
 import { asksForKey } from './obstacles.ts'
 import { type ClaudeSettings, names, readRepairedSettings } from './settings.ts'
@@ -72,10 +72,8 @@ function secretVariables(
   choice: Choice,
 ): Readonly<Record<string, string>> {
   const { headers = [], key, keyHeader } = choice
-  const url = settings.env[names.baseUrl]
-  const isElsewhere = url !== undefined && rootOf(url) !== choice.root
   // Whose a line is that stands there for another address is not known here.
-  const standing = isElsewhere ? undefined : settings.env[names.headers]
+  const standing = isElsewhere(settings, choice) ? undefined : settings.env[names.headers]
   const lines = customHeaders(standing, choice, false)
   const wanted = {
     ...(headers.length > 0 && lines !== undefined ? { [names.headers]: lines } : {}),
