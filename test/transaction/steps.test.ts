@@ -101,23 +101,14 @@ describe('where runs in between are not recorded any more', () => {
 })
 
 describe('a whole file of ours', () => {
-  test('that was led back by hand to an earlier run goes on from there, and nothing is said', () => {
+  test.each([
+    ['an earlier run', ['sk-second']],
+    ['past a run, of which nothing is said in the end', ['sk-second', 'sk-third']],
+  ])('that was led back by hand to %s: goes on from there, and nothing is said', (_, later) => {
     const home = aHome(codexPair)
     setUp(home, [authEdit(sourceIn(home), 'sk-first')])
     const first = home.text(auth)
-    setUp(home, [authEdit(sourceIn(home), 'sk-second')])
-    home.put(auth, first)
-    const { files } = rollBack(home, toOriginal)
-    expect(home.text(auth)).toBe(oldLogin)
-    expect([files[0]?.kept, files[0]?.note]).toEqual([[], undefined])
-  })
-
-  test('that was led back by hand past a run: what was said of that run is not said in the end', () => {
-    const home = aHome(codexPair)
-    setUp(home, [authEdit(sourceIn(home), 'sk-first')])
-    const first = home.text(auth)
-    setUp(home, [authEdit(sourceIn(home), 'sk-second')])
-    setUp(home, [authEdit(sourceIn(home), 'sk-third')])
+    for (const key of later) setUp(home, [authEdit(sourceIn(home), key)])
     home.put(auth, first)
     const { files } = rollBack(home, toOriginal)
     expect(home.text(auth)).toBe(oldLogin)
