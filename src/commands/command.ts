@@ -83,7 +83,11 @@ export function oneOfEachFamily(ids: readonly string[]): readonly string[] {
   return rows.map(({ id }) => id).filter((id) => ids.includes(id))
 }
 
-/** The flags of every setup, below those of its own. @param program what `--try-client` runs */
+/**
+ * The flags of every setup, below those of its own.
+ *
+ * @param program what `--try-client` runs, in words
+ */
 export function withSetupFlags<Args extends unknown[], Flags extends OptionValues>(
   command: Command<Args, Flags>,
   program: string,
