@@ -16,8 +16,13 @@ export function make(
   return h(tag, className === '' ? null : { class: className }, ...children)
 }
 
-export function button(text: string, onClick: () => void): VNode {
-  return h('button', { type: 'button', onClick }, text)
+/** @param more further attributes */
+export function button(
+  text: string,
+  onClick: () => void,
+  more: Readonly<Record<string, string | boolean>> = {},
+): VNode {
+  return h('button', { type: 'button', onClick, ...more }, text)
 }
 
 /** A button that shows others. */

@@ -55,7 +55,7 @@ function LongText({ text, className }: { readonly text: string; readonly classNa
     'div',
     name,
     `${text.slice(0, maxShown)}… `,
-    h('button', { type: 'button', class: 'rest', onClick: () => showWhole(text) }, title),
+    button(title, () => showWhole(text), { class: 'rest' }),
   )
 }
 

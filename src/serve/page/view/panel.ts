@@ -77,8 +77,7 @@ export class Panel {
   }
 
   #close(): VNode {
-    const onClick = this.#parts.shut
-    return h('button', { type: 'button', class: 'close', 'aria-label': 'Close', onClick }, '✕')
+    return button('✕', this.#parts.shut, { class: 'close', 'aria-label': 'Close' })
   }
 
   #view(entry: Entry, thread: readonly Entry[]): readonly VNode[] {
@@ -112,9 +111,8 @@ export class Panel {
     const step = (text: string, arrow: string, to: 1 | -1) => {
       const id = this.neighbour(to)
       const title = `${text} in this conversation`
-      const onClick = () => id !== undefined && open(id)
-      const disabled = id === undefined
-      return h('button', { type: 'button', title, 'aria-label': title, disabled, onClick }, arrow)
+      const more = { title, 'aria-label': title, disabled: id === undefined }
+      return button(arrow, () => id !== undefined && open(id), more)
     }
     const steps =
       thread.length === 1
