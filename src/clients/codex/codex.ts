@@ -89,8 +89,8 @@ export const codex: ClientModule = {
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'responses')),
   demoFiles,
   forOneRun,
-  inTheWay,
-  wrongNow,
+  inTheWay: (scene, choice) => [...inTheWay(scene, choice)],
+  wrongNow: (scene) => [...wrongNow(scene)],
 }
 
 function planCodex(texts: FileTexts, choice: Choice): readonly FileEdit[] {

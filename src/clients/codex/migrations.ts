@@ -1,8 +1,8 @@
 import type { KeyChange } from '../../edits/plan.ts'
-import type { Obstacle, Scene } from '../client.ts'
+import type { Scene } from '../client.ts'
 import { isOwnAddress, placeOf, type ReadFile, tableAt, textAt } from '../texts.ts'
 import { providerInUse } from './provider.ts'
-import { configRepair } from './provider-obstacles.ts'
+import { configRepair, type Obstacles } from './provider-obstacles.ts'
 
 /**
  * The model that the terminal UI offers at its start in the place of another, with Yes as the answer
@@ -29,24 +29,22 @@ export function withoutOffer(model: string): readonly KeyChange[] {
  * The offer was taken: Codex wrote the new model, and every prompt fails where the gateway lacks it.
  * Nothing is said of a model that the last catalog lists.
  */
-export function tookOffer(scene: Scene, config: ReadFile): readonly Obstacle[] {
+export function* tookOffer(scene: Scene, config: ReadFile): Obstacles {
   const model = textAt(config, ['model'])
   const url = textAt(config, ['model_providers', providerInUse(config)?.id ?? '', 'base_url'])
-  if (model === undefined || url === undefined || !isOwnAddress(url, scene)) return []
-  if (scene.knownModels.includes(model)) return []
+  if (model === undefined || url === undefined || !isOwnAddress(url, scene)) return
+  if (scene.knownModels.includes(model)) return
 
   const answers = Object.entries(tableAt(config, answersPath) ?? {})
   const before = answers.filter(([, offered]) => offered === model).map(([from]) => from)
   const former = before.find((id) => scene.knownModels.includes(id)) ?? before[0]
-  if (former === undefined) return []
-  return [
-    {
-      code: 'codex-model-migrated',
-      message: `Codex has moved from ${former} to ${model}, which it offered at its start; the gateway was not known to have that model`,
-      place: placeOf(config, ['model']),
-      cure: `Set model = ${JSON.stringify(former)}.`,
-      repair: configRepair({ path: ['model'], value: former }),
-      weight: 'blocks',
-    },
-  ]
+  if (former === undefined) return
+  yield {
+    code: 'codex-model-migrated',
+    message: `Codex has moved from ${former} to ${model}, which it offered at its start; the gateway was not known to have that model`,
+    place: placeOf(config, ['model']),
+    cure: `Set model = ${JSON.stringify(former)}.`,
+    repair: configRepair({ path: ['model'], value: former }),
+    weight: 'blocks',
+  }
 }

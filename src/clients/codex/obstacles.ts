@@ -1,4 +1,4 @@
-import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
+import type { Choice, FileTexts, Obstacle, Repair, Scene } from '../client.ts'
 import { leftoverObstacles, placeholderOf, relativePlaceObstacles } from '../obstacles.ts'
 import { variableObstacles } from '../shell.ts'
 import {
@@ -17,51 +17,51 @@ import { tookOffer } from './migrations.ts'
 import { addressInUse, providerInUse } from './provider.ts'
 import {
   configRepair,
+  type Obstacles,
   providersInTheWay,
   providersWrongNow,
   startObstacles,
 } from './provider-obstacles.ts'
 
 /** What would defeat the pair about to be written, as run against Codex 0.169.0 (2026-11-21). */
-export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
+export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   const config = readFile(fileOf(scene.texts, 'config'))
-  return [
-    ...startObstacles(config, choice.providerId),
-    ...relativeHome(scene),
-    ...lostWithAuth(scene, config, choice),
-    ...providersInTheWay(scene, config, choice),
-    ...environmentKey(scene),
-    ...loginSettings(config),
-    ...windowOfAnother(config, choice),
-    ...layers(scene.texts, config, choice.providerId),
-  ]
+  yield* startObstacles(config, choice.providerId)
+  yield* relativeHome(scene)
+  yield* lostWithAuth(scene, config, choice)
+  yield* providersInTheWay(scene, config, choice)
+  yield* environmentKey(scene)
+  yield* loginSettings(config)
+  yield* windowOfAnother(config, choice)
+  yield* layers(scene.texts, config, choice.providerId)
 }
 
 /** What is wrong with what Codex believes now. */
-export function wrongNow(scene: Scene): readonly Obstacle[] {
+export function* wrongNow(scene: Scene): Obstacles {
   const config = readFile(fileOf(scene.texts, 'config'))
   const inUse = providerInUse(config)
   // With its own service, or a key from elsewhere, Codex may be set up as its owner likes.
   const isPointed = inUse?.table?.['requires_openai_auth'] === true
-  return [
-    ...startObstacles(config),
-    ...relativeHome(scene),
-    ...uselessAuth(scene.texts, isPointed),
-    ...providersWrongNow(scene, config),
-    ...tookOffer(scene, config),
-    ...(isPointed ? [...environmentKey(scene), ...loginSettings(config)] : []),
-    ...leftovers(scene, config),
-    ...(isPointed
-      ? layers(scene.texts, config, inUse.id)
-      : systemLayers(scene.texts, config, false)),
-  ]
+
+  yield* startObstacles(config)
+  yield* relativeHome(scene)
+  yield* uselessAuth(scene.texts, isPointed)
+  yield* providersWrongNow(scene, config)
+  yield* tookOffer(scene, config)
+  if (isPointed) {
+    yield* environmentKey(scene)
+    yield* loginSettings(config)
+  }
+  yield* leftovers(scene, config)
+  if (isPointed) yield* layers(scene.texts, config, inUse.id)
+  else yield* systemLayers(scene.texts, config, false)
 }
 
-function relativeHome({ machine }: Scene): readonly Obstacle[] {
+function relativeHome({ machine }: Scene): Iterable<Obstacle> {
   return relativePlaceObstacles(machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
 }
 
-function environmentKey(scene: Scene): readonly Obstacle[] {
+function environmentKey(scene: Scene): Iterable<Obstacle> {
   return variableObstacles(scene, [
     {
       name: 'CODEX_API_KEY',
@@ -73,95 +73,71 @@ function environmentKey(scene: Scene): readonly Obstacle[] {
 }
 
 /** The setup replaces the file as a whole. */
-function lostWithAuth(scene: Scene, config: ReadFile, choice: Choice): readonly Obstacle[] {
+function* lostWithAuth(scene: Scene, config: ReadFile, choice: Choice): Obstacles {
   const file = fileOf(scene.texts, 'auth')
   const { path: place } = file
   const auth = readCodexAuth(file)
-  if (auth.login !== undefined) {
-    return [
-      {
-        code: 'codex-login',
-        message: `Codex prefers ${auth.login} to any key, and would send its token to the gateway`,
-        place,
-        cure: 'To keep the login in use as well, give this setup a folder of its own in CODEX_HOME.',
-        needsConsent: `Your ${auth.login.replace(/^an? /, '')} in auth.json will be replaced by the key; rollback brings it back.`,
-        weight: 'blocks',
-      },
-    ]
-  }
-  if (auth.unreadKeys !== undefined) {
-    return [
-      {
-        code: 'codex-unread-key',
-        message: `${auth.unreadKeys.join(', ')} in auth.json: Codex reads no key of that name`,
-        place,
-        cure: 'Keep a copy of it if you need it elsewhere.',
-        needsConsent: `${auth.unreadKeys.join(', ')} in auth.json will be dropped; rollback brings it back.`,
-        weight: 'may-block',
-      },
-    ]
-  }
   const key = auth.usableKey ?? auth.shadowedKey
-  const isOurs = isOwnAddress(addressInUse(config).url, scene, choice)
-  if (key === undefined || key === choice.key || isOurs || placeholderOf(key)) return []
-  return [
-    {
+
+  if (auth.login !== undefined)
+    yield {
+      code: 'codex-login',
+      message: `Codex prefers ${auth.login} to any key, and would send its token to the gateway`,
+      place,
+      cure: 'To keep the login in use as well, give this setup a folder of its own in CODEX_HOME.',
+      needsConsent: `Your ${auth.login.replace(/^an? /, '')} in auth.json will be replaced by the key; rollback brings it back.`,
+      weight: 'blocks',
+    }
+  else if (auth.unreadKeys !== undefined)
+    yield {
+      code: 'codex-unread-key',
+      message: `${auth.unreadKeys.join(', ')} in auth.json: Codex reads no key of that name`,
+      place,
+      cure: 'Keep a copy of it if you need it elsewhere.',
+      needsConsent: `${auth.unreadKeys.join(', ')} in auth.json will be dropped; rollback brings it back.`,
+      weight: 'may-block',
+    }
+  else if (key !== undefined && key !== choice.key && !placeholderOf(key)) {
+    if (isOwnAddress(addressInUse(config).url, scene, choice)) return
+    yield {
       code: 'codex-other-key',
       message: 'auth.json holds an API key that no setup of repoint has put there',
       place,
       cure: 'Keep a copy of that key if you need it elsewhere.',
       needsConsent: 'The API key in auth.json will be replaced; rollback brings it back.',
       weight: 'may-block',
-    },
-  ]
+    }
+  }
 }
 
 /** What Codex cannot use of auth.json, while a provider takes its key from there. */
-function uselessAuth(texts: FileTexts, isPointed: boolean): readonly Obstacle[] {
+function* uselessAuth(texts: FileTexts, isPointed: boolean): Obstacles {
   const file = fileOf(texts, 'auth')
   const { path: place } = file
   const auth = readCodexAuth(file)
-  if (auth.ignored !== undefined) {
-    return [
-      {
-        code: 'codex-auth-unreadable',
-        message: `Codex ignores auth.json without a word, and sends no key: ${auth.ignored}`,
-        place,
-        cure: 'Run `repoint codex`: it replaces the file.',
-        weight: 'blocks',
-        covers: 'key-missing',
-      },
-    ]
-  }
-  if (!isPointed) return []
-  if (auth.login !== undefined) {
-    return [
-      {
-        code: 'codex-login',
-        message: `${auth.login} is in auth.json: Codex uses it, and sends its token to the gateway`,
-        place,
-        cure: 'Replace the login by the key: `repoint codex`. Rollback brings the login back.',
-        needsConsent: `Your ${auth.login.replace(/^an? /, '')} in auth.json will be removed; rollback brings it back.`,
-        ...(auth.shadowedKey === undefined
-          ? {}
-          : {
-              repair: {
-                role: 'auth',
-                changes: [
-                  { path: ['tokens'], value: undefined, isSecret: true, isBound: true },
-                  { path: ['auth_mode'], value: undefined },
-                  { path: ['last_refresh'], value: undefined },
-                ],
-              },
-            }),
-        weight: 'blocks',
-        covers: 'key-missing',
-      },
-    ]
-  }
-  if (auth.usableKey !== undefined) return []
-  return [
-    {
+
+  if (auth.ignored !== undefined)
+    yield {
+      code: 'codex-auth-unreadable',
+      message: `Codex ignores auth.json without a word, and sends no key: ${auth.ignored}`,
+      place,
+      cure: 'Run `repoint codex`: it replaces the file.',
+      weight: 'blocks',
+      covers: 'key-missing',
+    }
+  else if (isPointed && auth.login !== undefined)
+    yield {
+      code: 'codex-login',
+      message: `${auth.login} is in auth.json: Codex uses it, and sends its token to the gateway`,
+      place,
+      cure: 'Replace the login by the key: `repoint codex`. Rollback brings the login back.',
+      needsConsent: `Your ${auth.login.replace(/^an? /, '')} in auth.json will be removed; rollback brings it back.`,
+      ...(auth.shadowedKey === undefined ? {} : { repair: withoutLogin }),
+      weight: 'blocks',
+      covers: 'key-missing',
+    }
+  else if (isPointed && auth.usableKey === undefined)
+    yield {
       code: 'codex-no-key',
       message: auth.unreadKeys
         ? `auth.json holds ${auth.unreadKeys.join(', ')} but no OPENAI_API_KEY, which alone Codex reads: it sends no key`
@@ -170,25 +146,32 @@ function uselessAuth(texts: FileTexts, isPointed: boolean): readonly Obstacle[] 
       cure: 'Run `repoint codex`.',
       weight: 'blocks',
       covers: 'key-missing',
-    },
-  ]
+    }
 }
 
-function loginSettings(config: ReadFile): readonly Obstacle[] {
-  const found: Obstacle[] = []
+const withoutLogin: Repair = {
+  role: 'auth',
+  changes: [
+    { path: ['tokens'], value: undefined, isSecret: true, isBound: true },
+    { path: ['auth_mode'], value: undefined },
+    { path: ['last_refresh'], value: undefined },
+  ],
+}
+
+function* loginSettings(config: ReadFile): Obstacles {
   const store = textAt(config, ['cli_auth_credentials_store'])
-  if (store !== undefined && store !== 'file' && store !== 'auto') {
-    found.push({
+  if (store !== undefined && store !== 'file' && store !== 'auto')
+    yield {
       code: 'codex-credential-store',
       message: `cli_auth_credentials_store = ${JSON.stringify(store)}: Codex does not read auth.json, so it sends no key`,
       place: placeOf(config, ['cli_auth_credentials_store']),
       cure: 'Set it to "file".',
       repair: configRepair({ path: ['cli_auth_credentials_store'], value: 'file' }),
       weight: 'blocks',
-    })
-  }
-  if (textAt(config, ['forced_login_method']) === 'chatgpt') {
-    found.push({
+    }
+
+  if (textAt(config, ['forced_login_method']) === 'chatgpt')
+    yield {
       code: 'codex-forced-login',
       message: 'forced_login_method = "chatgpt": Codex deletes a key login and stops',
       place: placeOf(config, ['forced_login_method']),
@@ -196,51 +179,45 @@ function loginSettings(config: ReadFile): readonly Obstacle[] {
       repair: configRepair({ path: ['forced_login_method'], value: undefined }),
       needsConsent: 'forced_login_method = "chatgpt" is removed from config.toml.',
       weight: 'blocks',
-    })
-  }
-  for (const name of Object.keys(tableAt(config, ['profiles']) ?? {})) {
-    found.push({
+    }
+
+  for (const name of Object.keys(tableAt(config, ['profiles']) ?? {}))
+    yield {
       code: 'codex-profile',
       message: `[profiles.${name}] is no longer read; \`codex --profile ${name}\` reads ${name}.config.toml`,
       place: placeOf(config, ['profiles', name]),
       cure: 'Nothing to do unless you use that profile.',
       weight: 'may-block',
-    })
-  }
-  return found
+    }
 }
 
 /** A window that was set for another model makes Codex compact too late or too early. */
-function windowOfAnother(config: ReadFile, choice: Choice): readonly Obstacle[] {
+function* windowOfAnother(config: ReadFile, choice: Choice): Obstacles {
   const window = config.document?.get(['model_context_window'])
-  if (window === undefined || choice.models.contextWindow !== undefined) return []
-  if (textAt(config, ['model']) === choice.models.model) return []
-  return [
-    {
-      code: 'codex-context-window',
-      message: `model_context_window = ${String(window)} was set for another model, and the gateway does not say the window of ${choice.models.model}`,
-      place: placeOf(config, ['model_context_window']),
-      cure: 'Give the right one with --context-window, or remove the line.',
-      weight: 'may-block',
-      covers: 'context-window-unknown',
-    },
-  ]
+  if (window === undefined || choice.models.contextWindow !== undefined) return
+  if (textAt(config, ['model']) === choice.models.model) return
+  yield {
+    code: 'codex-context-window',
+    message: `model_context_window = ${String(window)} was set for another model, and the gateway does not say the window of ${choice.models.model}`,
+    place: placeOf(config, ['model_context_window']),
+    cure: 'Give the right one with --context-window, or remove the line.',
+    weight: 'may-block',
+    covers: 'context-window-unknown',
+  }
 }
 
-function leftovers(scene: Scene, config: ReadFile): readonly Obstacle[] {
+function leftovers(scene: Scene, config: ReadFile): Iterable<Obstacle> {
   const { path, url } = addressInUse(config)
   const auth = fileOf(scene.texts, 'auth')
-  return leftoverObstacles(
-    {
-      family: 'codex',
-      label: 'Codex',
-      url,
-      urlPlace: placeOf(config, path),
-      key: readCodexAuth(auth).usableKey,
-      keyPlace: auth.path,
-    },
-    scene,
-  )
+  const left = {
+    family: 'codex',
+    label: 'Codex',
+    url,
+    urlPlace: placeOf(config, path),
+    key: readCodexAuth(auth).usableKey,
+    keyPlace: auth.path,
+  }
+  return leftoverObstacles(left, scene)
 }
 
 /** The root keys by which another layer redirects Codex. */
@@ -253,84 +230,82 @@ const redirecting = [
 ]
 
 /** What lies above and beneath config.toml. */
-function layers(texts: FileTexts, config: ReadFile, providerId: string): readonly Obstacle[] {
-  return [...systemLayers(texts, config, true), ...redirections(texts, providerId)]
+function* layers(texts: FileTexts, config: ReadFile, providerId: string): Obstacles {
+  yield* systemLayers(texts, config, true)
+  for (const role of ['managed', 'project', 'profile'] as const)
+    for (const layer of layersOf(texts, role).map(readFile))
+      yield* redirections[role](layer, redirectingKeys(layer, providerId))
 }
 
-function systemLayers(texts: FileTexts, config: ReadFile, isPointed: boolean): readonly Obstacle[] {
-  return layersOf(texts, 'system')
-    .map(readFile)
-    .flatMap((layer): Obstacle[] => {
-      const hidden = ['cli_auth_credentials_store', 'forced_login_method'].filter(
-        (key) =>
-          isPointed &&
-          layer.document?.get([key]) !== undefined &&
-          config.document?.get([key]) === undefined,
-      )
-      const chatWire = Object.entries(tableAt(layer, ['model_providers']) ?? {}).find(
-        ([, provider]) => isTable(provider) && provider['wire_api'] === 'chat',
-      )
-      const keys = [...hidden, ...(chatWire ? [`model_providers.${chatWire[0]}.wire_api`] : [])]
-      if (keys.length === 0) return []
-      return [
-        {
-          code: 'codex-system-config',
-          message: `this file, which lies beneath config.toml, sets ${keys.join(', ')}`,
-          place: layer.path,
-          cure: 'Ask the administrator of this machine, or set the key in config.toml.',
-          weight: 'blocks',
-        },
-      ]
-    })
+function* systemLayers(texts: FileTexts, config: ReadFile, isPointed: boolean): Obstacles {
+  for (const layer of layersOf(texts, 'system').map(readFile)) {
+    const hidden = ['cli_auth_credentials_store', 'forced_login_method'].filter(
+      (key) =>
+        isPointed &&
+        layer.document?.get([key]) !== undefined &&
+        config.document?.get([key]) === undefined,
+    )
+    const chatWire = Object.entries(tableAt(layer, ['model_providers']) ?? {}).find(
+      ([, provider]) => isTable(provider) && provider['wire_api'] === 'chat',
+    )
+
+    const keys = [...hidden, ...(chatWire ? [`model_providers.${chatWire[0]}.wire_api`] : [])]
+    if (keys.length > 0)
+      yield {
+        code: 'codex-system-config',
+        message: `this file, which lies beneath config.toml, sets ${keys.join(', ')}`,
+        place: layer.path,
+        cure: 'Ask the administrator of this machine, or set the key in config.toml.',
+        weight: 'blocks',
+      }
+  }
 }
 
-function redirections(texts: FileTexts, providerId: string): readonly Obstacle[] {
-  const found: Obstacle[] = []
-  for (const layer of layersOf(texts, 'managed').map(readFile)) {
-    const keys = redirectingKeys(layer, providerId)
-    if (keys.length === 0) continue
-    found.push({
+/** What the settings that another layer changes, by name, come to. */
+const redirections = {
+  *managed(layer: ReadFile, keys: readonly string[]): Obstacles {
+    if (keys.length === 0) return
+    yield {
       code: 'codex-managed-config',
       message: `the administrator's file sets ${keys.join(', ')}, which wins over config.toml`,
       place: layer.path,
       cure: 'Ask the administrator of this machine.',
       weight: 'blocks',
-    })
-  }
-  for (const layer of layersOf(texts, 'project').map(readFile)) {
-    const tried = redirectingKeys(layer, providerId).filter((key) => key !== 'model')
-    if (tried.length > 0) {
-      found.push({
+    }
+  },
+
+  *project(layer: ReadFile, keys: readonly string[]): Obstacles {
+    const tried = keys.filter((key) => key !== 'model')
+    if (tried.length > 0)
+      yield {
         code: 'codex-project-config',
         message: `this project sets ${tried.join(', ')}, which would take your key elsewhere; Codex 0.169.0 leaves that unread in a project`,
         place: layer.path,
         cure: 'Look at what the project wants before you start Codex in it.',
         needsConsent: `${layer.path} of this project tries to take Codex, and your key, to another place: do you trust this folder?`,
         weight: 'may-block',
-      })
-    }
-    if (layer.document?.get(['model']) === undefined) continue
-    found.push({
-      code: 'codex-project-config',
-      message:
-        'this project sets model, which wins over yours while Codex runs here, if it is trusted',
-      place: placeOf(layer, ['model']),
-      cure: 'Remove it there, or start Codex in another folder.',
-      weight: 'may-block',
-    })
-  }
-  for (const layer of layersOf(texts, 'profile').map(readFile)) {
-    const keys = redirectingKeys(layer, providerId)
-    if (keys.length === 0) continue
-    found.push({
+      }
+    if (keys.includes('model'))
+      yield {
+        code: 'codex-project-config',
+        message:
+          'this project sets model, which wins over yours while Codex runs here, if it is trusted',
+        place: placeOf(layer, ['model']),
+        cure: 'Remove it there, or start Codex in another folder.',
+        weight: 'may-block',
+      }
+  },
+
+  *profile(layer: ReadFile, keys: readonly string[]): Obstacles {
+    if (keys.length === 0) return
+    yield {
       code: 'codex-profile',
       message: `this profile sets ${keys.join(', ')}: \`codex --profile\` with its name does not use the gateway's settings`,
       place: layer.path,
       cure: 'Nothing to do unless you use that profile.',
       weight: 'may-block',
-    })
-  }
-  return found
+    }
+  },
 }
 
 function redirectingKeys(layer: ReadFile, providerId: string): readonly string[] {

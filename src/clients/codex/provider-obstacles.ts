@@ -16,6 +16,8 @@ import {
 } from '../texts.ts'
 import { ownAddressPath, providerInUse, reservedIds, strayAddress } from './provider.ts'
 
+export type Obstacles = Generator<Obstacle, void>
+
 export function configRepair(...changes: readonly KeyChange[]): Repair {
   return { role: 'config', changes }
 }
@@ -40,152 +42,134 @@ function providersOf(config: ReadFile): readonly Provider[] {
  *
  * @param planned the provider whose table a setup is about to write; its faults go with that
  */
-export function startObstacles(config: ReadFile, planned?: string): readonly Obstacle[] {
-  const found = [
-    ...unreadable(config),
-    ...oldProfile(config),
-    ...(planned === undefined ? missing(config) : []),
-    ...providersOf(config).flatMap((provider) =>
-      reservedIds.includes(provider.id)
-        ? reserved(config, provider)
-        : provider.id === planned
-          ? []
-          : unstartable(config, provider),
-    ),
-  ]
-  return found.map((one): Obstacle => ({ ...one, covers: 'broken' }))
+export function* startObstacles(config: ReadFile, planned?: string): Obstacles {
+  for (const one of whatStopsIt(config, planned)) yield { ...one, covers: 'broken' }
+}
+
+function* whatStopsIt(config: ReadFile, planned: string | undefined): Obstacles {
+  yield* unreadable(config)
+  yield* oldProfile(config)
+  if (planned === undefined) yield* missing(config)
+  for (const provider of providersOf(config)) {
+    if (reservedIds.includes(provider.id)) yield* reserved(config, provider)
+    else if (provider.id !== planned) yield* unstartable(config, provider)
+  }
 }
 
 /** What in the provider tables would defeat the pair about to be written. */
-export function providersInTheWay(
-  scene: Scene,
-  config: ReadFile,
-  choice: Choice,
-): readonly Obstacle[] {
-  return [
-    ...otherOwnAddress(scene, config, choice),
-    ...providersOf(config)
-      .filter(({ id }) => !reservedIds.includes(id))
-      .flatMap((provider) =>
-        provider.id === choice.providerId
-          ? [...conflict(scene, config, choice, provider), ...ownAuth(config, provider)]
-          : former(scene, config, choice, provider),
-      ),
-  ]
+export function* providersInTheWay(scene: Scene, config: ReadFile, choice: Choice): Obstacles {
+  yield* otherOwnAddress(scene, config, choice)
+  for (const provider of providersOf(config)) {
+    if (reservedIds.includes(provider.id)) continue
+    if (provider.id !== choice.providerId) yield* former(scene, config, choice, provider)
+    else {
+      yield* conflict(scene, config, choice, provider)
+      yield* ownAuth(config, provider)
+    }
+  }
 }
 
 /** What is wrong with the provider in use. */
-export function providersWrongNow(scene: Scene, config: ReadFile): readonly Obstacle[] {
+export function* providersWrongNow(scene: Scene, config: ReadFile): Obstacles {
   const provider = providersOf(config).find(({ id }) => id === providerInUse(config)?.id)
-  if (provider === undefined || reservedIds.includes(provider.id)) return []
+  if (provider === undefined || reservedIds.includes(provider.id)) return
   const url = textAt(config, [...provider.path, 'base_url'])
-  return [
-    ...withoutVersion(scene, config, provider),
-    ...strayConversations(scene, config, url),
-    ...(provider.table['requires_openai_auth'] === true
-      ? [...ownAuth(config, provider), ...withoutAddress(config, provider, url)]
-      : withoutAuth(scene, config, provider, url)),
-  ]
+
+  yield* withoutVersion(scene, config, provider)
+  yield* strayConversations(scene, config, url)
+  if (provider.table['requires_openai_auth'] === true) {
+    yield* ownAuth(config, provider)
+    yield* withoutAddress(config, provider, url)
+  } else yield* withoutAuth(scene, config, provider, url)
 }
 
-function unreadable(config: ReadFile): readonly Obstacle[] {
-  if (config.problem === undefined) return []
-  return [
-    {
-      code: 'codex-config-invalid',
-      message: `Codex does not start: ${config.problem}`,
-      place: config.path,
-      cure: 'Correct the file by hand: it cannot be edited safely as it is.',
-      weight: 'blocks',
-    },
-  ]
+function* unreadable(config: ReadFile): Obstacles {
+  if (config.problem === undefined) return
+  yield {
+    code: 'codex-config-invalid',
+    message: `Codex does not start: ${config.problem}`,
+    place: config.path,
+    cure: 'Correct the file by hand: it cannot be edited safely as it is.',
+    weight: 'blocks',
+  }
 }
 
-function oldProfile(config: ReadFile): readonly Obstacle[] {
-  if (config.document?.get(['profile']) === undefined) return []
-  return [
-    {
-      code: 'codex-legacy-profile',
-      message: 'profile at the root: Codex refuses to start with it',
-      place: placeOf(config, ['profile']),
-      cure: 'Remove the line; choose a profile with `codex --profile` instead.',
-      repair: configRepair({ path: ['profile'], value: undefined }),
-      weight: 'blocks',
-    },
-  ]
+function* oldProfile(config: ReadFile): Obstacles {
+  if (config.document?.get(['profile']) === undefined) return
+  yield {
+    code: 'codex-legacy-profile',
+    message: 'profile at the root: Codex refuses to start with it',
+    place: placeOf(config, ['profile']),
+    cure: 'Remove the line; choose a profile with `codex --profile` instead.',
+    repair: configRepair({ path: ['profile'], value: undefined }),
+    weight: 'blocks',
+  }
 }
 
-function missing(config: ReadFile): readonly Obstacle[] {
+function* missing(config: ReadFile): Obstacles {
   const inUse = providerInUse(config)
-  if (!inUse || inUse.table || reservedIds.includes(inUse.id)) return []
-  return [
-    {
-      code: 'codex-provider-missing',
-      message: `model_provider = ${JSON.stringify(inUse.id)} names no table of model_providers: Codex does not start`,
-      place: placeOf(config, ['model_provider']),
-      cure: 'Run `repoint codex`, or remove the line.',
-      weight: 'blocks',
-    },
-  ]
+  if (!inUse || inUse.table || reservedIds.includes(inUse.id)) return
+  yield {
+    code: 'codex-provider-missing',
+    message: `model_provider = ${JSON.stringify(inUse.id)} names no table of model_providers: Codex does not start`,
+    place: placeOf(config, ['model_provider']),
+    cure: 'Run `repoint codex`, or remove the line.',
+    weight: 'blocks',
+  }
 }
 
 /** What may stand in the table of `amazon-bedrock`, the one built-in provider that has settings. */
 const bedrockKeys = ['base_url', 'auth', 'http_headers', 'aws']
 
-function reserved(config: ReadFile, { id, table, path }: Provider): readonly Obstacle[] {
+function* reserved(config: ReadFile, { id, table, path }: Provider): Obstacles {
   const isSettings =
     id === 'amazon-bedrock' && Object.keys(table).every((key) => bedrockKeys.includes(key))
-  if (isSettings) return []
-  return [
-    {
-      code: 'codex-reserved-provider',
-      message: `[model_providers.${id}]: the id belongs to Codex, which refuses to start`,
-      place: placeOf(config, path),
-      cure: 'Remove the table or give it another id.',
-      repair: configRepair({ path, value: undefined }),
-      needsConsent: `The table [model_providers.${id}] is removed from config.toml.`,
-      weight: 'blocks',
-    },
-  ]
+  if (isSettings) return
+  yield {
+    code: 'codex-reserved-provider',
+    message: `[model_providers.${id}]: the id belongs to Codex, which refuses to start`,
+    place: placeOf(config, path),
+    cure: 'Remove the table or give it another id.',
+    repair: configRepair({ path, value: undefined }),
+    needsConsent: `The table [model_providers.${id}] is removed from config.toml.`,
+    weight: 'blocks',
+  }
 }
 
-function unstartable(config: ReadFile, { id, table, path }: Provider): readonly Obstacle[] {
-  const found: Obstacle[] = []
+function* unstartable(config: ReadFile, { id, table, path }: Provider): Obstacles {
   const wire = table['wire_api']
-  if (wire !== undefined && wire !== 'responses') {
-    found.push({
+  if (wire !== undefined && wire !== 'responses')
+    yield {
       code: 'codex-chat-wire',
       message: `wire_api = ${typeof wire === 'string' ? JSON.stringify(wire) : typeof wire} in [model_providers.${id}]: Codex refuses to start, whichever provider is in use`,
       place: placeOf(config, [...path, 'wire_api']),
       cure: 'Set it to "responses".',
       repair: configRepair({ path: [...path, 'wire_api'], value: 'responses' }),
       weight: 'blocks',
-    })
-  }
+    }
+
   const name = table['name']
-  if (name === undefined || (typeof name === 'string' && name.trim() === '')) {
-    found.push({
+  if (name === undefined || (typeof name === 'string' && name.trim() === ''))
+    yield {
       code: 'codex-nameless-provider',
       message: `[model_providers.${id}] has no name: Codex refuses to start, whichever provider is in use`,
       place: placeOf(config, path),
       cure: 'Give it a name, or remove the table.',
       repair: configRepair({ path: [...path, 'name'], value: id }),
       weight: 'blocks',
-    })
-  }
-  return found
+    }
 }
 
 /**
  * The table of an earlier setup under another id. There is one auth.json: chosen by a profile or on
  * the command line, the table would send the new key to the old address.
  */
-function former(
+function* former(
   scene: Scene,
   config: ReadFile,
   choice: Choice,
   { id, table, path }: Provider,
-): readonly Obstacle[] {
+): Obstacles {
   const url = table['base_url']
   const isAsWeWrite =
     table['requires_openai_auth'] === true &&
@@ -193,22 +177,21 @@ function former(
     table['wire_api'] === 'responses' &&
     typeof url === 'string' &&
     isOwnAddress(url, scene, choice)
-  if (id === choice.providerId || !isAsWeWrite) return []
+  if (!isAsWeWrite) return
+
   const isChosenByProfile = layersOf(scene.texts, 'profile').some(
     (layer) => textAt(readFile(layer), ['model_provider']) === id,
   )
-  if (isChosenByProfile) return []
-  return [
-    {
-      code: 'codex-former-provider',
-      message: `[model_providers.${id}] is left of an earlier setup, for ${shownUrl(url)}: it would send it the new key`,
-      place: placeOf(config, path),
-      cure: 'Remove the table.',
-      repair: configRepair({ path, value: undefined, isBound: true }),
-      needsConsent: `[model_providers.${id}] of an earlier setup will be removed; rollback brings it back.`,
-      weight: 'may-block',
-    },
-  ]
+  if (isChosenByProfile) return
+  yield {
+    code: 'codex-former-provider',
+    message: `[model_providers.${id}] is left of an earlier setup, for ${shownUrl(url)}: it would send it the new key`,
+    place: placeOf(config, path),
+    cure: 'Remove the table.',
+    repair: configRepair({ path, value: undefined, isBound: true }),
+    needsConsent: `[model_providers.${id}] of an earlier setup will be removed; rollback brings it back.`,
+    weight: 'may-block',
+  }
 }
 
 function conflict(
@@ -216,7 +199,7 @@ function conflict(
   config: ReadFile,
   choice: Choice,
   { id, path }: Provider,
-): readonly Obstacle[] {
+): Iterable<Obstacle> {
   const address = [...path, 'base_url']
   return otherAddress(scene, choice, {
     code: 'codex-provider-conflict',
@@ -233,114 +216,98 @@ function conflict(
  */
 const authKeys = ['env_key', 'experimental_bearer_token', 'auth']
 
-function ownAuth(config: ReadFile, { id, table, path }: Provider): readonly Obstacle[] {
-  return authKeys
-    .filter((key) => table[key] !== undefined)
-    .map((key) => ({
+function* ownAuth(config: ReadFile, { id, table, path }: Provider): Obstacles {
+  for (const key of authKeys) {
+    if (table[key] === undefined) continue
+    const isSecret = key === 'experimental_bearer_token'
+    yield {
       code: 'codex-provider-auth',
       message: `${key} in [model_providers.${id}] wins over auth.json`,
       place: placeOf(config, [...path, key]),
       cure: 'Remove it.',
-      repair: configRepair({
-        path: [...path, key],
-        value: undefined,
-        isBound: true,
-        isSecret: key === 'experimental_bearer_token',
-      }),
+      repair: configRepair({ path: [...path, key], value: undefined, isBound: true, isSecret }),
       needsConsent: `${key} is removed from [model_providers.${id}].`,
       weight: 'blocks',
-    }))
+    }
+  }
 }
 
-function withoutAddress(
+function* withoutAddress(
   config: ReadFile,
   { id, path }: Provider,
   url: string | undefined,
-): readonly Obstacle[] {
-  if (url) return []
-  return [
-    {
-      code: 'codex-no-address',
-      message: `[model_providers.${id}] has no base_url: Codex sends the key of auth.json to OpenAI`,
-      place: placeOf(config, path),
-      cure: 'Run `repoint codex`, or remove the table and model_provider.',
-      weight: 'blocks',
-    },
-  ]
+): Obstacles {
+  if (url) return
+  yield {
+    code: 'codex-no-address',
+    message: `[model_providers.${id}] has no base_url: Codex sends the key of auth.json to OpenAI`,
+    place: placeOf(config, path),
+    cure: 'Run `repoint codex`, or remove the table and model_provider.',
+    weight: 'blocks',
+  }
 }
 
-function withoutAuth(
+function* withoutAuth(
   scene: Scene,
   config: ReadFile,
   { id, table, path }: Provider,
   url: string | undefined,
-): readonly Obstacle[] {
+): Obstacles {
   const hasItsOwn = [...authKeys, 'http_headers'].some((key) => table[key] !== undefined)
-  if (hasItsOwn || mayNeedNoKey(url, scene)) return []
-  return [
-    {
-      code: 'codex-no-auth',
-      message: `[model_providers.${id}] has no requires_openai_auth = true: Codex sends no key`,
-      place: placeOf(config, path),
-      cure: 'Set requires_openai_auth = true.',
-      repair: configRepair({ path: [...path, 'requires_openai_auth'], value: true, isBound: true }),
-      weight: 'blocks',
-      covers: 'key-missing',
-    },
-  ]
+  if (hasItsOwn || mayNeedNoKey(url, scene)) return
+  yield {
+    code: 'codex-no-auth',
+    message: `[model_providers.${id}] has no requires_openai_auth = true: Codex sends no key`,
+    place: placeOf(config, path),
+    cure: 'Set requires_openai_auth = true.',
+    repair: configRepair({ path: [...path, 'requires_openai_auth'], value: true, isBound: true }),
+    weight: 'blocks',
+    covers: 'key-missing',
+  }
 }
 
 /** Codex appends `/responses` to the address as it stands (0.169.0): without `/v1` a web page answers. */
-function withoutVersion(scene: Scene, config: ReadFile, { id, path }: Provider) {
+function* withoutVersion(scene: Scene, config: ReadFile, { id, path }: Provider): Obstacles {
   const addresses = [
     { name: `base_url of ${id}`, path: [...path, 'base_url'] },
     { name: 'openai_base_url', path: ownAddressPath },
   ]
-  return addresses.flatMap(({ name, path }) =>
-    lostVersion(codexName, scene, {
-      url: textAt(config, path),
+  for (const { name, path: address } of addresses)
+    yield* lostVersion(codexName, scene, {
+      url: textAt(config, address),
       name,
-      place: placeOf(config, path),
-      target: { role: 'config', path },
-    }),
-  )
+      place: placeOf(config, address),
+      target: { role: 'config', path: address },
+    })
 }
 
-function otherOwnAddress(scene: Scene, config: ReadFile, choice: Choice): readonly Obstacle[] {
+function* otherOwnAddress(scene: Scene, config: ReadFile, choice: Choice): Obstacles {
   const url = textAt(config, ownAddressPath)
-  if (url === undefined || isOwnAddress(url, scene, choice)) return []
-  return [
-    {
-      code: 'codex-openai-base-url',
-      message: `openai_base_url already stands for another address, ${shownUrl(url)}`,
-      place: placeOf(config, ownAddressPath),
-      cure: 'To keep it, give this setup a folder of its own in CODEX_HOME.',
-      needsConsent: `openai_base_url will be the gateway's address, else conversations of before would send the key to ${shownUrl(url)}; rollback brings it back.`,
-      weight: 'may-block',
-    },
-  ]
+  if (url === undefined || isOwnAddress(url, scene, choice)) return
+  yield {
+    code: 'codex-openai-base-url',
+    message: `openai_base_url already stands for another address, ${shownUrl(url)}`,
+    place: placeOf(config, ownAddressPath),
+    cure: 'To keep it, give this setup a folder of its own in CODEX_HOME.',
+    needsConsent: `openai_base_url will be the gateway's address, else conversations of before would send the key to ${shownUrl(url)}; rollback brings it back.`,
+    weight: 'may-block',
+  }
 }
 
 /**
  * A conversation goes on with the provider that it was recorded with, also where that is Codex's own,
  * and sends it the key of auth.json (0.146.0 to 0.169.0, 2026-11-22).
  */
-function strayConversations(
-  scene: Scene,
-  config: ReadFile,
-  url: string | undefined,
-): readonly Obstacle[] {
+function* strayConversations(scene: Scene, config: ReadFile, url: string | undefined): Obstacles {
   const stray = strayAddress(config)
-  if (url === undefined || stray === undefined || !isOwnAddress(url, scene)) return []
+  if (url === undefined || stray === undefined || !isOwnAddress(url, scene)) return
   const isSet = textAt(config, ownAddressPath) !== undefined
-  return [
-    {
-      code: 'codex-old-conversations',
-      message: `a conversation from before, when it is resumed, sends the key of auth.json to ${shownUrl(stray)}`,
-      place: isSet ? placeOf(config, ownAddressPath) : config.path,
-      cure: `Set openai_base_url = ${JSON.stringify(url)}.`,
-      repair: configRepair({ path: ownAddressPath, value: url, isBound: true }),
-      weight: 'blocks',
-    },
-  ]
+  yield {
+    code: 'codex-old-conversations',
+    message: `a conversation from before, when it is resumed, sends the key of auth.json to ${shownUrl(stray)}`,
+    place: isSet ? placeOf(config, ownAddressPath) : config.path,
+    cure: `Set openai_base_url = ${JSON.stringify(url)}.`,
+    repair: configRepair({ path: ownAddressPath, value: url, isBound: true }),
+    weight: 'blocks',
+  }
 }
