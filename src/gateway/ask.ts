@@ -46,11 +46,12 @@ export function withHint(error: UserError, more: string): UserError {
   return new UserError({ code, message, hint: `${hint} ${more}`.trim(), files, cause })
 }
 
-/** The key is refused as it was sent; in another header it may be taken. */
-export class KeyUnread extends UserError {}
+/** A refusal of a key as it was sent: in another header the gateway may take it. */
+export class RefusedAsSent extends UserError {}
 
 export function errorFor(outcome: Outcome): UserError {
-  const { code, message, hint, requestId, isKeyUnread } = outcome
+  const { code, message, hint, requestId, tryOtherKeyHeader } = outcome
   const id = requestId === undefined ? '' : ` (request id: ${requestId})`
-  return new (isKeyUnread ? KeyUnread : UserError)({ code, message: message + id, hint })
+  const options = { code, message: message + id, hint }
+  return tryOtherKeyHeader ? new RefusedAsSent(options) : new UserError(options)
 }

@@ -1,9 +1,10 @@
 import { compact } from '../compact.ts'
-import { exitStatus, UserError } from '../errors.ts'
+import { UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import { ask, errorFor, judge, secretsOf, withHint } from './ask.ts'
 import type { RequestSpec } from './http/request.ts'
 import { type Answer, maxCatalogBytes } from './judge/answer.ts'
+import { traitsOf } from './judge/traits.ts'
 import { readPage } from './models/catalog.ts'
 import type { Catalog, CatalogModel, GatewayAccess } from './types.ts'
 
@@ -105,14 +106,16 @@ export async function catalogOrError(
  * list, or keep it from keys that may use the models: OpenAI's restricted ones ("Missing scopes:
  * api.model.read"), LiteLLM's virtual ones ("not allowed to call this route"), 2026-11-22.
  */
-export function leavesOpen({ code }: UserError): boolean {
-  return code === 'header-missing' || [3, 4, 5, 7].includes(exitStatus[code])
+export function mayStillServe(error: UserError): boolean {
+  const traits = traitsOf(error)
+  return traits !== undefined && traits.blames !== 'network'
 }
 
 /** The failure of a list without which nothing can be chosen: a name would do in its place. */
-export function withoutList(error: UserError): UserError {
-  const { code, hint } = error
-  if (!leavesOpen(error) || code === 'key-rejected' || hint?.includes('--model')) return error
+export function adviseNamingModel(error: UserError): UserError {
+  const isHopeless = !mayStillServe(error) || traitsOf(error)?.blames === 'key'
+  if (isHopeless || error.hint?.includes('--model')) return error
+
   return withHint(
     error,
     'Where a gateway has no list, name a model with --model ID: it is asked directly.',

@@ -1,8 +1,9 @@
-import { exitStatus, UserError } from '../errors.ts'
-import { ask, KeyUnread, withHint } from './ask.ts'
+import { UserError } from '../errors.ts'
+import { ask, RefusedAsSent, withHint } from './ask.ts'
 import { type CatalogOptions, catalogOrError, catalogRequest } from './catalog.ts'
 import { hangUp } from './http/request.ts'
-import { isAboutAddress, isOfApi, type ProbeOptions, type ProbeResult, probe } from './probe.ts'
+import { traitsOf } from './judge/traits.ts'
+import { isAboutAddress, type ProbeOptions, type ProbeResult, probe, provesAnApi } from './probe.ts'
 import { chatRoots, isSameRoots, messagesRoots } from './roots.ts'
 import {
   type Catalog,
@@ -20,30 +21,33 @@ import {
  * answered is kept.
  */
 export class GatewayFinder {
-  #access: GatewayAccess
+  readonly #given: GatewayAccess
   /** Every one that was asked with: connections belong to it. */
   readonly #used: GatewayAccess[]
-  /** Whether a refused key was taken in another header; absent: none was refused so far. */
-  #isTaken: Promise<boolean> | undefined
-  /** The header with the key of the first word that was answered. */
-  #answeredTo: string | undefined
-  #roots: Roots
-  /** Which of them has answered, or was said by a person. */
-  readonly #found: Record<keyof Roots, boolean>
+  /** What has answered so far, or was said by a person. */
+  readonly #answered: Answered[] = []
+  /** "How does it take the key?": asked once, when a key is first refused. Undefined inside: as given. */
+  #taking: Promise<GatewayAccess | undefined> | undefined
+  /** As the key is taken, for all that we know. */
+  #taken: GatewayAccess
 
   /** @param given whether a person has said where the messages protocol hangs */
   constructor(access: GatewayAccess, given: { readonly isMessagesGiven?: boolean } = {}) {
-    this.#access = access
+    this.#given = access
+    this.#taken = access
     this.#used = [access]
-    this.#roots = access.roots
-    this.#found = { chat: false, messages: given.isMessagesGiven === true }
+    if (given.isMessagesGiven)
+      this.#answered.push({ side: 'messages', root: access.roots.messages })
   }
 
   /** With the roots that have answered so far, and the header in which the key was taken. */
   get access(): GatewayAccess {
-    return isSameRoots(this.#roots, this.#access.roots)
-      ? this.#access
-      : { ...this.#access, roots: this.#roots }
+    const { roots } = this.#given
+    const found: Roots = {
+      chat: this.#rootOf('chat') ?? roots.chat,
+      messages: this.#rootOf('messages') ?? roots.messages,
+    }
+    return isSameRoots(found, roots) ? this.#taken : { ...this.#taken, roots: found }
   }
 
   /** Ends the connections that wait for another request. */
@@ -54,16 +58,17 @@ export class GatewayFinder {
   /** As `catalogOrError`. */
   async askCatalog(options: Omit<CatalogOptions, 'root'> = {}): Promise<Catalog | UserError> {
     const answer = await this.#askForList(options)
-    if (!(answer instanceof KeyUnread)) return answer
-    this.#isTaken ??= this.#isTakenForList()
-    return (await this.#isTaken) ? this.#askForList(options) : answer
+    if (!(answer instanceof RefusedAsSent)) return answer
+
+    this.#taking ??= this.#takenForList()
+    return (await this.#taking) === undefined ? answer : this.#askForList(options)
   }
 
   async #askForList(options: Omit<CatalogOptions, 'root'>): Promise<Catalog | UserError> {
     const [usual, ...others] = this.#candidates('chat')
     const askAt = async (root: string): Promise<Catalog | UserError> => {
-      const answer = await catalogOrError(this.#access, { ...options, root })
-      if (!(answer instanceof UserError)) this.#keep('chat', root)
+      const answer = await catalogOrError(this.#taken, { ...options, root })
+      if (!(answer instanceof UserError)) this.#note({ side: 'chat', root })
       return answer
     }
 
@@ -71,8 +76,9 @@ export class GatewayFinder {
     if (!(first instanceof UserError) || !isAboutAddress(first)) return first
     for (const root of others) {
       const answer = await askAt(root)
-      if (!(answer instanceof UserError) || isOfApi(answer)) return answer
+      if (!(answer instanceof UserError) || provesAnApi(answer)) return answer
     }
+
     if (others.length === 0) return first
     return withHint(first, `Asked too: ${others.map((root) => `${root}/models`).join(', ')}.`)
   }
@@ -80,116 +86,141 @@ export class GatewayFinder {
   /** @throws UserError as `probe` does */
   async probe(...question: ProbeQuestion): Promise<ProbeResult> {
     try {
-      return await this.#probe(this.#access, question)
-    } catch (error) {
-      if (!(error instanceof KeyUnread)) throw error
-      if (this.#isTaken !== undefined) {
-        if (await this.#isTaken) return this.#probe(this.#access, question)
-        throw error
+      return await this.#askForWord(this.#taken, question)
+    } catch (refusal) {
+      if (!(refusal instanceof RefusedAsSent)) throw refusal
+
+      if (this.#taking !== undefined) {
+        const access = await this.#taking
+        if (access === undefined) throw refusal
+        return this.#askForWord(access, question)
       }
-      const again = this.#probeElsewhere(question, error)
-      this.#isTaken = again.then(
-        () => true,
-        (failure) => failure !== error,
-      )
-      return again
+
+      const trial = this.#tryElsewhere(question, refusal)
+      this.#taking = trial.then(({ access }) => access)
+      const { word } = await trial
+      if (word instanceof Error) throw word
+      return word
     }
   }
 
   /** Asks for the list with the key in every other header, then which of them it was. */
-  async #isTakenForList(): Promise<boolean> {
-    const { key, keyHeader, headers = [] } = this.#access
-    const isTaken = async (access: GatewayAccess) => {
-      const answer = await ask(access, catalogRequest(this.#roots.chat))
-      return 'status' in answer && answer.status !== 401 && answer.status !== 403
-    }
+  async #takenForList(): Promise<GatewayAccess | undefined> {
+    const { key, keyHeader, headers = [] } = this.#given
     if (keyHeader !== undefined) {
       const asBearer = this.#with({ keyHeader: undefined })
-      if (!(await isTaken(asBearer))) return false
-      this.#access = asBearer
-      return true
+      return (await this.#takesKey(asBearer)) ? this.#take(asBearer) : undefined
     }
 
     const [first, second] = keyHeaders
     const beside: ExtraHeader = { name: second, value: key, isSecret: true }
     const inBoth = this.#with({ keyHeader: first, headers: [...headers, beside] })
-    if (!(await isTaken(inBoth))) return false
+    if (!(await this.#takesKey(inBoth))) return undefined
+
     const inFirst = this.#with({ keyHeader: first })
-    this.#access = (await isTaken(inFirst)) ? inFirst : this.#with({ keyHeader: second })
-    return true
+    const isFirst = await this.#takesKey(inFirst)
+    return this.#take(isFirst ? inFirst : this.#with({ keyHeader: second }))
   }
 
-  /**
-   * One word with the key in the header that is usual for the protocol beside Bearer.
-   *
-   * @throws UserError `refusal` itself, where it is refused there too or not answered
-   */
-  async #probeElsewhere(question: ProbeQuestion, refusal: UserError): Promise<ProbeResult> {
+  async #takesKey(access: GatewayAccess): Promise<boolean> {
+    const answer = await ask(access, catalogRequest(this.access.roots.chat))
+    return 'status' in answer && answer.status !== 401 && answer.status !== 403
+  }
+
+  /** One word with the key in the header that is usual for the protocol beside Bearer. */
+  async #tryElsewhere(question: ProbeQuestion, refusal: UserError): Promise<Trial> {
     const usual = question[0] === 'messages' ? 'x-api-key' : 'api-key'
-    const keyHeader = this.#access.keyHeader === undefined ? usual : undefined
-    const access = this.#with({ keyHeader })
+    const access = this.#with({
+      keyHeader: this.#given.keyHeader === undefined ? usual : undefined,
+    })
     try {
-      const result = await this.#probe(access, question)
-      this.#access = access
-      return result
+      const word = await this.#askForWord(access, question)
+      return { access: this.#take(access), word }
     } catch (error) {
-      const isSilent = error instanceof UserError && exitStatus[error.code] === exitStatus.refused
-      if (error instanceof KeyUnread || isSilent) throw refusal
-      this.#access = access
-      throw error
+      if (!(error instanceof UserError)) return { access: undefined, word: error as Error }
+      const isSilent = traitsOf(error)?.blames === 'network'
+      if (error instanceof RefusedAsSent || isSilent) return { access: undefined, word: refusal }
+      return { access: this.#take(access), word: error }
     }
   }
 
-  #with(way: Pick<GatewayAccess, 'keyHeader' | 'headers'>): GatewayAccess {
-    const access = { ...this.#access, ...way }
+  #with(authStyle: Pick<GatewayAccess, 'keyHeader' | 'headers'>): GatewayAccess {
+    const access = { ...this.#given, ...authStyle }
     this.#used.push(access)
     return access
   }
 
-  async #probe(
+  #take(access: GatewayAccess): GatewayAccess {
+    this.#taken = access
+    return access
+  }
+
+  async #askForWord(
     access: GatewayAccess,
     [protocol, model, options]: ProbeQuestion,
   ): Promise<ProbeResult> {
-    const roots = this.#candidates(protocol)
-    const result = await probe(access, protocol, model, { ...options, roots })
-    this.#keepKeyHeader(protocol, access)
-    this.#keep(protocol, result.root)
+    const side = sideOf(protocol)
+    const result = await probe(access, protocol, model, {
+      ...options,
+      roots: this.#candidates(side),
+    })
+    const keyHeader = access.keyHeader ?? 'authorization'
+    this.#note({ side, root: result.root, word: { protocol, keyHeader } })
     return result
   }
 
-  /** @throws UserError where another question has had its answer with the key in another header */
-  #keepKeyHeader(protocol: ProtocolName, access: GatewayAccess): void {
-    const keyHeader = access.keyHeader ?? 'authorization'
-    this.#answeredTo ??= keyHeader
-    if (this.#answeredTo === keyHeader) return
-    throw new UserError({
-      code: 'protocol-unsupported',
-      message: `The gateway takes the key as ${keyHeader} for the ${protocol} protocol, and as ${this.#answeredTo} for another`,
-      hint: 'Set these clients up one by one, each with a --name of its own for the gateway.',
-    })
+  #rootOf(side: keyof Roots): string | undefined {
+    return this.#answered.find((one) => one.side === side)?.root
   }
 
-  /** Where this protocol may hang, the likeliest first; what has answered is the only one. */
-  #candidates(protocol: ProtocolName): readonly string[] {
-    const side = sideOf(protocol)
-    const likeliest = this.#roots[side]
-    if (this.#found[side]) return [likeliest]
+  /** Where this side may hang, the likeliest first; what has answered is the only one. */
+  #candidates(side: keyof Roots): readonly string[] {
+    const found = this.#rootOf(side)
+    if (found !== undefined) return [found]
+    const { baseUrl, roots } = this.#given
     const others = side === 'messages' ? messagesRoots : chatRoots
-    return [...new Set([likeliest, ...others(this.#access.baseUrl)])]
+    return [...new Set([roots[side], ...others(baseUrl)])]
   }
 
-  /** @throws UserError where another question about the chat root has had its answer elsewhere */
-  #keep(protocol: ProtocolName, root: string): void {
-    const side = sideOf(protocol)
-    if (this.#found[side] && this.#roots[side] !== root)
-      throw new UserError({
-        code: 'protocol-unsupported',
-        message: `The gateway serves the ${protocol} protocol at ${root}, and another at ${this.#roots[side]}`,
-        hint: 'Set these clients up one by one, each with its own address.',
-      })
-    this.#found[side] = true
-    this.#roots = { ...this.#roots, [side]: root }
+  /** @throws UserError where it contradicts what has answered before */
+  #note(answer: Answered): void {
+    const contradiction = this.#answered.map((one) => difference(one, answer)).find(Boolean)
+    if (contradiction !== undefined)
+      throw new UserError({ code: 'protocol-unsupported', ...contradiction })
+    this.#answered.push(answer)
   }
+}
+
+/** A question that was answered; without a word: by a list, or by a person who named the root. */
+interface Answered {
+  readonly side: keyof Roots
+  readonly root: string
+  readonly word?: { readonly protocol: ProtocolName; readonly keyHeader: string }
+}
+
+/** How a word with the key in another header went; without access: the key is not taken there either. */
+interface Trial {
+  readonly access: GatewayAccess | undefined
+  readonly word: ProbeResult | Error
+}
+
+/** Why one gateway's entry cannot hold what two questions were answered by. */
+function difference(
+  before: Answered,
+  { side, root, word }: Answered,
+): { readonly message: string; readonly hint: string } | undefined {
+  if (word === undefined) return undefined
+  if (before.word !== undefined && before.word.keyHeader !== word.keyHeader)
+    return {
+      message: `The gateway takes the key as ${word.keyHeader} for the ${word.protocol} protocol, and as ${before.word.keyHeader} for another`,
+      hint: 'Set these clients up one by one, each with a --name of its own for the gateway.',
+    }
+  if (before.side === side && before.root !== root)
+    return {
+      message: `The gateway serves the ${word.protocol} protocol at ${root}, and another at ${before.root}`,
+      hint: 'Set these clients up one by one, each with its own address.',
+    }
+  return undefined
 }
 
 type ProbeQuestion = [protocol: ProtocolName, model: string, options?: Omit<ProbeOptions, 'roots'>]

@@ -1,11 +1,12 @@
 import { compact } from '../compact.ts'
-import { type ErrorCode, UserError } from '../errors.ts'
+import { UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import { ask, errorFor, judge, withHint } from './ask.ts'
 import { catalogRequest } from './catalog.ts'
 import type { RequestSpec } from './http/request.ts'
 import { type Answer, maxAnswerBytes, type Outcome } from './judge/answer.ts'
 import { isComplete, proofIn } from './judge/proof.ts'
+import { traitsOf } from './judge/traits.ts'
 import { rootFor } from './roots.ts'
 import type { Catalog, GatewayAccess, ProtocolName } from './types.ts'
 
@@ -62,12 +63,13 @@ export async function probe(
   if (outcome !== undefined && mayBeElsewhere(outcome))
     for (const other of others) {
       const asked = await askAt(other)
-      if (asked.outcome !== undefined && !isOfApi(asked.outcome)) continue
+      if (asked.outcome !== undefined && !provesAnApi(asked.outcome)) continue
       ;({ root, result, outcome } = asked)
       break
     }
   if (outcome !== undefined && 'status' in result && isAboutAddress(outcome)) {
-    const isApi = missing !== undefined && isOfApi(missing) && missing.code !== 'key-rejected'
+    const isApi =
+      missing !== undefined && provesAnApi(missing) && traitsOf(missing)?.blames !== 'key'
     if (missing !== undefined && !isApi) throw neither(missing, [usual, ...others], protocol)
     const isBaseProven = isApi || catalog !== undefined || (await servesCatalog(access))
     outcome = judge(access, result, { ...question, isBaseProven })
@@ -178,20 +180,9 @@ function mayBeElsewhere(outcome: Outcome): boolean {
 }
 
 /** Refusals that only an API gives: it is there, and what it says is to be told. */
-export function isOfApi({ code }: Pick<Outcome, 'code'>): boolean {
-  return ofApi.includes(code)
+export function provesAnApi(outcome: Pick<Outcome, 'code'>): boolean {
+  return traitsOf(outcome)?.provesAnApi === true
 }
-
-const ofApi: readonly ErrorCode[] = [
-  'key-rejected',
-  'model-unknown',
-  'model-not-allowed',
-  'quota',
-  'rate-limited',
-  'route-not-allowed',
-  'client-refused',
-  'header-missing',
-]
 
 async function servesCatalog(access: GatewayAccess): Promise<boolean> {
   const result = await ask(access, catalogRequest(access.roots.chat))

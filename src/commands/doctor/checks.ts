@@ -1,11 +1,12 @@
 import { type FileText, isCovered, type ModelChoice, protocolOf } from '../../clients/client.ts'
 import { listing } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
-import { type ErrorCode, exitStatus, resultOf, UserError } from '../../errors.ts'
-import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
+import { type ErrorCode, resultOf, UserError } from '../../errors.ts'
+import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
 import { openAhead } from '../../gateway/http/request.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
+import { traitsOf } from '../../gateway/judge/traits.ts'
 import { probe } from '../../gateway/probe.ts'
 import { messagesRoots } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
@@ -267,21 +268,18 @@ export async function checkGateway(
     return found
   } catch (error) {
     if (!(error instanceof UserError) || error.code === 'cancelled') throw error
-    const status = exitStatus[error.code]
+    const blamed = traitsOf(error)?.blames
     // A key that both refuse is told once.
-    const isTold =
-      status !== exitStatus['not-an-api'] && list instanceof UserError && list.code === error.code
+    const isTold = blamed !== 'address' && list instanceof UserError && list.code === error.code
     const told = isTold ? found.filter(({ id }) => id !== 'catalog') : found
-    if (status !== exitStatus.refused && told.every(({ id }) => id !== 'network'))
+    if (blamed !== 'network' && told.every(({ id }) => id !== 'network'))
       told.push(networkCheck(baseUrl))
 
     const check = failedCheck(error)
     // The hints of these speak of flags that a setup has and doctor has not.
-    const isAboutSetup = status >= exitStatus['key-rejected'] && status <= exitStatus['not-an-api']
-    const isKey = status === exitStatus['key-rejected']
-    if (isKey && isSetUp)
+    if (blamed === 'key' && isSetUp)
       told.push({ ...check, cure: `repoint key ${addressFlags(place, caFile)}` })
-    else if (isAboutSetup) told.push({ ...check, cure: setupAgain })
+    else if (blamed === 'key' || blamed === 'address') told.push({ ...check, cure: setupAgain })
     else if (check.cure?.includes('--base-url')) {
       const toChange = `To change it: repoint ${client.family} --base-url URL`
       told.push({ ...check, cure: `${check.cure} ${toChange}` })
@@ -316,7 +314,7 @@ function checkCatalog(
       ...checkClock(session, baseUrl, list),
     ]
 
-  if (!leavesOpen(list)) throw list
+  if (!mayStillServe(list)) throw list
   const message = `${where} has no readable list of models: ${list.message}`
   return [networkCheck(baseUrl), { id: 'catalog', result: 'warning', message }]
 }

@@ -1,7 +1,7 @@
 import { type Client, type ModelChoice, protocolOf } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { UserError } from '../../errors.ts'
-import { catalogUnavailable, leavesOpen, withoutList } from '../../gateway/catalog.ts'
+import { adviseNamingModel, catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { GatewayFlags } from '../command.ts'
@@ -46,8 +46,8 @@ export async function askCatalog(
   const answer = await session.step('Asking the gateway for its models', asking)
   session.notice(...notices)
   if (answer instanceof UserError) {
-    if (isExtra && leavesOpen(answer)) return { finder, answer }
-    throw withoutList(answer)
+    if (isExtra && mayStillServe(answer)) return { finder, answer }
+    throw adviseNamingModel(answer)
   }
   rememberModels(session, answer)
   session.notice(...(answer.notices ?? []))

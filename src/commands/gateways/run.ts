@@ -2,7 +2,8 @@ import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings'
 import type { AskedRun, Client, OneRun } from '../../clients/client.ts'
 import { loadPrograms } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
-import { catalogOrError, leavesOpen } from '../../gateway/catalog.ts'
+import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
+import { traitsOf } from '../../gateway/judge/traits.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { commandOf, examples, modelId, refuseKeys, timeoutOption } from '../command.ts'
@@ -112,7 +113,7 @@ async function catalogOf(
   const answer = await session.step('Asking the gateway for its models', catalogOrError(access))
   if (!(answer instanceof UserError)) return answer
   // Nothing else is asked of it before the command starts.
-  if (!leavesOpen(answer) || answer.code === 'key-rejected') throw withCureFor(saved, answer)
+  if (!mayStillServe(answer) || traitsOf(answer)?.blames === 'key') throw withCureFor(saved, answer)
   session.remark(`note: The gateway has no readable list of models (${answer.message})`)
   return undefined
 }

@@ -1,7 +1,8 @@
 import { familyRows, loadClients } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
-import { catalogOrError, withoutList } from '../../gateway/catalog.ts'
+import { adviseNamingModel, catalogOrError } from '../../gateway/catalog.ts'
+import { traitsOf } from '../../gateway/judge/traits.ts'
 import { probe } from '../../gateway/probe.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import { type GatewayAccess, protocols } from '../../gateway/types.ts'
@@ -55,7 +56,7 @@ export function withCureFor({ name, baseUrl }: SavedGateway, error: unknown): un
   if (!(error instanceof UserError)) return error
   const { code, message, hint, files, cause } = error
   const more =
-    code === 'key-rejected'
+    traitsOf(error)?.blames === 'key'
       ? `A setup with --base-url ${baseUrl} and the new key changes it for ${name} too.`
       : hint?.includes('--base-url')
         ? `That is the address of ${name}: a setup with another one remembers that.`
@@ -85,7 +86,7 @@ export async function proveSaved(
 
 async function firstProof(access: GatewayAccess): Promise<Proof> {
   const catalog = await catalogOrError(access)
-  if (catalog instanceof UserError) throw withoutList(catalog)
+  if (catalog instanceof UserError) throw adviseNamingModel(catalog)
   for (const { protocol, wouldUse } of await loadClients(familyRows)) {
     const [use] = wouldUse(catalog)
     if (use !== undefined) return { protocol, model: use.id }

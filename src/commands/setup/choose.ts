@@ -9,7 +9,8 @@ import {
 import { listing } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
-import { withoutList } from '../../gateway/catalog.ts'
+import { adviseNamingModel } from '../../gateway/catalog.ts'
+import { traitsOf } from '../../gateway/judge/traits.ts'
 import { isChatModel } from '../../gateway/models/rules.ts'
 import { isSameButVersion, rootFor } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess, Roots } from '../../gateway/types.ts'
@@ -168,9 +169,9 @@ export async function chooseModels(asking: Asking): Promise<ModelChoice | undefi
   } catch (error) {
     if (!isUndecided(error)) throw error
     const isNamed = modelsOf(options).length > 0
-    const reason = missing === undefined || isNamed ? error : withoutList(missing)
+    const reason = missing === undefined || isNamed ? error : adviseNamingModel(missing)
     // An address or a key that is at fault is asked for again.
-    const isElsewhere = missing?.code === 'key-rejected' || missing?.code === 'not-an-api'
+    const isElsewhere = missing !== undefined && traitsOf(missing)?.mayLackList !== true
     if (run.consent !== 'ask' || isElsewhere) throw reason
     return chooseByPerson(asking, options, reason)
   }

@@ -1,6 +1,7 @@
 import { type Client, type ModelChoice, protocolOf } from '../../clients/client.ts'
 import { idsToProve } from '../../clients/models.ts'
 import { UserError } from '../../errors.ts'
+import { traitsOf } from '../../gateway/judge/traits.ts'
 import type { ProbeOptions, ProbeResult } from '../../gateway/probe.ts'
 import type { Catalog, ProtocolName } from '../../gateway/types.ts'
 
@@ -73,6 +74,5 @@ export class Probes {
 
 /** The gateway works, but not with this model. */
 export function isUnserved(error: unknown): error is UserError {
-  const codes: readonly string[] = ['model-unknown', 'model-not-allowed', 'protocol-unsupported']
-  return error instanceof UserError && codes.includes(error.code)
+  return error instanceof UserError && traitsOf(error)?.blames === 'model'
 }

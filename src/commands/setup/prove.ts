@@ -1,9 +1,10 @@
 import type { Client } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
-import { exitStatus, UserError } from '../../errors.ts'
-import { catalogUnavailable, leavesOpen } from '../../gateway/catalog.ts'
+import { UserError } from '../../errors.ts'
+import { catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { openAhead } from '../../gateway/http/request.ts'
+import { traitsOf } from '../../gateway/judge/traits.ts'
 import { unusualRoots } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
@@ -75,11 +76,10 @@ function knownAfter(
   { access, asked, isKeyInUse }: FoundGateway,
 ): Known | undefined {
   if (!(error instanceof UserError)) return undefined
-  const status = exitStatus[error.code]
-  if (status === exitStatus['key-rejected'] && asked.key)
+  const blamed = traitsOf(error)?.blames
+  if (blamed === 'key' && asked.key)
     return { baseUrl: access.baseUrl, roots: access.roots, configured: [] }
-  const isAddress = status === exitStatus['not-an-api'] || status === exitStatus.refused
-  if (isAddress && asked.baseUrl)
+  if ((blamed === 'address' || blamed === 'network') && asked.baseUrl)
     return { key: isKeyInUse ? undefined : access.key, lastBaseUrl: access.baseUrl }
   return undefined
 }
@@ -136,7 +136,7 @@ export async function prove(run: SetupRun, access: GatewayAccess): Promise<Prove
       Promise.all([finder.askCatalog({ isExtra }), versionsOf(session, clients)]),
     )
     const [catalog, missing] = answer instanceof UserError ? [undefined, answer] : [answer]
-    if (missing !== undefined && !leavesOpen(missing)) throw missing
+    if (missing !== undefined && !mayStillServe(missing)) throw missing
 
     const probes = new Probes((...question) => finder.probe(...question), answer)
     const chosen = new Map<Client, Chosen>()
@@ -164,7 +164,7 @@ export async function prove(run: SetupRun, access: GatewayAccess): Promise<Prove
       throw new UserError({ code: 'cancelled', message: 'Every client was left out' })
 
     const results = [...(await askAll(session, probes, chosen)).values()].flat()
-    const left = results.filter(({ result }) => request.flags.tryClient && isClientRefused(result))
+    const left = results.filter(({ result }) => request.flags.tryClient && mayPassAsClient(result))
     const proven = results.filter((one) => !left.includes(one))
     const notices = [
       ...(catalog?.notices ?? []),
@@ -212,8 +212,8 @@ function refusalsIn(
   )
 }
 
-function isClientRefused(result: Probed['result']): boolean {
-  return result.status === 'rejected' && (result.reason as UserError).code === 'client-refused'
+function mayPassAsClient(result: Probed['result']): boolean {
+  return result.status === 'rejected' && traitsOf(result.reason)?.curedByTryClient === true
 }
 
 const leftToClients: Notice = {

@@ -71,6 +71,6 @@ export interface Outcome {
   readonly hint: string
   /** The gateway's own id of the request, for its operator. */
   readonly requestId?: string
-  /** The key was refused as it was sent: in another header it may be taken. */
-  readonly isKeyUnread?: boolean
+  /** What was refused may be taken with the key in another header. */
+  readonly tryOtherKeyHeader?: boolean
 }

@@ -11,11 +11,11 @@ import { codesOf, type ErrorBody, errorFrom, readErrorBody } from './error-body.
 import { diagnoseFailure, httpsWanted } from './network-failure.ts'
 import {
   asksForLogin,
-  type Case,
   clientRefused,
   fault,
   headerMissing,
   hostOf,
+  type JudgedAnswer,
   keyRejected,
   modelNotAllowed,
   modelUnknown,
@@ -52,94 +52,94 @@ function diagnoseSuccess(answer: Answer, question: Question): Outcome | undefine
   if (isList && answer.cut === undefined) return undefined
 
   const error = readErrorBody(answer)
-  const found: Case = { answer, question, error, status: answer.status }
+  const judged: JudgedAnswer = { answer, question, error, status: answer.status }
   if (answer.cut === 'encoding') {
-    return fault(found, 'packed its answer in a way that cannot be unpacked')
+    return fault(judged, 'packed its answer in a way that cannot be unpacked')
   }
   if (question.asked === 'catalog') {
-    if (answer.cut !== undefined && error.kind !== 'page') return cutOff(found)
-    return error.isApiError ? diagnoseHidden(found) : notAnApi(found)
+    if (answer.cut !== undefined && error.kind !== 'page') return cutOff(judged)
+    return error.isApiError ? diagnoseHidden(judged) : notAnApi(judged)
   }
 
   const proof = proofIn(question.asked, answer.body)
   if (proof.kind === 'served') return undefined
-  if (proof.kind === 'failed') return diagnoseHidden({ ...found, error: errorFrom(proof.error) })
+  if (proof.kind === 'failed') return diagnoseHidden({ ...judged, error: errorFrom(proof.error) })
   if (proof.kind === 'unfinished' || (answer.cut !== undefined && error.kind !== 'page')) {
-    return cutOff(found)
+    return cutOff(judged)
   }
   if (proof.kind === 'unstreamed') {
     // The messages client asks once more without a stream; the others wait for one without end.
     return question.asked === 'messages'
       ? undefined
       : fault(
-          found,
+          judged,
           'answered in one piece although a stream was asked for, which the client cannot read',
         )
   }
-  if (error.isApiError) return diagnoseHidden(found)
-  if (question.isBaseProven) return protocolUnsupported(found)
-  return error.kind === 'empty' ? fault(found, 'sent an empty answer') : notAnApi(found)
+  if (error.isApiError) return diagnoseHidden(judged)
+  if (question.isBaseProven) return protocolUnsupported(judged)
+  return error.kind === 'empty' ? fault(judged, 'sent an empty answer') : notAnApi(judged)
 }
 
-function cutOff(found: Case): Outcome {
-  if (found.answer.cut !== 'limit') return fault(found, 'broke off in the middle of its answer')
+function cutOff(judged: JudgedAnswer): Outcome {
+  if (judged.answer.cut !== 'limit') return fault(judged, 'broke off in the middle of its answer')
   return fault(
-    found,
-    found.question.asked === 'catalog'
+    judged,
+    judged.question.asked === 'catalog'
       ? `sent a list of models of more than ${maxCatalogBytes / 1_000_000} MB`
       : `sent more than ${maxAnswerBytes / 1_000_000} MB in answer to one word`,
   )
 }
 
 /** An error in the body of a 200: its own status counts, or else its codes. */
-function diagnoseHidden(found: Case): Outcome {
-  return diagnoseError({ ...found, status: found.error.status ?? 0 })
+function diagnoseHidden(judged: JudgedAnswer): Outcome {
+  return diagnoseError({ ...judged, status: judged.error.status ?? 0 })
 }
 
 /**
  * The order matters: what a code says outright comes before what a status suggests.
  */
-function diagnoseError(found: Case): Outcome {
+function diagnoseError(judged: JudgedAnswer): Outcome {
   return (
-    diagnoseRoad(found) ??
-    diagnoseByCode(found) ??
-    (found.error.kind === 'page' ? diagnosePage(found) : diagnoseByStatus(found))
+    diagnoseRoad(judged) ??
+    diagnoseByCode(judged) ??
+    (judged.error.kind === 'page' ? diagnosePage(judged) : diagnoseByStatus(judged))
   )
 }
 
 /** Redirects, proxies, the wrong scheme: something on the road answered, not the gateway. */
-function diagnoseRoad(found: Case): Outcome | undefined {
-  const { answer, status } = found
+function diagnoseRoad(judged: JudgedAnswer): Outcome | undefined {
+  const { answer, status } = judged
   if (answer.status === 304) {
-    return fault(found, 'says "not modified" to a first question, as a cache in front of it may')
+    return fault(judged, 'says "not modified" to a first question, as a cache in front of it may')
   }
-  if (hundredsOf(answer.status) === 3) return redirected(found)
+  if (hundredsOf(answer.status) === 3) return redirected(judged)
 
-  if (isCloudflareBlock(found)) {
-    return outcome(found, {
+  if (isCloudflareBlock(judged)) {
+    return outcome(judged, {
       code: 'gateway-fault',
-      message: `A bot check of Cloudflare stands before ${hostOf(answer)} and lets no program through${says(found)}`,
+      message: `A bot check of Cloudflare stands before ${hostOf(answer)} and lets no program through${says(judged)}`,
       hint: 'Ask whoever runs the gateway to exempt its API paths from the check.',
     })
   }
   if (status === 407) {
-    return outcome(found, {
+    return outcome(judged, {
       code: 'proxy',
       message: `The proxy ${answer.proxy ?? 'on the way'} wants a user name and a password, or refuses those it got (HTTP 407)`,
       hint: 'Set them in its variable, as http://user:password@host:port.',
     })
   }
   if (status === 511) {
-    return outcome(found, {
+    return outcome(judged, {
       code: 'proxy',
       message: 'The network wants a login before it lets anything through (HTTP 511)',
       hint: 'Open any web page in a browser, log in to the network, then run the command again.',
     })
   }
   if (status >= 400 && isProxysOwn(answer)) {
-    return outcome(found, {
+    return outcome(judged, {
       code: 'proxy',
-      message: `The proxy ${answer.proxy ?? 'on the way'} answered in the gateway's place${says(found)}`,
+      message: `The proxy ${answer.proxy ?? 'on the way'} answered in the gateway's place${says(judged)}`,
       hint: 'Ask whoever runs the proxy to allow the host, or except the host with NO_PROXY.',
     })
   }
@@ -161,30 +161,30 @@ function isProxysOwn({ headers }: Answer): boolean {
 const plainOnTls =
   /plain HTTP request was sent to HTTPS port|Client sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled server port/
 
-function diagnoseByCode(found: Case): Outcome | undefined {
-  const { error, question, status } = found
+function diagnoseByCode(judged: JudgedAnswer): Outcome | undefined {
+  const { error, question, status } = judged
   const has = (codes: readonly string[]): boolean =>
     error.codes.some((code) => codes.includes(code))
 
-  if (status === 402 || has(codesOf.quota) || isCreditError(found)) return quota(found)
+  if (status === 402 || has(codesOf.quota) || isCreditError(judged)) return quota(judged)
   // A gateway's own upstream refused the gateway's own key: ours is not at fault.
   if (has(['upstream_error']) && status === 401)
-    return fault(found, 'is refused by the service behind it')
+    return fault(judged, 'is refused by the service behind it')
 
   if (question.asked !== 'catalog') {
-    if (has(codesOf.modelUnpriced)) return modelUnpriced(found)
-    if (has(codesOf.modelNotAllowed)) return modelNotAllowed(found)
-    if (has(codesOf.modelUnknown) || modelWords.test(error.words)) return modelUnknown(found)
-    if (has(codesOf.protocol) || isUnbuilt(found)) return protocolUnsupported(found)
+    if (has(codesOf.modelUnpriced)) return modelUnpriced(judged)
+    if (has(codesOf.modelNotAllowed)) return modelNotAllowed(judged)
+    if (has(codesOf.modelUnknown) || modelWords.test(error.words)) return modelUnknown(judged)
+    if (has(codesOf.protocol) || isUnbuilt(judged)) return protocolUnsupported(judged)
   }
   if (status === 401 || status === 403) {
-    if (clientWords.test(error.words)) return clientRefused(found)
-    if (routeWords.test(error.words)) return routeNotAllowed(found)
+    if (clientWords.test(error.words)) return clientRefused(judged)
+    if (routeWords.test(error.words)) return routeNotAllowed(judged)
   }
-  const header = wantedHeader(found)
-  if (header !== undefined) return headerMissing(found, header)
-  if (has(codesOf.key) && status <= 403) return keyRejected(found)
-  if (has(codesOf.route) || /^unexpected endpoint\b/i.test(error.words)) return wrongRoute(found)
+  const header = wantedHeader(judged)
+  if (header !== undefined) return headerMissing(judged, header)
+  if (has(codesOf.key) && status <= 403) return keyRejected(judged)
+  if (has(codesOf.route) || /^unexpected endpoint\b/i.test(error.words)) return wrongRoute(judged)
   return undefined
 }
 
@@ -199,7 +199,7 @@ const routeWords =
   /\bmissing scopes?\b|\bnot allowed to call this route\b|\bpermission is required to access this endpoint\b/i
 
 /** The header that a gateway misses, by its words: `x-tenant header is required`. */
-function wantedHeader({ error, status }: Case): string | undefined {
+function wantedHeader({ error, status }: JudgedAnswer): string | undefined {
   if (hundredsOf(status) !== 4) return undefined
   const named =
     /\b(x-[\w-]+) header is (?:required|missing)/i.exec(error.words) ??
@@ -209,12 +209,12 @@ function wantedHeader({ error, status }: Case): string | undefined {
 }
 
 /** New API's messages route leaves its code out; these words are not translated. */
-function isUnbuilt({ error, status }: Case): boolean {
+function isUnbuilt({ error, status }: JudgedAnswer): boolean {
   return status === 500 && /^not implemented\b/i.test(error.words)
 }
 
 /** Anthropic says it with status 400 and an ordinary type; only the words differ. */
-function isCreditError({ error, status }: Case): boolean {
+function isCreditError({ error, status }: JudgedAnswer): boolean {
   return (
     status === 400 &&
     error.codes.includes('invalid_request_error') &&
@@ -223,45 +223,45 @@ function isCreditError({ error, status }: Case): boolean {
 }
 
 /** A web page with an error status: a web server, a firewall or a proxy in front of the API. */
-function diagnosePage(found: Case): Outcome {
-  const { answer, question, status } = found
-  if (status === 401) return asksForLogin(answer) ? notAnApi(found) : keyRejected(found)
-  if (status === 429) return rateLimited(found)
+function diagnosePage(judged: JudgedAnswer): Outcome {
+  const { answer, question, status } = judged
+  if (status === 401) return asksForLogin(answer) ? notAnApi(judged) : keyRejected(judged)
+  if (status === 429) return rateLimited(judged)
   if (status >= 500 && status !== 501 && status !== 505)
-    return fault(found, 'answers with a web page')
-  if (question.isBaseProven && isRouteStatus(status)) return protocolUnsupported(found)
-  return notAnApi(found)
+    return fault(judged, 'answers with a web page')
+  if (question.isBaseProven && isRouteStatus(status)) return protocolUnsupported(judged)
+  return notAnApi(judged)
 }
 
-function diagnoseByStatus(found: Case): Outcome {
-  const { answer, question, error, status } = found
+function diagnoseByStatus(judged: JudgedAnswer): Outcome {
+  const { answer, question, error, status } = judged
   const asksModel = question.asked !== 'catalog'
-  const namesModel = asksModel && mentionsModel(found)
+  const mentionsTheModel = asksModel && mentionsModel(judged)
 
   switch (true) {
     case status === 401:
-      return asksForLogin(answer) && !error.isApiError ? notAnApi(found) : keyRejected(found)
+      return asksForLogin(answer) && !error.isApiError ? notAnApi(judged) : keyRejected(judged)
     case status === 403 && quotaWords.test(error.words):
       // New API's messages route leaves its code out.
-      return quota(found)
+      return quota(judged)
     case status === 403:
-      return namesModel ? modelNotAllowed(found) : keyRejected(found)
+      return mentionsTheModel ? modelNotAllowed(judged) : keyRejected(judged)
     case status === 429:
-      return rateLimited(found)
+      return rateLimited(judged)
     case asksModel && error.param === 'model' && hundredsOf(status) === 4:
-      return modelUnknown(found)
+      return modelUnknown(judged)
     case isRouteStatus(status):
-      return namesModel ? modelUnknown(found) : wrongRoute(found)
+      return mentionsTheModel ? modelUnknown(judged) : wrongRoute(judged)
     case status === 400 || status === 422:
-      if (namesModel && error.param === '') return modelUnknown(found)
-      if (asksModel && error.isApiError) return protocolUnsupported(found)
-      return error.isApiError ? fault(found, 'refuses the request') : notAnApi(found)
+      if (mentionsTheModel && error.param === '') return modelUnknown(judged)
+      if (asksModel && error.isApiError) return protocolUnsupported(judged)
+      return error.isApiError ? fault(judged, 'refuses the request') : notAnApi(judged)
     // one-api and its relatives: no channel or no price for the model, without a code.
-    case (status === 500 || status === 503) && namesModel && isGatewaysOwn(error):
-    case status === 0 && namesModel:
-      return modelUnknown(found)
+    case (status === 500 || status === 503) && mentionsTheModel && isGatewaysOwn(error):
+    case status === 0 && mentionsTheModel:
+      return modelUnknown(judged)
     default:
-      return fault(found, 'answers with an error of its own')
+      return fault(judged, 'answers with an error of its own')
   }
 }
 
@@ -282,7 +282,7 @@ function isRouteStatus(status: number): boolean {
 }
 
 /** Its challenge, in any language, or its block page; its pages about a broken server look alike. */
-function isCloudflareBlock({ answer, error }: Case): boolean {
+function isCloudflareBlock({ answer, error }: JudgedAnswer): boolean {
   const { status, headers, body } = answer
   if (status < 400) return false
   if (headers['cf-mitigated'] !== undefined) return true
@@ -295,7 +295,7 @@ function isCloudflareBlock({ answer, error }: Case): boolean {
 }
 
 /** Whether the gateway's words name the model that was asked for: true in any language. */
-function mentionsModel({ question, error }: Case): boolean {
+function mentionsModel({ question, error }: JudgedAnswer): boolean {
   const { model = '' } = question
   if (model.length < 2) return false
   const at = error.words.indexOf(model)

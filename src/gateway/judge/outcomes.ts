@@ -5,7 +5,7 @@ import type { Answer, Outcome, Question } from './answer.ts'
 import type { ErrorBody } from './error-body.ts'
 
 /** An answer with all that the rules look at. */
-export interface Case {
+export interface JudgedAnswer {
   readonly answer: Answer
   readonly question: Question
   readonly error: ErrorBody
@@ -13,13 +13,13 @@ export interface Case {
   readonly status: number
 }
 
-export function redirected(found: Case): Outcome {
-  const { answer, question } = found
+export function redirected(judged: JudgedAnswer): Outcome {
+  const { answer, question } = judged
   const location = answer.headers['location'] ?? ''
   const from = new URL(answer.url)
   const to = URL.canParse(location, from.href) ? new URL(location, from.href) : undefined
   if (location === '' || to === undefined || !/^https?:$/.test(to.protocol)) {
-    return outcome(found, {
+    return outcome(judged, {
       code: 'redirected',
       message: `${hostOf(answer)} redirects without naming a web address (HTTP ${answer.status})`,
       hint: `${checkAddress} If it is, whoever runs the gateway must mend the redirect.`,
@@ -35,14 +35,14 @@ export function redirected(found: Case): Outcome {
       ? to.origin + to.pathname.slice(0, -route.length)
       : undefined
   if (to.href === from.href || root === question.baseUrl) {
-    return outcome(found, {
+    return outcome(judged, {
       code: 'redirected',
       message: `${hostOf(answer)} redirects in a circle: ${withoutQuery(from, question)} leads back to itself (HTTP ${answer.status})`,
       hint: `No other base URL is to be learned from that: ask whoever runs the gateway. ${checkAddress}`,
     })
   }
   const unsent = to.origin === from.origin ? '' : '; the key was not sent there'
-  return outcome(found, {
+  return outcome(judged, {
     code: 'redirected',
     message: `${hostOf(answer)} redirects to ${withoutQuery(to, question)} (HTTP ${answer.status})${unsent}`,
     hint:
@@ -57,54 +57,54 @@ function withoutQuery(url: URL, { secrets }: Question): string {
   return cleanForeignText(url.origin + url.pathname, secrets)
 }
 
-export function keyRejected(found: Case): Outcome {
-  return outcome(found, {
+export function keyRejected(judged: JudgedAnswer): Outcome {
+  return outcome(judged, {
     code: 'key-rejected',
     // Gateways of the one-api family, which call their ids so, read the key in every usual header.
-    isKeyUnread: found.answer.headers['x-oneapi-request-id'] === undefined,
-    message: `The gateway refuses the key${says(found)}`,
+    tryOtherKeyHeader: judged.answer.headers['x-oneapi-request-id'] === undefined,
+    message: `The gateway refuses the key${says(judged)}`,
     hint: "Look the key up on the gateway's web page (it may be mistyped, disabled, expired or used up), then run the command again with the right one.",
   })
 }
 
 /** The key is good, and whoever gave it has not allowed it this route. */
-export function routeNotAllowed(found: Case): Outcome {
-  const { answer, question } = found
+export function routeNotAllowed(judged: JudgedAnswer): Outcome {
+  const { answer, question } = judged
   const isList = question.asked === 'catalog'
   const path = cleanForeignText(new URL(answer.url).pathname, question.secrets)
-  return outcome(found, {
+  return outcome(judged, {
     code: 'route-not-allowed',
-    message: `This key may not ask ${path}${says(found)}`,
+    message: `This key may not ask ${path}${says(judged)}`,
     hint: `${isList ? 'Name the model with --model ID, which works without the list; or have' : 'Have'} the route allowed for the key on the gateway's web page.`,
   })
 }
 
 /** Gateways that pass requests on may want to be told where to. */
-export function headerMissing(found: Case, name: string): Outcome {
-  return outcome(found, {
+export function headerMissing(judged: JudgedAnswer, name: string): Outcome {
+  return outcome(judged, {
     code: 'header-missing',
-    message: `The gateway wants the header ${name} beside the key${says(found)}`,
+    message: `The gateway wants the header ${name} beside the key${says(judged)}`,
     hint: `Add --header '${name}: VALUE', or '${name}: $VARIABLE' for what is secret.`,
   })
 }
 
 /** Some gateways admit only requests that look like a certain client's (seen 2026-11-21). */
-export function clientRefused(found: Case): Outcome {
-  return outcome(found, {
+export function clientRefused(judged: JudgedAnswer): Outcome {
+  return outcome(judged, {
     code: 'client-refused',
-    message: `The gateway admits certain clients only, and not this check${says(found)}`,
+    message: `The gateway admits certain clients only, and not this check${says(judged)}`,
     hint: 'Set the client up with --try-client: what it says itself is the proof then.',
   })
 }
 
-export function modelUnknown(found: Case): Outcome {
-  const { model = '', catalog } = found.question
+export function modelUnknown(judged: JudgedAnswer): Outcome {
+  const { model = '', catalog } = judged.question
   const near =
     catalog === undefined ? [] : nearestModels(model, catalog).filter((id) => id !== model)
   const isListed = catalog?.models.some(({ id }) => id === model) === true
-  return outcome(found, {
+  return outcome(judged, {
     code: 'model-unknown',
-    message: `The gateway cannot serve the model ${modelOf(found)}${isListed ? ', although its catalog lists it' : ''}${says(found)}`,
+    message: `The gateway cannot serve the model ${modelOf(judged)}${isListed ? ', although its catalog lists it' : ''}${says(judged)}`,
     hint:
       near.length === 0
         ? 'Choose one of the list: repoint models, then --model ID.'
@@ -112,87 +112,87 @@ export function modelUnknown(found: Case): Outcome {
   })
 }
 
-export function modelNotAllowed(found: Case): Outcome {
-  return outcome(found, {
+export function modelNotAllowed(judged: JudgedAnswer): Outcome {
+  return outcome(judged, {
     code: 'model-not-allowed',
-    message: `This key may not use the model ${modelOf(found)}${says(found)}`,
+    message: `This key may not use the model ${modelOf(judged)}${says(judged)}`,
     hint: "Choose another with --model ID, or have the model allowed for this key on the gateway's web page.",
   })
 }
 
 /** It is nobody's key that is at fault: whoever runs the gateway has not said what the model costs. */
-export function modelUnpriced(found: Case): Outcome {
-  return outcome(found, {
+export function modelUnpriced(judged: JudgedAnswer): Outcome {
+  return outcome(judged, {
     code: 'model-not-allowed',
-    message: `The gateway has no price for the model ${modelOf(found)}, and serves it to nobody until it has${says(found)}`,
+    message: `The gateway has no price for the model ${modelOf(judged)}, and serves it to nobody until it has${says(judged)}`,
     hint: 'Choose another with --model ID, or ask whoever runs the gateway to set its price.',
   })
 }
 
-export function protocolUnsupported(found: Case): Outcome {
-  const { asked } = found.question
+export function protocolUnsupported(judged: JudgedAnswer): Outcome {
+  const { asked } = judged.question
   const protocol = asked === 'chat' ? 'chat completions' : asked
-  return outcome(found, {
+  return outcome(judged, {
     code: 'protocol-unsupported',
-    message: `The gateway does not serve the ${protocol} protocol for ${modelOf(found)}${says(found)}`,
+    message: `The gateway does not serve the ${protocol} protocol for ${modelOf(judged)}${says(judged)}`,
     hint: 'Choose a model that speaks it (repoint models), or ask whoever runs the gateway.',
   })
 }
 
-export function wrongRoute(found: Case): Outcome {
-  const { question } = found
-  if (question.isBaseProven) return protocolUnsupported(found)
-  return outcome(found, {
+export function wrongRoute(judged: JudgedAnswer): Outcome {
+  const { question } = judged
+  if (question.isBaseProven) return protocolUnsupported(judged)
+  return outcome(judged, {
     code: 'wrong-route',
-    message: `An API answers at ${hostOf(found.answer)}, but not at ${cleanForeignText(new URL(found.answer.url).pathname, question.secrets)}${says(found)}`,
-    hint: `Check --base-url: it must be the root before /v1 (now ${question.baseUrl}).${withoutCatalog(found)}`,
+    message: `An API answers at ${hostOf(judged.answer)}, but not at ${cleanForeignText(new URL(judged.answer.url).pathname, question.secrets)}${says(judged)}`,
+    hint: `Check --base-url: it must be the root before /v1 (now ${question.baseUrl}).${withoutCatalog(judged)}`,
   })
 }
 
-export function notAnApi(found: Case): Outcome {
-  const { answer, question, error } = found
+export function notAnApi(judged: JudgedAnswer): Outcome {
+  const { answer, question, error } = judged
   const url = withoutQuery(new URL(answer.url), question)
   const what = asksForLogin(answer)
     ? `The web server at ${hostOf(answer)} wants a login of its own before the API`
     : error.kind === 'page'
       ? `A web page answers at ${url}, not the API`
       : `What answers at ${url} is not the API`
-  return outcome(found, {
+  return outcome(judged, {
     code: 'not-an-api',
-    message: what + says(found),
-    hint: checkAddress + withoutCatalog(found),
+    message: what + says(judged),
+    hint: checkAddress + withoutCatalog(judged),
   })
 }
 
 /** The way out where the address is right and there merely is no list. */
-function withoutCatalog({ question, status }: Case): string {
+function withoutCatalog({ question, status }: JudgedAnswer): string {
   return question.asked === 'catalog' && status === 404
     ? ' If it is, the gateway has no list of models: name one with --model ID, which works without.'
     : ''
 }
 
-export function quota(found: Case): Outcome {
-  return outcome(found, {
+export function quota(judged: JudgedAnswer): Outcome {
+  return outcome(judged, {
     code: 'quota',
-    message: `The account behind the key has nothing left to spend${says(found)}`,
+    message: `The account behind the key has nothing left to spend${says(judged)}`,
     hint: "Top it up on the gateway's web page, or use another key; the configuration is not at fault.",
   })
 }
 
-export function rateLimited(found: Case): Outcome {
-  const wait = found.answer.headers['retry-after'] ?? ''
+export function rateLimited(judged: JudgedAnswer): Outcome {
+  const wait = judged.answer.headers['retry-after'] ?? ''
   const when = /^\d{1,6}$/.test(wait) ? `in ${wait} s` : 'in a minute'
-  return outcome(found, {
+  return outcome(judged, {
     code: 'rate-limited',
-    message: `The gateway takes no more requests for now${says(found)}`,
+    message: `The gateway takes no more requests for now${says(judged)}`,
     hint: `Run the command again ${when}.`,
   })
 }
 
-export function fault(found: Case, what: string): Outcome {
-  return outcome(found, {
+export function fault(judged: JudgedAnswer, what: string): Outcome {
+  return outcome(judged, {
     code: 'gateway-fault',
-    message: `The gateway at ${hostOf(found.answer)} ${what}${says(found)}`,
+    message: `The gateway at ${hostOf(judged.answer)} ${what}${says(judged)}`,
     hint: 'Run the command again in a while; if it stays so, ask whoever runs the gateway.',
   })
 }
@@ -201,7 +201,7 @@ const checkAddress =
   'Check --base-url: it must be the root of the API, with its path prefix if it has one (https://host/prefix).'
 
 /** The model that was asked for, for people. */
-function modelOf({ question }: Case): string {
+function modelOf({ question }: JudgedAnswer): string {
   return cleanForeignText(question.model ?? '')
 }
 
@@ -215,13 +215,13 @@ export function asksForLogin(answer: Answer): boolean {
 }
 
 /** The status and the gateway's own words, in brackets. */
-export function says({ answer, question, error }: Case): string {
+export function says({ answer, question, error }: JudgedAnswer): string {
   const words = cleanForeignText(error.words.replace(requestIdInWords, ''), question.secrets)
   return ` (HTTP ${answer.status}${words === '' ? '' : `: "${words}"`})`
 }
 
-export function outcome(found: Case, parts: Omit<Outcome, 'requestId'>): Outcome {
-  return compact({ ...parts, requestId: requestIdOf(found) })
+export function outcome(judged: JudgedAnswer, parts: Omit<Outcome, 'requestId'>): Outcome {
+  return compact({ ...parts, requestId: requestIdOf(judged) })
 }
 
 const requestIdHeaders = [
@@ -237,7 +237,7 @@ const requestIdHeaders = [
 const requestIdInWords =
   /[\s,;.，。]{0,3}(?:[([（]\s*)?\brequest[ _-]?id\b\s*[:：=]?\s*["']?([\w.:-]*\d(?:[\w.:-]*\w)?)["']?(?:\s*[)\]）])?/gi
 
-function requestIdOf({ answer, question, error }: Case): string | undefined {
+function requestIdOf({ answer, question, error }: JudgedAnswer): string | undefined {
   const fromBody = [...error.words.matchAll(requestIdInWords)][0]?.[1]
   return requestIdHeaders
     .map((name) => answer.headers[name])
