@@ -51,8 +51,9 @@ export const packageSets = {
   nodes: nodePackages(supportedNodes),
 }
 
-/** What npm is told beside the names: packages of another system are refused otherwise. */
-const npmArgs = { windows: ['--force', '--os=win32', '--cpu=x64'] }
+/** What npm is told beside the names, since it refuses packages of another system otherwise. */
+export const npmArgsFor = (system, processor) => ['--force', `--os=${system}`, `--cpu=${processor}`]
+const npmArgs = { windows: npmArgsFor('win32', 'x64') }
 
 /** Where the packages of a set are once they are installed. */
 export function modulesOf(set) {
@@ -61,9 +62,10 @@ export function modulesOf(set) {
 
 /**
  * @param packages where the set is none of `packageSets`
+ * @param args for npm, beside the names
  * @throws Error if npm cannot install them
  */
-export function installPackages(set, packages = packageSets[set]) {
+export function installPackages(set, packages = packageSets[set], args = npmArgs[set] ?? []) {
   const folder = join(cache, set)
   const stamp = join(folder, 'installed.json')
   const wanted = JSON.stringify(packages)
@@ -73,8 +75,8 @@ export function installPackages(set, packages = packageSets[set]) {
   mkdirSync(folder, { recursive: true })
   const manifest = { private: true, type: 'module', dependencies: packages }
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
-  const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error']
-  const { status } = spawnSync('npm', [...args, ...(npmArgs[set] ?? [])], {
+  const install = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error']
+  const { status } = spawnSync('npm', [...install, ...args], {
     stdio: ['ignore', 'ignore', 'inherit'],
     shell: isWindows,
   })

@@ -30,6 +30,7 @@ const needs = {
       ip: 'iproute2',
     },
   },
+  binary: { packages: 'nodes' },
   windows: { packages: 'windows', tools: { wine: 'wine wine64' } },
   browser: { tools: { chromium: 'chromium' } },
   // The newest SDKs need Node 22.

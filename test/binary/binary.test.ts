@@ -1,0 +1,115 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { aHome, Home } from '../support/home.ts'
+
+/** The program of `npm run binary`, on a machine without Node: PATH leads to an empty folder. */
+
+const key = 'sk-canary-binary-7c4e1f0a9b8d6352'
+const program = resolve('dist/binary/repoint')
+
+let server: { url: string; end(): Promise<void> }
+beforeAll(async () => {
+  execFileSync(process.execPath, ['scripts/binary.js'], { stdio: 'ignore' })
+  server = await serveAlone()
+})
+afterAll(() => server?.end())
+
+function environment(home: Home) {
+  mkdirSync(home.at('empty'), { recursive: true })
+  return { HOME: home.path, PATH: home.at('empty'), LANG: 'C.UTF-8' }
+}
+
+function repoint(home: Home, ...args: string[]) {
+  const result = spawnSync(program, args, {
+    cwd: home.path,
+    encoding: 'utf8',
+    input: key,
+    env: environment(home),
+    timeout: 30_000,
+  })
+  const { status, stdout, stderr } = result
+  expect(stdout + stderr).not.toContain(key)
+  return { status, stdout, stderr }
+}
+
+async function serveAlone() {
+  const home = new Home()
+  const child = spawn(program, ['serve', '--json'], {
+    env: { ...environment(home), REPOINT_API_KEY: key },
+  })
+  const [line] = await once(child.stdout, 'data')
+  const end = async () => {
+    const ended = once(child, 'exit')
+    child.kill()
+    expect(await ended).toEqual([0, null])
+    home.remove()
+  }
+  return { url: JSON.parse(`${line}`).url as string, end }
+}
+
+test('sets up, says so, and takes it back to the byte', () => {
+  const home = aHome({ '.codex/config.toml': '# mine\nmodel = "o3"\n' })
+  environment(home)
+  const before = home.snapshot()
+
+  const setup = repoint(home, 'codex', '--base-url', server.url, '--key-stdin', '--yes', '--json')
+  expect(setup, setup.stderr).toMatchObject({ status: 0 })
+  expect(JSON.parse(setup.stdout)).toMatchObject({
+    changed: true,
+    verified: { before: true, after: true },
+  })
+  expect(home.text('.codex/config.toml')).toContain('# mine\n')
+
+  expect(repoint(home, 'status', '--exit-code').status).toBe(0)
+  expect(repoint(home, 'rollback', '--yes').status).toBe(0)
+  expect(home.snapshot()).toEqual(before)
+})
+
+test('runs a command against a remembered gateway', () => {
+  const home = aHome()
+  const setup = [
+    'codex',
+    ...['--base-url', server.url],
+    '--key-stdin',
+    '--yes',
+    ...['--name', 'work'],
+  ]
+  expect(repoint(home, ...setup).status).toBe(0)
+
+  const ran = repoint(home, 'run', 'work', '--', '/bin/sh', '-c', 'echo $OPENAI_BASE_URL')
+  expect(ran.stdout).toContain(server.url)
+  expect(ran.status).toBe(0)
+})
+
+test('plays the demonstration', () => {
+  const { status, stdout } = repoint(aHome(), 'demo')
+  expect(stdout).toContain('Every file is what it was, to the byte')
+  expect(status).toBe(0)
+})
+
+test('comes with its checksum, and alone', () => {
+  const digest = createHash('sha256').update(readFileSync(program)).digest('hex')
+  expect(readFileSync(`${program}.sha256`, 'utf8')).toBe(`${digest}  repoint\n`)
+  expect(readdirSync(resolve('dist/binary')).filter((name) => /json$|mjs$/.test(name))).toEqual([])
+  // Node itself is 150 MB of it.
+  expect(statSync(program).size).toBeLessThan(200_000_000)
+})
+
+test('starts about as fast as with a Node of the machine', () => {
+  const seconds = (command: string, args: readonly string[]) => {
+    const start = process.hrtime.bigint()
+    spawnSync(command, args, { env: { HOME: '/', PATH: '/nonexistent' } })
+    return Number(process.hrtime.bigint() - start) / 1e9
+  }
+  const rounds = Array.from({ length: 7 }, () => [
+    seconds(program, ['--version']),
+    seconds(process.execPath, [resolve('bin/repoint.js'), '--version']),
+  ])
+  const [own, beside] = [0, 1].map((one) => rounds.map((row) => row[one]!).sort()[3]!)
+  console.log(`binary: start ${(own! / beside!).toFixed(2)} of node bin/repoint.js`)
+  expect(own! / beside!).toBeLessThan(4)
+})
