@@ -3,7 +3,7 @@
  * itself with one bundle of ours in it, and beside it its SHA-256.
  *
  *   npm run binary                     dist/binary/repoint, for this machine
- *   npm run binary -- darwin-arm64     dist/binary/repoint-darwin-arm64, for a machine whose Node is on npm
+ *   npm run binary -- linux-arm64      dist/binary/repoint-linux-arm64, where npm has a Node for that
  *
  * `--build-sea` with an ES module as main is there from Node 26 on (run with 26.10.0, 2026-11-23).
  */
@@ -17,10 +17,11 @@ import { nodeIn, nodePackages } from './nodes.js'
 
 const major = 26
 const own = `${process.platform}-${process.arch}`
-const target = process.argv[2] ?? own
+const [named] = process.argv.slice(2)
+const target = named ?? own
 const ending = target.startsWith('win') ? '.exe' : ''
 const folder = 'dist/binary'
-const program = join(folder, (target === own ? 'repoint' : `repoint-${target}`) + ending)
+const program = join(folder, (named === undefined ? 'repoint' : `repoint-${named}`) + ending)
 const bundle = join(folder, 'repoint.mjs')
 const recipe = join(folder, 'recipe.json')
 
@@ -49,6 +50,9 @@ writeFileSync(
 )
 execFileSync(nodeOf(major), ['--build-sea', recipe], { stdio: ['ignore', 'ignore', 'inherit'] })
 for (const path of [bundle, recipe]) rmSync(path)
+// macOS starts no unsigned program. Without an account of Apple's it is signed by itself.
+if (process.platform === 'darwin' && target.startsWith('darwin'))
+  execFileSync('codesign', ['--sign', '-', '--force', program])
 
 const digest = createHash('sha256').update(readFileSync(program)).digest('hex')
 writeFileSync(`${program}.sha256`, `${digest}  ${basename(program)}\n`)

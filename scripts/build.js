@@ -4,13 +4,14 @@
  *
  * dist/cli.js, platform.js  What bin/repoint.js puts together.
  * dist/gateway.js, types/   The local gateway, for programs that import `repoint/gateway`.
+ * dist/sbom.json            Which packages are bundled, for programs that check them.
  *
  * With --if-older it builds only if something has changed since, so that suites can run side by side.
  */
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { licencesOf } from './build/licences.js'
+import { billOfMaterials, licencesOf } from './build/licences.js'
 import { esbuildPage, pageInputs } from './build/page.js'
 import { declareTypes } from './build/types.js'
 
@@ -50,7 +51,10 @@ const { metafile } = await build({
 })
 
 declareTypes('dist/types/serve/index.d.ts')
-writeFileSync(licences, licencesOf([...Object.keys(metafile.inputs), ...pageInputs]))
+const inputs = [...Object.keys(metafile.inputs), ...pageInputs]
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'))
+writeFileSync('dist/sbom.json', JSON.stringify(billOfMaterials(inputs, manifest), null, 2))
+writeFileSync(licences, licencesOf(inputs))
 
 function isBuilt() {
   if (!existsSync('dist/cli.js') || !existsSync(licences)) return false

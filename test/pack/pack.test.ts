@@ -17,6 +17,11 @@ import { keys, runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-5b1f0c9d8e7a6f5b4c3d2e1f'
 
+interface Bundled {
+  readonly name: string
+  readonly version: string
+}
+
 let folder: string
 let tarball: string
 let installation: string
@@ -114,6 +119,23 @@ describe('the tarball', () => {
       expect(licences).toMatch(new RegExp(`^## ${name} \\d`, 'm'))
     expect(licences.match(/^## /gm)?.length).toBeLessThan(70)
     expect(readFileSync(join(folder, 'node_modules/repoint/LICENSE'), 'utf8')).toContain('MIT')
+  })
+
+  test('lists for programs exactly the packages whose licences it names', () => {
+    const root = join(folder, 'node_modules/repoint')
+    const { components } = JSON.parse(readFileSync(join(root, 'dist/sbom.json'), 'utf8'))
+    const licences = readFileSync(join(root, 'THIRD-PARTY-LICENSES.md'), 'utf8')
+    const named = [...licences.matchAll(/^## (\S+) (\d\S*)$/gm)].map(([, ...one]) => one.join('@'))
+    expect(components.map(({ name, version }: Bundled) => `${name}@${version}`)).toEqual(named)
+    for (const { purl } of components) expect(purl).toMatch(/^pkg:npm\/(%40[^@]+|[^@]+)@\d/)
+  })
+
+  test('could be published as it is: npm tries, without a registry seeing it', () => {
+    const publish = ['publish', '--dry-run', '--ignore-scripts', '--tag', 'next', '--json', tarball]
+    const { status, stdout, stderr } = spawnSync('npm', publish, { encoding: 'utf8' })
+    expect(status, stderr).toBe(0)
+    expect(stdout).toContain('"repoint@')
+    expect(stdout).not.toContain('dist/binary')
   })
 
   test('carries every page and picture that its README and SECURITY.md lead to', () => {
