@@ -113,7 +113,8 @@ export function createHandler(parts: HandlerParts): Handler {
     if (route.kind === 'web') return answerWeb(reply, path)
     if (entry.method === 'OPTIONS' && request.headers.origin !== undefined)
       return reply.send({ status: 204, type: plainType, text: '', more: preflightHeaders })
-    if (route.kind === 'unknown')
+    const isPassedOn = upstream !== undefined && path.startsWith('/v1/')
+    if (route.kind === 'unknown' && !isPassedOn)
       return reply.fail(failures.wrongRoute(entry.method, path), reasonOfRoute(entry.method, path))
     if (!entry.keyMatches)
       return reply.fail(

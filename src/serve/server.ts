@@ -91,14 +91,19 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     const socket = stream as Socket
     handler.pipelines.of(socket).afterAnswers(() => answerBrokenRequest(error, socket))
   })
+  const stop = () => {
+    scenario.stop()
+    recorder?.close()
+  }
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
-      scenario.stop()
+      stop()
       reject(error)
     })
     server.listen(options.port ?? 0, host, resolve)
   })
   const { port } = server.address() as AddressInfo
+  let closing: Promise<void> | undefined
 
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
@@ -108,12 +113,13 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     clearRequests: () => log.clear(),
     setFaults: (list) => faults.setGiven(list),
     openStreams: handler.openStreams,
-    close: () =>
-      new Promise((resolve) => {
-        scenario.stop()
+    close: () => {
+      closing ??= new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
-      }),
+      }).then(stop)
+      return closing
+    },
   }
 }
 
@@ -130,7 +136,7 @@ async function recorderFor(
     })
   // Loaded only when there is something to record.
   const { Recorder } = await import('./settings/recorder.ts')
-  return new Recorder(recordFile, [key, upstream.key])
+  return new Recorder(recordFile, () => [key, upstream.key])
 }
 
 /** The built-in catalog with the models of which a scenario has answers. */

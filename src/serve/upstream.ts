@@ -2,40 +2,33 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from '
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { failures } from './codecs/failure.ts'
-import { isSecretHeader, type LogEntry } from './log/request-log.ts'
+import type { LogEntry } from './log/request-log.ts'
+import { hideKeys } from './log/secrets.ts'
 import type { Upstream } from './options.ts'
 import type { Reply } from './reply.ts'
 import { asString, objectIn } from './requests/read.ts'
+import { pathOf } from './routes.ts'
 import type { Recorder } from './settings/recorder.ts'
 
 /**
  * Headers of a client that go upstream: what says how to answer, and who asks. Any other may hold a
- * secret that was meant for this gateway or for nobody.
+ * secret that was meant for this gateway or for nobody. Names as the SDKs of the vendors send them
+ * (openai 7.57.0, @anthropic-ai/sdk 1.12.0) and Codex 0.169.0, Claude Code 2.1.330, opencode 1.18.33.
  */
-const passedOn = new Set([
-  'accept',
-  'accept-language',
-  'content-type',
-  'conversation_id',
-  'http-referer',
-  'idempotency-key',
-  'originator',
-  'session-id',
-  'session_id',
-  'thread-id',
-  'traceparent',
-  'tracestate',
-  'user-agent',
-  'version',
-  'x-app',
-  'x-client-request-id',
-  'x-request-id',
-  'x-title',
-])
-
-/** Families of headers of the vendors and of their clients. */
-const passedOnFamily =
-  /^(anthropic|openai|x-claude|x-codex|x-openai|x-opencode|x-session|x-stainless)-/
+const passedOn = new Set(
+  `accept accept-language anthropic-beta anthropic-dangerous-direct-browser-access anthropic-version
+  content-type conversation_id http-referer idempotency-key openai-beta openai-intent
+  openai-organization openai-project originator session-id session_id thread-id traceparent tracestate
+  user-agent version x-app x-claude-code-agent-id x-claude-code-parent-agent-id
+  x-claude-code-session-id x-client-request-id x-codex-beta-features x-codex-installation-id
+  x-codex-parent-thread-id x-codex-turn-metadata x-codex-turn-state x-codex-window-id
+  x-initiator x-interaction-type x-openai-memgen-request x-openai-subagent x-opencode-client
+  x-opencode-project x-opencode-request x-opencode-session x-request-id x-session-affinity x-session-id
+  x-stainless-arch x-stainless-async x-stainless-custom-poll-interval x-stainless-helper
+  x-stainless-helper-method x-stainless-lang x-stainless-os x-stainless-package-version
+  x-stainless-poll-helper x-stainless-read-timeout x-stainless-retry-count x-stainless-runtime
+  x-stainless-runtime-version x-stainless-stream-helper x-stainless-timeout x-title`.split(/\s+/),
+)
 
 /** Headers of an answer that belong to one connection. */
 const notHandedBack = new Set([
@@ -63,12 +56,20 @@ interface PassedOn {
 export function passOn({ reply, upstream, body, recorder }: PassedOn): void {
   const { request, entry } = reply
   noteModel(entry)
-  const target = new URL(upstream.url.replace(/\/+$/, '') + withoutOrigin(request.url ?? '/'))
-  const send = target.protocol === 'https:' ? requestHttps : requestHttp
-  const outgoing = send(target, {
+  const root = new URL(upstream.url)
+  const path = pathBelow(root, request)
+  if (path === undefined) {
+    const reason = `${pathOf(request)} may lead out of what --upstream names, so it is not passed on.`
+    reply.fail(failures.wrongRoute(entry.method, pathOf(request)), reason)
+    return
+  }
+
+  const send = root.protocol === 'https:' ? requestHttps : requestHttp
+  const outgoing = send(root, {
+    path,
     method: entry.method,
     headers: {
-      ...headersFor(request),
+      ...headersFor(request, entry.key),
       ...keyHeaders(entry, upstream.key),
       ...(body.length > 0 ? { 'content-length': body.length } : {}),
     },
@@ -98,9 +99,32 @@ export function passOn({ reply, upstream, body, recorder }: PassedOn): void {
   outgoing.end(body)
 }
 
-function headersFor({ headers }: IncomingMessage): OutgoingHttpHeaders {
+/**
+ * What is asked of the upstream, as the client wrote it. Undefined: some reader on the way could take
+ * it for something outside of the upstream's own `/v1/`. A URL parser must change nothing in the path,
+ * and it must hold no step up, however often it is unpacked (`..`, `%2e%2e`, `%252e`, `..%2f`, `..\\`, `..;`).
+ */
+function pathBelow(root: URL, request: IncomingMessage): string | undefined {
+  const path = root.pathname.replace(/\/+$/, '') + pathOf(request)
+  const [, query] = /^[^?]*(\?.*)?$/s.exec(request.url ?? '') ?? []
+  const parsed = URL.canParse(path, root.href) ? new URL(path, root) : undefined
+  if (parsed?.origin !== root.origin || parsed.pathname !== path) return undefined
+  const steps = unpackedPath(path).split(/[/\\]/)
+  const isInside = steps.every((step) => !/^\.{1,2}(;|$)/.test(step))
+  return isInside && !query?.includes('#') ? path + (query ?? '') : undefined
+}
+
+function unpackedPath(path: string): string {
+  const unpacked = path.replace(/%([0-9a-f]{2})/gi, (_, hex) =>
+    String.fromCharCode(parseInt(hex, 16)),
+  )
+  return unpacked === path ? path : unpackedPath(unpacked)
+}
+
+/** @param key of the client, which stays here wherever it stands */
+function headersFor({ headers }: IncomingMessage, key: string): OutgoingHttpHeaders {
   const chosen = Object.entries(headers).filter(
-    ([name]) => passedOn.has(name) || (passedOnFamily.test(name) && !isSecretHeader(name)),
+    ([name, value]) => passedOn.has(name) && hideKeys(String(value), [key]) === String(value),
   )
   // Nothing is unpacked for the log.
   return { ...Object.fromEntries(chosen), 'accept-encoding': 'identity' }
@@ -120,11 +144,6 @@ function handBack(reply: Reply, answer: IncomingMessage, recorder: Recorder | un
 
 function headersOf(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !notHandedBack.has(name)))
-}
-
-/** A request target may be a whole address: its host is this gateway, not the upstream. */
-function withoutOrigin(target: string): string {
-  return target.replace(/^https?:\/\/[^/]*/i, '')
 }
 
 /** For the log: which model the client asks for, as far as the body says. */

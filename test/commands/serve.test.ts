@@ -306,6 +306,27 @@ describe('serve refuses', () => {
       'not an http address',
     ],
     [
+      'an upstream with a password and no scheme',
+      { upstream: 'me:canary-pw@gw.example' },
+      { REPOINT_UPSTREAM_KEY: 'k' },
+      'usage',
+      '--upstream …@gw.example is not an http address',
+    ],
+    [
+      'an upstream with a password that holds an @',
+      { upstream: 'https://me:canary@pw@gw.example' },
+      { REPOINT_UPSTREAM_KEY: 'k' },
+      'usage',
+      '--upstream …@gw.example is not an http address',
+    ],
+    [
+      'an upstream with a password alone',
+      { upstream: 'https://:canary-pw@gw.example' },
+      { REPOINT_UPSTREAM_KEY: 'k' },
+      'usage',
+      '--upstream …@gw.example is not an http address',
+    ],
+    [
       'an upstream over plain http',
       { upstream: 'http://gw.example' },
       { REPOINT_UPSTREAM_KEY: 'k' },
@@ -316,5 +337,6 @@ describe('serve refuses', () => {
     const error = await start(options, env).status.catch((thrown) => thrown)
     expect(error).toBeInstanceOf(UserError)
     expect(error).toMatchObject({ code, message: expect.stringContaining(message) })
+    expect(JSON.stringify([error, error.message, error.hint])).not.toContain('canary')
   })
 })

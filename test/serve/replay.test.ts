@@ -1,7 +1,10 @@
-import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { aGateway, ask, jsonOf } from './support/gateway.ts'
 
 const upstreamKey = 'sk-canary-upstream-0123456789'
@@ -121,5 +124,71 @@ test('a recording needs an upstream, and never takes the place of a file', async
   await writeFile(recordFile, 'mine')
   const upstream = { url: 'http://127.0.0.1:9', key: upstreamKey }
   await expect(aGateway({ recordFile, upstream })).rejects.toThrow('there is a file already')
+  expect(await readFile(recordFile, 'utf8')).toBe('mine')
+})
+
+test('a link put in the place of a recording leads nowhere', async () => {
+  const { recording, recordFile } = await aRecorder()
+  const [elsewhere, aside] = [await aFilePath(), `${recordFile}.aside`]
+  await writeFile(elsewhere, 'mine')
+  await rename(recordFile, aside)
+  await symlink(elsewhere, recordFile)
+  await ask(recording, '/v1/chat/completions', chat('ping'))
+  await expect.poll(async () => readFile(aside, 'utf8')).toContain('pong')
+  expect(await readFile(elsewhere, 'utf8')).toBe('mine')
+  await recording.close()
+  expect(existsSync(recordFile)).toBe(true)
+
+  const dangling = await aFilePath()
+  await symlink(`${dangling}.target`, dangling)
+  const upstream = { url: 'http://127.0.0.1:9', key: upstreamKey }
+  await expect(aGateway({ recordFile: dangling, upstream })).rejects.toThrow('already')
+  expect(existsSync(`${dangling}.target`)).toBe(false)
+})
+
+test.each<[string, (key: string) => string]>([
+  ['as it is', (key) => key],
+  ['in base64', (key) => Buffer.from(key).toString('base64')],
+  ['in base64, after a name', (key) => Buffer.from(`me:${key}`).toString('base64')],
+  ['in base64, before more', (key) => Buffer.from(`a${key} and more`).toString('base64')],
+  ['in base64url', (key) => Buffer.from(`??${key}`).toString('base64url')],
+  ['in an address', (key) => encodeURIComponent(key)],
+  [
+    'in an address, in small letters',
+    (key) => encodeURIComponent(key).replace(/%../g, (one) => one.toLowerCase()),
+  ],
+])('a key stands in no header and no body of a recording: %s', async (_, form) => {
+  const key = 'sk-cañary/+~?{0123}>>>???'.replace('ñ', 'n')
+  const shown = form(key)
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': `application/json; note="${shown}"` })
+    response.end(JSON.stringify({ said: shown }))
+  })
+  onTestFinished(() => void server.close())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const recordFile = await aFilePath()
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const recording = await aGateway({ upstream: { url, key }, recordFile })
+  await ask(recording, '/v1/chat/completions', chat('ping'))
+  await expect.poll(() => readFile(recordFile, 'utf8')).toContain('raw:')
+  expect(await readFile(recordFile, 'utf8')).not.toContain(shown.slice(4, -4))
+  expect(JSON.stringify(recording.requests())).not.toContain(shown.slice(4, -4))
+})
+
+test('a recording into which nothing came leaves nothing', async () => {
+  const upstream = { url: 'http://127.0.0.1:9', key: upstreamKey }
+  const recordFile = await aFilePath()
+  await (await aGateway({ upstream, recordFile })).close()
+  expect(existsSync(recordFile)).toBe(false)
+
+  const taken = await aGateway()
+  const port = taken.port
+  await expect(aGateway({ upstream, recordFile, port })).rejects.toThrow('EADDRINUSE')
+  expect(existsSync(recordFile)).toBe(false)
+
+  const other = await aGateway({ upstream, recordFile })
+  await rename(recordFile, `${recordFile}.aside`)
+  await writeFile(recordFile, 'mine')
+  await other.close()
   expect(await readFile(recordFile, 'utf8')).toBe('mine')
 })

@@ -175,6 +175,85 @@ test('upstream: a request for a whole address goes to the upstream, not to that 
   expect(upstream.requests()).toMatchObject([{ path: '/v1/models?a=b', keyMatches: true }])
 })
 
+describe('what an upstream at a path is asked', () => {
+  /** What came, as it came. */
+  async function aTeamsUpstream() {
+    const seen: string[] = []
+    const server = createServer((request, response) => {
+      seen.push(`${request.method} ${request.url}`)
+      response.end('{}')
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const url = `http://127.0.0.1:${port}/team-a`
+    const gateway = await aGateway({ upstream: { url, key: 'sk-real-canary' } })
+    const askRaw = async (line: string) => {
+      const head = `Host: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Length: 0\r\n\r\n`
+      return (await sendRaw(gateway.port, [`${line} HTTP/1.1\r\n${head}`])).statuses[0]
+    }
+    return { seen, gateway, askRaw }
+  }
+
+  test.each([
+    'POST /v1/models/../../../api/token',
+    'POST /v1/models/..',
+    'DELETE /v1/models/..',
+    'DELETE /v1/models/.',
+    'GET /v1/files/%2e%2e/content',
+    'GET /v1/files/%2E%2E/content',
+    'GET /v1/files/.%2e/content',
+    'GET /v1/files/%252e%252e/content',
+    'GET /v1/files/%25252e%25252e/content',
+    'GET /v1/models/..%2f..%2f..%2fapi%2ftoken',
+    'GET /v1/models/..%5c..%5capi',
+    'GET /v1/models/\\..\\..\\api',
+    'GET /v1/models/..;/..;/api',
+    'GET /v1\\..\\..\\api',
+    'GET /v1/../api/token',
+    'GET /v1/./models',
+    'GET /v1/a\tb',
+    'GET /v1/models#/../api',
+    'GET /v1/models?x#y',
+    'GET /v1/"models"',
+    'GET http://elsewhere.example/v1/../../api',
+  ])('upstream: %j reaches nothing outside of its path', async (line) => {
+    const { seen, askRaw } = await aTeamsUpstream()
+    expect([400, 404]).toContain(await askRaw(line))
+    expect(seen).toEqual([])
+  })
+
+  test.each(['GET /api/token', 'GET /v1beta/models', 'GET //v1/models', 'GET /team-b/v1/models'])(
+    'upstream: %j is not below /v1 and stays here',
+    async (line) => {
+      const { seen, askRaw } = await aTeamsUpstream()
+      await askRaw(line)
+      expect(seen).toEqual([])
+    },
+  )
+
+  test.each([
+    'POST /v1/messages/count_tokens',
+    'POST /v1/messages/batches',
+    'GET /v1/conversations/conv_1/items?limit=2',
+    'POST /v1/responses/input_tokens',
+    'DELETE /v1/files/file-1',
+    'GET /v1/models/vendor%2Fmodel',
+    'GET /v1/models/a..b',
+    'PATCH /v1/anything/at/all?x=%2e%2e',
+  ])('upstream: %j goes on as it came', async (line) => {
+    const { seen, askRaw } = await aTeamsUpstream()
+    expect(await askRaw(line)).toBe(200)
+    expect(seen).toEqual([line.replace(' /', ' /team-a/')])
+  })
+
+  test('upstream: what is not known here is asked with the right key only', async () => {
+    const { seen, gateway } = await aTeamsUpstream()
+    const answer = await fetch(`${gateway.url}/v1/messages/batches`, { method: 'POST' })
+    expect([answer.status, seen]).toEqual([401, []])
+  })
+})
+
 describe('what stays here', () => {
   /** A server that answers with `body`, and what it was asked. */
   async function anUpstream(type: string, body: (key: string) => string | readonly string[]) {
@@ -249,6 +328,17 @@ describe('what stays here', () => {
       'proxy-authorization': 'stray-7',
       'anthropic-api-key': 'stray-8',
       'x-company': 'stray-9',
+      'x-openai-key': 'stray-10',
+      'openai-key': 'stray-11',
+      'anthropic-admin-key': 'stray-12',
+      'x-claude-token': 'stray-13',
+      'x-codex-access': 'stray-14',
+      'x-stainless-pass': 'stray-15',
+      'x-session-token': 'stray-16',
+      'openai-organization-key': 'stray-17',
+      'x-title': `mine, ${gateway.key}`,
+      'x-app': Buffer.from(`me:${gateway.key}`).toString('base64'),
+      'http-referer': `https://x.example/?k=${encodeURIComponent(gateway.key)}`,
     }
     const kept = {
       'anthropic-version': '2023-06-01',
@@ -268,6 +358,9 @@ describe('what stays here', () => {
     expect(seen).toHaveLength(1)
     expect(JSON.stringify(seen)).not.toMatch(/stray-\d/)
     expect(JSON.stringify(seen)).not.toContain(gateway.key)
+    for (const name of Object.keys(secrets)) expect(seen[0]).not.toHaveProperty([name])
+    const logged = JSON.stringify(gateway.requests())
+    expect(logged).not.toMatch(/stray-(1[0-37]|[1-8])\b/)
     expect(seen[0]).toMatchObject({
       ...kept,
       authorization: `Bearer ${realKey}`,

@@ -200,10 +200,11 @@ function upstreamOf({ machine }: Platform, flags: ServeFlags): Upstream | undefi
     })
 
   const url = URL.canParse(flags.upstream) ? new URL(flags.upstream) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '')
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username + url.password !== '')
     throw new UserError({
       code: 'usage',
-      message: `--upstream ${flags.upstream} is not an http address`,
+      // What stands before an @ may be a password, also without a scheme.
+      message: `--upstream ${flags.upstream.replace(/^.*@/s, '…@')} is not an http address`,
       hint: 'Give the root of the gateway, for example https://gw.example',
     })
   if (url.protocol === 'http:' && !isLoopback(url.hostname) && !flags.allowHttp)

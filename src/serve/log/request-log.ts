@@ -273,7 +273,7 @@ function shownHeaders(
 }
 
 export function isSecretHeader(name: string): boolean {
-  return /auth|api-?key|cookie|token|secret|credential|password|session-?key/.test(name)
+  return name !== 'idempotency-key' && /auth|key|cookie|token\b|secret|credential|passw/.test(name)
 }
 
 /** A copy if it is cut: a part of a text would keep the whole in memory. */

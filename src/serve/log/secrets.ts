@@ -11,8 +11,9 @@ export function maskKey(key: string): string {
 }
 
 /**
- * Masks keys in a text: as they are, as JSON holds them, also a JSON text within JSON, and as an
- * address does. A text may end within a key, where it was cut: what is there of it goes too.
+ * Masks keys in a text: as they are, as JSON holds them, also a JSON text within JSON, as an address
+ * does, and within base64 of both alphabets. A text may end within a key, where it was cut: what is
+ * there of it goes too.
  */
 export function hideKeys(text: string, keys: readonly string[]): string {
   return withoutKeys(text, 0, findKeys(text, keys))
@@ -51,7 +52,21 @@ function formsOf(key: string): ReadonlySet<string> {
   const json = inJson(key)
   // Go's encoder writes these three as HTML would want them.
   const goJson = json.replace(/[<>&]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`)
-  return new Set([key, json, inJson(json), goJson, encodeURIComponent(key)])
+  const inUrl = encodeURIComponent(key)
+  const inSmallUrl = inUrl.replace(/%../g, (one) => one.toLowerCase())
+  return new Set([key, json, inJson(json), goJson, inUrl, inSmallUrl, ...inBase64(key)])
+}
+
+/** What is the same in base64 whatever stands before and behind the key, as in `user:KEY`. */
+function inBase64(key: string): readonly string[] {
+  return [0, 1, 2].flatMap((before) => {
+    const text = Buffer.from(' '.repeat(before) + key).toString('base64')
+    const sure = text.slice(
+      Math.ceil((before * 8) / 6),
+      Math.floor(((before + key.length) * 8) / 6),
+    )
+    return [sure, sure.replaceAll('+', '-').replaceAll('/', '_')]
+  })
 }
 
 function inJson(text: string): string {

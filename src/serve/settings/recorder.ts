@@ -1,4 +1,13 @@
-import { writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  openSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { UserError } from '../../errors.ts'
 import type { LogEntry, LoggedRequest } from '../log/request-log.ts'
@@ -9,17 +18,17 @@ import { recordedText } from './scenario-text.ts'
 /** A longer answer is not recorded, in bytes. */
 const maxRecordedBytes = 4 * 1024 * 1024
 
-interface Piece {
+interface TimedPiece {
   readonly atMs: number
   readonly bytes: Buffer
 }
 
 /** An answer of the upstream that is being passed on. */
-interface Followed {
+interface FollowedAnswer {
   readonly entry: LogEntry
   /** Content-Type. */
   readonly type: string
-  readonly pieces: Piece[]
+  readonly pieces: TimedPiece[]
 }
 
 /**
@@ -28,19 +37,22 @@ interface Followed {
  */
 export class Recorder {
   readonly #path: string
-  readonly #secrets: readonly string[]
-  readonly #followed = new Map<string, Followed>()
+  /** Written through this alone: whatever is put in the file's place later stays as it is. */
+  readonly #file: number
+  readonly #secrets: () => readonly string[]
+  readonly #followed = new Map<string, FollowedAnswer>()
   readonly #recorded = new Map<LoggedRequest, RawReply>()
 
   /**
    * @param secrets the keys of the gateway and of its upstream
-   * @throws UserError `usage` where there is a file already
+   * @throws UserError `usage` where there is a file already, or a link
    */
-  constructor(path: string, secrets: readonly string[]) {
+  constructor(path: string, secrets: () => readonly string[]) {
     this.#path = path
     this.#secrets = secrets
+    const { O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_WRONLY } = constants
     try {
-      writeFileSync(path, 'answers: []\n', { mode: 0o600, flag: 'wx' })
+      this.#file = openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600)
     } catch (error) {
       const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST'
       throw new UserError({
@@ -58,7 +70,7 @@ export class Recorder {
     headers: NodeJS.Dict<string | string[]>,
   ): ((bytes: Buffer) => void) | undefined {
     if (entry.protocol === undefined || headers['content-encoding'] !== undefined) return undefined
-    const pieces: Piece[] = []
+    const pieces: TimedPiece[] = []
     this.#followed.set(entry.id, { entry, type: String(headers['content-type'] ?? ''), pieces })
     return (bytes) => pieces.push({ atMs: performance.now(), bytes })
   }
@@ -71,16 +83,31 @@ export class Recorder {
 
     const size = followed.pieces.reduce((sum, { bytes }) => sum + bytes.length, 0)
     if (size > maxRecordedBytes) return
-    const keys = [...this.#secrets, followed.entry.key]
+    const keys = [...this.#secrets(), followed.entry.key]
     this.#recorded.set(request, rawOf(followed, keys))
-    writeFileSync(this.#path, recordedText(this.#recorded), { mode: 0o600 })
+    const text = Buffer.from(recordedText(this.#recorded))
+    ftruncateSync(this.#file)
+    for (let at = 0; at < text.length; ) at += writeSync(this.#file, text, at, text.length - at, at)
+  }
+
+  /** Ends it; a file into which nothing was recorded goes, if it is still the one that was made. */
+  close(): void {
+    this.#followed.clear()
+    const { ino, dev } = fstatSync(this.#file)
+    closeSync(this.#file)
+    const there = lstatSync(this.#path, { throwIfNoEntry: false })
+    const isOurs = there?.ino === ino && there.dev === dev
+    if (this.#recorded.size === 0 && isOurs) unlinkSync(this.#path)
   }
 }
 
-function rawOf({ entry, type, pieces }: Followed, keys: readonly string[]): RawReply {
-  const whole = Buffer.concat(pieces.map(({ bytes }) => bytes))
-  const text = whole.toString()
-  const head = { status: entry.status ?? 200, type, afterMs: Math.round(entry.firstByteMs ?? 0) }
+function rawOf({ entry, type, pieces }: FollowedAnswer, keys: readonly string[]): RawReply {
+  const text = Buffer.concat(pieces.map(({ bytes }) => bytes)).toString()
+  const head = {
+    status: entry.status ?? 200,
+    type: hideKeys(type, keys),
+    afterMs: Math.round(entry.firstByteMs ?? 0),
+  }
   if (!type.startsWith('text/event-stream')) return { ...head, body: hideKeys(text, keys) }
 
   const shown = eventsIn(hideKeysInEvents(text, keys))
@@ -105,7 +132,7 @@ function eventsIn(text: string): readonly string[] {
 }
 
 /** When so many bytes had come. */
-function timeOf(pieces: readonly Piece[], bytes: number): number {
+function timeOf(pieces: readonly TimedPiece[], bytes: number): number {
   let come = 0
   const piece = pieces.find((one) => {
     come += one.bytes.length
