@@ -139,10 +139,18 @@ export function terminalAsk(): Ask {
       isHeld = false
       stop().setRawMode(false)
     },
-    input: (asked) => question(({ askInput }) => askInput(asked)),
-    secret: (asked) => question(({ askSecret }) => askSecret(asked)),
+    input: (asked) => untilAccepted(() => question(({ askInput }) => askInput(asked))),
+    secret: (asked) => untilAccepted(() => question(({ askSecret }) => askSecret(asked))),
     confirm: (asked) => question(({ askConfirm }) => askConfirm(asked)),
     search: (asked) => question(({ askSearch }) => askSearch(asked)),
     checkbox: (asked) => question(({ askCheckbox }) => askCheckbox(asked)),
+  }
+}
+
+/** Each attempt begins empty: nothing of a refused answer is left to be joined with the next. */
+async function untilAccepted(ask: () => Promise<string | undefined>): Promise<string> {
+  for (;;) {
+    const answer = await ask()
+    if (answer !== undefined) return answer
   }
 }

@@ -4,35 +4,71 @@ import { UserError } from '../errors.ts'
 import { dots } from '../text.ts'
 import type { Ask, AskChoice } from './platform.ts'
 
-export const askInput: Ask['input'] = ({ message, default: preset, validate }) =>
-  orCancelled(
+type Verdict = (answer: string) => true | string
+
+/** One answer of a person; `undefined`: it was refused, and the terminal says why. */
+export type Attempt = Promise<string | undefined>
+
+export function askInput({
+  message,
+  default: preset,
+  validate,
+}: Parameters<Ask['input']>[0]): Attempt {
+  return unlessRefused(validate, (check, { signal }) =>
     input(
       {
         message,
         // A key that was pasted into the wrong question is not shown either.
         transformer: (text) => (/^\s*(?:sk|pk)-/.test(text) ? dots : text),
-        ...compact({ default: preset, validate }),
+        validate: check,
+        ...compact({ default: preset }),
       },
-      context(),
+      { ...context(), signal },
     ),
   )
+}
 
-export const askSecret: Ask['secret'] = async ({ message, validate }) => {
+export async function askSecret({ message, validate }: Parameters<Ask['secret']>[0]): Attempt {
   const pasted = watchPaste()
   let answer = ''
-  const check = async (text: string) => {
-    answer = await pasted.whole(text)
-    const verdict = validate?.(answer) ?? true
-    if (verdict !== true) pasted.forget()
+
+  try {
+    const given = await unlessRefused(validate, (check, { signal }) => {
+      const checkWhole = async (text: string) => {
+        answer = await pasted.whole(text)
+        return check(answer)
+      }
+      // Without toggleMask: false, Ctrl-T shows the key in clear (@inquirer/prompts 8.7.5).
+      const question = { message, toggleMask: false, validate: checkWhole }
+      return password(question, { ...context(), signal })
+    })
+    return given === undefined ? undefined : answer
+  } finally {
+    pasted.stop()
+  }
+}
+
+/**
+ * Ends a prompt with the first answer that is refused. A prompt that went on would put the refused text,
+ * unseen in a password, before what is typed next (@inquirer/password 5.2.5, @inquirer/input 5.1.9).
+ */
+async function unlessRefused(
+  validate: Verdict = () => true,
+  ask: (check: Verdict, refused: AbortController) => Promise<string>,
+): Attempt {
+  const refused = new AbortController()
+  const check: Verdict = (answer) => {
+    const verdict = validate(answer)
+    // The prompt says first why.
+    if (verdict !== true) setImmediate(() => refused.abort())
     return verdict
   }
 
   try {
-    // Without toggleMask: false, Ctrl-T shows the key in clear (@inquirer/prompts 8.7.5).
-    await orCancelled(password({ message, toggleMask: false, validate: check }, context()))
-    return answer
-  } finally {
-    pasted.stop()
+    return await orCancelled(ask(check, refused))
+  } catch (error) {
+    if (refused.signal.aborted) return undefined
+    throw error
   }
 }
 
@@ -81,9 +117,6 @@ function watchPaste() {
     async whole(text: string) {
       await new Promise((resolve) => setTimeout(resolve, pasteGapMs))
       return text + rest.trimEnd()
-    },
-    forget() {
-      rest = ''
     },
     stop() {
       process.stdin.off('data', take)
