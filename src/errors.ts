@@ -36,6 +36,7 @@ export const exitStatus = {
   'rate-limited': 7,
   'gateway-fault': 7,
   'client-refused': 7,
+  forbidden: 7,
 
   'config-invalid': 8,
   'config-conflict': 8,

@@ -25,7 +25,7 @@ function keyIn({ key, keyHeader }: GatewayAccess): Readonly<Record<string, strin
 export function judge(
   access: GatewayAccess,
   result: Answer | NetworkFailure,
-  question: Pick<Question, 'asked' | 'model' | 'catalog' | 'isBaseProven'>,
+  question: Omit<Question, 'baseUrl' | 'secrets' | 'isCheckRefused'>,
 ): Outcome | undefined {
   return diagnose(result, {
     ...question,

@@ -5,6 +5,7 @@ import { ask, errorFor, judge, withHint } from './ask.ts'
 import { catalogRequest } from './catalog.ts'
 import type { RequestSpec } from './http/request.ts'
 import { type Answer, maxAnswerBytes, type Outcome } from './judge/answer.ts'
+import { isUnlisted } from './judge/outcomes.ts'
 import { isComplete, proofIn } from './judge/proof.ts'
 import { traitsOf } from './judge/traits.ts'
 import { rootFor } from './roots.ts'
@@ -72,7 +73,11 @@ export async function probe(
       missing !== undefined && provesAnApi(missing) && traitsOf(missing)?.blames !== 'key'
     if (missing !== undefined && !isApi) throw neither(missing, [usual, ...others], protocol)
     const isBaseProven = isApi || catalog !== undefined || (await servesCatalog(access))
-    outcome = judge(access, result, { ...question, isBaseProven })
+    const proven = { ...question, isBaseProven }
+    outcome = judge(access, result, proven)
+    const isOpen = outcome?.code === 'protocol-unsupported' && isUnlisted(question)
+    if (isOpen && (await hasRoute(access, root, protocol)))
+      outcome = judge(access, result, { ...proven, isRouteProven: true })
   }
   if (outcome !== undefined) throw errorFor({ ...outcome, ...cureOf(outcome, options) })
 
@@ -182,6 +187,18 @@ function mayBeElsewhere(outcome: Outcome): boolean {
 /** Refusals that only an API gives: it is there, and what it says is to be told. */
 export function provesAnApi(outcome: Pick<Outcome, 'code'>): boolean {
   return traitsOf(outcome)?.provesAnApi === true
+}
+
+/** Whether a route is there at all: a request that names no model costs nothing. */
+async function hasRoute(
+  access: GatewayAccess,
+  root: string,
+  protocol: ProtocolName,
+): Promise<boolean> {
+  const spec = { ...requestFor(root, protocol, '', true), body: '{}' }
+  const result = await ask(access, spec)
+  const outcome = judge(access, result, { asked: protocol })
+  return 'status' in result && outcome !== undefined && !isAboutAddress(outcome)
 }
 
 async function servesCatalog(access: GatewayAccess): Promise<boolean> {

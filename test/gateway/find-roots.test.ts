@@ -186,7 +186,7 @@ test('a root that a person gave for messages is the only one', async () => {
   const { roots, ...rest } = access(server, '')
   const given = { ...rest, roots: { ...roots, messages: `${rest.baseUrl}/claude` } }
   const finder = new GatewayFinder(given, { isMessagesGiven: true })
-  await failure(finder.probe('messages', model, { catalog: { models: [] } }))
+  await failure(finder.probe('messages', model, { catalog: { models: [{ id: model }] } }))
   expect(asked(server)).toEqual(['POST /claude/v1/messages?beta=true'])
 })
 

@@ -135,6 +135,10 @@ function replyOf(
     return rules.wrongKey
   if (route === 'models') return rules.list
 
+  // OpenAI's words (2026-11-23): who asks for no model is told so, and learns that the route is there.
+  if (asked === undefined)
+    return { status: 400, body: { error: { message: 'you must provide a model parameter' } } }
+
   const agent = headers['user-agent'] ?? ''
   if (agents !== undefined && !agents.names.some((name) => agent.startsWith(name)))
     return agents.otherwise

@@ -56,6 +56,8 @@ export interface Question {
   readonly catalog?: Catalog
   /** The catalog came from this root with this key, so neither address nor key can be at fault. */
   readonly isBaseProven?: boolean
+  /** The route answers other requests. */
+  readonly isRouteProven?: boolean
   /** The person told Node to take any certificate, which repoint does not. */
   readonly isCheckRefused?: boolean
   /** Never repeated from an answer. */

@@ -45,6 +45,9 @@ export function errorFrom(value: unknown): ErrorBody {
       layer['code'],
       layer['type'],
       layer['status'],
+      // Databricks; Novita.
+      layer['error_code'],
+      layer['reason'],
       // MiniMax's own, in `base_resp`.
       layer['status_code'],
       ...reasons(layer),
@@ -64,7 +67,8 @@ export function errorFrom(value: unknown): ErrorBody {
       root['success'] === false ||
       (asObject(root['base_resp'])?.['status_code'] ?? 0) !== 0 ||
       root['object'] === 'error' ||
-      (words !== '' && !('data' in root)),
+      // SiliconFlow has `data: null` beside it.
+      (words !== '' && (root['data'] ?? null) === null),
     codes: codes.map((code) => String(code).toLowerCase()),
     // LiteLLM writes Python's None as a word.
     param:
@@ -160,6 +164,8 @@ export const codesOf = {
     'budget_exceeded',
     'payment_required',
     'arrearage',
+    // opencode Zen, with status 401 (opencode issue 37161, 2026-07).
+    'creditserror',
     // Zhipu: balance used up, sent as 429.
     '1113',
     // MiniMax, in a 200.
@@ -174,6 +180,11 @@ export const codesOf = {
     'modelnotopen',
     'invalidendpointormodel.notfound',
     'deploymentnotfound',
+    // Databricks.
+    'endpoint_not_found',
+    'resource_does_not_exist',
+    // opencode Zen, with status 401 (cursor-byok issue 94, 2026-07).
+    'modelerror',
     // Zhipu.
     '1211',
   ],

@@ -13,8 +13,10 @@ import {
   asksForLogin,
   clientRefused,
   fault,
+  forbidden,
   headerMissing,
   hostOf,
+  isUnlisted,
   type JudgedAnswer,
   keyRejected,
   modelNotAllowed,
@@ -31,6 +33,7 @@ import {
   wrongRoute,
 } from './outcomes.ts'
 import { proofIn } from './proof.ts'
+import { causeOf } from './refusals.ts'
 
 /**
  * What is wrong, from what came back: exactly one outcome, or undefined where the answer is what
@@ -177,36 +180,75 @@ function diagnoseByCode(judged: JudgedAnswer): Outcome | undefined {
     if (has(codesOf.modelUnknown) || modelWords.test(error.words)) return modelUnknown(judged)
     if (has(codesOf.protocol) || isUnbuilt(judged)) return protocolUnsupported(judged)
   }
-  if (status === 401 || status === 403) {
-    if (clientWords.test(error.words)) return clientRefused(judged)
-    if (routeWords.test(error.words)) return routeNotAllowed(judged)
-  }
+
   const header = wantedHeader(judged)
   if (header !== undefined) return headerMissing(judged, header)
-  if (has(codesOf.key) && status <= 403) return keyRejected(judged)
+  const isKeyCode = has(codesOf.key) && status <= 403
+  const refused = diagnoseRefusal(judged, isKeyCode)
+  if (refused !== undefined) return refused
+  if (isKeyCode) return keyRejected(judged)
   if (has(codesOf.route) || /^unexpected endpoint\b/i.test(error.words)) return wrongRoute(judged)
   return undefined
 }
 
-/** DeepSeek; 9router, whose models begin with the provider that it has no account of (2026-11-22). */
-const modelWords = /^model not exist\b|\bno (?:active )?credentials for provider\b/i
+/** A refusal by what its words are about: whom it refuses, and not only that it does. */
+function diagnoseRefusal(judged: JudgedAnswer, isKeyCode: boolean): Outcome | undefined {
+  const { error, question, status } = judged
+  const cause = causeOf(error)
+  if (cause === 'client' && (hundredsOf(status) === 4 || status === 503))
+    return clientRefused(judged)
+  if (error.kind === 'page' || hundredsOf(status) !== 4 || status === 429) return undefined
 
-/** Gateways that admit certain clients only, the second by the client's own user agent (2026-11-22). */
-const clientWords = /\bunauthorized client\b|\bonly available for coding agents\b/i
+  const isRefusal = status === 401 || status === 403
+  switch (cause) {
+    case 'region':
+    case 'account':
+      return forbidden(judged, cause)
+    case 'network':
+    case 'content':
+      return isRefusal ? forbidden(judged, cause) : undefined
+    case 'quota':
+      return status === 403 && !isKeyCode ? quota(judged) : undefined
+    case 'model':
+      return question.asked === 'catalog' ? undefined : modelNotAllowed(judged)
+    case 'route':
+      return isRefusal ? routeNotAllowed(judged) : undefined
+    case 'key':
+      return status === 400 || (status === 403 && !mentionsModel(judged))
+        ? keyRejected(judged)
+        : undefined
+    default:
+      return undefined
+  }
+}
 
-/** A key that is good, and not for this route: restricted keys of OpenAI, LiteLLM and GitHub (2026-11-22). */
-const routeWords =
-  /\bmissing scopes?\b|\bnot allowed to call this route\b|\bpermission is required to access this endpoint\b/i
+/**
+ * A model that is unknown, where no code says so: DeepSeek; 9router, whose models begin with the
+ * provider that it has no account of (2026-11-22); SiliconFlow; Bedrock; Moonshot.
+ */
+const modelWords =
+  /^(?:the )?(?:(?:provided|requested|given) )?model (?:identifier |id )?(?:(?:is )?(?:invalid|unknown)|(?:does )?not exist|not found)\b|^not found the model\b|\bno (?:active )?credentials for provider\b/i
 
 /** The header that a gateway misses, by its words: `x-tenant header is required`. */
 function wantedHeader({ error, status }: JudgedAnswer): string | undefined {
   if (hundredsOf(status) !== 4) return undefined
+  const unnamed = unnamedHeaders.find(([words]) => words.test(error.words))
+  if (unnamed !== undefined) return unnamed[1]
+
   const named =
-    /\b(x-[\w-]+) header is (?:required|missing)/i.exec(error.words) ??
-    /\b(?:missing|requires?)(?: the)?(?: required)? header:? ["'`]?(x-[\w-]+)/i.exec(error.words)
+    /\b(\w+(?:-\w+)+) header is (?:required|missing)/i.exec(error.words) ??
+    /\b(?:missing|requires?)(?: the)?(?: required)? header:? ["'`]?(\w+(?:-\w+)+)/i.exec(
+      error.words,
+    )
   const name = named?.[1]?.toLowerCase()
   return name === 'x-api-key' ? undefined : name
 }
+
+/** Kong's usual one, and that of Azure's API Management, by their words without a name (2026-11-23). */
+const unnamedHeaders: readonly (readonly [words: RegExp, name: string])[] = [
+  [/^no api key found in request\b/i, 'apikey'],
+  [/\bmissing subscription key\b/i, 'ocp-apim-subscription-key'],
+]
 
 /** New API's messages route leaves its code out; these words are not translated. */
 function isUnbuilt({ error, status }: JudgedAnswer): boolean {
@@ -241,11 +283,8 @@ function diagnoseByStatus(judged: JudgedAnswer): Outcome {
   switch (true) {
     case status === 401:
       return asksForLogin(answer) && !error.isApiError ? notAnApi(judged) : keyRejected(judged)
-    case status === 403 && quotaWords.test(error.words):
-      // New API's messages route leaves its code out.
-      return quota(judged)
     case status === 403:
-      return mentionsTheModel ? modelNotAllowed(judged) : keyRejected(judged)
+      return mentionsTheModel ? modelNotAllowed(judged) : forbidden(judged)
     case status === 429:
       return rateLimited(judged)
     case asksModel && error.param === 'model' && hundredsOf(status) === 4:
@@ -254,7 +293,10 @@ function diagnoseByStatus(judged: JudgedAnswer): Outcome {
       return mentionsTheModel ? modelUnknown(judged) : wrongRoute(judged)
     case status === 400 || status === 422:
       if (mentionsTheModel && error.param === '') return modelUnknown(judged)
-      if (asksModel && error.isApiError) return protocolUnsupported(judged)
+      if (asksModel && error.isApiError)
+        return isUnlisted(question) && !blamesParameter(error)
+          ? modelUnknown(judged)
+          : protocolUnsupported(judged)
       return error.isApiError ? fault(judged, 'refuses the request') : notAnApi(judged)
     // one-api and its relatives: no channel or no price for the model, without a code.
     case (status === 500 || status === 503) && mentionsTheModel && isGatewaysOwn(error):
@@ -265,8 +307,10 @@ function diagnoseByStatus(judged: JudgedAnswer): Outcome {
   }
 }
 
-/** An amount of money, or the word for what has run out: the signs of a 403 about the account. */
-const quotaWords = /[$＄¥￥€]\s?-?\d|quota|balance|credit|额度|余额|欠费/iu
+/** By name, or in its words: `max_tokens`. */
+function blamesParameter({ param, words }: ErrorBody): boolean {
+  return param !== '' || /[a-z]_[a-z]/.test(words)
+}
 
 /** Written by a gateway of the one-api family, not passed on from the service behind it. */
 function isGatewaysOwn({ codes }: ErrorBody): boolean {

@@ -60,11 +60,15 @@ function withoutQuery(url: URL, { secrets }: Question): string {
 export function keyRejected(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'key-rejected',
-    // Gateways of the one-api family, which call their ids so, read the key in every usual header.
-    tryOtherKeyHeader: judged.answer.headers['x-oneapi-request-id'] === undefined,
+    tryOtherKeyHeader: isHeaderOpen(judged),
     message: `The gateway refuses the key${says(judged)}`,
     hint: "Look the key up on the gateway's web page (it may be mistyped, disabled, expired or used up), then run the command again with the right one.",
   })
+}
+
+/** Gateways of the one-api family, which call their ids so, read the key in every usual header. */
+function isHeaderOpen({ answer }: JudgedAnswer): boolean {
+  return answer.headers['x-oneapi-request-id'] === undefined
 }
 
 /** The key is good, and whoever gave it has not allowed it this route. */
@@ -83,6 +87,8 @@ export function routeNotAllowed(judged: JudgedAnswer): Outcome {
 export function headerMissing(judged: JudgedAnswer, name: string): Outcome {
   return outcome(judged, {
     code: 'header-missing',
+    // It may be the one for the key.
+    tryOtherKeyHeader: !name.startsWith('x-'),
     message: `The gateway wants the header ${name} beside the key${says(judged)}`,
     hint: `Add --header '${name}: VALUE', or '${name}: $VARIABLE' for what is secret.`,
   })
@@ -97,6 +103,43 @@ export function clientRefused(judged: JudgedAnswer): Outcome {
   })
 }
 
+/** A refusal with another cause than the key, or with none that it names. */
+export function forbidden(judged: JudgedAnswer, cause?: keyof typeof forbiddings): Outcome {
+  const { message, hint } = forbiddings[cause ?? 'unnamed']
+  return outcome(judged, {
+    code: 'forbidden',
+    // AWS says "Forbidden" to a key that it does not see.
+    tryOtherKeyHeader: cause === undefined && isHeaderOpen(judged),
+    message: message + says(judged),
+    hint,
+  })
+}
+
+const forbiddings = {
+  unnamed: {
+    message: 'The gateway forbids the request, and does not name the key as the cause',
+    hint: "Look at its words, and at what the key may do on the gateway's web page. Where only this check may be meant, set the client up with --try-client: what the client says itself is the proof then.",
+  },
+  region: {
+    message: 'The gateway serves nobody in this country or region',
+    hint: 'The key is not at fault. Ask whoever runs the gateway, or use one that serves your region.',
+  },
+  network: {
+    message:
+      'The gateway admits certain networks only, and not the one that this machine asks from',
+    hint: "The key is not at fault. Check the VPN and the proxy, or have this address admitted on the gateway's web page.",
+  },
+  content: {
+    message:
+      'The gateway refuses the words of the request, a mere greeting, by its rules for content',
+    hint: 'The key is not at fault. Try another model with --model ID; or set the client up with --try-client: what the client says itself is the proof then.',
+  },
+  account: {
+    message: 'The account behind the key may not ask',
+    hint: "See the gateway's web page: the account may have to be verified, or be blocked.",
+  },
+} as const
+
 export function modelUnknown(judged: JudgedAnswer): Outcome {
   const { model = '', catalog } = judged.question
   const near =
@@ -110,6 +153,11 @@ export function modelUnknown(judged: JudgedAnswer): Outcome {
         ? 'Choose one of the list: repoint models, then --model ID.'
         : `Choose another with --model ID; nearest: ${near.map((id) => cleanForeignText(id)).join(', ')}. All: repoint models.`,
   })
+}
+
+/** Whether a list is known that does not have the model that was asked for. */
+export function isUnlisted({ model, catalog }: Pick<Question, 'model' | 'catalog'>): boolean {
+  return catalog?.models.every(({ id }) => id !== model) === true
 }
 
 export function modelNotAllowed(judged: JudgedAnswer): Outcome {
@@ -141,7 +189,10 @@ export function protocolUnsupported(judged: JudgedAnswer): Outcome {
 
 export function wrongRoute(judged: JudgedAnswer): Outcome {
   const { question } = judged
-  if (question.isBaseProven) return protocolUnsupported(judged)
+  if (question.isBaseProven)
+    return question.isRouteProven && isUnlisted(question)
+      ? modelUnknown(judged)
+      : protocolUnsupported(judged)
   return outcome(judged, {
     code: 'wrong-route',
     message: `An API answers at ${hostOf(judged.answer)}, but not at ${cleanForeignText(new URL(judged.answer.url).pathname, question.secrets)}${says(judged)}`,

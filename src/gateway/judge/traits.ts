@@ -57,6 +57,7 @@ const traits: Readonly<Record<OutcomeCode, Traits>> = {
   'rate-limited': { ...anApi, blames: 'account' },
   'gateway-fault': { ...nothingProven, blames: 'gateway', mayLackList: true },
   'client-refused': { ...anApi, blames: 'asker', curedByTryClient: true },
+  forbidden: { ...anApi, blames: 'asker', curedByTryClient: true },
 }
 
 /** Undefined: the code is about something else than a gateway. */

@@ -278,7 +278,8 @@ type Border = readonly [
 ]
 const borders: readonly Border[] = [
   ['chat', 400, other('an unexpected endpoint'), 'protocol-unsupported'],
-  ['chat', 400, other('the model not exist'), 'protocol-unsupported'],
+  ['chat', 400, other('the model not exist'), 'model-unknown'],
+  ['chat', 400, other('this model not existing'), 'protocol-unsupported'],
   ['chat', 400, other('no credentials for provider x'), 'model-unknown'],
   ['chat', 401, other('Missing scope: model.request'), 'route-not-allowed'],
   ['chat', 400, other('Missing header x-team-id'), 'header-missing', {}, 'header x-team-id beside'],
@@ -326,7 +327,9 @@ const borders: readonly Border[] = [
   ['chat', 422, 'nope', 'not-an-api', plain],
   ['chat', 401, other('unauthorized client'), 'client-refused', {}, 'admits certain clients'],
   ['chat', 403, other('unauthorized client'), 'client-refused', {}, 'admits certain clients'],
-  ['chat', 400, other('unauthorized client'), 'protocol-unsupported'],
+  ['chat', 400, other('unauthorized client'), 'client-refused'],
+  ['chat', 500, other('unauthorized client'), 'gateway-fault'],
+  ['chat', 503, other('this group only allows Claude Code clients'), 'client-refused'],
   [
     'chat',
     500,
@@ -392,7 +395,7 @@ const borders: readonly Border[] = [
   ['chat', 403, other('left: $5'), 'quota'],
   ['chat', 403, other('left: $ 5'), 'quota'],
   ['chat', 403, other('left: ＄-5'), 'quota'],
-  ['chat', 403, other('the $ is odd'), 'key-rejected'],
+  ['chat', 403, other('the $ is odd'), 'forbidden'],
   ['chat', 500, other('balance too low'), 'gateway-fault'],
   ['chat', 410, other('no'), 'wrong-route'],
   ['chat', 501, other('no'), 'wrong-route'],
@@ -444,11 +447,11 @@ const borders: readonly Border[] = [
     { headers: { 'content-type': 'text/html', 'cf-ray': '1' } },
     'answers with a web page',
   ],
-  ['chat', 403, other('a problem'), 'key-rejected', asking('a')],
+  ['chat', 403, other('a problem'), 'forbidden', asking('a')],
   ['chat', 403, other('no o3 for you'), 'model-not-allowed', asking('o3')],
-  ['chat', 403, other(`no x${model}`), 'key-rejected'],
-  ['chat', 403, other(`no ${model}ar`), 'key-rejected'],
-  ['chat', 403, other(`no ${model}-x`), 'key-rejected'],
+  ['chat', 403, other(`no x${model}`), 'forbidden'],
+  ['chat', 403, other(`no ${model}ar`), 'forbidden'],
+  ['chat', 403, other(`no ${model}-x`), 'forbidden'],
   ['chat', 403, other(`"${model}"`), 'model-not-allowed'],
 ]
 

@@ -1,0 +1,145 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { loadClient, rowOf } from '../../src/clients/list.ts'
+import { aServer, goodGateway, sendJson } from '../gateway/forged.ts'
+import { aHome } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+import { type CauseRow, goodKeyRows, wrongKeyRows, wrongModelRows } from './table/causes.ts'
+
+/**
+ * What providers refuse with, and whether repoint tells the cause: with a good key never the key, with a
+ * wrong one always the key, with a wrong model the model. Each answers at its list as it should, and to
+ * one word with its own refusal; the client itself would be answered in the same way.
+ */
+
+const key = 'sk-canary-cause-5e1d9a7c3b2f4860'
+const listed = ['gpt-5.6-sol', 'claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5']
+const agents = {
+  codex: 'codex_cli_rs/0.169.0',
+  claude: 'claude-cli/2.1.329',
+  opencode: 'opencode/1.18',
+}
+
+/** What was told wrongly, by kind: the row that this file ends with. */
+const wrong = {
+  goodKeyCalledBad: 0,
+  badKeyNotTold: 0,
+  modelNotTold: 0,
+  wronglyRefused: 0,
+  proven: 0,
+}
+afterAll(() => expect(Object.values(wrong)).toEqual([0, 0, 0, 0, 0]))
+
+/** The provider of a row; with `isListClosed` it says the same of its list. */
+function provider({ reply, admits }: CauseRow, isListClosed = false) {
+  return aServer((request, response) => {
+    const agent = request.headers['user-agent'] ?? ''
+    const isList = request.method === 'GET'
+    if (isList && !isListClosed)
+      return sendJson(response, 200, {
+        object: 'list',
+        data: listed.map((id) => ({ id, object: 'model' })),
+      })
+    if (request.body === '{}')
+      return sendJson(response, 400, { error: { message: 'you must provide a model parameter' } })
+    if (admits !== undefined && agent.startsWith(admits)) return goodGateway(request, response)
+    if (typeof reply.body !== 'string') return sendJson(response, reply.status, reply.body)
+    response.writeHead(reply.status, { 'content-type': 'text/plain' })
+    response.end(reply.body)
+  })
+}
+
+async function setUp(row: CauseRow, port: number) {
+  const home = aHome()
+  const model = row.isUnlisted
+    ? 'unheard-of-9'
+    : row.client === 'claude'
+      ? undefined
+      : 'gpt-5.6-sol'
+  const args = [row.client, '--base-url', `http://127.0.0.1:${port}`, '--yes']
+  if (model !== undefined) args.push('--model', model)
+  const said = await runHere(home, args, { REPOINT_API_KEY: key })
+  expect(said.text).not.toContain(key)
+  return {
+    home,
+    error: said.json['error'] as { code: string; message: string; hint: string } | undefined,
+  }
+}
+
+/** The client's own request: refusing it must be right. */
+async function clientIsServed(row: CauseRow, port: number): Promise<boolean> {
+  const { protocol } = await loadClient(rowOf(row.client))
+  const route = {
+    responses: '/v1/responses',
+    messages: '/v1/messages',
+    chat: '/v1/chat/completions',
+  }[protocol]
+  const answered = await fetch(`http://127.0.0.1:${port}${route}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${key}`,
+      'user-agent': agents[row.client],
+    },
+    body: JSON.stringify({ model: 'gpt-5.6-sol', stream: true }),
+  })
+  await answered.text()
+  return answered.status === 200
+}
+
+async function expectCause(row: CauseRow, count: keyof typeof wrong): Promise<void> {
+  wrong[count]++
+  const { port } = await provider(row)
+  const { home, error } = await setUp(row, port)
+  expect(error).toMatchObject({ code: row.code })
+  expect(`${error!.message} ${error!.hint}`).toMatch(
+    row.client === 'claude' && row.code.startsWith('model-') ? /unheard-of-9|claude-/ : row.says,
+  )
+  expect(home.snapshot()).toEqual({})
+  wrong[count]--
+
+  if (await clientIsServed(row, port))
+    expect(`${row.who}: ${error!.hint}`).toContain('--try-client')
+}
+
+describe('with a good key the key is never called bad', () => {
+  test.each(goodKeyRows.map((row) => [row.who, row] as const))('%s', async (_who, row) => {
+    expect(row.code).not.toBe('key-rejected')
+    await expectCause(row, 'goodKeyCalledBad')
+  })
+})
+
+describe('a wrong model is named as the cause', () => {
+  test.each(wrongModelRows.map((row) => [row.who, row] as const))('%s', async (_who, row) => {
+    await expectCause(row, 'modelNotTold')
+  })
+})
+
+describe('a wrong key is told as one', () => {
+  test.each(wrongKeyRows.map((row) => [row.who, row] as const))('%s', async (_who, row) => {
+    await expectCause(row, 'badKeyNotTold')
+  })
+
+  test.each(wrongKeyRows.map((row) => [row.who, row] as const))(
+    '%s, at its list too',
+    async (_who, row) => {
+      wrong.badKeyNotTold++
+      const { port } = await provider(row, true)
+      expect((await setUp(row, port)).error).toMatchObject({ code: 'key-rejected' })
+      wrong.badKeyNotTold--
+    },
+  )
+})
+
+describe('a wrong path is told as one, whatever the key', () => {
+  test.each([...wrongKeyRows, ...goodKeyRows].map((row) => [row.who, row] as const))(
+    '%s',
+    async (_who, row) => {
+      const { port } = await aServer((_request, response) =>
+        sendJson(response, 404, { detail: 'Not Found' }),
+      )
+      expect((await setUp({ ...row, isUnlisted: true }, port)).error).toMatchObject({
+        code: 'wrong-route',
+      })
+    },
+  )
+})
