@@ -42,14 +42,17 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
       hint: 'repoint forget NAME for a gateway; for runs --older-than 90, or --all. `repoint gateways` and `repoint rollback --list` show them.',
     })
 
-  settleFirst(session)
+  const isSettled = settleUnlessAll(session, all)
   const before =
     olderThan === undefined
       ? undefined
       : new Date(platform.clock.now().getTime() - olderThan * dayMs)
-  const plan = isRuns ? planForget(platform, before) : { runs: [], damaged: [], originals: [] }
+  const plan = isRuns
+    ? planForget(platform, before)
+    : { isAll: false, runs: [], damaged: [], originals: [] }
   const gateways = gatewaysToForget(session, name, all)
-  const isNothing = [plan.runs, plan.damaged, gateways ?? ['?']].every((one) => one.length === 0)
+  const lists = [plan.runs, plan.damaged, gateways ?? ['?']]
+  const isNothing = isSettled && lists.every((one) => one.length === 0)
   showForgotten(session, plan)
   showGateways(session, gateways)
 
@@ -82,6 +85,19 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
   })
   return 0
 })
+
+/** A run that was cut off and cannot be taken back is no reason to keep the others. */
+function settleUnlessAll(session: Session, all: true | undefined): boolean {
+  const failure = resultOf(() => settleFirst(session))
+  if (!(failure instanceof UserError)) return true
+  if (!all || failure.code === 'locked') throw failure
+  session.notice({
+    code: failure.code,
+    message: `A run that was cut off cannot be taken back, and its files stay as they are: ${failure.message}`,
+  })
+  session.showNotices('warning')
+  return false
+}
 
 /** @returns undefined: `--all` takes a list that cannot be read */
 function gatewaysToForget(

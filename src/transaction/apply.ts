@@ -359,7 +359,7 @@ function composeDocument(
 ): RunDocument {
   const now = world.clock.now()
   const names = recordNames(world, paths)
-  const follows = names.at(-1)?.slice('run-'.length, -'.json'.length)
+  const follows = names.at(-1)?.replace(/^run-|\.json.*$/g, '')
   const files = changes.map((change) => recordedFile(change, restoring))
   const folders = changes.flatMap(({ target }) => target.missingFolders)
 

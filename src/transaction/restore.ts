@@ -1,4 +1,4 @@
-import { dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { UserError } from '../errors.ts'
 import {
   attempt,
@@ -102,6 +102,24 @@ function discard(world: World, paths: StatePaths, { run, temps }: RunDocument): 
   removeUnnamedBlobs(world, paths)
   unlessGone(() => files.unlink(paths.draft))
   files.fsyncFolder(paths.folder)
+}
+
+/**
+ * Gives up a run that cannot be taken back: its files stay as they are, its copies may go. Needs the
+ * lock.
+ */
+export function abandon(world: World, paths: StatePaths): void {
+  const { files, machine } = world
+  for (const path of [paths.journal, paths.draft]) {
+    try {
+      const document = readRunDocument(world, path)
+      const temps = document === undefined || document === 'damaged' ? [] : document.temps
+      for (const temp of temps) attempt(() => clearStage(world, temp))
+      unlessGone(() => files.unlink(path))
+    } catch (error) {
+      throw fileFailure(machine, path, error)
+    }
+  }
 }
 
 function restoreJournal(world: World, paths: StatePaths): Settled | undefined {
@@ -219,6 +237,7 @@ function setAside(
 ): UserError {
   const { files, machine, clock } = world
   const id = document?.run.id ?? nextRunId(clock.now(), recordNames(world, paths))
+  for (const temp of document?.temps ?? []) attempt(() => clearStage(world, temp))
   attempt(() => {
     files.rename(paths.journal, paths.record(id))
     files.fsyncFolder(paths.folder)
@@ -275,7 +294,7 @@ export function writeTemp(
   const version = file.after as FileVersion
   const isNew = file.before === null
   let isComplete = true
-  files.mkdir(dirname(temp), 0o700)
+  if (isOurFolder(dirname(temp))) files.mkdir(dirname(temp), 0o700)
   createDurably(files, temp, bytes, {
     // A new file of a setup is born with its mode, so that the umask has its part.
     mode: isNew && !isRestored ? version.mode : 0o600,
@@ -313,11 +332,32 @@ function giveOwner(world: World, file: RecordedFile, temp: string, handle: numbe
   }
 }
 
+/** Removes new versions that nothing names any more, beside any of `targets`. Needs the lock. */
+export function clearStagesBeside(world: World, targets: readonly string[]): void {
+  const { files } = world
+  for (const folder of new Set(targets.map((path) => dirname(path))))
+    attempt(() => {
+      const stages = files.readdir(folder).map((name) => join(folder, name))
+      for (const stage of stages.filter(isOurFolder))
+        if (files.lstat(stage).kind === 'folder')
+          clearStage(world, join(stage, files.readdir(stage)[0] ?? 'none'))
+    })
+}
+
+/** Documents of version 1 name new versions that lie beside their targets, in a folder of the user's. */
+function isOurFolder(folder: string): boolean {
+  return /^\.repoint-[0-9a-f]{12}$/.test(basename(folder))
+}
+
 /** Removes the folder beside a target in which its new version was made. */
 export function clearStage({ files }: World, temp: string): void {
   const folder = dirname(temp)
   try {
-    unlessGone(() => files.unlink(temp))
+    const isRemoved = unlessGone(() => files.unlink(temp))
+    if (!isOurFolder(folder)) {
+      if (isRemoved) files.fsyncFolder(folder)
+      return
+    }
     if (unlessGone(() => files.rmdir(folder))) unlessGone(() => files.fsyncFolder(dirname(folder)))
   } catch (error) {
     // A folder on the way may be no folder any more.

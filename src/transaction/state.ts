@@ -87,9 +87,12 @@ export function openState(world: World): StatePaths {
   }
 }
 
-/** Every name that is ever put into the state folder, by what model-cache.ts keeps there too. */
-const stateNames =
-  /^(lock(-\d+-[0-9a-f]{12})?|draft\.json|journal\.json|run-.+\.json|blobs|gateways(-new)?\.json|models\.txt(\.\d+)?)$/
+/** A record, and one that was found damaged on 2026-11-21 or 22, which got a name of its own then. */
+const recordName = /^run-.+\.json(\.damaged-[0-9a-f]+)?$/
+
+/** Every other name that is ever put into the state folder, by what model-cache.ts keeps there too. */
+const otherNames =
+  /^(lock(-\d+-[0-9a-f]{12})?|draft\.json|journal\.json|run-.+\.part|blobs|gateways(-new)?\.json|models\.txt(\.\d+)?)$/
 
 /** The copies, by the hash of their contents, and those that are still being written. */
 const blobNames = /^([0-9a-f]{64}|new-[0-9a-f]{12})$/
@@ -107,19 +110,20 @@ function checkIsSafe(world: World, paths: StatePaths): void {
   const { files } = world
   checkIsOurs(world, paths.folder)
   const names = files.readdir(paths.folder)
-  refuseForeign(world, paths.folder, names, stateNames)
+  refuseForeign(world, paths.folder, names, [recordName, otherNames])
   if (!names.includes('blobs')) return
   checkIsOurs(world, paths.blobs)
-  refuseForeign(world, paths.blobs, files.readdir(paths.blobs), blobNames)
+  refuseForeign(world, paths.blobs, files.readdir(paths.blobs), [blobNames])
 }
 
 function refuseForeign(
   { machine }: World,
   folder: string,
   names: readonly string[],
-  ours: RegExp,
+  ours: readonly RegExp[],
 ): void {
-  const foreign = names.find((name) => !ours.test(name) && !strayNames.test(name))
+  const known = [...ours, strayNames]
+  const foreign = names.find((name) => !known.some((one) => one.test(name)))
   if (foreign === undefined) return
   throw new UserError({
     code: 'not-permitted',
@@ -249,7 +253,7 @@ export function readRuns(world: World, paths: StatePaths): RecordedRuns {
 export function recordNames(world: World, paths: StatePaths): string[] {
   try {
     const names = world.files.readdir(paths.folder)
-    return names.filter((name) => /^run-.+\.json$/.test(name)).sort()
+    return names.filter((name) => recordName.test(name)).sort()
   } catch (error) {
     throw fileFailure(world.machine, paths.folder, error)
   }
@@ -258,7 +262,7 @@ export function recordNames(world: World, paths: StatePaths): string[] {
 /** @returns undefined where nothing is */
 export function readRunDocument(world: World, path: string) {
   try {
-    return decodeDocument(world.files.read(path, maxRecordBytes)) ?? 'damaged'
+    return decodeDocument(world.files.read(path, maxRecordBytes), world.machine.home) ?? 'damaged'
   } catch (error) {
     if (error instanceof RangeError) return 'damaged'
     if (codeOf(error) === 'ENOENT') return undefined
@@ -389,6 +393,13 @@ export function removeRecords(world: World, paths: StatePaths, records: readonly
   for (const path of records) unlessGone(() => files.unlink(path))
   // A record that a power loss brings back must find its copies.
   files.fsyncFolder(paths.folder)
+  removeUnnamedBlobs(world, paths)
+}
+
+/** Removes what any version has put there for a run, and all copies. Needs the lock. */
+export function removeAllRecords(world: World, paths: StatePaths): void {
+  const names = world.files.readdir(paths.folder).filter((name) => name.startsWith('run-'))
+  removeRecords(world, paths, names.map(paths.named))
   removeUnnamedBlobs(world, paths)
 }
 

@@ -255,7 +255,7 @@ describe('records', () => {
     expect(listRuns(now).runs[0]?.folders).toEqual([home.at('y/.codex')])
   })
 
-  test('of another version are not read, be their checksum right', () => {
+  test('of a newer version are not read, be their checksum right; those of the first are', () => {
     const home = aHome()
     const [run] = threeRuns(worldIn(home), home)
     const document = { run: run!, temps: ['/t'], dropFolders: ['/d'] }
@@ -263,10 +263,11 @@ describe('records', () => {
     const signed = (version: number) => {
       const other = { ...body, version }
       const sha256 = sha256Of(bytesOf(JSON.stringify(other)))
-      return decodeDocument(bytesOf(JSON.stringify({ ...other, sha256 })))
+      return decodeDocument(bytesOf(JSON.stringify({ ...other, sha256 })), '/')
     }
     expect(signed(1)).toMatchObject(document)
-    expect(signed(2)).toBeUndefined()
+    expect(signed(2)).toMatchObject(document)
+    expect(signed(3)).toBeUndefined()
   })
 })
 

@@ -27,6 +27,7 @@ describe('forget', () => {
     const { home, world, runs, paths, records } = threeRuns()
     const plan = planForget(world)
     expect(plan).toEqual({
+      isAll: true,
       runs: runs.toReversed(),
       damaged: [],
       originals: [home.at('a.toml'), home.at('b.toml')],
@@ -80,6 +81,6 @@ describe('forget', () => {
         throw new Error('it wrote')
       },
     })
-    applyForget(reading, { runs: [], damaged: [], originals: [] })
+    applyForget(reading, { isAll: false, runs: [], damaged: [], originals: [] })
   })
 })

@@ -312,7 +312,7 @@ describe('recovery, step by step', () => {
   test('comes first in a run and in forget, too', () => {
     for (const work of [
       (world: World, home: Home) => applyPlan(world, aPlan([settingsEdit(sourceIn(home))])),
-      (world: World) => applyForget(world, { runs: [], damaged: [], originals: [] }),
+      (world: World) => applyForget(world, { isAll: false, runs: [], damaged: [], originals: [] }),
     ]) {
       const home = aHome(oldPair)
       killedWhileSwitching(home)
