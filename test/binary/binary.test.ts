@@ -69,6 +69,26 @@ test('sets up, says so, and takes it back to the byte', () => {
   expect(home.snapshot()).toEqual(before)
 })
 
+test('a device management is told whether the clients are where they have to be', () => {
+  const home = aHome()
+  const detect = (...args: string[]) => {
+    const env = { ...environment(home), PATH: '/usr/bin:/bin', REPOINT: program }
+    const { status, stdout } = spawnSync('examples/fleet/detect.sh', args, {
+      encoding: 'utf8',
+      env,
+    })
+    return [status, stdout.trim()]
+  }
+  const [missing] = detect(server.url, 'codex')
+  expect(missing).toBe(1)
+
+  const setup = ['codex', '--base-url', server.url, '--key-stdin', '--yes']
+  expect(repoint(home, ...setup).status).toBe(0)
+  expect(detect(server.url, 'codex')).toEqual([0, `codex at ${server.url}`])
+  const [elsewhere, why] = detect('https://gw.example', 'codex')
+  expect([elsewhere, why]).toEqual([1, expect.stringContaining('drifted')])
+})
+
 test('runs a command against a remembered gateway', () => {
   const home = aHome()
   const setup = [

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
@@ -74,6 +74,22 @@ function expectPlayed(
 function only(...hosts: readonly string[]): string[] {
   return ['--limit', hosts.join(',')]
 }
+
+test('check mode on fresh hosts is a dry run that asks the gateway, and leaves nothing', async () => {
+  const { recap, output } = await ansible.play('setup.yml', key, { args: ['--check'] })
+  for (const host of fleet.hosts) {
+    expect(recap[host], output).toMatchObject({ changed: 3, failed: 0 })
+    expect(fleet.hasProgram(host)).toBe(false)
+  }
+  expect(fleet.snapshot()).toEqual(before)
+})
+
+test('without a vault the play says which key is missing', async () => {
+  const { status, output } = await ansible.play('setup.yml', undefined, { args: only('host1') })
+  expect(status).toBe(2)
+  expect(output).toContain('No key: the play has no vault_repoint_key')
+  expect(fleet.snapshot()).toEqual(before)
+})
 
 test('the first run installs it and sets every user up', async () => {
   expectPlayed(await ansible.play('setup.yml', key), { changed: 3 })
@@ -193,3 +209,22 @@ test('a host that is killed in the middle is whole after the next run', async ()
   expectPlayed(await ansible.play('rollback.yml', rotated, { args }), { changed: 1, hosts })
   expect(fleet.snapshot()).toEqual(before)
 })
+
+test('a host without Node gets the one program, which sets up and undoes the same', async () => {
+  execFileSync(process.execPath, ['scripts/binary.js'], { stdio: 'ignore' })
+  await fleet.stop('host2')
+  rmSync(fleet.shared('host2', 'bin/repoint'))
+  await fleet.start('host2', {}, false)
+  const hosts = ['host2']
+  const args = only(...hosts)
+  const refused = await ansible.play('setup.yml', rotated, { args })
+  expect(refused.output).toContain('and here is none')
+
+  const host2 = { repoint_program: resolve('dist/binary/repoint') }
+  const play = (playbook: string) => ansible.play(playbook, rotated, { args, hostVars: { host2 } })
+  expectPlayed(await play('setup.yml'), { changed: 3, hosts })
+  expect(fleet.snapshot()['host2 bob .codex/config.toml']).toContain(gateway.url)
+  expectPlayed(await play('setup.yml'), { changed: 0, hosts })
+  expectPlayed(await play('rollback.yml'), { changed: 1, hosts })
+  expect(fleet.snapshot()).toEqual(before)
+}, 240_000)

@@ -2,11 +2,13 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import {
   chownSync,
   copyFileSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -51,6 +53,10 @@ export class Fleet {
     return this.#at(host, 'home', user, name)
   }
 
+  hasProgram(host: string): boolean {
+    return existsSync(this.#at(host, 'srv/bin/repoint'))
+  }
+
   /** What every user of the host can reach below /srv. */
   shared(host: string, name: string): string {
     return this.#at(host, 'srv', name)
@@ -67,8 +73,17 @@ export class Fleet {
     for (const one of [...folders, path]) chownSync(one, users[user], users[user])
   }
 
-  /** Starts sshd there, and waits for it. @param env what every login finds */
-  async start(host: string, env: Readonly<Record<string, string>> = {}): Promise<void> {
+  /**
+   * Starts sshd there, and waits for it.
+   *
+   * @param env what every login finds
+   * @param hasNode false: Node cannot be started there
+   */
+  async start(
+    host: string,
+    env: Readonly<Record<string, string>> = {},
+    hasNode = true,
+  ): Promise<void> {
     const config = [
       `HostKey ${this.#at('ssh_host_key')}`,
       `AuthorizedKeysFile ${this.#at('user_key.pub')}`,
@@ -93,6 +108,7 @@ export class Fleet {
       `hostname ${host}`,
       ...mounts,
       ...accounts,
+      ...(hasNode ? [] : [`mount --bind /dev/null ${realpathSync(process.execPath)}`]),
       `mount --bind ${this.#at(host, 'sudoers')} /etc/sudoers`,
       `exec /usr/sbin/sshd -D -e -f ${this.#at(host, 'sshd_config')}`,
     ].join(' && ')
