@@ -116,10 +116,10 @@ export interface ClientModule {
   forOneRun?(texts: FileTexts, choice: Choice, asked: AskedRun): OneRun
 
   /** What would defeat the setup that is about to be made. Pure. */
-  inTheWay(scene: Scene, choice: Choice): readonly Obstacle[]
+  inTheWay(scene: Scene, choice: Choice): Obstacles
 
   /** What is wrong with what the client believes now. Pure. */
-  wrongNow(scene: Scene): readonly Obstacle[]
+  wrongNow(scene: Scene): Obstacles
 }
 
 /** Holds the key for one process of a client: its arguments can be read by others. */
@@ -401,6 +401,9 @@ export interface Obstacle {
   /** What would otherwise be told of the same cause once more. */
   readonly covers?: 'broken' | 'key-missing' | 'context-window-unknown'
 }
+
+/** What functions that look for obstacles yield. Whoever wants a list collects it once. */
+export type Obstacles = Iterable<Obstacle>
 
 /** The protocol of a choice, of options or of what a client believes. */
 export function protocolOf(

@@ -1,6 +1,14 @@
 import type { KeyChange, KeyPath } from '../edits/plan.ts'
 import type { Machine } from '../platform/platform.ts'
-import type { Choice, ClientName, FileText, FileTexts, Obstacle, Scene } from './client.ts'
+import type {
+  Choice,
+  ClientName,
+  FileText,
+  FileTexts,
+  Obstacle,
+  Obstacles,
+  Scene,
+} from './client.ts'
 import { pathsOf } from './paths.ts'
 import {
   isLoopbackUrl,
@@ -47,7 +55,7 @@ export function unreadFile(
 }
 
 /** An address that repoint has written, without its `/v1` by now. */
-export function lostVersion(
+export function* lostVersion(
   { id }: Named,
   scene: Scene,
   found: {
@@ -59,45 +67,43 @@ export function lostVersion(
     /** Absent: it stands where we cannot write. */
     readonly target?: { readonly role: string; readonly path: KeyPath } | undefined
   },
-): readonly Obstacle[] {
+): Obstacles {
   const { url, name, effect = '', place, target } = found
   const value = url && withLostVersion(url, scene)
-  if (!value) return []
-  return [
-    {
-      code: `${id}-base-url-version`,
-      message: `${name} does not end in /v1: every request misses${effect}`,
-      place,
-      cure: 'Add /v1.',
-      ...(target && {
-        repair: { role: target.role, changes: [{ path: target.path, value, isBound: true }] },
-      }),
-      weight: 'blocks',
-    },
-  ]
+  if (!value) return
+
+  yield {
+    code: `${id}-base-url-version`,
+    message: `${name} does not end in /v1: every request misses${effect}`,
+    place,
+    cure: 'Add /v1.',
+    ...(target && {
+      repair: { role: target.role, changes: [{ path: target.path, value, isBound: true }] },
+    }),
+    weight: 'blocks',
+  }
 }
 
 /** What a setup is about to write stands there for another address, which it did not write. */
-export function otherAddress(
+export function* otherAddress(
   scene: Scene,
   choice: Choice,
   found: Pick<Obstacle, 'code' | 'place'> & {
     readonly what: string
     readonly url: string | undefined
   },
-): readonly Obstacle[] {
+): Obstacles {
   const { code, place, what, url } = found
-  if (url === undefined || isOwnAddress(url, scene, choice)) return []
-  return [
-    {
-      code,
-      message: `${what} already stands for another address, ${shownUrl(url)}`,
-      place,
-      cure: 'To keep it, choose another id with --provider-id.',
-      needsConsent: `${what.replace(/^the/, 'The')} will be overwritten; rollback brings it back.`,
-      weight: 'may-block',
-    },
-  ]
+  if (url === undefined || isOwnAddress(url, scene, choice)) return
+
+  yield {
+    code,
+    message: `${what} already stands for another address, ${shownUrl(url)}`,
+    place,
+    cure: 'To keep it, choose another id with --provider-id.',
+    needsConsent: `${what.replace(/^the/, 'The')} will be overwritten; rollback brings it back.`,
+    weight: 'may-block',
+  }
 }
 
 /**
@@ -138,38 +144,38 @@ export function formerProvider(
 }
 
 /** Code of the folder that a client is started in, which it runs without a question: the role `project-code`. */
-export function projectCode({ id, label }: Named, texts: FileTexts): readonly Obstacle[] {
-  return layersOf(texts, 'project-code').map(({ path }) => ({
-    code: `${id}-project-code`,
-    message: `${label}, started in this folder, runs the folder's own code, which may read your key`,
-    place: path,
-    cure: `Do not start ${label} in this folder, unless you trust whoever wrote it.`,
-    needsConsent: `${label}, started in this folder, runs ${path}, which may read your key.`,
-    weight: 'may-block',
-  }))
+export function* projectCode({ id, label }: Named, texts: FileTexts): Obstacles {
+  for (const { path } of layersOf(texts, 'project-code')) {
+    yield {
+      code: `${id}-project-code`,
+      message: `${label}, started in this folder, runs the folder's own code, which may read your key`,
+      place: path,
+      cure: `Do not start ${label} in this folder, unless you trust whoever wrote it.`,
+      needsConsent: `${label}, started in this folder, runs ${path}, which may read your key.`,
+      weight: 'may-block',
+    }
+  }
 }
 
 /** Variables that name another place in every folder that the client is started in. */
-export function relativePlaceObstacles(
+export function* relativePlaceObstacles(
   machine: Machine,
   code: string,
   label: string,
   names: readonly string[],
-): readonly Obstacle[] {
+): Obstacles {
   const { isAbsolute, named } = pathsOf(machine)
-  return names.flatMap((name): Obstacle[] => {
+  for (const name of names) {
     const value = machine.env[name]
-    if (!value || isAbsolute(value)) return []
-    return [
-      {
-        code,
-        message: `${name} is relative: ${label} looks in ${named(name)} only while it is started here`,
-        place: 'environment',
-        cure: `Give ${name} an absolute path.`,
-        weight: 'may-block',
-      },
-    ]
-  })
+    if (!value || isAbsolute(value)) continue
+    yield {
+      code,
+      message: `${name} is relative: ${label} looks in ${named(name)} only while it is started here`,
+      place: 'environment',
+      cure: `Give ${name} an absolute path.`,
+      weight: 'may-block',
+    }
+  }
 }
 
 /** What a file sets that wins over the user's own settings: of a project, or of the administrator. */
@@ -246,7 +252,7 @@ export function placeholderOf(key: string | undefined): string | undefined {
 }
 
 /** What another tool has left in a client's settings: present state only, a setup replaces it. */
-export function leftoverObstacles(
+export function* leftoverObstacles(
   left: {
     /** The first part of the codes, and the word of the command line. */
     readonly family: string
@@ -257,29 +263,27 @@ export function leftoverObstacles(
     readonly keyPlace: string
   },
   scene: Scene,
-): readonly Obstacle[] {
+): Obstacles {
   const { family, label, url } = left
-  const found: Obstacle[] = []
   const holder = placeholderOf(left.key)
   if (holder !== undefined) {
-    found.push({
+    yield {
       code: `${family}-placeholder-key`,
       message: `in the place of the key stands what ${holder} leaves there: only ${holder}'s own proxy takes it`,
       place: left.keyPlace,
       cure: `Start ${holder}, or run \`repoint ${family}\` with your key.`,
       weight: 'blocks',
-    })
+    }
   }
-  if (url === undefined || !isLoopbackUrl(url) || isOwnAddress(url, scene)) return found
+
+  if (url === undefined || !isLoopbackUrl(url) || isOwnAddress(url, scene)) return
   const tool = proxies[new URL(url).port]
-  if (tool !== undefined) {
-    found.push({
-      code: `${family}-local-proxy`,
-      message: `${label} asks ${shownUrl(url)} on this machine, where ${tool} listens: it works only while that runs`,
-      place: left.urlPlace,
-      cure: `Start ${tool}, or run \`repoint ${family}\`.`,
-      weight: 'may-block',
-    })
+  if (tool === undefined) return
+  yield {
+    code: `${family}-local-proxy`,
+    message: `${label} asks ${shownUrl(url)} on this machine, where ${tool} listens: it works only while that runs`,
+    place: left.urlPlace,
+    cure: `Start ${tool}, or run \`repoint ${family}\`.`,
+    weight: 'may-block',
   }
-  return found
 }

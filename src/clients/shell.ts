@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path'
 import type { Machine } from '../platform/platform.ts'
-import type { ClientName, Obstacle, Repair, Scene } from './client.ts'
+import type { ClientName, Obstacle, Obstacles, Repair, Scene } from './client.ts'
 import { isLoopbackUrl } from './texts.ts'
 
 /** One line of a shell profile that gives an exported variable a value. */
@@ -162,36 +162,36 @@ interface DefeatingVariable extends Pick<Obstacle, 'code' | 'weight'> {
  * One obstacle for each variable that is set now, and one for each line of a shell profile that will
  * set it in the next shell.
  */
-export function variableObstacles(
+export function* variableObstacles(
   { machine, shellProfiles }: Scene,
   variables: readonly DefeatingVariable[],
-): readonly Obstacle[] {
+): Obstacles {
   const profiles = shellProfiles.map(({ path, text }) => ({
     path,
     exported: exportedVariables(path, text),
   }))
-  return variables.flatMap((variable): Obstacle[] => {
-    const { name, effect, ...shared } = variable
+
+  for (const { name, effect, ...shared } of variables) {
     const lines = profiles.flatMap(({ path, exported }) =>
       exported.filter((found) => found.name === name).map((found) => `${path}:${found.line}`),
     )
-    const fromLines = lines.map(
-      (place): Obstacle => ({
+    if (machine.env[name]) {
+      yield {
+        ...shared,
+        message: `${name} is set in this environment: ${effect}`,
+        place: 'environment',
+        cure: lines.length === 0 ? unsetCommand(machine, name) : `\`${unsetOf(machine, name)}\``,
+      }
+    }
+    for (const place of lines) {
+      yield {
         ...shared,
         message: `${name} is exported in a shell profile: ${effect}`,
         place,
         cure: 'Remove the line and open a new terminal.',
-      }),
-    )
-    if (!machine.env[name]) return fromLines
-    const here: Obstacle = {
-      ...shared,
-      message: `${name} is set in this environment: ${effect}`,
-      place: 'environment',
-      cure: lines.length === 0 ? unsetCommand(machine, name) : `\`${unsetOf(machine, name)}\``,
+      }
     }
-    return [here, ...fromLines]
-  })
+  }
 }
 
 /** A proxy that a client asks for an address on this machine too. */
@@ -219,24 +219,23 @@ export function proxyForHere(url: string, env: Machine['env']): ProxyForHere | u
 }
 
 /** @param own what a client says otherwise, or can repair */
-export function proxyObstacles(
+export function* proxyObstacles(
   { id, label }: Pick<ClientName, 'id' | 'label'>,
   url: string,
   env: Machine['env'],
   own: (found: ProxyForHere) => Partial<Pick<Obstacle, 'place' | 'repair'>> = () => ({}),
-): readonly Obstacle[] {
+): Obstacles {
   const found = proxyForHere(url, env)
-  if (found === undefined) return []
-  return [
-    {
-      code: `${id}-proxy`,
-      message: `${found.variable} is set: ${label} asks that proxy for ${found.host} too`,
-      place: 'environment',
-      cure: `Add ${found.host} to NO_PROXY.`,
-      weight: 'blocks',
-      ...own(found),
-    },
-  ]
+  if (found === undefined) return
+
+  yield {
+    code: `${id}-proxy`,
+    message: `${found.variable} is set: ${label} asks that proxy for ${found.host} too`,
+    place: 'environment',
+    cure: `Add ${found.host} to NO_PROXY.`,
+    weight: 'blocks',
+    ...own(found),
+  }
 }
 
 /** How to be rid of a variable that no shell profile is seen to set. */

@@ -55,7 +55,7 @@ function scene(disk: Disk, machine: Partial<Machine> = {}): Scene {
 }
 
 function wrong(disk: Disk, machine: Partial<Machine> = {}): readonly Obstacle[] {
-  return droid.wrongNow(scene(disk, machine))
+  return [...droid.wrongNow(scene(disk, machine))]
 }
 
 const codes = (found: readonly Obstacle[]) => found.map(({ code }) => code)
@@ -176,7 +176,7 @@ describe('what defeats it', () => {
   test('an entry of our id for another address is not overwritten unasked', () => {
     const disk = home({}, [], { baseUrl: 'https://other.example/v1' })
     const { choice } = planOn(droid, {})
-    expect(droid.inTheWay(scene(disk), choice)).toMatchObject([
+    expect([...droid.inTheWay(scene(disk), choice)]).toMatchObject([
       { code: 'droid-model-conflict', needsConsent: expect.any(String) },
     ])
   })

@@ -99,7 +99,7 @@ export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
     shellProfiles: [],
     ...setup.context,
   }
-  const obstacles = client.inTheWay(scene, choice)
+  const obstacles = [...client.inTheWay(scene, choice)]
   const repairs = obstacles.flatMap(({ repair }) => (repair ? [repair] : []))
   const edits = client.plan(texts, { ...choice, repairs })
   return { machine, texts, choice, obstacles, edits }
@@ -125,14 +125,8 @@ export function obstaclesOn(
   context: Partial<Scene> = {},
 ) {
   const texts = textsOf(client, machine, disk)
-  return client.wrongNow({
-    texts,
-    machine,
-    ownRoots: [],
-    knownModels: [],
-    shellProfiles: [],
-    ...context,
-  })
+  const scene = { texts, machine, ownRoots: [], knownModels: [], shellProfiles: [], ...context }
+  return [...client.wrongNow(scene)]
 }
 
 export function text(bytes: Uint8Array | null | undefined): string {

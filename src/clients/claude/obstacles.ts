@@ -4,6 +4,7 @@ import {
   type FileText,
   type FileTexts,
   type Obstacle,
+  type Obstacles,
   type Repair,
   type Scene,
   slots,
@@ -34,47 +35,48 @@ import {
 } from './settings.ts'
 
 /** What would defeat the settings about to be written, as run against 2.1.197 and 2.1.329 (2026-11-21). */
-export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
+export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   const file = fileOf(scene.texts, 'settings')
   const now = readSettings(file)
   // A setup brings a skipped file into force, with all that stands in it.
   const view = viewOf(file, readRepairedSettings(file))
-  return [
-    // What else may be wrong with a skipped file, the plan rights or refuses.
-    ...(now.isRepairable ? skipped(now) : []),
-    ...folder(scene),
-    ...(choice.keyHeader === undefined ? apiKey(scene, view) : asksForKey(scene.texts, choice.key)),
-    ...otherCredentials(scene, view),
-    ...loginKey(scene.texts),
-    ...models(view),
-    ...oldPins(view, choice),
-    ...shell(scene, view, choice),
-    ...proxy(scene, view, choice.root),
-    ...layers(scene.texts),
-  ]
+
+  // What else may be wrong with a skipped file, the plan rights or refuses.
+  if (now.isRepairable) yield* skipped(now)
+  yield* folder(scene)
+  if (choice.keyHeader === undefined) yield* apiKey(scene, view)
+  else yield* asksForKey(scene.texts, choice.key)
+  yield* otherCredentials(scene, view)
+  yield* loginKey(scene.texts)
+  yield* models(view)
+  yield* oldPins(view, choice)
+  yield* shell(scene, view, choice)
+  yield* proxy(scene, view, choice.root)
+  yield* layers(scene.texts)
 }
 
 /** What is wrong with what Claude Code believes now. */
-export function wrongNow(scene: Scene): readonly Obstacle[] {
+export function* wrongNow(scene: Scene): Obstacles {
   const file = fileOf(scene.texts, 'settings')
   const view = viewOf(file, readSettings(file))
   const { env } = view.settings
   const url = env[names.baseUrl]
-  const found = [...skipped(view.settings), ...folder(scene), ...leftovers(scene, view)]
+
+  yield* skipped(view.settings)
+  yield* folder(scene)
+  yield* leftovers(scene, view)
   // With its own service Claude Code may be set up as its owner likes.
-  if (!url) return found
-  return [
-    ...found,
-    ...(env[names.token] ? apiKey(scene, view) : []),
-    ...otherCredentials(scene, view),
-    ...loginKey(scene.texts),
-    ...models(view),
-    ...modelDefault(view),
-    ...address(scene, view, url),
-    ...shell(scene, view),
-    ...proxy(scene, view, url),
-    ...layers(scene.texts),
-  ]
+  if (!url) return
+
+  if (env[names.token]) yield* apiKey(scene, view)
+  yield* otherCredentials(scene, view)
+  yield* loginKey(scene.texts)
+  yield* models(view)
+  yield* modelDefault(view)
+  yield* address(scene, view, url)
+  yield* shell(scene, view)
+  yield* proxy(scene, view, url)
+  yield* layers(scene.texts)
 }
 
 /** The settings as far as they are read, and where their keys stand. */
@@ -88,34 +90,32 @@ function viewOf(file: FileText, settings: ClaudeSettings): View {
   return { settings, place: (path) => placeOf(readFile(file), path) }
 }
 
-function skipped({ skipped: why, path, isRepairable }: ClaudeSettings): readonly Obstacle[] {
-  if (why === undefined) return []
-  return [
-    unreadFile({
-      code: 'claude-settings-skipped',
-      message: `Claude Code skips the whole file without a word, and then asks to log in: ${why}`,
-      file: { role: 'settings', path },
-      isRepairable,
-    }),
-  ]
+function* skipped({ skipped: why, path, isRepairable }: ClaudeSettings): Obstacles {
+  if (why === undefined) return
+
+  yield unreadFile({
+    code: 'claude-settings-skipped',
+    message: `Claude Code skips the whole file without a word, and then asks to log in: ${why}`,
+    file: { role: 'settings', path },
+    isRepairable,
+  })
 }
 
 /** Where the settings lie: from an empty name Claude Code makes the folder that it is started in. */
-function folder({ machine }: Scene): readonly Obstacle[] {
-  if (machine.env[names.folder] !== '')
-    return relativePlaceObstacles(machine, 'claude-relative-folder', 'Claude Code', [names.folder])
-  return [
-    {
-      code: 'claude-empty-folder',
-      message: `${names.folder} is set but empty: Claude Code reads settings.json of whatever folder it is started in`,
-      place: 'environment',
-      cure: unsetCommand(machine, names.folder),
-      weight: 'blocks',
-    },
-  ]
+function* folder({ machine }: Scene): Obstacles {
+  yield* relativePlaceObstacles(machine, 'claude-relative-folder', 'Claude Code', [names.folder])
+  if (machine.env[names.folder] !== '') return
+
+  yield {
+    code: 'claude-empty-folder',
+    message: `${names.folder} is set but empty: Claude Code reads settings.json of whatever folder it is started in`,
+    place: 'environment',
+    cure: unsetCommand(machine, names.folder),
+    weight: 'blocks',
+  }
 }
 
-function leftovers(scene: Scene, { settings, place }: View): readonly Obstacle[] {
+function leftovers(scene: Scene, { settings, place }: View): Obstacles {
   const { machine } = scene
   const own = settings.env[names.baseUrl]
   const [key, keyName] = [settings.env[names.token], names.token]
@@ -133,24 +133,23 @@ function leftovers(scene: Scene, { settings, place }: View): readonly Obstacle[]
 }
 
 /** What a setup takes out of the settings, where it stands there and once its owner agrees. */
-function unwanted(
+function* unwanted(
   { settings, place }: View,
   path: KeyPath,
   { value, ...said }: Unwanted,
-): readonly Obstacle[] {
+): Obstacles {
   const { env, root } = settings
   const name = String(path.at(-1))
-  if (path.length === 1 ? root[name] === undefined : !env[name]) return []
-  return [
-    {
-      place: place(path),
-      cure: 'Remove it.',
-      repair: settingsRepair(change(path, value)),
-      needsConsent: `${name} is removed from ${settings.path}.`,
-      weight: 'blocks',
-      ...said,
-    },
-  ]
+  if (path.length === 1 ? root[name] === undefined : !env[name]) return
+
+  yield {
+    place: place(path),
+    cure: 'Remove it.',
+    repair: settingsRepair(change(path, value)),
+    needsConsent: `${name} is removed from ${settings.path}.`,
+    weight: 'blocks',
+    ...said,
+  }
 }
 
 type Said = 'cure' | 'needsConsent' | 'weight'
@@ -177,7 +176,7 @@ function withoutEffect(scene: Scene, name: string): '' | undefined {
   return isExported(scene, name) ? '' : undefined
 }
 
-function apiKey(scene: Scene, view: View): readonly Obstacle[] {
+function apiKey(scene: Scene, view: View): Obstacles {
   return unwanted(view, inEnv(names.apiKey), {
     code: 'claude-api-key',
     message: `${names.apiKey} stands beside the token: Claude Code sends both, and gateways of this family read the API key first`,
@@ -186,30 +185,30 @@ function apiKey(scene: Scene, view: View): readonly Obstacle[] {
 }
 
 /** Credentials beside the token, and services in its place. */
-function otherCredentials(scene: Scene, view: View): readonly Obstacle[] {
+function* otherCredentials(scene: Scene, view: View): Obstacles {
   const { env, path } = view.settings
+  yield* unwanted(view, ['apiKeyHelper'], {
+    code: 'claude-api-key-helper',
+    message: 'apiKeyHelper: what it prints goes out as an API key beside the token',
+  })
+
   const headers = env[names.headers]
-  return [
-    ...unwanted(view, ['apiKeyHelper'], {
-      code: 'claude-api-key-helper',
-      message: 'apiKeyHelper: what it prints goes out as an API key beside the token',
-    }),
-    ...(carriesCredential(headers)
-      ? unwanted(view, inEnv(names.headers), {
-          code: 'claude-custom-headers',
-          message: `${names.headers} carries a credential, which goes out beside the token`,
-          value: withoutCredential(headers),
-          needsConsent: `The credential in ${names.headers} is removed from ${path}.`,
-        })
-      : []),
-    ...serviceSwitches.flatMap((name) =>
-      unwanted(view, inEnv(name), {
-        code: 'claude-service-switch',
-        message: `${name} makes Claude Code use another service than the gateway`,
-        value: withoutEffect(scene, name),
-      }),
-    ),
-  ]
+  if (carriesCredential(headers)) {
+    yield* unwanted(view, inEnv(names.headers), {
+      code: 'claude-custom-headers',
+      message: `${names.headers} carries a credential, which goes out beside the token`,
+      value: withoutCredential(headers),
+      needsConsent: `The credential in ${names.headers} is removed from ${path}.`,
+    })
+  }
+
+  for (const name of serviceSwitches) {
+    yield* unwanted(view, inEnv(name), {
+      code: 'claude-service-switch',
+      message: `${name} makes Claude Code use another service than the gateway`,
+      value: withoutEffect(scene, name),
+    })
+  }
 }
 
 /**
@@ -217,21 +216,18 @@ function otherCredentials(scene: Scene, view: View): readonly Obstacle[] {
  * ANTHROPIC_API_KEY in the settings does not take its effect away. Not with `--bare`. Run against
  * 2.1.197 and 2.1.329, 2026-11-21.
  */
-function loginKey(texts: FileTexts): readonly Obstacle[] {
-  return layersOf(texts, 'state').flatMap((layer): Obstacle[] => {
-    const state = readFile(layer)
-    if (!textAt(state, ['primaryApiKey'])) return []
-    return [
-      {
-        code: 'claude-login-key',
-        message:
-          'primaryApiKey, which a login has left: Claude Code sends it beside the token, and gateways of this family read it first',
-        place: placeOf(state, ['primaryApiKey']),
-        cure: 'Log out with `claude auth logout`.',
-        weight: 'blocks',
-      },
-    ]
-  })
+function* loginKey(texts: FileTexts): Obstacles {
+  for (const state of layersOf(texts, 'state').map(readFile)) {
+    if (!textAt(state, ['primaryApiKey'])) continue
+    yield {
+      code: 'claude-login-key',
+      message:
+        'primaryApiKey, which a login has left: Claude Code sends it beside the token, and gateways of this family read it first',
+      place: placeOf(state, ['primaryApiKey']),
+      cure: 'Log out with `claude auth logout`.',
+      weight: 'blocks',
+    }
+  }
 }
 
 function withoutCredential(headers: string | undefined): string | undefined {
@@ -244,31 +240,28 @@ function withoutCredential(headers: string | undefined): string | undefined {
  * has: a saved login goes to the gateway then. Headless it does not ask. Run with 2.1.197 and 2.1.330,
  * 2026-11-22.
  */
-export function asksForKey(texts: FileTexts, key: string): readonly Obstacle[] {
+export function* asksForKey(texts: FileTexts, key: string): Obstacles {
   const answer = answerFor(texts, key)
-  if (answer?.list === 'approved') return []
+  if (answer?.list === 'approved') return
+
   const isLoggedIn = hasLogin(texts)
   const otherwise = isLoggedIn ? 'it sends your saved login to the gateway' : 'it has no key'
-  return [
-    {
-      code: 'claude-asks-for-key',
-      message:
-        answer === undefined
-          ? `the gateway takes the key as x-api-key alone, so it is ${names.apiKey} for Claude Code, whose UI asks once whether to use it`
-          : `Claude Code's UI was told not to use this key as ${names.apiKey}: ${otherwise}`,
-      place: answer?.place ?? 'at its next start',
-      cure:
-        answer === undefined
-          ? `Answer Yes; with No, which it offers first, ${otherwise}.`
-          : 'Take the entry out of that list.',
-      ...(isLoggedIn
-        ? {
-            needsConsent: `Unless you answer Yes when Claude Code asks whether to use the API key, ${otherwise}.`,
-          }
-        : {}),
-      weight: 'may-block',
-    },
-  ]
+  yield {
+    code: 'claude-asks-for-key',
+    message:
+      answer === undefined
+        ? `the gateway takes the key as x-api-key alone, so it is ${names.apiKey} for Claude Code, whose UI asks once whether to use it`
+        : `Claude Code's UI was told not to use this key as ${names.apiKey}: ${otherwise}`,
+    place: answer?.place ?? 'at its next start',
+    cure:
+      answer === undefined
+        ? `Answer Yes; with No, which it offers first, ${otherwise}.`
+        : 'Take the entry out of that list.',
+    ...(isLoggedIn && {
+      needsConsent: `Unless you answer Yes when Claude Code asks whether to use the API key, ${otherwise}.`,
+    }),
+    weight: 'may-block',
+  }
 }
 
 /** What was answered for a key, of which the client keeps the last 20 characters. */
@@ -286,76 +279,75 @@ function answerFor(
   return undefined
 }
 
-function models(view: View): readonly Obstacle[] {
-  return [
-    ...unwanted(view, inEnv(names.model), {
-      code: 'claude-environment-model',
-      message: `${names.model} in the settings beats "model"`,
-    }),
-    ...unwanted(view, inEnv(names.smallFast), {
-      code: 'claude-small-fast-model',
-      message: `${names.smallFast} beats the model of the haiku slot for background work`,
-      weight: 'may-block',
-    }),
-  ]
+function* models(view: View): Obstacles {
+  yield* unwanted(view, inEnv(names.model), {
+    code: 'claude-environment-model',
+    message: `${names.model} in the settings beats "model"`,
+  })
+  yield* unwanted(view, inEnv(names.smallFast), {
+    code: 'claude-small-fast-model',
+    message: `${names.smallFast} beats the model of the haiku slot for background work`,
+    weight: 'may-block',
+  })
 }
 
-function modelDefault({ settings, place }: View): readonly Obstacle[] {
-  if (settings.root['model'] !== 'default') return []
-  return [
-    {
-      code: 'claude-model-default',
-      message: '"model": "default" is sent to the gateway as it stands',
-      place: place(['model']),
-      cure: 'Name a slot, such as "sonnet".',
-      repair: settingsRepair({ path: ['model'], value: 'sonnet' }),
-      weight: 'blocks',
-    },
-  ]
+function* modelDefault({ settings, place }: View): Obstacles {
+  if (settings.root['model'] !== 'default') return
+
+  yield {
+    code: 'claude-model-default',
+    message: '"model": "default" is sent to the gateway as it stands',
+    place: place(['model']),
+    cure: 'Name a slot, such as "sonnet".',
+    repair: settingsRepair({ path: ['model'], value: 'sonnet' }),
+    weight: 'blocks',
+  }
 }
 
 /** Slots that someone pinned for another service. Beside a base URL they belong to its setup. */
-function oldPins(view: View, { models }: Choice): readonly Obstacle[] {
+function* oldPins(view: View, { models }: Choice): Obstacles {
   const { env } = view.settings
-  if (env[names.baseUrl] !== undefined) return []
-  const unfilled = slots.filter((slot) => !models.slotModels?.[slot])
-  return unfilled.flatMap((slot) => {
+  if (env[names.baseUrl] !== undefined) return
+
+  for (const slot of slots.filter((one) => !models.slotModels?.[one])) {
     const name = slotVariable(slot)
-    return unwanted(view, inEnv(name), {
+    yield* unwanted(view, inEnv(name), {
       code: 'claude-old-pin',
       message: `${name} = ${JSON.stringify(env[name])}: the slot ${slot} asks the gateway for that model`,
       cure: 'Remove it, unless the gateway has that model.',
       weight: 'may-block',
     })
-  })
+  }
 }
 
-function address(scene: Scene, { settings, place }: View, url: string): readonly Obstacle[] {
-  const found: Obstacle[] = []
+function* address(scene: Scene, { settings, place }: View, url: string): Obstacles {
+  const { env } = settings
   if (/\/v1\/*$/.test(url) && !scene.ownRoots.includes(rootOf(url))) {
-    found.push({
+    yield {
       code: 'claude-base-url-version',
       message: `${names.baseUrl} ends in /v1, which Claude Code adds itself: every request misses`,
       place: place(inEnv(names.baseUrl)),
       cure: 'Take the /v1 away.',
       repair: settingsRepair(change(inEnv(names.baseUrl), url.replace(/\/v1\/*$/, ''))),
       weight: 'blocks',
-    })
+    }
   }
-  const apiKey = settings.env[names.apiKey]
+
+  const apiKey = env[names.apiKey]
   const isApproved = apiKey !== undefined && answerFor(scene.texts, apiKey)?.list === 'approved'
-  if (!settings.env[names.token] && !isApproved && hasLogin(scene.texts)) {
-    found.push({
+  if (!env[names.token] && !isApproved && hasLogin(scene.texts)) {
+    yield {
       code: 'claude-login-leak',
       message: `${names.baseUrl} stands without a token, and a login is saved: Claude Code sends that login to the gateway`,
       place: place(inEnv(names.baseUrl)),
       cure: `Run \`repoint ${isMapping(slotModelsIn(settings)) ? 'claude-gpt' : 'claude'}\`, which writes the token too.`,
       weight: 'blocks',
       covers: 'key-missing',
-    })
+    }
   }
-  if (isOn(settings.env[names.discovery]) && settings.env[names.quiet]) {
-    found.push({
+
+  if (isOn(env[names.discovery]) && env[names.quiet]) {
+    yield {
       code: 'claude-discovery-suppressed',
       message: `${names.quiet} suppresses the discovery of models in versions such as 2.1.197, with any value`,
       place: place(inEnv(names.quiet)),
@@ -365,13 +357,12 @@ function address(scene: Scene, { settings, place }: View, url: string): readonly
         ...quietButDiscovering.map((name) => change(inEnv(name), '1')),
       ),
       weight: 'may-block',
-    })
+    }
   }
-  return found
 }
 
 /** The settings' `env` beats the shell's, and an empty value there takes a variable's effect away. */
-function shell(scene: Scene, { settings }: View, choice?: Choice): readonly Obstacle[] {
+function shell(scene: Scene, { settings }: View, choice?: Choice): Obstacles {
   const { machine } = scene
   const filled = choice?.models.slotModels ?? {}
   const isKeyAlone = choice ? choice.keyHeader !== undefined : !settings.env[names.token]
@@ -406,7 +397,7 @@ function shell(scene: Scene, { settings }: View, choice?: Choice): readonly Obst
 }
 
 /** A proxy is asked for loopback addresses too, unless NO_PROXY says otherwise. */
-function proxy({ machine }: Scene, { settings }: View, url: string): readonly Obstacle[] {
+function proxy({ machine }: Scene, { settings }: View, url: string): Obstacles {
   const env = { ...machine.env, ...settings.env }
   return proxyObstacles(claudeName, url, env, ({ variable, exempt }) => ({
     place: settings.env[variable] === undefined ? 'environment' : settings.path,
@@ -417,25 +408,26 @@ function proxy({ machine }: Scene, { settings }: View, url: string): readonly Ob
 const claudeName = { id: 'claude', label: 'Claude Code' }
 
 /** Files that win over the settings: of the project in this folder, and of the administrator. */
-function layers(texts: FileTexts): readonly Obstacle[] {
-  return [...layersOf(texts, 'project'), ...layersOf(texts, 'managed')].flatMap((file) => {
+function* layers(texts: FileTexts): Obstacles {
+  for (const file of [...layersOf(texts, 'project'), ...layersOf(texts, 'managed')]) {
     const { env, root } = readSettings(file)
     const takingAway = [names.baseUrl, names.token, names.apiKey, ...serviceSwitches].filter(
       (name) => env[name],
     )
     const ofModels = [names.model, ...slotVariables].filter((name) => env[name])
     const atRoot = ['apiKeyHelper', 'model'].filter((key) => root[key] !== undefined)
-    const [first, ...others] = [
-      ...[...takingAway, ...ofModels].map(inEnv),
-      ...atRoot.map((key) => [key]),
-    ]
-    if (first === undefined) return []
-    const keys = [first, ...others].map((path) => path.at(-1)).join(', ')
-    const place = placeOf(readFile(file), first)
+    const found = [...[...takingAway, ...ofModels].map(inEnv), ...atRoot.map((key) => [key])]
+    const [first] = found
+    if (first === undefined) continue
+
     const isTaken = takingAway.length > 0 || atRoot.includes('apiKeyHelper')
-    const takesKey = isTaken ? { url: env[names.baseUrl] } : undefined
-    return [strongerSettings(claudeName, { file, keys, place, takesKey })]
-  })
+    yield strongerSettings(claudeName, {
+      file,
+      keys: found.map((path) => path.at(-1)).join(', '),
+      place: placeOf(readFile(file), first),
+      takesKey: isTaken ? { url: env[names.baseUrl] } : undefined,
+    })
+  }
 }
 
 function carriesCredential(headers: string | undefined): boolean {

@@ -89,7 +89,7 @@ function secretVariables(
   for (const [name, value] of Object.entries(wanted))
     if (settings.env[name] !== undefined && settings.env[name] !== value)
       throw refuse(`${name} in ${settings.path} wins over what this gateway needs there`)
-  const asks = keyHeader === undefined ? [] : asksForKey(texts, key)
+  const asks = keyHeader === undefined ? [] : [...asksForKey(texts, key)]
   if (asks.some(({ needsConsent }) => needsConsent !== undefined))
     throw refuse('Claude Code would ask whether to use the key, and with No send your saved login')
   return wanted

@@ -1,8 +1,8 @@
 import type { KeyChange } from '../../edits/plan.ts'
-import type { Scene } from '../client.ts'
+import type { Obstacles, Scene } from '../client.ts'
 import { isOwnAddress, placeOf, type ReadFile, tableAt, textAt } from '../texts.ts'
 import { providerInUse } from './provider.ts'
-import { configRepair, type Obstacles } from './provider-obstacles.ts'
+import { configRepair } from './provider-obstacles.ts'
 
 /**
  * The model that the terminal UI offers at its start in the place of another, with Yes as the answer

@@ -1,4 +1,4 @@
-import type { Choice, FileTexts, Obstacle, Repair, Scene } from '../client.ts'
+import type { Choice, FileTexts, Obstacles, Repair, Scene } from '../client.ts'
 import { leftoverObstacles, placeholderOf, relativePlaceObstacles } from '../obstacles.ts'
 import { variableObstacles } from '../shell.ts'
 import {
@@ -17,7 +17,6 @@ import { tookOffer } from './migrations.ts'
 import { addressInUse, providerInUse } from './provider.ts'
 import {
   configRepair,
-  type Obstacles,
   providersInTheWay,
   providersWrongNow,
   startObstacles,
@@ -57,11 +56,11 @@ export function* wrongNow(scene: Scene): Obstacles {
   else yield* systemLayers(scene.texts, config, false)
 }
 
-function relativeHome({ machine }: Scene): Iterable<Obstacle> {
+function relativeHome({ machine }: Scene): Obstacles {
   return relativePlaceObstacles(machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
 }
 
-function environmentKey(scene: Scene): Iterable<Obstacle> {
+function environmentKey(scene: Scene): Obstacles {
   return variableObstacles(scene, [
     {
       name: 'CODEX_API_KEY',
@@ -206,7 +205,7 @@ function* windowOfAnother(config: ReadFile, choice: Choice): Obstacles {
   }
 }
 
-function leftovers(scene: Scene, config: ReadFile): Iterable<Obstacle> {
+function leftovers(scene: Scene, config: ReadFile): Obstacles {
   const { path, url } = addressInUse(config)
   const auth = fileOf(scene.texts, 'auth')
   const left = {

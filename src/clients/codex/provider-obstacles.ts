@@ -1,5 +1,5 @@
 import type { KeyChange, KeyPath } from '../../edits/plan.ts'
-import type { Choice, Obstacle, Repair, Scene } from '../client.ts'
+import type { Choice, Obstacles, Repair, Scene } from '../client.ts'
 import { lostVersion, otherAddress } from '../obstacles.ts'
 import {
   isOwnAddress,
@@ -15,8 +15,6 @@ import {
   textAt,
 } from '../texts.ts'
 import { ownAddressPath, providerInUse, reservedIds, strayAddress } from './provider.ts'
-
-export type Obstacles = Generator<Obstacle, void>
 
 export function configRepair(...changes: readonly KeyChange[]): Repair {
   return { role: 'config', changes }
@@ -199,7 +197,7 @@ function conflict(
   config: ReadFile,
   choice: Choice,
   { id, path }: Provider,
-): Iterable<Obstacle> {
+): Obstacles {
   const address = [...path, 'base_url']
   return otherAddress(scene, choice, {
     code: 'codex-provider-conflict',

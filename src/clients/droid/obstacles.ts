@@ -1,5 +1,5 @@
 import type { KeyPath } from '../../edits/plan.ts'
-import type { Choice, FileText, FileTexts, Obstacle, Scene } from '../client.ts'
+import type { Choice, FileText, Obstacle, Obstacles, Scene } from '../client.ts'
 import {
   leftoverObstacles,
   lostVersion,
@@ -34,47 +34,48 @@ import {
 const droidName = { id: 'droid', label: 'droid' }
 
 /** What would defeat the entry about to be written, as run against 0.215.0 and 0.225.2 (2026-11-22). */
-export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
-  return [
-    ...aroundTheFile(scene),
-    ...otherEntry(scene, choice),
-    ...overridden(scene, choice.providerId, choice.root),
-  ]
+export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
+  yield* aroundTheFile(scene)
+  yield* otherEntry(scene, choice)
+  yield* overridden(scene, choice.providerId, choice.root)
 }
 
 /** What is wrong with what droid believes now. */
-export function wrongNow(scene: Scene): readonly Obstacle[] {
+export function* wrongNow(scene: Scene): Obstacles {
+  yield* aroundTheFile(scene)
+
   const settings = readSettings(fileOf(scene.texts, 'settings'))
   const { defaultModel: chosen } = settings
-  const found = modelCalled(settings, chosen)
-  const around = aroundTheFile(scene)
   // With one of Factory's models it may be set up as its owner likes.
-  if (!chosen?.startsWith(idOf(''))) return around
-  if (found === undefined) return [...around, missingEntry(settings, chosen)]
+  if (!chosen?.startsWith(idOf(''))) return
+
+  const found = modelCalled(settings, chosen)
+  if (found === undefined) {
+    yield missingEntry(settings, chosen)
+    return
+  }
+
   const url = textIn(found.entry, ['baseUrl'])
   const path = pathIn(found, 'baseUrl')
-  return [
-    ...around,
-    ...lostVersion(droidName, scene, {
+  yield* lostVersion(droidName, scene, {
+    url,
+    name: `baseUrl of ${textIn(found.entry, ['model']) ?? 'the model'}`,
+    place: placeOf(settings, path),
+    target: found.providerId === undefined ? undefined : { role: 'settings', path },
+  })
+  yield* withoutKey(scene, settings, found)
+  yield* leftoverObstacles(
+    {
+      family: 'droid',
+      label: 'droid',
       url,
-      name: `baseUrl of ${textIn(found.entry, ['model']) ?? 'the model'}`,
-      place: placeOf(settings, path),
-      target: found.providerId === undefined ? undefined : { role: 'settings', path },
-    }),
-    ...withoutKey(scene, settings, found),
-    ...leftoverObstacles(
-      {
-        family: 'droid',
-        label: 'droid',
-        url,
-        urlPlace: placeOf(settings, path),
-        key: textIn(found.entry, ['apiKey']),
-        keyPlace: settings.path,
-      },
-      scene,
-    ),
-    ...overridden(scene, found.providerId, url),
-  ]
+      urlPlace: placeOf(settings, path),
+      key: textIn(found.entry, ['apiKey']),
+      keyPlace: settings.path,
+    },
+    scene,
+  )
+  yield* overridden(scene, found.providerId, url)
 }
 
 /** Where a member of an entry stands, where that can be said. */
@@ -82,55 +83,55 @@ function pathIn({ providerId }: CustomModel, name: string): KeyPath {
   return providerId === undefined ? ['customModels'] : [...modelPath(providerId), name]
 }
 
-function aroundTheFile({ texts, machine }: Scene): readonly Obstacle[] {
+function* aroundTheFile({ texts, machine }: Scene): Obstacles {
   const settings = readSettings(fileOf(texts, 'settings'))
-  return [
-    ...relativePlaceObstacles(machine, 'droid-relative-folder', 'droid', ['FACTORY_HOME_OVERRIDE']),
-    ...unreadable(settings),
-    ...unknownProvider(settings),
-  ]
+  yield* relativePlaceObstacles(machine, 'droid-relative-folder', 'droid', [
+    'FACTORY_HOME_OVERRIDE',
+  ])
+  yield* unreadable(settings)
+  yield* unknownProvider(settings)
 }
 
-function unreadable(settings: DroidSettings): readonly Obstacle[] {
+function* unreadable(settings: DroidSettings): Obstacles {
   const { path, ignored, document } = settings
-  if (ignored === undefined) return []
-  return [
-    unreadFile(
-      {
-        code: 'droid-settings-unreadable',
-        message: `droid ignores its settings without a word: ${brokenText(path, ignored)}`,
-        file: settings,
-        isRepairable: document !== undefined,
-        covers: 'broken',
-      },
-      {
-        cure: 'Take trailing commas and the byte order mark out of it.',
-        consent: 'Trailing commas and a byte order mark are taken out of',
-        toStrictJson: 'but-comments',
-      },
-    ),
-  ]
+  if (ignored === undefined) return
+
+  yield unreadFile(
+    {
+      code: 'droid-settings-unreadable',
+      message: `droid ignores its settings without a word: ${brokenText(path, ignored)}`,
+      file: settings,
+      isRepairable: document !== undefined,
+      covers: 'broken',
+    },
+    {
+      cure: 'Take trailing commas and the byte order mark out of it.',
+      consent: 'Trailing commas and a byte order mark are taken out of',
+      toStrictJson: 'but-comments',
+    },
+  )
 }
 
-function unknownProvider(settings: DroidSettings): readonly Obstacle[] {
+function* unknownProvider(settings: DroidSettings): Obstacles {
   const wrong = settings.models.find(({ entry }) => {
     const provider = entry['provider']
     return typeof provider === 'string' && !knownProviders.includes(provider)
   })
-  if (wrong === undefined) return []
-  return [
-    {
-      code: 'droid-unknown-provider',
-      message: `${textIn(wrong.entry, ['displayName']) ?? textIn(wrong.entry, ['model']) ?? 'an entry'} names a provider that droid does not know, ${textIn(wrong.entry, ['provider'])}: it reads none of the models`,
-      place: placeOf(settings, pathIn(wrong, 'provider')),
-      cure: 'Correct it, or take that entry out.',
-      weight: 'may-block',
-    },
-  ]
+  if (wrong === undefined) return
+
+  const { entry } = wrong
+  const name = textIn(entry, ['displayName']) ?? textIn(entry, ['model']) ?? 'an entry'
+  yield {
+    code: 'droid-unknown-provider',
+    message: `${name} names a provider that droid does not know, ${textIn(entry, ['provider'])}: it reads none of the models`,
+    place: placeOf(settings, pathIn(wrong, 'provider')),
+    cure: 'Correct it, or take that entry out.',
+    weight: 'may-block',
+  }
 }
 
 /** An entry under our id that stands for another address. */
-function otherEntry(scene: Scene, choice: Choice): readonly Obstacle[] {
+function otherEntry(scene: Scene, choice: Choice): Obstacles {
   const { providerId } = choice
   const settings = readSettings(fileOf(scene.texts, 'settings'))
   const found = settings.models.find((one) => one.providerId === providerId)
@@ -152,11 +153,7 @@ function missingEntry(settings: DroidSettings, chosen: string): Obstacle {
   }
 }
 
-function withoutKey(
-  scene: Scene,
-  settings: DroidSettings,
-  found: CustomModel,
-): readonly Obstacle[] {
+function* withoutKey(scene: Scene, settings: DroidSettings, found: CustomModel): Obstacles {
   const { entry } = found
   const key = textIn(entry, ['apiKey'])
   const names = [...(key ?? '').matchAll(/\$\{([^}]+)\}/g)].map(([, name]) => name!)
@@ -167,85 +164,82 @@ function withoutKey(
   const isHeader =
     isTable(headers) &&
     Object.keys(headers).some((name) => /^(authorization|x-api-key|api-key)$/i.test(name))
-  if (isSet || isHeader || mayNeedNoKey(textIn(entry, ['baseUrl']), scene)) return []
-  return [
-    {
-      code: 'droid-no-key',
-      message:
-        names.length > 0
-          ? `the key is to come from ${names.join(', ')}, which is not set here: droid sends none`
-          : 'the default model has no apiKey: droid sends none',
-      place: placeOf(settings, pathIn(found, 'apiKey')),
-      cure: 'Run `repoint droid`.',
-      weight: 'blocks',
-      covers: 'key-missing',
-    },
-  ]
+  if (isSet || isHeader || mayNeedNoKey(textIn(entry, ['baseUrl']), scene)) return
+
+  yield {
+    code: 'droid-no-key',
+    message:
+      names.length > 0
+        ? `the key is to come from ${names.join(', ')}, which is not set here: droid sends none`
+        : 'the default model has no apiKey: droid sends none',
+    place: placeOf(settings, pathIn(found, 'apiKey')),
+    cure: 'Run `repoint droid`.',
+    weight: 'blocks',
+    covers: 'key-missing',
+  }
 }
 
 /** What wins over the user's file, or forbids what stands in it. */
-function overridden(
+function* overridden(
   scene: Scene,
   providerId: string | undefined,
   url: string | undefined,
-): readonly Obstacle[] {
+): Obstacles {
   const { texts } = scene
   const own = fileOf(texts, 'settings')
   const layers = ['upper', 'project', 'managed'].flatMap((role) => layersOf(texts, role))
-  return [
-    ...variableObstacles(scene, [
-      {
-        name: 'FACTORY_RUNTIME_SETTINGS_PATH',
-        code: 'droid-environment-settings',
-        effect: 'what stands in the file that it names wins over every other',
-        weight: 'may-block',
-      },
-    ]),
-    ...[own, ...layers].flatMap((file) => policyObstacles(file, url)),
-    ...layers.flatMap((file) => layerObstacles(file, texts, providerId)),
-    ...otherModels(readSettings(own), providerId),
-  ]
+  yield* variableObstacles(scene, [
+    {
+      name: 'FACTORY_RUNTIME_SETTINGS_PATH',
+      code: 'droid-environment-settings',
+      effect: 'what stands in the file that it names wins over every other',
+      weight: 'may-block',
+    },
+  ])
+  for (const file of [own, ...layers]) yield* policyObstacles(file, url)
+  for (const file of layers) yield* layerObstacles(file, own.path, providerId)
+  yield* otherModels(readSettings(own), providerId)
 }
 
 /** With a policy that forbids a model droid does as if it were not there. */
-function policyObstacles(file: FileText, url: string | undefined): readonly Obstacle[] {
+function* policyObstacles(file: FileText, url: string | undefined): Obstacles {
   const settings = readSettings(file)
   const policy = settings.root['modelPolicy']
-  if (!isTable(policy)) return []
+  if (!isTable(policy)) return
+
   const allowed = policy['allowedBaseUrls']
   const isForbidden = policy['allowCustomModels'] === false
-  if (!isForbidden && (!Array.isArray(allowed) || (url !== undefined && allowed.includes(url))))
-    return []
+  const isAllowed = !Array.isArray(allowed) || (url !== undefined && allowed.includes(url))
+  if (!isForbidden && isAllowed) return
+
   const path = ['modelPolicy', isForbidden ? 'allowCustomModels' : 'allowedBaseUrls']
-  return [
-    {
-      code: 'droid-model-policy',
-      message: isForbidden
-        ? 'modelPolicy allows no models of your own: droid does as if there were none'
-        : 'modelPolicy names the addresses that droid may ask, and the gateway is not among them',
-      place: placeOf(settings, path),
-      cure:
-        file.role === 'managed'
-          ? 'Ask the administrator of this machine.'
-          : `Change ${path.join('.')} there.`,
-      weight: isForbidden ? 'blocks' : 'may-block',
-    },
-  ]
+  yield {
+    code: 'droid-model-policy',
+    message: isForbidden
+      ? 'modelPolicy allows no models of your own: droid does as if there were none'
+      : 'modelPolicy names the addresses that droid may ask, and the gateway is not among them',
+    place: placeOf(settings, path),
+    cure:
+      file.role === 'managed'
+        ? 'Ask the administrator of this machine.'
+        : `Change ${path.join('.')} there.`,
+    weight: isForbidden ? 'blocks' : 'may-block',
+  }
 }
 
 /** A file above the user's own: its entry of our id replaces ours as a whole, its default model wins. */
-function layerObstacles(
+function* layerObstacles(
   file: FileText,
-  texts: FileTexts,
+  ownPath: string,
   providerId: string | undefined,
-): readonly Obstacle[] {
+): Obstacles {
   const settings = readSettings(file)
   const taken = settings.models.find(
     (one) => providerId !== undefined && one.providerId === providerId,
   )
   const { defaultModel: model } = settings
   const isOtherModel = model !== undefined && providerId !== undefined && model !== idOf(providerId)
-  if (taken === undefined && !isOtherModel) return []
+  if (taken === undefined && !isOtherModel) return
 
   const chosen = isOtherModel ? modelCalled(settings, model) : taken
   const url = textIn((chosen ?? taken)?.entry, ['baseUrl'])
@@ -254,46 +248,43 @@ function layerObstacles(
     settings,
     taken && providerId !== undefined ? modelPath(providerId) : defaultModelPath,
   )
-  const says = `sets ${keys.join(' and ')}, which wins over ${fileOf(texts, 'settings').path}`
-  if (file.role !== 'project')
-    return [
-      {
-        code: `droid-${file.role}-settings`,
-        message: `this file ${says}`,
-        place,
-        cure:
-          file.role === 'managed' ? 'Ask the administrator of this machine.' : 'Remove it there.',
-        weight: 'blocks',
-      },
-    ]
+  const says = `sets ${keys.join(' and ')}, which wins over ${ownPath}`
+  if (file.role !== 'project') {
+    yield {
+      code: `droid-${file.role}-settings`,
+      message: `this file ${says}`,
+      place,
+      cure: file.role === 'managed' ? 'Ask the administrator of this machine.' : 'Remove it there.',
+      weight: 'blocks',
+    }
+    return
+  }
+
   // The key of ours does not go along: an entry is taken as a whole. What is said does.
   const leads =
     url === undefined ? undefined : `droid, started in this folder, asks ${shownUrl(url)}`
-  return [
-    {
-      code: 'droid-project-settings',
-      message: `this folder's own configuration ${says}${leads ? `: ${leads}` : ''}`,
-      place,
-      cure: 'Remove it there, or do not start droid in this folder.',
-      ...(leads ? { needsConsent: `${leads}: ${file.path} says so.` } : {}),
-      ...(url === undefined ? {} : { leadsTo: rootOf(url) }),
-      weight: url === undefined ? 'may-block' : 'blocks',
-    },
-  ]
+  yield {
+    code: 'droid-project-settings',
+    message: `this folder's own configuration ${says}${leads ? `: ${leads}` : ''}`,
+    place,
+    cure: 'Remove it there, or do not start droid in this folder.',
+    ...(leads && { needsConsent: `${leads}: ${file.path} says so.` }),
+    ...(url !== undefined && { leadsTo: rootOf(url) }),
+    weight: url === undefined ? 'may-block' : 'blocks',
+  }
 }
 
 /** Parts of droid that may have a model of their own. */
-function otherModels(settings: DroidSettings, providerId: string | undefined): readonly Obstacle[] {
+function* otherModels(settings: DroidSettings, providerId: string | undefined): Obstacles {
   const path = ['sessionDefaultSettings', 'specModeModel']
   const model = textIn(settings.root, path)
-  if (model === undefined || (providerId !== undefined && model === idOf(providerId))) return []
-  return [
-    {
-      code: 'droid-spec-model',
-      message: `specification mode has a model of its own, ${model}, and does not use the gateway`,
-      place: placeOf(settings, path),
-      cure: 'Remove it, if that mode is to use the gateway.',
-      weight: 'may-block',
-    },
-  ]
+  if (model === undefined || (providerId !== undefined && model === idOf(providerId))) return
+
+  yield {
+    code: 'droid-spec-model',
+    message: `specification mode has a model of its own, ${model}, and does not use the gateway`,
+    place: placeOf(settings, path),
+    cure: 'Remove it, if that mode is to use the gateway.',
+    weight: 'may-block',
+  }
 }

@@ -4,7 +4,7 @@ import type {
   ConfigFile,
   LeftRunning,
   Look,
-  Obstacle,
+  Obstacles,
   Outside,
   Scene,
 } from '../client.ts'
@@ -68,7 +68,10 @@ const shared = clientOf(layout, {
 export const kilo: ClientModule = {
   ...shared,
   files: (machine, look) => [...shared.files(machine, look), ...startedFile(machine, look)],
-  inTheWay: (scene, choice) => [...shared.inTheWay(scene, choice), ...firstStart(scene)],
+  *inTheWay(scene, choice) {
+    yield* shared.inTheWay(scene, choice)
+    yield* firstStart(scene)
+  },
 }
 
 /** What Kilo has left once it was started: the mark of the change that `firstStart` is about. */
@@ -86,25 +89,24 @@ function startedFile(machine: Machine, look: Look): readonly ConfigFile[] {
  * but for commands that only look. A setup before the first start must not make the difference; an
  * empty table keeps it away and changes nothing else (2026-11-22).
  */
-function firstStart({ texts, machine }: Scene): readonly Obstacle[] {
+function* firstStart({ texts, machine }: Scene): Obstacles {
   const isNew =
     layersOf(texts, 'started').length === 0 &&
     pathsOf(machine).named('KILO_CONFIG') === undefined &&
     ownFiles(texts).every((file) =>
       Object.keys(file.document?.root ?? {}).every((key) => key === '$schema'),
     )
-  if (!isNew) return []
-  return [
-    {
-      code: 'kilo-first-start',
-      message:
-        'Kilo was never started here: it would take this configuration for an old one, and let every command run without asking',
-      place: fileOf(texts, 'config').path,
-      cure: 'Start Kilo once before the setup.',
-      repair: { role: 'config', changes: [{ path: ['permission', 'bash'], value: {} }] },
-      weight: 'may-block',
-    },
-  ]
+  if (!isNew) return
+
+  yield {
+    code: 'kilo-first-start',
+    message:
+      'Kilo was never started here: it would take this configuration for an old one, and let every command run without asking',
+    place: fileOf(texts, 'config').path,
+    cure: 'Start Kilo once before the setup.',
+    repair: { role: 'config', changes: [{ path: ['permission', 'bash'], value: {} }] },
+    weight: 'may-block',
+  }
 }
 
 /** In ms; Kilo itself gives the server 6 s. */

@@ -1,4 +1,4 @@
-import type { Choice, Obstacle, Scene } from '../client.ts'
+import type { Choice, Obstacles, Scene } from '../client.ts'
 import { formerProvider, leftoverObstacles, lostVersion, otherAddress } from '../obstacles.ts'
 import { removal } from '../repairs.ts'
 import {
@@ -59,104 +59,93 @@ export function viewOf(layout: Layout, scene: Scene, wanted?: string): View {
 }
 
 /** What stands in the place of the provider about to be written, or beats it. */
-export function providerInTheWay(view: View, choice: Choice): readonly Obstacle[] {
+export function* providerInTheWay(view: View, choice: Choice): Obstacles {
   const { id, scene, target, providerId, provider } = view
-  return [
-    ...otherAddress(scene, choice, {
-      code: `${id}-provider-conflict`,
-      what: `the provider ${providerId}`,
-      url: provider.url,
-      place: placeOf(target, addressOf(providerId)),
-    }),
-    ...inlineKeys(view),
-  ]
+  yield* otherAddress(scene, choice, {
+    code: `${id}-provider-conflict`,
+    what: `the provider ${providerId}`,
+    url: provider.url,
+    place: placeOf(target, addressOf(providerId)),
+  })
+  yield* inlineKeys(view)
 }
 
 /** What is wrong with the provider in use: its address, its key, its models. */
-export function providerWrongNow(view: View): readonly Obstacle[] {
+export function* providerWrongNow(view: View): Obstacles {
   const { scene, target, chosen, providerId, provider } = view
   const { url } = provider
   const path = addressOf(providerId)
-  const found = [
-    ...(loginOf(scene.texts, providerId) === undefined ? [] : inlineKeys(view)),
-    ...lostVersion(view, scene, {
-      url,
-      name: `baseURL of ${providerId}`,
-      effect: `, and ${view.label} tries again without end`,
-      place: placeOf(target, path),
-      target: textAt(target, path) === url ? { role: 'config', path } : undefined,
-    }),
-  ]
-  if (chosen !== providerId) return found
-  return [...found, ...unlistedModel(view), ...withoutKey(view), ...leftovers(view)]
+
+  if (loginOf(scene.texts, providerId) !== undefined) yield* inlineKeys(view)
+  yield* lostVersion(view, scene, {
+    url,
+    name: `baseURL of ${providerId}`,
+    effect: `, and ${view.label} tries again without end`,
+    place: placeOf(target, path),
+    target: textAt(target, path) === url ? { role: 'config', path } : undefined,
+  })
+  if (chosen !== providerId) return
+
+  yield* unlistedModel(view)
+  yield* withoutKey(view)
+  yield* leftovers(view)
 }
 
 function addressOf(providerId: string): readonly string[] {
   return ['provider', providerId, 'options', 'baseURL']
 }
 
-function inlineKeys({ id, scene, target, providerId }: View): readonly Obstacle[] {
+function* inlineKeys({ id, scene, target, providerId }: View): Obstacles {
   const path = ['provider', providerId, 'options', 'apiKey']
-  return ownFiles(scene.texts).flatMap((file): Obstacle[] => {
+  for (const file of ownFiles(scene.texts)) {
     const value = file.document?.get(path)
-    if (value === undefined) return []
-    const change = { path, isSecret: true, isBound: true }
+    if (value === undefined) continue
+
     const { repair, ...gone } = removal(
       { role: 'config', path: file.path },
       `options.apiKey of ${providerId}`,
-      change,
+      { path, isSecret: true, isBound: true },
     )
-    return [
-      {
-        code: `${id}-api-key`,
-        message: `options.apiKey of ${providerId} wins over auth.json${value === '' ? ', even though it is empty' : ''}`,
-        place: placeOf(file, path),
-        ...gone,
-        ...(file.path === target.path && { repair }),
-        weight: 'blocks',
-      },
-    ]
-  })
+    yield {
+      code: `${id}-api-key`,
+      message: `options.apiKey of ${providerId} wins over auth.json${value === '' ? ', even though it is empty' : ''}`,
+      place: placeOf(file, path),
+      ...gone,
+      ...(file.path === target.path && { repair }),
+      weight: 'blocks',
+    }
+  }
 }
 
-function unlistedModel({
-  id,
-  label,
-  scene,
-  target,
-  config,
-  providerId,
-}: View): readonly Obstacle[] {
+function* unlistedModel({ id, label, scene, target, config, providerId }: View): Obstacles {
   const model = String(config['model']).slice(providerId.length + 1)
   const path = ['provider', providerId, 'models', model]
-  if (ownFiles(scene.texts).some((file) => tableAt(file, path))) return []
-  return [
-    {
-      code: `${id}-model-unlisted`,
-      message: `the model ${model} is not among the models of ${providerId}: ${label} does not find it`,
-      place: placeOf(target, ['model']),
-      // Only the gateway could tell whether listing it would help.
-      cure: `Run \`repoint ${id}\`, which lists the models of the gateway.`,
-      weight: 'blocks',
-    },
-  ]
+  if (ownFiles(scene.texts).some((file) => tableAt(file, path))) return
+
+  yield {
+    code: `${id}-model-unlisted`,
+    message: `the model ${model} is not among the models of ${providerId}: ${label} does not find it`,
+    place: placeOf(target, ['model']),
+    // Only the gateway could tell whether listing it would help.
+    cure: `Run \`repoint ${id}\`, which lists the models of the gateway.`,
+    weight: 'blocks',
+  }
 }
 
-function withoutKey({ id, label, scene, providerId, provider }: View): readonly Obstacle[] {
+function* withoutKey({ id, label, scene, providerId, provider }: View): Obstacles {
   const { texts } = scene
   const isElsewhere = hasKeyFromOutside(provider, scene) || readAuth(texts)?.kind === 'refused'
-  if (mayNeedNoKey(provider.url, scene) || isElsewhere) return []
-  if (readKey(texts, providerId, provider.options)) return []
-  return [
-    {
-      code: `${id}-no-key`,
-      message: `no key for ${providerId} is in auth.json: ${label} sends none`,
-      place: fileOf(texts, 'auth').path,
-      cure: `Run \`repoint ${id}\`.`,
-      weight: 'blocks',
-      covers: 'key-missing',
-    },
-  ]
+  if (mayNeedNoKey(provider.url, scene) || isElsewhere) return
+  if (readKey(texts, providerId, provider.options)) return
+
+  yield {
+    code: `${id}-no-key`,
+    message: `no key for ${providerId} is in auth.json: ${label} sends none`,
+    place: fileOf(texts, 'auth').path,
+    cure: `Run \`repoint ${id}\`.`,
+    weight: 'blocks',
+    covers: 'key-missing',
+  }
 }
 
 /** Whether a key comes from a variable that is set, from another file or from a header. */
@@ -171,7 +160,7 @@ function hasKeyFromOutside({ table, options }: ConfiguredProvider, { machine }: 
   return isTable(headers) && Object.keys(headers).some((name) => /^authorization$/i.test(name))
 }
 
-function leftovers({ id, label, scene, target, providerId, provider }: View): readonly Obstacle[] {
+function leftovers({ id, label, scene, target, providerId, provider }: View): Obstacles {
   const { options, url } = provider
   const read = readKey(scene.texts, providerId, options)
   return leftoverObstacles(
@@ -188,14 +177,15 @@ function leftovers({ id, label, scene, target, providerId, provider }: View): re
 }
 
 /** Providers of earlier setups, and their keys. */
-export function formerProviders(view: View, choice: Choice): readonly Obstacle[] {
+export function* formerProviders(view: View, choice: Choice): Obstacles {
   const { id: client, scene, target, providerId } = view
   const auth = readFile(fileOf(scene.texts, 'auth'))
-  return Object.entries(tableAt(target, ['provider']) ?? {}).flatMap(([id, table]): Obstacle[] => {
+  for (const [id, table] of Object.entries(tableAt(target, ['provider']) ?? {})) {
     const url = textIn(table, ['options', 'baseURL'])
     const isAsWeWrite = textIn(table, ['npm']) === '@ai-sdk/openai-compatible'
-    if (id === providerId || !isAsWeWrite) return []
-    if (url === undefined || !scene.ownRoots.includes(rootOf(url))) return []
+    if (id === providerId || !isAsWeWrite) continue
+    if (url === undefined || !scene.ownRoots.includes(rootOf(url))) continue
+
     const path = ['provider', id]
     const hasKey = textAt(auth, [id, 'type']) === 'api'
     const provider = formerProvider(view, choice, {
@@ -207,20 +197,19 @@ export function formerProviders(view: View, choice: Choice): readonly Obstacle[]
       hasKey,
       beside: `its entry in ${auth.path}`,
     })
-    if (provider.repair === undefined || !hasKey) return [provider]
-    return [
-      provider,
-      {
-        code: `${client}-former-key`,
-        message: `the key of the provider ${id} is left of an earlier setup`,
-        place: placeOf(auth, [id]),
-        cure: 'Remove it.',
-        repair: {
-          role: 'auth',
-          changes: [{ path: [id], value: undefined, isSecret: true, isBound: true }],
-        },
-        weight: 'may-block',
+    yield provider
+    if (provider.repair === undefined || !hasKey) continue
+
+    yield {
+      code: `${client}-former-key`,
+      message: `the key of the provider ${id} is left of an earlier setup`,
+      place: placeOf(auth, [id]),
+      cure: 'Remove it.',
+      repair: {
+        role: 'auth',
+        changes: [{ path: [id], value: undefined, isSecret: true, isBound: true }],
       },
-    ]
-  })
+      weight: 'may-block',
+    }
+  }
 }

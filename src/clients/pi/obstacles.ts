@@ -1,5 +1,5 @@
 import { type ConfigValue, listHolds } from '../../edits/plan.ts'
-import type { Choice, FileTexts, Obstacle, Scene } from '../client.ts'
+import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
 import { projectCode, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { isExported, proxyObstacles, unsetCommand } from '../shell.ts'
 import { fileOf, layersOf, placeOf, readFile } from '../texts.ts'
@@ -22,48 +22,46 @@ import {
 } from './provider-obstacles.ts'
 
 /** What would defeat the setup, as run against pi 0.60.0, 0.73.1 and 0.87.1 (2026-11-22). */
-export function inTheWay(scene: Scene, choice: Choice): readonly Obstacle[] {
+export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   const view = viewOf(scene, choice.providerId, choice.models.model)
-  return [
-    ...unreadable(scene.texts),
-    ...relativeFolder(scene),
-    ...keyIsVariable(scene, choice.key),
-    ...proxyObstacles(piName, choice.root, scene.machine.env),
-    ...otherLogin(view),
-    ...providerInTheWay(view, choice),
-    ...otherIncomplete(view),
-    ...formerProviders(view, choice),
-    ...narrowed(view),
-    ...ofThisFolder(view),
-  ]
+  yield* unreadable(scene.texts)
+  yield* relativeFolder(scene)
+  yield* keyIsVariable(scene, choice.key)
+  yield* proxyObstacles(piName, choice.root, scene.machine.env)
+  yield* otherLogin(view)
+  yield* providerInTheWay(view, choice)
+  yield* otherIncomplete(view)
+  yield* formerProviders(view, choice)
+  yield* narrowed(view)
+  yield* ofThisFolder(view)
 }
 
 /** What is wrong with what pi believes now. */
-export function wrongNow(scene: Scene): readonly Obstacle[] {
-  const found = [...unreadable(scene.texts), ...relativeFolder(scene)]
+export function* wrongNow(scene: Scene): Obstacles {
+  yield* unreadable(scene.texts)
+  yield* relativeFolder(scene)
   const { providerId, model } = startingModel(readSettings(scene.texts))
-  if (providerId === undefined || model === undefined) return found
+  if (providerId === undefined || model === undefined) return
+
   const view = viewOf(scene, providerId, model)
   const { url } = view.provider
   // With a provider that it ships pi may be set up as its owner likes.
-  if (url === undefined) return found
-  return [
-    ...found,
-    ...proxyObstacles(piName, url, scene.machine.env),
-    ...otherLogin(view),
-    ...providerWrongNow(view, url),
-    ...narrowed(view),
-    ...ofThisFolder(view),
-  ]
+  if (url === undefined) return
+
+  yield* proxyObstacles(piName, url, scene.machine.env)
+  yield* otherLogin(view)
+  yield* providerWrongNow(view, url)
+  yield* narrowed(view)
+  yield* ofThisFolder(view)
 }
 
-function relativeFolder({ machine }: Scene): readonly Obstacle[] {
+function* relativeFolder({ machine }: Scene): Obstacles {
   // pi puts the home in place of a tilde.
-  if (/^~(?:\/|$)/.test(machine.env['PI_CODING_AGENT_DIR'] ?? '')) return []
-  return relativePlaceObstacles(machine, 'pi-relative-folder', 'pi', ['PI_CODING_AGENT_DIR'])
+  if (/^~(?:\/|$)/.test(machine.env['PI_CODING_AGENT_DIR'] ?? '')) return
+  yield* relativePlaceObstacles(machine, 'pi-relative-folder', 'pi', ['PI_CODING_AGENT_DIR'])
 }
 
-function unreadable(texts: FileTexts): readonly Obstacle[] {
+function* unreadable(texts: FileTexts): Obstacles {
   const files = [
     {
       file: readAuth(texts),
@@ -81,75 +79,71 @@ function unreadable(texts: FileTexts): readonly Obstacle[] {
       effect: 'pi ignores all of it, and starts with the first model that it has a key for',
     },
   ]
-  return files.flatMap(({ file, code, effect }) => {
-    if (file?.ignored === undefined) return []
+  for (const { file, code, effect } of files) {
+    if (file?.ignored === undefined) continue
     const message = `${effect}: ${file.ignored}`
-    return [unreadFile({ code, message, file, isRepairable: file.isRepairable, covers: 'broken' })]
-  })
+    yield unreadFile({ code, message, file, isRepairable: file.isRepairable, covers: 'broken' })
+  }
 }
 
 /** Up to 0.76 a key that is called as a variable is taken for it. */
-function keyIsVariable(scene: Scene, key: string): readonly Obstacle[] {
-  if (!/^\w+$/.test(key) || !isExported(scene, key)) return []
-  return [
-    {
-      code: 'pi-key-is-variable',
-      message: 'a variable is called as the key is: pi up to 0.76 would send what it holds',
-      place: 'environment',
-      cure: unsetCommand(scene.machine, 'the variable'),
-      weight: 'may-block',
-    },
-  ]
+function* keyIsVariable(scene: Scene, key: string): Obstacles {
+  if (!/^\w+$/.test(key) || !isExported(scene, key)) return
+
+  yield {
+    code: 'pi-key-is-variable',
+    message: 'a variable is called as the key is: pi up to 0.76 would send what it holds',
+    place: 'environment',
+    cure: unsetCommand(scene.machine, 'the variable'),
+    weight: 'may-block',
+  }
 }
 
-function otherIncomplete({ models, providerId }: View): readonly Obstacle[] {
+function* otherIncomplete({ models, providerId }: View): Obstacles {
   const lack = incompleteProvider(models, providerId)
-  if (lack === undefined) return []
-  return [
-    {
-      code: 'pi-provider-incomplete',
-      message: `${lack}: older versions of pi go on without any provider, and do not say so`,
-      place: models.path,
-      cure: 'Complete it, or take it out.',
-      weight: 'may-block',
-    },
-  ]
+  if (lack === undefined) return
+
+  yield {
+    code: 'pi-provider-incomplete',
+    message: `${lack}: older versions of pi go on without any provider, and do not say so`,
+    place: models.path,
+    cure: 'Complete it, or take it out.',
+    weight: 'may-block',
+  }
 }
 
-function otherLogin({ scene, providerId }: View): readonly Obstacle[] {
-  if (loginOf(scene.texts, providerId) === undefined) return []
+function* otherLogin({ scene, providerId }: View): Obstacles {
+  if (loginOf(scene.texts, providerId) === undefined) return
+
   const path = [providerId]
-  return [
-    {
-      code: 'pi-other-key',
-      message: `auth.json holds a login for ${providerId}, which wins over the key in models.json`,
-      place: placeOf(readFile(fileOf(scene.texts, 'auth')), path),
-      cure: 'Remove it.',
-      repair: {
-        role: 'auth',
-        changes: [{ path, value: undefined, isSecret: true, isBound: true }],
-      },
-      needsConsent: `The login for ${providerId} in auth.json will be removed; rollback brings it back.`,
-      weight: 'blocks',
+  yield {
+    code: 'pi-other-key',
+    message: `auth.json holds a login for ${providerId}, which wins over the key in models.json`,
+    place: placeOf(readFile(fileOf(scene.texts, 'auth')), path),
+    cure: 'Remove it.',
+    repair: {
+      role: 'auth',
+      changes: [{ path, value: undefined, isSecret: true, isBound: true }],
     },
-  ]
+    needsConsent: `The login for ${providerId} in auth.json will be removed; rollback brings it back.`,
+    weight: 'blocks',
+  }
 }
 
 /** Where the list names models of others alone, pi starts with the first of them. */
-function narrowed({ settings, providerId, model }: View): readonly Obstacle[] {
+function* narrowed({ settings, providerId, model }: View): Obstacles {
   const full = `${providerId}/${model}`
   const path = ['enabledModels']
-  if (!isNarrowed(settings.root['enabledModels'], full, model)) return []
-  return [
-    {
-      code: 'pi-enabled-models',
-      message: `enabledModels leaves ${model} out: pi starts with another model`,
-      place: placeOf(settings, path),
-      cure: 'Add it to enabledModels.',
-      repair: { role: 'settings', changes: [listHolds(path, full)] },
-      weight: 'blocks',
-    },
-  ]
+  if (!isNarrowed(settings.root['enabledModels'], full, model)) return
+
+  yield {
+    code: 'pi-enabled-models',
+    message: `enabledModels leaves ${model} out: pi starts with another model`,
+    place: placeOf(settings, path),
+    cure: 'Add it to enabledModels.',
+    repair: { role: 'settings', changes: [listHolds(path, full)] },
+    weight: 'blocks',
+  }
 }
 
 /** Whether a list of patterns is there and none of them is the model's, in pi's own words for them. */
@@ -172,26 +166,24 @@ function matches(pattern: string, name: string): boolean {
 }
 
 /** What a folder says to a pi that is started in it; from 0.79 on only where its owner trusts it. */
-function ofThisFolder({ scene, providerId, model }: View): readonly Obstacle[] {
+function* ofThisFolder({ scene, providerId, model }: View): Obstacles {
   const wanted = { defaultProvider: providerId, defaultModel: model }
-  const settings = layersOf(scene.texts, 'project').flatMap((text): Obstacle[] => {
-    const file = readPlain(text)
+  for (const file of layersOf(scene.texts, 'project').map(readPlain)) {
     const { enabledModels, ...others } = file.root
     const names = Object.entries(wanted)
       .filter(([name, value]) => others[name] !== undefined && others[name] !== value)
       .map(([name]) => name)
     if (isNarrowed(enabledModels, `${providerId}/${model}`, model)) names.push('enabledModels')
     const [first] = names
-    if (first === undefined) return []
-    return [
-      {
-        code: 'pi-project-settings',
-        message: `this folder's own settings set ${names.join(', ')}, which win over yours while pi runs here`,
-        place: placeOf(file, [first]),
-        cure: 'Remove them there.',
-        weight: 'may-block',
-      },
-    ]
-  })
-  return [...settings, ...projectCode(piName, scene.texts)]
+    if (first === undefined) continue
+
+    yield {
+      code: 'pi-project-settings',
+      message: `this folder's own settings set ${names.join(', ')}, which win over yours while pi runs here`,
+      place: placeOf(file, [first]),
+      cure: 'Remove them there.',
+      weight: 'may-block',
+    }
+  }
+  yield* projectCode(piName, scene.texts)
 }

@@ -1,5 +1,5 @@
 import type { KeyPath } from '../../edits/plan.ts'
-import type { Choice, Obstacle, Scene } from '../client.ts'
+import type { Choice, Obstacle, Obstacles, Scene } from '../client.ts'
 import { formerProvider, leftoverObstacles, lostVersion, otherAddress } from '../obstacles.ts'
 import { removal } from '../repairs.ts'
 import { mayNeedNoKey, placeOf, rootOf, shownUrl, tableAt, tableIn } from '../texts.ts'
@@ -34,49 +34,38 @@ export function viewOf(scene: Scene, providerId: string, model: string): View {
 }
 
 /** What stands in the place of the provider about to be written, or beats it. */
-export function providerInTheWay(view: View, choice: Choice): readonly Obstacle[] {
+export function* providerInTheWay(view: View, choice: Choice): Obstacles {
   const { scene, models, providerId, provider } = view
-  return [
-    ...otherAddress(scene, choice, {
-      code: 'pi-provider-conflict',
-      what: `the provider ${providerId}`,
-      url: provider.url,
-      place: placeOf(models, addressOf(providerId)),
-    }),
-    ...authorizingHeaders(view, choice.key),
-    ...modelAddresses(view, choice.root),
-  ]
+  yield* otherAddress(scene, choice, {
+    code: 'pi-provider-conflict',
+    what: `the provider ${providerId}`,
+    url: provider.url,
+    place: placeOf(models, addressOf(providerId)),
+  })
+  yield* authorizingHeaders(view, choice.key)
+  yield* modelAddresses(view, choice.root)
 }
 
 /** What is wrong with the provider in use: its address, its key, its models. */
-export function providerWrongNow(view: View, url: string): readonly Obstacle[] {
+export function* providerWrongNow(view: View, url: string): Obstacles {
   const { scene, models, providerId, provider, model } = view
   const path = addressOf(providerId)
   const key = readPiKey(scene.texts, providerId)
-  return [
-    ...authorizingHeaders(view),
-    ...modelAddresses(view, rootOf(url)),
-    ...lostVersion(piName, scene, {
-      url,
-      name: `baseUrl of ${providerId}`,
-      effect: ', and pi may answer nothing at all',
-      place: placeOf(models, path),
-      target: { role: 'models', path },
-    }),
-    ...(modelOf(provider, model) ? [] : [unlisted(view)]),
-    ...(key === undefined ? withoutKey(view) : []),
-    ...leftoverObstacles(
-      {
-        family: 'pi',
-        label: 'pi',
-        url,
-        urlPlace: placeOf(models, path),
-        key: key?.key,
-        keyPlace: key?.keyPath ?? '',
-      },
-      scene,
-    ),
-  ]
+
+  yield* authorizingHeaders(view)
+  yield* modelAddresses(view, rootOf(url))
+  yield* lostVersion(piName, scene, {
+    url,
+    name: `baseUrl of ${providerId}`,
+    effect: ', and pi may answer nothing at all',
+    place: placeOf(models, path),
+    target: { role: 'models', path },
+  })
+  if (modelOf(provider, model) === undefined) yield unlisted(view)
+  if (key === undefined) yield* withoutKey(view)
+
+  const left = { family: 'pi', label: 'pi', url, urlPlace: placeOf(models, path) }
+  yield* leftoverObstacles({ ...left, key: key?.key, keyPlace: key?.keyPath ?? '' }, scene)
 }
 
 function addressOf(providerId: string): KeyPath {
@@ -88,10 +77,7 @@ function addressOf(providerId: string): KeyPath {
  *
  * @param wanted the key that is about to be written; absent: what stands there counts
  */
-function authorizingHeaders(
-  { models, providerId, provider }: View,
-  wanted?: string,
-): readonly Obstacle[] {
+function* authorizingHeaders({ models, providerId, provider }: View, wanted?: string): Obstacles {
   const key = wanted ?? provider.table['apiKey']
   const all = /^(?:authorization|x-api-key|api-key)$/i
   const tables = [
@@ -113,39 +99,37 @@ function authorizingHeaders(
       names: all,
     })),
   ]
-  return tables.flatMap(({ path, headers, names }) =>
-    Object.entries(headers)
-      .filter(([name, value]) => names.test(name) && value !== key)
-      .map(([name]): Obstacle => {
-        const what = `header ${name} of ${providerId}`
-        const change = { path: [...path, 'headers', name], isSecret: true, isBound: true }
-        return {
-          code: 'pi-authorizing-header',
-          message: `the ${what} takes the place of its key`,
-          place: placeOf(models, change.path),
-          ...removal(models, `The ${what}`, change),
-          weight: 'blocks',
-        }
-      }),
-  )
+
+  for (const { path, headers, names } of tables) {
+    for (const [name, value] of Object.entries(headers)) {
+      if (!names.test(name) || value === key) continue
+      const what = `header ${name} of ${providerId}`
+      const change = { path: [...path, 'headers', name], isSecret: true, isBound: true }
+      yield {
+        code: 'pi-authorizing-header',
+        message: `the ${what} takes the place of its key`,
+        place: placeOf(models, change.path),
+        ...removal(models, `The ${what}`, change),
+        weight: 'blocks',
+      }
+    }
+  }
 }
 
 /** A model with an address of its own: the provider's key goes there. */
-function modelAddresses({ models, providerId, provider }: View, root: string): readonly Obstacle[] {
-  return provider.models.flatMap(({ id, baseUrl }): Obstacle[] => {
-    if (typeof baseUrl !== 'string' || rootOf(baseUrl) === root) return []
+function* modelAddresses({ models, providerId, provider }: View, root: string): Obstacles {
+  for (const { id, baseUrl } of provider.models) {
+    if (typeof baseUrl !== 'string' || rootOf(baseUrl) === root) continue
     const path = [...modelPath(providerId, String(id)), 'baseUrl']
     const what = `the model ${id} of ${providerId}`
-    return [
-      {
-        code: 'pi-model-address',
-        message: `${what} has an address of its own, ${shownUrl(baseUrl)}, which gets the key too`,
-        place: placeOf(models, path),
-        ...removal(models, `The address of ${what}`, { path, isBound: true }),
-        weight: 'blocks',
-      },
-    ]
-  })
+    yield {
+      code: 'pi-model-address',
+      message: `${what} has an address of its own, ${shownUrl(baseUrl)}, which gets the key too`,
+      place: placeOf(models, path),
+      ...removal(models, `The address of ${what}`, { path, isBound: true }),
+      weight: 'blocks',
+    }
+  }
 }
 
 function unlisted({ settings, providerId, model }: View): Obstacle {
@@ -158,21 +142,20 @@ function unlisted({ settings, providerId, model }: View): Obstacle {
   }
 }
 
-function withoutKey({ scene, models, providerId, provider }: View): readonly Obstacle[] {
+function* withoutKey({ scene, models, providerId, provider }: View): Obstacles {
   const said = provider.table['apiKey']
   const isElsewhere =
     typeof said === 'string' && (said.startsWith('!') || hasVariable(said, scene.machine.env))
-  if (isElsewhere || mayNeedNoKey(provider.url, scene)) return []
-  return [
-    {
-      code: 'pi-no-key',
-      message: `pi finds no key for ${providerId}`,
-      place: placeOf(models, [...providerPath(providerId), 'apiKey']),
-      cure: 'Run `repoint pi`.',
-      weight: 'blocks',
-      covers: 'key-missing',
-    },
-  ]
+  if (isElsewhere || mayNeedNoKey(provider.url, scene)) return
+
+  yield {
+    code: 'pi-no-key',
+    message: `pi finds no key for ${providerId}`,
+    place: placeOf(models, [...providerPath(providerId), 'apiKey']),
+    cure: 'Run `repoint pi`.',
+    weight: 'blocks',
+    covers: 'key-missing',
+  }
 }
 
 function hasVariable(said: string, env: Scene['machine']['env']): boolean {
@@ -183,23 +166,18 @@ function hasVariable(said: string, env: Scene['machine']['env']): boolean {
 }
 
 /** Providers of earlier setups, each with its key. */
-export function formerProviders(
-  { scene, models, providerId }: View,
-  choice: Choice,
-): readonly Obstacle[] {
-  return Object.keys(tableAt(models, ['providers']) ?? {}).flatMap((id): Obstacle[] => {
+export function* formerProviders({ scene, models, providerId }: View, choice: Choice): Obstacles {
+  for (const id of Object.keys(tableAt(models, ['providers']) ?? {})) {
     const { url } = providerOf(models, id)
-    if (id === providerId || url === undefined || !scene.ownRoots.includes(rootOf(url))) return []
+    if (id === providerId || url === undefined || !scene.ownRoots.includes(rootOf(url))) continue
     const path = providerPath(id)
-    return [
-      formerProvider(piName, choice, {
-        providerId: id,
-        url,
-        place: placeOf(models, path),
-        role: 'models',
-        change: { path, isSecret: true, isBound: true },
-        hasKey: true,
-      }),
-    ]
-  })
+    yield formerProvider(piName, choice, {
+      providerId: id,
+      url,
+      place: placeOf(models, path),
+      role: 'models',
+      change: { path, isSecret: true, isBound: true },
+      hasKey: true,
+    })
+  }
 }
