@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Builds the real platform, runs the command line, sets the exit status.
 import { main } from '../dist/cli.js'
-import { nodePlatform } from '../dist/platform.js'
+import { endProcess, nodePlatform } from '../dist/platform.js'
 
-process.exitCode = await main(nodePlatform(), process.argv.slice(2))
+endProcess(await main(nodePlatform(), process.argv.slice(2)))

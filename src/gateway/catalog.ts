@@ -77,7 +77,10 @@ export async function readCatalog(
 /** @throws UserError from the closed set; `gateway-fault` where the list takes longer than it is waited for */
 async function askForList(access: GatewayAccess, spec: RequestSpec): Promise<Answer> {
   const result = await ask(access, spec)
-  const isSlow = 'stage' in result && result.reason === 'deadline' && result.stage !== 'connect'
+  const isSlow =
+    'stage' in result &&
+    result.reason === 'deadline' &&
+    (result.stage === 'first-byte' || result.stage === 'body')
   if (isSlow && spec.answerWithinMs !== undefined)
     throw new UserError({
       code: 'gateway-fault',

@@ -5,6 +5,17 @@ import { nodeProcesses } from './node-processes.ts'
 import { nodeTerminal, terminalAsk } from './node-terminal.ts'
 import type { Machine, Platform } from './platform.ts'
 
+/**
+ * Ends this process with `status`, the sooner the better: who pressed Ctrl-C while a name was being
+ * resolved does not wait for a name server that is silent, for which `getaddrinfo`, which cannot be
+ * called off, would hold even `process.exit` (Node 20 to 26, 2026-11-23).
+ */
+export function endProcess(status: number): void {
+  process.exitCode = status
+  const isResolving = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap')
+  if (status === 130 && isResolving) process.kill(process.pid, 'SIGINT')
+}
+
 /** The outside world for real. Only bin and tests build it. */
 export function nodePlatform(): Platform {
   const machine = thisMachine()

@@ -125,3 +125,33 @@ describe.skipIf(!hasNetwork)('routes: a name of this machine', () => {
     expect(json).toMatchObject({ command: 'models', baseUrl: 'http://app.localhost:8080' })
   })
 })
+
+describe.skipIf(!hasNetwork)('routes: a name server that is silent', () => {
+  const silent = `
+    echo "nameserver 10.9.9.9" > resolv.conf
+    mount --bind resolv.conf /etc/resolv.conf
+    ${losePackets}`
+
+  test('is told as one, and not as a firewall', () => {
+    const { status, json } = run(`${silent}
+      ${models('https://gw.example', '--timeout 1')}`)
+    expect(status).toBe(6)
+    expect(json.error).toMatchObject({
+      code: 'dns',
+      message: 'The name gw.example was not resolved within 1 s: no name server answers',
+      hint: expect.not.stringContaining('packets'),
+    })
+  })
+
+  test('does not hold who presses Ctrl-C', () => {
+    // What a shell starts behind "&" does not hear Ctrl-C: here the one who presses it stands there.
+    const { file } = run(`${silent}
+      (sleep 2; date +%s%N > before; kill -INT $(cat pid)) &
+      echo 'echo $$ > pid; exec ${models('https://gw.example')}' > ask
+      sh ask 2> said > told || echo $? > status
+      date +%s%N > after`)
+    expect(file('status')).toBe('130\n')
+    expect((Number(file('after')) - Number(file('before'))) / 1e6).toBeLessThan(1_500)
+    expect(file('told')).toContain('Cancelled')
+  })
+})

@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns'
 import { readFileSync } from 'node:fs'
 import tls from 'node:tls'
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent, Socks5ProxyAgent } from 'undici'
@@ -200,7 +201,16 @@ function early(connect: buildConnector.connector, target: URL): EarlyConnector {
 
 /** TCP and TLS one after the other, so that a failure can say which. */
 function directly({ tcp, secure, setStage }: Opening): buildConnector.connector {
-  const toAddress = buildConnector(tcp)
+  const toAddress = buildConnector({
+    ...tcp,
+    lookup(hostname, options, callback) {
+      setStage('lookup')
+      lookup(hostname, options, (...result) => {
+        setStage('connect')
+        callback(...result)
+      })
+    },
+  })
   const overTls = buildConnector(secure)
   return (options, callback) => {
     const isSecure = options.protocol === 'https:'

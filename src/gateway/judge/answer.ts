@@ -22,8 +22,11 @@ export interface Answer {
   readonly proxy?: string
 }
 
-/** How far a request had come when it failed; `tunnel`: through the proxy, or in TLS behind it. */
-export type RequestStage = 'proxy' | 'tunnel' | 'connect' | 'tls' | 'first-byte' | 'body'
+/**
+ * How far a request had come when it failed; `tunnel`: through the proxy, or in TLS behind it; `lookup`:
+ * the name of the gateway is being resolved.
+ */
+export type RequestStage = 'proxy' | 'tunnel' | 'lookup' | 'connect' | 'tls' | 'first-byte' | 'body'
 
 /** A request that got no answer: plain data. */
 export interface NetworkFailure {

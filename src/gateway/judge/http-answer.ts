@@ -8,7 +8,12 @@ import {
   type Question,
 } from './answer.ts'
 import { codesOf, type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
-import { diagnoseFailure, httpsWanted } from './network-failure.ts'
+import {
+  certificateWanted,
+  diagnoseFailure,
+  httpsWanted,
+  proxyPassword,
+} from './network-failure.ts'
 import {
   asksForLogin,
   clientRefused,
@@ -129,7 +134,7 @@ function diagnoseRoad(judged: JudgedAnswer): Outcome | undefined {
     return outcome(judged, {
       code: 'proxy',
       message: `The proxy ${answer.proxy ?? 'on the way'} wants a user name and a password, or refuses those it got (HTTP 407)`,
-      hint: 'Set them in its variable, as http://user:password@host:port.',
+      hint: proxyPassword,
     })
   }
   if (status === 511) {
@@ -149,8 +154,13 @@ function diagnoseRoad(judged: JudgedAnswer): Outcome | undefined {
   if (status === 400 && answer.url.startsWith('http:') && plainOnTls.test(answer.body)) {
     return httpsWanted(new URL(answer.url))
   }
+  if (status === 400 && noCertificate.test(answer.body))
+    return certificateWanted(new URL(answer.url))
   return undefined
 }
+
+/** nginx, where it wants a certificate from whoever asks. */
+const noCertificate = /No required SSL certificate was sent|The SSL certificate error/
 
 /** A forward proxy that says so itself; what it merely hands on names the web server. */
 function isProxysOwn({ headers }: Answer): boolean {

@@ -23,8 +23,21 @@ export function diagnoseFailure(failure: NetworkFailure, question: Question): Ou
   if (speaksTlsInstead(failure)) return httpsWanted(url)
   if (isTls) return diagnoseTls(failure, question)
 
-  if (failure.firstBytes !== undefined || code === 'UND_ERR_HEADERS_OVERFLOW') {
-    const shown = cleanForeignText((failure.firstBytes ?? '').slice(0, 40), question.secrets)
+  if (
+    code === 'UND_ERR_HEADERS_OVERFLOW' ||
+    (code === 'UND_ERR_SOCKET' && detail === 'bad response')
+  )
+    return {
+      code: 'gateway-fault',
+      message:
+        code === 'UND_ERR_SOCKET'
+          ? // undici 7 refuses it so (lib/dispatcher/client-h1.js), as the clients on Node do.
+            `${url.host} answers with "100 Continue", for which nobody asked, or with no status at all`
+          : `${url.host} sends more than 16 kB of headers, which clients on Node do not read`,
+      hint: 'Ask whoever runs the gateway, or the proxy in front of it.',
+    }
+  if (failure.firstBytes !== undefined) {
+    const shown = cleanForeignText(failure.firstBytes.slice(0, 40), question.secrets)
     return {
       code: 'not-an-api',
       message: `What answers at ${url.host} does not speak HTTP${shown === '' ? '' : `: "${shown}"`}`,
@@ -116,7 +129,7 @@ function diagnoseProxy(failure: NetworkFailure): Outcome {
     return {
       code: 'proxy',
       message: `${named} wants a user name and a password, or refuses those it got (407)`,
-      hint: 'Set them in that variable, as http://user:password@host:port.',
+      hint: proxyPassword,
     }
   }
   if (status !== undefined) {
@@ -138,17 +151,28 @@ function diagnoseProxy(failure: NetworkFailure): Outcome {
   }
 }
 
+/** Without an example: one would look like a password itself, and be masked. */
+export const proxyPassword =
+  "Put them before the host in the proxy's variable: the name, a colon, the password and an @."
+
 function diagnoseDeadline(failure: NetworkFailure, url: URL): Outcome {
   const waited = seconds(failure.waitedMs)
   const messages: Readonly<Record<NetworkFailure['stage'], string>> = {
     proxy: '',
     tunnel: '',
+    lookup: `The name ${url.hostname} was not resolved within ${waited}: no name server answers`,
     connect: `No connection to ${url.host} within ${waited}`,
     tls: `${url.host} accepted the connection but did not finish the TLS handshake within ${waited}`,
     'first-byte': `${url.host} took the request but sent nothing within ${waited}`,
     body: `${url.host} began to answer but did not finish within ${waited}`,
   }
 
+  if (failure.stage === 'lookup')
+    return {
+      code: 'dns',
+      message: messages.lookup,
+      hint: 'Check the network, the VPN and the name servers of this machine, then run the command again.',
+    }
   const isModelSlow = failure.stage === 'first-byte' || failure.stage === 'body'
   return {
     code: 'timeout',
@@ -185,6 +209,7 @@ function diagnoseTls(failure: NetworkFailure, question: Question): Outcome {
     }
   }
 
+  if (/CERTIFICATE_REQUIRED/.test(code)) return certificateWanted(url)
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' || code === 'HOSTNAME_MISMATCH') {
     const hosts = cleanForeignText(detail.replace(/\b(?:DNS|IP Address):/g, ''))
     return {
@@ -198,6 +223,15 @@ function diagnoseTls(failure: NetworkFailure, question: Question): Outcome {
     code: 'tls',
     message: `The TLS handshake with ${url.host} failed${inBrackets(code)}${through(failure)}`,
     hint: 'Check host and port in --base-url; an old server, a proxy or a firewall may break TLS.',
+  }
+}
+
+/** TLS in both directions: the clients have no place for a certificate of their own. */
+export function certificateWanted(url: URL): Outcome {
+  return {
+    code: 'tls',
+    message: `${url.host} wants a certificate from whoever asks (mutual TLS), and none of the clients can send one`,
+    hint: 'Ask whoever runs the gateway for an address without it, or put a proxy on this machine in front that holds the certificate.',
   }
 }
 

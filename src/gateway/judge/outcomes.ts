@@ -30,8 +30,10 @@ export function redirected(judged: JudgedAnswer): Outcome {
   const route = from.pathname.startsWith(prefix)
     ? from.pathname.slice(prefix.length)
     : from.pathname
+  // A host behind two slashes is more often a path gone wrong, or worse, than an address that is meant.
+  const isHostMeant = !/^[\\/]{2}/.test(location)
   const root =
-    route !== '' && to.pathname.endsWith(route)
+    isHostMeant && route !== '' && to.pathname.endsWith(route)
       ? to.origin + to.pathname.slice(0, -route.length)
       : undefined
   if (to.href === from.href || root === question.baseUrl) {

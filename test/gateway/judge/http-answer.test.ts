@@ -308,6 +308,8 @@ const borders: readonly Border[] = [
   ['catalog', 300, '', 'redirected', {}, 'redirects without naming'],
   ['catalog', 399, '', 'redirected', {}, 'redirects without naming'],
   ['chat', 407, '', 'proxy', {}, 'The proxy on the way wants'],
+  ['chat', 400, page('400 No required SSL certificate was sent'), 'tls', {}, 'mutual TLS'],
+  ['chat', 400, page('400 The SSL certificate error'), 'tls', {}, 'mutual TLS'],
   ['chat', 407, '', 'proxy', { proxy: 'p:1' }, 'The proxy p:1 wants'],
   ['chat', 400, '', 'proxy', head('server', 'squid/5'), 'The proxy on the way answered'],
   [
@@ -596,6 +598,17 @@ describe('diagnose: redirects', () => {
   test('from beside the prefix to itself are a circle', () => {
     const { message } = redirectOf('https://gw.example/login', '/login')
     expect(message).toContain('leads back to itself')
+  })
+
+  test('to a host behind two slashes name no base URL', () => {
+    const { message, hint } = redirectOf(
+      'https://gw.example/ai/v1/models',
+      '//evil.example/v1/models',
+    )
+    expect(message).toContain(
+      'redirects to https://evil.example/v1/models (HTTP 302); the key was not',
+    )
+    expect(hint).not.toContain('evil')
   })
 
   test('from the root itself name no base URL', () => {

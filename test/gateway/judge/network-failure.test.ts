@@ -160,7 +160,9 @@ describe('diagnose: the words about a request without an answer', () => {
     [{ reason: 'deadline', stage: 'body' }, 'did not finish within 1.2 s', 'time to load'],
     [{ reason: 'deadline', stage: 'tls' }, 'TLS handshake within 1.2 s', 'a firewall may drop'],
 
-    [{ stage: 'proxy', proxy, proxyStatus: 407 }, `${proxy} wants a user name`, 'user:password@'],
+    [{ stage: 'proxy', proxy, proxyStatus: 407 }, `${proxy} wants a user name`, 'a colon'],
+    [atTls('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'), 'mutual TLS', 'in front'],
+    [{ reason: 'deadline', stage: 'lookup' }, 'not resolved within 1.2 s', 'name servers'],
     [
       { stage: 'proxy', proxy, proxyStatus: 403 },
       'to connect to gw.example (HTTP 403)',
@@ -224,8 +226,8 @@ describe('diagnose: the words about a request without an answer', () => {
     ],
     [
       atFirstByte({ errorCode: 'UND_ERR_HEADERS_OVERFLOW' }),
-      'does not speak HTTP',
-      'Check the port',
+      'more than 16 kB of headers',
+      'the proxy in front',
     ],
     [
       atFirstByte({ firstBytes: `SSH-2.0 sk-secret-1234 ${'x'.repeat(60)}` }),
