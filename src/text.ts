@@ -44,15 +44,19 @@ const tokenCount = /(?:^|_)max_?(?:[a-z]+_)?tokens$/i
 const secretPlace = /_store$/i
 
 /**
- * Masks what gives itself away as a secret: tokens of well-known forms, and in addresses the user
- * part and every value of the query, whatever its name.
+ * Masks what gives itself away as a secret: tokens of well-known forms, and in addresses the login
+ * and every value of the query, whatever its name.
  */
 export function maskTellTale(text: string): string {
-  return text
-    .replace(/\b(?:sk-|pk-|gh[pousr]_|xox[abps]-|eyJ)[\w.-]{12,}/g, dots)
-    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, `$1${dots}@`)
-    .replace(/([?&][\w.~%[\]-]*=)[^\s&"'#]+/g, `$1${dots}`)
-    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s?#"']*\?)[^\s&"'#=]+(?=[\s"'#]|$)/gi, `$1${dots}`)
+  return (
+    text
+      .replace(/\b(?:sk-|pk-|gh[pousr]_|xox[abps]-|eyJ)[\w.-]{12,}/g, dots)
+      .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, `$1${dots}@`)
+      // Without a scheme: `user:password@host`.
+      .replace(/(^|[\s"'`(=:])([^\s/:@"'`(=]+):[^\s/@"'`]+@(?=[\w[])/g, `$1$2:${dots}@`)
+      .replace(/([?&][\w.~%[\]-]*=)[^\s&"'#]+/g, `$1${dots}`)
+      .replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s?#"']*\?)[^\s&"'#=]+(?=[\s"'#]|$)/gi, `$1${dots}`)
+  )
 }
 
 /** A path as a person writes it: `~/.codex/config.toml`. */

@@ -11,13 +11,20 @@ test.each([
   `"https://gw.example/?x[]=${secret}"`,
   `https://me:${secret}@gw.example`,
   `sk-${secret}`,
+  `me:${secret}@gw.example`,
+  `The file "me:${secret}@gw.example/x.json" cannot be read`,
+  `https:me:${secret}@gw.example`,
 ])('%s is masked', (text) => {
   const masked = maskTellTale(text)
   expect(masked).not.toContain(secret)
   expect(masked).toContain('....')
 })
 
-test.each(['https://gw.example/v1', 'Is it https://gw.example? Yes', 'what? a = b & c'])(
-  '%s holds nothing to mask',
-  (text) => expect(maskTellTale(text)).toBe(text),
-)
+test.each([
+  'https://gw.example/v1',
+  'Is it https://gw.example? Yes',
+  'what? a = b & c',
+  'git@gw.example:x',
+  'localhost:80/@x',
+  'a@b.example: c@d.example',
+])('%s holds nothing to mask', (text) => expect(maskTellTale(text)).toBe(text))

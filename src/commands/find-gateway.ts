@@ -10,7 +10,7 @@ import type { GatewayAccess, Roots } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { Runs } from '../transaction/record.ts'
 import type { GatewayFlags, SetupFlags } from './command.ts'
-import { settingsNow } from './inventory/client-files.ts'
+import { openAuthorities, settingsNow } from './inventory/client-files.ts'
 import { isAtOwnRoot, placeOf, runsOf } from './inventory/client-state.ts'
 import { knownGateway } from './inventory/remember-gateway.ts'
 import { caFileFor, hideHeaders, savedRoots } from './inventory/saved-gateways.ts'
@@ -81,6 +81,8 @@ export async function findGateway(
   const headers = withAsked(before.headers ?? [], asked)
   hideHeaders(session, headers)
 
+  const caFile = caFileFor(session, address.value, flags.caFile)
+
   return {
     access: accessTo(session, {
       ...access,
@@ -88,9 +90,9 @@ export async function findGateway(
       keyHeader: before.keyHeader,
       headers,
       timeoutMs: flags.timeout * 1000,
-      caFile: caFileFor(session, address.value, flags.caFile),
+      caFile,
     }),
-    notices: [...address.notices, ...key.notices],
+    notices: [...address.notices, ...key.notices, ...openAuthorities(session, caFile)],
     asked: { baseUrl: address.isAsked, key: key.isAsked },
     isKeyInUse: key.isInUse === true,
   }

@@ -1,4 +1,4 @@
-import { copyFileSync } from 'node:fs'
+import { chmodSync, copyFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { aServer, goodGateway, key, tlsFile } from '../gateway/forged.ts'
 import { aHome } from '../support/home.ts'
@@ -102,4 +102,15 @@ test('the cures of doctor carry the flags without which they would be refused', 
   const { json } = await runInProcess(home, ['doctor', 'claude', '--json'])
   const found = (json as Checked).checks.find(({ id }) => id === 'key-missing')
   expect(found?.cure).toBe(`repoint claude ${given.join(' ')} "${home.at('our authority.pem')}"`)
+})
+
+test('a file that others may replace is said before the question', async () => {
+  const { home, run } = await aPrivateGateway()
+  home.put('shared/ca.pem', home.text('ca.pem'))
+  const told = async () =>
+    (await run(['codex', ...setUp, '--ca-file', 'shared/ca.pem', '--dry-run'])).stdout
+  expect(await told()).not.toContain('open-to-others')
+  chmodSync(home.at('shared'), 0o777)
+  expect(await told()).toContain('"code":"open-to-others"')
+  expect(await told()).toContain('chmod go-w ~/shared')
 })

@@ -3,7 +3,7 @@ import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { aServer, tlsFile } from '../gateway/forged.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { runInProcess } from '../support/in-process.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
 
 const canary = 'sk-canary-team-5e6f708192a3b47f'
 
@@ -146,4 +146,13 @@ describe('repoint setup --from', () => {
     })
     expect(server.seen.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined])
   })
+})
+
+test('--from: an address with a login in it is not repeated, with or without a scheme', async () => {
+  const home = aHome()
+  for (const login of ['me:hunter2@', 'https:me:hunter2@', 'https://me:hunter2@']) {
+    const said = await runHere(home, ['setup', '--from', `${login}gw.example/team.json`, '--yes'])
+    expect(said.status).toBe(2)
+    expect(said.text).not.toContain('hunter2')
+  }
 })

@@ -11,6 +11,7 @@ import { shellProfilePaths } from '../../clients/shell.ts'
 import type { Bytes, FileEdit } from '../../edits/plan.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import { resultOf, UserError } from '../../errors.ts'
+import type { Notice } from '../../notice.ts'
 import type { FileStatus } from '../../platform/platform.ts'
 import { codeOf } from '../../transaction/files.ts'
 import type { RecordedFile } from '../../transaction/record.ts'
@@ -140,6 +141,19 @@ export function openPlaces(session: Session, texts: FileTexts): readonly Obstacl
       .filter(({ use }) => use === 'target')
       .flatMap(({ path }) => [path, ...foldersAbove(path, machine.home)]),
   )
+  return openAmong(session, places)
+}
+
+/** The same for a file with authorities, which says whom the clients trust with the key. */
+export function openAuthorities(session: Session, caFile: string | undefined): readonly Notice[] {
+  const { os, home } = session.platform.machine
+  if (caFile === undefined || os === 'win32') return []
+  return openAmong(session, [caFile, ...foldersAbove(caFile, home)]).map(
+    ({ code, message, place, cure }) => ({ code, message: `${message} (${place})`, hint: cure }),
+  )
+}
+
+function openAmong(session: Session, places: Iterable<string>): readonly Obstacle[] {
   return [...places].flatMap((path) => {
     const status = statusOf(session, path)
     return status && isOpenToOthers(status) ? [openPlace(session, path, status)] : []

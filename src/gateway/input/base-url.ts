@@ -141,6 +141,9 @@ function parse(input: string, changes: string[]): URL {
     )
   }
 
+  // A password with a slash in it ends the host for the URL standard: neither is to be repeated.
+  if (/^[^/]*:[^@]*\/[^@]*@/.test(text.replace(/^(?:https?:)?\/*/i, ''))) throw notAnAddress()
+
   const url = tryUrl(withScheme(text, changes))
   // The URL standard allows characters in a host that no name has: "(", "$", "!".
   if (url === undefined || !/^(?:[\w-]+(?:\.[\w-]+)*\.?|\[[\da-f:.]+\])$/.test(url.hostname)) {

@@ -1,5 +1,6 @@
 import { UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
+import { isSecretName } from '../../text.ts'
 
 /** Of what is read for a key: a key is a line. */
 export const maxKeyBytes = 64 * 1024
@@ -151,6 +152,12 @@ function withoutAssignment(text: string): string {
   return without === text ? text : without.replace(/\}$/, '').trim()
 }
 
+/** A key that consists of settings itself: `tid=…;exp=…`, as GitHub Copilot's tokens (2026-11-23). */
+function isOfPairs(text: string): boolean {
+  if (!/^[\w-]+=[^;,&"']*(?:;[\w-]+=[^;,&"']*)+$/.test(text)) return false
+  return text.split(';').every((pair) => !isSecretName(pair.split('=', 1)[0]!))
+}
+
 function refuseWhatIsNoKey(text: string): void {
   if (/^https?:\/\//i.test(text)) {
     throw badKey(
@@ -163,7 +170,7 @@ function refuseWhatIsNoKey(text: string): void {
   if (/\s/.test(text)) {
     throw badKey('The key has spaces inside', 'Copy the key alone, without the text around it.')
   }
-  if (/[,;&]["'{]*\w+["']?[:=]/.test(text)) {
+  if (/[,;&]["'{]*\w+["']?[:=]/.test(text) && !isOfPairs(text)) {
     throw badKey(
       'The key is followed by another setting',
       `Copy the key alone. ${howToGive}`,

@@ -447,7 +447,14 @@ describe('base URL: what is refused', () => {
   })
 
   test('repeats no user name, password or key', () => {
-    for (const input of ['https://user:hunter2@gw.example', 'https://sk-secret@gw.example']) {
+    for (const input of [
+      'https://user:hunter2@gw.example',
+      'https://sk-secret@gw.example',
+      'user:hunter2@gw.example',
+      'user:1/hunter2@gw.example',
+      'https://user:1/hunter2@gw.example',
+      '//user:hunter2@gw.example',
+    ]) {
       const { message, hint } = refusal(input)
       expect(message + hint).not.toMatch(/hunter2|sk-secret/)
     }

@@ -198,6 +198,8 @@ describe('key: other secrets beside it never become a part of it', () => {
       `{"OPENAI_API_KEY":"${key}","password":"hunter2"}`,
       /^The key is followed by another setting$/,
     ],
+    [`user=me;password=hunter2`, /^The key is followed by another setting$/],
+    [`tid=abc;exp=123;api_key=hunter2`, /^The key is followed by another setting$/],
     [`OPENAI_API_KEY=${key};PASSWORD=hunter2`, /^The key is followed by another setting$/],
     [`OPENAI_API_KEY=${key} PASSWORD=hunter2`, /^The key has spaces inside$/],
   ])('%j', (input, message) => {
@@ -292,3 +294,11 @@ test.each([
 ])('mask: %s is %s', (input, masked) => {
   expect(maskSecret(input)).toBe(masked)
 })
+
+test.each([
+  'tid=0af;exp=1763900000;sku=free;proxy-ep=proxy.example;8kp=1:2b',
+  'a=b;c=d==',
+  'abc==',
+])('a key of settings is one: %s', (text) =>
+  expect(cleanKey(text)).toEqual({ key: text, notices: [] }),
+)
