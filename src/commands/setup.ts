@@ -3,8 +3,9 @@ import { type ClientFlag, protocolOf, type SetupOptions } from '../clients/clien
 import { saidTogether } from '../clients/flags.ts'
 import { type ClientRow, loadClients, rowOf } from '../clients/list.ts'
 import { actionOf, type Plan } from '../edits/plan.ts'
-import { UserError } from '../errors.ts'
+import { resultOf, UserError } from '../errors.ts'
 import { unusualRoots } from '../gateway/roots.ts'
+import type { GatewayAccess } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan, checkTargets } from '../transaction/apply.ts'
 import type { Applied, Runs } from '../transaction/record.ts'
@@ -22,7 +23,12 @@ import { readClientFiles } from './inventory/client-files.ts'
 import { expectInstalled, stopLeftRunning } from './inventory/client-program.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
 import { rememberModels } from './inventory/model-cache.ts'
-import { keepingKey, rememberGateway } from './inventory/remember-gateway.ts'
+import {
+  asNewest,
+  keepingKey,
+  rememberGateway,
+  sayNotRemembered,
+} from './inventory/remember-gateway.ts'
 import type { Tried } from './inventory/try-client.ts'
 import type { Session } from './screen/session.ts'
 import { keptChoices, namedOptions } from './setup/choose.ts'
@@ -121,13 +127,18 @@ export async function setup(
       ? { protocol: protocolOf(client, models), model: models.probeModel }
       : undefined,
   }
-  const [applied, remembered] = await keepingKey(session, used, () =>
-    applyPlan(session.platform, plan),
-  )
+  const misread: UserError[] = []
+  const [applied, remembered] = await keepingKey(session, used, (named) => [
+    applyPlan(session.platform, plan, {
+      remember: isLeftToClients ? undefined : asNewest(session, named),
+      readBack: () => misread.push(...misreadAfter(session, drafts, access)),
+    }),
+    named,
+  ])
   session.noteApplied(applied)
+  if (misread[0] !== undefined) throw misread[0]
   if (catalog !== undefined) rememberModels(session, catalog)
-  for (const { client } of drafts) expectReadBack(client, readClientFiles(session, client), access)
-  if (!isLeftToClients) rememberGateway(session, remembered)
+  if (applied.notRemembered) sayNotRemembered(session, applied.notRemembered)
 
   const changed = clients.filter(({ id }) => isChanged(applied, id))
   const toDo = await stopLeftRunning(session, changed, consent)
@@ -146,6 +157,19 @@ export async function setup(
   const next = applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : []
   reportSetup(run, plan, { applied, tried, isProvenBefore, next })
   return 0
+}
+
+/** Why a client would not believe what was written. */
+function misreadAfter(
+  session: Session,
+  drafts: readonly Draft[],
+  access: GatewayAccess,
+): readonly UserError[] {
+  return drafts
+    .map(({ client }) =>
+      resultOf(() => expectReadBack(client, readClientFiles(session, client), access)),
+    )
+    .filter((one) => one instanceof UserError)
 }
 
 /** There is no proof: what was written goes back. */

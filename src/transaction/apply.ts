@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { compact } from '../compact.ts'
 import { actionOf, type FileEdit, type Plan, sameBytes } from '../edits/plan.ts'
-import { UserError } from '../errors.ts'
+import { resultOf, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import type { FileStatus } from '../platform/platform.ts'
 import {
@@ -16,6 +16,13 @@ import {
   shownPath,
   withFilesState,
 } from './files.ts'
+import {
+  changeGateways,
+  changeLocked,
+  type GatewaysChange,
+  settleGateways,
+  stageGateways,
+} from './gateways.ts'
 import { withLock } from './lock.ts'
 import {
   type Applied,
@@ -56,27 +63,54 @@ interface Change {
   readonly mode: number
 }
 
+/** What goes along with a plan, under the same lock. */
+interface Beside {
+  readonly restoring?: Restoring
+  /** The list of remembered gateways changes with the files; what is wrong with it stops no run. */
+  readonly remember?: GatewaysChange | undefined
+  /** Called once the files are switched, before another run can switch them again. */
+  readonly readBack?: () => void
+}
+
 /**
  * Carries out a plan: all of its files switch, or none. docs/transaction.md tells how.
  *
  * @throws UserError `locked`, `changed-underneath`, `config-conflict`, `not-permitted`, `disk-full`,
  *   `io-failed`; its `files` says how things stand
  */
-export function applyPlan(world: World, given: Plan, restoring?: Restoring): Applied {
+export function applyPlan(world: World, given: Plan, beside: Beside = {}): Applied {
   const plan = withAbsolutePaths(world, given)
-  if (plan.edits.every(isUnchanged)) return asApplied(plan, undefined)
+  const { restoring, remember, readBack } = beside
+  if (plan.edits.every(isUnchanged)) {
+    const failure = remember && failureOf(() => changeGateways(world, remember))
+    return asApplied(plan, undefined, failure)
+  }
 
   const paths = openState(world)
   return withLock(world, paths, () => {
     restore(world, paths)
     const changes = findChanges(world, paths, plan, restoring)
-    if (changes.length === 0) return asApplied(plan, undefined)
+    if (changes.length === 0) {
+      const failure = remember && failureOf(() => changeLocked(world, paths, remember))
+      return asApplied(plan, undefined, failure)
+    }
 
     const document = composeDocument(world, paths, plan, changes, restoring)
+    const list = remember && { run: document.run.id, change: remember }
+    const unstaged = list && failureOf(() => stageGateways(world, paths, list))
     switchAll(world, paths, document, changes)
+
+    const unlisted = unstaged ?? failureOf(() => settleGateways(world, paths))
+    readBack?.()
     prune(world, paths)
-    return asApplied(plan, document.run)
+    return asApplied(plan, document.run, unlisted)
   })
+}
+
+/** Why the list could not change: it is told, and stops no run. */
+function failureOf(work: () => void): UserError | undefined {
+  const result = resultOf(work)
+  return result instanceof UserError ? result : undefined
 }
 
 /**
@@ -445,9 +479,14 @@ function modeAfter(
   return edit.holdsSecret && undone === undefined ? now & ~0o077 : now
 }
 
-function asApplied(plan: Plan, run: RunRecord | undefined): Applied {
+function asApplied(
+  plan: Plan,
+  run: RunRecord | undefined,
+  notRemembered: UserError | undefined,
+): Applied {
   return {
     run,
+    notRemembered,
     files: plan.edits.map((edit) => {
       const recorded = run?.files.find(({ path }) => path === edit.path)
       const note = recorded && noteOn(recorded, run?.undoes !== undefined)

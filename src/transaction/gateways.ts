@@ -1,6 +1,6 @@
 import type { Plan } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
-import { codeOf, createDurably, fileFailure, shownPath, unlessGone } from './files.ts'
+import { codeOf, createDurably, fileFailure, isThere, shownPath, unlessGone } from './files.ts'
 import { withLock } from './lock.ts'
 import type { World } from './record.ts'
 import { findState, openState, type StatePaths } from './state.ts'
@@ -35,6 +35,9 @@ export interface SavedHeader {
   readonly isSecret?: true
 }
 
+/** What becomes of the list. */
+export type GatewaysChange = (all: readonly SavedGateway[]) => readonly SavedGateway[]
+
 /** What a name is made of: a word that no shell and no path takes for anything else. */
 export const gatewayNames = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 
@@ -60,16 +63,60 @@ export function readGateways(world: World): readonly SavedGateway[] {
  *
  * @throws UserError `locked`, `record-damaged`, `disk-full`, `not-permitted`
  */
-export function changeGateways(
-  world: World,
-  change: (all: readonly SavedGateway[]) => readonly SavedGateway[],
-): void {
+export function changeGateways(world: World, change: GatewaysChange): void {
   const paths = openState(world)
-  withLock(world, paths, () => {
-    const before = readAt(world, paths)
-    const after = change(before)
-    if (after !== before) put(world, paths, after)
-  })
+  withLock(world, paths, () => changeLocked(world, paths, change))
+}
+
+/** The same for who has the lock already. */
+export function changeLocked(world: World, paths: StatePaths, change: GatewaysChange): void {
+  settleGateways(world, paths)
+  const before = readAt(world, paths)
+  const after = change(before)
+  if (after !== before) put(world, paths, after)
+}
+
+/**
+ * Lays the list beside the old one, for a run that is not committed yet: it counts from the commit on,
+ * whatever happens between the two. Needs the lock.
+ *
+ * @throws UserError `record-damaged`, `disk-full`, `not-permitted`
+ */
+export function stageGateways(
+  world: World,
+  paths: StatePaths,
+  { run, change }: { readonly run: string; readonly change: GatewaysChange },
+): void {
+  const all = change(readAt(world, paths))
+  try {
+    writeNew(world, paths, { run, gateways: all })
+  } catch (error) {
+    throw fileFailure(world.machine, paths.gateways, error)
+  }
+}
+
+/** What became of a list that was staged: it counts if its run is recorded, else it goes. Needs the lock. */
+export function settleGateways(world: World, paths: StatePaths): void {
+  const { files, machine } = world
+  try {
+    if (!isThere(files, paths.newGateways)) return
+    const run = runOf(files.read(paths.newGateways, maxBytes))
+    if (run !== undefined && isThere(files, paths.record(run)))
+      files.rename(paths.newGateways, paths.gateways)
+    else files.unlink(paths.newGateways)
+    files.fsyncFolder(paths.folder)
+  } catch (error) {
+    throw fileFailure(machine, paths.gateways, error)
+  }
+}
+
+/** Undefined: half of a list, or one that is no run's. */
+function runOf(bytes: Uint8Array): string | undefined {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)).run
+  } catch {
+    return undefined
+  }
 }
 
 /** Forgets all of them, also where the list cannot be read. */
@@ -98,22 +145,59 @@ function readAt(world: World, paths: StatePaths): readonly SavedGateway[] {
 
 function decode(text: string): readonly SavedGateway[] | undefined {
   const { version, gateways } = JSON.parse(text)
-  return version === fileVersion && Array.isArray(gateways) ? gateways : undefined
+  const isSound = version === fileVersion && Array.isArray(gateways) && gateways.every(isGateway)
+  return isSound ? gateways : undefined
+}
+
+/** As far as the rest of repoint goes by it: a list that somebody edited by hand may hold anything. */
+function isGateway(value: Partial<Record<keyof SavedGateway, unknown>> | null): boolean {
+  const { name, baseUrl, key, maskedKey, headers = [], caFile = '' } = value ?? {}
+  const isText = (one: unknown) => typeof one === 'string'
+  const isHeader = (one: SavedHeader | null) => isText(one?.name) && isText(one?.value)
+
+  return (
+    isText(name) &&
+    gatewayNames.test(String(name)) &&
+    URL.canParse(String(baseUrl)) &&
+    isText(key ?? maskedKey) &&
+    isText(caFile) &&
+    areTexts(value?.roots, ['chat', 'messages']) &&
+    areTexts(value?.proven, ['at', 'protocol', 'model']) &&
+    Array.isArray(headers) &&
+    headers.every(isHeader)
+  )
+}
+
+/** Whether a part that may be absent has all of its members. */
+function areTexts(part: unknown, names: readonly string[]): boolean {
+  if (part === undefined) return true
+  const members = (part ?? {}) as Readonly<Record<string, unknown>>
+  return names.every((name) => typeof members[name] === 'string')
 }
 
 /** Needs the lock. What a crash has left of an earlier try holds keys, and goes first. */
-function put({ files, machine }: World, paths: StatePaths, all: readonly SavedGateway[]): void {
-  const text = JSON.stringify({ version: fileVersion, gateways: all }, undefined, 1)
-  const bytes = new TextEncoder().encode(`${text}\n`)
+function put(world: World, paths: StatePaths, all: readonly SavedGateway[]): void {
+  const { files, machine } = world
   try {
-    unlessGone(() => files.unlink(paths.newGateways))
-    if (all.length === 0) unlessGone(() => files.unlink(paths.gateways))
-    else {
-      createDurably(files, paths.newGateways, bytes, { mode: 0o600 })
+    if (all.length === 0) {
+      unlessGone(() => files.unlink(paths.newGateways))
+      unlessGone(() => files.unlink(paths.gateways))
+    } else {
+      writeNew(world, paths, { gateways: all })
       files.rename(paths.newGateways, paths.gateways)
     }
     files.fsyncFolder(paths.folder)
   } catch (error) {
     throw fileFailure(machine, paths.gateways, error)
   }
+}
+
+function writeNew(
+  { files }: World,
+  paths: StatePaths,
+  list: { readonly run?: string; readonly gateways: readonly SavedGateway[] },
+): void {
+  const text = JSON.stringify({ version: fileVersion, ...list }, undefined, 1)
+  unlessGone(() => files.unlink(paths.newGateways))
+  createDurably(files, paths.newGateways, new TextEncoder().encode(`${text}\n`), { mode: 0o600 })
 }

@@ -1,4 +1,5 @@
 import type { FileAction, FileEdit, KeyPath, Plan } from '../edits/plan.ts'
+import type { UserError } from '../errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sha256Of } from './files.ts'
 
@@ -67,6 +68,8 @@ export interface FileVersion {
 export interface Applied {
   /** Absent when every file was already as planned: nothing is recorded then. */
   readonly run: RunRecord | undefined
+  /** Why the list of gateways did not change with the files. */
+  readonly notRemembered: UserError | undefined
   readonly files: readonly {
     readonly path: string
     readonly client: string

@@ -13,6 +13,7 @@ import {
   unlessGone,
   withFilesState,
 } from './files.ts'
+import { settleGateways } from './gateways.ts'
 import { withLock } from './lock.ts'
 import {
   type FileVersion,
@@ -62,7 +63,7 @@ export function settle(world: World): Settled | undefined {
 
 function isUnsettled({ files, machine }: World, paths: StatePaths): boolean {
   try {
-    return isThere(files, paths.journal) || isThere(files, paths.draft)
+    return [paths.journal, paths.draft, paths.newGateways].some((path) => isThere(files, path))
   } catch (error) {
     throw fileFailure(machine, paths.folder, error)
   }
@@ -73,7 +74,9 @@ function isUnsettled({ files, machine }: World, paths: StatePaths): boolean {
  * next start after a crash come here alike. Needs the lock.
  */
 export function restore(world: World, paths: StatePaths): Settled | undefined {
-  return restoreJournal(world, paths) ?? discardDraft(world, paths)
+  const settled = restoreJournal(world, paths) ?? discardDraft(world, paths)
+  settleGateways(world, paths)
+  return settled
 }
 
 /** Whoever has only a draft has switched nothing: what it names beside the targets goes. */

@@ -333,14 +333,11 @@ export function applyRollback(world: World, { undoes, passes, plan }: RollbackPl
   for (const file of recorded)
     files.set(file.path, { ...file, after: (files.get(file.path) ?? file).after })
 
-  return applyPlan(world, plan, {
-    undoes: undoes.id,
-    files,
-    // Sorted, a folder comes before those in it.
-    dropFolders: [...new Set(way.flatMap(({ folders }) => folders))]
-      .filter((folder) => recorded.some(({ realPath }) => isInside(realPath, folder)))
-      .sort(),
-  })
+  // Sorted, a folder comes before those in it.
+  const dropFolders = [...new Set(way.flatMap(({ folders }) => folders))]
+    .filter((folder) => recorded.some(({ realPath }) => isInside(realPath, folder)))
+    .sort()
+  return applyPlan(world, plan, { restoring: { undoes: undoes.id, files, dropFolders } })
 }
 
 /**

@@ -56,6 +56,20 @@ describe.runIf(process.platform === 'linux')('--keychain', () => {
     return { PATH: `${home.at('bin')}:/usr/bin:/bin` }
   }
 
+  test('a run that is killed leaves no key there that the list does not name', async () => {
+    const home = aHome()
+    // It stores the key, and kills the program that asked before that can switch anything.
+    const program = 'if [ "$1" = store ]; then cat > "$HOME/stored"; kill -9 $PPID; fi'
+    await setUp(home, aProgram(home, program))
+    expect(home.text('stored')).toBe(key)
+    expect(existsSync(home.at('.codex/auth.json'))).toBe(false)
+    expect(JSON.parse(home.text('.local/state/repoint/gateways.json'))).toMatchObject({
+      gateways: [
+        { name: '127.0.0.1', baseUrl: 'http://127.0.0.1:9', maskedKey: expect.anything() },
+      ],
+    })
+  })
+
   test('without the program: refused before anything is asked', async () => {
     const home = aHome()
     const PATH = home.at('bin')

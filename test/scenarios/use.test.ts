@@ -1,5 +1,7 @@
+import { resolve } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 import { keys as keyboard, runOnTerminal } from '../support/terminal.ts'
@@ -235,5 +237,22 @@ describe('repoint use', () => {
       status: 2,
       json: { error: { hint: 'Name the clients, for example: repoint use one codex' } },
     })
+  })
+
+  test('two at once: what the one has switched is no fault of the other', async () => {
+    const home = await aHomeBetween()
+    const args = ['codex', '--yes', '--no-verify', '--json']
+    const program = [process.execPath, resolve('bin/repoint.js'), 'use']
+    const { status, stdout, stderr } = await runCli(home, ['use', 'two', ...args], {
+      env: {
+        NODE_OPTIONS: `--import ${resolve('test/support/after-unlock.mjs')}`,
+        THEN: JSON.stringify([...program, 'one', ...args]),
+      },
+    })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(stdout).not.toContain('internal')
+    expect(stdout.match(/"changed": ?true/g)).toHaveLength(2)
+    expect(home.text('.codex/config.toml')).toContain(one.url)
+    expect(home.text('.codex/auth.json')).toContain(keys.one)
   })
 })

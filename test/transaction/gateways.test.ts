@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { applyPlan } from '../../src/transaction/apply.ts'
 import {
   changeGateways,
   gatewayNames,
@@ -7,9 +8,12 @@ import {
   removeGateways,
   type SavedGateway,
 } from '../../src/transaction/gateways.ts'
+import type { World } from '../../src/transaction/record.ts'
+import { settle } from '../../src/transaction/restore.ts'
 import { stateFolder } from '../../src/transaction/state.ts'
+import { aPairPlan } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { withCalls, worldIn } from '../support/world.ts'
+import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const list = '.local/state/repoint/gateways.json'
 const work: SavedGateway = { name: 'work', baseUrl: 'https://work.example', key: 'sk-work' }
@@ -84,6 +88,23 @@ describe('the remembered gateways', () => {
     ['no list', '{"version":1,"gateways":{}}'],
     ['no text', Uint8Array.of(0xff, 0xfe)],
     ['far too long', ' '.repeat(1_000_001)],
+    ...[
+      'null',
+      '{}',
+      '"work"',
+      '{"name":"work"}',
+      '{"name":"--all","baseUrl":"https://a","key":"k"}',
+      '{"name":"a","baseUrl":"no address","key":"k"}',
+      '{"name":"a","baseUrl":"https://a"}',
+      '{"name":"a","baseUrl":"https://a","key":1}',
+      '{"name":"a","baseUrl":"https://a","key":"k","caFile":{}}',
+      '{"name":"a","baseUrl":"https://a","key":"k","roots":{"chat":"https://a"}}',
+      '{"name":"a","baseUrl":"https://a","key":"k","roots":null}',
+      '{"name":"a","baseUrl":"https://a","key":"k","proven":{"at":"x","protocol":"chat"}}',
+      '{"name":"a","baseUrl":"https://a","key":"k","headers":{}}',
+      '{"name":"a","baseUrl":"https://a","key":"k","headers":[null]}',
+      '{"name":"a","baseUrl":"https://a","key":"k","headers":[{"name":"x"}]}',
+    ].map((one): [string, string] => [`a list of ${one}`, `{"version":1,"gateways":[${one}]}`]),
   ])('a file that is %s is told, and left as it is', (_, text) => {
     const home = saying(text)
     const before = readFileSync(home.at(list))
@@ -94,6 +115,21 @@ describe('the remembered gateways', () => {
 
     removeGateways(worldIn(home))
     expect(readGateways(worldIn(home))).toEqual([])
+  })
+
+  test('are read with all that they may say', () => {
+    const full: SavedGateway = {
+      ...work,
+      roots: { chat: 'https://work.example/v1', messages: 'https://work.example' },
+      keyHeader: 'x-api-key',
+      headers: [{ name: 'x-team', value: 'a', isSecret: true }],
+      caFile: '/etc/ca.pem',
+      allowHttp: true,
+      proven: { at: '2026-11-23T05:00:00.000Z', protocol: 'chat', model: 'm' },
+    }
+    const home = aHome()
+    remember(home, full, mine)
+    expect(readGateways(worldIn(home))).toEqual([full, mine])
   })
 
   test('that cannot be read, or not be written, are told by the cause', () => {
@@ -135,5 +171,89 @@ describe('the remembered gateways', () => {
     ['wörk', false],
   ])('%j is a name: %s', (name, is) => {
     expect(gatewayNames.test(name)).toBe(is)
+  })
+})
+
+describe('a run and the list', () => {
+  const newer = { ...work, key: 'sk-newer' }
+  const remembering = { remember: () => [newer] }
+
+  /** The same world, in which every call from the given one on fails, as nothing is done after a kill. */
+  function dyingAt(world: World, fatal: number): World {
+    let count = 0
+    const dying = Object.entries(world.files).map(([name, call]) => [
+      name,
+      (...args: unknown[]) => {
+        if (++count >= fatal) throw new Error('killed')
+        return (call as (...all: unknown[]) => unknown)(...args)
+      },
+    ])
+    return { ...world, files: Object.fromEntries(dying) }
+  }
+
+  test('change together, wherever the run is killed', () => {
+    const ends = { old: 0, new: 0 }
+    for (let fatal = 1; ; fatal++) {
+      const home = aHome({ '.codex/config.toml': 'model = "x"\n' })
+      remember(home, work)
+      const plan = aPairPlan(sourceIn(home))
+      const isKilled = resultOfKill(() =>
+        applyPlan(dyingAt(worldIn(home), fatal), plan, remembering),
+      )
+      settle(worldIn(home))
+
+      const isNew = home.text('.codex/config.toml').includes('gateway.example')
+      expect(readGateways(worldIn(home))).toEqual(isNew ? [newer] : [work])
+      const names = readdirSync(stateFolder(worldIn(home).machine))
+      expect(names.filter((name) => /new|draft|journal/.test(name))).toEqual([])
+      ends[isNew ? 'new' : 'old']++
+      if (!isKilled) break
+      home.remove()
+    }
+    expect(ends.old).toBeGreaterThan(50)
+    expect(ends.new).toBeGreaterThan(5)
+  })
+
+  function resultOfKill(work: () => void): boolean {
+    try {
+      work()
+      return false
+    } catch (error) {
+      expect(error).toMatchObject({ message: 'killed' })
+      return true
+    }
+  }
+
+  test('change together where the files are right already', () => {
+    const home = aHome()
+    applyPlan(worldIn(home), aPairPlan(sourceIn(home)), remembering)
+    const { edits, ...rest } = aPairPlan(sourceIn(home))
+    const right = edits.map((edit) => ({ ...edit, after: edit.before }))
+    const remember = () => [mine]
+    const { run } = applyPlan(worldIn(home), { ...rest, edits: right }, { remember })
+    expect(run).toBeUndefined()
+    expect(readGateways(worldIn(home))).toEqual([mine])
+
+    const { run: again } = applyPlan(worldIn(home), { ...rest, edits }, remembering)
+    expect(again).toBeUndefined()
+    expect(readGateways(worldIn(home))).toEqual([newer])
+  })
+
+  test('a list that cannot be read stops no run, and is told', () => {
+    const home = saying('broken')
+    const { run, notRemembered } = applyPlan(worldIn(home), aPairPlan(sourceIn(home)), remembering)
+    expect(run).toBeDefined()
+    expect(notRemembered).toMatchObject({ code: 'record-damaged' })
+    expect(home.text(list)).toBe('broken')
+  })
+
+  test('what was switched is read back before another run can switch it', () => {
+    const home = aHome()
+    const world = worldIn(home)
+    const held: boolean[] = []
+    const readBack = () => held.push(existsSync(home.at('.local/state/repoint/lock')))
+    applyPlan(world, aPairPlan(sourceIn(home)), { readBack })
+    expect(held).toEqual([true])
+    expect(existsSync(home.at('.local/state/repoint/lock'))).toBe(false)
   })
 })

@@ -3,7 +3,12 @@ import { resultOf, UserError } from '../../errors.ts'
 import { unusualRoots } from '../../gateway/roots.ts'
 import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import { maskSecret } from '../../text.ts'
-import { changeGateways, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
+import {
+  changeGateways,
+  type GatewaysChange,
+  readGateways,
+  type SavedGateway,
+} from '../../transaction/gateways.ts'
 import type { SetupFlags } from '../command.ts'
 import type { Session } from '../screen/session.ts'
 import { checkName, gatewaysIfReadable, isKeyOf } from './saved-gateways.ts'
@@ -42,30 +47,50 @@ export function expectNameFor(session: Session, name: string | undefined, baseUr
 
 /**
  * Puts the key into the keychain, where it is to lie there, before `work`; where that fails, what lay
- * there before. Returns what came of the work, and the gateway under the name that the key lies under.
+ * there before. The list names it first: whatever is cut off then, no key lies there that nobody knows
+ * of. `work` gets the gateway under the name that the key lies under.
  *
  * @throws UserError `keychain-failed`
  */
 export async function keepingKey<T>(
   session: Session,
   used: Used,
-  work: () => T,
-): Promise<[T, Used]> {
+  work: (named: Used) => T,
+): Promise<T> {
   const { key, timeoutMs } = used.access
   const entry = entryIn(session, used)
-  if (entry?.maskedKey === undefined) return [work(), used]
+  if (entry?.maskedKey === undefined) return work(used)
 
   const { keyInKeychain } = await import('./keychain.ts')
   const kept = keyInKeychain(session, entry, timeoutMs)
-  const earlier = await kept.store(key)
+  const unlist = listFirst(session, entry)
   try {
-    return [work(), { ...used, flags: { ...used.flags, name: entry.name } }]
+    const earlier = await kept.store(key)
+    try {
+      return work({ ...used, flags: { ...used.flags, name: entry.name } })
+    } catch (error) {
+      const putBack = earlier === undefined ? kept.remove() : kept.store(earlier)
+      // The first failure is the one to tell.
+      await putBack.catch(() => {})
+      throw error
+    }
   } catch (error) {
-    const putBack = earlier === undefined ? kept.remove() : kept.store(earlier)
-    // The first failure is the one to tell.
-    await putBack.catch(() => {})
+    resultOf(unlist)
     throw error
   }
+}
+
+/** Puts a gateway into the list, in its own place where it has one. Returns what takes it back. */
+function listFirst({ platform }: Session, entry: SavedGateway): () => void {
+  const isIt = ({ name }: SavedGateway) => name === entry.name
+  const before = readGateways(platform).find(isIt)
+  const replace = (all: readonly SavedGateway[], one: SavedGateway) =>
+    all.map((other) => (isIt(other) ? one : other))
+  changeGateways(platform, (all) => (before ? replace(all, entry) : [entry, ...all]))
+  return () =>
+    changeGateways(platform, (all) =>
+      before ? replace(all, before) : all.filter((one) => !isIt(one)),
+    )
 }
 
 /** Undefined: the list cannot be read, which is said when the setup stands. */
@@ -78,11 +103,16 @@ function entryIn({ platform }: Session, used: Used): SavedGateway | undefined {
 
 /** Remembers it as the newest. What stands in the way is said, and does not undo a setup. */
 export function rememberGateway(session: Session, used: Used): void {
-  const now = session.platform.clock.now()
-  changeOrSay(session, (all) => {
+  changeOrSay(session, asNewest(session, used))
+}
+
+/** The list with a gateway as the newest. */
+export function asNewest({ platform }: Session, used: Used): GatewaysChange {
+  const now = platform.clock.now()
+  return (all) => {
     const entry = entryFor(all, used, now)
     return [entry, ...all.filter(({ name }) => name !== entry.name)]
-  })
+  }
 }
 
 /** Notes that a remembered gateway has just been proven; it keeps its place. @param access as it answered */
@@ -100,9 +130,12 @@ export function noteProof(
   )
 }
 
-function changeOrSay(session: Session, change: Parameters<typeof changeGateways>[1]): void {
+function changeOrSay(session: Session, change: GatewaysChange): void {
   const failure = resultOf(() => changeGateways(session.platform, change))
-  if (!(failure instanceof UserError)) return
+  if (failure instanceof UserError) sayNotRemembered(session, failure)
+}
+
+export function sayNotRemembered(session: Session, failure: UserError): void {
   session.notice({
     code: 'gateway-not-remembered',
     message: `The gateway is not remembered: ${failure.message}`,
