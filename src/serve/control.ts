@@ -1,23 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
-import { keyChecker, readKey } from './auth.ts'
-import { readBody } from './body.ts'
+import { keyDigest, readKey } from './auth.ts'
+import { readBody } from './http/body.ts'
+import type { Pipeline } from './http/pipeline.ts'
 import { watchLog } from './log/live.ts'
 import type { RequestLog } from './log/request-log.ts'
 import type { Page } from './page/page.ts'
-import type { Pipeline } from './pipeline.ts'
 import { controlPrefix, pathOf } from './routes.ts'
-import { faultSchema } from './settings/fault-spec.ts'
-import type { Faults } from './settings/faults.ts'
-import { accept, Misfit } from './settings/schema.ts'
+import type { Scope } from './scopes.ts'
+import { acceptFaults } from './settings/fault-spec.ts'
+import { Misfit } from './settings/schema.ts'
 
 export interface ControlParts {
   readonly host: string
-  readonly key: string
   readonly log: RequestLog
-  readonly faults: Faults
+  readonly own: Scope
   readonly page: Page
+  counters(): object
 }
+
+export type Control = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  pipeline: Pipeline,
+) => Promise<void>
 
 /** A list of faults is short. */
 const maxControlBodyBytes = 256 * 1024
@@ -33,13 +39,14 @@ const listedAtOnce = 200
  * - `DELETE requests`: empties it
  * - `GET scenario?ids=ID,ID`: the answers of these as a scenario file
  * - `GET events`: the same as server-sent events, as it happens
+ * - `GET counters`: what was counted since the start
  * - `GET faults`, `PUT faults`, `DELETE faults`: what goes wrong on request
  *
  * Only this machine may ask, and a web page of somebody else's may not. What changes something needs
  * the key; the log may also be emptied from the page of the gateway itself.
  */
-export function createControl({ host, key, log, faults, page }: ControlParts) {
-  const checkKey = keyChecker(key)
+export function createControl({ host, log, own, page, counters }: ControlParts): Control {
+  const { faults } = own
   const live = watchLog(log)
 
   return answer
@@ -82,6 +89,8 @@ export function createControl({ host, key, log, faults, page }: ControlParts) {
       }
       case 'GET events':
         return pipeline.onEnd(response, live.add(response))
+      case 'GET counters':
+        return send(200, counters())
       case 'GET faults':
         return send(200, faults.list())
       case 'DELETE faults':
@@ -107,7 +116,8 @@ export function createControl({ host, key, log, faults, page }: ControlParts) {
 
   function mayChange(request: IncomingMessage, line: string): boolean {
     const isOwnPage = request.headers['x-repoint-page'] === page.token
-    return checkKey(readKey(request, true).key) || (isOwnPage && line === 'DELETE requests')
+    const isOwnKey = keyDigest(readKey(request, true).key) === keyDigest(own.key)
+    return isOwnKey || (isOwnPage && line === 'DELETE requests')
   }
 
   async function setFaults(
@@ -122,9 +132,7 @@ export function createControl({ host, key, log, faults, page }: ControlParts) {
       return
     }
     try {
-      const data: unknown = JSON.parse(body.toString())
-      const list = Array.isArray(data) ? data : [data]
-      faults.setGiven(list.map((fault, index) => accept(faultSchema, fault, ['faults', index])))
+      faults.setGiven(acceptFaults(JSON.parse(body.toString())))
       send(200, faults.list())
     } catch (error) {
       if (!(error instanceof Misfit || error instanceof SyntaxError)) throw error

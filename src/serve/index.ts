@@ -2,8 +2,15 @@ export type { ProtocolName } from './codecs/codec.ts'
 export type { AuthHeaders, LoggedRequest } from './log/request-log.ts'
 export type { CatalogEntry } from './model/catalog.ts'
 export { builtInCatalog } from './model/catalog.ts'
-export type { GatewayOptions, Limits, Upstream } from './options.ts'
-export type { Gateway } from './server.ts'
+export type { GatewayOptions, Limits, ScopeOptions, Upstream } from './options.ts'
+export type { Gateway, GatewayScope } from './server.ts'
 export { startGateway } from './server.ts'
 export type { Fault, FaultName } from './settings/faults.ts'
 export { faultNames } from './settings/faults.ts'
+export type {
+  ModelQuestion,
+  WrittenCondition,
+  WrittenReply,
+  WrittenRule,
+  WrittenScenario,
+} from './settings/written.ts'

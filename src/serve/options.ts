@@ -1,20 +1,34 @@
+import { UserError } from '../errors.ts'
 import type { LoggedRequest } from './log/request-log.ts'
 import type { CatalogEntry } from './model/catalog.ts'
 import type { Fault } from './settings/faults.ts'
+import type { ModelQuestion, WrittenReply, WrittenScenario } from './settings/written.ts'
 
-/** How to start a gateway. Everything has a default. */
-export interface GatewayOptions {
+/** The answers and faults of the requests that carry one key. Everything has a default. */
+export interface ScopeOptions {
+  /** Of 8 characters or more. Generated if absent. */
+  readonly key?: string
+  /** Answers: as they are, or the path of a JSON or YAML file, read again whenever it changes. */
+  readonly scenario?: WrittenScenario | string
+  /** Answers a question, or leaves it (`undefined`) to the scenario and the built-in model. */
+  readonly answer?: (question: ModelQuestion) => WrittenReply | string | undefined
+  /** A question that nobody wrote an answer for is refused; the built-in model says nothing. */
+  readonly strict?: boolean
+  /** In force from the start; `setFaults` changes them. */
+  readonly faults?: readonly Fault[]
+  /** Called when the scenario file was read again, or could not be: the text of the failure. */
+  readonly onScenario?: (failure: string | undefined) => void
+}
+
+/** How to start a gateway. */
+export interface GatewayOptions extends ScopeOptions {
   /** 0, the default: any free port. */
   readonly port?: number
   /** Loopback unless said: `127.0.0.1`. */
   readonly host?: string
-  /** The one key that is accepted, of 8 characters or more. Generated if absent. */
-  readonly key?: string
-  /** Replaces the built-in catalog. */
-  readonly models?: readonly CatalogEntry[]
-  /** In force from the start; `setFaults` changes them. */
-  readonly faults?: readonly Fault[]
-  /** A JSON or YAML file with answers, read again whenever it changes. */
+  /** Replaces the built-in catalog: ids alone, or entries. */
+  readonly models?: readonly (string | CatalogEntry)[]
+  /** The same as `scenario`. */
   readonly scenarioFile?: string
   /** Passes requests on to a real gateway instead of answering them. */
   readonly upstream?: Upstream
@@ -22,9 +36,40 @@ export interface GatewayOptions {
   readonly recordFile?: string
   /** Called at the end of each request. */
   readonly onRequest?: (request: LoggedRequest) => void
-  /** Called when the scenario file was read again, or could not be: the text of the failure. */
-  readonly onScenario?: (failure: string | undefined) => void
   readonly limits?: Partial<Limits>
+}
+
+const scopeMembers: Readonly<Record<keyof ScopeOptions, true>> = {
+  key: true,
+  scenario: true,
+  answer: true,
+  strict: true,
+  faults: true,
+  onScenario: true,
+}
+
+const gatewayMembers: Readonly<Record<keyof GatewayOptions, true>> = {
+  ...scopeMembers,
+  port: true,
+  host: true,
+  models: true,
+  scenarioFile: true,
+  upstream: true,
+  recordFile: true,
+  onRequest: true,
+  limits: true,
+}
+
+/** @throws UserError `usage` for a member that is not known: a typing error would go unnoticed */
+export function checkMembers(options: object, of: 'startGateway' | 'scope'): void {
+  const known = Object.keys(of === 'scope' ? scopeMembers : gatewayMembers)
+  const unknown = Object.keys(options).find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  throw new UserError({
+    code: 'usage',
+    message: `${of}() does not know the option ${unknown}`,
+    hint: `It knows ${known.join(', ')}.`,
+  })
 }
 
 export interface Upstream {

@@ -8,7 +8,9 @@ export type Route =
   | { readonly kind: 'model'; readonly id: string }
   /** An answer that was given, or what it was asked with. */
   | { readonly kind: 'stored'; readonly id: string; readonly isInput: boolean }
-  | { readonly kind: 'not-implemented' }
+  | { readonly kind: 'embeddings' }
+  /** `reason`: for the log. */
+  | { readonly kind: 'not-implemented'; readonly reason: string }
   | { readonly kind: 'unknown' }
   /** Our own routes for the page, the log and the faults; the service has none of them. */
   | { readonly kind: 'control' }
@@ -18,11 +20,12 @@ const inference: ReadonlyMap<string, Route> = new Map([
   ['/v1/chat/completions', { kind: 'inference', protocol: 'chat' }],
   ['/v1/responses', { kind: 'inference', protocol: 'responses' }],
   ['/v1/messages', { kind: 'inference', protocol: 'messages' }],
+  ['/v1/embeddings', { kind: 'embeddings' }],
 ])
 
 /** Routes that the service has and that we leave out, or that it does not implement itself. */
 const notImplementedRoutes: readonly RegExp[] = [
-  /^POST \/v1\/(completions|edits|embeddings|rerank|moderations|responses\/compact)$/,
+  /^POST \/v1\/(completions|edits|rerank|moderations|responses\/compact)$/,
   /^POST \/v1\/images\/(generations|edits|variations)$/,
   /^POST \/v1\/audio\/(transcriptions|translations|speech)$/,
   /^POST \/v1\/engines\/[^/]+\/embeddings$/,
@@ -36,6 +39,8 @@ const notImplementedRoutes: readonly RegExp[] = [
   /^GET \/v1\/fine-tunes\/[^/]+(\/events)?$/,
   /^POST \/v1\/fine-tunes\/[^/]+\/cancel$/,
 ]
+
+const elsewhere = 'The service or its vendor may: try it there, or with --upstream.'
 
 export const controlPrefix = '/_repoint/'
 
@@ -62,7 +67,7 @@ export function routeOf(method: string, path: string): Route {
     return { kind: 'stored', id: stored[1]!, isInput: stored[2] !== undefined }
   const key = `${method} ${path}`
   return notImplementedRoutes.some((pattern) => pattern.test(key))
-    ? { kind: 'not-implemented' }
+    ? { kind: 'not-implemented', reason: `The local gateway does not do ${key}. ${elsewhere}` }
     : { kind: 'unknown' }
 }
 

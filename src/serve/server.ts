@@ -1,34 +1,46 @@
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { UserError } from '../errors.ts'
-import { isUsableKey } from './auth.ts'
-import { createHandler } from './handler.ts'
-import { generateKey } from './ids.ts'
+import { keyDigest } from './auth.ts'
+import { Handler } from './handler.ts'
 import type { LoggedRequest } from './log/request-log.ts'
 import { RequestLog } from './log/request-log.ts'
 import { builtInCatalog, type CatalogEntry, everyProtocol, openCatalog } from './model/catalog.ts'
-import type { GatewayOptions } from './options.ts'
-import { defaultLimits } from './options.ts'
+import type { GatewayOptions, ScopeOptions, Upstream } from './options.ts'
+import { checkMembers, defaultLimits } from './options.ts'
+import { Scope, Scopes } from './scopes.ts'
 import type { Fault } from './settings/faults.ts'
-import { Faults } from './settings/faults.ts'
+import { readModels } from './settings/models-file.ts'
 import type { Recorder } from './settings/recorder.ts'
-import type { Player, Scenario } from './settings/scenario.ts'
+import { asUsage } from './settings/schema.ts'
 
-/** A running gateway. */
-export interface Gateway {
+/** Where requests with one key go, and what came of them. */
+export interface GatewayScope {
   /** The root, without `/v1`: `http://127.0.0.1:49152`. */
   readonly url: string
+  /** The base URL of OpenAI's SDKs and what follows them: the root with `/v1`. */
+  readonly openaiUrl: string
+  /** The base URL of Anthropic's SDKs: the root. */
+  readonly anthropicUrl: string
   readonly key: string
-  readonly port: number
-  /** What was asked so far, oldest first; bounded. */
+  /** What was asked with this key so far, oldest first; bounded. Of the gateway itself: with any key. */
   requests(): readonly LoggedRequest[]
-  clearRequests(): void
   /** Replaces all faults; their counters start again. */
   setFaults(faults: readonly Fault[]): void
+  /** Its key counts no more. Of the gateway itself: ends every connection at once. */
+  close(): Promise<void>
+}
+
+/** A running gateway. */
+export interface Gateway extends GatewayScope {
+  readonly port: number
+  clearRequests(): void
+  /** Requests that were refused since the start because their key was missing or wrong. */
+  refusedKeys(): number
   /** Streams that are being written now. */
   openStreams(): number
-  /** Ends every connection at once. */
-  close(): Promise<void>
+  /** A key with answers and faults of its own, so that tests run beside each other. */
+  scope(options?: ScopeOptions): Promise<GatewayScope>
 }
 
 /** How long an idle connection stays, in ms. A client must find it open for its next turn. */
@@ -37,64 +49,47 @@ const keepAliveMs = 65_000
 /**
  * Starts a gateway and resolves when it listens.
  *
- * @throws UserError `usage` for a key that keeps nobody out, `config-invalid` for a scenario that is wrong
+ * @throws UserError `usage` for options that cannot be meant, `config-invalid` for a scenario that is wrong
  * @throws the system's own error (`EADDRINUSE`, `EACCES`, …) if it cannot listen
  */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  const { host = '127.0.0.1', key = generateKey(), upstream, onRequest } = options
-  if (!isUsableKey(key))
-    throw new UserError({
-      code: 'usage',
-      message: 'The key of the gateway is too short, or no key at all',
-      hint: 'Give one of at least 8 visible ASCII characters after `sk-`, or none: then one is made.',
-    })
-
+  checkMembers(options, 'startGateway')
+  const { host = '127.0.0.1', upstream, onRequest, scenarioFile } = options
   const limits = { ...defaultLimits, ...options.limits }
-  const faults = new Faults()
-  faults.setGiven(options.faults ?? [])
-  const log = new RequestLog(upstream === undefined ? [key] : [key, upstream.key], {
+  const own = await Scope.open(
+    scenarioFile === undefined ? options : { ...options, scenario: scenarioFile },
+  )
+  const scopes = new Scopes()
+  scopes.add(own)
+  const models = options.models && asUsage('models', () => readModels(options.models))
+  const secrets = () => [...scopes.keys, ...(upstream === undefined ? [] : [upstream.key])]
+  const log = new RequestLog(secrets, {
     entries: limits.loggedRequests,
     characters: limits.loggedCharacters,
   })
-  const atEnd = (tell: (request: LoggedRequest) => void) =>
-    log.listen((entry) => {
-      if (entry.state !== 'open') tell(log.viewOf(entry))
-    })
-  if (onRequest !== undefined) atEnd(onRequest)
-  const scenario = await playScenario(options, faults)
-  const recorder = await recorderFor(options, key)
-  if (recorder !== undefined) atEnd((request) => recorder.finish(request))
-  const handler = createHandler({
-    host,
-    key,
-    limits,
-    catalog: openCatalog(options.models ?? withModels(scenario.models)),
-    recorder,
-    faults,
-    log,
-    upstream,
-    play: (request, protocol) => scenario.player()?.play(request, protocol),
-  })
-
-  const server = createServer(
-    {
-      headersTimeout: limits.headersTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
-      connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, 2000),
-      keepAliveTimeout: keepAliveMs,
-      maxHeaderSize: 64 * 1024,
-      noDelay: true,
-    },
-    handler.handle,
-  )
-  server.on('clientError', (error, stream) => {
-    const socket = stream as Socket
-    handler.pipelines.of(socket).afterAnswers(() => answerBrokenRequest(error, socket))
-  })
+  const recorder = await recorderFor(options.recordFile, upstream, secrets)
   const stop = () => {
-    scenario.stop()
+    scopes.close()
     recorder?.close()
   }
+
+  for (const tell of [onRequest, recorder?.finish.bind(recorder)])
+    if (tell !== undefined)
+      log.listen((entry) => {
+        if (entry.state !== 'open') tell(log.viewOf(entry))
+      })
+  const handler = new Handler({
+    host,
+    limits,
+    catalog: openCatalog(models ?? withModels(own.models)),
+    recorder,
+    own,
+    scopes,
+    log,
+    upstream,
+  })
+
+  const server = serverFor(handler, limits)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
       stop()
@@ -103,17 +98,33 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     server.listen(options.port ?? 0, host, resolve)
   })
   const { port } = server.address() as AddressInfo
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  const urls = { url, openaiUrl: `${url}/v1`, anthropicUrl: url }
   let closing: Promise<void> | undefined
 
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    key,
+    ...urls,
+    key: own.key,
     port,
     requests: () => log.list(),
     clearRequests: () => log.clear(),
-    setFaults: (list) => faults.setGiven(list),
-    openStreams: handler.openStreams,
-    close: () => {
+    setFaults: (faults) => own.setFaults(faults),
+    refusedKeys: () => handler.refusedKeys,
+    openStreams: () => handler.openStreams,
+    async scope(scopeOptions = {}) {
+      checkMembers(scopeOptions, 'scope')
+      const scope = await Scope.open(scopeOptions)
+      scopes.add(scope)
+      const digest = keyDigest(scope.key)
+      return {
+        ...urls,
+        key: scope.key,
+        requests: () => log.list(({ key }) => keyDigest(key) === digest),
+        setFaults: (faults) => scope.setFaults(faults),
+        close: async () => scopes.remove(scope),
+      }
+    },
+    close() {
       closing ??= new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
@@ -123,11 +134,31 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   }
 }
 
+function serverFor(handler: Handler, limits: typeof defaultLimits) {
+  const server = createServer(
+    {
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, 2000),
+      keepAliveTimeout: keepAliveMs,
+      maxHeaderSize: 64 * 1024,
+      noDelay: true,
+    },
+    (request, response) => handler.handle(request, response),
+  )
+  server.on('clientError', (error, stream) => {
+    const socket = stream as Socket
+    handler.pipelines.of(socket).afterAnswers(() => answerBrokenRequest(error, socket))
+  })
+  return server
+}
+
 async function recorderFor(
-  { recordFile, upstream }: GatewayOptions,
-  key: string,
+  path: string | undefined,
+  upstream: Upstream | undefined,
+  secrets: () => readonly string[],
 ): Promise<Recorder | undefined> {
-  if (recordFile === undefined) return undefined
+  if (path === undefined) return undefined
   if (upstream === undefined)
     throw new UserError({
       code: 'usage',
@@ -136,7 +167,7 @@ async function recorderFor(
     })
   // Loaded only when there is something to record.
   const { Recorder } = await import('./settings/recorder.ts')
-  return new Recorder(recordFile, () => [key, upstream.key])
+  return new Recorder(path, secrets)
 }
 
 /** The built-in catalog with the models of which a scenario has answers. */
@@ -144,41 +175,6 @@ function withModels(ids: readonly string[]): readonly CatalogEntry[] {
   const missing = ids.filter((id) => !builtInCatalog.some((entry) => entry.id === id))
   const added = missing.map((id) => ({ id, ownedBy: 'custom', endpointTypes: everyProtocol }))
   return [...builtInCatalog, ...added]
-}
-
-interface PlayedScenario {
-  player(): Player | undefined
-  /** Those of which it has recorded answers. */
-  readonly models: readonly string[]
-  stop(): void
-}
-
-/** Plays the scenario file, and plays it anew whenever it changes. */
-async function playScenario(
-  { scenarioFile, onScenario }: GatewayOptions,
-  faults: Faults,
-): Promise<PlayedScenario> {
-  if (scenarioFile === undefined) return { player: () => undefined, models: [], stop() {} }
-  // Loaded only when there is one.
-  const { readScenarioFile, fingerprintOf, watchScenarioFile } = await import(
-    './settings/scenario-file.ts'
-  )
-  const { Player, recordedModels } = await import('./settings/scenario.ts')
-  let player: Player
-  const play = (scenario: Scenario) => {
-    player = new Player(scenario)
-    faults.setOfScenario(scenario.faults)
-  }
-
-  const state = fingerprintOf(scenarioFile)
-  const first = readScenarioFile(scenarioFile)
-  play(first)
-  const stop = watchScenarioFile(scenarioFile, state, (result) => {
-    // A file that is wrong for a moment leaves the last good one in force.
-    if (!(result instanceof Error)) play(result)
-    onScenario?.(result instanceof Error ? result.message : undefined)
-  })
-  return { player: () => player, models: recordedModels(first), stop }
 }
 
 const statusOfParserError: Readonly<Record<string, string>> = {

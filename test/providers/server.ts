@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { readBody, unpacked } from '../../src/serve/body.ts'
+import { readBody, unpacked } from '../../src/serve/http/body.ts'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import {
   type KeyHeader,

@@ -18,6 +18,7 @@ export function define() {
     )
     .option('--models <file>', 'serve this catalog (JSON or YAML)')
     .option('--scenario <file>', 'answer as this file says (JSON or YAML)')
+    .option('--strict', 'refuse what nobody wrote an answer for')
     .addOption(
       new Option('--fault <fault>', 'let something go wrong: rate-limited,every=3 (repeatable)')
         .default<string[]>([], 'none')

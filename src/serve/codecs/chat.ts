@@ -59,8 +59,8 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
           return ''
       }
     },
-    fail: ({ message, code }) =>
-      sseFrame({ error: { message, type: 'new_api_error', param: '', code } }),
+    fail: ({ message, type, param = '', code }) =>
+      sseFrame({ error: { message, type, param, code } }),
   }
 }
 

@@ -46,7 +46,9 @@ export interface StreamEncoder {
 
 export interface StreamFailure {
   readonly message: string
-  readonly code: string
+  readonly type: string
+  readonly code: string | null
+  readonly param?: string
 }
 
 /** The events of a stream: a text in as many deltas as it has tokens. */

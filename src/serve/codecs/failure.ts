@@ -7,10 +7,11 @@ import type { ProtocolName } from './codec.ts'
  * - `route`: no such route, or a model that does not exist at GET /v1/models/{id}
  * - `gate`: everything before a model is chosen; the same shape on every route
  * - `relay`: everything after; on the messages route in the shape of that protocol
+ * - `vendor`: as the vendor behind says it, with no word of the service's own
  */
 export interface GatewayFailure {
   readonly status: number
-  readonly shape: 'route' | 'gate' | 'relay'
+  readonly shape: 'route' | 'gate' | 'relay' | 'vendor'
   readonly message: string
   readonly type: string
   readonly code: string | null
@@ -30,6 +31,12 @@ const gate = (status: number, code: string, message: string): GatewayFailure => 
 const relay = (status: number, code: string, message: string): GatewayFailure => ({
   ...gate(status, code, message),
   shape: 'relay',
+})
+
+/** Not tried again by any SDK, as a 500 would be. */
+const authors = (code: string, message: string): GatewayFailure => ({
+  ...relay(400, code, message),
+  type: 'invalid_request_error',
 })
 
 export const failures = {
@@ -66,7 +73,7 @@ export const failures = {
   modelNotAString: () => gate(400, '', 'Invalid request: field model must be a string'),
   noModelNamed: () => gate(400, '', 'Model name not specified, model name cannot be empty'),
   modelForbidden: (model: string) => gate(403, '', `This token has no access to model ${model}`),
-  unknownModel: (model: string, group: string) =>
+  unknownModel: (model: string, group = 'default') =>
     gate(
       503,
       'model_not_found',
@@ -101,6 +108,10 @@ export const failures = {
   upstream: (status: number, message = `bad response status code ${status}`) =>
     relay(status, 'bad_response_status_code', message),
   upstreamUnreachable: (message: string) => relay(500, 'do_request_failed', message),
+  /** Of the author of a test: nobody wrote an answer, and nothing else may be given. */
+  unanswered: (question: string) => authors('no_answer', `No answer is written for ${question}.`),
+  /** Of the author of a test: the function that answers has thrown, or said what is no answer. */
+  answerFailed: (problem: string) => authors('answer_failed', `The answer is none: ${problem}`),
   /** Our own fault. */
   internal: (message: string) => relay(500, 'internal', `This is a fault in repoint: ${message}`),
   /** What the vendor answers for an image or a realtime model, passed on. */
@@ -121,11 +132,21 @@ export function failureText(
   requestId: string,
   protocol: ProtocolName | undefined,
 ): string {
-  const { type, code } = failure
+  const { type, code, shape } = failure
+  if (shape === 'vendor' && protocol === 'messages') {
+    const error = { type, message: failure.message }
+    return goJson({ type: 'error', error, request_id: `req_${requestId}` })
+  }
+  if (shape === 'vendor')
+    return goJson({ error: { message: failure.message, type, param: failure.param ?? null, code } })
+
   const message =
-    failure.shape === 'route' ? failure.message : `${failure.message} (request id: ${requestId})`
-  if (failure.shape === 'gate') return goJson({ error: { code, message, type } })
-  if (protocol === 'messages') return goJson({ error: { type, message }, type: 'error' })
+    shape === 'route' ? failure.message : `${failure.message} (request id: ${requestId})`
+  if (shape === 'gate') return goJson({ error: { code, message, type } })
+  // The vendor's SDK goes on from a lost thread by what it finds there.
+  const details = code?.startsWith('thread_') ? { details: { error_code: code } } : {}
+  if (protocol === 'messages')
+    return goJson({ error: { ...details, type, message }, type: 'error' })
   return goJson({ error: { message, type, param: failure.param ?? '', code } })
 }
 

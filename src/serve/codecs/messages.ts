@@ -66,7 +66,7 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
         }
       }
     },
-    fail: ({ message }) => frame({ type: 'error', error: { type: 'api_error', message } }),
+    fail: ({ message, type }) => frame({ type: 'error', error: { type, message } }),
   }
 }
 

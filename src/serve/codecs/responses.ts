@@ -68,7 +68,7 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
         }
       }
     },
-    fail: ({ message, code }) => frame('error', { code, message, param: null }),
+    fail: ({ message, code, param = null }) => frame('error', { code, message, param }),
   }
 
   function callEvent(): string {

@@ -128,14 +128,14 @@ export type LogListener = (entry: LogEntry) => void
 export class RequestLog {
   readonly #limits: LogLimits
   readonly #listeners = new Set<LogListener>()
-  readonly #secrets: readonly string[]
+  readonly #secrets: () => readonly string[]
   /** In the order of their arrival. */
   readonly #entries: LogEntry[] = []
   #characters = 0
   #newest = 0
 
-  /** @param secrets the keys that nothing may show: the gateway's and that of its upstream */
-  constructor(secrets: readonly string[], limits: LogLimits) {
+  /** @param secrets the keys that nothing may show by now: the gateway's own and that of its upstream */
+  constructor(secrets: () => readonly string[], limits: LogLimits) {
     this.#secrets = secrets
     this.#limits = limits
   }
@@ -172,8 +172,8 @@ export class RequestLog {
   }
 
   /** Oldest first. */
-  list(): readonly LoggedRequest[] {
-    return this.#entries.map((entry) => this.viewOf(entry))
+  list(isWanted: (entry: LogEntry) => boolean = () => true): readonly LoggedRequest[] {
+    return this.#entries.filter(isWanted).map((entry) => this.viewOf(entry))
   }
 
   find(id: string): LoggedRequest | undefined {
@@ -226,7 +226,7 @@ export class RequestLog {
   }
 
   #keysOf({ key }: LogEntry): readonly string[] {
-    return [...this.#secrets, key]
+    return [...this.#secrets(), key]
   }
 
   /** Takes into account what an entry holds by now. */

@@ -12,6 +12,8 @@ export interface CatalogEntry {
   readonly isForbidden?: boolean
   /** The operator forgot to price it: 500. */
   readonly hasNoPrice?: boolean
+  /** What a saved list says of it beside these: `context_length` and the like. */
+  readonly listed?: Readonly<Record<string, unknown>>
   /** In the catalog, but no conversation partner: the upstream refuses it on all three protocols. */
   readonly isNotForChat?: boolean
 }
@@ -55,16 +57,19 @@ export const builtInCatalog: readonly CatalogEntry[] = [
   gptEntry('gpt-image-2', { endpointTypes: ['image-generation', 'openai'], isNotForChat: true }),
   gptEntry('gpt-audio', { endpointTypes: ['openai'] }),
   gptEntry('gpt-realtime', { endpointTypes: ['openai'], isNotForChat: true }),
+  gptEntry('text-embedding-3-small', { endpointTypes: ['embeddings'], isNotForChat: true }),
+  gptEntry('text-embedding-3-large', { endpointTypes: ['embeddings'], isNotForChat: true }),
 ]
 
 /** The endpoint type that a model needs so that a protocol reaches it. */
-const endpointTypeOf: Readonly<Record<ProtocolName, string>> = {
+const endpointTypeOf: Readonly<Record<ProtocolName | 'embeddings', string>> = {
   chat: 'openai',
   responses: 'openai-response',
   messages: 'anthropic',
+  embeddings: 'embeddings',
 }
 
-export function isReachable(entry: CatalogEntry, protocol: ProtocolName): boolean {
+export function isReachable(entry: CatalogEntry, protocol: keyof typeof endpointTypeOf): boolean {
   return entry.endpointTypes.includes(endpointTypeOf[protocol])
 }
 
@@ -105,6 +110,7 @@ const createdAt = 1_626_777_600
 
 export function plainModel(entry: CatalogEntry) {
   return {
+    ...entry.listed,
     id: entry.id,
     object: 'model',
     created: createdAt,
@@ -115,6 +121,7 @@ export function plainModel(entry: CatalogEntry) {
 
 export function messagesModel(entry: CatalogEntry) {
   return {
+    ...entry.listed,
     id: entry.id,
     created_at: new Date(createdAt * 1000).toISOString().replace('.000Z', 'Z'),
     display_name: entry.id,

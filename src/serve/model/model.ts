@@ -58,14 +58,14 @@ function thoughtsIn(text: string): readonly [thoughts: string, rest: string] {
   return [thoughts.join('\n'), lines.filter((line) => !isThought(line)).join('\n')]
 }
 
-interface Question {
+interface TurnToAnswer {
   readonly request: ModelRequest
   readonly asked: string
   readonly results: readonly Result[]
   readonly servedAs: string
 }
 
-function answerTo({ request, asked, results, servedAs }: Question): readonly Utterance[] {
+function answerTo({ request, asked, results, servedAs }: TurnToAnswer): readonly Utterance[] {
   const calls = request.toolChoice === 'none' ? [] : callsIn(asked, request)
   if (calls.length > 0 && results.length === 0) return calls
   const forced = forcedTool(request)

@@ -9,7 +9,7 @@ const events = count(0, 1_000_000_000)
 
 /** When a fault strikes. */
 const selection = {
-  route: v.exactOptional(choice(['models', 'chat', 'responses', 'messages'])),
+  route: v.exactOptional(choice(['models', 'chat', 'responses', 'messages', 'embeddings'])),
   model: v.exactOptional(text),
   every: v.exactOptional(times),
   times: v.exactOptional(times),
@@ -32,6 +32,12 @@ export const effects = {
 const members = { ...selection, ...effects }
 
 export const faultSchema = mapping(members)
+
+/** @throws Misfit */
+export function acceptFaults(given: unknown): readonly Fault[] {
+  const faults = Array.isArray(given) ? given : [given]
+  return faults.map((fault, index) => accept(faultSchema, fault, ['faults', index]))
+}
 
 /** The words of `--fault` for the members of a fault. */
 const flagWords: Readonly<Record<string, keyof Fault>> = {

@@ -2,11 +2,12 @@ import { compact } from '../../compact.ts'
 import type { ProtocolName } from '../codecs/codec.ts'
 import type { GatewayFailure } from '../codecs/failure.ts'
 import { failures } from '../codecs/failure.ts'
+import { type VendorErrorName, vendorError, vendorErrorNames } from './vendor-errors.ts'
 
 /** What is to go wrong, when, and how often. Parts can be combined. */
 export interface Fault {
   /** Only on this route; absent: on every route under /v1. */
-  readonly route?: 'models' | ProtocolName
+  readonly route?: 'models' | 'embeddings' | ProtocolName
   /** Only for this model. */
   readonly model?: string
   /** On every nth request that matches; 1 if absent. */
@@ -14,7 +15,7 @@ export interface Fault {
   /** Stops after so many times. */
   readonly times?: number
 
-  /** One of the service's own errors. */
+  /** One of the service's own errors (`rate-limited`), or of the vendors behind it (`rate_limit_error`). */
   readonly error?: FaultName
   /** Any status, as an error of the vendor behind the service. */
   readonly status?: number
@@ -27,16 +28,16 @@ export interface Fault {
   readonly reset?: boolean
   /** Before the first byte, in ms. */
   readonly delayMs?: number
-  /** Between events of a stream, in ms. */
+  /** Between the frames of a stream, in ms. */
   readonly betweenMs?: number
-  /** The connection is cut after so many events of a stream. */
+  /** The connection is cut after so many frames of a stream. */
   readonly cutAfter?: number
-  /** An error event ends the stream after so many events. */
+  /** An error event, that of `error` or `status` if there is one, ends the stream after so many frames. */
   readonly errorAfter?: number
 }
 
 /** The errors of the service that can be asked for, in the order in which it checks. */
-export const faultNames = [
+const serviceErrorNames = [
   'invalid-token',
   'rate-limited',
   'model-forbidden',
@@ -48,36 +49,52 @@ export const faultNames = [
   'upstream',
 ] as const
 
-export type FaultName = (typeof faultNames)[number]
+type ServiceErrorName = (typeof serviceErrorNames)[number]
 
-const failureByName: Readonly<Record<FaultName, (model: string, group: string) => GatewayFailure>> =
-  {
-    'invalid-token': () => failures.invalidToken(),
-    'rate-limited': () => failures.rateLimited(),
-    'model-forbidden': (model) => failures.modelForbidden(model),
-    'model-unknown': (model, group) => failures.unknownModel(model, group),
-    'invalid-request': () => failures.invalidRequest('field messages is required'),
-    'no-price': (model) => failures.noPrice(model),
-    quota: () => failures.outOfQuota(),
-    overloaded: () => failures.upstream(529),
-    upstream: () => failures.upstream(502),
-  }
+/** All errors that can be asked for by name: the service's, then the vendors'. */
+export const faultNames = [...serviceErrorNames, ...vendorErrorNames] as const
+
+export type FaultName = ServiceErrorName | VendorErrorName
+
+/** The group that every key of this gateway belongs to. */
+export const group = 'default'
+
+const serviceError: Readonly<
+  Record<ServiceErrorName, (model: string, group: string) => GatewayFailure>
+> = {
+  'invalid-token': () => failures.invalidToken(),
+  'rate-limited': () => failures.rateLimited(),
+  'model-forbidden': (model) => failures.modelForbidden(model),
+  'model-unknown': (model, group) => failures.unknownModel(model, group),
+  'invalid-request': () => failures.invalidRequest('field messages is required'),
+  'no-price': (model) => failures.noPrice(model),
+  quota: () => failures.outOfQuota(),
+  overloaded: () => failures.upstream(529),
+  upstream: () => failures.upstream(502),
+}
 
 /** The failure that a fault asks for; undefined: it does something else. */
 export function faultFailure(
   { error, status, message, retryAfter }: Fault,
-  model: string,
-  group: string,
+  { route, model = '' }: FaultTarget,
 ): GatewayFailure | undefined {
   if (error === undefined && status === undefined) return undefined
   const failure =
-    error === undefined ? failures.upstream(status!) : failureByName[error](model, group)
+    error === undefined
+      ? failures.upstream(status!)
+      : isServiceError(error)
+        ? serviceError[error](model, group)
+        : vendorError(error, route, model)
   return { ...failure, ...compact({ message, retryAfter }) }
+}
+
+function isServiceError(name: FaultName): name is ServiceErrorName {
+  return Object.hasOwn(serviceError, name)
 }
 
 /** What a fault is matched against. */
 export interface FaultTarget {
-  readonly route: 'models' | ProtocolName | undefined
+  readonly route: 'models' | ProtocolName | 'embeddings'
   readonly model: string | undefined
 }
 

@@ -11,6 +11,7 @@ const written = mapping({
   isForbidden: v.exactOptional(flag),
   hasNoPrice: v.exactOptional(flag),
   isNotForChat: v.exactOptional(flag),
+  listed: v.exactOptional(v.record(v.string(), v.unknown())),
 })
 
 /** One entry as people write it: an id alone, or what is known of it. */
@@ -25,15 +26,16 @@ const writtenEntry = v.lazy((entry) =>
 
 /** Other gateways leave most members out; where the types are missing, every protocol is served. */
 const answeredEntry = v.pipe(
-  v.object({
+  v.looseObject({
     id: text,
     owned_by: v.fallback(text, 'custom'),
     supported_endpoint_types: v.fallback(list(text), everyProtocol),
   }),
-  v.transform(({ id, owned_by, supported_endpoint_types }) => ({
+  v.transform(({ id, owned_by, supported_endpoint_types, object, created, ...listed }) => ({
     id,
     ownedBy: owned_by,
     endpointTypes: supported_endpoint_types,
+    ...(Object.keys(listed).length === 0 ? {} : { listed }),
   })),
 )
 

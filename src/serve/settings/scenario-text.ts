@@ -10,7 +10,7 @@ import type { RawReply } from './scenario.ts'
 /** As much of a question as tells it from others, in characters. */
 const maxQuestion = 200
 
-interface WrittenRule {
+interface RuleOfFile {
   readonly when: Readonly<Record<string, unknown>>
   readonly reply: object[]
 }
@@ -57,7 +57,7 @@ interface Named {
 }
 
 function textOf(replied: readonly Replied[], named: Named): string {
-  const rules = new Map<string, WrittenRule>()
+  const rules = new Map<string, RuleOfFile>()
   for (const { request, exchange, reply } of replied) {
     const when = whenOf(request, exchange, named)
     const key = JSON.stringify(when)
@@ -67,7 +67,7 @@ function textOf(replied: readonly Replied[], named: Named): string {
   }
 
   // The first rule that fits answers: a question that holds another one comes before it.
-  const lengthOf = ({ when }: WrittenRule) => String(when['text'] ?? '').length
+  const lengthOf = ({ when }: RuleOfFile) => String(when['text'] ?? '').length
   const answers = [...rules.values()].sort((a, b) => lengthOf(b) - lengthOf(a))
   return stringify({ answers }, { lineWidth: 0 })
 }
@@ -76,7 +76,7 @@ function whenOf(
   { modelAsked, protocol }: LoggedRequest,
   { question }: Exchange,
   named: Named,
-): WrittenRule['when'] {
+): RuleOfFile['when'] {
   const turns = question?.turns ?? []
   const messages = turns.map(({ role, parts }) => ({
     role,

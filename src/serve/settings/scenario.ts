@@ -2,12 +2,14 @@ import { RE2JS } from 're2js'
 import * as v from 'valibot'
 import { compact } from '../../compact.ts'
 import type { ProtocolName } from '../codecs/codec.ts'
+import type { GatewayFailure } from '../codecs/failure.ts'
 import { lastUserText, type Script, type Utterance } from '../model/model.ts'
 import { isObject } from '../requests/read.ts'
 import { endsWithResults, type ModelRequest } from '../requests/request.ts'
 import { effects, faultSchema } from './fault-spec.ts'
 import type { Fault } from './faults.ts'
 import { accept, choice, count, flag, list, mapping, text } from './schema.ts'
+import type { ModelQuestion } from './written.ts'
 
 const tokens = count(0, 1_000_000_000)
 const writtenCall = mapping({ tool: text, with: v.exactOptional(callInput()) })
@@ -176,10 +178,10 @@ const scenario = mapping({
 export type Scenario = v.InferOutput<typeof scenario>
 
 /** What is answered to requests of one kind. */
-type Rule = Scenario['answers'][number]
+type ScenarioRule = Scenario['answers'][number]
 
 /** All of it must fit. */
-type Condition = Rule['when']
+type Condition = ScenarioRule['when']
 
 interface ScenarioStep extends Pick<Script, 'finish' | 'usage'> {
   readonly text?: string
@@ -207,16 +209,60 @@ export function recordedModels({ answers }: Scenario): readonly string[] {
   return [...new Set(recorded.flatMap(({ when }) => when.model ?? []))]
 }
 
-/** One answer of a scenario. */
+/** One answer that somebody wrote. */
 export interface Played extends Script {
   /** Counts in the place of all else. */
   readonly raw?: RawReply
-  readonly fault: Fault | undefined
+  readonly fault?: Fault
+  /** There is no answer, and this is why. */
+  readonly failure?: GatewayFailure
+}
+
+export function questionOf(request: ModelRequest, protocol: ProtocolName): ModelQuestion {
+  const { model, messages, tools } = request
+  return {
+    text: lastUserText(messages),
+    model,
+    protocol,
+    afterTool: endsWithResults(messages),
+    tools: tools.map(({ name }) => name),
+    messages,
+  }
+}
+
+/**
+ * The answer that a function gave, in the form of a scenario's.
+ *
+ * @throws Misfit where it is none, Error where it calls a tool that the request does not offer
+ */
+export function playReply(reply: unknown, request: ModelRequest): Played {
+  const given = accept(step, reply, ['the answer'])
+  const calls = callsOf(given, request)
+  if (calls === undefined) throw new Error(notOffered(given, request))
+  return playedFrom(given, calls, request)
+}
+
+function notOffered({ calls }: ScenarioStep, { tools }: ModelRequest): string {
+  const called = calls.map(({ tool }) => tool).join(', ')
+  return `It calls ${called}; the request lets it call ${tools.map(({ name }) => name).join(', ') || 'no tool'}.`
+}
+
+function playedFrom(
+  given: ScenarioStep,
+  calls: readonly Utterance[],
+  request: ModelRequest,
+): Played {
+  const { finish, usage, raw, fault } = given
+  return {
+    ...compact({ finish, usage, raw }),
+    utterances: [...spokenIn(given, request), ...calls],
+    ...(Object.keys(fault).length === 0 ? {} : { fault }),
+  }
 }
 
 /** A scenario being played: knows how far each rule has come. */
 export class Player {
-  readonly #rules: readonly { readonly rule: Rule; played: number }[]
+  readonly #rules: readonly { readonly rule: ScenarioRule; played: number }[]
 
   constructor({ answers }: Scenario) {
     this.#rules = answers.map((one) => ({ rule: one, played: 0 }))
@@ -224,29 +270,30 @@ export class Player {
 
   /** The answer of the first rule that fits; undefined: none does. */
   play(request: ModelRequest, protocol: ProtocolName): Played | undefined {
-    const asked: Asked = {
-      text: lastUserText(request.messages),
-      model: request.model,
-      protocol,
-      afterTool: endsWithResults(request.messages),
-    }
-
+    const asked = questionOf(request, protocol)
     for (const state of this.#rules) {
       if (!fits(state.rule.when, asked)) continue
-      const played = stepAt(state.rule, state.played)
-      if (played === undefined) continue
-      const calls = callsOf(played, request)
+      const next = stepAt(state.rule, state.played)
+      const calls = next && callsOf(next, request)
       // A side job of the client, such as a title, repeats the question without the tools.
-      if (calls === undefined) continue
+      if (next === undefined || calls === undefined) continue
 
       state.played++
-      return {
-        ...compact({ finish: played.finish, usage: played.usage, raw: played.raw }),
-        utterances: [...spokenIn(played, request), ...calls],
-        fault: Object.keys(played.fault).length === 0 ? undefined : played.fault,
-      }
+      return playedFrom(next, calls, request)
     }
     return undefined
+  }
+
+  /** Why rules that fit a request have no answer for it; empty: none fits. */
+  problemWith(request: ModelRequest, protocol: ProtocolName): string {
+    const asked = questionOf(request, protocol)
+    const problems = this.#rules.flatMap(({ rule, played }, index) => {
+      if (!fits(rule.when, asked)) return []
+      const next = stepAt(rule, played)
+      const why = next === undefined ? 'It has no answer left.' : notOffered(next, request)
+      return ` Rule ${index + 1} fits. ${why}`
+    })
+    return problems.join('')
   }
 }
 
@@ -262,15 +309,7 @@ function spokenIn(
   ]
 }
 
-/** What a condition is held against. */
-interface Asked {
-  readonly text: string
-  readonly model: string
-  readonly protocol: ProtocolName
-  readonly afterTool: boolean
-}
-
-function fits(when: Condition, asked: Asked): boolean {
+function fits(when: Condition, asked: ModelQuestion): boolean {
   const { text: contained, pattern: matching, model, protocol, afterTool } = when
   if (contained !== undefined && !asked.text.toLowerCase().includes(contained.toLowerCase()))
     return false
@@ -280,7 +319,7 @@ function fits(when: Condition, asked: Asked): boolean {
   return afterTool === undefined || afterTool === asked.afterTool
 }
 
-function stepAt({ steps, repeat }: Rule, played: number): ScenarioStep | undefined {
+function stepAt({ steps, repeat }: ScenarioRule, played: number): ScenarioStep | undefined {
   if (played < steps.length) return steps[played]
   if (repeat === 'never') return undefined
   return repeat === 'loop' ? steps[played % steps.length] : steps.at(-1)

@@ -1,19 +1,20 @@
 import * as v from 'valibot'
+import { UserError } from '../../errors.ts'
 import { pathText } from '../requests/read.ts'
 
 /** Schemas for data that people write: scenario files, catalogs, faults. */
 
 /** What does not accept, and where: the keys from the root. */
 export class Misfit extends Error {
-  readonly path: Path
+  readonly path: PlaceInData
 
-  constructor(path: Path, problem: string) {
+  constructor(path: PlaceInData, problem: string) {
     super(`${pathText(path) || 'the document'} ${problem}`)
     this.path = path
   }
 }
 
-export type Path = readonly PropertyKey[]
+export type PlaceInData = readonly PropertyKey[]
 
 /**
  * @param path where the data stands in its document
@@ -22,7 +23,7 @@ export type Path = readonly PropertyKey[]
 export function accept<Fitting>(
   schema: v.GenericSchema<unknown, Fitting>,
   data: unknown,
-  path: Path = [],
+  path: PlaceInData = [],
 ): Fitting {
   const result = v.safeParse(schema, data)
   if (result.success) return result.output
@@ -31,6 +32,21 @@ export function accept<Fitting>(
   const issue = result.issues.find(isUnknownKey) ?? result.issues[0]
   const place = issue.path?.map(({ key }) => key as PropertyKey) ?? []
   throw new Misfit([...path, ...place], issue.message)
+}
+
+/**
+ * For what a program hands over.
+ *
+ * @throws UserError `usage` in the place of a Misfit
+ */
+export function asUsage<Result>(what: string, read: () => Result): Result {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof Misfit)) throw error
+    const hint = 'docs/gateway.md describes what it may be.'
+    throw new UserError({ code: 'usage', message: `${what}: ${error.message}`, hint, cause: error })
+  }
 }
 
 function isUnknownKey({ type, expected }: v.BaseIssue<unknown>): boolean {

@@ -1,6 +1,6 @@
 import { type Document, LineCounter, parseDocument } from 'yaml'
 import { UserError } from '../../errors.ts'
-import { Misfit, type Path } from './schema.ts'
+import { Misfit, type PlaceInData } from './schema.ts'
 
 /** A person writes these files; nobody writes more than this. */
 export const maxYamlBytes = 4 * 1024 * 1024
@@ -51,7 +51,7 @@ export function readYaml<Result>(
 }
 
 /** Where the deepest part of a path begins that the file has. */
-function placeOfPath(document: Document, path: Path): number | undefined {
+function placeOfPath(document: Document, path: PlaceInData): number | undefined {
   for (let length = path.length; length >= 0; length--) {
     const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true)
     const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : null

@@ -5,6 +5,7 @@ import { responses } from '../codecs/responses.ts'
 import { asList, isObject, type JsonObject } from '../requests/read.ts'
 import { Refusal } from '../requests/refusal.ts'
 import { itemsOf } from '../requests/responses.ts'
+import { NewestAnswers } from './newest.ts'
 
 /** An answer that was given, as far as a later request can ask for it. */
 export interface GivenResponse {
@@ -22,28 +23,17 @@ interface Stored extends GivenResponse {
   document?: JsonObject
 }
 
-/** As many answers are kept, and of as many characters of requests; the oldest go first. */
-const mostStored = 500
-const mostCharacters = 16 * 1024 * 1024
-
 /** The answers of responses that later requests go on from. */
 export class StoredResponses {
-  readonly #byId = new Map<string, Stored>()
-  #characters = 0
+  readonly #answers = new NewestAnswers<Stored>()
 
   keep(given: GivenResponse): void {
-    this.#byId.set(`resp_${given.facts.id}`, { ...given })
-    this.#characters += given.size
-    for (const [id, { size }] of this.#byId) {
-      if (this.#byId.size <= mostStored && this.#characters <= mostCharacters) break
-      this.#byId.delete(id)
-      this.#characters -= size
-    }
+    this.#answers.keep(`resp_${given.facts.id}`, { ...given })
   }
 
   /** The answer as it was given. */
   find(id: string): JsonObject | undefined {
-    const stored = this.#byId.get(id)
+    const stored = this.#answers.find(id)
     if (stored === undefined) return undefined
     const { body, facts, events } = stored
     stored.document ??= responses.fold(body, facts, wholeOf(events)) as JsonObject
@@ -52,7 +42,7 @@ export class StoredResponses {
 
   /** What it was asked with, each item with an id. */
   inputOf(id: string): readonly JsonObject[] | undefined {
-    const stored = this.#byId.get(id)
+    const stored = this.#answers.find(id)
     return (
       stored && itemsOf(stored.input).map((item, index) => withId(item, `${id.slice(5)}_${index}`))
     )
@@ -60,8 +50,7 @@ export class StoredResponses {
 
   /** Returns whether it was there. */
   forget(id: string): boolean {
-    this.#characters -= this.#byId.get(id)?.size ?? 0
-    return this.#byId.delete(id)
+    return this.#answers.forget(id)
   }
 
   /**
@@ -72,7 +61,7 @@ export class StoredResponses {
    */
   wholeInput({ input, previous_response_id: previous }: JsonObject): unknown {
     if (typeof previous !== 'string') return this.#resolved(input)
-    const before = this.#byId.get(previous)
+    const before = this.#answers.find(previous)
     if (before === undefined)
       throw new Refusal(
         `Previous response with id '${previous}' not found.`,

@@ -277,14 +277,14 @@ test('every protocol: what a model says cannot break out of its frame', () => {
 })
 
 test('every protocol: a failure inside a stream has the protocol’s own form', () => {
-  const failure = { message: 'no', code: 'bad_response' }
+  const failure = { message: 'no', type: 'new_api_error', code: 'bad_response' }
   const frame = (codec: Codec) => sseEvents(codec.encodeStream({}, facts).fail(failure))[0]!
   expect(JSON.parse(frame(chat).data)).toEqual({
     error: { message: 'no', type: 'new_api_error', param: '', code: 'bad_response' },
   })
   expect(frame(messages)).toEqual({
     event: 'error',
-    data: '{"type":"error","error":{"type":"api_error","message":"no"}}',
+    data: '{"type":"error","error":{"type":"new_api_error","message":"no"}}',
   })
   expect(JSON.parse(frame(responses).data)).toMatchObject({ type: 'error', message: 'no' })
 })

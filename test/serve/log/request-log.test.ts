@@ -31,7 +31,7 @@ function finish(log: RequestLog, entry: LogEntry, requestBody: string, responseB
 }
 
 test('the log: keeps the newest', () => {
-  const log = new RequestLog([secret], { ...roomy, entries: 3 })
+  const log = new RequestLog(() => [secret], { ...roomy, entries: 3 })
   for (let count = 1; count <= 10; count++) log.add(anEntry({ id: String(count) }))
   expect(log.list().map(({ id, number }) => [id, number])).toEqual([
     ['8', 8],
@@ -43,7 +43,7 @@ test('the log: keeps the newest', () => {
 })
 
 test('the log: keeps within its bytes, whatever the bodies are', () => {
-  const log = new RequestLog([secret], { entries: 1000, characters: 1000 })
+  const log = new RequestLog(() => [secret], { entries: 1000, characters: 1000 })
   for (let count = 0; count < 50; count++) {
     const entry = anEntry({ id: String(count) })
     log.add(entry)
@@ -53,7 +53,7 @@ test('the log: keeps within its bytes, whatever the bodies are', () => {
 })
 
 test('the log: an entry that ends after it has left does not count', () => {
-  const log = new RequestLog([secret], { entries: 2, characters: 1000 })
+  const log = new RequestLog(() => [secret], { entries: 2, characters: 1000 })
   const slow = anEntry({ id: 'slow' })
   log.add(slow)
   for (let count = 0; count < 5; count++) log.add(anEntry({ id: String(count) }))
@@ -62,7 +62,7 @@ test('the log: an entry that ends after it has left does not count', () => {
 })
 
 test('the log: after it was cleared it counts on, and an older one may still end', () => {
-  const log = new RequestLog([secret], roomy)
+  const log = new RequestLog(() => [secret], roomy)
   const early = anEntry({ id: 'early' })
   log.add(early)
   log.clear()
@@ -72,7 +72,7 @@ test('the log: after it was cleared it counts on, and an older one may still end
 })
 
 test('the log: a long body is cut', () => {
-  const log = new RequestLog([secret], roomy)
+  const log = new RequestLog(() => [secret], roomy)
   const entry = anEntry()
   log.add(entry)
   finish(log, entry, 'x'.repeat(maxLoggedBody + 1), '')
@@ -80,7 +80,7 @@ test('the log: a long body is cut', () => {
 })
 
 test('the log: no key is in what it shows, its own or a stranger’s', () => {
-  const log = new RequestLog([secret], roomy)
+  const log = new RequestLog(() => [secret], roomy)
   const stranger = 'sk-somebody-elses-key-1234'
   const entry = anEntry({
     key: stranger,
@@ -107,7 +107,7 @@ test('the log: no key is in what it shows, its own or a stranger’s', () => {
 })
 
 test('the log: an answer that is too large to stay is told all the same', () => {
-  const log = new RequestLog([secret], { entries: 10, characters: 40 })
+  const log = new RequestLog(() => [secret], { entries: 10, characters: 40 })
   const told: string[] = []
   log.listen(({ id, state, responseBody }) => told.push(`${id} ${state} ${responseBody}`))
   const large = anEntry({ id: 'large' })
@@ -119,7 +119,7 @@ test('the log: an answer that is too large to stay is told all the same', () => 
 })
 
 test('the log: nothing of a long path, header or model is kept beyond what is shown', () => {
-  const log = new RequestLog([secret], { ...roomy, characters: 100_000 })
+  const log = new RequestLog(() => [secret], { ...roomy, characters: 100_000 })
   const long = 'x'.repeat(60_000)
   for (let count = 0; count < 20; count++) {
     const entry = anEntry({ path: `/${long}`, rawHeaders: ['User-Agent', long] })
@@ -134,14 +134,14 @@ test('the log: nothing of a long path, header or model is kept beyond what is sh
 })
 
 test('the log: the newest, page by page', () => {
-  const log = new RequestLog([secret], { ...roomy, entries: 5 })
+  const log = new RequestLog(() => [secret], { ...roomy, entries: 5 })
   for (let count = 1; count <= 9; count++) log.add(anEntry())
   const numbers = (before?: number) => log.newest(2, before).map(({ number }) => number)
   expect([numbers(), numbers(8), numbers(6), numbers(5)]).toEqual([[9, 8], [7, 6], [5], []])
 })
 
 test('the log: what it tells of an open request and of an answered one has the same members', () => {
-  const log = new RequestLog([secret], roomy)
+  const log = new RequestLog(() => [secret], roomy)
   const entry = anEntry({ status: 200, firstByteMs: 1, totalMs: 2 })
   log.add(entry)
   log.add(anEntry())
@@ -154,7 +154,7 @@ test('the log: what it tells of an open request and of an answered one has the s
 })
 
 test('the log: what was noted of a request stays as it is when it is answered', () => {
-  const log = new RequestLog([secret], roomy)
+  const log = new RequestLog(() => [secret], roomy)
   const numbers = {
     at: new Date(1),
     startedMs: 2,
@@ -180,7 +180,7 @@ test('the log: what was noted of a request stays as it is when it is answered', 
 })
 
 test('the log: listeners hear of the arrival and of the end, until they stop', () => {
-  const log = new RequestLog([secret], roomy)
+  const log = new RequestLog(() => [secret], roomy)
   const heard: string[] = []
   const stop = log.listen(({ id, state }) => heard.push(`${id} ${state}`))
   const entry = anEntry()

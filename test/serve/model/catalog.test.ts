@@ -48,7 +48,7 @@ test('the catalog: takes the messages shape with x-api-key and anthropic-version
   expect(shaped).toMatchObject({
     first_id: 'gpt-5.6-sol',
     has_more: false,
-    last_id: 'gpt-realtime',
+    last_id: 'text-embedding-3-large',
   })
   expect((await list({ 'x-api-key': gateway.key })).object).toBe('list')
   expect((await list({ authorization: `Bearer ${gateway.key}`, ...version })).object).toBe('list')

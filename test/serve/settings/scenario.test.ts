@@ -235,11 +235,19 @@ describe('a catalog file', () => {
       { id: 'b', ownedBy: 'custom', endpointTypes: ['anthropic'], aliasOf: 'a' },
     ])
     const answer = {
-      data: [{ id: 'x', owned_by: 'y', supported_endpoint_types: ['openai'] }, { id: 'z' }],
+      data: [
+        { id: 'x', owned_by: 'y', supported_endpoint_types: ['openai'] },
+        { id: 'z', object: 'model', created: 5, context_length: 9000, pricing: { prompt: '0' } },
+      ],
     }
     expect(read(JSON.stringify(answer))).toEqual([
       { id: 'x', ownedBy: 'y', endpointTypes: ['openai'] },
-      { id: 'z', ownedBy: 'custom', endpointTypes: ['openai', 'openai-response', 'anthropic'] },
+      {
+        id: 'z',
+        ownedBy: 'custom',
+        endpointTypes: ['openai', 'openai-response', 'anthropic'],
+        listed: { context_length: 9000, pricing: { prompt: '0' } },
+      },
     ])
   })
 

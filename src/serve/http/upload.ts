@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import { maxLoggedBody } from '../log/request-log.ts'
 import { unpacked } from './body.ts'
-import { maxLoggedBody } from './log/request-log.ts'
 
 /** How long an upload may go on after its answer, in ms. */
 const lingerMs = 1000

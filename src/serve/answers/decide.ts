@@ -1,25 +1,29 @@
-import { chat } from './codecs/chat.ts'
-import type { Codec, ProtocolName } from './codecs/codec.ts'
-import type { ModelEvent } from './codecs/events.ts'
-import type { GatewayFailure } from './codecs/failure.ts'
-import { failures } from './codecs/failure.ts'
-import { messages } from './codecs/messages.ts'
-import { responses } from './codecs/responses.ts'
-import { isReachable, type ServedModels } from './model/catalog.ts'
-import { builtInAnswer, eventsOf } from './model/model.ts'
-import { asObject, type JsonObject, jsonIn } from './requests/read.ts'
-import { Refusal } from './requests/refusal.ts'
-import { InvalidRequest, type ModelRequest } from './requests/request.ts'
-import { type Fault, type FaultName, type FaultTarget, faultFailure } from './settings/faults.ts'
-import type { Played, RawReply } from './settings/scenario.ts'
+import { chat } from '../codecs/chat.ts'
+import type { Codec, ProtocolName } from '../codecs/codec.ts'
+import type { ModelEvent } from '../codecs/events.ts'
+import type { GatewayFailure } from '../codecs/failure.ts'
+import { failures } from '../codecs/failure.ts'
+import { messages } from '../codecs/messages.ts'
+import { responses } from '../codecs/responses.ts'
+import { isReachable, type ServedModels } from '../model/catalog.ts'
+import { builtInAnswer, eventsOf } from '../model/model.ts'
+import { asObject, type JsonObject, jsonIn } from '../requests/read.ts'
+import { Refusal } from '../requests/refusal.ts'
+import { InvalidRequest, type ModelRequest } from '../requests/request.ts'
+import {
+  type Fault,
+  type FaultName,
+  type FaultTarget,
+  faultFailure,
+  group,
+} from '../settings/faults.ts'
+import type { Played, RawReply } from '../settings/scenario.ts'
 
 const codecs: Readonly<Record<ProtocolName, Codec>> = { chat, responses, messages }
 
 /** What the decision depends on beside the request. */
 export interface Circumstances {
   readonly catalog: ServedModels
-  /** The group that the key belongs to; appears in messages. */
-  readonly group: string
   strike(target: FaultTarget): Fault | undefined
   /** What a scenario says to this; undefined: nothing, the built-in model answers. */
   play(request: ModelRequest, protocol: ProtocolName): Played | undefined
@@ -29,6 +33,12 @@ export interface Circumstances {
    * @throws Refusal
    */
   wholeInput(body: JsonObject): unknown
+  /**
+   * A messages request with the thread that it goes on from; undefined: it names none.
+   *
+   * @throws Refusal
+   */
+  wholeThread(body: JsonObject): JsonObject | undefined
   newCallId(protocol: ProtocolName): string
 }
 
@@ -42,6 +52,7 @@ export interface InferenceRequest {
 
 /** What is to be answered to one inference request whose key is good. */
 export interface Decision {
+  readonly protocol: ProtocolName
   readonly modelAsked: string | undefined
   readonly modelServed: string | undefined
   readonly isStream: boolean
@@ -62,6 +73,8 @@ export interface ModelAnswer {
   readonly input: unknown
   readonly model: string
   readonly events: readonly ModelEvent[]
+  /** Of messages: later requests may go on from it. */
+  readonly isInThread: boolean
 }
 
 export function isRecorded(result: Decision['result']): result is RecordedAnswer {
@@ -75,10 +88,11 @@ export function isModelAnswer(result: Decision['result']): result is ModelAnswer
 /** Decides in the service's order: rate limit, model, body, price, quota, upstream. Does no I/O. */
 export function decide(circumstances: Circumstances, inference: InferenceRequest): Decision {
   const { body, failure } = parseBody(inference)
-  const model = body['model']
+  const { model } = body
   const modelAsked = typeof model === 'string' ? model : undefined
   const fault = circumstances.strike({ route: inference.protocol, model: modelAsked })
   const decision: Undecided = {
+    protocol: inference.protocol,
     modelAsked,
     modelServed: undefined,
     isStream: body['stream'] === true,
@@ -86,9 +100,7 @@ export function decide(circumstances: Circumstances, inference: InferenceRequest
   }
 
   const result =
-    forced(circumstances, decision, 'before-model') ??
-    failure ??
-    modelResult(circumstances, inference.protocol, body, decision)
+    forced(decision, 'before-model') ?? failure ?? modelResult(circumstances, body, decision)
   return { result, ...decision }
 }
 
@@ -96,11 +108,10 @@ type Undecided = { -readonly [Member in Exclude<keyof Decision, 'result'>]: Deci
 
 function modelResult(
   circumstances: Circumstances,
-  protocol: ProtocolName,
   body: JsonObject,
   decision: Undecided,
 ): Decision['result'] {
-  const { modelAsked } = decision
+  const { modelAsked, protocol } = decision
   if (modelAsked === undefined && body['model'] !== undefined && body['model'] !== null)
     return failures.modelNotAString()
   if (!modelAsked) return failures.noModelNamed()
@@ -108,29 +119,28 @@ function modelResult(
   const entry = circumstances.catalog.resolve(modelAsked)
   if (circumstances.catalog.find(modelAsked)?.isForbidden)
     return failures.modelForbidden(modelAsked)
-  if (entry === undefined) return failures.unknownModel(modelAsked, circumstances.group)
-  const atModel = forced(circumstances, decision, 'at-model')
+  if (entry === undefined) return failures.unknownModel(modelAsked, group)
+  const atModel = forced(decision, 'at-model')
   if (atModel !== undefined) return atModel
 
   decision.modelServed = entry.id
   const codec = codecs[protocol]
-  const input = refusable(() =>
-    protocol === 'responses' ? circumstances.wholeInput(body) : undefined,
-  )
-  const request = input instanceof Refusal ? input : requestIn(codec, body, input)
-  if (request instanceof InvalidRequest) return failures.invalidRequest(request.message)
+  const read = readWhole(circumstances, codec, body)
+  if (read instanceof InvalidRequest) return failures.invalidRequest(read.message)
   if (entry.hasNoPrice) return failures.noPrice(modelAsked)
-  const late = forced(circumstances, decision, 'after-body')
+  const late = forced(decision, 'after-body')
   if (late !== undefined) return late
   if (!isReachable(entry, protocol)) return failures.protocolUnsupported()
   if (entry.isNotForChat) return failures.notAChatModel()
-  if (request instanceof Refusal) return failures.refused(request)
+  if (read instanceof Refusal) return failures.refused(read)
 
+  const { request, ...asked } = read
   const played = circumstances.play(request, protocol)
+  if (played?.failure !== undefined) return played.failure
   if (played?.fault !== undefined) {
     decision.fault = { ...decision.fault, ...played.fault }
-    const asked = faultFailure(played.fault, modelAsked, circumstances.group)
-    if (asked !== undefined) return asked
+    const failure = failureInPlace(decision)
+    if (failure !== undefined) return failure
   }
   if (played?.raw !== undefined) return { raw: played.raw }
   if (request.unsealed !== undefined) return failures.refused(request.unsealed)
@@ -138,17 +148,19 @@ function modelResult(
   const script = played ?? refusable(() => ({ utterances: builtInAnswer(request, entry.id) }))
   if (script instanceof Refusal) return failures.refused(script)
   const events = eventsOf(script, request, () => circumstances.newCallId(protocol))
-  return { codec, body, input, model: entry.id, events }
+  return { codec, ...asked, model: entry.id, events }
 }
 
 /** The failure that a fault asks for, if this is the check at which it comes up. */
-function forced(
-  circumstances: Circumstances,
-  { fault, modelAsked }: Undecided,
-  check: FailurePoint,
-): GatewayFailure | undefined {
-  if (fault === undefined || failurePointOf(fault.error) !== check) return undefined
-  return faultFailure(fault, modelAsked ?? '', circumstances.group)
+function forced(decision: Undecided, check: FailurePoint): GatewayFailure | undefined {
+  return failurePointOf(decision.fault?.error) === check ? failureInPlace(decision) : undefined
+}
+
+/** The failure that a fault asks for, unless it is to come within the stream. */
+function failureInPlace({ fault, ...decision }: Undecided): GatewayFailure | undefined {
+  const isInStream = decision.isStream && fault?.errorAfter !== undefined
+  if (fault === undefined || isInStream) return undefined
+  return faultFailure(fault, { route: decision.protocol, model: decision.modelAsked })
 }
 
 type FailurePoint = 'before-model' | 'at-model' | 'after-body'
@@ -178,13 +190,25 @@ function parseBody({ body, isJson }: InferenceRequest): Parsed {
   return value === undefined ? { body: {}, failure: failures.notJson() } : { body: asObject(value) }
 }
 
-function requestIn(
+interface WholeRequest extends Pick<ModelAnswer, 'body' | 'input' | 'isInThread'> {
+  readonly request: ModelRequest
+}
+
+/** Reads a request with what it goes on from. */
+function readWhole(
+  circumstances: Circumstances,
   codec: Codec,
-  body: JsonObject,
-  input: unknown,
-): ModelRequest | InvalidRequest | Refusal {
+  asked: JsonObject,
+): WholeRequest | InvalidRequest | Refusal {
+  const { protocol } = codec
   try {
-    return refusable(() => codec.readRequest(body, input))
+    return refusable(() => {
+      const input = protocol === 'responses' ? circumstances.wholeInput(asked) : undefined
+      const thread = protocol === 'messages' ? circumstances.wholeThread(asked) : undefined
+      const body = thread ?? asked
+      const request = codec.readRequest(body, input)
+      return { request, body, input, isInThread: thread !== undefined }
+    })
   } catch (error) {
     if (error instanceof InvalidRequest) return error
     throw error

@@ -1,13 +1,16 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { StringDecoder } from 'node:string_decoder'
-import { sseHeaders } from './codecs/codec.ts'
-import type { GatewayFailure } from './codecs/failure.ts'
-import { failures, failureText } from './codecs/failure.ts'
-import { type LogEntry, maxLoggedBody } from './log/request-log.ts'
-import type { Limits } from './options.ts'
+import { sseHeaders } from '../codecs/codec.ts'
+import type { GatewayFailure } from '../codecs/failure.ts'
+import { failures, failureText } from '../codecs/failure.ts'
+import { type LogEntry, maxLoggedBody } from '../log/request-log.ts'
+import type { Limits } from '../options.ts'
+import type { Page } from '../page/page.ts'
+import { describeFault, type Fault } from '../settings/faults.ts'
 import type { Pipeline, WholeResponse } from './pipeline.ts'
 import { restOfUpload } from './upload.ts'
+import { vendorHeaders } from './vendor-headers.ts'
 
 /** `cut`: the connection is torn down instead of ended. */
 export type StreamEnding = 'end' | 'cut'
@@ -87,10 +90,31 @@ export class Reply {
   /** @param reason in a person's words; the failure's own if absent */
   fail(failure: GatewayFailure, reason = failure.message): void {
     const { protocol, id } = this.entry
-    const { status, retryAfter } = failure
+    const { status, retryAfter, shape } = failure
     this.entry.reason = reason
-    const more = retryAfter === undefined ? {} : { 'Retry-After': retryAfter }
+    const left = status === 429 ? 0 : undefined
+    const more = {
+      ...(shape === 'vendor' ? vendorHeaders(protocol, this.entry, left) : {}),
+      ...(retryAfter === undefined ? {} : { 'Retry-After': retryAfter }),
+    }
     this.send({ status, type: jsonType, text: failureText(failure, id, protocol), more })
+  }
+
+  page({ html, htmlWithToken, policy }: Page, isWithToken: boolean): void {
+    const more = { 'Cache-Control': 'no-cache', 'Content-Security-Policy': policy }
+    const text = isWithToken ? htmlWithToken : html
+    this.send({ type: 'text/html; charset=utf-8', text, more })
+  }
+
+  /** Carries out the parts of a fault that come before any answer. Returns whether one is to be given. */
+  async comesThrough(fault: Fault | undefined, page: Page): Promise<boolean> {
+    if (fault === undefined) return true
+    this.entry.fault = describeFault(fault)
+    if (fault.delayMs !== undefined && !(await this.wait(fault.delayMs))) return false
+
+    if (fault.reset) this.reset()
+    else if (fault.webPage) this.page(page, false)
+    return !fault.reset && !fault.webPage
   }
 
   /** Our own fault: a 500, or the end of an answer that has begun. */
@@ -180,9 +204,9 @@ export class Reply {
       timer = setTimeout(write, betweenMs(next))
     }
     const write = () => {
-      const frame = frames[next++]!
+      const frame = frames[next++] ?? ''
       sent.add(Buffer.from(frame))
-      const isLast = next === frames.length
+      const isLast = next >= frames.length
       if (isLast && ending === 'cut') this.#tearDownAfter(frame)
       else if (isLast) response.end(frame)
       else if (response.write(frame)) goOn()
@@ -243,7 +267,12 @@ export class Reply {
 
   /** Flushes a last piece, then drops the connection without ending the answer. */
   #tearDownAfter(piece: string): void {
-    this.#response.write(piece, () => this.#response.destroy())
+    const destroy = () => this.#response.destroy()
+    if (piece !== '') this.#response.write(piece, destroy)
+    else {
+      this.#response.flushHeaders()
+      setImmediate(destroy)
+    }
   }
 
   #end(state: 'done' | 'cut', sent: string): void {

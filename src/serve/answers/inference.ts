@@ -1,0 +1,185 @@
+import { inTokens, type ProtocolName, type StreamEncoder, wholeOf } from '../codecs/codec.ts'
+import type { ModelEvent } from '../codecs/events.ts'
+import { failures } from '../codecs/failure.ts'
+import type { Reply } from '../http/reply.ts'
+import { vendorHeaders } from '../http/vendor-headers.ts'
+import { answerIds } from '../ids.ts'
+import type { ServedModels } from '../model/catalog.ts'
+import type { Limits } from '../options.ts'
+import type { Page } from '../page/page.ts'
+import { reasonOfFailure } from '../reason.ts'
+import type { Route } from '../routes.ts'
+import type { Scope } from '../scopes.ts'
+import { type Fault, faultFailure } from '../settings/faults.ts'
+import type { RawReply } from '../settings/scenario.ts'
+import { answerStored, StoredResponses } from '../store/responses.ts'
+import { MessageThreads } from '../store/threads.ts'
+import type { Circumstances, ModelAnswer } from './decide.ts'
+import { decide, isModelAnswer, isRecorded } from './decide.ts'
+import { embed } from './embeddings.ts'
+
+interface InferenceParts {
+  readonly catalog: ServedModels
+  readonly limits: Limits
+  /** What a fault gives in the place of an answer. */
+  readonly webPage: Page
+}
+
+/** Answers requests for a model, with what somebody wrote or with the built-in one. */
+export class Inference {
+  openStreams = 0
+  readonly #parts: InferenceParts
+  readonly #newAnswerId = answerIds()
+  readonly #responses = new StoredResponses()
+  readonly #threads = new MessageThreads()
+
+  constructor(parts: InferenceParts) {
+    this.#parts = parts
+  }
+
+  async answer(reply: Reply, protocol: ProtocolName, scope: Scope): Promise<void> {
+    const { request, entry } = reply
+    const { catalog, webPage } = this.#parts
+    const type = request.headers['content-type']
+    const isJson = type?.startsWith('application/json') ?? false
+    const decision = decide(this.#circumstances(scope), {
+      protocol,
+      body: entry.requestBody,
+      isJson,
+    })
+    const { result, fault, isStream } = decision
+    entry.modelAsked = decision.modelAsked
+    entry.modelServed = decision.modelServed
+    entry.stream = isStream
+
+    if (!(await reply.comesThrough(fault, webPage))) return
+    if (isRecorded(result)) await this.#giveAgain(reply, result.raw)
+    else if (!isModelAnswer(result))
+      reply.fail(result, reasonOfFailure(result, entry, type, catalog))
+    else if (isStream) this.#stream(reply, result, fault)
+    else this.#sendWhole(reply, result, fault)
+  }
+
+  async embed(reply: Reply, scope: Scope): Promise<void> {
+    const { entry } = reply
+    const { result, model, fault } = embed(this.#parts.catalog, scope.faults, entry.requestBody)
+    entry.modelAsked = model
+    if (!(await reply.comesThrough(fault, this.#parts.webPage))) return
+    if ('status' in result) reply.fail(result)
+    else reply.json(JSON.stringify(result), vendorHeaders(undefined, entry))
+  }
+
+  giveStored(reply: Reply, { id, isInput }: Extract<Route, { kind: 'stored' }>): void {
+    const { method, path } = reply.entry
+    const query = new URLSearchParams(path.split('?')[1])
+    const answer = answerStored(this.#responses, { method, id, isInput, query })
+    if (answer === undefined) reply.fail(failures.noSuchResponse(id))
+    else reply.json(JSON.stringify(answer))
+  }
+
+  #circumstances(scope: Scope): Circumstances {
+    return {
+      catalog: this.#parts.catalog,
+      strike: (target) => scope.faults.strike(target),
+      play: (request, protocol) => scope.play(request, protocol),
+      wholeInput: (body) => this.#responses.wholeInput(body),
+      wholeThread: (body) => this.#threads.whole(body),
+      newCallId: (protocol) =>
+        `${protocol === 'messages' ? 'toolu_' : 'call_'}${this.#newAnswerId()}`,
+    }
+  }
+
+  async #giveAgain(
+    reply: Reply,
+    { status, type, afterMs, body = '', events = [] }: RawReply,
+  ): Promise<void> {
+    if (afterMs > 0 && !(await reply.wait(afterMs))) return
+    if (events.length === 0) {
+      reply.send({ status, type, text: body })
+      return
+    }
+
+    this.openStreams++
+    reply.streamSlowly({
+      status,
+      type,
+      frames: events.map(({ text }) => text),
+      betweenMs: (next) => events[next]?.afterMs ?? 0,
+      ending: 'end',
+      onEnd: () => this.openStreams--,
+    })
+  }
+
+  #sendWhole(reply: Reply, answer: ModelAnswer, fault: Fault | undefined): void {
+    const { codec, body, events } = answer
+    const document = codec.fold(body, this.#factsOf(reply, answer), wholeOf(events))
+    const text = JSON.stringify(document)
+    if (fault?.errorAfter !== undefined) reply.fail(failures.upstream(500))
+    else if (fault?.cutAfter !== undefined) reply.sendHalf(text)
+    else reply.json(text, vendorHeaders(codec.protocol, reply.entry))
+  }
+
+  #stream(reply: Reply, answer: ModelAnswer, fault: Fault | undefined): void {
+    if (this.openStreams >= this.#parts.limits.maxOpenStreams) {
+      reply.fail(failures.upstream(503, 'too many open streams'))
+      return
+    }
+
+    const { codec, body, events } = answer
+    const encoder = codec.encodeStream(body, this.#factsOf(reply, answer))
+    const target = { route: codec.protocol, model: answer.model }
+    const frames = framesOf(encoder, events, fault && { ...fault, target })
+    const ending = fault?.cutAfter === undefined ? 'end' : 'cut'
+    const betweenMs = fault?.betweenMs ?? 0
+    if (betweenMs === 0) {
+      reply.streamAtOnce(frames, ending)
+      return
+    }
+
+    this.openStreams++
+    const onEnd = () => this.openStreams--
+    reply.streamSlowly({ frames, betweenMs: () => betweenMs, ending, onEnd })
+  }
+
+  /** What an answer carries beside its events; its tokens are noted down, and it is kept if it is to be. */
+  #factsOf({ entry }: Reply, answer: ModelAnswer) {
+    const { codec, body, input, model, events } = answer
+    const finish = events.at(-1)
+    const usage = finish?.type === 'finish' ? finish.usage : undefined
+    entry.inputTokens = usage?.inputTokens
+    entry.outputTokens = usage?.outputTokens
+    const facts = {
+      id: this.#newAnswerId(),
+      model,
+      createdAt: Math.floor(entry.at.getTime() / 1000),
+      inputTokens: usage?.inputTokens ?? 0,
+      cachedTokens: usage?.cachedTokens ?? 0,
+    }
+
+    const size = entry.requestBody.length
+    if (codec.protocol === 'responses' && body['store'] !== false)
+      this.#responses.keep({ facts, body, input, events, size })
+    if (answer.isInThread) this.#threads.keep({ facts, body, events, size })
+    return facts
+  }
+}
+
+/** The frames of a stream, as far as a fault lets it go. */
+function framesOf(
+  encoder: StreamEncoder,
+  events: readonly ModelEvent[],
+  fault: (Fault & { readonly target: Parameters<typeof faultFailure>[1] }) | undefined,
+): readonly string[] {
+  const texts = [encoder.open(), ...inTokens(events).map((event) => encoder.frames(event))]
+  if (fault === undefined) return texts.filter((text) => text !== '')
+
+  const { errorAfter, cutAfter } = fault
+  const frames = texts.flatMap((text) => text.split(/(?<=\n\n)/)).filter((text) => text !== '')
+  const sent = frames.slice(0, Math.min(errorAfter ?? Infinity, cutAfter ?? Infinity))
+  const failure = faultFailure(fault, fault.target) ?? {
+    message: 'upstream error',
+    type: fault.target.route === 'messages' ? 'api_error' : 'new_api_error',
+    code: 'bad_response',
+  }
+  return errorAfter === undefined ? sent : [...sent, encoder.fail(failure)]
+}

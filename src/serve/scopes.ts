@@ -1,0 +1,144 @@
+import { UserError } from '../errors.ts'
+import { isUsableKey, keyDigest } from './auth.ts'
+import type { ProtocolName } from './codecs/codec.ts'
+import { failures } from './codecs/failure.ts'
+import { generateKey } from './ids.ts'
+import type { ScopeOptions } from './options.ts'
+import type { ModelRequest } from './requests/request.ts'
+import { acceptFaults } from './settings/fault-spec.ts'
+import { type Fault, Faults } from './settings/faults.ts'
+import {
+  type Played,
+  Player,
+  playReply,
+  questionOf,
+  readScenario,
+  recordedModels,
+  type Scenario,
+} from './settings/scenario.ts'
+import { asUsage } from './settings/schema.ts'
+
+/** The answers and faults of the requests that carry one key. */
+export class Scope {
+  readonly key: string
+  readonly faults = new Faults()
+  readonly #answer: ScopeOptions['answer']
+  readonly #isStrict: boolean
+  #player: Player | undefined
+  /** Of which the scenario has recorded answers. */
+  models: readonly string[] = []
+  #stopWatching = () => {}
+
+  private constructor({ key = generateKey(), answer, strict = false, faults = [] }: ScopeOptions) {
+    if (!isUsableKey(key))
+      throw new UserError({
+        code: 'usage',
+        message: 'The key of the gateway is too short, or no key at all',
+        hint: 'Give one of at least 8 visible ASCII characters after `sk-`, or none: then one is made.',
+      })
+    this.key = key
+    this.#answer = answer
+    this.#isStrict = strict
+    this.setFaults(faults)
+  }
+
+  /** @throws UserError `usage` for what cannot be meant, `config-invalid` for a file that is wrong */
+  static async open(options: ScopeOptions): Promise<Scope> {
+    const scope = new Scope(options)
+    const { scenario } = options
+    if (typeof scenario === 'string') await scope.#follow(scenario, options.onScenario)
+    else if (scenario !== undefined)
+      scope.#take(asUsage('The scenario', () => readScenario(scenario)))
+    return scope
+  }
+
+  /** @throws UserError `usage` for what is no fault */
+  setFaults(faults: readonly Fault[]): void {
+    this.faults.setGiven(asUsage('A fault', () => acceptFaults(faults)))
+  }
+
+  /** What was written for a request. Undefined: nothing, and the built-in model answers. */
+  play(request: ModelRequest, protocol: ProtocolName): Played | undefined {
+    return (
+      this.#fromFunction(request, protocol) ??
+      this.#player?.play(request, protocol) ??
+      (this.#isStrict ? this.#unanswered(request, protocol) : undefined)
+    )
+  }
+
+  close(): void {
+    this.#stopWatching()
+  }
+
+  #fromFunction(request: ModelRequest, protocol: ProtocolName): Played | undefined {
+    try {
+      const reply = this.#answer?.(questionOf(request, protocol))
+      if (reply instanceof Promise) throw new Error('It is a promise; it must be there at once.')
+      return reply === undefined ? undefined : playReply(reply, request)
+    } catch (error) {
+      return { utterances: [], failure: failures.answerFailed((error as Error).message) }
+    }
+  }
+
+  #unanswered(request: ModelRequest, protocol: ProtocolName): Played {
+    const { text, model, afterTool } = questionOf(request, protocol)
+    const asked = `${JSON.stringify(text.slice(0, 200))} (${protocol}, ${model}${afterTool ? ', after tool results' : ''})`
+    const problem = this.#player?.problemWith(request, protocol) ?? ''
+    return { utterances: [], failure: failures.unanswered(asked + problem) }
+  }
+
+  #take(scenario: Scenario): void {
+    this.#player = new Player(scenario)
+    this.faults.setOfScenario(scenario.faults)
+    this.models = recordedModels(scenario)
+  }
+
+  /** Plays a file, and plays it anew whenever it changes. */
+  async #follow(path: string, onScenario: ScopeOptions['onScenario']): Promise<void> {
+    // Loaded only when there is a file.
+    const { readScenarioFile, fingerprintOf, watchScenarioFile } = await import(
+      './settings/scenario-file.ts'
+    )
+    const state = fingerprintOf(path)
+    this.#take(readScenarioFile(path))
+    this.#stopWatching = watchScenarioFile(path, state, (result) => {
+      // A file that is wrong for a moment leaves the last good one in force.
+      if (!(result instanceof Error)) this.#take(result)
+      onScenario?.(result instanceof Error ? result.message : undefined)
+    })
+  }
+}
+
+/** The scopes of a gateway by their keys. */
+export class Scopes {
+  readonly #byDigest = new Map<string, Scope>()
+
+  /** @throws UserError `usage` where another scope has its key */
+  add(scope: Scope): void {
+    if (this.of(scope.key) !== undefined)
+      throw new UserError({
+        code: 'usage',
+        message: 'Another scope of this gateway has the same key',
+        hint: 'Leave `key` out: then one is made.',
+      })
+    this.#byDigest.set(keyDigest(scope.key), scope)
+  }
+
+  remove(scope: Scope): void {
+    this.#byDigest.delete(keyDigest(scope.key))
+    scope.close()
+  }
+
+  /** Undefined: it is no key of this gateway. */
+  of(key: string): Scope | undefined {
+    return this.#byDigest.get(keyDigest(key))
+  }
+
+  get keys(): readonly string[] {
+    return [...this.#byDigest.values()].map(({ key }) => key)
+  }
+
+  close(): void {
+    for (const scope of this.#byDigest.values()) scope.close()
+  }
+}

@@ -1,0 +1,59 @@
+import type { ProtocolName } from '../codecs/codec.ts'
+import type { Script } from '../model/model.ts'
+import type { Message } from '../requests/request.ts'
+import type { Fault } from './faults.ts'
+
+/** A scenario as people write it; docs/gateway.md describes it. */
+export interface WrittenScenario {
+  readonly answers?: readonly WrittenRule[]
+  readonly faults?: readonly Fault[]
+}
+
+export interface WrittenRule {
+  /** Absent: everything. A text: the last text of a person holds it. */
+  readonly when?: string | WrittenCondition
+  /** One for each request that fits, in this order. */
+  readonly reply: string | WrittenReply | readonly (string | WrittenReply)[]
+  /** After the last reply: stay at it (`last`, the default), begin again, or fit no more. */
+  readonly repeat?: 'last' | 'loop' | 'never'
+}
+
+/** All that is given must fit. */
+export interface WrittenCondition {
+  readonly text?: string
+  /** A regular expression, as RE2 has them. */
+  readonly pattern?: string
+  readonly model?: string
+  readonly protocol?: ProtocolName
+  /** Whether the request ends with the results of tools. */
+  readonly afterTool?: boolean
+}
+
+/** One answer: what is said, which tools are called, what goes wrong. */
+export interface WrittenReply extends Omit<Fault, 'route' | 'model' | 'every' | 'times'> {
+  readonly text?: string
+  readonly thinking?: string
+  readonly refusal?: string
+  /** A tool of the client, and its arguments. */
+  readonly call?: string
+  readonly with?: object | string
+  /** Several at once. */
+  readonly calls?: readonly { readonly tool: string; readonly with?: object | string }[]
+  readonly finish?: NonNullable<Script['finish']>
+  readonly usage?: NonNullable<Script['usage']>
+}
+
+/** What a request asks, as rules are held against it and functions that answer are told it. */
+export interface ModelQuestion {
+  /** The last text of a person. */
+  readonly text: string
+  /** As the client named it. */
+  readonly model: string
+  readonly protocol: ProtocolName
+  /** Whether the request ends with the results of tools. */
+  readonly afterTool: boolean
+  /** The names of the tools that may be called. */
+  readonly tools: readonly string[]
+  /** The whole conversation. */
+  readonly messages: readonly Message[]
+}

@@ -1,0 +1,62 @@
+import { type AnswerFacts, wholeOf } from '../codecs/codec.ts'
+import type { ModelEvent } from '../codecs/events.ts'
+import { messages } from '../codecs/messages.ts'
+import { asList, isObject, type JsonObject } from '../requests/read.ts'
+import { Refusal } from '../requests/refusal.ts'
+import { NewestAnswers } from './newest.ts'
+
+interface GivenMessage {
+  readonly facts: AnswerFacts
+  /** With what came before. */
+  readonly body: JsonObject
+  readonly events: readonly ModelEvent[]
+  /** Of the request, in characters. */
+  readonly size: number
+}
+
+/** What a thread keeps from its first request on. */
+const createOnly = ['system', 'tools']
+
+/**
+ * The message threads of the beta `message-threads-2026-08-12`: `thread: {type: "create"}`, then
+ * `{type: "continue", previous_message_id}` with the new turns alone, as the tool runner of
+ * @anthropic-ai/sdk 1.12.0 sends them (2026-11-23).
+ */
+export class MessageThreads {
+  readonly #answers = new NewestAnswers<GivenMessage>()
+
+  keep(given: GivenMessage): void {
+    this.#answers.keep(`msg_${given.facts.id}`, given)
+  }
+
+  /**
+   * The whole of a request that is part of a thread; undefined: it is not.
+   *
+   * @throws Refusal
+   */
+  whole({ thread, ...asked }: JsonObject): JsonObject | undefined {
+    if (thread === undefined || thread === null) return undefined
+    const type = isObject(thread) ? thread['type'] : undefined
+    if (type === 'create') return asked
+    if (type !== 'continue')
+      throw new Refusal("thread.type: Input should be 'create' or 'continue'", 'thread')
+
+    const id = String((thread as JsonObject)['previous_message_id'])
+    const before = this.#answers.find(id)
+    if (before === undefined)
+      throw new Refusal(`thread: message ${id} not found`, 'thread', 'thread_not_found', 404)
+    const repeated = createOnly.find((name) => asked[name] !== undefined)
+    if (repeated !== undefined)
+      throw new Refusal(`${repeated}: a thread keeps what it was created with`, repeated)
+    if (!Array.isArray(asked['messages'])) return asked
+
+    const { body, facts, events } = before
+    const { role, content } = messages.fold(body, facts, wholeOf(events)) as JsonObject
+    const kept = createOnly.filter((name) => body[name] !== undefined)
+    return {
+      ...asked,
+      ...Object.fromEntries(kept.map((name) => [name, body[name]])),
+      messages: [...asList(body['messages']), { role, content }, ...asked['messages']],
+    }
+  }
+}

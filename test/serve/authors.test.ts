@@ -1,0 +1,346 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { GatewayOptions, GatewayScope } from '../../src/serve/index.ts'
+import { aGateway, ask, jsonOf, sseEvents } from './support/gateway.ts'
+
+/** What authors of tests start and tell a gateway from a program. */
+
+const chat = (content: string, more: object = {}) => ({
+  model: 'gpt-5.6',
+  messages: [{ role: 'user', content }],
+  ...more,
+})
+const tools = [{ type: 'function', function: { name: 'weather', parameters: { type: 'object' } } }]
+
+function say(to: Pick<GatewayScope, 'url' | 'key'>, content: string, more: object = {}) {
+  return fetch(`${to.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${to.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(chat(content, more)),
+  })
+}
+
+async function textOf(answer: Promise<Response>): Promise<string> {
+  return (await jsonOf(answer)).choices[0].message.content
+}
+
+test('startGateway: gives the addresses that the SDKs want', async () => {
+  const { url, openaiUrl, anthropicUrl } = await aGateway()
+  expect([openaiUrl, anthropicUrl]).toEqual([`${url}/v1`, url])
+})
+
+describe('startGateway: a scenario', () => {
+  const scenario = { answers: [{ when: 'weather', reply: 'It rains.' }] }
+
+  test('startGateway: may be an object, a path, or the path in scenarioFile', async () => {
+    const path = join(await mkdtemp(join(tmpdir(), 'repoint-')), 'answers.json')
+    await writeFile(path, JSON.stringify(scenario))
+    const given: GatewayOptions[] = [{ scenario }, { scenario: path }, { scenarioFile: path }]
+    for (const options of given)
+      expect(await textOf(say(await aGateway(options), 'the weather'))).toBe('It rains.')
+  })
+
+  test.each<[string, object, string]>([
+    ['an option', { scenarios: [] }, 'startGateway() does not know the option scenarios'],
+    ['a scenario', { scenario: { answer: [] } }, 'The scenario: answer is not known here'],
+    ['a rule', { scenario: { answers: [{ replies: 'x' }] } }, 'answers[0].replies is not known'],
+    ['a reply', { scenario: { answers: [{ reply: { txt: 'x' } }] } }, 'txt is not known'],
+    ['a fault', { faults: [{ eror: 'quota' }] }, 'A fault: faults[0].eror is not known'],
+    ['a fault that is none', { faults: [{ error: 'tired' }] }, 'faults[0].error must be one of'],
+    ['a model', { models: [{ name: 'x' }] }, 'models: [0].name is not known'],
+    ['models that are none', { models: [] }, 'models: the document must have at least one'],
+  ])('startGateway: refuses %s that it does not know', async (_, options, message) => {
+    const error = await aGateway(options).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'usage' })
+    expect((error as Error).message).toContain(message)
+  })
+
+  test('setFaults: refuses what it does not know, and the old ones stay', async () => {
+    const gateway = await aGateway({ faults: [{ status: 502 }] })
+    // @ts-expect-error a typing error
+    expect(() => gateway.setFaults([{ stauts: 503 }])).toThrow('stauts is not known')
+    expect((await say(gateway, 'ping')).status).toBe(502)
+  })
+})
+
+test('startGateway: models may be ids alone', async () => {
+  const gateway = await aGateway({
+    models: ['mine', { id: 'other', ownedBy: 'me', endpointTypes: ['openai'] }],
+  })
+  const { data } = await jsonOf(ask(gateway, '/v1/models'))
+  expect(data.map(({ id }: { id: string }) => id)).toEqual(['mine', 'other'])
+  expect(await textOf(say(gateway, 'ping', { model: 'mine' }))).toBe('pong')
+})
+
+test('a saved list keeps what it says of its models', async () => {
+  const listed = { context_length: 32_000 }
+  const gateway = await aGateway({
+    models: [{ id: 'm', ownedBy: 'x', endpointTypes: ['openai'], listed }],
+  })
+  expect((await jsonOf(ask(gateway, '/v1/models'))).data[0]).toMatchObject({ id: 'm', ...listed })
+  const headers = { 'x-api-key': gateway.key, 'anthropic-version': '2023-06-01' }
+  const { data } = await jsonOf(ask(gateway, '/v1/models', undefined, headers))
+  expect(data[0]).toMatchObject({ id: 'm', type: 'model', ...listed })
+})
+
+describe('a function that answers', () => {
+  test('a function: is told the question, and may leave it to the scenario', async () => {
+    const asked: unknown[] = []
+    const gateway = await aGateway({
+      scenario: { answers: [{ reply: 'from the scenario' }] },
+      answer({ messages, ...question }) {
+        asked.push({ ...question, turns: messages.length })
+        if (question.text === 'call') return { call: 'weather', with: { city: 'Paris' } }
+        return question.text === 'leave' ? undefined : `You said ${question.text}`
+      },
+    })
+    expect(await textOf(say(gateway, 'hello', { tools }))).toBe('You said hello')
+    expect(await textOf(say(gateway, 'leave'))).toBe('from the scenario')
+    const called = await jsonOf(say(gateway, 'call', { tools }))
+    expect(called.choices[0].message.tool_calls[0].function).toEqual({
+      name: 'weather',
+      arguments: '{"city":"Paris"}',
+    })
+    expect(asked[0]).toEqual({
+      text: 'hello',
+      model: 'gpt-5.6',
+      protocol: 'chat',
+      afterTool: false,
+      tools: ['weather'],
+      turns: 1,
+    })
+  })
+
+  test.each<[string, () => unknown, string]>([
+    [
+      'throws',
+      () => {
+        throw new Error('expected 1 to be 2')
+      },
+      'expected 1 to be 2',
+    ],
+    ['says what is no answer', () => ({ txt: 'x' }), 'txt is not known here'],
+    ['gives a promise', () => Promise.resolve('x'), 'It is a promise'],
+    [
+      'calls a tool that is not there',
+      () => ({ call: 'nope' }),
+      'It calls nope; the request lets it call weather',
+    ],
+  ])('a function that %s: the client is told so, with 400', async (_, answer, problem) => {
+    const gateway = await aGateway({ answer: answer as () => string })
+    const refused = await say(gateway, 'hello', { tools })
+    expect(refused.status).toBe(400)
+    expect((await jsonOf(refused)).error).toMatchObject({
+      code: 'answer_failed',
+      message: expect.stringContaining(problem),
+    })
+  })
+})
+
+describe('strict', () => {
+  test('strict: a question that nobody wrote an answer for is an error that names it', async () => {
+    const gateway = await aGateway({
+      strict: true,
+      scenario: { answers: [{ when: 'weather', reply: 'It rains.' }] },
+    })
+    expect(await textOf(say(gateway, 'the weather?'))).toBe('It rains.')
+    const refused = await say(gateway, 'ping')
+    expect(refused.status).toBe(400)
+    expect((await jsonOf(refused)).error).toMatchObject({
+      type: 'invalid_request_error',
+      code: 'no_answer',
+      message: expect.stringContaining('No answer is written for "ping" (chat, gpt-5.6).'),
+    })
+    expect(gateway.requests().at(-1)!.reason).toContain('No answer is written for "ping"')
+  })
+
+  test('strict: says which rule would fit, and why it has no answer', async () => {
+    const gateway = await aGateway({
+      strict: true,
+      scenario: {
+        answers: [
+          { when: 'x', reply: { call: 'wether' } },
+          { when: 'once', reply: 'here', repeat: 'never' },
+        ],
+      },
+    })
+    const message = async (content: string) =>
+      (await jsonOf(say(gateway, content, { tools }))).error.message
+    expect(await message('x')).toContain(
+      'Rule 1 fits. It calls wether; the request lets it call weather.',
+    )
+    expect(await textOf(say(gateway, 'once'))).toBe('here')
+    expect(await message('once')).toContain('Rule 2 fits. It has no answer left.')
+  })
+})
+
+describe('scopes', () => {
+  test('scopes: each has its own answers, faults and requests, at the same time', async () => {
+    const gateway = await aGateway({ scenario: { answers: [{ reply: 'the gateway' }] } })
+    const scopes = await Promise.all(
+      ['a', 'b', 'c'].map((name) => gateway.scope({ answer: () => `scope ${name}` })),
+    )
+    scopes[2]!.setFaults([{ error: 'quota' }])
+    const answers = await Promise.all([
+      textOf(say(gateway, '1')),
+      textOf(say(scopes[0]!, '2')),
+      textOf(say(scopes[1]!, '3')),
+      say(scopes[2]!, '4').then(({ status }) => status),
+    ])
+    expect(answers).toEqual(['the gateway', 'scope a', 'scope b', 403])
+    expect(scopes.map((scope) => scope.requests().length)).toEqual([1, 1, 1])
+    expect(gateway.requests()).toHaveLength(4)
+    expect(scopes[0]!.openaiUrl).toBe(gateway.openaiUrl)
+    const logged = JSON.stringify(gateway.requests())
+    for (const { key } of [gateway, ...scopes]) expect(logged).not.toContain(key)
+  })
+
+  test('scopes: none has the answers of the gateway, and each can be strict', async () => {
+    const gateway = await aGateway({ answer: () => 'mine', strict: true })
+    expect(await textOf(say(await gateway.scope(), 'ping'))).toBe('pong')
+    expect((await say(await gateway.scope({ strict: true }), 'ping')).status).toBe(400)
+  })
+
+  test('scopes: a key counts until its scope is closed, and once', async () => {
+    const gateway = await aGateway()
+    const key = 'sk-my-own-key'
+    const scope = await gateway.scope({ key })
+    await expect(gateway.scope({ key: 'my-own-key' })).rejects.toThrow('same key')
+    await expect(gateway.scope({ key: 'short' })).rejects.toThrow('too short')
+    // @ts-expect-error only a gateway has a port
+    await expect(gateway.scope({ port: 5 })).rejects.toThrow(
+      'scope() does not know the option port',
+    )
+    expect((await say(scope, 'ping')).status).toBe(200)
+    await scope.close()
+    expect((await say(scope, 'ping')).status).toBe(401)
+    expect(gateway.refusedKeys()).toBe(1)
+    expect(JSON.stringify(gateway.requests())).not.toContain(key)
+  })
+
+  test('scopes: a key of a scope changes no faults of the gateway', async () => {
+    const gateway = await aGateway()
+    const { key } = await gateway.scope()
+    const headers = { authorization: `Bearer ${key}` }
+    const body = '[{"error":"quota"}]'
+    const put = await fetch(`${gateway.url}/_repoint/faults`, { method: 'PUT', headers, body })
+    expect([put.status, (await say(gateway, 'ping')).status]).toEqual([401, 200])
+  })
+})
+
+test('refused keys are counted, however many requests the log keeps', async () => {
+  const gateway = await aGateway({ limits: { loggedRequests: 2 } })
+  for (let count = 0; count < 5; count++)
+    await ask(gateway, '/v1/models', undefined, { authorization: 'Bearer sk-another-one' })
+  await fetch(`${gateway.url}/v1/responses`, { method: 'POST' })
+  await ask(gateway, '/v1/models')
+  await fetch(`${gateway.url}/v1/nowhere`)
+  expect(gateway.refusedKeys()).toBe(6)
+  const counters = await jsonOf(fetch(`${gateway.url}/_repoint/counters`))
+  expect(counters).toEqual({ refusedKeys: 6, openStreams: 0 })
+})
+
+describe('the vendors’ errors by name', () => {
+  const routes = {
+    '/v1/chat/completions': chat('ping'),
+    '/v1/responses': { model: 'gpt-5.6', input: 'ping' },
+    '/v1/messages': { ...chat('ping'), model: 'claude-opus-5-5', max_tokens: 50 },
+  }
+
+  test.each([
+    ['overloaded_error', 503, 'server_error', 529, 'overloaded_error'],
+    ['rate_limit_error', 429, 'requests', 429, 'rate_limit_error'],
+    ['context_length_exceeded', 400, 'invalid_request_error', 400, 'invalid_request_error'],
+    ['insufficient_quota', 429, 'insufficient_quota', 400, 'invalid_request_error'],
+    ['authentication_error', 401, 'invalid_request_error', 401, 'authentication_error'],
+    ['permission_error', 403, 'invalid_request_error', 403, 'permission_error'],
+    ['not_found_error', 404, 'invalid_request_error', 404, 'not_found_error'],
+    ['request_too_large', 413, 'invalid_request_error', 413, 'request_too_large'],
+    ['invalid_request_error', 400, 'invalid_request_error', 400, 'invalid_request_error'],
+    ['api_error', 500, 'server_error', 500, 'api_error'],
+    ['timeout_error', 504, 'server_error', 504, 'timeout_error'],
+  ] as const)('%s: has each vendor’s status and shape', async (error, ...statuses) => {
+    const [openaiStatus, openaiType, anthropicStatus, anthropicType] = statuses
+    const gateway = await aGateway({ faults: [{ error }] })
+    for (const [path, body] of Object.entries(routes)) {
+      const answer = await ask(gateway, path, body)
+      const sent = await jsonOf(answer)
+      if (path === '/v1/messages') {
+        expect([answer.status, sent.error.type]).toEqual([anthropicStatus, anthropicType])
+        expect(sent).toEqual({
+          type: 'error',
+          error: { type: anthropicType, message: expect.any(String) },
+          request_id: answer.headers.get('request-id'),
+        })
+      } else {
+        expect([answer.status, sent.error.type]).toEqual([openaiStatus, openaiType])
+        expect(Object.keys(sent.error)).toEqual(['message', 'type', 'param', 'code'])
+        expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
+      }
+      expect(sent.error.message).not.toContain('request id')
+      expect(sent.error.message).not.toContain('MODEL')
+    }
+  })
+
+  test('rate_limit_error: says what is left and when to come back', async () => {
+    const gateway = await aGateway({ faults: [{ error: 'rate_limit_error' }] })
+    const openai = await ask(gateway, '/v1/responses', routes['/v1/responses'])
+    expect(openai.headers.get('retry-after')).toBe('1')
+    expect(openai.headers.get('x-ratelimit-remaining-requests')).toBe('0')
+    const anthropic = await ask(gateway, '/v1/messages', routes['/v1/messages'])
+    expect(anthropic.headers.get('anthropic-ratelimit-requests-remaining')).toBe('0')
+  })
+
+  test.each(Object.entries(routes))(
+    'a named error comes within the stream of %s',
+    async (path, body) => {
+      const gateway = await aGateway({ faults: [{ error: 'overloaded_error', errorAfter: 2 }] })
+      const answer = await ask(gateway, path, { ...body, stream: true })
+      expect(answer.status).toBe(200)
+      const events = sseEvents(await answer.text())
+      expect(events).toHaveLength(3)
+      const last = JSON.parse(events[2]!.data)
+      if (path === '/v1/messages')
+        expect(last).toEqual({
+          type: 'error',
+          error: { type: 'overloaded_error', message: 'Overloaded' },
+        })
+      else expect(JSON.stringify(last)).toContain('currently overloaded')
+      const whole = await ask(gateway, path, body)
+      expect(whole.status).toBe(path === '/v1/messages' ? 529 : 503)
+    },
+  )
+
+  test.each(Object.entries(routes))('faults count the frames of %s', async (path, body) => {
+    const gateway = await aGateway()
+    const frames = async () => {
+      const reader = (await ask(gateway, path, { ...body, stream: true })).body!.getReader()
+      let text = ''
+      try {
+        for (;;) {
+          const { done, value } = await reader.read()
+          if (done) return { text, count: sseEvents(text).length, cut: false }
+          text += new TextDecoder().decode(value)
+        }
+      } catch {
+        return { text, count: sseEvents(text).length, cut: true }
+      }
+    }
+    const whole = await frames()
+    expect(whole.count).toBeGreaterThan(3)
+    for (let count = 0; count < whole.count; count++) {
+      gateway.setFaults([{ cutAfter: count }])
+      expect(await frames()).toMatchObject({ count, cut: true })
+      gateway.setFaults([{ errorAfter: count }])
+      const failed = await frames()
+      expect(failed).toMatchObject({ count: count + 1, cut: false })
+      expect(whole.text.length).toBeGreaterThan(0)
+    }
+    gateway.setFaults([{ cutAfter: 2, betweenMs: 1 }])
+    expect(await frames()).toMatchObject({ count: 2, cut: true })
+    gateway.setFaults([{ cutAfter: 0, betweenMs: 1 }])
+    expect(await frames()).toMatchObject({ count: 0, cut: true })
+  })
+})

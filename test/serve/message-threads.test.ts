@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import type { Gateway } from '../../src/serve/index.ts'
+import { aGateway, ask, jsonOf, sseEvents } from './support/gateway.ts'
+
+const base = { model: 'claude-opus-5-5', max_tokens: 200 }
+const tools = [{ name: 'weather', input_schema: { type: 'object' } }]
+const created = {
+  ...base,
+  tools,
+  system: 'Be brief.',
+  messages: [{ role: 'user', content: '#call weather {"city":"Paris"}' }],
+  thread: { type: 'create' },
+}
+
+function goOn(gateway: Gateway, previous: string, messages: unknown, more: object = {}) {
+  const thread = { type: 'continue', previous_message_id: previous }
+  return ask(gateway, '/v1/messages', { ...base, thread, messages, ...more })
+}
+
+const result = (id: string) => [
+  { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'rain' }] },
+]
+
+test('message threads: a request goes on from an answer with the new turns alone', async () => {
+  const gateway = await aGateway()
+  const first = await jsonOf(ask(gateway, '/v1/messages', created))
+  expect(first.content[0]).toMatchObject({ type: 'tool_use', input: { city: 'Paris' } })
+  const second = await jsonOf(goOn(gateway, first.id, result(first.content[0].id)))
+  expect(second.content[0].text).toBe('weather returned: rain')
+  const again = [{ role: 'user', content: '#call weather {"city":"Rome"}' }]
+  const third = await jsonOf(goOn(gateway, second.id, again))
+  expect(third.content[0]).toMatchObject({ name: 'weather', input: { city: 'Rome' } })
+  expect(third.usage.input_tokens).toBeGreaterThan(first.usage.input_tokens)
+})
+
+test('message threads: a streamed answer is gone on from too, twice if need be', async () => {
+  const gateway = await aGateway()
+  const text = await (await ask(gateway, '/v1/messages', { ...created, stream: true })).text()
+  const events = sseEvents(text).map(({ data }) => JSON.parse(data))
+  const [{ message }] = events
+  const call = events.find(({ content_block: block }) => block?.type === 'tool_use')
+  for (let count = 0; count < 2; count++) {
+    const answer = await jsonOf(goOn(gateway, message.id, result(call.content_block.id)))
+    expect(answer.content[0].text).toBe('weather returned: rain')
+  }
+})
+
+test('message threads: an answer that is not there is told as the SDK wants it', async () => {
+  const gateway = await aGateway()
+  const unthreaded = await jsonOf(ask(gateway, '/v1/messages', { ...created, thread: undefined }))
+  for (const id of ['msg_gone', unthreaded.id]) {
+    const answer = await goOn(gateway, id, [{ role: 'user', content: 'ping' }])
+    expect(answer.status).toBe(404)
+    expect((await jsonOf(answer)).error).toMatchObject({
+      details: { error_code: 'thread_not_found' },
+    })
+  }
+})
+
+test('message threads: what a thread keeps cannot be changed, and its type is one of two', async () => {
+  const gateway = await aGateway()
+  const { id } = await jsonOf(
+    ask(gateway, '/v1/messages', { ...created, messages: [{ role: 'user', content: 'ping' }] }),
+  )
+  const messages = [{ role: 'user', content: 'ping' }]
+  for (const more of [{ system: 'x' }, { tools }])
+    expect((await goOn(gateway, id, messages, more)).status).toBe(400)
+  const odd = await ask(gateway, '/v1/messages', { ...created, thread: { type: 'fork' } })
+  expect((await jsonOf(odd)).error.message).toContain("Input should be 'create' or 'continue'")
+})
