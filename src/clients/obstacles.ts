@@ -10,6 +10,7 @@ import type {
   Scene,
 } from './client.ts'
 import { pathsOf } from './paths.ts'
+import type { StrictFile } from './strict-json.ts'
 import {
   isLoopbackUrl,
   isOwnAddress,
@@ -23,9 +24,7 @@ import {
 type Named = Pick<ClientName, 'id' | 'label'>
 
 interface UnreadFile extends Pick<Obstacle, 'code' | 'message' | 'covers'> {
-  readonly file: Pick<FileText, 'role' | 'path'>
-  /** Without its leniencies the client would read it. */
-  readonly isRepairable: boolean
+  readonly file: Pick<StrictFile, 'role' | 'path' | 'isRepairable'>
 }
 
 const strict = {
@@ -36,14 +35,14 @@ const strict = {
 
 /** A file that is no JSON for its client, be it for what other readers bear. */
 export function unreadFile(
-  { file, isRepairable, ...found }: UnreadFile,
+  { file, ...found }: UnreadFile,
   repair: {
     readonly cure: string
     readonly consent: string
     readonly toStrictJson: true | 'but-comments'
   } = strict,
 ): Obstacle {
-  const { role, path } = file
+  const { role, path, isRepairable } = file
   const shared = { ...found, place: path, weight: 'blocks' } as const
   if (!isRepairable) return { ...shared, cure: 'Correct the file by hand.' }
   return {

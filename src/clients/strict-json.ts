@@ -2,35 +2,42 @@ import { jsonDialect, type Leniency, lenienciesOf } from '../edits/json.ts'
 import type { Bytes } from '../edits/plan.ts'
 import { applySplices, decodeText, encodeText, position, type Splice } from '../edits/text.ts'
 import { UserError } from '../errors.ts'
-import type { Table } from './texts.ts'
+import type { FileText } from './client.ts'
+import { brokenText, type ReadFile, readFile, type Table } from './texts.ts'
 
-/** What a reader that knows only plain JSON makes of a file. */
-export type StrictJson =
-  | { readonly kind: 'object'; readonly root: Table }
-  | {
-      readonly kind: 'refused'
-      /** In words, with line and column. */
-      readonly why: string
-      /** Without comments and trailing commas it would be read. */
-      readonly isRepairable: boolean
-    }
-
-/**
- * Reads a file as strictly as serde_json and JSON.parse do: UTF-8 only, no comments, no trailing
- * commas, an object at the root.
- */
-export function readStrictJson(bytes: Bytes, options: { readonly allowsBom: boolean }): StrictJson {
-  const why = strictJsonProblem(bytes, options)
-  if (why !== undefined) {
-    return { kind: 'refused', why, isRepairable: isRepairable(bytes, options) }
-  }
-  const text = new TextDecoder().decode(bytes)
-  return { kind: 'object', root: JSON.parse(text) as Table }
+/** What a client's reader bears beside plain JSON, which is all that serde_json and JSON.parse do. */
+export interface Strictness {
+  /** Claude Code 2.1.329 accepts a byte order mark, Codex 0.169.0 does not (2026-11-21). */
+  readonly allowsBom?: boolean
+  readonly allowsComments?: boolean
 }
 
-function isRepairable(bytes: Bytes, options: { readonly allowsBom: boolean }): boolean {
+/** A JSON file as its client reads it. */
+export interface StrictFile extends ReadFile {
+  readonly role: string
+  /** Empty where there is no file, or the client ignores it. */
+  readonly root: Table
+  /** Why the client ignores the whole file, in words, with line and column where they are known. */
+  readonly ignored?: string | undefined
+  /** Without comments and trailing commas it would be read. */
+  readonly isRepairable: boolean
+}
+
+export function readStrictly(
+  file: Pick<FileText, 'role' | 'path' | 'bytes'>,
+  bears: Strictness = {},
+): StrictFile {
+  const { role, bytes } = file
+  const read = { ...readFile({ ...file, format: 'json' }), role }
+  const ignored = bytes === null ? undefined : strictJsonProblem(bytes, bears)
+  const root = ignored === undefined ? (read.document?.root ?? {}) : {}
+  const isRepairable = ignored !== undefined && isReadOnceRepaired(bytes!, bears)
+  return { ...read, root, ignored, isRepairable }
+}
+
+function isReadOnceRepaired(bytes: Bytes, bears: Strictness): boolean {
   try {
-    return strictJsonProblem(repairToStrictJson(bytes, 'it'), options) === undefined
+    return strictJsonProblem(repairToStrictJson(bytes, 'it'), bears) === undefined
   } catch (error) {
     if (error instanceof UserError) return false
     throw error
@@ -38,20 +45,34 @@ function isRepairable(bytes: Bytes, options: { readonly allowsBom: boolean }): b
 }
 
 /**
- * What keeps a strict reader from using the file, in words with line and column, or undefined.
- * Claude Code 2.1.329 accepts a byte order mark, Codex 0.169.0 does not (2026-11-21).
+ * @param leniencies what a repair would take out of it
+ * @throws UserError `config-invalid` where the client would ignore a file that was edited
  */
+export function expectRead(
+  label: string,
+  { path, ignored }: Pick<StrictFile, 'path' | 'ignored'>,
+  leniencies = 'comments and trailing commas',
+): void {
+  if (ignored === undefined) return
+  throw new UserError({
+    code: 'config-invalid',
+    message: `${label} would not read the file: ${brokenText(path, ignored)}`,
+    hint: `Correct the file, or let repoint take ${leniencies} out of it.`,
+  })
+}
+
+/** What keeps a strict reader from using the file, in words with line and column, or undefined. */
 export function strictJsonProblem(
   bytes: Bytes,
-  options: { readonly allowsBom?: boolean; readonly allowsComments?: boolean } = {},
+  { allowsBom = false, allowsComments = false }: Strictness = {},
 ): string | undefined {
   try {
     const { text, hasBom } = decodeText(bytes, 'it')
-    if (hasBom && options.allowsBom !== true) return 'a byte order mark (line 1, column 1)'
+    if (hasBom && !allowsBom) return 'a byte order mark (line 1, column 1)'
     if (text.trim() === '') return 'an empty file'
 
     const [first] = lenienciesOf(text, 'it').filter(
-      ({ kind }) => kind !== 'comment' || options.allowsComments !== true,
+      ({ kind }) => kind !== 'comment' || !allowsComments,
     )
     if (first) return `a ${first.kind} (${position(text, first.start)})`
     jsonDialect.parse(text, 'it')

@@ -29,7 +29,7 @@ export interface ReadFile {
 const alreadyRead = new WeakMap<Bytes, ReadFile>()
 
 /** Reads a file without throwing: no file and an unreadable one have no document. */
-export function readFile(file: FileText): ReadFile {
+export function readFile(file: Pick<FileText, 'path' | 'format' | 'bytes'>): ReadFile {
   if (file.bytes === null) return { path: file.path, document: undefined, problem: undefined }
   const known = alreadyRead.get(file.bytes)
   if (known?.path === file.path) return known
@@ -38,13 +38,13 @@ export function readFile(file: FileText): ReadFile {
   return read
 }
 
-function readAnew(file: FileText, bytes: Bytes): ReadFile {
+function readAnew({ path, format }: Pick<FileText, 'path' | 'format'>, bytes: Bytes): ReadFile {
   try {
-    const document = formatOf(file.format).read(bytes, file.path)
-    return { path: file.path, document, problem: undefined }
+    const document = formatOf(format).read(bytes, path)
+    return { path, document, problem: undefined }
   } catch (error) {
     if (!(error instanceof UserError)) throw error
-    return { path: file.path, document: undefined, problem: error.message }
+    return { path, document: undefined, problem: error.message }
   }
 }
 

@@ -166,7 +166,7 @@ function takenBack(
 ): readonly Variable[] {
   if (taken.every((name) => now.env[name] === undefined)) return []
   for (const bytes of earlier?.('settings') ?? []) {
-    const before = readSettings({ path: now.path, bytes })
+    const before = readSettings({ ...now, bytes })
     if (!isInState(before))
       return taken.flatMap((name): readonly Variable[] => {
         // As it was spelled: a number stays one.

@@ -15,8 +15,9 @@ import {
 } from '../client.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
+import { expectRead } from '../strict-json.ts'
 import { testedVersions } from '../tested.ts'
-import { brokenText, fileOf, originOf, readFile, rootOf } from '../texts.ts'
+import { brokenText, fileOf, originOf, rootOf } from '../texts.ts'
 import { isDiscovering, ourKeys } from './choice.ts'
 import { readCustomHeaders } from './headers.ts'
 import { chooseMapped, chooseSlots, usesOfMapping, usesOfSlots } from './models.ts'
@@ -162,14 +163,7 @@ function planClaude(
   const file = fileOf(texts, 'settings')
   const changes = ourKeys(readRepairedSettings(file), choice)
   const edit = editKeys(id, file, changes, choice.repairs)
-  const after = readSettings({ ...file, bytes: edit.after })
-  if (after.skipped !== undefined) {
-    throw new UserError({
-      code: 'config-invalid',
-      message: `Claude Code would skip the file without a word: ${brokenText(file.path, after.skipped)}`,
-      hint: 'Correct the file, or let repoint take comments and trailing commas out of it.',
-    })
-  }
+  expectRead('Claude Code', readSettings({ ...file, bytes: edit.after }))
   return [edit]
 }
 
@@ -197,8 +191,8 @@ function optionsOf(settings: Settings, isOwn: boolean): SetupOptions {
 
 function originsOfClaude(texts: FileTexts): Origins {
   const file = fileOf(texts, 'settings')
-  if (readSettings(file).skipped !== undefined) return {}
-  const settings = readFile(file)
+  const settings = readSettings(file)
+  if (settings.ignored !== undefined) return {}
   const model = originOf([settings], inEnv(names.model)) ?? originOf([settings], ['model'])
   return compact({
     baseUrl: originOf([settings], inEnv(names.baseUrl)),
@@ -217,7 +211,7 @@ function modelIn({ root, env }: ClaudeSettings): Pick<Settings, 'model' | 'isMod
 function readBackClaude(texts: FileTexts): Settings {
   const file = fileOf(texts, 'settings')
   const settings = readSettings(file)
-  const { env, skipped } = settings
+  const { env, ignored } = settings
   const url = env[names.baseUrl] || undefined
   // Without a token Claude Code sends the API key, as x-api-key.
   const key = env[names.token] || env[names.apiKey] || undefined
@@ -226,7 +220,7 @@ function readBackClaude(texts: FileTexts): Settings {
   const slotModels = slotModelsIn(settings)
   return compact({
     root: url && rootOf(url),
-    ...(skipped === undefined ? modelIn(settings) : {}),
+    ...(ignored === undefined ? modelIn(settings) : {}),
     key,
     keyPath: key && file.path,
     keyHeader: isKeyAlone ? ('x-api-key' as const) : undefined,
@@ -240,6 +234,6 @@ function readBackClaude(texts: FileTexts): Settings {
     isDiscovering: isDiscovering(settings) || undefined,
     hidesAttribution: env[names.attribution] === '0' || undefined,
     login: key === undefined && hasLogin(texts) ? 'a saved login' : undefined,
-    broken: skipped && brokenText(file.path, skipped),
+    broken: ignored && brokenText(file.path, ignored),
   })
 }

@@ -1,7 +1,6 @@
 import type { KeyChange, KeyPath } from '../../edits/plan.ts'
 import {
   type Choice,
-  type FileText,
   type FileTexts,
   type Obstacle,
   type Obstacles,
@@ -39,65 +38,52 @@ export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   const file = fileOf(scene.texts, 'settings')
   const now = readSettings(file)
   // A setup brings a skipped file into force, with all that stands in it.
-  const view = viewOf(file, readRepairedSettings(file))
+  const settings = readRepairedSettings(file)
 
   // What else may be wrong with a skipped file, the plan rights or refuses.
   if (now.isRepairable) yield* skipped(now)
   yield* folder(scene)
-  if (choice.keyHeader === undefined) yield* apiKey(scene, view)
+  if (choice.keyHeader === undefined) yield* apiKey(scene, settings)
   else yield* asksForKey(scene.texts, choice.key)
-  yield* otherCredentials(scene, view)
+  yield* otherCredentials(scene, settings)
   yield* loginKey(scene.texts)
-  yield* models(view)
-  yield* oldPins(view, choice)
-  yield* shell(scene, view, choice)
-  yield* proxy(scene, view, choice.root)
+  yield* models(settings)
+  yield* oldPins(settings, choice)
+  yield* shell(scene, settings, choice)
+  yield* proxy(scene, settings, choice.root)
   yield* layers(scene.texts)
 }
 
 /** What is wrong with what Claude Code believes now. */
 export function* wrongNow(scene: Scene): Obstacles {
-  const file = fileOf(scene.texts, 'settings')
-  const view = viewOf(file, readSettings(file))
-  const { env } = view.settings
+  const settings = readSettings(fileOf(scene.texts, 'settings'))
+  const { env } = settings
   const url = env[names.baseUrl]
 
-  yield* skipped(view.settings)
+  yield* skipped(settings)
   yield* folder(scene)
-  yield* leftovers(scene, view)
+  yield* leftovers(scene, settings)
   // With its own service Claude Code may be set up as its owner likes.
   if (!url) return
 
-  if (env[names.token]) yield* apiKey(scene, view)
-  yield* otherCredentials(scene, view)
+  if (env[names.token]) yield* apiKey(scene, settings)
+  yield* otherCredentials(scene, settings)
   yield* loginKey(scene.texts)
-  yield* models(view)
-  yield* modelDefault(view)
-  yield* address(scene, view, url)
-  yield* shell(scene, view)
-  yield* proxy(scene, view, url)
+  yield* models(settings)
+  yield* modelDefault(settings)
+  yield* address(scene, settings, url)
+  yield* shell(scene, settings)
+  yield* proxy(scene, settings, url)
   yield* layers(scene.texts)
 }
 
-/** The settings as far as they are read, and where their keys stand. */
-interface View {
-  readonly settings: ClaudeSettings
-  /** `file:line` of a key. */
-  readonly place: (path: KeyPath) => string
-}
-
-function viewOf(file: FileText, settings: ClaudeSettings): View {
-  return { settings, place: (path) => placeOf(readFile(file), path) }
-}
-
-function* skipped({ skipped: why, path, isRepairable }: ClaudeSettings): Obstacles {
-  if (why === undefined) return
+function* skipped(file: ClaudeSettings): Obstacles {
+  if (file.ignored === undefined) return
 
   yield unreadFile({
     code: 'claude-settings-skipped',
-    message: `Claude Code skips the whole file without a word, and then asks to log in: ${why}`,
-    file: { role: 'settings', path },
-    isRepairable,
+    message: `Claude Code skips the whole file without a word, and then asks to log in: ${file.ignored}`,
+    file,
   })
 }
 
@@ -115,7 +101,7 @@ function* folder({ machine }: Scene): Obstacles {
   }
 }
 
-function leftovers(scene: Scene, { settings, place }: View): Obstacles {
+function leftovers(scene: Scene, settings: ClaudeSettings): Obstacles {
   const { machine } = scene
   const own = settings.env[names.baseUrl]
   const [key, keyName] = [settings.env[names.token], names.token]
@@ -124,9 +110,9 @@ function leftovers(scene: Scene, { settings, place }: View): Obstacles {
       family: 'claude',
       label: 'Claude Code',
       url: own ?? machine.env[names.baseUrl],
-      urlPlace: own === undefined ? 'environment' : place(inEnv(names.baseUrl)),
+      urlPlace: own === undefined ? 'environment' : placeOf(settings, inEnv(names.baseUrl)),
       key: key ?? machine.env[keyName],
-      keyPlace: key === undefined ? 'environment' : place(inEnv(keyName)),
+      keyPlace: key === undefined ? 'environment' : placeOf(settings, inEnv(keyName)),
     },
     scene,
   )
@@ -134,7 +120,7 @@ function leftovers(scene: Scene, { settings, place }: View): Obstacles {
 
 /** What a setup takes out of the settings, where it stands there and once its owner agrees. */
 function* unwanted(
-  { settings, place }: View,
+  settings: ClaudeSettings,
   path: KeyPath,
   { value, ...said }: Unwanted,
 ): Obstacles {
@@ -143,7 +129,7 @@ function* unwanted(
   if (path.length === 1 ? root[name] === undefined : !env[name]) return
 
   yield {
-    place: place(path),
+    place: placeOf(settings, path),
     cure: 'Remove it.',
     repair: settingsRepair(change(path, value)),
     needsConsent: `${name} is removed from ${settings.path}.`,
@@ -176,8 +162,8 @@ function withoutEffect(scene: Scene, name: string): '' | undefined {
   return isExported(scene, name) ? '' : undefined
 }
 
-function apiKey(scene: Scene, view: View): Obstacles {
-  return unwanted(view, inEnv(names.apiKey), {
+function apiKey(scene: Scene, settings: ClaudeSettings): Obstacles {
+  return unwanted(settings, inEnv(names.apiKey), {
     code: 'claude-api-key',
     message: `${names.apiKey} stands beside the token: Claude Code sends both, and gateways of this family read the API key first`,
     value: withoutEffect(scene, names.apiKey),
@@ -185,16 +171,16 @@ function apiKey(scene: Scene, view: View): Obstacles {
 }
 
 /** Credentials beside the token, and services in its place. */
-function* otherCredentials(scene: Scene, view: View): Obstacles {
-  const { env, path } = view.settings
-  yield* unwanted(view, ['apiKeyHelper'], {
+function* otherCredentials(scene: Scene, settings: ClaudeSettings): Obstacles {
+  const { env, path } = settings
+  yield* unwanted(settings, ['apiKeyHelper'], {
     code: 'claude-api-key-helper',
     message: 'apiKeyHelper: what it prints goes out as an API key beside the token',
   })
 
   const headers = env[names.headers]
   if (carriesCredential(headers)) {
-    yield* unwanted(view, inEnv(names.headers), {
+    yield* unwanted(settings, inEnv(names.headers), {
       code: 'claude-custom-headers',
       message: `${names.headers} carries a credential, which goes out beside the token`,
       value: withoutCredential(headers),
@@ -203,7 +189,7 @@ function* otherCredentials(scene: Scene, view: View): Obstacles {
   }
 
   for (const name of serviceSwitches) {
-    yield* unwanted(view, inEnv(name), {
+    yield* unwanted(settings, inEnv(name), {
       code: 'claude-service-switch',
       message: `${name} makes Claude Code use another service than the gateway`,
       value: withoutEffect(scene, name),
@@ -279,25 +265,25 @@ function answerFor(
   return undefined
 }
 
-function* models(view: View): Obstacles {
-  yield* unwanted(view, inEnv(names.model), {
+function* models(settings: ClaudeSettings): Obstacles {
+  yield* unwanted(settings, inEnv(names.model), {
     code: 'claude-environment-model',
     message: `${names.model} in the settings beats "model"`,
   })
-  yield* unwanted(view, inEnv(names.smallFast), {
+  yield* unwanted(settings, inEnv(names.smallFast), {
     code: 'claude-small-fast-model',
     message: `${names.smallFast} beats the model of the haiku slot for background work`,
     weight: 'may-block',
   })
 }
 
-function* modelDefault({ settings, place }: View): Obstacles {
+function* modelDefault(settings: ClaudeSettings): Obstacles {
   if (settings.root['model'] !== 'default') return
 
   yield {
     code: 'claude-model-default',
     message: '"model": "default" is sent to the gateway as it stands',
-    place: place(['model']),
+    place: placeOf(settings, ['model']),
     cure: 'Name a slot, such as "sonnet".',
     repair: settingsRepair({ path: ['model'], value: 'sonnet' }),
     weight: 'blocks',
@@ -305,13 +291,13 @@ function* modelDefault({ settings, place }: View): Obstacles {
 }
 
 /** Slots that someone pinned for another service. Beside a base URL they belong to its setup. */
-function* oldPins(view: View, { models }: Choice): Obstacles {
-  const { env } = view.settings
+function* oldPins(settings: ClaudeSettings, { models }: Choice): Obstacles {
+  const { env } = settings
   if (env[names.baseUrl] !== undefined) return
 
   for (const slot of slots.filter((one) => !models.slotModels?.[one])) {
     const name = slotVariable(slot)
-    yield* unwanted(view, inEnv(name), {
+    yield* unwanted(settings, inEnv(name), {
       code: 'claude-old-pin',
       message: `${name} = ${JSON.stringify(env[name])}: the slot ${slot} asks the gateway for that model`,
       cure: 'Remove it, unless the gateway has that model.',
@@ -320,13 +306,13 @@ function* oldPins(view: View, { models }: Choice): Obstacles {
   }
 }
 
-function* address(scene: Scene, { settings, place }: View, url: string): Obstacles {
+function* address(scene: Scene, settings: ClaudeSettings, url: string): Obstacles {
   const { env } = settings
   if (/\/v1\/*$/.test(url) && !scene.ownRoots.includes(rootOf(url))) {
     yield {
       code: 'claude-base-url-version',
       message: `${names.baseUrl} ends in /v1, which Claude Code adds itself: every request misses`,
-      place: place(inEnv(names.baseUrl)),
+      place: placeOf(settings, inEnv(names.baseUrl)),
       cure: 'Take the /v1 away.',
       repair: settingsRepair(change(inEnv(names.baseUrl), url.replace(/\/v1\/*$/, ''))),
       weight: 'blocks',
@@ -339,7 +325,7 @@ function* address(scene: Scene, { settings, place }: View, url: string): Obstacl
     yield {
       code: 'claude-login-leak',
       message: `${names.baseUrl} stands without a token, and a login is saved: Claude Code sends that login to the gateway`,
-      place: place(inEnv(names.baseUrl)),
+      place: placeOf(settings, inEnv(names.baseUrl)),
       cure: `Run \`repoint ${isMapping(slotModelsIn(settings)) ? 'claude-gpt' : 'claude'}\`, which writes the token too.`,
       weight: 'blocks',
       covers: 'key-missing',
@@ -350,7 +336,7 @@ function* address(scene: Scene, { settings, place }: View, url: string): Obstacl
     yield {
       code: 'claude-discovery-suppressed',
       message: `${names.quiet} suppresses the discovery of models in versions such as 2.1.197, with any value`,
-      place: place(inEnv(names.quiet)),
+      place: placeOf(settings, inEnv(names.quiet)),
       cure: `Write ${quietButDiscovering.join(', ')} in its place.`,
       repair: settingsRepair(
         change(inEnv(names.quiet), undefined),
@@ -362,7 +348,7 @@ function* address(scene: Scene, { settings, place }: View, url: string): Obstacl
 }
 
 /** The settings' `env` beats the shell's, and an empty value there takes a variable's effect away. */
-function shell(scene: Scene, { settings }: View, choice?: Choice): Obstacles {
+function shell(scene: Scene, settings: ClaudeSettings, choice?: Choice): Obstacles {
   const { machine } = scene
   const filled = choice?.models.slotModels ?? {}
   const isKeyAlone = choice ? choice.keyHeader !== undefined : !settings.env[names.token]
@@ -397,7 +383,7 @@ function shell(scene: Scene, { settings }: View, choice?: Choice): Obstacles {
 }
 
 /** A proxy is asked for loopback addresses too, unless NO_PROXY says otherwise. */
-function proxy({ machine }: Scene, { settings }: View, url: string): Obstacles {
+function proxy({ machine }: Scene, settings: ClaudeSettings, url: string): Obstacles {
   const env = { ...machine.env, ...settings.env }
   return proxyObstacles(claudeName, url, env, ({ variable, exempt }) => ({
     place: settings.env[variable] === undefined ? 'environment' : settings.path,
@@ -410,7 +396,8 @@ const claudeName = { id: 'claude', label: 'Claude Code' }
 /** Files that win over the settings: of the project in this folder, and of the administrator. */
 function* layers(texts: FileTexts): Obstacles {
   for (const file of [...layersOf(texts, 'project'), ...layersOf(texts, 'managed')]) {
-    const { env, root } = readSettings(file)
+    const settings = readSettings(file)
+    const { env, root } = settings
     const takingAway = [names.baseUrl, names.token, names.apiKey, ...serviceSwitches].filter(
       (name) => env[name],
     )
@@ -424,7 +411,7 @@ function* layers(texts: FileTexts): Obstacles {
     yield strongerSettings(claudeName, {
       file,
       keys: found.map((path) => path.at(-1)).join(', '),
-      place: placeOf(readFile(file), first),
+      place: placeOf(settings, first),
       takesKey: isTaken ? { url: env[names.baseUrl] } : undefined,
     })
   }

@@ -1,7 +1,7 @@
 import type { KeyPath } from '../../edits/plan.ts'
 import { type FileText, type FileTexts, type Slot, slots } from '../client.ts'
-import { readStrictJson, repairToStrictJson } from '../strict-json.ts'
-import { isTable, layersOf, type Table } from '../texts.ts'
+import { readStrictly, repairToStrictJson, type StrictFile } from '../strict-json.ts'
+import { isTable, layersOf, type Table, tableIn } from '../texts.ts'
 
 /** Names in the settings' `env`, as Claude Code 2.1.197 and 2.1.329 know them (2026-11-21). */
 export const names = {
@@ -102,43 +102,33 @@ export function inEnv(name: string): KeyPath {
   return ['env', name]
 }
 
-/** A settings file as Claude Code reads it. */
-export interface ClaudeSettings {
-  readonly path: string
-  /** Empty where there is no file or the client skips it. */
-  readonly root: Table
+/** A settings file as Claude Code reads it: what it ignores, it skips as a whole without a word. */
+export interface ClaudeSettings extends StrictFile {
   /** The settings' `env`, values as text. */
   readonly env: Readonly<Record<string, string>>
-  /** Why the client skips the whole file without a word. */
-  readonly skipped: string | undefined
-  /** It is skipped for comments or trailing commas alone. */
-  readonly isRepairable: boolean
 }
 
 /**
  * Reads a settings file as 2.1.197 and 2.1.329 do (2026-11-21): strictly, and as a whole or not at
  * all; a byte order mark is fine, values of `env` become text.
  */
-export function readSettings(file: Pick<FileText, 'path' | 'bytes'>): ClaudeSettings {
-  const nothing = { path: file.path, root: {}, env: {}, isRepairable: false }
-  if (file.bytes === null) return { ...nothing, skipped: undefined }
-  const read = readStrictJson(file.bytes, { allowsBom: true })
-  if (read.kind === 'refused') {
-    return { ...nothing, skipped: read.why, isRepairable: read.isRepairable }
-  }
+export function readSettings(file: Pick<FileText, 'role' | 'path' | 'bytes'>): ClaudeSettings {
+  const read = readStrictly(file, { allowsBom: true })
   const wrong = wrongType(read.root)
-  if (wrong !== undefined) return { ...nothing, skipped: wrong }
-  const env = Object.fromEntries(
-    Object.entries(read.root['env'] ?? {}).map(([name, value]) => [name, String(value)]),
-  )
-  return { ...nothing, root: read.root, env, skipped: undefined }
+  if (wrong !== undefined) return { ...read, root: {}, env: {}, ignored: wrong }
+  const env = Object.entries(tableIn(read.root, ['env']))
+  return { ...read, env: Object.fromEntries(env.map(([name, value]) => [name, String(value)])) }
 }
 
-/** The same, as it will be read once a setup has taken its comments and trailing commas out. */
-export function readRepairedSettings(file: Pick<FileText, 'path' | 'bytes'>): ClaudeSettings {
+/**
+ * The same, as it will be read once a setup has taken its comments and trailing commas out; lines are
+ * those of the file as it stands.
+ */
+export function readRepairedSettings(file: FileText): ClaudeSettings {
   const settings = readSettings(file)
   if (!settings.isRepairable || file.bytes === null) return settings
-  return readSettings({ path: file.path, bytes: repairToStrictJson(file.bytes, file.path) })
+  const repaired = readSettings({ ...file, bytes: repairToStrictJson(file.bytes, file.path) })
+  return { ...repaired, document: settings.document }
 }
 
 function wrongType(root: Table): string | undefined {

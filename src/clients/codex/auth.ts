@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { FileText } from '../client.ts'
-import { readStrictJson } from '../strict-json.ts'
-import { isTable, type Table } from '../texts.ts'
+import { readStrictly } from '../strict-json.ts'
+import { isTable } from '../texts.ts'
 
 /** What Codex makes of its auth.json. */
 interface CodexAuth {
@@ -25,10 +25,8 @@ const harmless = new Set(['OPENAI_API_KEY', 'auth_mode', 'tokens', 'last_refresh
  * makes it ignore the whole file; ChatGPT tokens win over a key.
  */
 export function readCodexAuth(file: FileText): CodexAuth {
-  if (file.bytes === null) return {}
-  const read = readStrictJson(file.bytes, { allowsBom: false })
-  if (read.kind === 'refused') return { ignored: read.why }
-  const { root } = read
+  const { root, ignored } = readStrictly(file)
+  if (ignored !== undefined) return { ignored }
   const key = root['OPENAI_API_KEY']
   const mode = root['auth_mode']
   const hasTokens = root['tokens'] !== undefined && root['tokens'] !== null
@@ -52,18 +50,13 @@ export function readCodexAuth(file: FileText): CodexAuth {
 /** Whether a file of that name holds opencode's logins: an entry a provider, each with a type. */
 export function isOpencodeAuth(file: FileText): boolean {
   const types = ['api', 'oauth', 'wellknown']
-  return Object.values(fieldsOf(file)).some(
+  return Object.values(readStrictly(file, { allowsBom: true }).root).some(
     (entry) => isTable(entry) && types.some((type) => entry['type'] === type),
   )
 }
 
 /** Whether a file of that name is the one that Codex keeps its key or its login in. */
 export function isCodexAuth(file: FileText): boolean {
-  const root = fieldsOf(file)
+  const { root } = readStrictly(file, { allowsBom: true })
   return ['OPENAI_API_KEY', 'auth_mode', 'tokens'].some((name) => Object.hasOwn(root, name))
-}
-
-function fieldsOf({ bytes }: FileText): Table {
-  const read = bytes && readStrictJson(bytes, { allowsBom: true })
-  return read?.kind === 'object' ? read.root : {}
 }

@@ -1,6 +1,5 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit, KeyChange } from '../../edits/plan.ts'
-import { UserError } from '../../errors.ts'
 import { withLimits } from '../../gateway/models/catalog.ts'
 import { defaultModel } from '../../gateway/models/rules.ts'
 import { type Catalog, keyHeaders } from '../../gateway/types.ts'
@@ -22,7 +21,7 @@ import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
-import { strictJsonProblem } from '../strict-json.ts'
+import { expectRead } from '../strict-json.ts'
 import { testedVersions } from '../tested.ts'
 import {
   brokenText,
@@ -138,13 +137,7 @@ function chooseForDroid(catalog: Catalog | undefined, options: SetupOptions): Mo
 function planDroid(texts: FileTexts, choice: Choice): readonly FileEdit[] {
   const file = fileOf(texts, 'settings')
   const edit = editKeys('droid', file, ourKeys(file, choice), choice.repairs)
-  const ignored = edit.after && strictJsonProblem(edit.after, { allowsComments: true })
-  if (ignored)
-    throw new UserError({
-      code: 'config-invalid',
-      message: `droid would ignore the file without a word: ${brokenText(file.path, ignored)}`,
-      hint: 'Correct the file, or let repoint take the trailing commas out of it.',
-    })
+  expectRead('droid', readSettings({ ...file, bytes: edit.after }), 'trailing commas')
   return [edit]
 }
 

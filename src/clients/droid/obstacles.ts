@@ -100,8 +100,7 @@ function* unreadable(settings: DroidSettings): Obstacles {
     {
       code: 'droid-settings-unreadable',
       message: `droid ignores its settings without a word: ${brokenText(path, ignored)}`,
-      file: settings,
-      isRepairable: document !== undefined,
+      file: { ...settings, isRepairable: document !== undefined },
       covers: 'broken',
     },
     {

@@ -1,7 +1,7 @@
 import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
 import type { FileText } from '../client.ts'
-import { strictJsonProblem } from '../strict-json.ts'
-import { isTable, type ReadFile, readFile, type Table, textIn } from '../texts.ts'
+import { readStrictly, type StrictFile } from '../strict-json.ts'
+import { isTable, type Table, textIn } from '../texts.ts'
 
 /** What stands before the id of every model of the user's own. */
 const prefix = 'custom:'
@@ -42,15 +42,10 @@ export const knownProviders: readonly ConfigValue[] = [
 ]
 
 /** A settings file as droid reads it. */
-export interface DroidSettings extends ReadFile {
-  readonly role: string
-  /** Empty where there is no file, or droid ignores it. */
-  readonly root: Table
+export interface DroidSettings extends StrictFile {
   readonly models: readonly CustomModel[]
   /** The newer key wins over the older one (0.215.0, 0.225.2, 2026-11-22). */
   readonly defaultModel: string | undefined
-  /** Why droid ignores the file without a word. */
-  readonly ignored: string | undefined
 }
 
 /** An entry of `customModels`. */
@@ -65,18 +60,14 @@ export interface CustomModel {
  * absent (0.215.0, 0.225.2, 2026-11-22).
  */
 export function readSettings(file: FileText): DroidSettings {
-  const read = readFile(file)
-  const isBlank = file.bytes === null || new TextDecoder().decode(file.bytes).trim() === ''
-  const ignored = isBlank ? undefined : strictJsonProblem(file.bytes!, { allowsComments: true })
-  const root = ignored === undefined ? (read.document?.root ?? {}) : {}
+  const isBlank = new TextDecoder().decode(file.bytes ?? undefined).trim() === ''
+  const read = readStrictly(isBlank ? { ...file, bytes: null } : file, { allowsComments: true })
+  const { root } = read
   const list = root['customModels']
   return {
     ...read,
-    role: file.role,
-    root,
     models: Array.isArray(list) ? list.filter(isTable).map(customModel) : [],
     defaultModel: textIn(root, defaultModelPath) ?? textIn(root, ['model']),
-    ignored,
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import type { FileTexts, Settings } from '../client.ts'
 import { readHeaders } from '../headers.ts'
-import { readStrictJson, type StrictJson } from '../strict-json.ts'
+import { readStrictly, type StrictFile } from '../strict-json.ts'
 import {
   fileOf,
   isTable,
@@ -12,6 +12,7 @@ import {
   type Table,
   tableIn,
   textIn,
+  valueIn,
 } from '../texts.ts'
 
 /** The user's own configuration, the weaker file before the stronger. */
@@ -81,15 +82,12 @@ function bearerKey(
   return { key, keyPath: fileOf(texts, 'auth').path }
 }
 
-/** auth.json, which must be strict JSON: else the client reads nothing of it. Undefined: there is none. */
-export function readAuth(texts: FileTexts): StrictJson | undefined {
-  const { bytes } = fileOf(texts, 'auth')
-  return bytes === null ? undefined : readStrictJson(bytes, { allowsBom: true })
+/** auth.json, which must be strict JSON: else the client reads nothing of it. */
+export function readAuth(texts: FileTexts): StrictFile {
+  return readStrictly(fileOf(texts, 'auth'), { allowsBom: true })
 }
 
 /** What auth.json holds for a provider, of whatever kind. */
 export function loginOf(texts: FileTexts, id: string): ConfigValue | undefined {
-  const read = readAuth(texts)
-  const hasLogin = read?.kind === 'object' && Object.hasOwn(read.root, id)
-  return hasLogin ? read.root[id] : undefined
+  return valueIn(readAuth(texts).root, [id])
 }

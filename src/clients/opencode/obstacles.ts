@@ -92,14 +92,13 @@ function* unreadable({ id, label, stopsAtNewerKeys }: Layout, texts: FileTexts):
 }
 
 function* unreadableAuth({ id, label }: Layout, texts: FileTexts): Obstacles {
-  const read = readAuth(texts)
-  if (read?.kind !== 'refused') return
+  const file = readAuth(texts)
+  if (file.ignored === undefined) return
 
   yield unreadFile({
     code: `${id}-auth-unreadable`,
-    message: `${label} ignores auth.json without a word, every login in it included: ${read.why}`,
-    file: fileOf(texts, 'auth'),
-    isRepairable: read.isRepairable,
+    message: `${label} ignores auth.json without a word, every login in it included: ${file.ignored}`,
+    file,
     covers: 'key-missing',
   })
 }
@@ -216,8 +215,9 @@ function* layerObstacles({ id, label, scene, target, providerId }: View): Obstac
     ['disabled_providers'],
   ]
   const layers = ['project', 'upper', 'managed'].flatMap((role) => layersOf(scene.texts, role))
-  for (const { role, ...text } of layers) {
-    const file = readFile({ role, ...text })
+  for (const text of layers) {
+    const { role } = text
+    const file = readFile(text)
     const paths = watched.filter((path) => file.document?.get(path) !== undefined)
     const [first] = paths
     if (first === undefined) continue

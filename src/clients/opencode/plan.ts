@@ -6,17 +6,8 @@ import type { Choice, FileText, FileTexts } from '../client.ts'
 import { isCodexAuth } from '../codex/auth.ts'
 import { headerKeys } from '../headers.ts'
 import { editKeys } from '../repairs.ts'
-import { readStrictJson } from '../strict-json.ts'
-import {
-  brokenText,
-  fileOf,
-  isTable,
-  readFile,
-  rootOf,
-  type Table,
-  tableAt,
-  textAt,
-} from '../texts.ts'
+import { expectRead, readStrictly } from '../strict-json.ts'
+import { fileOf, isTable, readFile, rootOf, type Table, tableAt, textAt } from '../texts.ts'
 import type { Layout } from './layout.ts'
 
 /** @throws UserError `config-invalid`, `config-conflict`, `usage` */
@@ -38,14 +29,7 @@ function planAuth({ id, label }: Layout, texts: FileTexts, choice: Choice): File
     })
   }
   const edit = editKeys(id, file, keyEntry(file, choice), choice.repairs)
-  const after = edit.after && readStrictJson(edit.after, { allowsBom: true })
-  if (after?.kind === 'refused') {
-    throw new UserError({
-      code: 'config-invalid',
-      message: `${label} would ignore the file without a word: ${brokenText(file.path, after.why)}`,
-      hint: 'Correct the file, or let repoint take comments and trailing commas out of it.',
-    })
-  }
+  expectRead(label, readStrictly({ ...file, bytes: edit.after }, { allowsBom: true }))
   return edit
 }
 

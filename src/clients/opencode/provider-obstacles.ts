@@ -134,7 +134,7 @@ function* unlistedModel({ id, label, scene, target, config, providerId }: View):
 
 function* withoutKey({ id, label, scene, providerId, provider }: View): Obstacles {
   const { texts } = scene
-  const isElsewhere = hasKeyFromOutside(provider, scene) || readAuth(texts)?.kind === 'refused'
+  const isElsewhere = hasKeyFromOutside(provider, scene) || readAuth(texts).ignored !== undefined
   if (mayNeedNoKey(provider.url, scene) || isElsewhere) return
   if (readKey(texts, providerId, provider.options)) return
 

@@ -1,12 +1,11 @@
 import type { Bytes, ConfigValue, KeyPath } from '../../edits/plan.ts'
 import type { ProtocolName } from '../../gateway/types.ts'
 import type { FileText, FileTexts } from '../client.ts'
-import { readStrictJson } from '../strict-json.ts'
+import { readStrictly, type StrictFile } from '../strict-json.ts'
 import {
   fileOf,
   isTable,
   layersOf,
-  type ReadFile,
   readFile,
   type Table,
   tableIn,
@@ -24,16 +23,8 @@ export const apiOf: Readonly<Record<ProtocolName, string>> = {
 /** What every gateway serves, where it does not say more. */
 export const usualProtocol: ProtocolName = 'chat'
 
-/** A file of pi's as it reads it. */
-export interface PiFile extends ReadFile {
-  readonly role: string
-  /** What stands in it, also where pi reads nothing of it so far and would once it is repaired. */
-  readonly root: Table
-  /** Why pi reads nothing of it, in words, with line and column where they are known. */
-  readonly ignored?: string
-  /** Without comments and trailing commas it would be read. */
-  readonly isRepairable: boolean
-}
+/** A file of pi's: `root` holds also what pi would read once the file is repaired. */
+export type PiFile = StrictFile
 
 /**
  * models.json. From 0.73.1 on `//` comments and trailing commas may stand in it, block comments may
@@ -71,14 +62,11 @@ export function readPlain(text: FileText): PiFile {
 
 /** @param plain what pi makes of the file's bytes before it reads them as JSON */
 function readPi(text: FileText, plain: Bytes | null): PiFile {
-  const file = { ...readFile(text), role: text.role }
-  const read = plain && readStrictJson(plain, { allowsBom: false })
-  if (read?.kind !== 'refused') return { ...file, root: read?.root ?? {}, isRepairable: false }
-
-  const original = readStrictJson(text.bytes!, { allowsBom: false })
-  const isRepairable = original.kind === 'refused' && original.isRepairable
-  const root = (isRepairable ? file.document?.root : undefined) ?? {}
-  return { ...file, root, ignored: read.why, isRepairable }
+  const file = readStrictly(text)
+  const { root, ignored } = readStrictly({ ...text, bytes: plain })
+  if (ignored === undefined)
+    return { ...readFile(text), role: text.role, root, isRepairable: false }
+  return { ...file, root: (file.isRepairable && file.document?.root) || {}, ignored }
 }
 
 /** As pi does it: dist/core/model-registry.js of 0.73.1, dist/utils/json.js of 0.87.1. */

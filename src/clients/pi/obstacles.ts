@@ -82,7 +82,7 @@ function* unreadable(texts: FileTexts): Obstacles {
   for (const { file, code, effect } of files) {
     if (file?.ignored === undefined) continue
     const message = `${effect}: ${file.ignored}`
-    yield unreadFile({ code, message, file, isRepairable: file.isRepairable, covers: 'broken' })
+    yield unreadFile({ code, message, file, covers: 'broken' })
   }
 }
 

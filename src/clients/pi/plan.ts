@@ -6,7 +6,8 @@ import type { Catalog, CatalogModel } from '../../gateway/types.ts'
 import type { Choice, FileTexts, ModelChoice } from '../client.ts'
 import { headerKeys, wantedHeaders } from '../headers.ts'
 import { editKeys } from '../repairs.ts'
-import { brokenText, fileOf, layersOf, rootOf } from '../texts.ts'
+import { expectRead } from '../strict-json.ts'
+import { fileOf, layersOf, rootOf } from '../texts.ts'
 import {
   apiOf,
   isLiteral,
@@ -35,12 +36,7 @@ export function planPi(texts: FileTexts, choice: Choice): readonly FileEdit[] {
     return edit === undefined ? text : { ...text, bytes: edit.after }
   })
   for (const file of [readAuth(after), readModels(after), readSettings(after)])
-    if (file?.ignored !== undefined)
-      throw new UserError({
-        code: 'config-invalid',
-        message: `pi would not use the file: ${brokenText(file.path, file.ignored)}`,
-        hint: 'Correct the file by hand.',
-      })
+    if (file !== undefined) expectRead('pi', file)
   return edits
 }
 

@@ -88,8 +88,7 @@ function* unreadable(texts: FileTexts): Obstacles {
     {
       code: 'qwen-settings-broken',
       message: `Qwen Code does not start with it, or (as version 0.15.10) sets the whole file aside: ${problem}`,
-      file,
-      isRepairable: readFile(file).problem === undefined,
+      file: { ...file, isRepairable: readFile(file).problem === undefined },
       covers: 'broken',
     },
     {

@@ -17,9 +17,9 @@ import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse } from '../models.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
+import { expectRead } from '../strict-json.ts'
 import { testedVersions } from '../tested.ts'
 import {
-  brokenText,
   fileOf,
   layersOf,
   numberIn,
@@ -152,13 +152,8 @@ function planSettings(texts: FileTexts, choice: Choice): FileEdit {
   const file = fileOf(texts, 'settings')
   refuseOpen(choice)
   const edit = editKeys('qwen', file, ourKeys(file, choice), choice.repairs)
-  const problem = problemOf({ ...file, bytes: edit.after })
-  if (problem !== undefined)
-    throw new UserError({
-      code: 'config-invalid',
-      message: `Qwen Code would not read ${brokenText(file.path, problem)}`,
-      hint: 'Correct the file, or let repoint take trailing commas out of it.',
-    })
+  const ignored = problemOf({ ...file, bytes: edit.after })
+  expectRead('Qwen Code', { path: file.path, ignored }, 'trailing commas')
   return edit
 }
 
