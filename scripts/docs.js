@@ -1,8 +1,8 @@
 /**
  * Writes the generated parts of the documentation: docs/commands.md (the help of all commands),
  * docs/tested-versions.md (what `npm run drift` saw), docs/providers.md (what test/providers
- * proves), and in README.md the clients, what a setup changes, and the exit statuses. With --check it changes nothing
- * and ends with status 1 where something is out of date.
+ * proves), and by their marks the tables of clients, of what a setup changes and of exit statuses. With
+ * --check it changes nothing and ends with status 1 where something is out of date.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -36,7 +36,18 @@ const { environmentRows, exitStatus, rows, loadClients, providers, programs } = 
 `)
 const clients = await loadClients(rows)
 
-const blocks = { changes: changesTable(), clients: clientsTable(), exit: exitTable() }
+const blocks = {
+  changes: changesTable(),
+  clients: clientsTable({
+    head: ['Client', 'Command', '[Tested versions](docs/tested-versions.md)', 'Protocol'],
+    versions: (count, oldest, newest) => `${count} from ${oldest} to ${newest}`,
+  }),
+  'clients-zh': clientsTable({
+    head: ['客户端', '命令', '[测试过的版本](docs/tested-versions.md)', '协议'],
+    versions: (count, oldest, newest) => `${count} 个，${oldest} 至 ${newest}`,
+  }),
+  exit: exitTable(),
+}
 let isStale = false
 write('docs/commands.md', () => commandsPage())
 write('docs/tested-versions.md', () => testedPage())
@@ -49,7 +60,8 @@ write('docs/providers.md', () =>
     asTable: table,
   }),
 )
-write('README.md', (readme) => Object.entries(blocks).reduce(withBlock, readme))
+for (const page of ['README.md', 'README.zh.md', 'docs/what-it-changes.md', 'docs/errors.md'])
+  write(page, (text) => Object.entries(blocks).reduce(withBlock, text))
 if (isStale && process.argv.includes('--check')) process.exitCode = 1
 
 function write(path, contentFrom) {
@@ -65,7 +77,7 @@ function withBlock(text, [name, content]) {
   const [start, end] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`]
   const [head, rest] = text.split(start)
   const tail = rest?.split(end)[1]
-  if (tail === undefined) throw new Error(`README.md has no ${start} … ${end}`)
+  if (tail === undefined) return text
   return `${head}${start}\n${content}\n${end}${tail}`
 }
 
@@ -143,15 +155,19 @@ function changesTable() {
   )
 }
 
-function clientsTable() {
+/** @param words of a language: the head, and how many versions from which to which */
+function clientsTable({ head, versions }) {
   return table(
-    ['Client', 'Command', '[Tested versions](docs/tested-versions.md)', 'Protocol'],
-    clients.map(({ id, label, binary, protocol, alsoSpeaks = [] }) => [
-      label,
-      `\`repoint ${id}\``,
-      `${binary.testedVersions.length} from ${binary.testedVersions[0]} to ${binary.testedVersions.at(-1)}`,
-      [protocol, ...alsoSpeaks].map((one) => protocols[one]).join(', '),
-    ]),
+    head,
+    clients.map(({ id, label, binary, protocol, alsoSpeaks = [] }) => {
+      const tested = binary.testedVersions
+      return [
+        label,
+        `\`repoint ${id}\``,
+        versions(tested.length, tested[0], tested.at(-1)),
+        [protocol, ...alsoSpeaks].map((one) => protocols[one]).join(', '),
+      ]
+    }),
   )
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 
@@ -12,12 +12,29 @@ test('docs: the help pages and the tables of the README are those of the program
 })
 
 test('docs: every link to a file of the project leads somewhere', () => {
-  const pages = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'docs/one-run.md']
+  const docs = readdirSync('docs').filter((name) => name.endsWith('.md'))
+  const pages = [
+    'README.md',
+    'SECURITY.md',
+    'CONTRIBUTING.md',
+    ...docs.map((name) => `docs/${name}`),
+  ]
   for (const page of pages) {
     const links = readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)\)/g)
     for (const [, link] of links)
       expect([page, link, existsSync(join(dirname(page), link!))]).toEqual([page, link, true])
   }
+})
+
+test('docs: each generated table has a page', () => {
+  const pages = ['README.md', 'docs/what-it-changes.md', 'docs/errors.md'].map((page) =>
+    readFileSync(page, 'utf8'),
+  )
+  for (const name of ['clients', 'changes', 'exit'])
+    expect([name, pages.some((page) => page.includes(`<!-- ${name}:start -->\n|`))]).toEqual([
+      name,
+      true,
+    ])
 })
 
 test('SECURITY.md: every promise names a test that there is', () => {
@@ -31,4 +48,27 @@ test('SECURITY.md: every promise names a test that there is', () => {
       true,
     ])
   }
+})
+
+test('the READMEs in English and in Chinese have the same commands, tables, links and pictures', () => {
+  const [english, chinese] = ['README.md', 'README.zh.md'].map((name) => {
+    const text = readFileSync(name, 'utf8')
+    const blocks = [...text.matchAll(/^```\w*\n(.*?)^```/gms)].map(([, block]) =>
+      block!.replace(/ +# .*$/gm, ''),
+    )
+    // What stands first in a line of a table: a command, a client, a tool.
+    const rows = text.split('\n').filter((line) => /^\| /.test(line))
+    const names = rows.map((row) =>
+      row.split('|')[1]!.trim().replace('（', ' (').replace('）', ')'),
+    )
+    const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link!)
+    return {
+      blocks,
+      rows: rows.length,
+      commands: names.filter((name) => name.includes('`')),
+      headings: text.match(/^#+ /gm),
+      files: links.filter((link) => !/^#|^README/.test(link)).sort(),
+    }
+  })
+  expect(chinese).toEqual(english)
 })
