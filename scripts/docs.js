@@ -56,6 +56,7 @@ write('docs/providers.md', () =>
     table: providers,
     programs,
     versions: packageSets.gateways,
+    hosts: JSON.parse(readFileSync('src/gateway/hosts.json', 'utf8')),
     clients,
     asTable: table,
   }),

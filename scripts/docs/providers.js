@@ -8,8 +8,9 @@ const columns = ['responses', 'messages', 'chat']
  * @param programs the gateways that are run as npm has them
  * @param versions of these, by package
  * @param clients every client
+ * @param hosts what is known of hosts by name
  */
-export function providersPage({ table, programs, versions, clients, asTable }) {
+export function providersPage({ table, programs, versions, clients, hosts, asTable }) {
   const heads = columns.map((protocol) => {
     const names = clients.filter((client) => client.protocol === protocol).map(({ label }) => label)
     const editor = protocol === 'chat' ? ['Cursor (`repoint editor`)'] : []
@@ -31,7 +32,7 @@ export function providersPage({ table, programs, versions, clients, asTable }) {
   ])
   return `# Providers
 
-What to enter for which gateway, and what \`repoint\` makes of it. Nothing in \`repoint\` knows a provider by name: it asks the address, with the key, as the client will. This page is written by \`npm run docs\` from the table that the tests run on.
+What to enter for which gateway, and what \`repoint\` makes of it. \`repoint\` asks the address, with the key, as the client will, and believes what answers; of some hosts it knows by name where to ask first ([below](#hosts-by-name)). This page is written by \`npm run docs\` from the table that the tests run on.
 
 **How this was proven.** Each provider of the first table is forged by a server on this machine: its routes, its keys, its ids and its words when it refuses, after public documentation and reports, which are listed below with their dates; what a model says comes from the local gateway. \`test/providers/\` sets every client up with what stands here and asks as that client would, and \`test/clients/\` lets the real clients answer. The programs of the second table are run as npm has them. No account with a real service was used for either.
 
@@ -44,6 +45,12 @@ Where a model is named, the provider lists none, or none that a rule would choos
 ${asTable(['Package', 'Version', 'Clients', ''], programLines)}
 
 Not run: 9router, which fetches a database at its first start, and claude-code-router 3, which needs a native module.
+
+## Hosts by name
+
+Where only a host is typed, or its web page, these are asked first; whatever answers counts, as with any other address. Written from \`src/gateway/hosts.json\`.
+
+${asTable(['', 'Chat and responses', 'Messages', 'Web pages', 'Keys are made at', 'Wants', 'Source'], hosts.map(hostLine))}
 
 ## Where the facts are from
 
@@ -59,6 +66,20 @@ function cell({ host }, setup) {
   const entered = `\`${host}${paste}\`${words === '' ? '' : ` \`${words}\``}`
   const said = note === undefined ? [] : [note]
   return refused === undefined ? [entered, ...said].join('<br>') : `refused: ${note}`
+}
+
+function hostLine({ name, host, chat, messages, pages, keys, headers = [], source, date }) {
+  const root = (path) => (path === undefined ? '' : `\`https://${host}${path}\``)
+  const wants = headers.map((header) => `\`${header}\``).join(' ')
+  return [
+    name,
+    root(chat),
+    root(messages),
+    pages.join(' '),
+    keys ?? '',
+    wants,
+    `<${source}> (${date})`,
+  ]
 }
 
 function facts({ name, sources, unchecked }) {

@@ -1,3 +1,4 @@
+import { knownHost } from './hosts.ts'
 import type { ProtocolName, Roots } from './types.ts'
 
 /** Where the routes of nearly every gateway hang: the rule of the design. */
@@ -10,21 +11,35 @@ const version = /\/v\d+[a-z\d]*(?=\/|$)/i
 
 /** The roots that are taken for a gateway's as long as it has not been asked. */
 export function assumedRoots(baseUrl: string): Roots {
-  return { chat: chatRoots(baseUrl)[0]!, messages: baseUrl }
+  return { chat: chatRoots(baseUrl)[0]!, messages: messagesRoots(baseUrl)[0]! }
 }
 
 /**
  * Where the chat and responses routes of a gateway may hang, the likeliest first: with `/v1` and as
- * the address was given; where that is the root of the messages protocol, at its siblings.
+ * the address was given; where that is the root of the messages protocol, at its siblings; and where
+ * the host is known to have them.
  */
 export function chatRoots(baseUrl: string): readonly string[] {
   const given = [`${baseUrl}/v1`, baseUrl]
   const above = /^(.*)\/anthropic$/.exec(baseUrl)?.[1]
-  if (above === undefined) return version.test(pathOf(baseUrl)) ? given.reverse() : given
+  if (above === undefined)
+    return withKnown(baseUrl, 'chat', version.test(pathOf(baseUrl)) ? given.reverse() : given)
 
   const siblings = ['/v1', '', '/openai', '/compat', '/paas/v4'].map((shape) => above + shape)
   const origin = new URL(baseUrl).origin
-  return [...new Set([...given, ...siblings, `${origin}/compatible-mode/v1`])]
+  return withKnown(baseUrl, 'chat', [...given, ...siblings, `${origin}/compatible-mode/v1`])
+}
+
+/** With what is known of the host: first where nothing but the host was given, else last. */
+function withKnown(
+  baseUrl: string,
+  side: keyof Roots,
+  guessed: readonly string[],
+): readonly string[] {
+  const path = knownHost(baseUrl)?.[side]
+  const known = path === undefined ? [] : [new URL(baseUrl).origin + path]
+  const isHostAlone = pathOf(baseUrl) === ''
+  return [...new Set(isHostAlone ? [...known, ...guessed] : [...guessed, ...known])]
 }
 
 /**
@@ -42,7 +57,7 @@ export function messagesRoots(baseUrl: string): readonly string[] {
   const named = [...above.slice(0, maxAbove), '', '/apps'].map(
     (path) => `${origin}${path}/anthropic`,
   )
-  return [...new Set([baseUrl, unversioned, ...named])]
+  return withKnown(baseUrl, 'messages', [baseUrl, unversioned, ...named])
 }
 
 /** The most folders of an address below which a sibling is looked for. */

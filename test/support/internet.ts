@@ -1,6 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { createServer as createTlsServer } from 'node:tls'
 import { tlsFile } from '../gateway/forged.ts'
@@ -13,23 +16,23 @@ export interface Internet {
   close(): Promise<void>
 }
 
-/** Puts what listens on this port of loopback behind a proxy, as `https://gw.test`. */
-export async function internetTo(port: number): Promise<Internet> {
-  const pem = readFileSync(tlsFile('good.pem'))
+/** Puts what listens on this port of loopback behind a proxy, as `https://gw.test` or another name. */
+export async function internetTo(port: number, host = 'gw.test'): Promise<Internet> {
+  const certificate = host === 'gw.test' ? tlsFile('good.pem') : certificateFor(host)
   const inside = createTlsServer(
-    { cert: pem, key: readFileSync(tlsFile('server.key')) },
-    (socket) => join(socket, connect(port, '127.0.0.1')),
+    { cert: readFileSync(certificate), key: readFileSync(tlsFile('server.key')) },
+    (socket) => splice(socket, connect(port, '127.0.0.1')),
   )
   const proxy = createServer().on('connect', (_, socket) => {
     socket.write('HTTP/1.1 200 OK\r\n\r\n')
-    join(socket, connect((inside.address() as AddressInfo).port, '127.0.0.1'))
+    splice(socket, connect((inside.address() as AddressInfo).port, '127.0.0.1'))
   })
   for (const server of [inside, proxy])
     await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle))
 
   return {
-    origin: 'https://gw.test',
-    args: ['--ca-file', tlsFile('ca.pem')],
+    origin: `https://${host}`,
+    args: ['--ca-file', host === 'gw.test' ? tlsFile('ca.pem') : certificate],
     env: { HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` },
     close: async () => {
       proxy.closeAllConnections()
@@ -39,7 +42,21 @@ export async function internetTo(port: number): Promise<Internet> {
   }
 }
 
-function join(one: Duplex, other: Duplex): void {
+/** One that vouches for itself, of the same key. Needs openssl. */
+function certificateFor(host: string): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'repoint-')), `${host}.pem`)
+  const subject = ['-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`, '-days', '2']
+  execFileSync(
+    'openssl',
+    ['req', '-x509', '-key', tlsFile('server.key'), '-out', path, ...subject],
+    {
+      stdio: 'ignore',
+    },
+  )
+  return path
+}
+
+function splice(one: Duplex, other: Duplex): void {
   for (const end of [one, other]) end.on('error', () => {})
   one.pipe(other).pipe(one)
 }

@@ -1,6 +1,7 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
+import { ownerOfPage } from '../hosts.ts'
 
 /** Routes of the three protocols and their neighbours, as people copy them out of documentation. */
 const routeAtEnd =
@@ -43,7 +44,8 @@ export function normaliseBaseUrl(
   options: AddressOptions,
 ): { baseUrl: string; notices: Notice[] } {
   const changes: string[] = []
-  const url = parse(input, changes)
+  const typed = parse(input, changes)
+  const url = apiOf(typed, changes)
 
   if (url.username !== '' || url.password !== '') {
     throw badAddress(
@@ -74,6 +76,14 @@ export function normaliseBaseUrl(
       ? []
       : [{ code: 'url-cleaned', message: `Base URL read as ${baseUrl}: ${changes.join(', ')}` }]
   return { baseUrl, notices }
+}
+
+/** Where the API is whose web page was typed: asking it decides, as with any other address. */
+function apiOf(typed: URL, changes: string[]): URL {
+  const owner = ownerOfPage(typed.hostname)
+  if (owner === undefined || typed.username !== '' || typed.password !== '') return typed
+  changes.push(`${typed.hostname} is a web page of ${owner.name}, whose API is at ${owner.host}`)
+  return new URL(`https://${owner.host}`)
 }
 
 /** What is no usable address, and what to do about it; at a prompt, where flags are of no use, too. */

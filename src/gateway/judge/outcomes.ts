@@ -1,5 +1,6 @@
 import { compact } from '../../compact.ts'
 import { cleanForeignText } from '../foreign-text.ts'
+import { knownHost } from '../hosts.ts'
 import { nearestModels } from '../models/rules.ts'
 import type { Answer, Outcome, Question } from './answer.ts'
 import type { ErrorBody } from './error-body.ts'
@@ -64,8 +65,13 @@ export function keyRejected(judged: JudgedAnswer): Outcome {
     code: 'key-rejected',
     tryOtherKeyHeader: isHeaderOpen(judged),
     message: `The gateway refuses the key${says(judged)}`,
-    hint: "Look the key up on the gateway's web page (it may be mistyped, disabled, expired or used up), then run the command again with the right one.",
+    hint: `Look the key up ${onItsPage(judged)} (it may be mistyped, disabled, expired or used up), then run the command again with the right one.`,
   })
+}
+
+/** Where keys are looked up. */
+function onItsPage({ question }: JudgedAnswer): string {
+  return `on ${knownHost(question.baseUrl)?.keys ?? "the gateway's web page"}`
 }
 
 /** Gateways of the one-api family, which call their ids so, read the key in every usual header. */
@@ -198,7 +204,7 @@ export function wrongRoute(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'wrong-route',
     message: `An API answers at ${hostOf(judged.answer)}, but not at ${cleanForeignText(new URL(judged.answer.url).pathname, question.secrets)}${says(judged)}`,
-    hint: `Check --base-url: it must be the root before /v1 (now ${question.baseUrl}).${withoutCatalog(judged)}`,
+    hint: `Check --base-url: it must be the root before /v1 (now ${question.baseUrl}).${knownRoot(judged)}${withoutCatalog(judged)}`,
   })
 }
 
@@ -213,8 +219,17 @@ export function notAnApi(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'not-an-api',
     message: what + says(judged),
-    hint: checkAddress + withoutCatalog(judged),
+    hint: checkAddress + knownRoot(judged) + withoutCatalog(judged),
   })
+}
+
+/** What is known of the host by name, where it was not what was asked. */
+function knownRoot({ answer, question }: JudgedAnswer): string {
+  const known = knownHost(question.baseUrl)
+  const path = question.asked === 'messages' ? known?.messages : known?.chat
+  if (known === undefined || path === undefined) return ''
+  const root = new URL(question.baseUrl).origin + path
+  return answer.url.startsWith(root) ? '' : ` That of ${known.name} is ${root} (${known.date}).`
 }
 
 /** The way out where the address is right and there merely is no list. */
@@ -228,7 +243,7 @@ export function quota(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'quota',
     message: `The account behind the key has nothing left to spend${says(judged)}`,
-    hint: "Top it up on the gateway's web page, or use another key; the configuration is not at fault.",
+    hint: `Top it up ${onItsPage(judged)}, or use another key; the configuration is not at fault.`,
   })
 }
 
