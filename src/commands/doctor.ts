@@ -1,5 +1,5 @@
 import { Argument, Command } from '@commander-js/extra-typings'
-import type { Repair } from '../clients/client.ts'
+import type { Client, Repair } from '../clients/client.ts'
 import { familyRows, rowOf, rows } from '../clients/list.ts'
 import { planRepairs } from '../clients/repairs.ts'
 import { editDocument } from '../edits/describe.ts'
@@ -16,7 +16,9 @@ import {
   asWarning,
   type Check,
   checkClient,
+  checkDrift,
   checkGateway,
+  describeDrift,
   type Finding,
   failedCheck,
   secretFiles,
@@ -29,6 +31,7 @@ import {
   stateOrFailure,
   type Unreadable,
 } from './inventory/client-state.ts'
+import { driftSince } from './inventory/drift.ts'
 import { runsIfReadable } from './inventory/history.ts'
 import { wslNotice } from './inventory/wsl.ts'
 import type { Consent, Session } from './screen/session.ts'
@@ -75,7 +78,7 @@ export async function doctor(
   checks.push(
     ...(await session.step(
       'Asking the clients and their gateways',
-      checkAll(session, examine(), flags, fixing),
+      checkAll(session, { states: examine(), runs: runs ?? [], flags, fixing }),
     )),
   )
   if (run !== undefined) {
@@ -94,12 +97,18 @@ export async function doctor(
   return Math.max(0, ...checks.map(({ code }) => (code === undefined ? 0 : exitStatus[code])))
 }
 
+interface Examination {
+  readonly states: readonly (ClientState | Unreadable)[]
+  readonly runs: Runs
+  readonly flags: Flags
+  /** The cures have been carried out, by this consent. */
+  readonly fixing: Consent | undefined
+}
+
 /** The checks of every client, in their order, made side by side. */
 async function checkAll(
   session: Session,
-  states: readonly (ClientState | Unreadable)[],
-  flags: Flags,
-  fixing: Consent | undefined,
+  { states, runs, flags, fixing }: Examination,
 ): Promise<Check[]> {
   const known = states.filter((state) => 'settings' in state)
   for (const { settings } of known) if (settings.key) session.hide(settings.key)
@@ -112,6 +121,7 @@ async function checkAll(
       else {
         const examined = { ...state, installed: await findInstalled(session, state.client) }
         found.push(...checkClient(session, examined, fixing))
+        found.push(...checkDrift(session, examined, runs))
         if (asked !== undefined)
           found.push(...(await checkGateway(session, examined, asked.get(state), flags)))
       }
@@ -161,7 +171,15 @@ async function fix(
       repairs.push(repair)
       fixed.push({ about, id: code, message: `${message} (${place})` })
     }
-    edits.push(...closed(session, state, planRepairs(client.id, texts, repairs)))
+
+    const drifted = driftSince(session, state, runs)
+    const found = drifted && describeDrift(drifted)
+    const isPutBack = drifted?.cure && (await session.wants(consent, putBack(client, found!)))
+    const back = isPutBack ? drifted.cure : undefined
+    if (back !== undefined) fixed.push({ about, id: 'drifted', message: found! })
+    repairs.push(...(back?.repairs ?? []))
+    const repaired = [...(back?.edits ?? []), ...planRepairs(client.id, texts, repairs)]
+    edits.push(...closed(session, state, repaired))
 
     for (const { text, isOpen } of secretFiles(session, state))
       if (isOpen)
@@ -182,6 +200,11 @@ async function fix(
   const applied = applyPlan(session.platform, plan)
   session.noteApplied(applied)
   return { run: applied.run?.id, edits, fixed }
+}
+
+/** What somebody else has changed may be meant so: whether to take it back is asked. */
+function putBack({ label }: Client, found: string) {
+  return { message: `${label}: ${found}. Put back what the setup wrote?`, default: false }
 }
 
 /** The edits, and with them the modes that close files with secrets to others. */

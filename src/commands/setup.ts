@@ -7,7 +7,7 @@ import { resultOf, UserError } from '../errors.ts'
 import { unusualRoots } from '../gateway/roots.ts'
 import type { GatewayAccess } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
-import { applyPlan, checkTargets } from '../transaction/apply.ts'
+import { applyPlan, checkTargets, recordAsMeant } from '../transaction/apply.ts'
 import type { Applied, Runs } from '../transaction/record.ts'
 import { rootNotice } from '../transaction/target.ts'
 import {
@@ -22,6 +22,7 @@ import {
 import { readClientFiles } from './inventory/client-files.ts'
 import { expectInstalled, stopLeftRunning } from './inventory/client-program.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
+import { changedSince } from './inventory/last-setup.ts'
 import { rememberModels } from './inventory/model-cache.ts'
 import {
   asNewest,
@@ -127,6 +128,7 @@ export async function setup(
       ? { protocol: protocolOf(client, models), model: models.probeModel }
       : undefined,
   }
+  acceptWhatIsKept(run, plan)
   const misread: UserError[] = []
   const [applied, remembered] = await keepingKey(session, used, (named) => [
     applyPlan(session.platform, plan, {
@@ -189,6 +191,16 @@ function planOf({ request, access }: ProvenRun, drafts: readonly Draft[]): Plan 
     model: drafts[0]!.models.model,
     edits: drafts.flatMap(({ edits }) => edits),
   }
+}
+
+/** What a person has changed and this setup keeps is no drift any more, though nothing is written. */
+function acceptWhatIsKept({ session, runs }: ProvenRun, plan: Plan): void {
+  const kept = plan.edits.filter(
+    (edit) =>
+      actionOf(edit) === 'unchanged' &&
+      changedSince(session, { path: edit.path, bytes: edit.before }, runs).length > 0,
+  )
+  if (kept.length > 0) recordAsMeant(session.platform, { ...plan, edits: kept })
 }
 
 /** What of a person's own goes out of use. */

@@ -18,7 +18,7 @@ import {
   stateOrFailure,
   type Unreadable,
 } from './inventory/client-state.ts'
-import { driftOf, leftAt, type Wanted } from './inventory/drift.ts'
+import { driftOf, type Expected, leftAt } from './inventory/drift.ts'
 import { runsIfReadable } from './inventory/history.ts'
 import { isKeyOf, savedGateway, savedRoots } from './inventory/saved-gateways.ts'
 import { wslNotice } from './inventory/wsl.ts'
@@ -119,7 +119,7 @@ function runsToJudge(session: Session, isNeeded: boolean): Runs | undefined {
 /** A client, where it has to point, and why it does not. */
 interface Told {
   readonly state: ClientState | Unreadable
-  readonly wanted?: Wanted | undefined
+  readonly wanted?: Expected | undefined
   readonly drift: readonly string[]
 }
 
@@ -132,7 +132,7 @@ function isAbsent({ platform }: Session, { state, wanted }: Told): boolean {
 }
 
 /** @throws UserError `usage` for what is neither the name of a gateway nor an address */
-function gatewayNamed(session: Session, text: string): Wanted {
+function gatewayNamed(session: Session, text: string): Expected {
   const isAddress = /[:/]/.test(text)
   if (isAddress) {
     const { baseUrl } = normaliseBaseUrl(text, { allowHttp: true })

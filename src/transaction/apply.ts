@@ -114,6 +114,31 @@ function failureOf(work: () => void): UserError | undefined {
 }
 
 /**
+ * Records files as they are, without writing them: what others have changed there is meant from now on.
+ *
+ * @param plan of edits that change nothing
+ * @throws UserError `locked`, `config-conflict`, `not-permitted`, `disk-full`, `io-failed`
+ */
+export function recordAsMeant(world: World, plan: Plan): void {
+  const { files } = world
+  const paths = openState(world)
+  withLock(world, paths, () => {
+    restore(world, paths)
+    const found = plan.edits.map((edit) => changeOf(world, edit, undefined))
+    const document = composeDocument(world, paths, plan, found, undefined)
+    try {
+      writeBlobs(world, paths, copiesFor(found))
+      createDurably(files, paths.draft, encodeDocument(document), { mode: 0o600 })
+      files.rename(paths.draft, paths.record(document.run.id))
+      files.fsyncFolder(paths.folder)
+    } catch (error) {
+      throw fileFailure(world.machine, paths.draft, error)
+    }
+    prune(world, paths)
+  })
+}
+
+/**
  * From the draft to the record. The rename of the journal to the record commits the run; whatever
  * fails before it has never been.
  */

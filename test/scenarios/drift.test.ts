@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { startGateway } from '../../src/serve/index.ts'
@@ -45,8 +46,6 @@ describe('status --exit-code', () => {
     expect(await drift(home, '--exit-code')).toMatchObject({ status: 0, drifted: false })
     await setUp(home, 'codex')
     expect(await drift(home, '--exit-code')).toMatchObject({ status: 0, reasons: [] })
-    replace(home, '.codex/config.toml', /gpt-5\.6-sol/, 'gpt-5.4')
-    expect(await drift(home, '--exit-code')).toMatchObject({ status: 0, reasons: [] })
   })
 
   test.each<[string, (home: Home) => void, RegExp]>([
@@ -55,6 +54,11 @@ describe('status --exit-code', () => {
       (home) =>
         replace(home, '.codex/config.toml', /^base_url = .*/m, 'base_url = "https://x.example/v1"'),
       /it points at https:\/\/x\.example, not at http/,
+    ],
+    [
+      'another model',
+      (home) => replace(home, '.codex/config.toml', /gpt-5\.6-sol/, 'gpt-5.4'),
+      /^its model is gpt-5\.4, not gpt-5\.6-sol$/,
     ],
     ['no address', (home) => rmSync(home.at('.codex/config.toml')), /its own service/],
     [
@@ -101,6 +105,110 @@ describe('status --exit-code', () => {
     expect((await drift(home, '--exit-code')).status).toBe(0)
     rmSync(home.at('.codex/config.toml'))
     expect((await drift(home, '--exit-code')).status).toBe(11)
+  })
+})
+
+test('a setup that keeps what its user has changed is the one to measure by, though it writes nothing', async () => {
+  const home = aHome()
+  await setUp(home, 'opencode')
+  const file = '.config/opencode/opencode.json'
+  const small = (id: string) => replace(home, file, /("small_model": )"[^"]*"/, `$1"gateway/${id}"`)
+  const again = async () => {
+    const args = ['opencode', '--base-url', url, '--no-verify', '--yes', '--json']
+    return (await runInProcess(home, args, { env: { REPOINT_API_KEY: key } })).json
+  }
+  const runs = async () =>
+    ((await runInProcess(home, ['rollback', '--list', '--json'])).json as { runs: [] }).runs.length
+
+  small('gpt-5.6-luna')
+  const before = home.snapshot()
+  expect((await drift(home, '--exit-code')).status).toBe(11)
+  expect(await again()).toMatchObject({ changed: false, run: null })
+  expect(await again()).toMatchObject({ changed: false, run: null })
+  expect(await drift(home, '--exit-code')).toMatchObject({ status: 0, reasons: [] })
+  expect(home.snapshot()).toEqual(before)
+  expect(await runs()).toBe(2)
+
+  small('gpt-5.6-terra')
+  expect((await drift(home, '--exit-code')).reasons).toEqual([
+    'its small model is gpt-5.6-terra, not gpt-5.6-luna',
+  ])
+  small('gpt-5.6-luna')
+  await runInProcess(home, ['rollback', '--yes'])
+  expect((await drift(home, '--exit-code')).status).toBe(0)
+  await runInProcess(home, ['rollback', '--force', '--yes'])
+  expect(home.snapshot()).toEqual({})
+})
+
+describe('doctor --fix does not approve what somebody else has changed', () => {
+  const elsewhere = 'base_url = "https://x.example/v1"'
+  const fix = (home: Home, ...args: string[]) =>
+    runInProcess(home, ['doctor', 'codex', '--fix', '--no-verify', '--json', ...args])
+  const fileStates = async (home: Home) => {
+    const { json } = await runInProcess(home, ['status', 'codex', '--json'])
+    const [codex] = (json as { clients: [{ files: { path: string; state: string }[] }] }).clients
+    return codex.files.map(({ state }) => state)
+  }
+
+  /** Set up; then led elsewhere by hand, and with something that is safe to repair. */
+  async function ledAstray(): Promise<Home> {
+    const home = aHome()
+    await setUp(home, 'codex')
+    replace(home, '.codex/config.toml', /^base_url = .*/m, elsewhere)
+    replace(home, '.codex/config.toml', /^/, 'cli_auth_credentials_store = "keyring"\n')
+    return home
+  }
+
+  test('a safe repair leaves it, says who changed what, and is no approval', async () => {
+    const home = await ledAstray()
+    const before = home.snapshot()
+    const { json } = await fix(home)
+    expect(json).toMatchObject({
+      changed: true,
+      fixed: [expect.not.objectContaining({ id: 'drifted' })],
+    })
+    expect(home.text('.codex/config.toml')).not.toContain('keyring')
+    expect(home.text('.codex/config.toml')).toContain(elsewhere)
+    const { checks } = json as { checks: { id: string; message: string; cure: string }[] }
+    const said = checks.find(({ id }) => id === 'drifted')
+    expect(said?.message).toMatch(
+      /somebody else changed it .*it points at https:\/\/x\.example, not at http.*base_url in ~\/\.codex\/config\.toml/,
+    )
+    expect(said?.cure).toContain('repoint doctor codex --fix --yes')
+    expect(await drift(home, '--exit-code')).toMatchObject({ status: 11 })
+    expect(await fileStates(home)).toEqual(['as-written', 'changed-since'])
+
+    await runInProcess(home, ['rollback'])
+    expect(home.snapshot()).toEqual(before)
+    expect(await drift(home, '--exit-code')).toMatchObject({ status: 11 })
+    expect(await fileStates(home)).toEqual(['as-written', 'changed-since'])
+  })
+
+  test('a yes puts back what the setup wrote, and a rollback of that brings the drift back', async () => {
+    const home = await ledAstray()
+    home.put('.codex/auth.json', '{"OPENAI_API_KEY":"sk-other-0123456789"}', 0o600)
+    const before = home.snapshot()
+    const { json } = await fix(home, '--yes')
+    expect(json).toMatchObject({
+      fixed: expect.arrayContaining([expect.objectContaining({ id: 'drifted' })]),
+      checks: expect.not.arrayContaining([expect.objectContaining({ id: 'drifted' })]),
+    })
+    expect(await drift(home, '--exit-code')).toMatchObject({ status: 0, reasons: [] })
+    expect(await fileStates(home)).toEqual(['as-written', 'as-written'])
+
+    await runInProcess(home, ['rollback'])
+    expect(home.snapshot()).toEqual(before)
+    expect(await drift(home, '--exit-code')).toMatchObject({ status: 11 })
+  })
+
+  test('the copy of the key is gone: address and key belong together, so neither is put back', async () => {
+    const home = await ledAstray()
+    const written = createHash('sha256').update(home.text('.codex/auth.json')).digest('hex')
+    rmSync(home.at(`.local/state/repoint/blobs/${written}`))
+    home.put('.codex/auth.json', '{"OPENAI_API_KEY":"sk-other-0123456789"}', 0o600)
+    await fix(home, '--yes')
+    expect(home.text('.codex/config.toml')).toContain(elsewhere)
+    expect(home.text('.codex/auth.json')).toContain('sk-other')
   })
 })
 

@@ -11,10 +11,12 @@ import { probe } from '../../gateway/probe.ts'
 import { messagesRoots } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
+import type { Runs } from '../../transaction/record.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
 import { authorityNotices, type Installed } from '../inventory/client-program.ts'
 import type { ClientState, Place } from '../inventory/client-state.ts'
+import { type Drifted, driftSince } from '../inventory/drift.ts'
 import { caFileFor } from '../inventory/saved-gateways.ts'
 import type { Consent, Session } from '../screen/session.ts'
 import { type Probed, Probes } from '../setup/probes.ts'
@@ -181,6 +183,28 @@ function checkObstacles(
       ...(blocks ? { code: 'config-conflict' } : {}),
     }
   })
+}
+
+/** What somebody else has changed since the last setup: no repair approves it. */
+export function checkDrift(session: Session, state: ClientState, runs: Runs): Finding[] {
+  const drifted = driftSince(session, state, runs)
+  if (drifted === undefined) return []
+  const { client } = state
+  const anew = `set it up as it is to be: repoint ${client.id}`
+  const back = `put back what the setup wrote: repoint doctor ${client.family} --fix --yes`
+  return [
+    {
+      id: 'drifted',
+      result: 'warning',
+      message: describeDrift(drifted),
+      cure: drifted.cure ? `To ${back}. Or ${anew}` : `To ${anew}`,
+    },
+  ]
+}
+
+export function describeDrift({ reasons, changes }: Drifted): string {
+  const what = `somebody else changed it after its setup: ${reasons.join('; ')}`
+  return changes === '' ? what : `${what} (${changes})`
 }
 
 /** A gateway that is asked once for all the clients that use it with the same key. */

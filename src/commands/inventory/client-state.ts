@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import {
   type Client,
   type ClientName,
@@ -13,17 +12,16 @@ import {
 } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
-import { formatOf } from '../../edits/format.ts'
 import type { KeyPath } from '../../edits/plan.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { isSameButVersion, rootFor, rootsFrom, rootsOf, shownRoot } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { sha256Of } from '../../transaction/files.ts'
 import { endOf } from '../../transaction/history.ts'
-import type { RecordedFile, RunRecord, Runs } from '../../transaction/record.ts'
-import { readBlob } from '../../transaction/state.ts'
+import type { RunRecord, Runs } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
 import { openPlaces, readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
+import { changedSince, isSetupRun, lastSetup } from './last-setup.ts'
 import { rememberedModels } from './model-cache.ts'
 import { gatewayOf, gatewaysIfReadable } from './saved-gateways.ts'
 
@@ -53,8 +51,8 @@ export interface FileState {
   readonly path: string
   /**
    * `as-written`: as the newest run left it. `restored`: that run was a rollback. `changed-since`:
-   * someone else wrote it after that run. `not-ours`: no run has written it. `unknown`: the records
-   * cannot be read.
+   * someone else wrote it after that run, or our keys in it after the last setup. `not-ours`: no run
+   * has written it. `unknown`: the records cannot be read.
    */
   readonly state: 'absent' | 'as-written' | 'restored' | 'changed-since' | 'not-ours' | 'unknown'
   /** The newest run that wrote it. */
@@ -124,10 +122,10 @@ export function isSetUp(client: Client, settings: Settings, runs: Runs): boolean
   return inForce(client, runs) !== undefined || isAtOwnRoot(client, settings, runs)
 }
 
-/** The newest run of a client, if that is a setup. */
+/** The newest run of a client, repairs apart, if that is a setup. */
 function inForce(client: Client, runs: Runs): RunRecord | undefined {
-  const [newest] = runsOf(client, runs)
-  return newest?.undoes === undefined && newest?.baseUrl !== '' ? newest : undefined
+  const newest = runsOf(client, runs).find(({ command }) => command !== 'doctor')
+  return newest && isSetupRun(newest) && newest.baseUrl !== '' ? newest : undefined
 }
 
 /**
@@ -262,33 +260,23 @@ function fileState(session: Session, file: FileText, runs: Runs | undefined): Fi
   const { path, bytes } = file
   const run = runs?.find(({ files }) => files.some((one) => one.path === path))
   const recorded = run?.files.find((one) => one.path === path)
-  const told = (state: FileState['state'], keys: readonly KeyPath[] = []): FileState => ({
+  const told = (state: FileState['state'], more: Partial<FileState> = {}): FileState => ({
     path,
     ...compact({ run: run?.id }),
     state,
-    changedKeys: keys,
+    changedKeys: [],
+    ...more,
   })
   if (runs === undefined) return told(bytes === null ? 'absent' : 'unknown')
   if (run === undefined || recorded === undefined)
     return told(bytes === null ? 'absent' : 'not-ours')
 
+  const changedKeys = changedSince(session, file, runs).map((change) => change.path)
   const hash = bytes === null ? undefined : sha256Of(bytes)
-  if (hash !== recorded.after?.sha256)
-    return told('changed-since', changedKeys(session, file, recorded))
+  if (hash !== recorded.after?.sha256) return told('changed-since', { changedKeys })
   if (hash === undefined) return told('absent')
+  // A repair and an undo leave what somebody else has changed, and do not approve it.
+  if (changedKeys.length > 0)
+    return told('changed-since', { run: lastSetup(path, runs)!.run.id, changedKeys })
   return told(endOf(run, runs).isUndone ? 'restored' : 'as-written')
-}
-
-function changedKeys(session: Session, file: FileText, recorded: RecordedFile): readonly KeyPath[] {
-  if (file.bytes === null || recorded.after === null) return recorded.keys
-  const { bytes } = file
-  const { sha256 } = recorded.after
-  const changed = resultOf(() => {
-    const format = formatOf(file.format)
-    const written = format.read(readBlob(session.platform, sha256), file.path)
-    const current = format.read(bytes, file.path)
-    return recorded.keys.filter((key) => !isDeepStrictEqual(written.get(key), current.get(key)))
-  })
-  // A file that cannot be read any more, or a pruned copy: nothing can be said key by key.
-  return changed instanceof UserError ? [] : changed
 }

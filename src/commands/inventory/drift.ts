@@ -1,43 +1,81 @@
-import { protocolOf } from '../../clients/client.ts'
+import { protocolOf, type Repair, type Settings } from '../../clients/client.ts'
+import { planRepairs } from '../../clients/repairs.ts'
+import type { FileEdit } from '../../edits/plan.ts'
+import { plainPath } from '../../edits/values.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import { isSameButVersion, rootFor, shownRoot } from '../../gateway/roots.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
-import { historyOf } from '../../transaction/history.ts'
-import type { Runs } from '../../transaction/record.ts'
+import type { RecordedFile, Runs } from '../../transaction/record.ts'
+import { copyOf } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
-import { asRecorded } from './client-files.ts'
+import { asPlanned, asRecorded } from './client-files.ts'
 import { type ClientState, type Place, placeOf, shownAddress } from './client-state.ts'
+import { changedSince, lastSetup } from './last-setup.ts'
 import { isSent, rememberedHeaders } from './saved-gateways.ts'
 
-/** The gateway that a client has to point at. */
-export interface Wanted extends Place {
+/** Where a client has to point, and with what. */
+export interface Expected extends Place {
   /** Whether a key is the one for it; absent: any is. */
   readonly isKey?: (key: string) => boolean
   /** What has to go along. */
   readonly headers?: readonly ExtraHeader[] | undefined
+  /** With the models of then; absent: any will do. */
+  readonly settings?: Settings
 }
 
 /** Why a client does not point where it has to, in words; empty: it does. */
 export function driftOf(
   session: Session,
-  { client, settings, obstacles }: ClientState,
-  wanted: Wanted,
+  state: ClientState,
+  expected: Expected,
 ): readonly string[] {
-  const { root, key, login, broken } = settings
-  if (broken !== undefined) return [`its files cannot be read: ${broken}`]
-  const protocol = protocolOf(client, settings)
-  const right = rootFor(wanted.roots, protocol)
-  if (root === undefined || !isSameButVersion(root, right)) {
-    const now = shownAddress(client, settings) ?? 'its own service'
-    return [`it points at ${now}, not at ${shownRoot(right, protocol)}`]
-  }
-  if (key === undefined) return [`it has ${login ?? 'no key'} in place of the key for it`]
-  if (wanted.isKey?.(key) === false) return ['it has another key for it']
-  const unsent = wanted.headers?.find((header) => !isSent(header, settings))
-  if (unsent !== undefined) return [`it does not send the header ${unsent.name} as it was set up`]
+  const { settings, obstacles } = state
+  if (settings.broken !== undefined) return [`its files cannot be read: ${settings.broken}`]
+  const changed = settingsDrift(state, expected)
+  if (changed.length > 0) return changed
 
   return obstacles
     .filter(({ code, weight }) => weight === 'blocks' && code !== 'open-to-others')
     .map(({ message, place }) => `${message} (${session.showPath(place)})`)
+}
+
+/** The same of what the client's own files say. */
+export function settingsDrift(
+  { client, settings }: Pick<ClientState, 'client' | 'settings'>,
+  expected: Expected,
+): readonly string[] {
+  const { root, key, login } = settings
+  const protocol = protocolOf(client, settings)
+  const right = rootFor(expected.roots, protocol)
+  if (root === undefined || !isSameButVersion(root, right)) {
+    const now = shownAddress(client, settings) ?? 'its own service'
+    return [`it points at ${now}, not at ${shownRoot(right, protocol)}`]
+  }
+
+  if (key === undefined) return [`it has ${login ?? 'no key'} in place of the key for it`]
+  if (expected.isKey?.(key) === false) return ['it has another key for it']
+  const unsent = expected.headers?.find((header) => !isSent(header, settings))
+  if (unsent !== undefined) return [`it does not send the header ${unsent.name} as it was set up`]
+  return expected.settings ? modelDrift(settings, expected.settings) : []
+}
+
+function modelDrift(now: Settings, then: Settings): readonly string[] {
+  const [found, wanted] = [modelsIn(now), modelsIn(then)]
+  return Object.keys({ ...wanted, ...found })
+    .filter((name) => found[name] !== wanted[name])
+    .map((name) => `its ${name} is ${found[name] ?? 'not set'}, not ${wanted[name] ?? 'left open'}`)
+}
+
+/** By what a person calls them. */
+function modelsIn(settings: Settings): Readonly<Record<string, string | undefined>> {
+  const { model, smallModel, subagentModel, slotModels = {} } = settings
+  const bySlot = Object.entries(slotModels).map(([slot, id]) => [`model of ${slot}`, id])
+  return {
+    model,
+    'small model': smallModel,
+    'model of subagents': subagentModel,
+    ...Object.fromEntries(bySlot),
+  }
 }
 
 /** Where the last setup that stands has left a client; undefined: none stands. */
@@ -45,17 +83,76 @@ export function leftAt(
   session: Session,
   { client, texts }: ClientState,
   runs: Runs,
-): Wanted | undefined {
-  const files = runs.flatMap((run) => run.files)
-  const isStanding = texts.some(({ path, use }) => {
-    const newest = files.find((file) => file.path === path)
-    return use === 'target' && newest && historyOf(newest, runs).standing.length > 0
-  })
-  if (!isStanding) return undefined
+): Expected | undefined {
+  const files = setupFiles(texts, runs)
+  if (files.length === 0) return undefined
 
   const settings = client.readBack(asRecorded(session, texts, files, 'after'))
   const place = placeOf(session, client, settings, runs)
   const ours = rememberedHeaders(session)
   const headers = settings.headers?.filter((one) => isSent(one, { headers: ours }))
-  return place && { ...place, isKey: (one) => one === settings.key, headers }
+  return place && { ...place, isKey: (one) => one === settings.key, headers, settings }
+}
+
+function setupFiles(texts: ClientState['texts'], runs: Runs): readonly RecordedFile[] {
+  const targets = texts.filter(({ use }) => use === 'target')
+  return targets.flatMap(({ path }) => lastSetup(path, runs)?.file ?? [])
+}
+
+/** What somebody else has changed in a client's files since its last setup, and what would put it back. */
+export interface Drifted {
+  /** In words. */
+  readonly reasons: readonly string[]
+  /** Which keys, where, and since which run. */
+  readonly changes: string
+  /** With all of this the client has what the setup left; absent: nothing does, so nothing is put back. */
+  readonly cure?: { readonly repairs: readonly Repair[]; readonly edits: readonly FileEdit[] }
+}
+
+/** @returns undefined: no setup stands, or safe repairs are all it takes to have what the last one left */
+export function driftSince(session: Session, state: ClientState, runs: Runs): Drifted | undefined {
+  const { client, obstacles, settings } = state
+  const expected = leftAt(session, state, runs)
+  if (expected === undefined || settings.broken !== undefined) return undefined
+
+  const safe = obstacles.flatMap(({ repair, needsConsent }) =>
+    repair && needsConsent === undefined ? [repair] : [],
+  )
+  const driftAfter = (repairs: readonly Repair[], edits: readonly FileEdit[] = []) => {
+    const texts = asPlanned(state.texts, [
+      ...edits,
+      ...planRepairs(client.id, state.texts, repairs),
+    ])
+    const reasons = settingsDrift({ client, settings: client.readBack(texts) }, expected)
+    return { texts, reasons }
+  }
+
+  const planned = resultOf(() => driftAfter(safe))
+  if (planned instanceof UserError || planned.reasons.length === 0) return undefined
+  const { texts, reasons } = planned
+  const repairs: Repair[] = []
+  const edits: FileEdit[] = []
+  const places: string[] = []
+  for (const [index, { path, role, use, format }] of texts.entries()) {
+    const setup = lastSetup(path, runs)
+    const changes = use === 'target' ? changedSince(session, texts[index]!, runs) : []
+    if (setup === undefined || changes.length === 0) continue
+
+    const keys = changes.map((change) => plainPath(change.path)).join(', ')
+    places.push(`${keys} in ${session.showPath(path)}, written by run ${setup.run.id}`)
+    const { scope, holdsSecret, after } = setup.file
+    if (scope === 'keys') repairs.push({ role, changes })
+    else {
+      const versions = {
+        before: state.texts[index]!.bytes,
+        after: copyOf(session.platform, after),
+      }
+      edits.push({ client: client.id, path, format, scope, changes, holdsSecret, ...versions })
+    }
+  }
+
+  // Address and key go back together, or neither does.
+  const mended = resultOf(() => driftAfter([...safe, ...repairs], edits))
+  const isCured = !(mended instanceof UserError) && mended.reasons.length === 0
+  return { reasons, changes: places.join('; '), ...(isCured && { cure: { repairs, edits } }) }
 }

@@ -1,0 +1,77 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { FileText } from '../../clients/client.ts'
+import type { KeyChange, KeyPath } from '../../edits/plan.ts'
+import { samePath } from '../../edits/values.ts'
+import { historyOf, type Standing } from '../../transaction/history.ts'
+import type { RecordedFile, RunRecord, Runs } from '../../transaction/record.ts'
+import { copyOf } from '../../transaction/state.ts'
+import { parsed } from '../../transaction/undo-file.ts'
+import type { Session } from '../screen/session.ts'
+
+/** A file as one run recorded it. */
+export interface WrittenFile {
+  readonly run: RunRecord
+  readonly file: RecordedFile
+}
+
+/** Whether a run chose what a client is to have: a repair or an undo chooses nothing. */
+export function isSetupRun({ undoes, command }: RunRecord): boolean {
+  return undoes === undefined && command !== 'doctor'
+}
+
+/** What the last setup that stands has left of a file; undefined: none stands there. */
+export function lastSetup(path: string, runs: Runs): WrittenFile | undefined {
+  return written(
+    path,
+    standingIn(path, runs).findLast(({ run }) => isSetupRun(run)),
+  )
+}
+
+function standingIn(path: string, runs: Runs): readonly Standing[] {
+  const newest = runs.flatMap(({ files }) => files).find((file) => file.path === path)
+  return newest === undefined ? [] : historyOf(newest, runs).standing
+}
+
+function written(path: string, standing: Standing | undefined): WrittenFile | undefined {
+  const file = standing?.run.files.find((one) => one.path === path)
+  return standing && file && { run: standing.run, file }
+}
+
+/**
+ * Our keys of a file that are not as the last setup left them, each with the value from then. What a
+ * repair of ours has changed since is none of them, as long as it stands.
+ */
+export function changedSince(
+  { platform }: Session,
+  { path, bytes }: Pick<FileText, 'path' | 'bytes'>,
+  runs: Runs,
+): readonly KeyChange[] {
+  const setup = lastSetup(path, runs)
+  if (setup === undefined) return []
+
+  const { file } = setup
+  const [then, now] = [parsed(file, copyOf(platform, file.after)), parsed(file, bytes)]
+  // A pruned copy, or a file that cannot be read any more: nothing can be said key by key.
+  if (then === undefined || (now === undefined && bytes !== null)) return []
+
+  const repair = written(
+    path,
+    standingIn(path, runs).findLast(({ run }) => !isSetupRun(run)),
+  )?.file
+  const repaired = repair && parsed(repair, copyOf(platform, repair.after))
+  const isRepaired = (key: KeyPath) =>
+    isIn(repair?.keys ?? [], key) && isDeepStrictEqual(repaired?.get(key), now?.get(key))
+
+  return file.keys
+    .filter((key) => !isDeepStrictEqual(then.get(key), now?.get(key)) && !isRepaired(key))
+    .map((key) => ({
+      path: key,
+      value: then.get(key),
+      isSecret: isIn(file.secretKeys, key),
+      isBound: isIn(file.boundKeys, key),
+    }))
+}
+
+function isIn(keys: readonly KeyPath[], key: KeyPath): boolean {
+  return keys.some((one) => samePath(one, key))
+}
