@@ -24,9 +24,13 @@ export function maskSecret(secret: string): string {
   return secret.length >= shortestHinted ? dots + secret.slice(-4) : dots
 }
 
+export function beginsLikeKey(word: string): boolean {
+  return /^sk-/.test(word)
+}
+
 /** Whether a word may be a key: it begins like one, or is long and holds a digit. */
 export function looksLikeKey(word: string): boolean {
-  return /^sk-/.test(word) || /^(?=.*\d)[\w-]{24,}$/.test(word)
+  return beginsLikeKey(word) || /^(?=.*\d)[\w-]{24,}$/.test(word)
 }
 
 /** Whether a key of a configuration is called like one that holds a secret. */

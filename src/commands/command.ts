@@ -9,7 +9,7 @@ import {
 } from '@commander-js/extra-typings'
 import { rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
-import { looksLikeKey } from '../text.ts'
+import { beginsLikeKey, looksLikeKey } from '../text.ts'
 import type { Session } from './screen/session.ts'
 
 /** A command of the command line; `end` is handed its exit status. */
@@ -21,14 +21,19 @@ export type ListedCommand = (session: Session, end: (status: number) => void) =>
  */
 export function commandOf<Defined extends CommandUnknownOpts>(
   define: () => Defined,
-  run: (session: Session, ...asked: Asked<Defined>) => number | Promise<number>,
+  run: (session: Session, ...given: Invocation<Defined>) => number | Promise<number>,
 ): ListedCommand {
-  return (session, end) =>
-    define().action(async (...asked) => end(await run(session, ...(asked as Asked<Defined>))))
+  return (session, end) => {
+    const command = define()
+    for (const argument of command.registeredArguments) refuseKeysIn(argument)
+    return command.action(async (...given) =>
+      end(await run(session, ...(given as Invocation<Defined>))),
+    )
+  }
 }
 
 /** Its arguments, its flags and itself. */
-type Asked<Defined extends CommandUnknownOpts> = [
+type Invocation<Defined extends CommandUnknownOpts> = [
   ...Defined['processedArgs'],
   ReturnType<Defined['opts']>,
   Defined,
@@ -56,9 +61,36 @@ export function gatewayCommand(name: string) {
     .addOption(timeoutOption())
 }
 
-/** Any clients that have files of their own. */
+/** The name of a remembered gateway. */
+export class GatewayArgument<Usage extends string> extends Argument<Usage> {}
+
+/** Somebody else's command, with its own words. */
+export class ForeignArgument<Usage extends string> extends Argument<Usage> {}
+
+/** One client that has files of its own. */
+export function clientArgument(description: string) {
+  return new Argument('[client]', description).choices(rows.map(({ id }) => id))
+}
+
+/** Any of them. */
 export function clientsArgument(description: string) {
   return new Argument('[clients...]', description).choices(rows.map(({ id }) => id))
+}
+
+/**
+ * A word that looks like a key is none of ours, whatever else would be made of it. A gateway may be
+ * called almost so: a name is looked up first.
+ */
+function refuseKeysIn(argument: Argument): void {
+  if (argument instanceof ForeignArgument) return
+  const { parseArg, variadic } = argument
+  const isKey = argument instanceof GatewayArgument ? beginsLikeKey : looksLikeKey
+
+  argument.argParser((word: string, before: unknown) => {
+    if (isKey(word)) throw keyOnCommandLine()
+    if (parseArg !== undefined) return parseArg(word, before)
+    return variadic ? [...((before as string[] | undefined) ?? []), word] : word
+  })
 }
 
 /** What is wrong with two clients of one family at once; undefined: each is of its own. */

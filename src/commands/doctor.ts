@@ -1,6 +1,6 @@
-import { Argument, Command } from '@commander-js/extra-typings'
+import { Command } from '@commander-js/extra-typings'
 import type { Client, Repair } from '../clients/client.ts'
-import { familyRows, rowOf, rows } from '../clients/list.ts'
+import { familyRows, rowOf } from '../clients/list.ts'
 import { planRepairs } from '../clients/repairs.ts'
 import { editDocument } from '../edits/describe.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
@@ -10,7 +10,7 @@ import { unusualRoots } from '../gateway/roots.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan } from '../transaction/apply.ts'
 import type { Runs } from '../transaction/record.ts'
-import { commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'
+import { clientArgument, commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'
 import {
   askGateways,
   asWarning,
@@ -39,7 +39,7 @@ import type { Consent, Session } from './screen/session.ts'
 function define() {
   return new Command('doctor')
     .description('status plus live checks, each with its cure')
-    .addArgument(new Argument('[client]', 'only this client').choices(rows.map(({ id }) => id)))
+    .addArgument(clientArgument('only this client'))
     .option('--fix', 'carry out the safe cures, as one run that rollback undoes')
     .option('--yes', 'with --fix: also cures that take something of yours out of use')
     .option('--no-verify', 'leave the network alone')

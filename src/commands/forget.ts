@@ -2,7 +2,7 @@ import { Command, Option } from '@commander-js/extra-typings'
 import { resultOf, UserError } from '../errors.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
 import { changeGateways, removeGateways, type SavedGateway } from '../transaction/gateways.ts'
-import { commandOf, examples, noFlags, positiveInteger } from './command.ts'
+import { commandOf, examples, GatewayArgument, noFlags, positiveInteger } from './command.ts'
 import { settleFirst } from './inventory/history.ts'
 import { keyInKeychain } from './inventory/keychain.ts'
 import { savedGateway, savedGateways } from './inventory/saved-gateways.ts'
@@ -11,7 +11,7 @@ import type { Session } from './screen/session.ts'
 function define() {
   return new Command('forget')
     .description('remove a remembered gateway; or runs with their copies, and so their undo')
-    .argument('[name]', 'the gateway to forget; no undo goes with it')
+    .addArgument(new GatewayArgument('[name]', 'the gateway to forget; no undo goes with it'))
     .addOption(
       new Option('--older-than <days>', 'the runs from before so many days')
         .argParser(positiveInteger('days'))

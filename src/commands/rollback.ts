@@ -1,6 +1,6 @@
-import { Argument, Command, Option } from '@commander-js/extra-typings'
+import { Command, Option } from '@commander-js/extra-typings'
 import type { Client } from '../clients/client.ts'
-import { familyIds, familyRows, loadClients, rows } from '../clients/list.ts'
+import { familyIds, familyRows, loadClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { describeChanges, willBe } from '../edits/describe.ts'
 import { plainPath } from '../edits/values.ts'
@@ -11,7 +11,7 @@ import { endOf } from '../transaction/history.ts'
 import type { Applied, RollbackPlan, RunRecord, Runs } from '../transaction/record.ts'
 import { applyRollback, planRollback, type RollbackOptions } from '../transaction/rollback.ts'
 import { rootNotice } from '../transaction/target.ts'
-import { commandOf, examples, type FlagsOf } from './command.ts'
+import { clientArgument, commandOf, examples, type FlagsOf } from './command.ts'
 import { stopLeftRunning } from './inventory/client-program.ts'
 import { runsOf, shownAddress } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
@@ -31,7 +31,7 @@ import type { Session } from './screen/session.ts'
 function define() {
   return new Command('rollback')
     .description('undo the newest run, or the newest of one client')
-    .addArgument(new Argument('[client]', 'whose newest run').choices(rows.map(({ id }) => id)))
+    .addArgument(clientArgument('whose newest run'))
     .option('--list', 'list the recorded runs, newest first')
     .option('--run <id>', 'go back to before this run, and so to before newer runs of its files')
     .addOption(

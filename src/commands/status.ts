@@ -1,6 +1,6 @@
-import { Argument, Command } from '@commander-js/extra-typings'
+import { Command } from '@commander-js/extra-typings'
 import { type Origins, protocolOf, type Settings } from '../clients/client.ts'
-import { familyRows, loadClients, rowOf, rows } from '../clients/list.ts'
+import { familyRows, loadClients, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { plainPath } from '../edits/values.ts'
 import { exitStatus, UserError } from '../errors.ts'
@@ -9,7 +9,7 @@ import { headerDocument, shownHeader } from '../gateway/input/header.ts'
 import { assumedRoots, rootFor, rootsOf, shownRoot } from '../gateway/roots.ts'
 import { maskSecret } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
-import { commandOf, examples, type FlagsOf } from './command.ts'
+import { clientsArgument, commandOf, examples, type FlagsOf } from './command.ts'
 import { absentText } from './inventory/client-program.ts'
 import {
   type ClientState,
@@ -27,9 +27,7 @@ import type { Session } from './screen/session.ts'
 function define() {
   return new Command('status')
     .description('show what each client believes now, and what overrides it')
-    .addArgument(
-      new Argument('[client...]', 'only these clients').choices(rows.map(({ id }) => id)),
-    )
+    .addArgument(clientsArgument('only these clients'))
     .option('--exit-code', 'end with status 11 where one no longer points where repoint put it')
     .option('--expect <gateway>', 'the same, and all at this gateway: its name or address')
     .option('--json', 'print one JSON document')

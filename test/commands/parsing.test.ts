@@ -1,13 +1,37 @@
+import { Command } from '@commander-js/extra-typings'
 import { describe, expect, test } from 'vitest'
 import { rowOf } from '../../src/clients/list.ts'
-import type { ListedCommand } from '../../src/commands/command.ts'
+import { commandOf, type ListedCommand } from '../../src/commands/command.ts'
+import { command as completion } from '../../src/commands/completion/completion.ts'
 import { command as doctor } from '../../src/commands/doctor.ts'
 import { command as editor } from '../../src/commands/editor.ts'
+import { command as forget } from '../../src/commands/forget.ts'
+import { command as gateways } from '../../src/commands/gateways/gateways.ts'
+import { command as run } from '../../src/commands/gateways/run.ts'
+import { command as use } from '../../src/commands/gateways/use.ts'
+import { command as key } from '../../src/commands/key.ts'
 import { command as rollback } from '../../src/commands/rollback.ts'
 import type { Session } from '../../src/commands/screen/session.ts'
 import { command as serve } from '../../src/commands/serve.ts'
 import { commandFor, setupOptions } from '../../src/commands/setup.ts'
+import { command as setup } from '../../src/commands/setup-clients.ts'
 import { command as status } from '../../src/commands/status.ts'
+
+/** Every command that takes words. */
+const takers: Readonly<Record<string, { command: ListedCommand; behind?: string }>> = {
+  completion: { command: completion },
+  doctor: { command: doctor },
+  forget: { command: forget },
+  gateways: { command: gateways },
+  'gateways export': { command: gateways, behind: 'export ' },
+  key: { command: key },
+  rollback: { command: rollback },
+  run: { command: run },
+  setup: { command: setup },
+  status: { command: status },
+  use: { command: use },
+  'use NAME': { command: use, behind: 'work ' },
+}
 
 /** The flags and arguments that a command is handed by `words`, without doing it. */
 async function asked(listed: ListedCommand, words: string) {
@@ -95,4 +119,45 @@ test.each([
   ['serve', '--port 65536'],
 ])('%s %s is refused', async (name, words) => {
   await expect(asked(commands[name]!, words)).rejects.toThrow()
+})
+
+describe('a word that looks like a key', () => {
+  const keyWord = 'sk-canary-0123456789abcdef'
+  const bare = '0123456789abcdef0123456789abcdef'
+  const refusal = /A key on the command line is not accepted/
+
+  test.each(Object.entries(takers))(
+    '%s refuses it before anything is made of it',
+    async (_, taken) => {
+      const { command, behind = '' } = taken
+      const refused = asked(command, `${behind}${keyWord}`)
+      await expect(refused).rejects.toThrow(refusal)
+      await expect(refused).rejects.not.toThrow('canary')
+    },
+  )
+
+  test('is refused by an argument that takes any word, and by one of many', async () => {
+    const free = (usage: string) =>
+      commandOf(
+        () => new Command('any').argument(usage),
+        () => 0,
+      )
+    for (const word of [keyWord, bare]) {
+      await expect(asked(free('[word]'), word)).rejects.toThrow(refusal)
+      await expect(asked(free('[words...]'), `one ${word}`)).rejects.toThrow(refusal)
+    }
+    expect((await asked(free('[words...]'), 'one two')).given).toEqual([['one', 'two']])
+    expect((await asked(free('[word]'), 'one')).given).toEqual(['one'])
+  })
+
+  test("is somebody else's behind `run NAME` and `serve --`", async () => {
+    expect((await asked(run, `work echo ${keyWord}`)).given).toEqual(['work', ['echo', keyWord]])
+    expect((await asked(serve, `-- echo ${keyWord}`)).given).toEqual([['echo', keyWord]])
+  })
+
+  test('may be the name of a gateway, as long as it does not begin like a key', async () => {
+    expect((await asked(use, 'the-gateway-of-our-team-2026')).given[0]).toBe(
+      'the-gateway-of-our-team-2026',
+    )
+  })
 })

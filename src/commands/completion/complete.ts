@@ -1,5 +1,5 @@
 import { Command, type CommandUnknownOpts, type Option } from '@commander-js/extra-typings'
-import { commandOf } from '../command.ts'
+import { commandOf, ForeignArgument, GatewayArgument } from '../command.ts'
 import { rememberedModels } from '../inventory/model-cache.ts'
 import { gatewaysIfReadable } from '../inventory/saved-gateways.ts'
 
@@ -15,7 +15,7 @@ export type Completion = readonly Candidate[] | 'files'
 function define() {
   return new Command('complete')
     .description('what can stand in the place of the word that is being typed')
-    .argument('[words...]', 'those before it')
+    .addArgument(new ForeignArgument('[words...]', 'those before it'))
     .option('--typed <word>', 'the word', '')
 }
 
@@ -99,7 +99,7 @@ function argumentsOf(
 ): readonly string[] {
   const count = behind.filter((word) => !word.startsWith('-')).length
   const next = all[count] ?? (all.at(-1)?.variadic ? all.at(-1) : all[0])
-  return next?.name() === 'name' ? known.gateways() : (next?.argChoices ?? [])
+  return next instanceof GatewayArgument ? known.gateways() : (next?.argChoices ?? [])
 }
 
 function beginning(typed: string, words: readonly (string | Candidate)[]): Candidate[] {

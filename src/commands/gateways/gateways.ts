@@ -4,7 +4,7 @@ import { exitStatus, UserError } from '../../errors.ts'
 import { headerDocument, shownHeader } from '../../gateway/input/header.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
-import { commandOf, examples, timeoutOption } from '../command.ts'
+import { commandOf, examples, GatewayArgument, timeoutOption } from '../command.ts'
 import { clientsNow } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import {
@@ -24,7 +24,7 @@ function define() {
     .addArgument(
       new Argument('[export]', 'write a file of defaults for a team').choices(['export']),
     )
-    .argument('[name]', 'of this gateway')
+    .addArgument(new GatewayArgument('[name]', 'of this gateway'))
     .option('--check', 'prove each of them now, with one word each')
     .addOption(timeoutOption())
     .option('--json', 'print one JSON document')

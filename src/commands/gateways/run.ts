@@ -6,7 +6,15 @@ import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
-import { commandOf, examples, modelId, refuseKeys, timeoutOption } from '../command.ts'
+import {
+  commandOf,
+  examples,
+  ForeignArgument,
+  GatewayArgument,
+  modelId,
+  refuseKeys,
+  timeoutOption,
+} from '../command.ts'
 import { settleFirst } from '../inventory/history.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import { savedGateway } from '../inventory/saved-gateways.ts'
@@ -25,8 +33,8 @@ import { accessToSaved, withCureFor } from './saved.ts'
 function define() {
   return new Command('run')
     .description('run one command, or a shell, against a remembered gateway; no file changes')
-    .argument('<name>', 'the gateway')
-    .argument('[command...]', 'what to run; absent: a shell')
+    .addArgument(new GatewayArgument('<name>', 'the gateway'))
+    .addArgument(new ForeignArgument('[command...]', 'what to run; absent: a shell'))
     .passThroughOptions()
     .option(
       '--model <id>',

@@ -6,6 +6,7 @@ import {
   clientsArgument,
   commandOf,
   examples,
+  GatewayArgument,
   modelId,
   oneOfEachFamily,
   timeoutOption,
@@ -20,7 +21,7 @@ import { atSaved, withCureFor } from './saved.ts'
 function define() {
   return new Command('use')
     .description('point clients at a remembered gateway, with the choices that they have')
-    .argument('[name]', 'the gateway; absent: asked for')
+    .addArgument(new GatewayArgument('[name]', 'the gateway; absent: asked for'))
     .addArgument(clientsArgument('only these; absent: all that are set up'))
     .option(
       '--model <id>',

@@ -4,8 +4,9 @@ import { resultOf, UserError } from '../../errors.ts'
 import { isSameButVersion, rootFor, rootsOf } from '../../gateway/roots.ts'
 import type { ExtraHeader, Roots } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
-import { maskSecret, nearestTo } from '../../text.ts'
+import { looksLikeKey, maskSecret, nearestTo } from '../../text.ts'
 import { gatewayNames, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
+import { keyOnCommandLine } from '../command.ts'
 import type { Session } from '../screen/session.ts'
 
 /** @throws UserError `usage` with the name that is nearest */
@@ -14,6 +15,7 @@ export function savedGateway(session: Session, name: string): SavedGateway {
   const found = all.find((one) => one.name === name)
   if (found !== undefined) return found
 
+  if (looksLikeKey(name)) throw keyOnCommandLine()
   const names = all.map((one) => one.name)
   const [near] = nearestTo(name, names)
   throw new UserError({

@@ -1,10 +1,15 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings'
-import { examples, type FlagsOf } from '../command.ts'
+import { examples, type FlagsOf, ForeignArgument } from '../command.ts'
 
 export function define() {
   return new Command('serve')
     .description('run the local gateway, or a command with its environment pointed at it')
-    .argument('[command...]', 'after --: runs it beside the gateway and exits with its status')
+    .addArgument(
+      new ForeignArgument(
+        '[command...]',
+        'after --: runs it beside the gateway and exits with its status',
+      ),
+    )
     .addOption(
       new Option('--port <number>', 'port to listen on; 0 takes any free one')
         .default(0)
