@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rows } from '../src/clients/list.ts'
+import { type Gateway, startGateway } from '../src/serve/index.ts'
+import { Home } from './support/home.ts'
+
+/** What the pages tell people to type is typed, by a shell, against the local gateway. */
+
+const key = 'sk-canary-docs-2c8e4b7f90d1a365'
+
+let gateway: Gateway
+let home: Home
+beforeAll(async () => {
+  gateway = await startGateway({ key })
+  home = aMachine()
+  expect((await type('repoint codex --yes --name work')).status).toBe(0)
+})
+afterAll(async () => {
+  home.remove()
+  await gateway.close()
+})
+
+const pages = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md'].concat(
+  readdirSync('docs').flatMap((name) =>
+    name.endsWith('.md') && name !== 'commands.md' ? [`docs/${name}`] : [],
+  ),
+)
+
+/** Lines of blocks, and in the README what stands in a table's first cell, without what is said about them. */
+function typedIn(page: string): readonly string[] {
+  const text = readFileSync(page, 'utf8')
+  const blocks = [...text.matchAll(/^```(?:\w*)\n(.*?)^```/gms)].flatMap(([, block]) =>
+    block!.split('\n'),
+  )
+  const cells =
+    page !== 'README.md'
+      ? []
+      : [...text.matchAll(/^\| `(repoint[^`]*)`/gm)].map(([, cell]) => cell!)
+  return [...blocks.map((line) => line.replace(/ +# .*$/, '').trim()), ...cells]
+    .filter((line) => /^(?:[A-Z_]+=\S+ )*repoint(?: |$)/.test(line))
+    .filter((line) => !/\[|SHELL/.test(line))
+}
+
+/** Programs that the lines start. */
+const programs = ['codex', 'npm', 'npx']
+
+function aMachine(): Home {
+  const home = new Home()
+  const program = resolve('bin/repoint.js')
+  home.put('bin/repoint', `#!/bin/sh\nexec ${process.execPath} ${program} "$@"\n`, 0o755)
+  for (const name of programs) home.put(`bin/${name}`, '#!/bin/sh\nexit 0\n', 0o755)
+  return home
+}
+
+/** A server is ended as soon as it listens. */
+function type(line: string): Promise<{ status: number | null; said: string }> {
+  const env = {
+    HOME: home.path,
+    PATH: `${home.at('bin')}:/usr/bin:/bin`,
+    REPOINT_BASE_URL: gateway.url,
+    REPOINT_API_KEY: key,
+    PORTKEY_KEY: 'pk-canary-1',
+  }
+  return new Promise((settle) => {
+    const child = spawn('sh', ['-c', line], {
+      cwd: home.path,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    })
+    let said = ''
+    const hear = (data: Buffer) => {
+      said += data
+      if (
+        /^ *repoint serve(?! --)|serve --(?:log|scenario|upstream)/.test(line) &&
+        /http:\/\/127/.test(said)
+      )
+        process.kill(-child.pid!, 'SIGTERM')
+    }
+    child.stdout.on('data', hear)
+    child.stderr.on('data', hear)
+    child.on('close', (status) => settle({ status, said }))
+  })
+}
+
+describe.each(pages.filter((page) => typedIn(page).length > 0))('%s', (page) => {
+  test.each(typedIn(page))('%s', async (line) => {
+    const here = line
+      .replaceAll('https://gw.example', gateway.url)
+      .replaceAll('…', key)
+      .replaceAll('NAME', 'work')
+    // What a person is asked there, a script says; the guided setup asks too much for one.
+    const isSetup =
+      rows.some(({ id }) => line.startsWith(`repoint ${id}`)) || line === 'repoint key'
+    const consent = line === 'repoint' ? ' --help' : isSetup ? ' --yes' : ''
+    if (line.includes('--scenario')) home.put('answers.yaml', 'answers: []\n')
+    const { status, said } = await type(here + consent)
+    expect(said).not.toContain('sk-canary')
+    expect([status, said]).toEqual([expect.toBeOneOf([0, null, 143]), said])
+  })
+})
