@@ -3,6 +3,7 @@ import { countInputTokens, tokensOf } from '../codecs/tokens.ts'
 import { objectIn } from '../requests/read.ts'
 import { Refusal } from '../requests/refusal.ts'
 import type { Message, ModelRequest, Part, Tool } from '../requests/request.ts'
+import { lastUserText } from './person.ts'
 import { sampleOf } from './sample.ts'
 
 /** What a model says, before it is cut into events. */
@@ -94,15 +95,6 @@ function resultsIn(turn: readonly Message[]): readonly Result[] {
 function lastTurn(messages: readonly Message[]): readonly Message[] {
   const last = messages.findLastIndex((message) => message.role === 'assistant')
   return messages.slice(last + 1)
-}
-
-/** The last text of a person; clients put notes of their own, each in a tag, before and after it. */
-export function lastUserText(messages: readonly Message[]): string {
-  const texts = messages
-    .filter(({ role }) => role === 'user')
-    .flatMap(({ parts }) => parts.filter((part) => part.type === 'text'))
-  // <system-reminder>, <environment_context>, <environment_details>: no person's <b> or <T>.
-  return texts.findLast(({ text }) => !/^\s*<[a-z]+[-_][a-z_-]+>/.test(text))?.text ?? ''
 }
 
 function toolNames(messages: readonly Message[]): ReadonlyMap<string, string> {

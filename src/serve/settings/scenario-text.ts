@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { compact } from '../../compact.ts'
 import type { LoggedRequest } from '../log/request-log.ts'
-import { lastUserText } from '../model/model.ts'
+import { lastUserText } from '../model/person.ts'
 import { objectIn } from '../requests/read.ts'
 import { type Exchange, readExchange } from '../transcript/exchange.ts'
 import type { Answer, Part } from '../transcript/turns.ts'

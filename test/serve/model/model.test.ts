@@ -49,6 +49,31 @@ test('the model: looks past the reminders that clients put around a prompt', () 
   ])
 })
 
+test.each([
+  '<current_datetime>2026-11-23T10:00:00Z</current_datetime>\n\nping',
+  '<a_b>x</a_b>\n<c-d>y</c-d>\n\nping\n\n<reminder_x>z</reminder_x>\n<e-f>\n</e-f>\n',
+  'ping <system-reminder>x</system-reminder>',
+])('the model: looks past the notes in the text of a prompt: %j', (text) => {
+  expect(answer(text)).toEqual([{ type: 'text', text: 'pong' }])
+})
+
+test.each([
+  '<my-button>press</my-button>x',
+  'What is <my-button>press</my-button>',
+  'Summarise: <document>many words</document>',
+])('the model: keeps what a person puts in tags: %j', (text) => {
+  const kept = text.replace(/^<my-button>press<\/my-button>/, '')
+  expect(answer(text)).toMatchObject([{ text: expect.stringContaining(`You said: ${kept}`) }])
+})
+
+test('the model: tags without an end take no time', () => {
+  const start = performance.now()
+  answer(`${'<a-b>x</a-b>'.repeat(200_000)}ping`)
+  answer(`ping${'<a-b>'.repeat(1_000_000)}</a-b>`)
+  answer('x</c-d>\n'.repeat(100_000))
+  expect(performance.now() - start).toBeLessThan(3000)
+})
+
 test('the model: #call calls the client’s own tool', () => {
   const replies = answer('Please:\n#call Bash {"command": "ls -l"}\nthanks', { tools: [bash] })
   expect(replies).toEqual([{ type: 'call', tool: bash, input: '{"command":"ls -l"}' }])

@@ -182,6 +182,16 @@ test('the gist: the words of a person stand out of what a client puts around the
   expect(gistOfQuestion(readExchange(request).question, request)).toBe('<a><b> fix the build')
 })
 
+test.each([
+  ['Summarise: <document>Many words.</document>', 'Summarise: <document>Many words.</document>'],
+  ['<b>bold</b> and <code>x</code>', '<b>bold</b> and <code>x</code>'],
+  ['<current_datetime>now</current_datetime>\n\nping', 'ping'],
+])('the gist: keeps what stands in tags: %j', (content, gist) => {
+  const requestBody = JSON.stringify({ messages: [{ role: 'user', content }] })
+  const request = aRequest({ protocol: 'chat', requestBody })
+  expect(gistOfQuestion(readExchange(request).question, request)).toBe(gist)
+})
+
 test('the gist: a wrong route is read by what it was meant for, anything else by its line', () => {
   const requestBody = JSON.stringify({ input: 'ping' })
   const gist = (path: string) => {

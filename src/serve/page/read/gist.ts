@@ -1,4 +1,5 @@
 import type { LoggedRequest } from '../../log/request-log.ts'
+import { withoutNotes } from '../../model/person.ts'
 import { asList, objectIn } from '../../requests/read.ts'
 import type { Exchange } from '../../transcript/exchange.ts'
 import { callNames, type Part, type Question, type Turn } from '../../transcript/turns.ts'
@@ -37,28 +38,11 @@ function newestOf({ turns }: Question): string {
   return results.map(({ id, text }) => `${names.get(id) ?? 'a tool'} → ${text}`).join(' · ')
 }
 
-/** Clients put blocks like <system-reminder> around what a person says. */
+/** What a person says, without what the client puts around it. */
 function wordsOf({ parts }: Turn): string {
   const texts = parts.flatMap((part) => (part.type === 'text' ? part.text : []))
-  const bare = texts.map(withoutBlocks)
+  const bare = texts.map(withoutNotes)
   return bare.findLast((text) => text !== '') ?? texts.at(-1) ?? parts.map(gistOfPart).join(' ')
-}
-
-/** What lies further from the end of a text is not looked through, in characters. */
-const maxLookedThrough = 20_000
-
-function withoutBlocks(whole: string): string {
-  const text = whole.slice(-maxLookedThrough)
-  let kept = ''
-  let at = 0
-  for (const { index, 1: tag } of text.matchAll(/<([\w-]+)>/g)) {
-    const close = `</${tag}>`
-    const end = index < at ? -1 : text.indexOf(close, index)
-    if (end === -1) continue
-    kept += `${text.slice(at, index)} `
-    at = end + close.length
-  }
-  return (kept + text.slice(at)).trim()
 }
 
 function gistOfPart(part: Part): string {

@@ -1,0 +1,42 @@
+import type { Message } from '../requests/request.ts'
+
+/** Names of what clients put around a prompt: no person's `<b>`, `<T>` or `<document>`. */
+const opening = /^\s*<([a-z]+[-_][a-z_-]+)>/
+const closing = /<\/([a-z]+[-_][a-z_-]+)>\s*$/
+
+/** The last text of a person; clients put notes of their own, each in a tag, before and after it. */
+export function lastUserText(messages: readonly Message[]): string {
+  const texts = messages
+    .filter(({ role }) => role === 'user')
+    .flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? part.text : [])))
+  const said = texts.findLast((text) => withoutNotes(text) !== '') ?? ''
+  return withoutNotes(said)
+}
+
+/**
+ * A text without the notes of a client around it: `<system-reminder>`, `<environment_context>`, and as
+ * Copilot 1.0.102 sends it, `<current_datetime>…</current_datetime>` before the prompt in one text
+ * (2026-11-23). A note that does not end takes all that follows with it.
+ */
+export function withoutNotes(whole: string): string {
+  let text = whole
+  for (let tag = opening.exec(text); tag !== null; tag = opening.exec(text)) {
+    const close = `</${tag[1]}>`
+    const end = text.indexOf(close)
+    if (end === -1) return ''
+    text = text.slice(end + close.length).trimStart()
+  }
+
+  for (let tag = closing.exec(text.slice(-maxNameLength)); tag !== null; ) {
+    const start = text.lastIndexOf(`<${tag[1]}>`)
+    // Within a line it may be a person's, as elements of web pages have such names too.
+    const isNote = tag[1]!.startsWith('system') || /(^|\n)\s*$/.test(text.slice(0, start).slice(-2))
+    if (start === -1 || !isNote) break
+    text = text.slice(0, start).trimEnd()
+    tag = closing.exec(text.slice(-maxNameLength))
+  }
+  return text
+}
+
+/** Of a tag that is looked for at the end of a text, with the space behind it, in characters. */
+const maxNameLength = 200
