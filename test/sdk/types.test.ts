@@ -71,9 +71,8 @@ async function samples(gateway: Gateway): Promise<[type: string, value: unknown]
 /**
  * What differs on purpose. The SDK adds `output_text` itself; the vendor sends no usage as null and
  * says `store` again, which the types lack; so do the penalties of Open Responses and the name of a
- * call at the end of its arguments. Members of `Response` and `Message` that are newer than
- * the gateways of this family are left out, and a text block of a stream has no citations, as at the
- * vendor.
+ * call at the end of its arguments. Members of `Response` that are newer than the gateways of this
+ * family are left out, and a text block has no citations, as at the vendor.
  */
 const exceptions = `
 type Optional<Type, Keys extends PropertyKey> = Omit<Type, Keys> & Partial<Pick<Type, Keys & keyof Type>>
@@ -82,15 +81,11 @@ type SentEvent = OpenAI.Responses.ResponseStreamEvent extends infer Event
   ? Event extends { response: infer Response } ? Omit<Event, 'response'> & { response: Sent<Response> }
   : Event extends { type: 'response.function_call_arguments.done' } ? Event & { name: string } : Event
   : never
-type SentUsage<Usage> = Optional<Usage, NewUsage>
-type NewUsage = 'cache_creation' | 'inference_geo' | 'server_tool_use' | 'output_tokens_details' | 'iterations' | 'speed'
-type SentBlock = Anthropic.ContentBlock extends infer Block ? Block extends unknown ? Optional<Block, 'caller' | 'citations'> : never : never
-type SentMessage = Omit<Optional<Anthropic.Message, NewMessage>, 'usage' | 'content'> & { usage: SentUsage<Anthropic.Usage>, content: SentBlock[] }
-type NewMessage = 'container' | 'stop_details' | 'context_management' | 'diagnostics'
+type SentBlock = Anthropic.ContentBlock extends infer Block ? Block extends unknown ? Optional<Block, 'citations'> : never : never
+type SentMessage = Omit<Anthropic.Message, 'content'> & { content: SentBlock[] }
 type SentMessageEvent = { type: 'ping' } | (Anthropic.RawMessageStreamEvent extends infer Event
   ? Event extends { message: unknown } ? Omit<Event, 'message'> & { message: SentMessage }
   : Event extends { content_block: unknown } ? Omit<Event, 'content_block'> & { content_block: SentBlock }
-  : Event extends { type: 'message_delta', delta: infer Delta, usage: infer Usage } ? Omit<Event, 'delta' | 'usage'> & { delta: Optional<Delta, NewMessage>, usage: SentUsage<Usage> }
   : Event : never)
 `
 

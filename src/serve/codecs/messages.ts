@@ -50,7 +50,7 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
         case 'text-delta':
           return delta({ type: 'text_delta', text: event.text })
         case 'tool-call-start':
-          return startBlock({ type: 'tool_use', id: event.id, name: event.tool.name, input: {} })
+          return startBlock(toolUse(event.id, event.tool.name, {}))
         case 'tool-call-delta':
           return delta({ type: 'input_json_delta', partial_json: event.text })
         case 'text-end':
@@ -58,7 +58,7 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
           return frame({ type: 'content_block_stop', index })
         case 'finish': {
           const { reason, usage } = event
-          const last = { stop_reason: stopReason(reason), stop_sequence: stopSequence(reason) }
+          const last = { container: null, stop_details: null, ...stopOf(reason) }
           return (
             frame({ type: 'message_delta', delta: last, usage: tokenCounts(usage) }) +
             frame({ type: 'message_stop' })
@@ -88,7 +88,7 @@ function contentOf(block: Block, isOmitted: boolean): object {
     case 'call': {
       // What was cut is no JSON; the vendor hands over what it could read of it.
       const input = block.isCut ? {} : JSON.parse(block.text || '{}')
-      return { type: 'tool_use', id: block.id, name: block.tool.name, input }
+      return toolUse(block.id, block.tool.name, input)
     }
   }
 }
@@ -110,10 +110,27 @@ function messageOf(
     role: 'assistant',
     model: facts.model,
     content,
-    stop_reason: reason && stopReason(reason),
-    stop_sequence: reason && stopSequence(reason),
-    usage: { ...tokenCounts(usage), service_tier: 'standard' },
+    container: null,
+    diagnostics: null,
+    stop_details: null,
+    ...stopOf(reason),
+    usage: {
+      ...tokenCounts(usage),
+      cache_creation: { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 0 },
+      inference_geo: null,
+      service_tier: 'standard',
+      speed: null,
+    },
   }
+}
+
+function toolUse(id: string, name: string, input: unknown): object {
+  return { type: 'tool_use', id, caller: { type: 'direct' }, name, input }
+}
+
+function stopOf(reason: FinishReason | null): object {
+  const sequence = reason?.type === 'stop-sequence' ? reason.sequence : null
+  return { stop_reason: reason && stopReason(reason), stop_sequence: sequence }
 }
 
 function stopReason(reason: FinishReason): string {
@@ -132,10 +149,6 @@ function stopReason(reason: FinishReason): string {
   }
 }
 
-function stopSequence(reason: FinishReason): string | null {
-  return reason.type === 'stop-sequence' ? reason.sequence : null
-}
-
 function tokenCounts({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Usage) {
   return {
     // Here, what came from the cache does not count as input.
@@ -143,8 +156,7 @@ function tokenCounts({ inputTokens, cachedTokens, outputTokens, reasoningTokens 
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: cachedTokens,
     output_tokens: outputTokens,
-    ...(reasoningTokens === 0
-      ? {}
-      : { output_tokens_details: { thinking_tokens: reasoningTokens } }),
+    output_tokens_details: reasoningTokens === 0 ? null : { thinking_tokens: reasoningTokens },
+    server_tool_use: null,
   }
 }

@@ -225,6 +225,7 @@ describe('messages', () => {
     expect(frames[5]!.data.content_block).toEqual({
       type: 'tool_use',
       id: 't1',
+      caller: { type: 'direct' },
       name: 'weather',
       input: {},
     })
