@@ -31,6 +31,10 @@ export interface ClientModule {
     /** In which headers the key can go alone. */
     readonly keyHeaders: readonly KeyHeader[]
   }
+  /** All that decides where its key goes, in every layer in which it counts. */
+  readonly deciding: DecidingTable
+  /** What its own reader puts something else in the place of. */
+  readonly interprets: Interpreted
   /** Said after a setup: what a person must do so that a running client sees it. */
   readonly restartAdvice: string
 
@@ -120,6 +124,37 @@ export interface ClientModule {
 
   /** What is wrong with what the client believes now. Pure. */
   wrongNow(scene: Scene): Obstacles
+}
+
+/** What decides where a client's key goes: of this every check of files that are not the user's is made. */
+export interface DecidingTable {
+  /** How the codes of its obstacles call a file of the client's: `claude-project-settings`. */
+  readonly called: 'settings' | 'config'
+  readonly rows: readonly DecidingSetting[]
+  /** Under which name a provider of this id stands. Absent: under its id. */
+  readonly nameOf?: (providerId: string) => string
+}
+
+export interface DecidingSetting {
+  /**
+   * The keys that lead to it, joined by dots; a `*` stands for any name or any part of one, and
+   * `:provider` for any in a file of the folder, elsewhere for the provider in use. In a .env file
+   * `env.NAME` is the variable, in an agent's file a key is one of its head. Empty: the file itself.
+   */
+  readonly at: string
+  readonly decides: 'address' | 'key' | 'provider' | 'proxy' | 'trust' | 'program' | 'model'
+  /** The roles of the files in which it counts. */
+  readonly layers: readonly string[]
+  /** The versions that were run, or read for it, and the date. */
+  readonly seen: string
+}
+
+/** null: it takes every text as it stands. */
+export interface Interpreted {
+  /** In ids and names of models and in addresses. */
+  readonly names: RegExp | null
+  /** In keys and values of headers. */
+  readonly values: RegExp | null
 }
 
 /** Holds the key for one process of a client: its arguments can be read by others. */
@@ -392,11 +427,14 @@ export interface Obstacle {
    */
   readonly needsConsent?: string
   /**
-   * The root that the client, started in this folder, asks in place of what its own files say. No
-   * consent given beforehand covers that: what is written would not count here.
+   * A file of the folder leads the client, started in it, elsewhere than its own files say. No consent
+   * given beforehand covers that: what is written would not count here.
    */
-  readonly leadsTo?: string
-  /** `blocks`: the client will not work or will use another key. `may-block`: under conditions. */
+  readonly leadsElsewhere?: true
+  /**
+   * `blocks`: the client will not work or will use another key; one without a repair that asks for no
+   * consent stops a setup. `may-block`: under conditions.
+   */
   readonly weight: 'blocks' | 'may-block'
   /** What would otherwise be told of the same cause once more. */
   readonly covers?: 'broken' | 'key-missing' | 'context-window-unknown'

@@ -1,6 +1,7 @@
 import { claudeFlags } from './claude/flags.ts'
 import type { Client, ClientFlag, ClientModule, ClientName } from './client.ts'
 import { contextWindowFlag, modelFlag, protocolFlag, providerIdFlag } from './flags.ts'
+import { takingLiterally } from './literal.ts'
 
 /** All that the command line needs of a client before it is chosen. */
 export interface ClientRow extends EnvironmentRow {
@@ -175,7 +176,7 @@ export function loadPrograms(): Promise<Client[]> {
 
 export async function loadClient(row: EnvironmentRow): Promise<Client> {
   const { id, family, label } = row
-  return { ...(await row.load()), id, family, label }
+  return takingLiterally({ ...(await row.load()), id, family, label })
 }
 
 /** In the order of the rows. */

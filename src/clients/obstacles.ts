@@ -1,24 +1,9 @@
 import type { KeyChange, KeyPath } from '../edits/plan.ts'
 import type { Machine } from '../platform/platform.ts'
-import type {
-  Choice,
-  ClientName,
-  FileText,
-  FileTexts,
-  Obstacle,
-  Obstacles,
-  Scene,
-} from './client.ts'
+import type { Choice, ClientName, Obstacle, Obstacles, Scene } from './client.ts'
 import { pathsOf } from './paths.ts'
 import type { StrictFile } from './strict-json.ts'
-import {
-  isLoopbackUrl,
-  isOwnAddress,
-  layersOf,
-  rootOf,
-  shownUrl,
-  withLostVersion,
-} from './texts.ts'
+import { isLoopbackUrl, isOwnAddress, rootOf, shownUrl, withLostVersion } from './texts.ts'
 
 /** What several clients meet in the same way. `id` is the first part of the codes. */
 type Named = Pick<ClientName, 'id' | 'label'>
@@ -142,20 +127,6 @@ export function formerProvider(
   }
 }
 
-/** Code of the folder that a client is started in, which it runs without a question: the role `project-code`. */
-export function* projectCode({ id, label }: Named, texts: FileTexts): Obstacles {
-  for (const { path } of layersOf(texts, 'project-code')) {
-    yield {
-      code: `${id}-project-code`,
-      message: `${label}, started in this folder, runs the folder's own code, which may read your key`,
-      place: path,
-      cure: `Do not start ${label} in this folder, unless you trust whoever wrote it.`,
-      needsConsent: `${label}, started in this folder, runs ${path}, which may read your key.`,
-      weight: 'may-block',
-    }
-  }
-}
-
 /** Variables that name another place in every folder that the client is started in. */
 export function* relativePlaceObstacles(
   machine: Machine,
@@ -174,55 +145,6 @@ export function* relativePlaceObstacles(
       cure: `Give ${name} an absolute path.`,
       weight: 'may-block',
     }
-  }
-}
-
-/** What a file sets that wins over the user's own settings: of a project, or of the administrator. */
-interface StrongerSettings {
-  /** Of the role `managed` where it is the administrator's. */
-  readonly file: FileText
-  /** What it sets, by name. */
-  readonly keys: string
-  readonly place: string
-  /** It decides where the key goes, or which one goes there; `url`: where to, as far as it says. */
-  readonly takesKey: { readonly url: string | undefined } | undefined
-}
-
-/** The obstacle `ID-managed-settings` or `ID-project-settings`. */
-export function strongerSettings(
-  { id, label }: Named,
-  { file, keys, place, takesKey }: StrongerSettings,
-): Obstacle {
-  if (file.role === 'managed')
-    return {
-      code: `${id}-managed-settings`,
-      message: `the administrator's settings set ${keys}, which wins over yours`,
-      place,
-      cure: 'Ask the administrator of this machine.',
-      weight: 'blocks',
-    }
-
-  const code = `${id}-project-settings`
-  if (takesKey === undefined)
-    return {
-      code,
-      message: `this folder's own settings set ${keys}, which wins over yours while ${label} runs here`,
-      place,
-      cure: `Remove them there, or start ${label} in another folder.`,
-      weight: 'may-block',
-    }
-
-  // Whoever wrote this folder decides where the key goes, or what is run to get one.
-  const { url } = takesKey
-  const where = url === undefined ? 'another place or another key' : shownUrl(url)
-  return {
-    code,
-    message: `this folder's own settings set ${keys}: ${label}, started here, takes your key to ${where}`,
-    place,
-    cure: `Do not start ${label} in this folder, unless you trust whoever wrote it.`,
-    needsConsent: `${label}, started in this folder, takes your key to ${where}: ${file.path} says so.`,
-    ...(url === undefined ? {} : { leadsTo: rootOf(url) }),
-    weight: 'blocks',
   }
 }
 

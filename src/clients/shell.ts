@@ -171,7 +171,9 @@ export function* variableObstacles(
     exported: exportedVariables(path, text),
   }))
 
-  for (const { name, effect, ...shared } of variables) {
+  for (const { name, effect, ...found } of variables) {
+    const asks = found.weight === 'blocks' && found.repair === undefined
+    const shared = { ...found, ...(asks && { needsConsent: `${name} stays set: ${effect}.` }) }
     const lines = profiles.flatMap(({ path, exported }) =>
       exported.filter((found) => found.name === name).map((found) => `${path}:${found.line}`),
     )
@@ -228,13 +230,16 @@ export function* proxyObstacles(
   const found = proxyForHere(url, env)
   if (found === undefined) return
 
+  const mended = own(found)
+  const message = `${found.variable} is set: ${label} asks that proxy for ${found.host} too`
   yield {
     code: `${id}-proxy`,
-    message: `${found.variable} is set: ${label} asks that proxy for ${found.host} too`,
+    message,
     place: 'environment',
     cure: `Add ${found.host} to NO_PROXY.`,
+    ...(mended.repair === undefined && { needsConsent: `${message}.` }),
     weight: 'blocks',
-    ...own(found),
+    ...mended,
   }
 }
 

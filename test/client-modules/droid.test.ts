@@ -14,6 +14,7 @@ import {
   catalogWithWindows,
   type Disk,
   key,
+  obstaclesOn,
   planOn,
   text,
   textsOf,
@@ -55,7 +56,7 @@ function scene(disk: Disk, machine: Partial<Machine> = {}): Scene {
 }
 
 function wrong(disk: Disk, machine: Partial<Machine> = {}): readonly Obstacle[] {
-  return [...droid.wrongNow(scene(disk, machine))]
+  return obstaclesOn(droid, disk, aMachine(machine), { ownRoots: ['https://gw.example/v1'] })
 }
 
 const codes = (found: readonly Obstacle[]) => found.map(({ code }) => code)
@@ -161,7 +162,8 @@ describe('what defeats it', () => {
   test('a project that leads elsewhere is told with where to', () => {
     const disk = { ...home(), [projectFile]: JSON.stringify({ customModels: [projectEntry] }) }
     const [found] = wrong(disk, { cwd: '/home/ada/project' })
-    expect(found).toMatchObject({ leadsTo: 'https://other.example/v1', weight: 'blocks' })
+    expect(found).toMatchObject({ leadsElsewhere: true, weight: 'blocks' })
+    expect(found!.message).toContain('https://other.example/v1')
   })
 
   test('a file that droid ignores is repaired, and its comments stay', () => {

@@ -184,7 +184,7 @@ describe('what stands there already', () => {
 
   test('opencode: a value in which it would put something else is refused', () => {
     const choice = { headers: [{ name: 'x-a', value: '{env:HOME}' }] }
-    expect(() => planOn(byId('opencode'), {}, { choice })).toThrow('in the header x-a')
+    expect(() => planOn(byId('opencode'), {}, { choice })).toThrow('the header x-a')
   })
 })
 

@@ -44,11 +44,11 @@ test('what wins over it, the weaker before the stronger', () => {
   }
   const found = planOn(kilo, disk).obstacles.filter(({ code }) => /-config$/.test(code))
   expect(found.map(({ code, place }) => [code, place.replace('/home/ada/', '~/')])).toEqual([
+    ['kilo-upper-config', '~/.kilo/kilo.jsonc:1'],
     ['kilo-project-config', '~/work/kilo.json:1'],
     ['kilo-project-config', '~/work/opencode.json:1'],
     ['kilo-project-config', '~/work/.kilocode/opencode.jsonc:1'],
     ['kilo-project-config', '~/work/.kilo/kilo.json:1'],
-    ['kilo-upper-config', '~/.kilo/kilo.jsonc:1'],
     ['kilo-managed-config', '/etc/kilo/kilo.json:1'],
   ])
 })

@@ -200,14 +200,14 @@ const cases: readonly Case[] = [
   },
   ...['.env', '.qwen/.env', 'work/.env', 'work/.qwen/.env'].map(
     (path): Case => ({
-      code: 'qwen-env-file',
+      code: path.startsWith('work') ? 'qwen-project-settings' : 'qwen-env-file',
       disk: { ...home(), [path]: `# mine\nX=1\n${variable}="sk-old"\n` },
       place: `${path}:3`,
       weight: 'blocks',
     }),
   ),
   {
-    code: 'qwen-env-file',
+    code: 'qwen-project-settings',
     disk: { ...home(), 'work/.env': `export ${variable}=sk-old\n` },
     machine: { cwd: '/home/ada/work/a/b' },
     place: 'work/.env:1',
@@ -360,7 +360,7 @@ describe('a setup', () => {
       { root: 'https://gw.example/$A' },
       { headers: [{ ...headers[0]!, value: '${A}' }] },
     ])
-      expect(() => planOn(qwen, {}, { choice })).toThrow('holds a $ before a name')
+      expect(() => planOn(qwen, {}, { choice })).toThrow('Qwen Code would put something else')
   })
 
   test('comes before another entry of its id; behind one, its address stands beside the model', () => {

@@ -6,6 +6,7 @@ import {
   type Scene,
   type SetupOptions,
 } from '../../src/clients/client.ts'
+import { layerObstacles } from '../../src/clients/deciding.ts'
 import { loadClients } from '../../src/clients/list.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
 import { rootFor, usualRoots } from '../../src/gateway/roots.ts'
@@ -99,7 +100,11 @@ export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
     shellProfiles: [],
     ...setup.context,
   }
-  const obstacles = [...client.inTheWay(scene, choice)]
+  const { root, providerId, models } = choice
+  const obstacles = [
+    ...client.inTheWay(scene, choice),
+    ...layerObstacles(client, texts, { root, providerId, model: models.model }),
+  ]
   const repairs = obstacles.flatMap(({ repair }) => (repair ? [repair] : []))
   const edits = client.plan(texts, { ...choice, repairs })
   return { machine, texts, choice, obstacles, edits }
@@ -126,7 +131,9 @@ export function obstaclesOn(
 ) {
   const texts = textsOf(client, machine, disk)
   const scene = { texts, machine, ownRoots: [], knownModels: [], shellProfiles: [], ...context }
-  return [...client.wrongNow(scene)]
+  const settings = client.readBack(texts)
+  const isPointed = settings.root !== undefined
+  return [...client.wrongNow(scene), ...(isPointed ? layerObstacles(client, texts, settings) : [])]
 }
 
 export function text(bytes: Uint8Array | null | undefined): string {

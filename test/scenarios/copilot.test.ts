@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { spellingOf } from '../../src/commands/gateways/by-environment.ts'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
@@ -43,6 +44,18 @@ describe('repoint copilot', () => {
       expect(text).toContain(line)
     expect(text).toMatch(/(unset|set -e) COPILOT_PROVIDER_BEARER_TOKEN/)
   })
+
+  // As PowerShell 7.5 reads it: any of these ends the text, unless the next character is one too.
+  test.each(["'", '’', '‘', '‚', '‛', '’; calc; ‘', `a'’b`])(
+    'PowerShell reads %s as text',
+    (text) => {
+      const quotes = "['‘’‚‛]"
+      const whole = new RegExp(`^${quotes}((?:[^'‘’‚‛]|${quotes}${quotes})*)${quotes}$`)
+      const { quoted } = spellingOf({ os: 'win32', env: {}, home: 'C:\\', cwd: 'C:\\' })
+      const [, inner = ''] = whole.exec(quoted(text)) ?? []
+      expect(inner.replace(new RegExp(`(${quotes})${quotes}`, 'g'), '$1')).toBe(text)
+    },
+  )
 
   test('the key is read from the file that it was given in', async () => {
     const file = aHome({ key: `${key}\n` }).at('key')

@@ -19,6 +19,7 @@ import { expectRead } from '../strict-json.ts'
 import { testedVersions } from '../tested.ts'
 import { brokenText, fileOf, originOf, rootOf } from '../texts.ts'
 import { isDiscovering, ourKeys } from './choice.ts'
+import { deciding } from './deciding.ts'
 import { readCustomHeaders } from './headers.ts'
 import { chooseMapped, chooseSlots, usesOfMapping, usesOfSlots } from './models.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
@@ -62,6 +63,8 @@ const shared = {
   // `api-key` alone it cannot send: the token or the API key goes out beside every other header.
   sends: { headers: true, keyHeaders: ['x-api-key'] },
   sendsByVersion: true,
+  deciding,
+  interprets: { names: null, values: null },
   restartAdvice: 'Close every running Claude Code and start it again.',
   files: claudeFiles,
   checkOptions: checkOptionsOfClaude,
@@ -124,25 +127,33 @@ function checkOptionsOfClaude({ model, slot = usualSlot, slotModels }: SetupOpti
 
 function claudeFiles(machine: Machine, look: Look): readonly ConfigFile[] {
   const { join, named } = pathsOf(machine)
+  const { cwd, home } = machine
   const own = named(names.folder)
-  const home = own ?? join(machine.home, '.claude')
-  const settings = join(home, 'settings.json')
+  const folder = own ?? join(home, '.claude')
+  const settings = join(folder, 'settings.json')
   // Only the working folder's own settings count, not those of folders above it.
-  const project = join(machine.cwd, '.claude')
+  const project = join(cwd, '.claude')
   const managed = managedFolder(machine)
-  const drops = join(managed, 'managed-settings.d')
-  const dropped = look
-    .entries(drops)
-    .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+  const filesIn = (place: string, ending: string) =>
+    look
+      .entries(place)
+      .filter((name) => name.endsWith(ending) && !name.startsWith('.'))
+      .map((name) => join(place, name))
   return [
     { role: 'settings', path: settings, format: 'json', holdsSecret: true, use: 'target' },
     ...layersThere(look, settings, [
-      ['credentials', [join(home, '.credentials.json')]],
-      ['state', [join(own ?? machine.home, '.claude.json')]],
+      ['credentials', [join(folder, '.credentials.json')]],
+      ['state', [join(own ?? home, '.claude.json')]],
       ['project', ['settings.json', 'settings.local.json'].map((name) => join(project, name))],
+      // In the home they are the user's own.
+      ['project-code', cwd === home ? [] : [join(cwd, '.mcp.json')]],
+      ['project-agent', cwd === home ? [] : filesIn(join(project, 'agents'), '.md')],
       [
         'managed',
-        [join(managed, 'managed-settings.json'), ...dropped.map((name) => join(drops, name))],
+        [
+          join(managed, 'managed-settings.json'),
+          ...filesIn(join(managed, 'managed-settings.d'), '.json'),
+        ],
       ],
     ]),
   ]

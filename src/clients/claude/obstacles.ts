@@ -8,12 +8,7 @@ import {
   type Scene,
   slots,
 } from '../client.ts'
-import {
-  leftoverObstacles,
-  relativePlaceObstacles,
-  strongerSettings,
-  unreadFile,
-} from '../obstacles.ts'
+import { leftoverObstacles, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { isExported, proxyObstacles, unsetCommand, variableObstacles } from '../shell.ts'
 import { fileOf, layersOf, placeOf, readFile, rootOf, textAt } from '../texts.ts'
 import { isCredentialLine, linesOf } from './headers.ts'
@@ -30,7 +25,6 @@ import {
   serviceSwitches,
   slotModelsIn,
   slotVariable,
-  slotVariables,
 } from './settings.ts'
 
 /** What would defeat the settings about to be written, as run against 2.1.197 and 2.1.329 (2026-11-21). */
@@ -51,7 +45,6 @@ export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   yield* oldPins(settings, choice)
   yield* shell(scene, settings, choice)
   yield* proxy(scene, settings, choice.root)
-  yield* layers(scene.texts)
 }
 
 /** What is wrong with what Claude Code believes now. */
@@ -74,7 +67,6 @@ export function* wrongNow(scene: Scene): Obstacles {
   yield* address(scene, settings, url)
   yield* shell(scene, settings)
   yield* proxy(scene, settings, url)
-  yield* layers(scene.texts)
 }
 
 function* skipped(file: ClaudeSettings): Obstacles {
@@ -392,30 +384,6 @@ function proxy({ machine }: Scene, settings: ClaudeSettings, url: string): Obsta
 }
 
 const claudeName = { id: 'claude', label: 'Claude Code' }
-
-/** Files that win over the settings: of the project in this folder, and of the administrator. */
-function* layers(texts: FileTexts): Obstacles {
-  for (const file of [...layersOf(texts, 'project'), ...layersOf(texts, 'managed')]) {
-    const settings = readSettings(file)
-    const { env, root } = settings
-    const takingAway = [names.baseUrl, names.token, names.apiKey, ...serviceSwitches].filter(
-      (name) => env[name],
-    )
-    const ofModels = [names.model, ...slotVariables].filter((name) => env[name])
-    const atRoot = ['apiKeyHelper', 'model'].filter((key) => root[key] !== undefined)
-    const found = [...[...takingAway, ...ofModels].map(inEnv), ...atRoot.map((key) => [key])]
-    const [first] = found
-    if (first === undefined) continue
-
-    const isTaken = takingAway.length > 0 || atRoot.includes('apiKeyHelper')
-    yield strongerSettings(claudeName, {
-      file,
-      keys: found.map((path) => path.at(-1)).join(', '),
-      place: placeOf(settings, first),
-      takesKey: isTaken ? { url: env[names.baseUrl] } : undefined,
-    })
-  }
-}
 
 function carriesCredential(headers: string | undefined): boolean {
   return linesOf(headers).some(isCredentialLine)

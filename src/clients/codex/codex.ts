@@ -12,6 +12,7 @@ import { testedVersions } from '../tested.ts'
 import { fileOf, originOf, type ReadFile, readFile, rootOf, textAt } from '../texts.ts'
 import { isOpencodeAuth, readCodexAuth } from './auth.ts'
 import { aboutConversations } from './conversations.ts'
+import { deciding } from './deciding.ts'
 import { codexFiles } from './files.ts'
 import { withoutOffer } from './migrations.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
@@ -71,6 +72,8 @@ export const codex: ClientModule = {
   },
   protocol: 'responses',
   sends: { headers: true, keyHeaders },
+  deciding,
+  interprets: { names: null, values: null },
   restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
   files: codexFiles,
   checkOptions: ({ providerId }) => checkProviderId(providerId, 'Codex', reservedIds),

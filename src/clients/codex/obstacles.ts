@@ -219,7 +219,7 @@ function leftovers(scene: Scene, config: ReadFile): Obstacles {
   return leftoverObstacles(left, scene)
 }
 
-/** The root keys by which another layer redirects Codex. */
+/** The root keys by which a profile redirects Codex. */
 const redirecting = [
   'model',
   'model_provider',
@@ -228,12 +228,11 @@ const redirecting = [
   'forced_login_method',
 ]
 
-/** What lies above and beneath config.toml. */
+/** What lies beneath config.toml, and profiles. */
 function* layers(texts: FileTexts, config: ReadFile, providerId: string): Obstacles {
   yield* systemLayers(texts, config, true)
-  for (const role of ['managed', 'project', 'profile'] as const)
-    for (const layer of layersOf(texts, role).map(readFile))
-      yield* redirections[role](layer, redirectingKeys(layer, providerId))
+  for (const layer of layersOf(texts, 'profile').map(readFile))
+    yield* profile(layer, redirectingKeys(layer, providerId))
 }
 
 function* systemLayers(texts: FileTexts, config: ReadFile, isPointed: boolean): Obstacles {
@@ -260,51 +259,17 @@ function* systemLayers(texts: FileTexts, config: ReadFile, isPointed: boolean): 
   }
 }
 
-/** What the settings that another layer changes, by name, come to. */
-const redirections = {
-  *managed(layer: ReadFile, keys: readonly string[]): Obstacles {
-    if (keys.length === 0) return
-    yield {
-      code: 'codex-managed-config',
-      message: `the administrator's file sets ${keys.join(', ')}, which wins over config.toml`,
-      place: layer.path,
-      cure: 'Ask the administrator of this machine.',
-      weight: 'blocks',
-    }
-  },
+/** What the settings that a profile changes, by name, come to. */
+function* profile(layer: ReadFile, keys: readonly string[]): Obstacles {
+  if (keys.length === 0) return
 
-  *project(layer: ReadFile, keys: readonly string[]): Obstacles {
-    const tried = keys.filter((key) => key !== 'model')
-    if (tried.length > 0)
-      yield {
-        code: 'codex-project-config',
-        message: `this project sets ${tried.join(', ')}, which would take your key elsewhere; Codex 0.169.0 leaves that unread in a project`,
-        place: layer.path,
-        cure: 'Look at what the project wants before you start Codex in it.',
-        needsConsent: `${layer.path} of this project tries to take Codex, and your key, to another place: do you trust this folder?`,
-        weight: 'may-block',
-      }
-    if (keys.includes('model'))
-      yield {
-        code: 'codex-project-config',
-        message:
-          'this project sets model, which wins over yours while Codex runs here, if it is trusted',
-        place: placeOf(layer, ['model']),
-        cure: 'Remove it there, or start Codex in another folder.',
-        weight: 'may-block',
-      }
-  },
-
-  *profile(layer: ReadFile, keys: readonly string[]): Obstacles {
-    if (keys.length === 0) return
-    yield {
-      code: 'codex-profile',
-      message: `this profile sets ${keys.join(', ')}: \`codex --profile\` with its name does not use the gateway's settings`,
-      place: layer.path,
-      cure: 'Nothing to do unless you use that profile.',
-      weight: 'may-block',
-    }
-  },
+  yield {
+    code: 'codex-profile',
+    message: `this profile sets ${keys.join(', ')}: \`codex --profile\` with its name does not use the gateway's settings`,
+    place: layer.path,
+    cure: 'Nothing to do unless you use that profile.',
+    weight: 'may-block',
+  }
 }
 
 function redirectingKeys(layer: ReadFile, providerId: string): readonly string[] {

@@ -48,6 +48,9 @@ export const copilot: ClientModule = {
   protocol: 'chat',
   alsoSpeaks: ['responses'],
   sends: { headers: true, keyHeaders: [] },
+  // Not run in a folder with files of its own.
+  deciding: { called: 'settings', rows: [] },
+  interprets: { names: null, values: /\\n/ },
   restartAdvice: '',
   files: () => [],
   choose: chooseForCopilot,

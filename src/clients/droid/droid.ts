@@ -33,6 +33,7 @@ import {
   tableAt,
   textIn,
 } from '../texts.ts'
+import { deciding } from './deciding.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
 import {
@@ -76,6 +77,9 @@ export const droid: ClientModule = {
   protocol: 'chat',
   // Without an apiKey no `authorization` goes out. What stands in headers is sent as it is.
   sends: { headers: true, keyHeaders },
+  deciding,
+  // Ids and names it takes as they stand (0.225.2, 2026-11-23).
+  interprets: { names: null, values: /\$\{[^}]+\}/ },
   restartAdvice:
     'Close every running droid and start it again. Its screen asks for a Factory login all the same; `droid exec` needs none.',
   files: droidFiles,
@@ -101,8 +105,11 @@ function droidFiles(machine: Machine, look: Look): readonly ConfigFile[] {
   const { join, named } = pathsOf(machine)
   const own = join(named('FACTORY_HOME_OVERRIDE') ?? machine.home, '.factory')
   const target = join(own, 'settings.json')
-  const inFolder = (folder: string) =>
-    ['settings.json', 'settings.local.json'].map((name) => join(folder, '.factory', name))
+  const projects = projectFolders(machine, look).map((folder) => join(folder, '.factory'))
+  // In the home they are the user's own.
+  const foreign = projects.filter((folder) => folder !== own)
+  const agentsIn = (folder: string) =>
+    look.entries(join(folder, 'droids')).map((name) => join(folder, 'droids', name))
   // As the program of 0.225.2 names them; not run.
   const managed =
     machine.os === 'darwin'
@@ -114,7 +121,14 @@ function droidFiles(machine: Machine, look: Look): readonly ConfigFile[] {
     { role: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
     ...layersThere(look, target, [
       ['upper', [join(own, 'settings.local.json')]],
-      ['project', projectFolders(machine, look).flatMap(inFolder)],
+      [
+        'project',
+        projects.flatMap((folder) =>
+          ['settings.json', 'settings.local.json'].map((name) => join(folder, name)),
+        ),
+      ],
+      ['project-code', foreign.map((folder) => join(folder, 'mcp.json'))],
+      ['project-agent', foreign.flatMap(agentsIn).filter((path) => path.endsWith('.md'))],
       ['managed', [join(managed, 'settings.json')]],
     ]),
   ]

@@ -8,17 +8,7 @@ import {
   unreadFile,
 } from '../obstacles.ts'
 import { variableObstacles } from '../shell.ts'
-import {
-  brokenText,
-  fileOf,
-  isTable,
-  layersOf,
-  mayNeedNoKey,
-  placeOf,
-  rootOf,
-  shownUrl,
-  textIn,
-} from '../texts.ts'
+import { brokenText, fileOf, isTable, layersOf, mayNeedNoKey, placeOf, textIn } from '../texts.ts'
 import {
   type CustomModel,
   type DroidSettings,
@@ -196,7 +186,6 @@ function* overridden(
     },
   ])
   for (const file of [own, ...layers]) yield* policyObstacles(file, url)
-  for (const file of layers) yield* layerObstacles(file, own.path, providerId)
   yield* otherModels(readSettings(own), providerId)
 }
 
@@ -223,53 +212,6 @@ function* policyObstacles(file: FileText, url: string | undefined): Obstacles {
         ? 'Ask the administrator of this machine.'
         : `Change ${path.join('.')} there.`,
     weight: isForbidden ? 'blocks' : 'may-block',
-  }
-}
-
-/** A file above the user's own: its entry of our id replaces ours as a whole, its default model wins. */
-function* layerObstacles(
-  file: FileText,
-  ownPath: string,
-  providerId: string | undefined,
-): Obstacles {
-  const settings = readSettings(file)
-  const taken = settings.models.find(
-    (one) => providerId !== undefined && one.providerId === providerId,
-  )
-  const { defaultModel: model } = settings
-  const isOtherModel = model !== undefined && providerId !== undefined && model !== idOf(providerId)
-  if (taken === undefined && !isOtherModel) return
-
-  const chosen = isOtherModel ? modelCalled(settings, model) : taken
-  const url = textIn((chosen ?? taken)?.entry, ['baseUrl'])
-  const keys = [...(taken ? ['customModels'] : []), ...(isOtherModel ? ['the default model'] : [])]
-  const place = placeOf(
-    settings,
-    taken && providerId !== undefined ? modelPath(providerId) : defaultModelPath,
-  )
-  const says = `sets ${keys.join(' and ')}, which wins over ${ownPath}`
-  if (file.role !== 'project') {
-    yield {
-      code: `droid-${file.role}-settings`,
-      message: `this file ${says}`,
-      place,
-      cure: file.role === 'managed' ? 'Ask the administrator of this machine.' : 'Remove it there.',
-      weight: 'blocks',
-    }
-    return
-  }
-
-  // The key of ours does not go along: an entry is taken as a whole. What is said does.
-  const leads =
-    url === undefined ? undefined : `droid, started in this folder, asks ${shownUrl(url)}`
-  yield {
-    code: 'droid-project-settings',
-    message: `this folder's own configuration ${says}${leads ? `: ${leads}` : ''}`,
-    place,
-    cure: 'Remove it there, or do not start droid in this folder.',
-    ...(leads && { needsConsent: `${leads}: ${file.path} says so.` }),
-    ...(url !== undefined && { leadsTo: rootOf(url) }),
-    weight: url === undefined ? 'may-block' : 'blocks',
   }
 }
 

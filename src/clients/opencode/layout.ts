@@ -30,6 +30,9 @@ export interface Layout {
   readonly stopsAtNewerKeys?: string
 }
 
+/** Where agents lie in these folders, each with a model of its own if it likes (1.18.34, Kilo 7.7.9). */
+const agentFolders = ['agent', 'agents', 'mode', 'modes']
+
 export function filesOf(layout: Layout, machine: Machine, look: Look): readonly ConfigFile[] {
   const { join, dirname, named } = pathsOf(machine)
   const { home, cwd } = machine
@@ -39,11 +42,11 @@ export function filesOf(layout: Layout, machine: Machine, look: Look): readonly 
   const data = join(named('XDG_DATA_HOME') ?? join(home, '.local', 'share'), folder)
   const inFolder = (place: string) => projectNames.map((name) => join(place, name))
   const dotsIn = (place: string) => dotFolders.map((name) => join(place, name))
-  const codeIn = (place: string) =>
+  const within = (place: string, folders: readonly string[], ending: RegExp) =>
     dotsIn(place)
-      .flatMap((dot) => layout.codeFolders.map((kind) => join(dot, kind)))
+      .flatMap((dot) => folders.map((kind) => join(dot, kind)))
       .flatMap((kind) => look.entries(kind).map((name) => join(kind, name)))
-      .filter((path) => /\.[jt]s$/.test(path))
+      .filter((path) => ending.test(path))
 
   const [lowest, ...others] = configNames.map((name) => join(config, name))
   const target =
@@ -54,10 +57,14 @@ export function filesOf(layout: Layout, machine: Machine, look: Look): readonly 
   const above: string[] = []
   const dots: string[] = []
   const code: string[] = []
+  const agents: string[] = []
   for (let place = cwd; ; place = dirname(place)) {
     above.unshift(...inFolder(place))
     dots.unshift(...dotsIn(place).flatMap(inFolder))
-    if (place !== home) code.unshift(...codeIn(place))
+    if (place !== home) {
+      code.unshift(...within(place, layout.codeFolders, /\.[jt]s$/))
+      agents.unshift(...within(place, agentFolders, /\.md$/))
+    }
     if (look.exists(join(place, '.git')) || dirname(place) === place) break
   }
   const managed =
@@ -81,6 +88,7 @@ export function filesOf(layout: Layout, machine: Machine, look: Look): readonly 
       ['upper', dotsIn(home).flatMap(inFolder)],
       ['project', [...above, ...dots]],
       ['project-code', code],
+      ['project-agent', agents],
       ['upper', extra === undefined ? [] : inFolder(extra)],
       ['managed', inFolder(managed)],
     ]),

@@ -17,6 +17,7 @@ import { aboutNames, oneUse, pickModel, windowOf } from '../models.ts'
 import { testedVersions } from '../tested.ts'
 import { originOf, rootOf } from '../texts.ts'
 import { chosenProvider, mergedConfig, ownFiles, providerOf, readKey } from './config.ts'
+import { deciding } from './deciding.ts'
 import { filesOf, type Layout } from './layout.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
@@ -40,6 +41,9 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
     },
     protocol: 'chat',
     sends: { headers: true, keyHeaders },
+    deciding,
+    // Anywhere in its configuration (1.18.33, 2026-11-23).
+    interprets: { names: /\{(?:env|file):/, values: /\{(?:env|file):/ },
     restartAdvice: `Close every running ${label} and start it again.`,
     files: (machine, look) => filesOf(layout, machine, look),
     checkOptions: ({ providerId }) => checkProviderId(providerId, label, reservedIds),

@@ -1,20 +1,8 @@
-import { type KeyPath, listHolds, listLacks } from '../../edits/plan.ts'
+import { listHolds, listLacks } from '../../edits/plan.ts'
 import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
-import { placeholderOf, projectCode, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
+import { placeholderOf, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { variableObstacles } from '../shell.ts'
-import {
-  fileOf,
-  isOwnAddress,
-  isTable,
-  layersOf,
-  placeOf,
-  readFile,
-  rootOf,
-  shownUrl,
-  tableAt,
-  textAt,
-  valueIn,
-} from '../texts.ts'
+import { fileOf, isOwnAddress, isTable, placeOf, readFile, tableAt, valueIn } from '../texts.ts'
 import { loginOf, ownFiles, readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
 import {
@@ -176,8 +164,6 @@ function* overridden(view: View): Obstacles {
       weight: 'may-block',
     },
   ])
-  yield* layerObstacles(view)
-  yield* projectCode(layout, scene.texts)
 }
 
 /** An agent with a model of its own does not use the default model. */
@@ -199,65 +185,6 @@ function* agentObstacles({ id, scene, providerId }: View): Obstacles {
       place,
       cure: 'Remove it, if that agent is to use the gateway.',
       weight: 'may-block',
-    }
-  }
-}
-
-/** Files that win over the user's own. */
-function* layerObstacles({ id, label, scene, target, providerId }: View): Obstacles {
-  const provider = ['provider', providerId]
-  const watched: readonly KeyPath[] = [
-    provider,
-    ['plugin'],
-    ['model'],
-    ['small_model'],
-    ['enabled_providers'],
-    ['disabled_providers'],
-  ]
-  const layers = ['project', 'upper', 'managed'].flatMap((role) => layersOf(scene.texts, role))
-  for (const text of layers) {
-    const { role } = text
-    const file = readFile(text)
-    const paths = watched.filter((path) => file.document?.get(path) !== undefined)
-    const [first] = paths
-    if (first === undefined) continue
-    const keys = paths.map((path) => path.join('.')).join(', ')
-    const place = placeOf(file, first)
-
-    if (role !== 'project') {
-      yield {
-        code: `${id}-${role}-config`,
-        message: `this file sets ${keys}, which wins over ${target.path}`,
-        place,
-        cure: role === 'managed' ? 'Ask the administrator of this machine.' : 'Remove them there.',
-        weight: 'blocks',
-      }
-      continue
-    }
-
-    const shared = { code: `${id}-project-config`, place }
-    const says = `this folder's own configuration sets ${keys}`
-    const isTaken = first === provider || paths.some(([key]) => key === 'plugin')
-    if (!isTaken) {
-      yield {
-        ...shared,
-        message: `${says}, which wins over yours while ${label} runs here`,
-        cure: 'Remove them there.',
-        weight: 'may-block',
-      }
-      continue
-    }
-
-    // Whoever wrote this folder decides where the key goes, or what runs beside it.
-    const url = textAt(file, [...provider, 'options', 'baseURL'])
-    const what = url === undefined ? 'obeys it with your key' : `takes your key to ${shownUrl(url)}`
-    yield {
-      ...shared,
-      message: `${says}: ${label}, started here, ${what}`,
-      cure: `Do not start ${label} in this folder, unless you trust whoever wrote it.`,
-      needsConsent: `${label}, started in this folder, ${what}: ${file.path} says so.`,
-      ...(url !== undefined && { leadsTo: rootOf(url) }),
-      weight: 'blocks',
     }
   }
 }

@@ -70,8 +70,8 @@ const layout: Layout = {
   newConfig: 'opencode.json',
   projectNames: ['opencode.json', 'opencode.jsonc'],
   dotFolders: ['.opencode'],
-  // 1.18.33, 2026-11-22.
-  codeFolders: ['plugin', 'plugins', 'tool'],
+  // 1.18.33 and 1.18.34, 2026-11-23.
+  codeFolders: ['plugin', 'plugins', 'tool', 'tools'],
   variables: 'OPENCODE',
   schema: 'https://opencode.ai/config.json',
   reservedIds,

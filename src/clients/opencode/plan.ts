@@ -10,7 +10,7 @@ import { expectRead, readStrictly } from '../strict-json.ts'
 import { fileOf, isTable, readFile, rootOf, type Table, tableAt, textAt } from '../texts.ts'
 import type { Layout } from './layout.ts'
 
-/** @throws UserError `config-invalid`, `config-conflict`, `usage` */
+/** @throws UserError `config-invalid`, `config-conflict` */
 export function plan(layout: Layout, texts: FileTexts, choice: Choice): readonly FileEdit[] {
   const file = fileOf(texts, 'config')
   return [
@@ -50,20 +50,7 @@ function keyEntry(file: FileText, { key, keyHeader, providerId }: Choice): reado
   ]
 }
 
-/** @throws UserError `usage` for a header of which something else would be sent */
-export function ourKeys(
-  { schema, label }: Layout,
-  file: FileText,
-  choice: Choice,
-): readonly KeyChange[] {
-  const replaced = choice.headers?.find(({ value }) => /\{(?:env|file):/.test(value))
-  if (replaced !== undefined)
-    throw new UserError({
-      code: 'usage',
-      message: `${label} would put something else in the place of {env:…} or {file:…} in the header ${replaced.name}`,
-      hint: 'Give the header another value.',
-    })
-
+export function ourKeys({ schema }: Layout, file: FileText, choice: Choice): readonly KeyChange[] {
   const now = readFile(file)
   const { models, providerId: id } = choice
   const provider = ['provider', id]

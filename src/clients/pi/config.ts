@@ -193,14 +193,10 @@ export function startingModel({ root }: PiFile): {
 }
 
 /**
- * Whether pi sends a key or a header's value as it stands. Up to 0.76 a text is first looked up
- * among the variables; from 0.77 on `$NAME` and `${NAME}` are variables. In both `!` begins a command.
+ * What pi does not take as it stands, of a key or a header's value: up to 0.76 a text is first looked
+ * up among the variables, from 0.77 on `$NAME` and `${NAME}` are variables; in both `!` begins a command.
  */
-export function isLiteral(value: string): boolean {
-  return (
-    !value.startsWith('!') && !value.includes('$') && !/^[A-Z][A-Z0-9]*_[A-Z0-9_]*$/.test(value)
-  )
-}
+export const interpretedValue = /^!|\$|^[A-Z][A-Z0-9]*_[A-Z0-9_]*$/
 
 /** The key that pi would send to a provider, and where it stands, as far as files tell. */
 export function readPiKey(
@@ -210,7 +206,7 @@ export function readPiKey(
   const login = loginOf(texts, providerId)
   const { table } = providerOf(readModels(texts), providerId)
   const key = login === undefined ? table['apiKey'] : login['key']
-  if (typeof key !== 'string' || !isLiteral(key)) return undefined
+  if (typeof key !== 'string' || interpretedValue.test(key)) return undefined
   const role = login === undefined ? 'models' : 'auth'
   return { key, keyPath: fileOf(texts, role).path }
 }

@@ -1,14 +1,13 @@
 import { type ConfigValue, listHolds } from '../../edits/plan.ts'
 import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
-import { projectCode, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
+import { relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { isExported, proxyObstacles, unsetCommand } from '../shell.ts'
-import { fileOf, layersOf, placeOf, readFile } from '../texts.ts'
+import { fileOf, placeOf, readFile } from '../texts.ts'
 import {
   incompleteProvider,
   loginOf,
   readAuth,
   readModels,
-  readPlain,
   readSettings,
   startingModel,
 } from './config.ts'
@@ -33,7 +32,6 @@ export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   yield* otherIncomplete(view)
   yield* formerProviders(view, choice)
   yield* narrowed(view)
-  yield* ofThisFolder(view)
 }
 
 /** What is wrong with what pi believes now. */
@@ -52,7 +50,6 @@ export function* wrongNow(scene: Scene): Obstacles {
   yield* otherLogin(view)
   yield* providerWrongNow(view, url)
   yield* narrowed(view)
-  yield* ofThisFolder(view)
 }
 
 function* relativeFolder({ machine }: Scene): Obstacles {
@@ -163,27 +160,4 @@ function matches(pattern: string, name: string): boolean {
     .replace(/\*\*?/g, '[^/]*')
     .replace(/\?/g, '[^/]')
   return new RegExp(`^${source}$`, 'i').test(name)
-}
-
-/** What a folder says to a pi that is started in it; from 0.79 on only where its owner trusts it. */
-function* ofThisFolder({ scene, providerId, model }: View): Obstacles {
-  const wanted = { defaultProvider: providerId, defaultModel: model }
-  for (const file of layersOf(scene.texts, 'project').map(readPlain)) {
-    const { enabledModels, ...others } = file.root
-    const names = Object.entries(wanted)
-      .filter(([name, value]) => others[name] !== undefined && others[name] !== value)
-      .map(([name]) => name)
-    if (isNarrowed(enabledModels, `${providerId}/${model}`, model)) names.push('enabledModels')
-    const [first] = names
-    if (first === undefined) continue
-
-    yield {
-      code: 'pi-project-settings',
-      message: `this folder's own settings set ${names.join(', ')}, which win over yours while pi runs here`,
-      place: placeOf(file, [first]),
-      cure: 'Remove them there.',
-      weight: 'may-block',
-    }
-  }
-  yield* projectCode(piName, scene.texts)
 }

@@ -7,7 +7,7 @@ import {
   runKeyVariable,
 } from '../client.ts'
 import { wantedHeaders } from '../headers.ts'
-import { apiOf, isLiteral, loginOf, providerOf, readModels, usualProtocol } from './config.ts'
+import { apiOf, loginOf, providerOf, readModels, usualProtocol } from './config.ts'
 import { limitsOf, offeredIn } from './plan.ts'
 
 /** Holds what is not in the extension: the same text serves every run. */
@@ -42,13 +42,6 @@ export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): On
     })
 
   const headers = Object.fromEntries(wantedHeaders(choice).map(({ name, value }) => [name, value]))
-  if (![choice.key, ...Object.values(headers)].every(isLiteral))
-    throw new UserError({
-      code: 'usage',
-      message: 'pi would take the key or a header of this gateway for a variable or a command',
-      hint: 'Run another client, or ask for a key without "$" and "!".',
-    })
-
   const id = runProviderId(texts, choice.providerId)
   const provider = { id, ...providerFor(choice), headers }
   return {

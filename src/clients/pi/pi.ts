@@ -22,6 +22,7 @@ import { brokenText, fileOf, numberIn, originOf, rootOf } from '../texts.ts'
 import {
   apiOf,
   incompleteProvider,
+  interpretedValue,
   loginOf,
   modelOf,
   type PiProvider,
@@ -34,6 +35,7 @@ import {
   startingModel,
   usualProtocol,
 } from './config.ts'
+import { deciding } from './deciding.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
 import { planPi } from './plan.ts'
@@ -72,6 +74,8 @@ export const pi: ClientModule = {
   alsoSpeaks: ['responses', 'messages'],
   // It sends the key as Bearer beside them.
   sends: { headers: true, keyHeaders },
+  deciding,
+  interprets: { names: null, values: interpretedValue },
   // models.json is read anew by /model, settings.json by /reload alone.
   restartAdvice: 'Close every running pi and start it again.',
   files: piFiles,

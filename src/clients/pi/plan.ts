@@ -4,13 +4,12 @@ import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/roots.ts'
 import type { Catalog, CatalogModel } from '../../gateway/types.ts'
 import type { Choice, FileTexts, ModelChoice } from '../client.ts'
-import { headerKeys, wantedHeaders } from '../headers.ts'
+import { headerKeys } from '../headers.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
 import { fileOf, layersOf, rootOf } from '../texts.ts'
 import {
   apiOf,
-  isLiteral,
   modelOf,
   modelPath,
   type PiProvider,
@@ -24,7 +23,6 @@ import {
 
 /** @throws UserError `config-invalid`, `config-conflict` */
 export function planPi(texts: FileTexts, choice: Choice): readonly FileEdit[] {
-  expectLiteral(choice)
   expectSingle(texts, choice)
   const edits = [
     ...layersOf(texts, 'auth').map((file) => editKeys('pi', file, [], choice.repairs)),
@@ -38,21 +36,6 @@ export function planPi(texts: FileTexts, choice: Choice): readonly FileEdit[] {
   for (const file of [readAuth(after), readModels(after), readSettings(after)])
     if (file !== undefined) expectRead('pi', file)
   return edits
-}
-
-/** @throws UserError `config-conflict` */
-function expectLiteral(choice: Choice): void {
-  const sent = [
-    ['the key', choice.key],
-    ...wantedHeaders(choice).map(({ name, value }) => [`the header ${name}`, value]),
-  ] as const
-  const taken = sent.find(([, value]) => !isLiteral(value!))
-  if (taken === undefined) return
-  throw new UserError({
-    code: 'config-conflict',
-    message: `pi would not send ${taken[0]} as it is, but take it for a variable or a command`,
-    hint: 'Ask for another, without "$" and "!" and with small letters in it.',
-  })
 }
 
 /** @throws UserError `config-conflict` where the provider lists a model twice, which only its owner can mend */

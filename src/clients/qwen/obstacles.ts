@@ -1,12 +1,6 @@
-import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
+import type { ConfigValue } from '../../edits/plan.ts'
 import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
-import {
-  leftoverObstacles,
-  lostVersion,
-  relativePlaceObstacles,
-  strongerSettings,
-  unreadFile,
-} from '../obstacles.ts'
+import { leftoverObstacles, lostVersion, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { removal } from '../repairs.ts'
 import { exportedVariables, isExported, proxyObstacles, variableObstacles } from '../shell.ts'
 import {
@@ -49,7 +43,6 @@ export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   yield* variables(scene)
   // With 0.15.10 no exemption helps.
   yield* proxyObstacles(qwenName, choice.root, scene.machine.env)
-  yield* layers(scene)
 }
 
 /** What is wrong with what Qwen Code believes now. */
@@ -75,7 +68,6 @@ export function* wrongNow(scene: Scene): Obstacles {
 
   yield* older(file)
   yield* variables(scene)
-  yield* layers(scene)
   if (used.model !== undefined) yield* otherOfSameId(file, used.model)
 }
 
@@ -202,7 +194,8 @@ function* variables(scene: Scene): Obstacles {
       weight: 'blocks',
     },
   ])
-  for (const { place } of envLines(scene.texts, keyVariable)) {
+  for (const { place, isOfHome } of envLines(scene.texts, keyVariable)) {
+    if (!isOfHome) continue
     yield {
       code: 'qwen-env-file',
       message: `${keyVariable} is set in a .env file that Qwen Code reads: it sends that key in the place of the one in its settings`,
@@ -291,35 +284,4 @@ function leftovers(scene: Scene, { url, key, variable }: InUse): Obstacles {
     },
     scene,
   )
-}
-
-const watched: readonly KeyPath[] = [
-  ['modelProviders'],
-  ['providerProtocol'],
-  paths.key,
-  paths.type,
-  paths.onlyType,
-  paths.model,
-  paths.modelUrl,
-]
-
-/** Those that decide where a key goes (a project's lists replace the user's); the others change the model. */
-const takingAway = watched.slice(0, 5)
-
-/** Files that win over the settings: of the folder that Qwen Code is started in, and of the administrator. */
-function* layers({ texts }: Scene): Obstacles {
-  for (const text of [...layersOf(texts, 'project'), ...layersOf(texts, 'managed')]) {
-    const file = readFile(text)
-    const found = watched.filter((path) => file.document?.get(path) !== undefined)
-    const [first] = found
-    if (first === undefined) continue
-
-    const isTaken = found.some((path) => takingAway.includes(path))
-    yield strongerSettings(qwenName, {
-      file: text,
-      keys: found.map((path) => path.join('.')).join(', '),
-      place: placeOf(file, first),
-      takesKey: isTaken ? { url: file.document && inUse(file.document.root).url } : undefined,
-    })
-  }
 }

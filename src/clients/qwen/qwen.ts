@@ -1,6 +1,5 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue, FileEdit, KeyChange, KeyPath } from '../../edits/plan.ts'
-import { UserError } from '../../errors.ts'
 import { defaultModel } from '../../gateway/models/rules.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
@@ -29,6 +28,7 @@ import {
   textAt,
   valueIn,
 } from '../texts.ts'
+import { deciding } from './deciding.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
 import {
@@ -36,11 +36,11 @@ import {
   inUse,
   isBehindAnother,
   isCurrentLayout,
-  isOpen,
   keyVariable,
   layoutVersion,
   literalIn,
   mergedSettings,
+  openText,
   ownEntry,
   ownFiles,
   paths,
@@ -75,6 +75,8 @@ export const qwen: ClientModule = {
   protocol: 'chat',
   // The key goes as a bearer token whatever else goes along.
   sends: { headers: true, keyHeaders: [] },
+  deciding,
+  interprets: { names: openText, values: openText },
   restartAdvice: 'Close every running Qwen Code and start it again.',
   files: qwenFiles,
   choose: (catalog, options) =>
@@ -150,27 +152,10 @@ function projectEnvFile(machine: Machine, look: Look): readonly string[] {
 /** @throws UserError `config-invalid`, `config-conflict` */
 function planSettings(texts: FileTexts, choice: Choice): FileEdit {
   const file = fileOf(texts, 'settings')
-  refuseOpen(choice)
   const edit = editKeys('qwen', file, ourKeys(file, choice), choice.repairs)
   const ignored = problemOf({ ...file, bytes: edit.after })
   expectRead('Qwen Code', { path: file.path, ignored }, 'trailing commas')
   return edit
-}
-
-/** @throws UserError `config-conflict` for what Qwen Code would put the value of a variable into */
-function refuseOpen({ key, root, models, headers = [] }: Choice): void {
-  const [open] = [
-    { name: 'key', value: key },
-    { name: 'address', value: root },
-    { name: 'model', value: models.model },
-    ...headers.map(({ name, value }) => ({ name: `header ${name}`, value })),
-  ].filter(({ value }) => isOpen(value))
-  if (open === undefined) return
-  throw new UserError({
-    code: 'config-conflict',
-    message: `The ${open.name} holds a $ before a name: in its settings Qwen Code would replace both by what the variable of that name says`,
-    hint: 'Set up the other clients without Qwen Code, or use another one.',
-  })
 }
 
 function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {

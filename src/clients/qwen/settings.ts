@@ -103,8 +103,10 @@ export function literalIn(settings: ConfigValue | undefined, path: KeyPath): str
 }
 
 /** Both put the values of variables into every text of their settings. */
+export const openText = /\$(?:\w|\{\w)/
+
 export function isOpen(value: ConfigValue | undefined): boolean {
-  return typeof value === 'string' && /\$(?:\w|\{\w)/.test(value)
+  return typeof value === 'string' && openText.test(value)
 }
 
 /** The models of its protocol in their order. */

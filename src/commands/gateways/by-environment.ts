@@ -137,7 +137,7 @@ interface Spelling {
 }
 
 /** How the shell of a machine's user sets variables. */
-function spellingOf({ os, env }: Machine): Spelling {
+export function spellingOf({ os, env }: Machine): Spelling {
   if (os === 'win32') return powershell
   return /(?:^|\/)fish$/.test(env['SHELL'] ?? '') ? fish : posix
 }
@@ -176,7 +176,8 @@ const fish: Spelling = {
 }
 
 const powershell: Spelling = {
-  quoted: (text) => `'${text.replaceAll("'", "''")}'`,
+  // It takes each of these for a quote, and two of them for one inside (about_Quoting_Rules, 7.5).
+  quoted: (text) => `'${text.replace(/['‘’‚‛]/g, '$&$&')}'`,
   set: (name, expression) => `$env:${name} = ${expression}`,
   unset: (name) => `Remove-Item Env:${name}`,
   ask: (name) =>

@@ -8,6 +8,7 @@ import {
   runKeyVariable,
   type SetupOptions,
 } from '../../clients/client.ts'
+import { layerObstacles } from '../../clients/deciding.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
@@ -19,6 +20,7 @@ import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { isUsual, readClientFiles, settingsNow } from '../inventory/client-files.ts'
+import { expectNotLedAstray } from '../inventory/client-state.ts'
 import { runsSoFar } from '../inventory/history.ts'
 import { noteProof } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
@@ -36,6 +38,33 @@ export function clientsCalled(
   return clients
     .filter(({ binary, forOneRun }) => binary.command === name && forOneRun !== undefined)
     .toSorted((one, other) => isTaken(other) - isTaken(one))
+}
+
+/**
+ * Looks at the files of the folder as a setup does. What they start is told; where they lead a client
+ * or the key elsewhere, nothing is started unless a person says yes.
+ *
+ * @throws UserError `config-conflict` where nobody can be asked; `Declined` on a no
+ */
+export async function lookAtFolder(
+  session: Session,
+  { roots }: GatewayAccess,
+  clients: readonly Client[],
+): Promise<void> {
+  for (const client of clients) {
+    const texts = readClientFiles(session, client).filter(({ role }) => role.startsWith('project'))
+    const own = { root: rootFor(roots, client.protocol), providerId: providerIdOf(session, client) }
+    const found = [...layerObstacles(client, texts, own)]
+    if (!session.canAsk) expectNotLedAstray(client, found)
+
+    for (const { message, place, needsConsent, leadsElsewhere } of found) {
+      const said = `${message} (${session.showPath(place)})`
+      if (leadsElsewhere) {
+        const question = { message: `${said}. Start it all the same?`, default: false }
+        await session.agree('ask', question)
+      } else if (needsConsent !== undefined) session.remark(`note: ${said}`)
+    }
+  }
 }
 
 export interface Told extends OneRun {

@@ -21,6 +21,7 @@ import { savedGateway } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import {
   clientsCalled,
+  lookAtFolder,
   pointedAt,
   statusOf,
   type Target,
@@ -75,6 +76,11 @@ export const command = commandOf(define, async (session, name, behind, _, self) 
   }
   const clients = await loadPrograms()
   const called = clientsCalled(session, clients, words[0]!)
+  await lookAtFolder(
+    session,
+    access,
+    isShell ? firstInstalled(session, clients) : called.slice(0, 1),
+  )
   const catalog = verify ? await catalogOf(session, access, saved) : undefined
   const known: Target = { access, catalog, asked, model, provenModel: saved.proven?.model }
   const rooted = async (called: readonly Client[], target: Target) =>
@@ -124,6 +130,14 @@ async function catalogOf(
   if (!mayStillServe(answer) || traitsOf(answer)?.blames === 'key') throw withCureFor(saved, answer)
   session.remark(`note: The gateway has no readable list of models (${answer.message})`)
   return undefined
+}
+
+/** Of each program here that a shell could start the client that it is. */
+function firstInstalled(session: Session, clients: readonly Client[]): readonly Client[] {
+  const programs = [...new Set(clients.map(({ binary }) => binary.command))]
+  return programs
+    .filter((program) => session.platform.processes.which(program) !== undefined)
+    .flatMap((program) => clientsCalled(session, clients, program).slice(0, 1))
 }
 
 function shellOf({ platform }: Session): readonly [string] {

@@ -10,6 +10,7 @@ import {
   type Settings,
   type SetupOptions,
 } from '../../clients/client.ts'
+import { layerObstacles } from '../../clients/deciding.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import type { KeyPath } from '../../edits/plan.ts'
@@ -223,6 +224,8 @@ export function stateOrFailure(
       origins: client.origins(texts),
       obstacles: [
         ...client.wrongNow(sceneOf(session, client, texts, runs ?? [])),
+        // With its own service a client may be set up as its owner likes.
+        ...(now.settings.root === undefined ? [] : layerObstacles(client, texts, now.settings)),
         ...openPlaces(session, texts),
       ],
       files: targets.map((file) => fileState(session, file, runs)),
@@ -254,6 +257,20 @@ export function sceneOf(session: Session, client: Client, texts: FileTexts, runs
     knownModels: rememberedModels(session.platform),
     shellProfiles: readShellProfiles(session),
   }
+}
+
+/** @throws UserError `config-conflict` where a file of this folder leads the client elsewhere */
+export function expectNotLedAstray(
+  { label }: Pick<Client, 'label'>,
+  obstacles: readonly Obstacle[],
+): void {
+  const astray = obstacles.find(({ leadsElsewhere }) => leadsElsewhere)
+  if (astray === undefined) return
+  throw new UserError({
+    code: 'config-conflict',
+    message: `${label} would not use the gateway here: ${astray.message} (${astray.place})`,
+    hint: 'Run the command in another folder, such as your home, or take that out of the file.',
+  })
 }
 
 function fileState(session: Session, file: FileText, runs: Runs | undefined): FileState {

@@ -7,6 +7,7 @@ import {
   type Obstacle,
   protocolOf,
 } from '../../clients/client.ts'
+import { layerObstacles } from '../../clients/deciding.ts'
 import { fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
@@ -15,7 +16,7 @@ import type { GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { asPlanned, openPlaces, readClientFiles } from '../inventory/client-files.ts'
 import { authorityNotices } from '../inventory/client-program.ts'
-import { sceneOf } from '../inventory/client-state.ts'
+import { expectNotLedAstray, sceneOf } from '../inventory/client-state.ts'
 import { isSent, rememberedHeaders } from '../inventory/saved-gateways.ts'
 import { isFromElsewhere } from '../inventory/written-headers.ts'
 import type { Session } from '../screen/session.ts'
@@ -59,13 +60,16 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
     options,
     earlier: await earlierOf(run, texts),
   }
+  const { root, providerId } = choice
   const obstacles = [
     ...client.inTheWay(sceneOf(session, client, texts, runs), choice),
+    ...layerObstacles(client, texts, { root, providerId, model: models.model }),
     ...openPlaces(session, texts),
   ]
-  if (consent !== 'ask') expectInForce(client, obstacles, choice)
+  if (consent !== 'ask') expectNotLedAstray(client, obstacles)
   const repairs = obstacles.flatMap((one) => (one.repair ? [one.repair] : []))
   const edits = client.plan(texts, { ...choice, repairs })
+  expectUnblocked(client, obstacles)
   const after = asPlanned(texts, edits)
   expectReadBack(client, after, access)
 
@@ -129,14 +133,16 @@ function lossNotices(
   ]
 }
 
-/** @throws UserError `config-conflict` where a file of this folder leads the client elsewhere */
-function expectInForce({ label }: Client, obstacles: readonly Obstacle[], { root }: Choice): void {
-  const astray = obstacles.find(({ leadsTo }) => leadsTo !== undefined && leadsTo !== root)
-  if (astray === undefined) return
+/** @throws UserError `config-conflict` for what blocks the client, and is neither repaired nor agreed to */
+function expectUnblocked({ label }: Client, obstacles: readonly Obstacle[]): void {
+  const blocking = obstacles.find(
+    ({ weight, repair, needsConsent }) => weight === 'blocks' && !repair && !needsConsent,
+  )
+  if (blocking === undefined) return
   throw new UserError({
     code: 'config-conflict',
-    message: `${label} would not use the gateway here: ${astray.message} (${astray.place})`,
-    hint: 'Run the command in another folder, such as your home, or take that out of the file.',
+    message: `${label} would not work with the gateway: ${blocking.message} (${blocking.place})`,
+    hint: blocking.cure,
   })
 }
 

@@ -1,0 +1,23 @@
+import type { DecidingTable } from '../client.ts'
+
+/** In a project 0.169.0 reads of these `model` alone, and that where the folder is trusted. */
+const run = '0.169.0, 2026-11-21'
+const unrun = 'not run, 2026-11-23'
+
+const others = ['project', 'managed']
+const folder = ['project']
+
+export const deciding: DecidingTable = {
+  called: 'config',
+  rows: [
+    { at: 'openai_base_url', decides: 'address', layers: others, seen: run },
+    { at: 'model_providers.:provider', decides: 'provider', layers: others, seen: run },
+    { at: 'model_provider', decides: 'provider', layers: others, seen: run },
+    { at: 'cli_auth_credentials_store', decides: 'key', layers: others, seen: run },
+    { at: 'forced_login_method', decides: 'key', layers: others, seen: run },
+    { at: 'model', decides: 'model', layers: others, seen: run },
+    { at: 'mcp_servers', decides: 'program', layers: folder, seen: unrun },
+    { at: 'hooks', decides: 'program', layers: folder, seen: unrun },
+    { at: 'notify', decides: 'program', layers: folder, seen: unrun },
+  ],
+}

@@ -1,0 +1,87 @@
+import { UserError } from '../errors.ts'
+import type { Catalog, CatalogModel } from '../gateway/types.ts'
+import type { Choice, Client, ModelChoice, SetupOptions } from './client.ts'
+
+/**
+ * The client, given nothing of which its own reader would make something else: what a gateway, a
+ * team's file, a link or a flag says is data for it too. What is named so is refused, and what a
+ * catalog lists so is left out, with one note.
+ */
+export function takingLiterally(client: Client): Client {
+  const { plan, forOneRun } = client
+  return {
+    ...client,
+    choose: (catalog, options, version) => chooseLiteral(client, { catalog, options, version }),
+    plan: (texts, choice) => {
+      expectLiteral(client, choice)
+      return plan(texts, choice)
+    },
+    ...(forOneRun && {
+      forOneRun: (texts, choice, asked) => {
+        expectLiteral(client, choice)
+        return forOneRun(texts, choice, asked)
+      },
+    }),
+  }
+}
+
+/** @throws UserError `config-conflict`, and as the client's own `choose` does */
+function chooseLiteral(
+  client: Client,
+  asked: {
+    readonly catalog: Catalog | undefined
+    readonly options: SetupOptions
+    readonly version: string | undefined
+  },
+): ModelChoice {
+  const { catalog, options, version } = asked
+  const { names } = client.interprets
+  if (names === null) return client.choose(catalog, options, version)
+
+  const named = idsIn(options).find((id) => names.test(id))
+  if (named !== undefined) throw refusal(client, `the model ${named}`)
+
+  const listed = catalog?.models ?? []
+  const taken = listed.filter(({ id }) => names.test(id))
+  const [first] = taken
+  if (first !== undefined && taken.length === listed.length)
+    throw refusal(client, `the model ${first.id}, as of every one that the gateway lists`)
+
+  const models = listed.filter((model) => !taken.includes(model)).map(withoutName(names))
+  const choice = client.choose(catalog && { ...catalog, models }, options, version)
+  if (first === undefined) return choice
+  const others = taken.length === 1 ? '' : ` and ${taken.length - 1} more`
+  const note = {
+    code: 'models-left-out',
+    message: `${client.label} is not given the model ${first.id}${others}: it would put something else in the place of a part of the name`,
+  }
+  return { ...choice, notes: [...choice.notes, note] }
+}
+
+function withoutName(names: RegExp) {
+  return ({ displayName, ...model }: CatalogModel): CatalogModel =>
+    displayName === undefined || names.test(displayName) ? model : { ...model, displayName }
+}
+
+function idsIn(options: SetupOptions): readonly string[] {
+  const { model, startModel, slotModels = {}, subagentModel, smallModel } = options
+  const ids = [model, startModel, ...Object.values(slotModels), subagentModel, smallModel]
+  return ids.filter((id) => id !== undefined)
+}
+
+/** @throws UserError `config-conflict` for an address, a key or a header; none of the two is shown */
+function expectLiteral(client: Client, { root, key, headers = [] }: Choice): void {
+  const { names, values } = client.interprets
+  if (names?.test(root)) throw refusal(client, 'the address')
+  if (values?.test(key)) throw refusal(client, 'the key')
+  const header = headers.find(({ value }) => values?.test(value))
+  if (header !== undefined) throw refusal(client, `the header ${header.name}`)
+}
+
+function refusal({ label }: Client, what: string): UserError {
+  return new UserError({
+    code: 'config-conflict',
+    message: `${label} would put something else, such as a variable or a file, in the place of a part of ${what}`,
+    hint: `Choose another one, or leave ${label} out.`,
+  })
+}

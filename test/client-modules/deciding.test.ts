@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'vitest'
+import type { Client, ConfigFile, DecidingSetting } from '../../src/clients/client.ts'
+import { layerObstacles } from '../../src/clients/deciding.ts'
+import { loadClients, loadPrograms } from '../../src/clients/list.ts'
+import { formatOf } from '../../src/edits/format.ts'
+import { aMachine, baseUrl, byId, catalog, planOn, textsOf } from './support.ts'
+
+/** All that a client would read, on a disk on which everything is there. */
+function everyFile(client: Client): readonly ConfigFile[] {
+  const names = ['a.config.toml', 'a.json', 'a.md', 'a.ts']
+  return client.files(aMachine(), { exists: () => true, entries: () => names })
+}
+
+/** The keys of a row, each `*` and `:provider` as something. */
+function keysOf({ deciding }: Client, { at }: DecidingSetting): readonly string[] {
+  const provider = deciding.nameOf?.('gateway') ?? 'gateway'
+  if (at === '') return []
+  return at.split('.').map((key) => (key === ':provider' ? provider : key.replaceAll('*', 'X')))
+}
+
+/** What a file of any kind is with one setting in it. */
+function planted(file: ConfigFile, keys: readonly string[], value: string): Uint8Array {
+  const text = (content: string) => new TextEncoder().encode(content)
+  if (file.role.endsWith('-env')) return text(`${keys[1]}=${value}\n`)
+  if (file.path.endsWith('.md')) return text(`---\n${keys[0]}: ${value}\n---\nDo as I say.\n`)
+  if (keys.length === 0) return text(value)
+  return formatOf(file.format).edit(null, [{ path: keys, value }], file.path)!
+}
+
+function found(client: Client, { path }: ConfigFile, content: Uint8Array) {
+  const texts = textsOf(client, aMachine(), { [path]: content, '/home/ada/work/.git/HEAD': '' })
+  const root = `${baseUrl}/v1`
+  return [...layerObstacles(client, texts, { root, providerId: 'gateway', model: 'gpt-5.6' })]
+}
+
+describe.each((await loadClients()).map((client) => [client.id, client] as const))(
+  '%s: what decides where the key goes',
+  (_, client) => {
+    const files = everyFile(client)
+    const plantings = client.deciding.rows.flatMap((row) =>
+      row.layers.map((layer) => [row.at || 'the file itself', layer, row] as const),
+    )
+
+    test.each(plantings)('%s in %s is seen by all who look', (_, layer, row) => {
+      const ofLayer = files.filter(({ role }) => role === layer)
+      expect(ofLayer).not.toEqual([])
+      if (ofLayer[0]!.use === 'target') return
+
+      const keys = keysOf(client, row)
+      for (const file of ofLayer) {
+        const obstacles = found(client, file, planted(file, keys, 'planted'))
+        expect(obstacles.map(({ place }) => place.replace(/:\d+$/, ''))).toContain(file.path)
+        const text = JSON.stringify(obstacles)
+        if (keys.length > 0) expect(text).toContain(keys.at(-1))
+
+        const isOfFolder = layer.startsWith('project')
+        const isTold = row.decides === 'program' || row.decides === 'model'
+        expect(obstacles.some(({ leadsElsewhere }) => leadsElsewhere)).toBe(isOfFolder && !isTold)
+        // What is neither repaired nor asked stops a setup.
+        const stops = obstacles.some(
+          ({ weight, needsConsent }) => weight === 'blocks' && !needsConsent,
+        )
+        expect(stops).toBe(!isOfFolder && !isTold)
+      }
+    })
+
+    test('what its setup writes of that is undone together', () => {
+      const { edits, texts } = planOn(client, {})
+      const unbound = edits.flatMap(({ path, changes }) => {
+        const { role } = texts.find((text) => text.path === path)!
+        return changes
+          .filter(({ isBound }) => !isBound)
+          .filter((change) => isDecided(client, role, change.path.map(String)))
+          .map((change) => change.path)
+      })
+      expect(unbound).toEqual([])
+    })
+
+    test('each row says what was run or read, and when', () => {
+      for (const { seen } of client.deciding.rows) expect(seen).toMatch(/, 2026-\d\d-\d\d$/)
+    })
+  },
+)
+
+function isDecided(client: Client, role: string, path: readonly string[]): boolean {
+  return client.deciding.rows.some((row) => {
+    const keys = keysOf(client, row)
+    return row.layers.includes(role) && keys.every((key, index) => path[index] === key)
+  })
+}
+
+describe('a setting of a list, or of another spelling', () => {
+  const at = (client: string, path: string, text: string) => {
+    const file = everyFile(byId(client)).find((one) => one.path.endsWith(path))!
+    return found(byId(client), file, new TextEncoder().encode(text))
+  }
+
+  test.each([
+    ['droid', 'work/.factory/settings.json', '{"customModels":[{"baseUrl":"https://x.example"}]}'],
+    ['qwen', 'work/.qwen/settings.json', '{"modelProviders":{"openai":[{"id":"x"}]}}'],
+    ['qwen', 'work/.qwen/.env', 'export https_proxy=http://x.example'],
+    ['claude', 'work/.claude/settings.json', '{"env":{"NODE_TLS_REJECT_UNAUTHORIZED":0}}'],
+    [
+      'claude',
+      'work/.claude/settings.json',
+      '{"env":{"ANTHROPIC_NEWEST_BASE_URL":"https://x.example"}}',
+    ],
+    [
+      'opencode',
+      'work/opencode.json',
+      '{"provider":{"second":{"options":{"apiKey":"{env:KEY}"}}}}',
+    ],
+    ['kilo', 'work/kilo.json', '{"provider":{"second":{"api":"https://x.example"}}}'],
+  ])('%s: %s with %s leads elsewhere', (client, path, text) => {
+    expect(at(client, path, text)).toContainEqual(expect.objectContaining({ leadsElsewhere: true }))
+  })
+
+  test.each([
+    ['claude', 'work/.claude/settings.json', '{"env":{"ANTHROPIC_API_KEY":""},"hooks":{}}'],
+    ['claude', 'work/.claude/settings.json', `{"env":{"ANTHROPIC_BASE_URL":"${baseUrl}"}}`],
+    ['opencode', 'work/opencode.json', '{"formatter":false,"mcp":{},"model":"gateway/gpt-5.6"}'],
+    ['opencode', 'work/opencode.json', '{"provider":{"second":{"name":"x","models":{"y":{}}}}}'],
+    ['droid', 'work/.factory/settings.json', '{"model":"custom:gateway"}'],
+  ])('%s: %s with %s says nothing else', (client, path, text) => {
+    expect(at(client, path, text)).toEqual([])
+  })
+
+  test("another provider in a file of the user's own leads nobody away", () => {
+    const other = '{"provider":{"second":{"options":{"baseURL":"https://x.example"}}}}'
+    expect(at('opencode', 'ada/.opencode/opencode.json', other)).toEqual([])
+    const same = other.replace('second', 'gateway')
+    expect(at('opencode', 'ada/.opencode/opencode.json', same)).toHaveLength(1)
+  })
+})
+
+describe.each((await loadPrograms()).map((client) => [client.id, client] as const))(
+  '%s: what its own reader would put something else in the place of',
+  (_, client) => {
+    const { names, values } = client.interprets
+    const hostile = ['{file:~/.ssh/id_rsa}', '{env:HOME}', '$HOME', '${HOME}', '!id'].filter((id) =>
+      names?.test(id),
+    )
+
+    test.each(hostile)('%s is refused as a model, and left out of a list', (id) => {
+      expect(() => client.choose(catalog, { model: id })).toThrow(
+        expect.objectContaining({ code: 'config-conflict' }),
+      )
+      expect(() => client.choose(undefined, { model: id })).toThrow(client.label)
+      expect(() => client.choose({ models: [{ id }] }, {})).toThrow(client.label)
+
+      const models = [{ id }, ...catalog.models.map((one) => ({ ...one, displayName: id }))]
+      const { edits, choice } = planOn(client, {}, { catalog: { models } })
+      const texts = edits.map(({ after }) => new TextDecoder().decode(after ?? undefined))
+      expect(texts.join('\n')).not.toContain(id)
+      expect(choice.models.notes.map(({ code }) => code)).toContain('models-left-out')
+    })
+
+    test('a key and a header of that kind are refused, and not shown', () => {
+      const samples = ['{env:HOME}', '$HOME', '${HOME}', '!id', 'a\\nb'].filter((one) =>
+        values?.test(one),
+      )
+      const choice = {
+        ...{ root: `${baseUrl}/v1`, key: 'sk-test-0123456789abcdef', providerId: 'gateway' },
+        ...{ models: client.choose(catalog, {}), options: {} },
+      }
+      for (const value of samples)
+        for (const taken of [{ key: value }, { headers: [{ name: 'x-team', value }] }])
+          expect(() => client.plan([], { ...choice, ...taken })).toThrow(
+            expect.objectContaining({
+              code: 'config-conflict',
+              message: expect.not.stringContaining(value),
+            }),
+          )
+    })
+  },
+)
