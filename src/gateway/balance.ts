@@ -1,6 +1,6 @@
-import * as v from 'valibot'
 import { compact } from '../compact.ts'
 import { ask } from './ask.ts'
+import { jsonIn } from './foreign-text.ts'
 import type { GatewayAccess } from './types.ts'
 
 /** What is left on a key, as its gateway says it. */
@@ -15,193 +15,127 @@ export interface Balance {
   readonly expires?: string
 }
 
+/** What an answer has at a path, such as `data.limits`; undefined: nothing. */
+type At = (path: string) => unknown
+
+/** As a gateway says it: dates as text, or in seconds or ms since 1970; 0, -1 and null: never. */
+interface Said {
+  /** What is no number belongs to another shape. */
+  readonly remaining: unknown
+  readonly unit?: unknown
+  readonly resets?: unknown
+  readonly expires?: unknown
+}
+
 /** One way to ask, known by the shape of its answer and not by a name. */
 interface Source {
   readonly url: (access: GatewayAccess) => string
-  /** The vendor's own hosts: there it is asked first, and alone. */
+  /** The vendor's own hosts: there it is asked alone. */
   readonly hosts?: readonly string[]
   /** The key stands in `authorization` without `Bearer`. */
   readonly isBareKey?: true
-  readonly answer: v.GenericSchema<unknown, Balance>
+  readonly read: (at: At) => Said | undefined
 }
-
-/** A number, also where it is written as text. */
-const amount = v.pipe(v.union([v.number(), v.string()]), v.transform(Number), v.finite())
-const maybeAmount = v.nullish(amount)
-const maybeText = v.nullish(v.string())
 
 /** New API and One API count in quota: so many for a dollar, unless the owner says otherwise. */
 const quotaPerDollar = 500_000
-
-const newApi: Source = {
-  url: ({ baseUrl }) => `${baseUrl}/api/usage/token/`,
-  answer: v.pipe(
-    v.object({
-      data: v.object({
-        object: v.literal('token_usage'),
-        total_available: amount,
-        unlimited_quota: v.optional(v.boolean(), false),
-        expires_at: maybeAmount,
-      }),
-    }),
-    v.transform(({ data }) =>
-      balance({
-        // With `unlimited_quota` the number means nothing.
-        remaining: data.unlimited_quota ? 'unlimited' : data.total_available / quotaPerDollar,
-        unit: 'USD',
-        expires: data.expires_at,
-      }),
-    ),
-  ),
-}
-
-const sub2api: Source = {
-  url: ({ roots }) => `${roots.chat}/usage`,
-  answer: v.pipe(
-    v.object({
-      remaining: amount,
-      unit: v.optional(v.string(), 'USD'),
-      // It tells this answer from others with a `remaining`.
-      isValid: v.boolean(),
-      expires_at: maybeText,
-    }),
-    v.transform(({ remaining, unit, expires_at }) =>
-      // Below 0 it counts nothing: the key has no limit.
-      balance({ remaining: remaining < 0 ? 'unlimited' : remaining, unit, expires: expires_at }),
-    ),
-  ),
-}
-
-const liteLlm: Source = {
-  url: ({ baseUrl }) => `${baseUrl}/key/info`,
-  answer: v.pipe(
-    v.object({
-      info: v.object({
-        spend: amount,
-        max_budget: maybeAmount,
-        budget_reset_at: maybeText,
-        expires: maybeText,
-      }),
-    }),
-    v.transform(({ info: { spend, max_budget: budget, budget_reset_at: resets, expires } }) =>
-      balance({
-        remaining: budget == null ? 'unlimited' : budget - spend,
-        unit: 'USD',
-        resets,
-        expires,
-      }),
-    ),
-  ),
-}
-
-const openRouter: Source = {
-  url: ({ roots }) => `${roots.chat}/key`,
-  hosts: ['openrouter.ai'],
-  answer: v.pipe(
-    v.object({
-      data: v.object({
-        limit_remaining: v.nullable(amount),
-        usage: amount,
-        limit_reset: maybeText,
-        expires_at: maybeText,
-      }),
-    }),
-    v.transform(({ data }) =>
-      balance({
-        remaining: data.limit_remaining ?? 'unlimited',
-        unit: 'USD',
-        expires: data.expires_at,
-      }),
-    ),
-  ),
-}
-
-const deepSeek: Source = {
-  url: ({ baseUrl }) => `${new URL(baseUrl).origin}/user/balance`,
-  hosts: ['api.deepseek.com'],
-  answer: v.pipe(
-    v.object({
-      is_available: v.boolean(),
-      balance_infos: v.tupleWithRest(
-        [v.object({ currency: v.string(), total_balance: amount })],
-        v.unknown(),
-      ),
-    }),
-    v.transform(({ balance_infos: [{ currency, total_balance }] }) =>
-      balance({ remaining: total_balance, unit: currency }),
-    ),
-  ),
-}
-
-const siliconFlow: Source = {
-  url: ({ roots }) => `${roots.chat}/user/info`,
-  hosts: ['api.siliconflow.cn', 'api.siliconflow.com'],
-  answer: v.pipe(
-    v.object({ data: v.object({ totalBalance: amount }) }),
-    v.transform(({ data }) => balance({ remaining: data.totalBalance, unit: 'CNY' })),
-  ),
-}
-
-const kimiCode: Source = {
-  url: ({ roots }) => `${roots.chat}/usages`,
-  hosts: ['api.kimi.com'],
-  answer: v.pipe(
-    v.object({
-      limits: v.pipe(
-        v.array(
-          v.object({
-            detail: v.object({
-              remaining: amount,
-              resetTime: v.nullish(v.union([v.string(), v.number()])),
-            }),
-          }),
-        ),
-        v.minLength(1),
-      ),
-    }),
-    v.transform(({ limits }) => {
-      const [tightest] = limits.toSorted(
-        (one, other) => one.detail.remaining - other.detail.remaining,
-      )
-      const { remaining, resetTime } = tightest!.detail
-      return balance({ remaining, unit: 'requests', resets: resetTime })
-    }),
-  ),
-}
-
-const zai: Source = {
-  url: ({ baseUrl }) => `${new URL(baseUrl).origin}/api/monitor/usage/quota/limit`,
-  hosts: ['api.z.ai', 'open.bigmodel.cn'],
-  isBareKey: true,
-  answer: v.pipe(
-    v.object({
-      data: v.object({
-        limits: v.array(
-          v.object({ type: v.string(), percentage: maybeAmount, nextResetTime: maybeAmount }),
-        ),
-      }),
-    }),
-    v.transform(({ data: { limits } }) =>
-      limits.filter(({ type }) => /^tokens_?limit$/i.test(type)),
-    ),
-    v.minLength(1),
-    v.transform((limits) => {
-      const used = (one: { percentage?: number | null | undefined }) => one.percentage ?? 0
-      const [tightest] = limits.toSorted((one, other) => used(other) - used(one))
-      return balance({
-        remaining: 100 - used(tightest!),
-        unit: '%',
-        resets: tightest!.nextResetTime,
-      })
-    }),
-  ),
-}
 
 /**
  * Where gateways say what is left on the key that asks, the likeliest first. From their sources: New API
  * `controller/token.go`, CC Switch `services/balance.rs` and `coding_plan.rs` (2026-11-23).
  */
-const sources = [newApi, sub2api, liteLlm, openRouter, deepSeek, siliconFlow, kimiCode, zai]
+const sources: readonly Source[] = [
+  // New API. With `unlimited_quota` the number means nothing.
+  {
+    url: ({ baseUrl }) => `${baseUrl}/api/usage/token/`,
+    read: (at) => {
+      if (at('data.object') !== 'token_usage') return undefined
+      const left = numberOf(at('data.total_available'))
+      const isUnlimited = at('data.unlimited_quota') === true
+      return {
+        remaining: isUnlimited ? 'unlimited' : left && left / quotaPerDollar,
+        expires: at('data.expires_at'),
+      }
+    },
+  },
+  // sub2api. Below 0 it counts nothing: the key has no limit.
+  {
+    url: ({ roots }) => `${roots.chat}/usage`,
+    read: (at) => {
+      if (typeof at('isValid') !== 'boolean') return undefined
+      const left = numberOf(at('remaining'))
+      return {
+        remaining: left !== undefined && left < 0 ? 'unlimited' : left,
+        unit: at('unit'),
+        expires: at('expires_at'),
+      }
+    },
+  },
+  // LiteLLM.
+  {
+    url: ({ baseUrl }) => `${baseUrl}/key/info`,
+    read: (at) => {
+      const [budget, spend] = [at('info.max_budget'), numberOf(at('info.spend'))]
+      if (spend === undefined) return undefined
+      const left = numberOf(budget)
+      return {
+        remaining: budget == null ? 'unlimited' : left && left - spend,
+        resets: at('info.budget_reset_at'),
+        expires: at('info.expires'),
+      }
+    },
+  },
+  {
+    url: ({ roots }) => `${roots.chat}/key`,
+    hosts: ['openrouter.ai'],
+    read: (at) => {
+      const left = at('data.limit_remaining')
+      return { remaining: left === null ? 'unlimited' : left, expires: at('data.expires_at') }
+    },
+  },
+  {
+    url: ({ baseUrl }) => `${new URL(baseUrl).origin}/user/balance`,
+    hosts: ['api.deepseek.com'],
+    read: (at) => ({
+      remaining: at('balance_infos.0.total_balance'),
+      unit: at('balance_infos.0.currency'),
+    }),
+  },
+  {
+    url: ({ roots }) => `${roots.chat}/user/info`,
+    hosts: ['api.siliconflow.cn', 'api.siliconflow.com'],
+    read: (at) => ({ remaining: at('data.totalBalance'), unit: 'CNY' }),
+  },
+  // Kimi Code: of its windows the tightest counts.
+  {
+    url: ({ roots }) => `${roots.chat}/usages`,
+    hosts: ['api.kimi.com'],
+    read: (at) => {
+      const left = (one: unknown) => numberOf(valueAt(one, 'detail.remaining')) ?? Infinity
+      const [tightest] = listOf(at('limits')).toSorted((one, other) => left(one) - left(other))
+      const resets = valueAt(tightest, 'detail.resetTime')
+      return { remaining: valueAt(tightest, 'detail.remaining'), unit: 'requests', resets }
+    },
+  },
+  // Z.ai and Zhipu say how much is used, in percent.
+  {
+    url: ({ baseUrl }) => `${new URL(baseUrl).origin}/api/monitor/usage/quota/limit`,
+    hosts: ['api.z.ai', 'open.bigmodel.cn'],
+    isBareKey: true,
+    read: (at) => {
+      const used = (one: unknown) => numberOf(valueAt(one, 'percentage')) ?? 0
+      const [tightest] = listOf(at('data.limits'))
+        .filter((one) => /^tokens_?limit$/i.test(String(valueAt(one, 'type'))))
+        .toSorted((one, other) => used(other) - used(one))
+      if (tightest === undefined) return undefined
+      return {
+        remaining: 100 - used(tightest),
+        unit: '%',
+        resets: valueAt(tightest, 'nextResetTime'),
+      }
+    },
+  },
+]
 
 /** Nothing hangs on the answer. In ms. */
 const patienceMs = 3_000
@@ -236,31 +170,48 @@ async function askFor(
   if (!('status' in result)) return 'unreachable'
   if (result.status !== 200) return undefined
 
-  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), source.answer), result.body)
-  return read.success ? read.output : undefined
+  const body = jsonIn(result.body)
+  const said = source.read((path) => valueAt(body, path))
+  return said && balanceFrom(said)
 }
 
-/** @param found `resets` and `expires` as text, or in seconds or ms since 1970; 0, -1 and null: never */
-function balance(found: {
-  readonly remaining: Balance['remaining']
-  readonly unit: string
-  readonly resets?: string | number | null | undefined
-  readonly expires?: string | number | null | undefined
-}): Balance {
-  const { remaining, unit, resets, expires } = found
+/** Undefined: it says no amount, so it is an answer of another kind. */
+function balanceFrom({ remaining, unit = 'USD', resets, expires }: Said): Balance | undefined {
+  const left = numberOf(remaining)
+  const isUnlimited = remaining === 'unlimited'
+  if (left === undefined && !isUnlimited) return undefined
+
+  const amount: Balance['remaining'] = isUnlimited ? 'unlimited' : Math.max(0, left!)
   return compact({
-    remaining: remaining === 'unlimited' ? remaining : Math.max(0, remaining),
+    remaining: amount,
     // What a gateway calls it goes to a terminal.
-    unit: /^[A-Za-z%]{1,12}$/.test(unit) ? unit : 'units',
-    resets: asDate(resets),
-    expires: asDate(expires),
+    unit: typeof unit === 'string' && /^[A-Za-z%]{1,12}$/.test(unit) ? unit : 'units',
+    resets: dateOf(resets),
+    expires: dateOf(expires),
   })
 }
 
-function asDate(when: string | number | null | undefined): string | undefined {
-  if (when === null || when === undefined || when === '') return undefined
-  const isTime = typeof when === 'number'
-  if (isTime && when <= 0) return undefined
-  const date = new Date(isTime && when < 1e12 ? when * 1000 : when)
+function valueAt(value: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((found, name) => {
+    const isThere = typeof found === 'object' && found !== null && Object.hasOwn(found, name)
+    return isThere ? (found as Record<string, unknown>)[name] : undefined
+  }, value)
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** A number, also where it is written as text. */
+function numberOf(value: unknown): number | undefined {
+  const isText = typeof value === 'string' && value.trim() !== ''
+  const number = isText ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined
+}
+
+function dateOf(when: unknown): string | undefined {
+  const time = numberOf(when)
+  if (time !== undefined && time <= 0) return undefined
+  const date = new Date(time === undefined ? String(when) : time < 1e12 ? time * 1000 : time)
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }
