@@ -38,6 +38,12 @@ export const packageSets = {
     zod: '4.6.7',
     llmprobe: '0.6.12',
   },
+  // Their types become the shapes of requests: scripts/schemas.js.
+  schemas: {
+    openai: '7.57.0',
+    '@anthropic-ai/sdk': '1.12.0',
+    'ts-json-schema-generator': '2.9.0',
+  },
   // Stryker 10 needs Node 22. It drives our own vitest.
   mutation: {
     '@stryker-mutator/core': '10.1.1',
