@@ -5,9 +5,9 @@
  *
  *   node scripts/schemas.js
  *
- * The notation, for src/serve/requests/shape.ts: "string", "number", "boolean", "any"; ["a", "b"] one of
- * these texts; 7 the shape at that place of `shared`; {"list": X}; {"map": X}; {"of": {"name": X,
- * "maybe?": X}} and no other members; {"any": [X, Y]}. Null counts as absent everywhere.
+ * The notation, for src/serve/requests/shapes.ts: "string", "number", "boolean", "any"; ["a", "b"] one of
+ * these texts; 7 the shape at that place of `shared`; {"list": X}; {"map": X}; {"of": {"name": X},
+ * "needs": ["name"]} and no other members; {"any": [X, Y]}. Null counts as absent everywhere.
  */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -95,11 +95,13 @@ function shapeOf(name) {
     if (properties === undefined || additionalProperties !== false)
       return { map: resolved(additionalProperties || {}) }
     const members = Object.entries(properties).filter(([member]) => !notInBody.includes(member))
-    const entries = members.map(([member, inner]) => {
-      const isNeeded = required.includes(member) && !mayBeNull(inner)
-      return [isNeeded ? member : `${member}?`, member === 'stream' ? 'boolean' : resolved(inner)]
-    })
-    return { of: Object.fromEntries(entries) }
+    const needs = required.filter((member) => !mayBeNull(properties[member]))
+    // The other half of a pair of types streams.
+    const entries = members.map(([member, inner]) => [
+      member,
+      member === 'stream' ? 'boolean' : resolved(inner),
+    ])
+    return { of: Object.fromEntries(entries), needs }
   }
 }
 
@@ -153,5 +155,5 @@ function mapped(shape, change) {
   if (shape.list) return { list: change(shape.list) }
   if (shape.map) return { map: change(shape.map) }
   const members = Object.entries(shape.of)
-  return { of: Object.fromEntries(members.map(([name, one]) => [name, change(one)])) }
+  return { ...shape, of: Object.fromEntries(members.map(([name, one]) => [name, change(one)])) }
 }

@@ -14,7 +14,9 @@ import { ask, jsonOf, sseEvents } from '../serve/support/gateway.ts'
  */
 
 const tools = [{ type: 'function', function: { name: 'weather', parameters: {} } }]
-const flatTools = [{ type: 'function', name: 'weather', parameters: {}, strict: true }]
+const city = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+const parameters = { ...city, additionalProperties: false }
+const flatTools = [{ type: 'function', name: 'weather', parameters, strict: true }]
 const namedTools = [{ name: 'weather', input_schema: { type: 'object' } }]
 const call = '#call weather {"city":"Paris"}'
 
@@ -42,7 +44,7 @@ async function samples(gateway: Gateway): Promise<[type: string, value: unknown]
       stream_options: { include_usage: true },
     })
     const input = { model: 'gpt-5.6', input: content, tools: flatTools }
-    const responses = { ...input, max_output_tokens: limit < 16 ? 2 : 100 }
+    const responses = { ...input, max_output_tokens: limit < 16 ? 16 : 100 }
     await plain('Sent<OpenAI.Responses.Response>', '/v1/responses', responses)
     await stream('SentEvent', '/v1/responses', responses)
     const claude = { model: 'claude-opus-5-5', max_tokens: limit, messages, tools: namedTools }

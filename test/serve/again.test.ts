@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aGateway, ask, jsonOf } from './support/gateway.ts'
+import { aGateway, ask, jsonOf, saying } from './support/gateway.ts'
 
 const say = (content: string, more = {}) => ({
   model: 'gpt-5.6',
@@ -28,13 +28,11 @@ test('the same question again: the same answer under an id of its own', async ()
 
 test('the same question on another protocol is another question', async () => {
   const gateway = await aGateway()
-  const body = say('ping', { input: 'ping', max_tokens: 9 })
+  const answerOf = (path: string) => jsonOf(ask(gateway, path, saying(path, 'ping')))
   for (let count = 0; count < 2; count++) {
-    expect((await jsonOf(ask(gateway, '/v1/chat/completions', body))).object).toBe(
-      'chat.completion',
-    )
-    expect((await jsonOf(ask(gateway, '/v1/responses', body))).object).toBe('response')
-    expect((await jsonOf(ask(gateway, '/v1/messages', body))).type).toBe('message')
+    expect((await answerOf('/v1/chat/completions')).object).toBe('chat.completion')
+    expect((await answerOf('/v1/responses')).object).toBe('response')
+    expect((await answerOf('/v1/messages')).type).toBe('message')
   }
 })
 

@@ -142,9 +142,15 @@ test('hostile: names of Object’s own members are no models, tools or routes', 
   for (const model of ['__proto__', 'constructor', 'toString'])
     expect((await ask(gateway, '/v1/responses', { model, input: 'x' })).status).toBe(503)
   const odd = JSON.parse('{"__proto__":1,"constructor":2,"toString":3}')
-  const messages = [{ role: 'user', content: '#call constructor {}', ...odd }]
+  const messages = [{ role: 'user', content: '#call constructor {}' }]
+  const oddBodies = [
+    { ...odd, model: 'gpt-5.6', messages },
+    { model: 'gpt-5.6', messages: [{ ...messages[0], ...odd }] },
+  ]
+  for (const body of oddBodies)
+    expect((await ask(gateway, '/v1/chat/completions', body)).status).toBe(400)
   const tools = [{ type: 'function', function: { name: '__proto__' } }]
-  const body = { ...odd, model: 'gpt-5.6', messages, tools }
+  const body = { model: 'gpt-5.6', messages, tools }
   const answer = await ask(gateway, '/v1/chat/completions', body)
   const text = (await jsonOf(answer)).choices[0].message.content
   expect(text).toBe('This request offers no tool "constructor". It offers: __proto__.')

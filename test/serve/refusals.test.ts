@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { aGateway, ask, jsonOf } from './support/gateway.ts'
+import { aGateway, ask, jsonOf, saying } from './support/gateway.ts'
 
 /**
  * What a vendor refuses: the request, and the vendor's answer beside it, with its source. Where that is
@@ -438,7 +438,7 @@ const messages: readonly Refused[] = [
     what: 'a picture in the shape of the other protocols',
     body: { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
     message:
-      "messages.0.content.0: Input tag 'image_url' found using 'type' does not match any of the expected tags: 'text', 'image', 'document', 'search_result', 'thinking', 'redacted_thinking', 'tool_use', 'tool_result'",
+      "messages.0.content.0: Input tag 'image_url' found using 'type' does not match any of the expected tags: 'text', 'image', 'document', 'search_result', 'thinking', 'redacted_thinking', 'tool_use', 'tool_result', 'server_tool_use', 'web_search_tool_result', 'web_fetch_tool_result', 'advisor_tool_result', 'code_execution_tool_result', 'bash_code_execution_tool_result', 'text_editor_code_execution_tool_result', 'tool_search_tool_result', 'mcp_tool_use', 'mcp_tool_result', 'container_upload', 'compaction', 'tool_addition', 'tool_removal', 'mcp_tool_listing', 'fallback'",
     source: 'https://docs.claude.com/en/api/messages',
   },
   {
@@ -468,6 +468,7 @@ const messages: readonly Refused[] = [
 ]
 
 const hello = { model: 'gpt-5.6', messages: [user] }
+const asked = { model: 'gpt-5.6', input: 'x' }
 
 describe.each([
   ['chat', '/v1/chat/completions', hello, chat],
@@ -506,14 +507,14 @@ const notDone: readonly [path: string, body: object, param: string][] = [
   ['/v1/chat/completions', { ...hello, logprobs: true }, 'logprobs'],
   ['/v1/chat/completions', { ...hello, modalities: ['text', 'audio'] }, 'modalities'],
   ['/v1/chat/completions', { ...hello, web_search_options: {} }, 'web_search_options'],
-  ['/v1/responses', { ...hello, input: 'x', background: true }, 'background'],
-  ['/v1/responses', { ...hello, input: 'x', conversation: 'conv_1' }, 'conversation'],
-  ['/v1/responses', { ...hello, input: 'x', prompt: { id: 'pmpt_1' } }, 'prompt'],
-  ['/v1/responses', { ...hello, input: 'x', top_logprobs: 2 }, 'top_logprobs'],
-  ['/v1/responses', { ...hello, input: 'x', include: ['message.output_text.logprobs'] }, 'include'],
-  ['/v1/responses', { ...hello, input: 'x', tools: [{ type: 'mcp', server_label: 'x' }] }, 'tools'],
-  ['/v1/responses', { ...hello, input: 'x', tools: [{ type: 'code_interpreter' }] }, 'tools'],
-  ['/v1/responses', { ...hello, input: 'x', tools: [{ type: 'web_search' }] }, 'tools'],
+  ['/v1/responses', { ...asked, background: true }, 'background'],
+  ['/v1/responses', { ...asked, conversation: 'conv_1' }, 'conversation'],
+  ['/v1/responses', { ...asked, prompt: { id: 'pmpt_1' } }, 'prompt'],
+  ['/v1/responses', { ...asked, top_logprobs: 2 }, 'top_logprobs'],
+  ['/v1/responses', { ...asked, include: ['message.output_text.logprobs'] }, 'include'],
+  ['/v1/responses', { ...asked, tools: [{ type: 'mcp', server_label: 'x' }] }, 'tools'],
+  ['/v1/responses', { ...asked, tools: [{ type: 'code_interpreter', container: 'c' }] }, 'tools'],
+  ['/v1/responses', { ...asked, tools: [{ type: 'web_search' }] }, 'tools'],
 ]
 
 test.each(notDone)('what is not done is refused: %s %j', async (path, body, param) => {
@@ -553,9 +554,11 @@ test.each([
   ],
 ] as const)('refusals: %s: a schema that nothing fits', async (path, member, formatOf) => {
   const gateway = await aGateway()
-  const a = { type: 'string', minLength: 2, maxLength: 1 }
-  const schema = { type: 'object', properties: { a }, required: ['a'] }
-  const answer = await ask(gateway, path, { ...hello, input: 'hi', [member]: formatOf(schema) })
+  const a = { type: 'string', enum: [] }
+  const properties = { a }
+  const required = ['a']
+  const schema = { type: 'object', properties, required, additionalProperties: false }
+  const answer = await ask(gateway, path, { ...saying(path, 'hi'), [member]: formatOf(schema) })
   expect(answer.status).toBe(400)
   expect((await jsonOf(answer)).error.message).toContain('finds nothing that fits the schema')
 })

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
-import { aGateway, ask, sseEvents } from './support/gateway.ts'
+import { aGateway, ask, saying, sseEvents } from './support/gateway.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -97,9 +97,8 @@ test.each(['/v1/chat/completions', '/v1/messages', '/v1/responses'])(
       const named = { name: 'run', parameters: {} }
       const tools = path.endsWith('messages')
         ? [{ name: 'run', input_schema: { type: 'object' } }]
-        : [{ type: 'function', ...named, function: named }]
-      const messages = [{ role: 'user', content: say }]
-      const body = { model: 'gpt-5.6', stream: true, tools, input: say, messages }
+        : [{ type: 'function', ...(path.endsWith('responses') ? named : { function: named }) }]
+      const body = { ...saying(path, say), stream: true, tools }
       const text = await (await ask(gateway, path, body)).text()
       await expect.poll(() => gateway.requests()[0]!.state).toBe('done')
       const { responseBody } = gateway.requests()[0]!

@@ -9,7 +9,7 @@ import { isReachable, type ServedModels } from '../model/catalog.ts'
 import { builtInAnswer, eventsOf } from '../model/model.ts'
 import { asObject, type JsonObject, jsonIn } from '../requests/read.ts'
 import { Refusal } from '../requests/refusal.ts'
-import { InvalidRequest, type ModelRequest } from '../requests/request.ts'
+import { type Beside, InvalidRequest, type ModelRequest } from '../requests/request.ts'
 import {
   type Fault,
   type FaultName,
@@ -48,7 +48,10 @@ export interface InferenceRequest {
   readonly body: string
   /** Whether its Content-Type says so. */
   readonly isJson: boolean
+  readonly headers: Headers
 }
+
+type Headers = NonNullable<Beside['headers']>
 
 /** What is to be answered to one inference request whose key is good. */
 export interface Decision {
@@ -100,14 +103,16 @@ export function decide(circumstances: Circumstances, inference: InferenceRequest
   }
 
   const result =
-    forced(decision, 'before-model') ?? failure ?? modelResult(circumstances, body, decision)
+    forced(decision, 'before-model') ??
+    failure ??
+    modelResult({ ...circumstances, headers: inference.headers }, body, decision)
   return { result, ...decision }
 }
 
 type Undecided = { -readonly [Member in Exclude<keyof Decision, 'result'>]: Decision[Member] }
 
 function modelResult(
-  circumstances: Circumstances,
+  circumstances: Circumstances & { readonly headers: Headers },
   body: JsonObject,
   decision: Undecided,
 ): Decision['result'] {
@@ -196,7 +201,7 @@ interface WholeRequest extends Pick<ModelAnswer, 'body' | 'input' | 'isInThread'
 
 /** Reads a request with what it goes on from. */
 function readWhole(
-  circumstances: Circumstances,
+  circumstances: Circumstances & { readonly headers: Headers },
   codec: Codec,
   asked: JsonObject,
 ): WholeRequest | InvalidRequest | Refusal {
@@ -206,7 +211,7 @@ function readWhole(
       const input = protocol === 'responses' ? circumstances.wholeInput(asked) : undefined
       const thread = protocol === 'messages' ? circumstances.wholeThread(asked) : undefined
       const body = thread ?? asked
-      const request = codec.readRequest(body, input)
+      const request = codec.readRequest(body, { input, headers: circumstances.headers })
       return { request, body, input, isInThread: thread !== undefined }
     })
   } catch (error) {

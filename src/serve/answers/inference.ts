@@ -46,6 +46,7 @@ export class Inference {
       protocol,
       body: entry.requestBody,
       isJson,
+      headers: request.headers,
     })
     const { result, fault, isStream } = decision
     entry.modelAsked = decision.modelAsked

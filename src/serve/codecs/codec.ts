@@ -1,9 +1,9 @@
 import type { JsonObject } from '../requests/read.ts'
-import type { ModelRequest, Tool } from '../requests/request.ts'
+import type { Beside, ModelRequest, ProtocolName, Tool } from '../requests/request.ts'
 import type { FinishReason, ModelEvent, Usage } from './events.ts'
 import { tokensOf } from './tokens.ts'
 
-export type ProtocolName = 'chat' | 'responses' | 'messages'
+export type { ProtocolName }
 
 /** What an answer carries beside the model's events. */
 export interface AnswerFacts {
@@ -24,11 +24,8 @@ export interface AnswerFacts {
  */
 export interface Codec {
   readonly protocol: ProtocolName
-  /**
-   * @param input what counts in the place of the member `input` (responses only)
-   * @throws InvalidRequest, Refusal
-   */
-  readRequest(body: JsonObject, input?: unknown): ModelRequest
+  /** @throws InvalidRequest, Refusal */
+  readRequest(body: JsonObject, beside?: Beside): ModelRequest
   /** Frames for a stream. One encoder serves one answer. */
   encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder
   /** The document of a whole answer. */

@@ -1,4 +1,5 @@
-import type { ModelRequest, Part } from '../requests/request.ts'
+import type { Part } from '../requests/reading/turns.ts'
+import type { ModelRequest } from '../requests/request.ts'
 
 /**
  * A space and up to sixteen UTF-16 units of a word, never cut between the halves of a character
@@ -28,7 +29,7 @@ const mediaCharacters = 340
 
 function charactersOf(part: Part): number {
   switch (part.type) {
-    case 'media':
+    case 'other':
       return mediaCharacters
     case 'thinking':
       return 0

@@ -1,8 +1,9 @@
 import type { FinishReason, ModelEvent, Usage } from '../codecs/events.ts'
 import { countInputTokens, tokensOf } from '../codecs/tokens.ts'
 import { objectIn } from '../requests/read.ts'
+import { callNames, type Part, type Turn } from '../requests/reading/turns.ts'
 import { Refusal } from '../requests/refusal.ts'
-import type { Message, ModelRequest, Part, Tool } from '../requests/request.ts'
+import type { ModelRequest, Tool } from '../requests/request.ts'
 import { lastUserText } from './person.ts'
 import { sampleOf } from './sample.ts'
 
@@ -74,7 +75,7 @@ function answerTo({ request, asked, results, servedAs }: TurnToAnswer): readonly
   if (request.outputSchema !== undefined)
     return [say(fitting(request.outputSchema, 'the format of the answer'))]
 
-  if (results.length > 0) return [say(reportOf(results, toolNames(request.messages)))]
+  if (results.length > 0) return [say(reportOf(results, callNames(request.messages)))]
   if (/^["'\s]*ping["'\s]*$/im.test(asked)) return [say('pong')]
   return [say(`${servedAs} on the local gateway. You said: ${shorten(asked.trim(), 200)}`)]
 }
@@ -87,19 +88,14 @@ function reportOf(results: readonly Result[], names: ReadonlyMap<string, string>
 
 type Result = Extract<Part, { type: 'tool-result' }>
 
-function resultsIn(turn: readonly Message[]): readonly Result[] {
+function resultsIn(turn: readonly Turn[]): readonly Result[] {
   return turn.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-result'))
 }
 
 /** The messages since the model last spoke. */
-function lastTurn(messages: readonly Message[]): readonly Message[] {
+function lastTurn(messages: readonly Turn[]): readonly Turn[] {
   const last = messages.findLastIndex((message) => message.role === 'assistant')
   return messages.slice(last + 1)
-}
-
-function toolNames(messages: readonly Message[]): ReadonlyMap<string, string> {
-  const calls = messages.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-call'))
-  return new Map(calls.map(({ id, name }) => [id, name]))
 }
 
 /** The calls that `#call` lines ask for, or what is wrong with them. */

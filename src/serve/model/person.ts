@@ -1,11 +1,11 @@
-import type { Message } from '../requests/request.ts'
+import type { Turn } from '../requests/reading/turns.ts'
 
 /** Names of what clients put around a prompt: no person's `<b>`, `<T>` or `<document>`. */
 const opening = /^\s*<([a-z]+[-_][a-z_-]+)>/
 const closing = /<\/([a-z]+[-_][a-z_-]+)>\s*$/
 
 /** The last text of a person; clients put notes of their own, each in a tag, before and after it. */
-export function lastUserText(messages: readonly Message[]): string {
+export function lastUserText(messages: readonly Turn[]): string {
   const texts = messages
     .filter(({ role }) => role === 'user')
     .flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? part.text : [])))

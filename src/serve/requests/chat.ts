@@ -1,43 +1,18 @@
+import { checkShape } from './check.ts'
+import { answerSchema, checkMetadata, chooseTools, functionTool, thinkingOf } from './openai.ts'
 import {
-  answerSchema,
-  chooseTools,
-  contentParts,
-  efforts,
-  functionTool,
-  openaiRules,
-  thinkingOf,
-  toolsIn,
-} from './openai.ts'
-import { Place, type Rules } from './place.ts'
-import { asList, asNumber, asString, isObject, type JsonObject } from './read.ts'
-import { notDone, openaiWords, Refusal, tooLong } from './refusal.ts'
-import {
-  type Message,
-  type ModelRequest,
-  type Part,
-  requireMessages,
-  type Tool,
-} from './request.ts'
-
-const rules: Rules = {
-  ...openaiRules,
-  messages: { kind: 'array' },
-  max_tokens: { kind: 'integer', least: 1 },
-  max_completion_tokens: { kind: 'integer', least: 1 },
-  frequency_penalty: { kind: 'number', least: -2, most: 2 },
-  presence_penalty: { kind: 'number', least: -2, most: 2 },
-  n: { kind: 'integer', least: 1, most: 128 },
-  seed: { kind: 'integer' },
-  logprobs: { kind: 'boolean' },
-  logit_bias: { kind: 'object' },
-  response_format: { kind: 'object' },
-  stream_options: { kind: 'object' },
-  functions: { kind: 'array' },
-  reasoning_effort: { kind: 'choice', choices: efforts },
-}
-
-const roles = ['system', 'assistant', 'user', 'function', 'tool', 'developer']
-const contentTypes = ['text', 'image_url', 'input_audio', 'refusal', 'audio', 'file']
+  asList,
+  asNumber,
+  asObject,
+  asString,
+  isObject,
+  type JsonObject,
+  objectsIn,
+} from './read.ts'
+import { chat } from './reading/chat.ts'
+import { wholeTurns } from './reading/turns.ts'
+import { Refusal } from './refusal.ts'
+import { type ModelRequest, requireMessages, type Tool } from './request.ts'
 
 /**
  * Reads the body of POST /v1/chat/completions.
@@ -46,32 +21,24 @@ const contentTypes = ['text', 'image_url', 'input_audio', 'refusal', 'audio', 'f
  */
 export function readChatRequest(body: JsonObject): ModelRequest {
   requireMessages(body)
-  const whole = new Place(body, openaiWords)
-  whole.check(rules)
-  refuseWhatIsNotDone(body)
+  for (const message of objectsIn(body['messages']).entries()) checkImages(message)
+  checkShape('chat', body)
+  checkMetadata(body)
+  checkTogether(body)
+  const messages = objectsIn(body['messages'])
+  for (const [index, message] of messages.entries()) checkMessage(message, index)
+  checkToolTurns(messages)
 
-  const places = whole.at('messages').list()
-  const list = places.map((message) => message.object())
-  const messages = places.map(readMessage)
-  checkToolTurns(list)
-  const choice = body['tool_choice'] ?? body['function_call']
+  const { stop, reasoning_effort: effort, max_tokens, max_completion_tokens } = body
   return {
     model: asString(body['model']) ?? '',
-    messages,
-    ...choose(new Place(choice, openaiWords, ['tool_choice']), readTools(whole)),
+    messages: wholeTurns(chat.question(body)),
+    ...choose(body, readTools(body)),
     isParallel: body['parallel_tool_calls'] !== false && !isLegacy(body),
-    thinking: thinkingOf(body['reasoning_effort']),
-    maxOutputTokens: asNumber(body['max_completion_tokens'] ?? body['max_tokens']),
-    stopSequences: readStop(whole.at('stop')),
-    outputSchema: answerSchema(whole.at('response_format'), {
-      said: list.map(({ content }) => content),
-      withoutWord: [
-        "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
-        'messages',
-      ],
-      schemaIn: (format) => format.at('json_schema').needed(),
-      isSchemaNeeded: false,
-    }),
+    thinking: thinkingOf(effort),
+    maxOutputTokens: asNumber(max_completion_tokens ?? max_tokens),
+    stopSequences: typeof stop === 'string' ? [stop] : (asList(stop) as string[]),
+    outputSchema: readFormat(body, messages),
   }
 }
 
@@ -80,112 +47,64 @@ export function isLegacy(body: JsonObject): boolean {
   return asList(body['functions']).length > 0
 }
 
-function refuseWhatIsNotDone(body: JsonObject): void {
-  const { n, logprobs, modalities, audio, web_search_options: search } = body
-  if (typeof n === 'number' && n > 1)
-    throw notDone('several answers to one request (n above 1)', 'n')
-  if (logprobs === true) throw notDone('log probabilities', 'logprobs')
-  if (body['top_logprobs'] !== undefined && body['top_logprobs'] !== null)
+/** Members that are good alone and not beside another one. */
+function checkTogether(body: JsonObject): void {
+  if (isObject(body['stream_options']) && body['stream'] !== true)
+    throw new Refusal(
+      "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+      'stream_options',
+    )
+  if (typeof body['max_tokens'] === 'number' && typeof body['max_completion_tokens'] === 'number')
+    throw new Refusal(
+      "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
+      'max_tokens',
+      'invalid_parameter_combination',
+    )
+  if (typeof body['top_logprobs'] === 'number')
     throw new Refusal(
       "Invalid value for 'top_logprobs': 'top_logprobs' is only allowed when 'logprobs' is set to true.",
       'top_logprobs',
     )
-  if (isObject(audio) || asList(modalities).includes('audio'))
-    throw notDone('spoken answers', 'modalities')
-  if (isObject(search)) throw notDone('web search', 'web_search_options')
 }
 
-function readStop(stop: Place): readonly string[] {
-  if (typeof stop.value === 'string') return [stop.value]
-  const list = stop.list()
-  if (list.length > 4) throw tooLong('stop', 4, list)
-  return list.map((sequence) => sequence.string())
-}
+function checkMessage(message: JsonObject, index: number): void {
+  const { role, content, refusal, audio, function_call, tool_calls, tool_call_id } = message
+  for (const [name, list] of Object.entries({ content, tool_calls }))
+    if (Array.isArray(list) && list.length === 0) throw emptyArray(`messages[${index}].${name}`)
 
-function readMessage(message: Place, index: number): Message {
-  const role = message.at('role').oneOf(roles)
-  const content = message.at('content')
-  const { refusal, audio } = message.object()
-  refuseEmpty(content)
-  const parts = content.isAbsent ? [] : contentParts(content, contentTypes)
-  const calls = role === 'assistant' ? readCalls(message) : []
-
-  const isSilent = calls.length > 0 || typeof refusal === 'string' || isObject(audio)
-  if (content.isAbsent && !isSilent)
+  const calls = isObject(function_call) || asList(tool_calls).length > 0
+  const isSilent = role === 'assistant' && (calls || typeof refusal === 'string' || isObject(audio))
+  if ((content === undefined || content === null) && !isSilent)
     throw new Refusal(
       "Invalid value for 'content': expected a string, got null.",
       `messages.[${index}].content`,
     )
-
-  switch (role) {
-    case 'system':
-    case 'developer':
-      return { role: 'system', parts }
-    case 'assistant':
-      return { role: 'assistant', parts: [...parts, ...calls] }
-    case 'tool':
-      return { role: 'tool', parts: [toolResult(toolCallId(message.object(), index), parts)] }
-    case 'function':
-      return { role: 'tool', parts: [toolResult(message.at('name').string(), parts)] }
-    default:
-      return { role: 'user', parts }
-  }
-}
-
-/** The calls of an assistant's message, also the one call of a legacy one, whose name is its id. */
-function readCalls(message: Place): readonly Part[] {
-  const legacy = message.at('function_call')
-  if (isObject(legacy.value)) {
-    const name = legacy.at('name').string()
-    return [{ type: 'tool-call', id: name, name }]
-  }
-
-  const calls = message.at('tool_calls')
-  refuseEmpty(calls)
-  return calls.list().map((call) => {
-    const id = call.at('id').string()
-    const [type, details] = variantOf(call)
-    details.at(type === 'function' ? 'arguments' : 'input').string()
-    return { type: 'tool-call', id, name: details.at('name').string() }
-  })
-}
-
-function refuseEmpty({ value, where }: Place): void {
-  if (Array.isArray(value) && value.length === 0)
+  if (role === 'tool' && typeof tool_call_id !== 'string')
     throw new Refusal(
-      `Invalid '${where}': empty array. Expected an array with minimum length 1, but got an empty array instead.`,
-      where,
-      'empty_array',
+      "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.",
+      `messages.[${index}].tool_call_id`,
     )
 }
 
-/** What stands in `{type: T, T: {…}}`, a tool or its call. */
-function variantOf(entry: Place): readonly ['function' | 'custom', Place] {
-  const place = entry.at('type')
-  const type = place.string()
-  if (type !== 'function' && type !== 'custom') throw place.notAChoice(['function', 'custom'])
-  return [type, entry.at(type).needed()]
-}
-
-function toolCallId(message: JsonObject, index: number): string {
-  const id = message['tool_call_id']
-  if (typeof id === 'string') return id
+/** https://github.com/openai/openai-node/issues/1030 */
+function checkImages([index, { role, content }]: readonly [number, JsonObject]): void {
+  if (role === 'user' || !objectsIn(content).some(({ type }) => type === 'image_url')) return
   throw new Refusal(
-    "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.",
-    `messages.[${index}].tool_call_id`,
+    `Invalid 'messages[${index}]'. Image URLs are only allowed for messages with role 'user', but this message with role '${String(role)}' contains an image URL.`,
+    `messages[${index}]`,
+    'invalid_value',
   )
 }
 
-function toolResult(id: string, parts: readonly Part[]): Part {
-  const texts = parts.flatMap((part) => (part.type === 'text' ? part.text : []))
-  return { type: 'tool-result', id, text: texts.join('\n') }
+function emptyArray(where: string): Refusal {
+  return new Refusal(
+    `Invalid '${where}': empty array. Expected an array with minimum length 1, but got an empty array instead.`,
+    where,
+    'empty_array',
+  )
 }
 
-/**
- * Each call is answered by the messages right behind it, and each answer has its call.
- *
- * @param messages of which each has been read
- */
+/** Each call is answered by the messages right behind it, and each answer has its call. */
 function checkToolTurns(messages: readonly JsonObject[]): void {
   let called: ReadonlySet<unknown> | undefined
   let open = new Set<unknown>()
@@ -196,8 +115,8 @@ function checkToolTurns(messages: readonly JsonObject[]): void {
       continue
     }
     checkAllAnswered(index)
-    const ids = asList(message['tool_calls']).map((call) => isObject(call) && call['id'])
-    called = role === 'assistant' && ids.length > 0 ? new Set(ids) : undefined
+    const ids = objectsIn(message['tool_calls']).map((call) => call['id'])
+    called = ids.length > 0 ? new Set(ids) : undefined
     open = new Set(called)
   }
   checkAllAnswered(messages.length)
@@ -208,16 +127,13 @@ function checkToolTurns(messages: readonly JsonObject[]): void {
         "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
         `messages.[${index}].role`,
       )
-    if (!called.has(id))
-      throw new Refusal(
-        `Invalid parameter: 'tool_call_id' of '${String(id)}' not found in 'tool_calls' of previous message.`,
-        `messages.[${index}].tool_call_id`,
-      )
-    if (!open.delete(id))
-      throw new Refusal(
-        `Invalid parameter: Duplicate value for 'tool_call_id' of '${String(id)}'.`,
-        `messages.[${index}].tool_call_id`,
-      )
+    const problem = !called.has(id)
+      ? `'tool_call_id' of '${String(id)}' not found in 'tool_calls' of previous message.`
+      : open.delete(id)
+        ? undefined
+        : `Duplicate value for 'tool_call_id' of '${String(id)}'.`
+    if (problem !== undefined)
+      throw new Refusal(`Invalid parameter: ${problem}`, `messages.[${index}].tool_call_id`)
   }
 
   function checkAllAnswered(index: number): void {
@@ -229,25 +145,28 @@ function checkToolTurns(messages: readonly JsonObject[]): void {
   }
 }
 
-function readTools(body: Place): readonly Tool[] {
-  const legacy = body.at('functions').list()
-  if (legacy.length > 0) return legacy.map((details) => functionTool(details))
+function readTools(body: JsonObject): readonly Tool[] {
+  const legacy = objectsIn(body['functions'])
+  if (legacy.length > 0)
+    return legacy.map((details, index) => functionTool(details, `functions[${index}]`))
 
-  return toolsIn(body).map((tool) => {
-    const [type, details] = variantOf(tool)
-    if (type === 'function') return functionTool(details)
-    return { name: details.at('name').string(), kind: 'custom', parameters: undefined }
+  return objectsIn(body['tools']).map((tool, index) => {
+    if (isObject(tool['function']))
+      return functionTool(tool['function'], `tools[${index}].function`)
+    const name = String(asObject(tool['custom'])['name'])
+    return { name, kind: 'custom', parameters: undefined }
   })
 }
 
-function choose(choice: Place, tools: readonly Tool[]) {
-  if (!choice.isAbsent && tools.length === 0)
+function choose(body: JsonObject, tools: readonly Tool[]) {
+  const choice = body['tool_choice'] ?? body['function_call']
+  if (choice !== undefined && choice !== null && tools.length === 0)
     throw new Refusal(
       "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
       'tool_choice',
     )
   return chooseTools(choice, tools, {
-    allowedIn: (allowed) => allowed.at('allowed_tools'),
+    allowedIn: (allowed) => asObject(allowed['allowed_tools']),
     // The legacy form is the name alone.
     chosenName: (chosen) => (chosen['type'] === undefined ? chosen['name'] : nameIn(chosen)),
     allowedName: nameIn,
@@ -256,6 +175,18 @@ function choose(choice: Place, tools: readonly Tool[]) {
 
 /** The name in `{type: T, T: {name}}`. */
 function nameIn(entry: JsonObject): unknown {
-  const details = entry[String(entry['type'])]
-  return isObject(details) ? details['name'] : undefined
+  return asObject(entry[String(entry['type'])])['name']
+}
+
+function readFormat(body: JsonObject, messages: readonly JsonObject[]): unknown {
+  const format = asObject(body['response_format'])
+  return answerSchema(format, {
+    said: messages.map(({ content }) => content),
+    withoutWord: [
+      "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+      'messages',
+    ],
+    details: asObject(format['json_schema']),
+    where: 'response_format.json_schema',
+  })
 }

@@ -23,28 +23,30 @@ export class Refusal extends Error {
   }
 }
 
-/** What a member may be. A member that is null counts as absent. */
-export type Rule =
-  | NumberRule
-  /** `content`: a text, or a list of blocks. */
-  | { readonly kind: 'boolean' | 'string' | 'object' | 'array' | 'content' }
-  | { readonly kind: 'choice'; readonly choices: readonly string[] }
-
-export interface NumberRule {
-  readonly kind: 'number' | 'integer'
-  readonly least?: number
-  readonly most?: number
+/** What a value may be; `content`: a text, or a list of blocks. */
+export interface Rule {
+  readonly kind: 'number' | 'integer' | 'boolean' | 'string' | 'object' | 'array' | 'content'
+  readonly least?: number | undefined
+  readonly most?: number | undefined
 }
 
 /** How one of the vendors says what is wrong, and where. */
 export interface Words {
+  /** Whether the `type` of an object stands in the path of what is in it. */
+  readonly namesTags: boolean
   /** A path in a body: keys and indexes. */
   where(path: Path): string
   missing(where: string): Refusal
+  unknown(where: string): Refusal
   wrongKind(where: string, rule: Rule, value: unknown): Refusal
-  tooSmall(where: string, rule: NumberRule, value: number): Refusal
-  tooLarge(where: string, rule: NumberRule, value: number): Refusal
+  tooSmall(where: string, rule: Rule, value: number): Refusal
+  tooLarge(where: string, rule: Rule, value: number): Refusal
+  tooLong(where: string, most: number, value: string | readonly unknown[]): Refusal
+  notMatching(where: string, pattern: string): Refusal
   notAChoice(where: string, choices: readonly string[], value: unknown): Refusal
+  /** Of an object that several kinds of objects may be, by a member that tells them apart. */
+  unknownTag(path: Path, name: string, choices: readonly string[], value: unknown): Refusal
+  notDone(what: string, where: string): Refusal
 }
 
 export type Path = readonly (string | number)[]
@@ -64,15 +66,12 @@ function kindOf(value: unknown): Kind {
  * (https://github.com/MervinPraison/PraisonAI/issues/3934, read 2026-11-22).
  */
 export const openaiWords: Words = {
+  namesTags: false,
   where: pathText,
   missing: (where) =>
     new Refusal(`Missing required parameter: '${where}'.`, where, 'missing_required_parameter'),
-  wrongKind: (where, rule, value) =>
-    new Refusal(
-      `Invalid type for '${where}': expected ${expected(rule)}, but got ${withArticle(kindOf(value))} instead.`,
-      where,
-      'invalid_type',
-    ),
+  unknown: (where) => new Refusal(`Unknown parameter: '${where}'.`, where, 'unknown_parameter'),
+  wrongKind: (where, { kind }, value) => wrongType(where, expected(kind), value),
   tooSmall(where, { kind, least }, value) {
     const number = kind === 'integer' ? 'integer' : 'decimal'
     return new Refusal(
@@ -89,6 +88,20 @@ export const openaiWords: Words = {
       `${number}_above_max_value`,
     )
   },
+  tooLong(where, most, value) {
+    const [a, kind] = typeof value === 'string' ? ['a', 'string'] : ['an', 'array']
+    return new Refusal(
+      `Invalid '${where}': ${kind} too long. Expected ${a} ${kind} with maximum length ${most}, but got ${a} ${kind} with length ${value.length} instead.`,
+      where,
+      `${kind}_above_max_length`,
+    )
+  },
+  notMatching: (where, pattern) =>
+    new Refusal(
+      `Invalid '${where}': string does not match pattern. Expected a string that matches the pattern '${pattern}'.`,
+      where,
+      'invalid_value',
+    ),
   notAChoice: (where, choices, value) =>
     typeof value === 'string'
       ? new Refusal(
@@ -96,22 +109,23 @@ export const openaiWords: Words = {
           where,
           'invalid_value',
         )
-      : openaiWords.wrongKind(where, { kind: 'choice', choices }, value),
+      : wrongType(where, `one of ${listed(choices, 'or')}`, value),
+  unknownTag: (path, name, choices, value) =>
+    openaiWords.notAChoice(pathText([...path, name]), choices, value),
+  notDone,
 }
 
-/** A list with more entries than chat and responses take. */
-export function tooLong(where: string, most: number, list: readonly unknown[]): Refusal {
+function wrongType(where: string, wanted: string, value: unknown): Refusal {
   return new Refusal(
-    `Invalid '${where}': array too long. Expected an array with maximum length ${most}, but got an array with length ${list.length} instead.`,
+    `Invalid type for '${where}': expected ${wanted}, but got ${withArticle(kindOf(value))} instead.`,
     where,
-    'array_above_max_length',
+    'invalid_type',
   )
 }
 
-function expected(rule: Rule): string {
-  if (rule.kind === 'content') return 'one of a string or array of objects'
-  if (rule.kind === 'choice') return `one of ${listed(rule.choices, 'or')}`
-  return withArticle(rule.kind === 'number' ? 'decimal' : rule.kind)
+function expected(kind: Rule['kind']): string {
+  if (kind === 'content') return 'one of a string or array of objects'
+  return withArticle(kind === 'number' ? 'decimal' : kind)
 }
 
 function withArticle(kind: string): string {
@@ -126,7 +140,7 @@ function listed(choices: readonly string[], word: 'and' | 'or'): string {
   return `${quoted.slice(0, -1).join(', ')}${comma} ${word} ${quoted.at(-1)}`
 }
 
-const pydanticKinds: Readonly<Record<string, string>> = {
+const pydanticKinds: Readonly<Record<Rule['kind'], string>> = {
   number: 'number',
   integer: 'integer',
   boolean: 'boolean',
@@ -141,15 +155,34 @@ const pydanticKinds: Readonly<Record<string, string>> = {
  * "max_tokens: Input should be greater than or equal to 1".
  */
 export const anthropicWords: Words = {
+  namesTags: true,
   where: (path) => path.join('.'),
   missing: (where) => new Refusal(`${where}: Field required`),
+  unknown: (where) => new Refusal(`${where}: Extra inputs are not permitted`),
   wrongKind: (where, { kind }) =>
-    new Refusal(`${where}: Input should be a valid ${pydanticKinds[kind] ?? kind}`),
+    new Refusal(`${where}: Input should be a valid ${pydanticKinds[kind]}`),
   tooSmall: (where, { least }) =>
     new Refusal(`${where}: Input should be greater than or equal to ${least}`),
   tooLarge: (where, { most }) =>
     new Refusal(`${where}: Input should be less than or equal to ${most}`),
+  tooLong: (where, most, value) =>
+    new Refusal(
+      typeof value === 'string'
+        ? `${where}: String should have at most ${most} characters`
+        : `${where}: List should have at most ${most} items after validation, not ${value.length}`,
+    ),
+  notMatching: (where, pattern) =>
+    new Refusal(`${where}: String should match pattern '${pattern}'`),
   notAChoice: (where, choices) => new Refusal(`${where}: Input should be ${listed(choices, 'or')}`),
+  unknownTag(path, name, choices, value) {
+    const where = path.join('.')
+    if (name !== 'type') return anthropicWords.notAChoice(`${where}.${name}`, choices, value)
+    const tags = choices.map((one) => `'${one}'`).join(', ')
+    return new Refusal(
+      `${where}: Input tag '${String(value)}' found using 'type' does not match any of the expected tags: ${tags}`,
+    )
+  },
+  notDone,
 }
 
 /** What this gateway cannot do and will not pretend to. */

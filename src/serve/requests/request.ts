@@ -1,4 +1,5 @@
 import type { JsonObject } from './read.ts'
+import type { Turn } from './reading/turns.ts'
 import type { Refusal } from './refusal.ts'
 
 /**
@@ -6,12 +7,22 @@ import type { Refusal } from './refusal.ts'
  * a protocol or a socket.
  */
 
+export type ProtocolName = 'chat' | 'responses' | 'messages'
+
+/** What stands beside a body. */
+export interface Beside {
+  /** What counts in the place of the member `input` (responses only). */
+  readonly input?: unknown
+  /** By their names in small letters. */
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
+}
+
 /** What a client asks for, whatever protocol it spoke. */
 export interface ModelRequest {
   /** As the client named it; may be an alias. */
   readonly model: string
   /** The conversation in order, system and developer prompts included. */
-  readonly messages: readonly Message[]
+  readonly messages: readonly Turn[]
   /** Those that may be called. */
   readonly tools: readonly Tool[]
   readonly toolChoice: ToolChoice
@@ -43,20 +54,6 @@ export interface Tool {
   readonly nested?: readonly string[]
 }
 
-export interface Message {
-  readonly role: 'system' | 'user' | 'assistant' | 'tool'
-  readonly parts: readonly Part[]
-}
-
-export type Part =
-  | { readonly type: 'text'; readonly text: string }
-  /** An image, a file or a sound: accepted, not looked at. */
-  | { readonly type: 'media' }
-  /** What the assistant thought, handed back. */
-  | { readonly type: 'thinking'; readonly problem?: Refusal }
-  | { readonly type: 'tool-call'; readonly id: string; readonly name: string }
-  | { readonly type: 'tool-result'; readonly id: string; readonly text: string }
-
 /** A body that is JSON but not a request to the service itself: 500, in its own words. */
 export class InvalidRequest extends Error {}
 
@@ -72,6 +69,6 @@ export function requireMessages({ messages }: JsonObject): void {
 }
 
 /** Whether a conversation ends with the results of tools. */
-export function endsWithResults(messages: readonly Message[]): boolean {
-  return messages.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false
+export function endsWithResults(turns: readonly Turn[]): boolean {
+  return turns.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false
 }

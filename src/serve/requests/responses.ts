@@ -1,126 +1,69 @@
-import {
-  answerSchema,
-  chooseTools,
-  contentParts,
-  efforts,
-  functionTool,
-  openaiRules,
-  thinkingOf,
-  toolsIn,
-} from './openai.ts'
-import { Place, type Rules } from './place.ts'
-import { asList, asNumber, asString, contentText, type JsonObject } from './read.ts'
+import { checkShape } from './check.ts'
+import { answerSchema, checkMetadata, chooseTools, functionTool, thinkingOf } from './openai.ts'
+import { asNumber, asObject, asString, type JsonObject, objectsIn } from './read.ts'
+import { responses } from './reading/responses.ts'
+import { wholeTurns } from './reading/turns.ts'
 import { notDone, openaiWords, Refusal } from './refusal.ts'
-import { InvalidRequest, type Message, type ModelRequest, type Tool } from './request.ts'
+import { type Beside, InvalidRequest, type ModelRequest, type Tool } from './request.ts'
 import { isSeal } from './seal.ts'
-
-const rules: Rules = {
-  ...openaiRules,
-  instructions: { kind: 'string' },
-  max_output_tokens: { kind: 'integer', least: 1 },
-  max_tool_calls: { kind: 'integer', least: 1 },
-  previous_response_id: { kind: 'string' },
-  background: { kind: 'boolean' },
-  include: { kind: 'array' },
-  reasoning: { kind: 'object' },
-  text: { kind: 'object' },
-  truncation: { kind: 'choice', choices: ['auto', 'disabled'] },
-}
-
-const roles = ['assistant', 'system', 'developer', 'user']
-/** What a person or a prompt may say, and what an assistant. */
-const inputTypes = [
-  'input_text',
-  'input_image',
-  'input_audio',
-  'output_text',
-  'refusal',
-  'input_file',
-  'computer_screenshot',
-  'summary_text',
-  'encrypted_content',
-]
-const outputTypes = ['output_text', 'refusal']
 
 /**
  * Reads the body of POST /v1/responses.
  *
- * @param input the whole of it, with what came before
  * @throws InvalidRequest, Refusal
  */
-export function readResponsesRequest(body: JsonObject, input = body['input']): ModelRequest {
-  if (input === undefined || input === null) throw new InvalidRequest('input is required')
-  const whole = new Place(body, openaiWords)
-  whole.check(rules)
-  const effort = whole.at('reasoning').maybe('effort')
-  if (!effort.isAbsent) effort.oneOf(efforts)
-  refuseWhatIsNotDone(body)
+export function readResponsesRequest(body: JsonObject, { input }: Beside = {}): ModelRequest {
+  const whole: JsonObject = { ...body, input: input ?? body['input'] }
+  if (whole['input'] === undefined || whole['input'] === null)
+    throw new InvalidRequest('input is required')
+  for (const item of itemsOf(body['input']).entries()) checkAssistantParts(item)
+  checkShape('responses', body)
+  checkMetadata(body)
 
-  const items = itemsOf(input)
-  const places = items.map((item, index) => new Place(item, openaiWords, ['input', index]))
-  checkToolTurns(places)
-  const instructions = asString(body['instructions']) ?? ''
-  const system: Message = { role: 'system', parts: [{ type: 'text', text: instructions }] }
+  const items = itemsOf(whole['input'])
+  for (const item of items.entries()) checkId(item)
+  checkToolTurns(items)
+  const tools = readTools(body, items)
   return {
     model: asString(body['model']) ?? '',
-    messages: [...(instructions === '' ? [] : [system]), ...places.flatMap(readItem)],
-    ...choose(whole.at('tool_choice'), readTools(whole, places)),
+    messages: wholeTurns(responses.question(whole)),
+    ...choose(body['tool_choice'], tools),
     isParallel: body['parallel_tool_calls'] !== false,
-    thinking: thinkingOf(effort.value),
+    thinking: thinkingOf(asObject(body['reasoning'])['effort']),
     unsealed: problemIn(items),
     maxOutputTokens: asNumber(body['max_output_tokens']),
     stopSequences: [],
-    outputSchema: answerSchema(whole.at('text').maybe('format'), {
-      said: input,
-      withoutWord: [
-        "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
-        'input',
-      ],
-      schemaIn: (format) => format,
-      isSchemaNeeded: true,
-    }),
+    outputSchema: readFormat(body, whole['input']),
   }
-}
-
-function refuseWhatIsNotDone(body: JsonObject): void {
-  const { background, conversation, prompt, include, top_logprobs: logprobs } = body
-  if (background === true) throw notDone('answers in the background', 'background')
-  if (conversation !== undefined && conversation !== null)
-    throw notDone('stored conversations (previous_response_id it does)', 'conversation')
-  if (prompt !== undefined && prompt !== null) throw notDone('stored prompts', 'prompt')
-  if (
-    asList(include).includes('message.output_text.logprobs') ||
-    (typeof logprobs === 'number' && logprobs > 0)
-  )
-    throw notDone('log probabilities', logprobs === undefined ? 'include' : 'top_logprobs')
 }
 
 /** The items of an input; a text alone is what the user says. */
 export function itemsOf(input: unknown): readonly JsonObject[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
-  if (!Array.isArray(input))
-    throw new Refusal(
-      "Invalid type for 'input': expected one of a string or array of input items.",
-      'input',
-      'invalid_type',
-    )
-  return new Place(input, openaiWords, ['input']).list().map((item) => item.object())
+  return objectsIn(input)
 }
 
-function readItem(item: Place): Message[] {
-  const { type: written, call_id, name, output } = item.object()
-  const type = asString(written) ?? 'message'
-  if (type === 'message') return [readMessage(item)]
+type PlacedItem = readonly [index: number, item: JsonObject]
 
-  const id = asString(call_id) ?? ''
-  if (type.endsWith('_call_output'))
-    return [{ role: 'tool', parts: [{ type: 'tool-result', id, text: contentText(output) }] }]
-  if (type.endsWith('_call')) {
-    const call = { type: 'tool-call', id, name: asString(name) ?? type } as const
-    return [{ role: 'assistant', parts: [call] }]
-  }
-  // Reasoning items and whatever else a client hands back belong to the assistant and say nothing.
-  return []
+const outputTypes = ['output_text', 'refusal']
+
+/** What a model said is not what a user says, although the types let both stand in a message. */
+function checkAssistantParts([index, { role, content }]: PlacedItem): void {
+  if (role !== 'assistant') return
+  for (const [part, { type }] of objectsIn(content).entries())
+    if (!outputTypes.includes(type as string))
+      throw openaiWords.unknownTag(['input', index, 'content', part], 'type', outputTypes, type)
+}
+
+/** An item's id begins with what it is (https://github.com/Wei-Shaw/sub2api/issues/3785). */
+function checkId([index, { type, id }]: PlacedItem): void {
+  if (type !== 'function_call' || typeof id !== 'string' || id.startsWith('fc')) return
+  const where = `input[${index}].id`
+  throw new Refusal(
+    `Invalid '${where}': '${id}'. Expected an ID that begins with 'fc'.`,
+    where,
+    'invalid_value',
+  )
 }
 
 function problemIn(items: readonly JsonObject[]): Refusal | undefined {
@@ -138,16 +81,6 @@ function problemIn(items: readonly JsonObject[]): Refusal | undefined {
   )
 }
 
-function readMessage(item: Place): Message {
-  const role = item.at('role').oneOf(roles)
-  const content = item.at('content')
-  if (content.isAbsent) throw content.missing()
-
-  const parts = contentParts(content, role === 'assistant' ? outputTypes : inputTypes)
-  if (role === 'assistant') return { role, parts }
-  return { role: role === 'user' ? 'user' : 'system', parts }
-}
-
 /** Calls that the client carries out, and how the vendor calls them. */
 const calls: Readonly<Record<string, string>> = {
   function_call: 'function call',
@@ -159,25 +92,22 @@ const calls: Readonly<Record<string, string>> = {
 }
 
 /** Each call has its result somewhere behind it, and each result its call before it. */
-function checkToolTurns(items: readonly Place[]): void {
+function checkToolTurns(items: readonly JsonObject[]): void {
   const called = new Set<string>()
   const open = new Map<string, string>()
-  for (const item of items) {
-    const { type } = item.object()
-    if (typeof type !== 'string' || !/_call(_output)?$/.test(type)) continue
-    const isResult = type.endsWith('_output')
-    const kind = calls[isResult ? type.slice(0, -'_output'.length) : type]
-    if (kind === undefined) continue
+  for (const { type, call_id } of items) {
+    const [, callType, isResult] = /^(\w+_call)(_output)?$/.exec(String(type)) ?? []
+    const kind = calls[callType ?? '']
+    if (kind === undefined || typeof call_id !== 'string') continue
 
-    const id = item.at('call_id').string()
-    if (!isResult) {
-      called.add(id)
-      open.set(id, kind)
+    if (isResult === undefined) {
+      called.add(call_id)
+      open.set(call_id, kind)
       continue
     }
-    if (!called.has(id))
-      throw new Refusal(`No tool call found for ${kind} output with call_id ${id}.`, 'input')
-    open.delete(id)
+    if (!called.has(call_id))
+      throw new Refusal(`No tool call found for ${kind} output with call_id ${call_id}.`, 'input')
+    open.delete(call_id)
   }
   const [waiting] = open
   if (waiting !== undefined)
@@ -188,61 +118,54 @@ function checkToolTurns(items: readonly Place[]): void {
  * Codex 0.169.0 puts the tools of some models (gpt-5.6-sol) into an input item instead of the member
  * `tools` (2026-11-21).
  */
-function readTools(body: Place, items: readonly Place[]): readonly Tool[] {
-  const tools = toolsIn(body)
-  checkSearch(tools)
-  const further = items
-    .filter((item) => item.object()['type'] === 'additional_tools')
-    .map((item) => item.at('tools'))
-    .filter(({ value }) => Array.isArray(value))
-  return [tools, ...further.map((inner) => inner.list())].flat().flatMap((tool) => readTool(tool))
+function readTools(body: JsonObject, items: readonly JsonObject[]): readonly Tool[] {
+  const tools = objectsIn(body['tools'])
+  // Codex 0.169.0 offers `web_search` with every request (2026-11-22), beside tools of its own: a
+  // model need not search. Who offers nothing else wants a search.
+  if (tools.length > 0 && tools.every(({ type }) => String(type).startsWith('web_search')))
+    throw notDone('web search', 'tools')
+
+  const further = items.flatMap((item, index) =>
+    item['type'] === 'additional_tools' ? toolsIn(item, `input[${index}].tools`) : [],
+  )
+  return [...toolsIn(body, 'tools'), ...further]
 }
 
-function readTool(tool: Place, namespace?: string): readonly Tool[] {
-  const type = tool.at('type').string()
+function toolsIn({ tools }: JsonObject, where: string, namespace?: string): readonly Tool[] {
+  return objectsIn(tools).flatMap((tool, index) => readTool(tool, `${where}[${index}]`, namespace))
+}
+
+function readTool(tool: JsonObject, where: string, namespace?: string): readonly Tool[] {
+  const { type, description } = tool
+  const name = String(tool['name'])
   switch (type) {
     case 'function':
-      return [functionTool(tool, namespace)]
+      return [functionTool(tool, where, namespace)]
     case 'custom': {
-      const name = tool.at('name').string()
-      const nested = nestedTools(asString(tool.object()['description']) ?? '')
+      const nested = nestedTools(asString(description) ?? '')
       return [{ name, kind: 'custom', parameters: undefined, namespace, nested }]
     }
-    case 'namespace': {
-      const name = tool.at('name').string()
-      const inner = tool.at('tools').list()
-      return inner.flatMap((one) => readTool(one, name))
-    }
+    case 'namespace':
+      return toolsIn(tool, `${where}.tools`, name)
     default:
-      if (carriedOutByVendor.test(type))
-        throw notDone(
-          `the vendor's own tool ${type}`,
-          tool.where.startsWith('tools') ? 'tools' : 'input',
-        )
-      return []
+      if (offeredInVain.test(String(type))) return []
+      throw notDone(`the vendor's own tool ${String(type)}`, /^\w+/.exec(where)![0])
   }
 }
 
-/** Tools that run at the vendor. */
-const carriedOutByVendor =
-  /^(mcp|file_search|code_interpreter|image_generation|computer_use_preview|computer)$/
-
 /**
- * Codex 0.169.0 offers `web_search` with every request (2026-11-22), beside tools of its own: a model
- * need not search. Who offers nothing else wants a search.
+ * Tools of the vendor's that Codex 0.169.0 offers with its own (2026-11-23), and that a model need not
+ * call: they are passed over.
  */
-function checkSearch(tools: readonly Place[]): void {
-  const isSearch = (tool: Place) => /^web_search/.test(String(tool.maybe('type').value))
-  if (tools.length > 0 && tools.every(isSearch)) throw notDone('web search', 'tools')
-}
+const offeredInVain = /^(web_search.*|tool_search|local_shell|apply_patch)$/
 
 /** The tools that a script tool declares in its description, as Codex 0.169.0 does for `exec`. */
 function nestedTools(description: string): readonly string[] {
   return [...description.matchAll(/^declare const tools: \{ (\w+)\(/gm)].map(([, name]) => name!)
 }
 
-function choose(choice: Place, tools: readonly Tool[]) {
-  if (choice.value === 'required' && tools.length === 0)
+function choose(choice: unknown, tools: readonly Tool[]) {
+  if (choice === 'required' && tools.length === 0)
     throw new Refusal(
       "Tool choice 'required' must be specified with 'tools' parameter.",
       'tool_choice',
@@ -252,5 +175,18 @@ function choose(choice: Place, tools: readonly Tool[]) {
     allowedIn: (allowed) => allowed,
     chosenName: nameIn,
     allowedName: nameIn,
+  })
+}
+
+function readFormat(body: JsonObject, said: unknown): unknown {
+  const format = asObject(asObject(body['text'])['format'])
+  return answerSchema(format, {
+    said,
+    withoutWord: [
+      "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
+      'input',
+    ],
+    details: format,
+    where: 'text.format',
   })
 }

@@ -3,8 +3,8 @@ import { compact } from '../../compact.ts'
 import type { LoggedRequest } from '../log/request-log.ts'
 import { lastUserText } from '../model/person.ts'
 import { objectIn } from '../requests/read.ts'
+import type { Answer, Part } from '../requests/reading/turns.ts'
 import { type Exchange, readExchange } from '../transcript/exchange.ts'
-import type { Answer, Part } from '../transcript/turns.ts'
 import type { RawReply } from './scenario.ts'
 
 /** As much of a question as tells it from others, in characters. */

@@ -2,10 +2,10 @@ import type { ProtocolName } from '../codecs/codec.ts'
 import type { LoggedRequest } from '../log/request-log.ts'
 import type { JsonObject } from '../requests/read.ts'
 import { asString, isObject, objectIn } from '../requests/read.ts'
-import { chat } from './chat.ts'
-import { messages } from './messages.ts'
-import { responses } from './responses.ts'
-import type { Answer, ProtocolReader, Question } from './turns.ts'
+import { chat } from '../requests/reading/chat.ts'
+import { messages } from '../requests/reading/messages.ts'
+import { responses } from '../requests/reading/responses.ts'
+import type { Answer, ProtocolReader, Question } from '../requests/reading/turns.ts'
 
 const readers: Readonly<Record<ProtocolName, ProtocolReader>> = { chat, responses, messages }
 

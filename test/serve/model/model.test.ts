@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest'
 import { inTokens } from '../../../src/serve/codecs/codec.ts'
 import { builtInAnswer, eventsOf } from '../../../src/serve/model/model.ts'
-import type { Message, ModelRequest, Tool } from '../../../src/serve/requests/request.ts'
+import type { Turn } from '../../../src/serve/requests/reading/turns.ts'
+import type { ModelRequest, Tool } from '../../../src/serve/requests/request.ts'
 
 const bash: Tool = { name: 'Bash', kind: 'function', parameters: {} }
 const patch: Tool = { name: 'apply_patch', kind: 'custom', parameters: undefined }
 
-function user(...texts: string[]): Message {
+function user(...texts: string[]): Turn {
   return { role: 'user', parts: texts.map((text) => ({ type: 'text', text })) }
 }
 
-function request(messages: readonly Message[], more: Partial<ModelRequest> = {}): ModelRequest {
+function request(messages: readonly Turn[], more: Partial<ModelRequest> = {}): ModelRequest {
   return {
     model: 'm',
     messages,
@@ -114,14 +115,14 @@ test('the model: a side job without tools gets text', () => {
 })
 
 test('the model: reports the results of tools by name, and calls nothing again', () => {
-  const messages: Message[] = [
+  const messages: Turn[] = [
     user('#call Bash {}'),
-    { role: 'assistant', parts: [{ type: 'tool-call', id: 'a', name: 'Bash' }] },
+    { role: 'assistant', parts: [{ type: 'tool-call', id: 'a', name: 'Bash', text: '{}' }] },
     {
       role: 'user',
       parts: [
-        { type: 'tool-result', id: 'a', text: 'hi' },
-        { type: 'tool-result', id: 'b', text: 'ho' },
+        { type: 'tool-result', id: 'a', text: 'hi', isError: false },
+        { type: 'tool-result', id: 'b', text: 'ho', isError: false },
         { type: 'text', text: '<system-reminder>z</system-reminder>' },
       ],
     },

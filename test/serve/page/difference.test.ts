@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/serve/page/read/difference.ts'
-import type { Question } from '../../../src/serve/transcript/turns.ts'
+import type { Question } from '../../../src/serve/requests/reading/turns.ts'
 
 function aQuestion(words: readonly string[], more: Partial<Question> = {}): Question {
   const turns = words.map((text) => ({ role: 'user', parts: [{ type: 'text', text }] }) as const)

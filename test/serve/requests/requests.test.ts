@@ -44,7 +44,7 @@ const bodies: readonly [Codec, JsonObject][] = [
     {
       model: 'm',
       stream: true,
-      max_output_tokens: 7,
+      max_output_tokens: 16,
       instructions: 'Be short.',
       tool_choice: { type: 'function', name: 'weather' },
       tools: [{ type: 'function', name: 'weather', parameters: schema }, { type: 'web_search' }],
@@ -101,16 +101,19 @@ describe.each(bodies.map(([codec, body]) => [codec.protocol, codec, body] as con
     test('requests: the three protocols mean the same by the same conversation', () => {
       expect(codec.readRequest(body)).toMatchObject({
         model: 'm',
-        maxOutputTokens: 7,
+        maxOutputTokens: protocol === 'responses' ? 16 : 7,
         stopSequences: protocol === 'responses' ? [] : ['END'],
         toolChoice: { name: 'weather' },
         tools: [{ name: 'weather', kind: 'function', parameters: schema }],
         messages: [
           { role: 'system', parts: [{ type: 'text', text: 'Be short.' }] },
-          { role: 'user', parts: [{ type: 'text', text: 'Look' }, { type: 'media' }] },
+          { role: 'user', parts: [{ type: 'text', text: 'Look' }, { type: 'other' }] },
+          ...(protocol === 'responses'
+            ? [{ role: 'assistant', parts: [{ type: 'thinking' }] }]
+            : []),
           { role: 'assistant', parts: [{ type: 'tool-call', id: 'c1', name: 'weather' }] },
           {
-            role: protocol === 'messages' ? 'user' : 'tool',
+            role: 'tool',
             parts: [{ type: 'tool-result', id: 'c1', text: 'rain' }],
           },
         ],
@@ -137,6 +140,7 @@ test('responses: finds the tools that Codex puts into an input item, in their na
           {
             type: 'namespace',
             name: 'functions',
+            description: 'Of the client.',
             tools: [
               { type: 'custom', name: 'exec', description },
               { type: 'function', name: 'wait', parameters: {} },

@@ -33,6 +33,13 @@ export function ask(
   })
 }
 
+/** What a person says, as the smallest good body of the protocol at this path. */
+export function saying(path: string, text: string, model = 'gpt-5.6'): object {
+  if (path.endsWith('responses')) return { model, input: text }
+  const messages = [{ role: 'user', content: text }]
+  return path.endsWith('messages') ? { model, messages, max_tokens: 999 } : { model, messages }
+}
+
 /** The JSON of an answer. What is in it is the test's business. */
 // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects
 export async function jsonOf(answer: Response | Promise<Response>): Promise<any> {

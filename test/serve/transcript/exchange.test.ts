@@ -3,7 +3,7 @@ import type { ProtocolName } from '../../../src/serve/codecs/codec.ts'
 import { gistOfAnswer, gistOfQuestion } from '../../../src/serve/page/read/gist.ts'
 import { readExchange } from '../../../src/serve/transcript/exchange.ts'
 import { aRequest } from '../support/a-request.ts'
-import { aGateway, ask } from '../support/gateway.ts'
+import { aGateway, ask, saying } from '../support/gateway.ts'
 
 const parameters = { type: 'object', properties: { cmd: { type: 'string' } } }
 const conversations: Readonly<Record<ProtocolName, readonly [path: string, body: object]>> = {
@@ -95,14 +95,9 @@ test.each(names)('an answer over %s: a stream reads as a whole answer does', asy
   const [path, body] = conversations[protocol]
   const tools = (body as { tools: unknown }).tools
   for (const words of ['#call sh {"cmd":"ls -l"}', 'hello there']) {
-    const asked = {
-      model: protocol === 'messages' ? 'claude-opus-5-5' : 'gpt-5.6',
-      tools,
-      max_tokens: 90,
-    }
-    const said =
-      protocol === 'responses' ? { input: words } : { messages: [{ role: 'user', content: words }] }
-    for (const stream of [false, true]) await ask(gateway, path, { ...asked, ...said, stream })
+    const model = protocol === 'messages' ? 'claude-opus-5-5' : 'gpt-5.6'
+    const said = { ...saying(path, words, model), tools }
+    for (const stream of [false, true]) await ask(gateway, path, { ...said, stream })
     const [whole, streamed] = gateway.requests().slice(-2).map(readExchange)
     const bare = JSON.stringify(whole!.answer!.parts).replaceAll(/"id":"\w+"/g, '')
     expect(JSON.stringify(streamed!.answer!.parts).replaceAll(/"id":"\w+"/g, '')).toBe(bare)
@@ -124,10 +119,8 @@ test.each(names)(
     const gateway = await aGateway({ faults: [{ cutAfter: 9 }] })
     const [path] = conversations[protocol]
     const words = 'a sentence that is long enough to be cut in two'
-    const said =
-      protocol === 'responses' ? { input: words } : { messages: [{ role: 'user', content: words }] }
     const model = protocol === 'messages' ? 'claude-opus-5-5' : 'gpt-5.6'
-    await ask(gateway, path, { ...said, model, max_tokens: 90, stream: true }).then((answer) =>
+    await ask(gateway, path, { ...saying(path, words, model), stream: true }).then((answer) =>
       answer.text().catch(() => ''),
     )
     await expect.poll(() => gateway.requests()[0]!.state).toBe('cut')

@@ -1,5 +1,5 @@
 import { diffArrays } from 'diff'
-import type { Question, Turn } from '../../transcript/turns.ts'
+import type { Question, Turn } from '../../requests/reading/turns.ts'
 import { textOfTurn } from './digest.ts'
 
 /** A turn, and what became of it since the request before. */

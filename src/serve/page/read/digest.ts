@@ -1,8 +1,8 @@
 import type { LoggedRequest } from '../../log/request-log.ts'
 import { objectIn } from '../../requests/read.ts'
+import type { Part, SaidUsage, Turn } from '../../requests/reading/turns.ts'
 import type { Exchange } from '../../transcript/exchange.ts'
 import { readExchange } from '../../transcript/exchange.ts'
-import type { Part, SaidUsage, Turn } from '../../transcript/turns.ts'
 import { gistOfAnswer, gistOfQuestion } from './gist.ts'
 
 /** What the list needs to know of a request: its two lines, where it belongs, what is found in it. */

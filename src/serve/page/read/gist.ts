@@ -1,8 +1,8 @@
 import type { LoggedRequest } from '../../log/request-log.ts'
 import { withoutNotes } from '../../model/person.ts'
 import { asList, objectIn } from '../../requests/read.ts'
+import { callNames, type Part, type Question, type Turn } from '../../requests/reading/turns.ts'
 import type { Exchange } from '../../transcript/exchange.ts'
-import { callNames, type Part, type Question, type Turn } from '../../transcript/turns.ts'
 
 /** What a row says of a request, in characters. */
 const maxGist = 240

@@ -1,13 +1,13 @@
 import { diffLines } from 'diff'
 import type { VNode } from 'preact'
-import type { Exchange } from '../../transcript/exchange.ts'
 import {
   type Answer,
   callNames,
   type Part,
   type Question,
   type Turn,
-} from '../../transcript/turns.ts'
+} from '../../requests/reading/turns.ts'
+import type { Exchange } from '../../transcript/exchange.ts'
 import { compare, type Difference } from '../read/difference.ts'
 import { make } from './dom.ts'
 import { fold, laidOut, longText } from './folds.ts'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../requests/read.ts'
-import { asObject, asString, contentText, isObject, objectsIn } from '../requests/read.ts'
+import type { JsonObject } from '../read.ts'
+import { asObject, asString, contentText, isObject, objectsIn } from '../read.ts'
 import type { Part, ProtocolReader, Question, SaidUsage, Turn } from './turns.ts'
 import { numberAt, offeredTool, otherPart, partsIn, textOf, without } from './turns.ts'
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../requests/read.ts'
-import { asList, asObject, asString, contentText, isObject, objectsIn } from '../requests/read.ts'
+import type { JsonObject } from '../read.ts'
+import { asList, asObject, asString, contentText, isObject, objectsIn } from '../read.ts'
 import type { Part, ProtocolReader, Question, Turn } from './turns.ts'
 import { otherPart, partsIn, saidUsage, textOf, without } from './turns.ts'
 
@@ -29,7 +29,7 @@ function tool(definition: JsonObject) {
 function turn(message: JsonObject): Turn {
   const { role, content } = message
   if (role === 'tool' || role === 'function') {
-    const id = asString(message['tool_call_id']) ?? ''
+    const id = asString(message['tool_call_id']) ?? asString(message['name']) ?? ''
     const text = contentText(content)
     return { role: 'tool', parts: [{ type: 'tool-result', id, text, isError: false }] }
   }
@@ -43,13 +43,20 @@ function partsOf(message: JsonObject): readonly Part[] {
     ...(thinking === '' ? [] : [{ type: 'thinking', text: thinking } as const]),
     ...(message['content'] === '' ? [] : partsIn(message['content'], contentPart)),
     ...(refusal === '' ? [] : [{ type: 'refusal', text: refusal } as const]),
-    ...objectsIn(message['tool_calls']).map(call),
+    ...calls(message).map(call),
   ]
 }
 
 function contentPart(block: JsonObject): Part {
   const text = asString(block['text'])
   return text === undefined ? otherPart(block) : { type: 'text', text }
+}
+
+/** Also the one call of a legacy message, whose name is its id. */
+function calls({ tool_calls, function_call }: JsonObject): readonly JsonObject[] {
+  const legacy = asObject(function_call)
+  const list = objectsIn(tool_calls)
+  return isObject(function_call) ? [...list, { id: legacy['name'], function: legacy }] : list
 }
 
 function call(one: JsonObject): Part {

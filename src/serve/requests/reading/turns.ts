@@ -1,10 +1,9 @@
-import type { JsonObject } from '../requests/read.ts'
-import { asObject, asString, isObject, objectsIn } from '../requests/read.ts'
+import type { JsonObject } from '../read.ts'
+import { asObject, asString, isObject, objectsIn } from '../read.ts'
 
 /**
- * A conversation as a person reads it, whatever protocol it was spoken in. Unlike the codecs, which
- * read what the built-in model needs, this keeps everything: arguments, thinking, and what nobody
- * knows.
+ * A conversation, whatever protocol it was spoken in: for the built-in model and for the page alike.
+ * It is read without trust, and everything is kept: arguments, thinking, and what nobody knows.
  */
 export interface Turn {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
@@ -65,6 +64,13 @@ export interface Answer {
   readonly parts: readonly Part[]
   /** In the protocol's word. */
   readonly finish: string | undefined
+}
+
+/** All that is said, the system prompt first. */
+export function wholeTurns({ system, turns }: Question): readonly Turn[] {
+  return system === ''
+    ? turns
+    : [{ role: 'system', parts: [{ type: 'text', text: system }] }, ...turns]
 }
 
 /** How one protocol is read. */

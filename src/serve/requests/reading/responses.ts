@@ -1,5 +1,5 @@
-import type { JsonObject } from '../requests/read.ts'
-import { asList, asString, contentText, isObject, objectsIn } from '../requests/read.ts'
+import type { JsonObject } from '../read.ts'
+import { asList, asString, contentText, isObject, objectsIn } from '../read.ts'
 import type { Part, ProtocolReader, Question, Turn } from './turns.ts'
 import { offeredTool, otherPart, partsIn, saidUsage, textOf, without } from './turns.ts'
 

@@ -1,0 +1,108 @@
+import { asList, isObject, type JsonObject } from './read.ts'
+
+/** What the vendors refuse of JSON schemas, in their words. */
+
+/** A step into a schema, as the words of the vendor name it. */
+type Context = readonly string[]
+
+/**
+ * What chat and responses refuse of any schema.
+ *
+ * @param isFormat an answer's: `{}` is none
+ */
+export function openaiProblem(schema: JsonObject, isFormat = false): string | undefined {
+  const { type } = schema
+  if (type !== 'object' && (isFormat || Object.keys(schema).length > 0))
+    return `schema must be a JSON Schema of 'type: "object"', got 'type: "${String(type ?? 'None')}"'.`
+  return problemWithin(schema, [], ({ type: kind, items, prefixItems }) =>
+    kind === 'array' && items === undefined && prefixItems === undefined
+      ? 'array schema missing items.'
+      : undefined,
+  )
+}
+
+/**
+ * What they refuse of a strict one, at any depth (https://platform.openai.com/docs/guides/structured-outputs,
+ * https://github.com/moeru-ai/xsai/issues/145, read 2026-11-23).
+ */
+export function strictProblem(schema: JsonObject): string | undefined {
+  return problemWithin(schema, [], (inner) => {
+    const { type, properties, required, additionalProperties } = inner
+    const refused = ['oneOf', 'allOf', 'not'].find((word) => word in inner)
+    if (refused !== undefined) return `'${refused}' is not permitted.`
+    if (!['type', '$ref', 'anyOf', 'enum', 'const'].some((word) => word in inner))
+      return "schema must have a 'type' key."
+    if (type !== 'object') return undefined
+
+    if (additionalProperties !== false)
+      return "'additionalProperties' is required to be supplied and to be false."
+    const names = isObject(properties) ? Object.keys(properties) : []
+    const missing = names.find((name) => !asList(required).includes(name))
+    return missing === undefined
+      ? undefined
+      : `'required' is required to be supplied and to be an array including every key in properties. Missing '${missing}'.`
+  })
+}
+
+/** The first problem of a schema or of one within it, with its place. */
+function problemWithin(
+  schema: JsonObject,
+  context: Context,
+  problemOf: (schema: JsonObject) => string | undefined,
+): string | undefined {
+  const problem = problemOf(schema)
+  if (problem !== undefined)
+    return `In context=(${context.map((step) => `'${step}'`).join(', ')}), ${problem}`
+  for (const [steps, inner] of within(schema)) {
+    const found = problemWithin(inner, [...context, ...steps], problemOf)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The schemas right within a schema. */
+function* within(schema: JsonObject): Generator<readonly [Context, JsonObject]> {
+  for (const word of ['properties', '$defs', 'definitions'])
+    for (const [name, inner] of Object.entries(isObject(schema[word]) ? schema[word] : {}))
+      if (isObject(inner)) yield [[word, name], inner]
+  for (const word of ['anyOf', 'oneOf', 'allOf', 'prefixItems'])
+    for (const [index, inner] of asList(schema[word]).entries())
+      if (isObject(inner)) yield [[word, String(index)], inner]
+  if (isObject(schema['items'])) yield [['items'], schema['items']]
+}
+
+const jsonTypes = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
+
+/** Whether a type in a schema is none that JSON has (https://github.com/agentjido/req_llm/issues/155). */
+export function hasUnknownType(schema: JsonObject): boolean {
+  return (
+    problemWithin(schema, [], ({ type }) =>
+      [type ?? []].flat().every((one) => jsonTypes.includes(one as string)) ? undefined : 'no type',
+    ) !== undefined
+  )
+}
+
+/** What messages does not take of a type in the schema of an answer. */
+const unsupported: Readonly<Record<string, readonly string[]>> = {
+  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  string: ['minLength', 'maxLength'],
+}
+
+/**
+ * What messages refuses of the schema of an answer or of a strict tool
+ * (https://github.com/ax-llm/ax/issues/458, https://github.com/agentjido/req_llm/issues/302).
+ */
+export function closedProblem(schema: JsonObject): string | undefined {
+  const { type, additionalProperties } = schema
+  if (type === 'object' && additionalProperties !== false)
+    return "For 'object' type, 'additionalProperties' must be explicitly set to false"
+  const words = unsupported[type === 'integer' ? 'number' : String(type)] ?? []
+  const word = words.find((one) => one in schema)
+  if (word !== undefined) return `For '${String(type)}' type, property '${word}' is not supported`
+
+  for (const [, inner] of within(schema)) {
+    const problem = closedProblem(inner)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
