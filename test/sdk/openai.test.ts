@@ -140,8 +140,8 @@ describe('openai: responses', () => {
   test('openai responses: the limit of tokens', async () => {
     const answer = await client.responses.create({
       model: 'gpt-5.6',
-      input: 'one two three',
-      max_output_tokens: 2,
+      input: 'one two three '.repeat(9),
+      max_output_tokens: 16,
     })
     expect(answer.status).toBe('incomplete')
     expect(answer.incomplete_details.reason).toBe('max_output_tokens')

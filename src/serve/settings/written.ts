@@ -1,6 +1,6 @@
 import type { ProtocolName } from '../codecs/codec.ts'
 import type { Script } from '../model/model.ts'
-import type { Message } from '../requests/request.ts'
+import type { Turn } from '../requests/reading/turns.ts'
 import type { Fault } from './faults.ts'
 
 /** A scenario as people write it; docs/gateway.md describes it. */
@@ -55,5 +55,5 @@ export interface ModelQuestion {
   /** The names of the tools that may be called. */
   readonly tools: readonly string[]
   /** The whole conversation. */
-  readonly messages: readonly Message[]
+  readonly messages: readonly Turn[]
 }
