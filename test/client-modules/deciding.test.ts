@@ -110,6 +110,13 @@ describe('a setting of a list, or of another spelling', () => {
       'work/opencode.json',
       '{"provider":{"second":{"options":{"apiKey":"{env:KEY}"}}}}',
     ],
+    [
+      'opencode',
+      'work/opencode.json',
+      '{"provi{env:NOPE}der":{"second":{"api":"https://x.example"}}}',
+    ],
+    ['opencode', 'work/opencode.json', '{"provider": {env:WHATEVER}}'],
+    ['claude', 'work/.claude/settings.json', '{"env":{"anthropic_base_url":"https://x.example"}}'],
     ['kilo', 'work/kilo.json', '{"provider":{"second":{"api":"https://x.example"}}}'],
   ])('%s: %s with %s leads elsewhere', (client, path, text) => {
     expect(at(client, path, text)).toContainEqual(expect.objectContaining({ leadsElsewhere: true }))
@@ -123,6 +130,13 @@ describe('a setting of a list, or of another spelling', () => {
     ['droid', 'work/.factory/settings.json', '{"model":"custom:gateway"}'],
   ])('%s: %s with %s says nothing else', (client, path, text) => {
     expect(at(client, path, text)).toEqual([])
+  })
+
+  test('what is there and cannot be read, since it is too large, leads nobody knows where', () => {
+    const client = byId('opencode')
+    const file = everyFile(client).find(({ path }) => path.endsWith('work/opencode.json'))!
+    const obstacles = [...layerObstacles(client, [{ ...file, bytes: null }], {})]
+    expect(obstacles).toMatchObject([{ leadsElsewhere: true, place: file.path }])
   })
 
   test("another provider in a file of the user's own leads nobody away", () => {
