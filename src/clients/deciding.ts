@@ -4,6 +4,7 @@ import type {
   ClientModule,
   ClientName,
   DecidingSetting,
+  DecidingTable,
   FileText,
   FileTexts,
   Obstacle,
@@ -93,6 +94,19 @@ function contentOf(file: FileText): ConfigValue {
     return Object.fromEntries(keys.map(([, name, value]) => [name!, value || true]))
   }
   return readFile(file).document?.root ?? null
+}
+
+/** Whether an undo takes a key back together with all that send a key to an address, or not at all. */
+export function isBoundKey({ rows }: DecidingTable, role: string, path: KeyPath): boolean {
+  const fits = (pattern: string, key: KeyPath[number] | undefined) =>
+    key !== undefined &&
+    (pattern === ':provider' || isLike(pattern, typeof key === 'string' ? key : ''))
+  return rows.some(
+    ({ at, decides, layers }) =>
+      ['address', 'key', 'provider'].includes(decides) &&
+      layers.includes(role) &&
+      at.split('.').every((pattern, index) => fits(pattern, path[index])),
+  )
 }
 
 /** A list counts element by element: its place is all that can be told of them. */

@@ -62,7 +62,7 @@ export function* lostVersion(
     place,
     cure: 'Add /v1.',
     ...(target && {
-      repair: { role: target.role, changes: [{ path: target.path, value, isBound: true }] },
+      repair: { role: target.role, changes: [{ path: target.path, value }] },
     }),
     weight: 'blocks',
   }

@@ -1,18 +1,22 @@
 import { formatOf } from '../edits/format.ts'
 import type { FileEdit, KeyChange, KeyPath } from '../edits/plan.ts'
 import { samePath, startsWith } from '../edits/values.ts'
-import type { FileText, FileTexts, Obstacle, Repair } from './client.ts'
+import type { ClientModule, ClientName, FileText, FileTexts, Obstacle, Repair } from './client.ts'
+import { isBoundKey } from './deciding.ts'
 import { repairToStrictJson } from './strict-json.ts'
 import { fileOf } from './texts.ts'
 
+/** Whose edits they are, and what decides where its key goes. */
+type Editing = Pick<ClientName, 'id'> & Pick<ClientModule, 'deciding'>
+
 /**
  * The edit of one file: our own keys, and the repairs that concern it. Where both name a key, or one
- * lies inside the other, our own wins.
+ * lies inside the other, our own wins. What the client's table says of them decides which are bound.
  *
  * @throws UserError `config-invalid`, `config-conflict`
  */
 export function editKeys(
-  client: string,
+  { id, deciding }: Editing,
   file: FileText,
   own: readonly KeyChange[],
   repairs: readonly Repair[] = [],
@@ -22,7 +26,9 @@ export function editKeys(
     .flatMap((repair) => repair.changes)
     .filter(({ path }) => !own.some((change) => overlap(change.path, path)))
     .filter(({ path }, index, all) => all.findIndex((one) => samePath(one.path, path)) === index)
-  const changes = [...others, ...own]
+  const changes = [...others, ...own].map((change) =>
+    isBoundKey(deciding, file.role, change.path) ? { ...change, isBound: true } : change,
+  )
   const strict = ofFile.find((repair) => repair.toStrictJson)?.toStrictJson
   const bearsComments = strict === 'but-comments'
   const start =
@@ -33,7 +39,7 @@ export function editKeys(
         })
       : file.bytes
   return {
-    client,
+    client: id,
     path: file.path,
     format: file.format,
     scope: 'keys',
@@ -50,7 +56,7 @@ export function editKeys(
  * @throws UserError `config-invalid`, `config-conflict`
  */
 export function planRepairs(
-  client: string,
+  client: Editing,
   texts: FileTexts,
   repairs: readonly Repair[],
 ): readonly FileEdit[] {

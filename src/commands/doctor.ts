@@ -178,7 +178,7 @@ async function fix(
     const back = isPutBack ? drifted.cure : undefined
     if (back !== undefined) fixed.push({ about, id: 'drifted', message: found! })
     repairs.push(...(back?.repairs ?? []))
-    const repaired = [...(back?.edits ?? []), ...planRepairs(client.id, texts, repairs)]
+    const repaired = [...(back?.edits ?? []), ...planRepairs(client, texts, repairs)]
     edits.push(...closed(session, state, repaired))
 
     for (const { text, isOpen } of secretFiles(session, state))

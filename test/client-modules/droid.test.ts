@@ -171,7 +171,7 @@ describe('what defeats it', () => {
     const texts = textsOf(droid, aMachine(), disk)
     const [found] = wrong(disk)
     expect(found).toMatchObject({ code: 'droid-settings-unreadable', covers: 'broken' })
-    const [edit] = planRepairs('droid', texts, [found!.repair!])
+    const [edit] = planRepairs(droid, texts, [found!.repair!])
     expect(text(edit!.after)).toBe('{\n  // mine\n  "theme": "dark" // at night\n}\n')
   })
 

@@ -807,7 +807,7 @@ describe.each([
       expect(obstacle!.needsConsent === undefined ? 'plain' : 'consent').toBe(repair)
       expect(obstacle!.needsConsent ?? 'A sentence.').toMatch(/\.$/)
       const texts = textsOf(client, machine, disk)
-      const edits = planRepairs(client.id, texts, [obstacle!.repair!])
+      const edits = planRepairs(client, texts, [obstacle!.repair!])
       const mended = written(disk, machine, edits)
       const left = obstaclesOn(client, mended, machine, context)
       expect(left.filter((one) => one.code === code)).toEqual([])

@@ -334,7 +334,7 @@ describe('what is wrong now', () => {
     expect(found[0]!.repair === undefined).toBe(stays)
     if (found[0]!.repair === undefined) return
 
-    const edits = planRepairs('pi', textsOf(pi, machine, disk), [found[0]!.repair])
+    const edits = planRepairs(pi, textsOf(pi, machine, disk), [found[0]!.repair])
     const after = obstaclesOn(pi, written(disk, machine, edits), machine, context)
     expect(after.map((one) => one.code)).not.toContain(code)
   })

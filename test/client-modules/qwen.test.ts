@@ -270,7 +270,7 @@ describe('what is wrong', () => {
     if (one?.repair === undefined) return
 
     const on = aMachine(machine)
-    const edits = planRepairs('qwen', textsOf(qwen, on, disk), [one.repair])
+    const edits = planRepairs(qwen, textsOf(qwen, on, disk), [one.repair])
     expect(obstaclesOn(qwen, written(disk, on, edits), on).map((left) => left.code)).not.toContain(
       code,
     )

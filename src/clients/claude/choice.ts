@@ -24,7 +24,7 @@ export function ourKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange
   })
   return [
     ...keyKeys(now, choice),
-    { ...set(names.baseUrl, choice.root), isBound: true },
+    set(names.baseUrl, choice.root),
     ...customHeaderKeys(now, choice),
     // Another file that stands there may hold the authority of a proxy, which we do not know.
     ...(choice.caFile && !now.env[names.authorities]
@@ -42,10 +42,8 @@ function keyKeys(now: ClaudeSettings, { key, keyHeader }: Choice): readonly KeyC
     keyHeader === undefined ? [names.token, undefined] : [names.apiKey, names.token]
   const isOtherThere = other !== undefined && now.env[other] !== undefined
   return [
-    { path: inEnv(name), value: key, isSecret: true, isBound: true },
-    ...(isOtherThere
-      ? [{ path: inEnv(other), value: undefined, isSecret: true, isBound: true }]
-      : []),
+    { path: inEnv(name), value: key, isSecret: true },
+    ...(isOtherThere ? [{ path: inEnv(other), value: undefined, isSecret: true }] : []),
   ]
 }
 
@@ -54,7 +52,7 @@ function customHeaderKeys(now: ClaudeSettings, choice: Choice): readonly KeyChan
   const value = customHeaders(found, choice, isElsewhere(now, choice))
   if (value === undefined && found === undefined) return []
   const isOurs = value !== found || (choice.headers ?? []).length > 0
-  return isOurs ? [{ path: inEnv(names.headers), value, isSecret: true, isBound: true }] : []
+  return isOurs ? [{ path: inEnv(names.headers), value, isSecret: true }] : []
 }
 
 /** Whether the settings name another address than the choice. */

@@ -173,7 +173,7 @@ function planClaude(
 ): readonly FileEdit[] {
   const file = fileOf(texts, 'settings')
   const changes = ourKeys(readRepairedSettings(file), choice)
-  const edit = editKeys(id, file, changes, choice.repairs)
+  const edit = editKeys({ id, deciding }, file, changes, choice.repairs)
   expectRead('Claude Code', readSettings({ ...file, bytes: edit.after }))
   return [edit]
 }

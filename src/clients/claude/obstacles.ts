@@ -144,7 +144,7 @@ function settingsRepair(...changes: readonly KeyChange[]): Repair {
 /** A credential is undone together with address and token: alone it would go to the gateway. */
 function change(path: KeyPath, value: string | undefined): KeyChange {
   const isCredential = credentials.some((name) => name === path.at(-1))
-  return { path, value, ...(isCredential ? { isSecret: true, isBound: true } : {}) }
+  return { path, value, ...(isCredential ? { isSecret: true } : {}) }
 }
 
 const credentials = [names.apiKey, names.token, names.headers, 'apiKeyHelper']

@@ -4,6 +4,7 @@ import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../cli
 import { editKeys } from '../repairs.ts'
 import { fileOf, overlaid } from '../texts.ts'
 import { isElsewhere, ourKeys } from './choice.ts'
+import { deciding } from './deciding.ts'
 import { customHeaders } from './headers.ts'
 import { asksForKey } from './obstacles.ts'
 import { type ClaudeSettings, names, readRepairedSettings } from './settings.ts'
@@ -33,7 +34,7 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
 
   // Arguments are seen by every user of the machine.
   const open = { ...choice, headers: [], keyHeader: undefined }
-  const { changes } = editKeys('', file, ourKeys(settings, open), choice.repairs)
+  const { changes } = editKeys({ id: '', deciding }, file, ourKeys(settings, open), choice.repairs)
   const gone = changes.filter(({ value }) => value === undefined)
   const empty = [
     ...gone.flatMap(({ path: [parent, name] }) =>

@@ -141,7 +141,7 @@ function authWith(key: string): Bytes {
 
 function planConfig(texts: FileTexts, choice: Choice): FileEdit {
   const file = fileOf(texts, 'config')
-  return editKeys('codex', file, ourKeys(file, choice), choice.repairs)
+  return editKeys({ id: 'codex', deciding }, file, ourKeys(file, choice), choice.repairs)
 }
 
 function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
@@ -156,19 +156,15 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     ...(contextWindow === undefined
       ? []
       : [{ path: ['model_context_window'], value: contextWindow }]),
-    { path: ['model_provider'], value: choice.providerId, isBound: true },
-    { path: ['openai_base_url'], value: choice.root, isBound: true },
+    { path: ['model_provider'], value: choice.providerId },
+    { path: ['openai_base_url'], value: choice.root },
     ...withoutOffer(choice.models.model),
     // Codex stops at an empty name; a name that someone gave stays.
     ...(name ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
-    { path: [...provider, 'base_url'], value: choice.root, isBound: true },
+    { path: [...provider, 'base_url'], value: choice.root },
     { path: [...provider, 'wire_api'], value: 'responses' },
     // Without it no Authorization header is sent.
-    {
-      path: [...provider, 'requires_openai_auth'],
-      value: choice.keyHeader === undefined,
-      isBound: true,
-    },
+    { path: [...provider, 'requires_openai_auth'], value: choice.keyHeader === undefined },
     // Else Codex tries a WebSocket first and prints errors.
     { path: [...provider, 'supports_websockets'], value: false },
     // Not `env_http_headers`: a variable would have to be set in every shell. Run with 0.105.0 and

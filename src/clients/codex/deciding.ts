@@ -4,15 +4,32 @@ import type { DecidingTable } from '../client.ts'
 const run = '0.169.0, 2026-11-21'
 const unrun = 'not run, 2026-11-23'
 
+const user = ['config']
 const others = ['project', 'managed']
+const own = [...user, ...others]
 const folder = ['project']
 
 export const deciding: DecidingTable = {
   called: 'config',
   rows: [
-    { at: 'openai_base_url', decides: 'address', layers: others, seen: run },
+    { at: 'openai_base_url', decides: 'address', layers: own, seen: run },
     { at: 'model_providers.:provider', decides: 'provider', layers: others, seen: run },
-    { at: 'model_provider', decides: 'provider', layers: others, seen: run },
+    { at: 'model_providers.:provider.base_url', decides: 'address', layers: user, seen: run },
+    {
+      at: 'model_providers.:provider.requires_openai_auth',
+      decides: 'key',
+      layers: user,
+      seen: run,
+    },
+    { at: 'model_providers.:provider.env_key', decides: 'key', layers: user, seen: run },
+    {
+      at: 'model_providers.:provider.experimental_bearer_token',
+      decides: 'key',
+      layers: user,
+      seen: run,
+    },
+    { at: 'model_providers.:provider.auth', decides: 'key', layers: user, seen: run },
+    { at: 'model_provider', decides: 'provider', layers: own, seen: run },
     { at: 'cli_auth_credentials_store', decides: 'key', layers: others, seen: run },
     { at: 'forced_login_method', decides: 'key', layers: others, seen: run },
     { at: 'model', decides: 'model', layers: others, seen: run },

@@ -223,7 +223,7 @@ function* ownAuth(config: ReadFile, { id, table, path }: Provider): Obstacles {
       message: `${key} in [model_providers.${id}] wins over auth.json`,
       place: placeOf(config, [...path, key]),
       cure: 'Remove it.',
-      repair: configRepair({ path: [...path, key], value: undefined, isBound: true, isSecret }),
+      repair: configRepair({ path: [...path, key], value: undefined, isSecret }),
       needsConsent: `${key} is removed from [model_providers.${id}].`,
       weight: 'blocks',
     }
@@ -258,7 +258,7 @@ function* withoutAuth(
     message: `[model_providers.${id}] has no requires_openai_auth = true: Codex sends no key`,
     place: placeOf(config, path),
     cure: 'Set requires_openai_auth = true.',
-    repair: configRepair({ path: [...path, 'requires_openai_auth'], value: true, isBound: true }),
+    repair: configRepair({ path: [...path, 'requires_openai_auth'], value: true }),
     weight: 'blocks',
     covers: 'key-missing',
   }
@@ -305,7 +305,7 @@ function* strayConversations(scene: Scene, config: ReadFile, url: string | undef
     message: `a conversation from before, when it is resumed, sends the key of auth.json to ${shownUrl(stray)}`,
     place: isSet ? placeOf(config, ownAddressPath) : config.path,
     cure: `Set openai_base_url = ${JSON.stringify(url)}.`,
-    repair: configRepair({ path: ownAddressPath, value: url, isBound: true }),
+    repair: configRepair({ path: ownAddressPath, value: url }),
     weight: 'blocks',
   }
 }

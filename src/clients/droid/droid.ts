@@ -150,7 +150,7 @@ function chooseForDroid(catalog: Catalog | undefined, options: SetupOptions): Mo
 /** @throws UserError `config-invalid`, `config-conflict` */
 function planDroid(texts: FileTexts, choice: Choice): readonly FileEdit[] {
   const file = fileOf(texts, 'settings')
-  const edit = editKeys('droid', file, ourKeys(file, choice), choice.repairs)
+  const edit = editKeys({ id: 'droid', deciding }, file, ourKeys(file, choice), choice.repairs)
   expectRead('droid', readSettings({ ...file, bytes: edit.after }), 'trailing commas')
   return [edit]
 }
@@ -175,16 +175,16 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     ...(textIn(now, ['displayName']) === undefined
       ? [{ path: [...path, 'displayName'], value: 'Gateway' }]
       : []),
-    { path: [...path, 'baseUrl'], value: root, isBound: true },
+    { path: [...path, 'baseUrl'], value: root },
     ...(sent !== undefined || now['apiKey'] !== undefined
-      ? [{ path: [...path, 'apiKey'], value: sent, isSecret: true, isBound: true }]
+      ? [{ path: [...path, 'apiKey'], value: sent, isSecret: true }]
       : []),
     ...headerKeys([...path, 'extraHeaders'], now['extraHeaders'], choice, isOtherAddress),
-    { path: [...path, 'provider'], value: chatProvider, isBound: true },
+    { path: [...path, 'provider'], value: chatProvider },
     // With either of them it would speak another protocol.
     ...['authMode', 'bedrock']
       .filter((name) => now[name] !== undefined)
-      .map((name) => ({ path: [...path, name], value: undefined, isBound: true })),
+      .map((name) => ({ path: [...path, name], value: undefined })),
     ...(models.contextWindow !== undefined &&
     (isOther || now['maxContextLimit'] === undefined || options.contextWindow !== undefined)
       ? [{ path: [...path, 'maxContextLimit'], value: models.contextWindow }]

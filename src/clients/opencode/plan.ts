@@ -8,6 +8,7 @@ import { headerKeys } from '../headers.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead, readStrictly } from '../strict-json.ts'
 import { fileOf, isTable, readFile, rootOf, type Table, tableAt, textAt } from '../texts.ts'
+import { deciding } from './deciding.ts'
 import type { Layout } from './layout.ts'
 
 /** @throws UserError `config-invalid`, `config-conflict` */
@@ -15,7 +16,7 @@ export function plan(layout: Layout, texts: FileTexts, choice: Choice): readonly
   const file = fileOf(texts, 'config')
   return [
     planAuth(layout, texts, choice),
-    editKeys(layout.id, file, ourKeys(layout, file, choice), choice.repairs),
+    editKeys({ id: layout.id, deciding }, file, ourKeys(layout, file, choice), choice.repairs),
   ]
 }
 
@@ -28,7 +29,7 @@ function planAuth({ id, label }: Layout, texts: FileTexts, choice: Choice): File
       hint: `Give ${label} a folder of its own: XDG_DATA_HOME leads into that of Codex.`,
     })
   }
-  const edit = editKeys(id, file, keyEntry(file, choice), choice.repairs)
+  const edit = editKeys({ id, deciding }, file, keyEntry(file, choice), choice.repairs)
   expectRead(label, readStrictly({ ...file, bytes: edit.after }, { allowsBom: true }))
   return edit
 }
@@ -64,11 +65,11 @@ export function ourKeys({ schema }: Layout, file: FileText, choice: Choice): rea
       : `${id}/${models.smallModel ?? models.model}`
   return [
     ...(textAt(now, ['$schema']) === undefined ? [{ path: ['$schema'], value: schema }] : []),
-    { path: [...provider, 'npm'], value: '@ai-sdk/openai-compatible', isBound: true },
+    { path: [...provider, 'npm'], value: '@ai-sdk/openai-compatible' },
     ...(textAt(now, [...provider, 'name'])
       ? []
       : [{ path: [...provider, 'name'], value: 'Gateway' }]),
-    { path: [...provider, 'options', 'baseURL'], value: choice.root, isBound: true },
+    { path: [...provider, 'options', 'baseURL'], value: choice.root },
     ...headerKeys(headers, now.document?.get(headers), choice, isOtherGateway),
     ...modelKeys(tableAt(now, [...provider, 'models']) ?? {}, choice, isOtherGateway),
     { path: ['model'], value: `${id}/${models.model}` },

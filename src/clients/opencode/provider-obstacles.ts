@@ -104,7 +104,7 @@ function* inlineKeys({ id, scene, target, providerId }: View): Obstacles {
     const { repair, ...gone } = removal(
       { role: 'config', path: file.path },
       `options.apiKey of ${providerId}`,
-      { path, isSecret: true, isBound: true },
+      { path, isSecret: true },
     )
     yield {
       code: `${id}-api-key`,

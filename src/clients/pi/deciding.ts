@@ -4,15 +4,17 @@ import type { DecidingTable } from '../client.ts'
 const run = '0.60.0 to 0.87.1, 2026-11-22'
 const read = 'read in 0.87.1, 2026-11-23'
 
+const user = ['models']
 const folder = ['project']
 
 export const deciding: DecidingTable = {
   called: 'settings',
   rows: [
-    { at: 'providers.:provider.baseUrl', decides: 'address', layers: ['models'], seen: run },
-    { at: 'providers.:provider.apiKey', decides: 'key', layers: ['models'], seen: run },
-    { at: 'providers.:provider.authHeader', decides: 'key', layers: ['models'], seen: run },
-    { at: 'providers.:provider.api', decides: 'provider', layers: ['models'], seen: run },
+    { at: 'providers.:provider.baseUrl', decides: 'address', layers: user, seen: run },
+    { at: 'providers.:provider.models.*.baseUrl', decides: 'address', layers: user, seen: run },
+    { at: 'providers.:provider.apiKey', decides: 'key', layers: user, seen: run },
+    { at: 'providers.:provider.authHeader', decides: 'key', layers: user, seen: run },
+    { at: 'providers.:provider.api', decides: 'provider', layers: user, seen: run },
     { at: 'defaultProvider', decides: 'model', layers: folder, seen: run },
     { at: 'defaultModel', decides: 'model', layers: folder, seen: run },
     { at: 'enabledModels', decides: 'model', layers: folder, seen: run },

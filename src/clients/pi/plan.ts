@@ -20,14 +20,27 @@ import {
   readSettings,
   usualProtocol,
 } from './config.ts'
+import { deciding } from './deciding.ts'
 
 /** @throws UserError `config-invalid`, `config-conflict` */
 export function planPi(texts: FileTexts, choice: Choice): readonly FileEdit[] {
   expectSingle(texts, choice)
   const edits = [
-    ...layersOf(texts, 'auth').map((file) => editKeys('pi', file, [], choice.repairs)),
-    editKeys('pi', fileOf(texts, 'models'), modelsKeys(texts, choice), choice.repairs),
-    editKeys('pi', fileOf(texts, 'settings'), settingsKeys(choice), choice.repairs),
+    ...layersOf(texts, 'auth').map((file) =>
+      editKeys({ id: 'pi', deciding }, file, [], choice.repairs),
+    ),
+    editKeys(
+      { id: 'pi', deciding },
+      fileOf(texts, 'models'),
+      modelsKeys(texts, choice),
+      choice.repairs,
+    ),
+    editKeys(
+      { id: 'pi', deciding },
+      fileOf(texts, 'settings'),
+      settingsKeys(choice),
+      choice.repairs,
+    ),
   ]
   const after = texts.map((text) => {
     const edit = edits.find(({ path }) => path === text.path)
@@ -66,13 +79,11 @@ function modelsKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
   const isForeign = now.url !== undefined && !isSameButVersion(rootOf(now.url), root)
   return [
     ...(now.table['name'] === undefined ? [{ path: [...path, 'name'], value: 'Gateway' }] : []),
-    { path: [...path, 'baseUrl'], value: root, isBound: true },
-    { path: [...path, 'api'], value: apiOf[protocol], isBound: true },
-    { path: [...path, 'apiKey'], value: key, isSecret: true, isBound: true },
+    { path: [...path, 'baseUrl'], value: root },
+    { path: [...path, 'api'], value: apiOf[protocol] },
+    { path: [...path, 'apiKey'], value: key, isSecret: true },
     // Else pi sends the key as x-api-key alone, and beside it whatever ANTHROPIC_AUTH_TOKEN holds.
-    ...(protocol === 'messages'
-      ? [{ path: [...path, 'authHeader'], value: true, isBound: true }]
-      : []),
+    ...(protocol === 'messages' ? [{ path: [...path, 'authHeader'], value: true }] : []),
     ...headerKeys([...path, 'headers'], now.table['headers'], choice, isForeign),
     ...listKeys(now, choice),
   ]

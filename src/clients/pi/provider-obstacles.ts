@@ -126,7 +126,7 @@ function* modelAddresses({ models, providerId, provider }: View, root: string): 
       code: 'pi-model-address',
       message: `${what} has an address of its own, ${shownUrl(baseUrl)}, which gets the key too`,
       place: placeOf(models, path),
-      ...removal(models, `The address of ${what}`, { path, isBound: true }),
+      ...removal(models, `The address of ${what}`, { path }),
       weight: 'blocks',
     }
   }

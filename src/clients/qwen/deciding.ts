@@ -11,6 +11,7 @@ const variables = ['project', 'project-env']
 export const deciding: DecidingTable = {
   called: 'settings',
   rows: [
+    { at: 'modelProviders.*.*.baseUrl', decides: 'address', layers: ['settings'], seen: run },
     // Its lists take the place of the user's.
     { at: 'modelProviders', decides: 'provider', layers: others, seen: run },
     { at: 'providerProtocol', decides: 'provider', layers: others, seen: run },
@@ -29,7 +30,7 @@ export const deciding: DecidingTable = {
     { at: 'env.NODE_TLS_REJECT_UNAUTHORIZED', decides: 'trust', layers: variables, seen: run },
     { at: 'env.NODE_OPTIONS', decides: 'program', layers: variables, seen: read },
     { at: 'model.name', decides: 'model', layers: others, seen: run },
-    { at: 'model.baseUrl', decides: 'model', layers: others, seen: run },
+    { at: 'model.baseUrl', decides: 'address', layers: ['settings', ...others], seen: run },
     { at: 'mcpServers', decides: 'program', layers: folder, seen: run },
     { at: 'hooks', decides: 'program', layers: folder, seen: run },
     { at: 'tools.discoveryCommand', decides: 'program', layers: folder, seen: read },

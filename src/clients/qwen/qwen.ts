@@ -152,7 +152,7 @@ function projectEnvFile(machine: Machine, look: Look): readonly string[] {
 /** @throws UserError `config-invalid`, `config-conflict` */
 function planSettings(texts: FileTexts, choice: Choice): FileEdit {
   const file = fileOf(texts, 'settings')
-  const edit = editKeys('qwen', file, ourKeys(file, choice), choice.repairs)
+  const edit = editKeys({ id: 'qwen', deciding }, file, ourKeys(file, choice), choice.repairs)
   const ignored = problemOf({ ...file, bytes: edit.after })
   expectRead('Qwen Code', { path: file.path, ignored }, 'trailing commas')
   return edit
@@ -166,10 +166,10 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   return [
     // Of an older layout only the client itself can make a newer one.
     ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
-    { path: paths.key, value: choice.key, isSecret: true, isBound: true },
+    { path: paths.key, value: choice.key, isSecret: true },
     { path: [...ownEntry, 'id'], value: models.model },
     ...(literalIn(entry, ['name']) ? [] : [{ path: [...ownEntry, 'name'], value: 'Gateway' }]),
-    { path: [...ownEntry, 'baseUrl'], value: choice.root, isBound: true },
+    { path: [...ownEntry, 'baseUrl'], value: choice.root },
     ...windowKeys(entry, isOther, choice),
     ...headerKeys(
       [...ownEntry, ...paths.headers],
@@ -181,7 +181,7 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     { path: paths.model, value: models.model },
     ...(textAt(now, paths.modelUrl) === undefined && !isBehindAnother(now, models.model)
       ? []
-      : [{ path: paths.modelUrl, value: choice.root, isBound: true }]),
+      : [{ path: paths.modelUrl, value: choice.root }]),
   ]
 }
 

@@ -119,10 +119,7 @@ export function driftSince(session: Session, state: ClientState, runs: Runs): Dr
     repair && needsConsent === undefined ? [repair] : [],
   )
   const driftAfter = (repairs: readonly Repair[], edits: readonly FileEdit[] = []) => {
-    const texts = asPlanned(state.texts, [
-      ...edits,
-      ...planRepairs(client.id, state.texts, repairs),
-    ])
+    const texts = asPlanned(state.texts, [...edits, ...planRepairs(client, state.texts, repairs)])
     const reasons = settingsDrift({ client, settings: client.readBack(texts) }, expected)
     return { texts, reasons }
   }
