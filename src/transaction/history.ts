@@ -17,12 +17,34 @@ export interface Standing {
 
 /** @param runs newest first */
 export function historyOf(file: RecordedFile, runs: readonly RunRecord[]): FileHistory {
+  return historiesOf(runs)(file)
+}
+
+/** The same for several files: each path is looked at once. @param runs newest first */
+export function historiesOf(runs: readonly RunRecord[]): (file: RecordedFile) => FileHistory {
+  const byId = new Map(runs.map((run) => [run.id, run]))
+  const known = new Map<string, FileHistory>()
+
+  return (file) => {
+    const name = `${file.client} ${file.path}`
+    const found = known.get(name) ?? tellHistory(file, runs, byId)
+    known.set(name, found)
+    return found
+  }
+}
+
+function tellHistory(
+  file: RecordedFile,
+  runs: readonly RunRecord[],
+  byId: ReadonlyMap<string, RunRecord>,
+): FileHistory {
   const before = new Map<string, FileHistory>()
   let now: FileHistory = { standing: [], undone: [] }
   for (const run of runs.toReversed()) {
     before.set(run.id, now)
     if (run.undoes === undefined) now = afterSetup(now, run, file)
-    else if (leads(run, runs, file)) now = afterUndo(now, run, before.get(run.undoes))
+    else if (leads(run, byId.get(run.undoes), file))
+      now = afterUndo(now, run, before.get(run.undoes))
   }
   return now
 }
@@ -51,13 +73,12 @@ function afterUndo(
 }
 
 /** Whether an undo has led this file back too: then it wrote it, or found nothing to change in it. */
-function leads(undo: RunRecord, runs: readonly RunRecord[], file: RecordedFile): boolean {
-  const undone = runs.find(({ id }) => id === undo.undoes)
+function leads(undo: RunRecord, undone: RunRecord | undefined, file: RecordedFile): boolean {
   const isAsked = undo.clients.includes(file.client)
   return writes(undo, file) || (isAsked && undone !== undefined && writes(undone, file))
 }
 
-function writes({ files }: RunRecord, { path }: RecordedFile): boolean {
+export function writes({ files }: RunRecord, { path }: RecordedFile): boolean {
   return files.some((one) => one.path === path)
 }
 

@@ -5,10 +5,17 @@ import { actionOf, type Bytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { applyPlan } from './apply.ts'
 import { isInside, shownPath } from './files.ts'
-import { endOf, historyOf, isBeside, type Standing } from './history.ts'
-import type { Applied, RecordedFile, RollbackPlan, RunRecord, World } from './record.ts'
+import { endOf, type FileHistory, historiesOf, isBeside, type Standing, writes } from './history.ts'
+import type { Applied, RecordedFile, RollbackPlan, RunRecord, Runs, World } from './record.ts'
 import { copyOf, listRuns } from './state.ts'
-import { leftAsItIs, parsed, type RecordedStep, undoFile, whyHeld } from './undo-file.ts'
+import {
+  leftAsItIs,
+  parsed,
+  type RecordedStep,
+  type UndoOptions,
+  undoFile,
+  whyHeld,
+} from './undo-file.ts'
 
 export interface RollbackOptions {
   /** Only the files of these clients. */
@@ -54,56 +61,68 @@ export function planRollback(
   world: World,
   options: RollbackOptions = {},
 ): RollbackPlan | undefined {
-  const { runs: all, damaged } = listRuns(world)
-  const runs = all.map((run) => asRequested(world, run, options))
-  const concerned = runs.filter(({ files }) => files.length > 0)
-  const planBack = (run: RunRecord) => planTo(world, run, runs, options)
+  const { runs, damaged } = listRuns(world)
+  const asked = runs.map((run) => asRequested(world, run, options))
+  const records = { world, runs: asked, damaged, options, historyOf: historiesOf(asked) }
 
-  if (options.original) {
-    const first = concerned.at(-1)
-    // By force it does not matter what lies between, only what came before.
-    refuseIfDamaged(world, first, damaged, (id) => !options.force || !first || id < first.id)
-    if (options.force) return first && planBack(first)
+  if (options.original) return planToOriginal(records)
+  if (options.run !== undefined) return planTo(records, namedRun(asked, options.run, options))
+  return planNextStep(records)
+}
 
-    const isMeant = (file: RecordedFile) => historyOf(file, runs).standing.length > 0
-    const isThere = concerned.some(({ files }) => files.some(isMeant))
-    return first && isThere ? planTo(world, first, runs, { ...options, isMeant }) : undefined
-  }
+/** What is recorded, as far as it is asked for. */
+interface Records {
+  readonly world: World
+  readonly runs: Runs
+  /** Where records lie that cannot be read. */
+  readonly damaged: readonly string[]
+  readonly options: RollbackOptions
+  readonly historyOf: (file: RecordedFile) => FileHistory
+}
 
-  if (options.run !== undefined) return planBack(namedRun(concerned, options.run, options))
+/** Every file in which the work of a run still stands goes back to before all of them. */
+function planToOriginal(records: Records): RollbackPlan | undefined {
+  const { runs, options, historyOf } = records
+  const first = runs.findLast(({ files }) => files.length > 0)
+  // By force it does not matter what lies between, only what came before.
+  refuseIfDamaged(records, first, (id) => !options.force || !first || id < first.id)
+  if (first === undefined || options.force) return first && planTo(records, first)
 
-  const open = openSteps(world, concerned, options)
+  const stands = (file: RecordedFile) => historyOf(file).standing.length > 0
+  const isAnyStanding = runs.some(({ files }) => files.some(stands))
+  return isAnyStanding ? planTo(records, first, stands) : undefined
+}
+
+/** The newest step that changes or holds anything; else the newest that has something to say. */
+function planNextStep(records: Records): RollbackPlan | undefined {
+  const open = openSteps(records)
   const passed = new Set<string>()
   let noted: RollbackPlan | undefined
+
   for (const step of newestSteps(open)) {
-    refuseIfDamaged(world, step.run, damaged, (id) => id > step.run.id)
-    const isNext = (one: Standing) => !passed.has(nameOf(one))
-    const plan = planTo(world, step.run, runs, {
-      ...options,
-      isMeant: ({ path }) => {
-        const top = open.get(path)?.findLast(isNext)
-        return top !== undefined && nameOf(top) === nameOf(step)
-      },
+    refuseIfDamaged(records, step.run, (id) => id > step.run.id)
+    const plan = planTo(records, step.run, ({ path }) => {
+      const next = open.get(path)?.findLast((one) => !passed.has(nameOf(one)))
+      return next !== undefined && nameOf(next) === nameOf(step)
     })
-    if (plan.files.some(({ note }) => note !== undefined)) noted ??= plan
+
     if (plan.files.some(({ action, kept }) => action !== 'unchanged' || kept.length > 0))
       return plan
+    if (plan.files.some(({ note }) => note !== undefined)) noted ??= plan
     passed.add(nameOf(step))
   }
-  refuseIfDamaged(world, undefined, damaged, () => true)
+
+  refuseIfDamaged(records, undefined, () => true)
   return noted
 }
 
 /** For every file that the runs wrote, by path, what could be taken back, oldest first. */
-function openSteps(
-  world: World,
-  runs: readonly RunRecord[],
-  options: RollbackOptions,
-): ReadonlyMap<string, readonly Standing[]> {
+function openSteps(records: Records): ReadonlyMap<string, readonly Standing[]> {
+  const { world, runs, options, historyOf } = records
   const files = new Map(runs.flatMap((run) => run.files.map((file) => [file.path, file])))
   return new Map(
     [...files].map(([path, file]) => {
-      const { standing, undone } = historyOf(file, runs)
+      const { standing, undone } = historyOf(file)
       if (options.redo) return [path, undone.map((run) => ({ run, by: run }))]
       if (!options.force) return [path, standing]
       const held = undone.slice(-1).flatMap((undo) => heldBack(world, path, runs, undo))
@@ -113,12 +132,7 @@ function openSteps(
 }
 
 /** The run that the newest undo could not lead this file back behind: force can. */
-function heldBack(
-  world: World,
-  path: string,
-  runs: readonly RunRecord[],
-  undo: RunRecord,
-): readonly Standing[] {
+function heldBack(world: World, path: string, runs: Runs, undo: RunRecord): readonly Standing[] {
   const led = undo.files.find((file) => file.path === path)
   const isHeld = (file: RecordedFile) =>
     file.path === path && (led === undefined || !isAsBefore(world, file, led))
@@ -159,8 +173,8 @@ function asRequested({ machine }: World, run: RunRecord, options: RollbackOption
   return { ...run, files }
 }
 
-function namedRun(runs: readonly RunRecord[], id: string, { clients }: RollbackOptions): RunRecord {
-  const found = runs.find((run) => run.id === id)
+function namedRun(runs: Runs, id: string, { clients }: RollbackOptions): RunRecord {
+  const found = runs.find((run) => run.id === id && run.files.length > 0)
   if (found) return found
   throw new UserError({
     code: 'usage',
@@ -175,9 +189,8 @@ function namedRun(runs: readonly RunRecord[], id: string, { clients }: RollbackO
  * @param run what would be undone in its place
  */
 function refuseIfDamaged(
-  world: World,
+  { world, damaged }: Records,
   run: RunRecord | undefined,
-  damaged: readonly string[],
   isMeant: (id: string) => boolean,
 ): void {
   const inTheWay = damaged.filter((path) => isMeant(basename(path, '.json').slice('run-'.length)))
@@ -192,34 +205,27 @@ function refuseIfDamaged(
   })
 }
 
-interface IsMeant {
-  /** Of the files on the way, which are to go back. Absent: all. */
-  readonly isMeant?: (file: RecordedFile) => boolean
-}
-
-/** The plan that leads back to before `target`. @param runs newest first */
+/**
+ * The plan that leads back to before `target`.
+ *
+ * @param isMeant of the files on the way, which are to go back
+ */
 function planTo(
-  world: World,
+  { world, runs, options, historyOf }: Records,
   target: RunRecord,
-  runs: readonly RunRecord[],
-  options: RollbackOptions & IsMeant,
+  isMeant: (file: RecordedFile) => boolean = () => true,
 ): RollbackPlan {
   const since = runs.slice(0, runs.indexOf(target) + 1)
   const isRedo = endOf(target, runs).isUndone
-  const files = filesBack(since, options)
-  const way = since.filter((run) =>
-    run.files.some(({ path }) => files.some((one) => one.path === path)),
-  )
+  const files = filesBack(since, isMeant, options)
+  const way = since.filter((run) => files.some((file) => writes(run, file)))
+
   // The way back is the way there reversed: see docs/transaction.md on why the order matters.
-  const alone = inSwitchOrder(files, way, isRedo)
-    .toReversed()
-    .map((file) =>
-      undoFile(world, stepsOf(file, since, isRedo ? undefined : historyOf(file, runs).standing), {
-        force: options.force,
-        keepsTables: options.keepsTablesOf?.includes(file.client),
-        dropsTables: options.dropsTablesOf?.includes(file.client),
-      }),
-    )
+  const order = inSwitchOrder(files, way, isRedo).toReversed()
+  const alone = order.map((file) => {
+    const steps = stepsOf(file, since, isRedo ? undefined : historyOf(file).standing)
+    return undoFile(world, steps, undoOptionsFor(file, options))
+  })
   const undone = alone.map((one) => {
     const own = alone.filter(({ edit }) => edit.client === one.edit.client)
     const why = whyHeld(world, own, options.isAbandoned)
@@ -249,6 +255,15 @@ function planTo(
   }
 }
 
+function undoOptionsFor({ client }: RecordedFile, options: RollbackOptions): UndoOptions {
+  const { force, keepsTablesOf = [], dropsTablesOf = [] } = options
+  return {
+    force,
+    keepsTables: keepsTablesOf.includes(client),
+    dropsTables: dropsTablesOf.includes(client),
+  }
+}
+
 /**
  * The files that go back, each as its oldest run since the target recorded it: those of the target,
  * and the others of the same client that newer runs wrote. A run writes only the address, or only the
@@ -257,8 +272,9 @@ function planTo(
  * @param since newest first, the target last
  */
 function filesBack(
-  since: readonly RunRecord[],
-  { original = false, isMeant = () => true }: RollbackOptions & IsMeant,
+  since: Runs,
+  isMeant: (file: RecordedFile) => boolean,
+  { original = false }: RollbackOptions,
 ): RecordedFile[] {
   const found = new Map<string, RecordedFile>()
   for (const run of since.toReversed()) {
@@ -275,16 +291,11 @@ function filesBack(
  * The order in which the first run that wrote most of a client's files switched them. Around those go
  * the files of other runs: before them the keys, after them the addresses; of undos the other way round.
  */
-function inSwitchOrder(
-  files: readonly RecordedFile[],
-  way: readonly RunRecord[],
-  isRedo: boolean,
-): RecordedFile[] {
+function inSwitchOrder(files: readonly RecordedFile[], way: Runs, isRedo: boolean): RecordedFile[] {
   const clients = [...new Set(files.map(({ client }) => client))]
   return clients.flatMap((client) => {
     const own = files.filter((file) => file.client === client)
-    const count = (run: RunRecord) =>
-      own.filter(({ path }) => run.files.some((file) => file.path === path)).length
+    const count = (run: RunRecord) => own.filter((file) => writes(run, file)).length
     const [pattern] = way.toReversed().toSorted((one, other) => count(other) - count(one)) as [
       RunRecord,
     ]
@@ -305,7 +316,7 @@ function inSwitchOrder(
  */
 function stepsOf(
   file: Pick<RecordedFile, 'path'>,
-  since: readonly RunRecord[],
+  since: Runs,
   standing?: readonly Standing[],
 ): [RecordedStep, ...RecordedStep[]] {
   const isStanding = (run: RunRecord) => standing?.some((one) => one.run === run)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { endOf, historyOf, isBeside } from '../../src/transaction/history.ts'
+import { endOf, historiesOf, historyOf, isBeside } from '../../src/transaction/history.ts'
 import type { RecordedFile, RunRecord } from '../../src/transaction/record.ts'
 
 function aFile(path: string, client = 'codex'): RecordedFile {
@@ -142,4 +142,27 @@ test('an undo of an undo comes to the run at its end, made again', () => {
     { id: '1', isUndone: false },
     { id: '7', isUndone: true },
   ])
+})
+
+test('the more runs, the longer it takes, and not longer than that', () => {
+  const files = Array.from({ length: 12 }, (_, index) => aFile(`/h/.codex/${index}.toml`))
+  const looksAt = (count: number) => {
+    let looks = 0
+    const watched = (run: RunRecord) =>
+      Object.defineProperty(run, 'files', {
+        get() {
+          looks++
+          return files
+        },
+      })
+    const runs = Array.from({ length: count }, (_, index) => {
+      const id = (number: number) => String(number).padStart(4, '0')
+      return watched(aRun(id(index), [], index % 2 === 0 ? undefined : id(index - 1)))
+    }).toReversed()
+
+    const historyOf = historiesOf(runs)
+    for (const { files: all } of runs) for (const file of all) historyOf(file)
+    return looks
+  }
+  expect(looksAt(200)).toBeLessThan(looksAt(100) * 2.1)
 })
