@@ -1,4 +1,5 @@
 import * as nodeFs from 'node:fs'
+import { findProgram } from './node-processes.ts'
 import type { FileStatus, Files, Machine } from './platform.ts'
 
 /** What of `node:fs` is used. A parameter so that the Windows branches can be tested anywhere. */
@@ -187,21 +188,24 @@ function copyAttributes(fs: NodeFs, from: string, to: number): boolean {
   try {
     const options = ['--attributes-only', '--preserve=mode,xattr']
     const names = ['/proc/self/fd/3', '/proc/self/fd/4']
-    const { status } = spawn('cp', [...options, '--', ...names], [source, to])
-    return status === 0
+    return copyProgram([...options, '--', ...names], [source, to])?.status === 0
   } finally {
     fs.closeSync(source)
   }
 }
 
 function hasCoreutils(): boolean {
-  return /coreutils/.test(spawn('cp', ['--version']).stdout ?? '')
+  return /coreutils/.test(copyProgram(['--version'])?.stdout ?? '')
 }
 
-function spawn(command: string, args: readonly string[], handles: readonly number[] = []) {
+/** Undefined: there is none. It gets files with keys, so one in the working folder is never meant. */
+function copyProgram(args: readonly string[], handles: readonly number[] = []) {
+  const program = findProgram({ os: 'linux', env: process.env }, 'cp')
+  if (program === undefined) return undefined
+
   // Not imported at the top: most commands never need it.
   const { spawnSync } = process.getBuiltinModule('node:child_process')
-  return spawnSync(command, args, {
+  return spawnSync(program, args, {
     stdio: ['ignore', 'pipe', 'ignore', ...handles],
     encoding: 'utf8',
     timeout: 2_000,

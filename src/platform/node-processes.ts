@@ -12,7 +12,7 @@ export function nodeProcesses(machine: Machine, host: string): Processes {
     bootId: () =>
       machine.os === 'linux' ? (contents('/proc/sys/kernel/random/boot_id') ?? '') : '',
     startTime: (pid) => startTime(machine.os, pid),
-    which: (command) => which(machine, command, isExecutable),
+    which: (command) => findProgram(machine, command),
     run: async (command, args, options) => {
       const { run } = await import('./node-run.ts')
       return run(machine.os, command, args, options)
@@ -79,12 +79,19 @@ function exists(pid: number): boolean {
   }
 }
 
+export function findProgram(
+  machine: Pick<Machine, 'os' | 'env'>,
+  command: string,
+): string | undefined {
+  return which(machine, command, isExecutable)
+}
+
 /**
  * The first file that PATH offers for `command`. Relative entries of PATH are passed over: what
  * lies in the working folder is not what was meant.
  */
 export function which(
-  machine: Machine,
+  machine: Pick<Machine, 'os' | 'env'>,
   command: string,
   isRunnable: (path: string) => boolean,
 ): string | undefined {

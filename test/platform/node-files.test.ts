@@ -69,6 +69,28 @@ describe('files', () => {
     expect(files.canCopyAttributes()).toBe(false)
     files.close(to)
   })
+
+  test('attributes are copied by no program of the working folder, whatever PATH says', () => {
+    const home = aHome({ from: '', cp: '#!/bin/sh\necho coreutils > taken\n' })
+    fs.chmodSync(home.at('cp'), 0o755)
+    const [path, folder] = [process.env['PATH'], process.cwd()]
+    onTestFinished(() => {
+      process.chdir(folder)
+      process.env['PATH'] = path
+    })
+    process.chdir(home.path)
+    for (const first of ['', '.', './']) {
+      process.env['PATH'] = `${first}:${path}`
+      expect(files.canCopyAttributes()).toBe(true)
+      const to = files.createNew(home.at('to'), 0o600)
+      expect(files.copyAttributes(home.at('from'), to)).toBe(true)
+      files.close(to)
+      files.unlink(home.at('to'))
+    }
+    process.env['PATH'] = ':.'
+    expect(files.canCopyAttributes()).toBe(false)
+    expect(fs.existsSync(home.at('taken'))).toBe(false)
+  })
 })
 
 test('rename on Windows: does not wait for a folder, which never goes away', () => {
