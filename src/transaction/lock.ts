@@ -54,10 +54,7 @@ function take(world: World, paths: StatePaths, name: string): void {
     files.close(files.createNew(inside(ready, name), 0o600))
     for (let waitedMs = 0; ; waitedMs += pauseMs) {
       isTaken = rename(world, ready, paths.lock)
-      if (isTaken) {
-        sweep(world, paths)
-        return
-      }
+      if (isTaken) return
       const holder = clearIfDead(world, paths)
       if (waitedMs >= patienceMs)
         throw new UserError({
@@ -159,14 +156,22 @@ function shownHolder(holder: LockHolder | 'unknown' | undefined, { processes }: 
   return `: process ${holder.pid}${where}`
 }
 
-/** Removes what runs left that were killed while they waited. */
-function sweep(world: World, paths: StatePaths): void {
+/** Removes what runs left that were killed: the lock of a dead one, and what they were making. */
+export function sweep(world: World, paths: StatePaths): void {
+  const { files, clock } = world
+  const isOld = (path: string) =>
+    clock.now().getTime() - files.lstat(path).modifiedMs > foreignPatienceMs
+
   attempt(() => {
-    for (const name of world.files.readdir(paths.folder)) {
+    for (const name of files.readdir(paths.folder)) {
+      const path = paths.named(name)
+      if (name === 'lock') clearIfDead(world, paths)
+      if (/^models\.txt\.\d+$/.test(name) && isOld(path)) files.unlink(path)
       if (!/^lock-\d+-[0-9a-f]{12}$/.test(name)) continue
-      const folder = paths.named(name)
-      const holder = holderOf(world.files.readdir(folder)[0] ?? '')
-      if (holder && !isAlive(world, holder)) removeLockFolder(world, folder)
+
+      const holder = holderOf(files.readdir(path)[0] ?? '')
+      const isDead = holder === undefined ? isOld(path) : !isAlive(world, holder)
+      if (isDead) removeLockFolder(world, path)
     }
   })
 }

@@ -14,7 +14,7 @@ import {
   withFilesState,
 } from './files.ts'
 import { settleGateways } from './gateways.ts'
-import { withLock } from './lock.ts'
+import { sweep, withLock } from './lock.ts'
 import {
   type FileVersion,
   type RecordedFile,
@@ -57,7 +57,9 @@ export interface Settled {
  */
 export function settle(world: World): Settled | undefined {
   const paths = findState(world)
-  if (!paths || !isUnsettled(world, paths)) return undefined
+  if (!paths) return undefined
+  sweep(world, paths)
+  if (!isUnsettled(world, paths)) return undefined
   return withLock(world, paths, () => restore(world, paths))
 }
 

@@ -18,7 +18,7 @@ import {
   unlessGone,
 } from './files.ts'
 import { decodeDocument, type FileVersion, type RunRecord, type World } from './record.ts'
-import { refuseAsRoot } from './target.ts'
+import { refuseAsRoot, refuseNoUtf8 } from './target.ts'
 
 /**
  * Where the records and the copies of old files lie: `$REPOINT_STATE_DIR`, else
@@ -63,6 +63,7 @@ export type StatePaths = ReturnType<typeof statePaths>
 export function findState(world: World): StatePaths | undefined {
   const paths = statePaths(world.machine)
   try {
+    refuseNoUtf8(world.machine, paths.folder)
     refuseAsRoot(world, paths.folder)
     if (!isThere(world.files, paths.folder)) return undefined
     checkIsSafe(world, paths)
@@ -77,6 +78,7 @@ export function openState(world: World): StatePaths {
   const { files, machine } = world
   const paths = statePaths(machine)
   try {
+    refuseNoUtf8(world.machine, paths.folder)
     refuseAsRoot(world, paths.folder)
     makeFolders(files, missingFolders(files, paths.folder))
     checkIsSafe(world, paths)

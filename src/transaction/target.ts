@@ -18,12 +18,28 @@ export interface TargetFile {
 }
 
 /**
+ * Node gives bytes of a path that are no UTF-8 as U+FFFD, and what is written there comes to another
+ * place (seen in 20.20).
+ *
+ * @throws UserError `config-conflict`
+ */
+export function refuseNoUtf8(machine: Machine, path: string): void {
+  if (!path.includes('\ufffd')) return
+  throw new UserError({
+    code: 'config-conflict',
+    message: `The path ${shownPath(machine, path)} has bytes that are no UTF-8, so no file can be named there`,
+    hint: 'Rename that folder; or name another one, by HOME or by the variable of the client.',
+  })
+}
+
+/**
  * Follows symlinks to the file itself. A symlink that leads to nothing is followed too, as far as
  * its folder exists: writing then creates the file it names, and the link stays.
  *
  * @throws UserError `config-conflict` if there is, or could be, no regular file; Node's own errors
  */
 export function findTarget(files: Files, machine: Machine, path: string): TargetFile {
+  refuseNoUtf8(machine, path)
   const conflict = (problem: string, hint: string) =>
     new UserError({
       code: 'config-conflict',

@@ -1,6 +1,15 @@
-import { chmodSync, existsSync, linkSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { Plan } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
 import { applyPlan, checkTargets } from '../../src/transaction/apply.ts'
 import type { World } from '../../src/transaction/record.ts'
@@ -171,5 +180,49 @@ describe('a record', () => {
     const config = run?.files.find(({ path }) => path.endsWith('config.toml'))
     expect([config?.before?.mode, config?.after?.mode]).toEqual([0o644, 0o644])
     expect(listRuns(worldIn(home)).damaged).toEqual([])
+  })
+})
+
+describe('bytes of a path that are no UTF-8', () => {
+  const odd = (name: string) => Buffer.concat([Buffer.from(`${name}/`), Buffer.of(0xe9)])
+
+  test.each([
+    ['the home', (home: Home) => ({ ...worldIn(home).machine, home: home.at('\ufffd') })],
+    [
+      'the state folder',
+      (home: Home) => ({
+        ...worldIn(home).machine,
+        env: { REPOINT_STATE_DIR: home.at('\ufffd/state') },
+      }),
+    ],
+  ])('in %s: refused in words, and nothing is made', (_, machineIn) => {
+    const home = aHome()
+    mkdirSync(odd(home.path))
+    const world = { ...worldIn(home), machine: machineIn(home) }
+    const plan = aPairPlan(sourceIn(home))
+    for (const work of [() => listRuns(world), () => applyPlan(world, plan)])
+      expect(failureOf(work)).toMatchObject({
+        code: 'config-conflict',
+        message: expect.stringContaining('has bytes that are no UTF-8'),
+      })
+    expect(readdirSync(home.path)).toEqual(['\ufffd'])
+  })
+
+  test('in the path of a file, or behind a link to it: refused in words', () => {
+    const home = aHome()
+    mkdirSync(odd(home.path))
+    symlinkSync(odd(home.path), home.at('.codex'))
+    const source = sourceIn(home)
+    const world = worldIn(home)
+    const refusedWith = (plan: Plan, message: string) => {
+      for (const work of [() => checkTargets(world, plan), () => applyPlan(world, plan)])
+        expect(failureOf(work)).toEqual({
+          code: 'config-conflict',
+          message: expect.stringContaining(message),
+        })
+    }
+    refusedWith(aPairPlan({ ...source, at: (name) => home.at(`\ufffd/${name}`) }), 'no UTF-8')
+    refusedWith(aPairPlan(source), 'leads nowhere')
+    expect(readdirSync(odd(home.path))).toEqual([])
   })
 })

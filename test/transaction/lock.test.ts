@@ -3,8 +3,9 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Processes } from '../../src/platform/platform.ts'
-import { withLock } from '../../src/transaction/lock.ts'
+import { sweep, withLock } from '../../src/transaction/lock.ts'
 import type { World } from '../../src/transaction/record.ts'
+import { settle } from '../../src/transaction/restore.ts'
 import { openState } from '../../src/transaction/state.ts'
 import { aHome } from '../support/home.ts'
 import { failureOf } from '../support/runs.ts'
@@ -251,8 +252,31 @@ describe('lock', () => {
       mkdirSync(`${paths.folder}/${name}`)
       writeFileSync(`${paths.folder}/${name}/${nameOf(world, 999_999, 'x')}`, '')
     }
-    withLock(world, paths, () => {})
+    sweep(world, paths)
     expect(leftovers()).toEqual(['blobs', ...names, ...odd].sort())
+  })
+
+  test('a look at the state sweeps up what was killed: its lock at once, what has no holder after ten minutes', () => {
+    const { world, paths, held, leftovers } = aLock()
+    held(nameOf(world, 999_999, 'x'))
+    mkdirSync(`${paths.lock}-999999-0123456789ab`)
+    writeFileSync(paths.named('models.txt.999999'), 'm')
+    writeFileSync(paths.named('models.txt'), 'm')
+    settle(world)
+    const young = ['blobs', 'lock-999999-0123456789ab', 'models.txt', 'models.txt.999999']
+    expect(leftovers()).toEqual(young)
+
+    const later = new Date(Date.now() + 11 * 60_000)
+    settle({ ...world, clock: { now: () => later } })
+    expect(leftovers()).toEqual(['blobs', 'models.txt'])
+  })
+
+  test('a look at the state leaves the lock of a living run alone', () => {
+    const { world, held, holders } = aLock()
+    const name = nameOf(world, 1, world.processes.startTime(1) ?? '')
+    held(name)
+    settle(world)
+    expect(holders()).toEqual([name])
   })
 
   test('what a killed waiting run left is swept up', () => {
@@ -260,7 +284,7 @@ describe('lock', () => {
     const left = `${paths.lock}-999999-0123456789ab`
     mkdirSync(left)
     writeFileSync(`${left}/${nameOf(world, 999_999, 'x')}`, '')
-    withLock(world, paths, () => {})
+    sweep(world, paths)
     expect(leftovers()).toEqual(['blobs'])
   })
 })
