@@ -51,13 +51,13 @@ function define() {
 
 export const command = commandOf(define, doctor)
 
-type Flags = FlagsOf<typeof define>
+type DoctorFlags = FlagsOf<typeof define>
 
 /** Status plus live checks, each a line with its cure. Returns the highest status of a problem. */
 export async function doctor(
   session: Session,
   id: string | undefined,
-  flags: Flags,
+  flags: DoctorFlags,
 ): Promise<number> {
   const read = runsIfReadable(session)
   // A repair that could not be recorded could not be undone.
@@ -100,7 +100,7 @@ export async function doctor(
 interface Examination {
   readonly states: readonly (ClientState | Unreadable)[]
   readonly runs: Runs
-  readonly flags: Flags
+  readonly flags: DoctorFlags
   /** The cures have been carried out, by this consent. */
   readonly fixing: Consent | undefined
 }
@@ -189,11 +189,11 @@ async function fix(
 
   // A record names addresses of ours: a rollback takes them to be so.
   const configured = states.find(({ client, settings }) => isAtOwnRoot(client, settings, runs))
-  const place = configured?.place
+  const gateway = configured?.gateway
   const plan: Plan = {
     command: 'doctor',
-    baseUrl: place?.baseUrl ?? '',
-    roots: place && unusualRoots(place),
+    baseUrl: gateway?.baseUrl ?? '',
+    roots: gateway && unusualRoots(gateway),
     model: configured?.settings.model ?? '',
     edits,
   }

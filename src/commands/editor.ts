@@ -32,7 +32,7 @@ function define() {
     .addHelpText('after', examples(['repoint editor', 'repoint editor --json --key-stdin < key']))
 }
 
-type Flags = FlagsOf<typeof define>
+type EditorFlags = FlagsOf<typeof define>
 
 /** Checks the key for Cursor and prints what to paste. Returns the exit status. */
 export const command = commandOf(define, async (session, flags) => {
@@ -83,7 +83,7 @@ function checkReach(baseUrl: string): void {
 }
 
 /** @throws UserError `protocol-unsupported` for a model that cannot be routed */
-function chooseModel(catalog: Catalog | undefined, { model }: Flags) {
+function chooseModel(catalog: Catalog | undefined, { model }: EditorFlags) {
   const id = pickModel(catalog, { model }, 'chat')
   const tiers = messagesTiers({ models: [{ id }] }, slots)
   if (Object.values(tiers).some((ids) => ids.length > 0))

@@ -6,42 +6,30 @@ import { type AddressOptions, normaliseBaseUrl } from '../gateway/input/base-url
 import { type HeaderSources, readHeader, withAsked } from '../gateway/input/header.ts'
 import { cleanKey, maxKeyBytes } from '../gateway/input/key.ts'
 import { assumedRoots } from '../gateway/roots.ts'
-import type { GatewayAccess, Roots } from '../gateway/types.ts'
+import type { Gateway, GatewayAccess, Roots } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { Runs } from '../transaction/record.ts'
 import type { GatewayFlags, SetupFlags } from './command.ts'
 import { openAuthorities, settingsNow } from './inventory/client-files.ts'
-import { isAtOwnRoot, placeOf, runsOf } from './inventory/client-state.ts'
+import { gatewayOf, isAtOwnRoot, runsOf } from './inventory/client-state.ts'
 import { knownGateway } from './inventory/remember-gateway.ts'
 import { caFileFor, hideHeaders, savedRoots } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 
 /** What is known before anything is looked for: from an earlier run, or from a first try. */
-export interface Known {
+export interface Preset {
+  /** Neither looked for nor asked, as far as it goes. */
+  readonly gateway?: Partial<Gateway>
   /** Offered as the default answer. */
   readonly lastBaseUrl?: string | undefined
-  readonly baseUrl?: string | undefined
-  /** Of `baseUrl`, where they are known. */
-  readonly roots?: Roots | undefined
-  readonly key?: string | undefined
-  /** What the gateway is called, if it is remembered. */
-  readonly name?: string | undefined
-  /** How it is asked. Absent: as it is remembered. */
-  readonly way?: Way | undefined
   /** Setups in force. Who is asked for a key need not type again the one for the same address. */
-  readonly configured?: readonly ConfiguredGateway[]
+  readonly inUse?: readonly GatewayInUse[]
 }
 
-/** What goes to a gateway beside the key, and where the key goes. */
-export type Way = Pick<GatewayAccess, 'headers' | 'keyHeader'>
-
-export interface ConfiguredGateway {
+export interface GatewayInUse extends Gateway {
   /** The client that uses it. */
   readonly label: string
-  readonly baseUrl: string
-  readonly roots: Roots
   readonly key: string
-  readonly way: Way
 }
 
 export interface FoundGateway {
@@ -53,7 +41,7 @@ export interface FoundGateway {
   readonly isKeyInUse: boolean
 }
 
-type AddressFlags = GatewayFlags & Pick<SetupFlags, 'messagesUrl' | 'yes'>
+type AddressFlags = GatewayFlags & Pick<SetupFlags, 'messagesUrl' | 'name' | 'yes'>
 
 interface Sourced {
   readonly value: string
@@ -70,27 +58,30 @@ interface Sourced {
 export async function findGateway(
   session: Session,
   flags: AddressFlags,
-  known: Known = {},
+  preset: Preset = {},
 ): Promise<FoundGateway> {
+  const { gateway: known = {} } = preset
   const asked = (flags.header ?? []).map((text) => readHeader(text, headerSources(session)))
-  const address = await findBaseUrl(session, flags, known)
-  const key = await findKey(session, flags, known, address)
+  const address = await findBaseUrl(session, flags, preset)
+  const key = await findKey(session, flags, preset, address)
   session.hide(key.value)
-  const access = { baseUrl: address.value, key: key.value }
-  const before = known.way ?? knownGateway(session, { name: known.name, access }) ?? {}
+
+  const name = flags.name ?? known.name
+  const given = { baseUrl: address.value, key: key.value, name }
+  const before = { ...knownGateway(session, given), ...compact(known) }
   const headers = withAsked(before.headers ?? [], asked)
   hideHeaders(session, headers)
-
-  const caFile = caFileFor(session, address.value, flags.caFile)
+  const caFile = caFileFor(session, address.value, flags.caFile ?? known.caFile)
 
   return {
     access: accessTo(session, {
-      ...access,
+      ...given,
       roots: rootsAt(session, flags, known, address.value),
       keyHeader: before.keyHeader,
       headers,
       timeoutMs: flags.timeout * 1000,
       caFile,
+      allowHttp: flags.allowHttp ?? known.allowHttp,
     }),
     notices: [...address.notices, ...key.notices, ...openAuthorities(session, caFile)],
     asked: { baseUrl: address.isAsked, key: key.isAsked },
@@ -107,7 +98,7 @@ export async function findGateway(
 function rootsAt(
   session: Session,
   { messagesUrl, allowHttp }: AddressFlags,
-  known: Known,
+  known: Partial<Gateway>,
   baseUrl: string,
 ): Roots {
   const roots = known.roots ?? savedRoots(session, baseUrl) ?? assumedRoots(baseUrl)
@@ -143,35 +134,40 @@ export function accessTo(
 }
 
 /** The gateways of all setups that are still in force, the newest first. */
-export async function configuredGateways(
+export async function gatewaysInUse(
   session: Session,
   runs: Runs,
-): Promise<readonly ConfiguredGateway[]> {
+): Promise<readonly GatewayInUse[]> {
   const age = (name: ClientName) => runs.findIndex((run) => runsOf(name, [run]).length > 0)
   const configured = familyRows
     .filter((row) => age(row) !== -1)
     .toSorted((one, other) => age(one) - age(other))
 
   return (await loadClients(configured)).flatMap((client) => {
+    const { label } = client
     const settings = settingsNow(session, client) ?? {}
-    const { key } = settings
-    const place = placeOf(session, client, settings, runs)
+    const { key, keyHeader, headers } = settings
+    const gateway = gatewayOf(session, client, settings, runs)
     const isOurs = isAtOwnRoot(client, settings, runs)
-    return place && isOurs && key ? [{ label: client.label, ...place, key, way: settings }] : []
+    return gateway && isOurs && key ? [{ label, ...gateway, key, keyHeader, headers }] : []
   })
 }
 
-async function findBaseUrl(session: Session, flags: AddressFlags, known: Known): Promise<Sourced> {
+async function findBaseUrl(
+  session: Session,
+  flags: AddressFlags,
+  { gateway, lastBaseUrl }: Preset,
+): Promise<Sourced> {
   const { ask, machine } = session.platform
   const clean = (text: string, isAsked = false): Sourced => {
     const { baseUrl, notices } = normaliseBaseUrl(text, flags)
     return { value: baseUrl, notices, isAsked }
   }
-  if (known.baseUrl !== undefined) return { value: known.baseUrl, notices: [], isAsked: false }
+  if (gateway?.baseUrl !== undefined) return { value: gateway.baseUrl, notices: [], isAsked: false }
   if (flags.baseUrl !== undefined) return clean(flags.baseUrl)
 
-  const preset = machine.env['REPOINT_BASE_URL']
-  if (preset && (flags.yes || !session.canAsk)) return clean(preset)
+  const fromEnvironment = machine.env['REPOINT_BASE_URL']
+  if (fromEnvironment && (flags.yes || !session.canAsk)) return clean(fromEnvironment)
   if (!session.canAsk) {
     throw new UserError({
       code: 'usage',
@@ -183,7 +179,7 @@ async function findBaseUrl(session: Session, flags: AddressFlags, known: Known):
   ask.hold()
   const answer = await ask.input({
     message: 'Base URL of the gateway:',
-    default: preset || known.lastBaseUrl,
+    default: fromEnvironment || lastBaseUrl,
     validate: (text) => problemAtPrompt(session, () => clean(text)),
   })
   return clean(answer, true)
@@ -192,14 +188,14 @@ async function findBaseUrl(session: Session, flags: AddressFlags, known: Known):
 async function findKey(
   session: Session,
   flags: GatewayFlags,
-  known: Known,
+  { gateway, inUse = [] }: Preset,
   { value: baseUrl, isAsked: isAddressTyped }: Sourced,
 ): Promise<Sourced> {
   const clean = (text: string, isAsked = false): Sourced => {
     const { key, notices } = cleanKey(text)
     return { value: key, notices, isAsked }
   }
-  if (known.key !== undefined) return { value: known.key, notices: [], isAsked: false }
+  if (gateway?.key !== undefined) return { value: gateway.key, notices: [], isAsked: false }
   const given = await keyByFlag(session, flags)
   if (given !== undefined) return clean(given)
   if (!session.canAsk)
@@ -211,17 +207,15 @@ async function findKey(
 
   session.platform.ask.hold()
   const isSound = (text: string) => problemAtPrompt(session, () => clean(text))
-  const inUse = known.configured?.find(
-    (one) => one.baseUrl === baseUrl && isSound(one.key) === true,
-  )
+  const used = inUse.find((one) => one.baseUrl === baseUrl && isSound(one.key) === true)
   // Nobody need read again what they have just typed.
   const which = isAddressTyped ? '' : ` for ${baseUrl}`
-  const offer = inUse === undefined ? '' : ` (Enter: the one that ${inUse.label} has)`
+  const offer = used === undefined ? '' : ` (Enter: the one that ${used.label} has)`
   const answer = await session.platform.ask.secret({
     message: `API key${which}${offer}:`,
-    validate: (text) => (text === '' && inUse !== undefined) || isSound(text),
+    validate: (text) => (text === '' && used !== undefined) || isSound(text),
   })
-  if (answer === '' && inUse !== undefined) return { ...clean(inUse.key, true), isInUse: true }
+  if (answer === '' && used !== undefined) return { ...clean(used.key, true), isInUse: true }
   return clean(answer, true)
 }
 

@@ -2,13 +2,13 @@ import type { Client } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { noFlags, oneOfEachFamily, problemOfTwins } from './command.ts'
-import { atSaved } from './gateways/saved.ts'
+import type { Preset } from './find-gateway.ts'
+import { accessToSaved } from './gateways/saved.ts'
 import { isUsual, settingsNow } from './inventory/client-files.ts'
 import { findInstalled } from './inventory/client-program.ts'
 import { shownAddress } from './inventory/client-state.ts'
 import { savedChoices, savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
-import type { SetupRequest } from './setup/run.ts'
 import { setup } from './setup.ts'
 
 /**
@@ -58,12 +58,12 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
     command: ids.length === 1 ? ids[0]! : 'setup',
     clients: ids,
     flags: noFlags,
-    ...(await askSaved(session)),
+    preset: await askSaved(session),
   })
 }
 
 /** A remembered gateway, where there is one and the environment does not name another. */
-async function askSaved(session: Session): Promise<Partial<SetupRequest>> {
+async function askSaved(session: Session): Promise<Preset> {
   const { env } = session.platform.machine
   const all = env['REPOINT_BASE_URL'] || env['REPOINT_API_KEY'] ? [] : savedGateways(session)
   if (all.length === 0) return {}
@@ -71,7 +71,9 @@ async function askSaved(session: Session): Promise<Partial<SetupRequest>> {
   const other = { value: '', name: 'another gateway' }
   const choices = [...savedChoices(session, all), other]
   const name = await session.platform.ask.search({ message: 'Which gateway?', choices })
-  return name === '' ? {} : atSaved(session, savedGateway(session, name), noFlags)
+  if (name === '') return {}
+  const saved = savedGateway(session, name)
+  return { gateway: await accessToSaved(session, saved, noFlags.timeout * 1000) }
 }
 
 function problemOfChoice(chosen: readonly string[]): true | string {

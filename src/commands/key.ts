@@ -2,7 +2,8 @@ import { protocolOf } from '../clients/client.ts'
 import { rowOf } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
-import type { Roots } from '../gateway/types.ts'
+import { rootsOf } from '../gateway/roots.ts'
+import type { Gateway, Roots } from '../gateway/types.ts'
 import type { Runs } from '../transaction/record.ts'
 import {
   clientsArgument,
@@ -11,7 +12,7 @@ import {
   type GatewayFlags,
   gatewayCommand,
 } from './command.ts'
-import { type ClientNow, clientsNow, noteLeftOut, type Place } from './inventory/client-state.ts'
+import { type ClientNow, clientsNow, noteLeftOut } from './inventory/client-state.ts'
 import type { Session } from './screen/session.ts'
 import { begin, setup } from './setup.ts'
 
@@ -30,16 +31,16 @@ function define() {
 }
 
 /** A client that repoint has set up, and where. */
-interface User extends ClientNow {
-  readonly place: Place
+interface SetUpClient extends ClientNow {
+  readonly gateway: Gateway
 }
 
 /** Switches the key of a gateway in the clients that use it, in one run. Returns the exit status. */
 export const command = commandOf(define, async (session, ids, flags) => {
   const runs = begin(session)
-  const users = usersNamed(await usersNow(session, runs), ids)
-  const baseUrl = await gatewayToKey(session, users, flags)
-  const affected = users.filter(({ place }) => place.baseUrl === baseUrl)
+  const clientsHere = thoseNamed(await setUpHere(session, runs), ids)
+  const baseUrl = await gatewayToKey(session, clientsHere, flags)
+  const affected = clientsHere.filter(({ gateway }) => gateway.baseUrl === baseUrl)
   if (ids.length === 0) await noteLeftOut(session, runs, (setup) => setup.baseUrl === baseUrl)
 
   return setup(
@@ -48,18 +49,20 @@ export const command = commandOf(define, async (session, ids, flags) => {
       command: 'key',
       flags,
       clients: affected.map(({ client }) => client.id),
-      known: { baseUrl, roots: rootsUsed(affected), name: affected[0]?.gateway, configured: [] },
+      preset: {
+        gateway: { baseUrl, roots: rootsUsed(affected), name: affected[0]?.gateway.name },
+      },
       isKeyOnly: true,
     },
     runs,
   )
 })
 
-async function usersNow(session: Session, runs: Runs): Promise<readonly User[]> {
-  const users = (await clientsNow(session, runs)).filter(
-    (one): one is User => one.isSetUp && one.place !== undefined,
+async function setUpHere(session: Session, runs: Runs): Promise<readonly SetUpClient[]> {
+  const clientsHere = (await clientsNow(session, runs)).filter(
+    (one): one is SetUpClient => one.isSetUp && one.gateway !== undefined,
   )
-  if (users.length > 0) return users
+  if (clientsHere.length > 0) return clientsHere
   throw new UserError({
     code: 'usage',
     message: 'repoint has set up no client so far, so there is no key to change',
@@ -68,20 +71,23 @@ async function usersNow(session: Session, runs: Runs): Promise<readonly User[]> 
 }
 
 /** Each root as a client has it that speaks the protocol. */
-function rootsUsed(users: readonly User[]): Roots | undefined {
-  const rootsFor = (isMessages: boolean) =>
-    users.find(
+function rootsUsed(clientsHere: readonly SetUpClient[]): Roots | undefined {
+  const gatewayFor = (isMessages: boolean) =>
+    clientsHere.find(
       ({ client, settings }) => (protocolOf(client, settings) === 'messages') === isMessages,
-    )?.place.roots
-  const [chat, messages] = [rootsFor(false), rootsFor(true)]
+    )?.gateway
+  const [chat, messages] = [gatewayFor(false), gatewayFor(true)]
   const any = chat ?? messages
-  return any && { chat: any.chat, messages: (messages ?? any).messages }
+  return any && { chat: rootsOf(any).chat, messages: rootsOf(messages ?? any).messages }
 }
 
 /** @throws UserError `usage` for a client that is not set up */
-function usersNamed(users: readonly User[], ids: readonly string[]): readonly User[] {
+function thoseNamed(
+  clientsHere: readonly SetUpClient[],
+  ids: readonly string[],
+): readonly SetUpClient[] {
   const families = new Set(ids.map((id) => rowOf(id).family))
-  const named = users.filter(({ client }) => families.has(client.family))
+  const named = clientsHere.filter(({ client }) => families.has(client.family))
   const missing = ids.find((id) => named.every(({ client }) => client.family !== rowOf(id).family))
   if (missing !== undefined)
     throw new UserError({
@@ -89,7 +95,7 @@ function usersNamed(users: readonly User[], ids: readonly string[]): readonly Us
       message: `${rowOf(missing).label} has not been set up by repoint`,
       hint: `Set it up: repoint ${missing} --base-url URL`,
     })
-  return ids.length === 0 ? users : named
+  return ids.length === 0 ? clientsHere : named
 }
 
 /**
@@ -99,12 +105,12 @@ function usersNamed(users: readonly User[], ids: readonly string[]): readonly Us
  */
 async function gatewayToKey(
   session: Session,
-  users: readonly User[],
+  clientsHere: readonly SetUpClient[],
   { baseUrl, allowHttp }: GatewayFlags,
 ): Promise<string> {
-  const urls = [...new Set(users.map(({ place }) => place.baseUrl))]
+  const urls = [...new Set(clientsHere.map(({ gateway }) => gateway.baseUrl))]
   const describe = (url: string) => {
-    const ofUrl = users.filter(({ place }) => place.baseUrl === url)
+    const ofUrl = clientsHere.filter(({ gateway }) => gateway.baseUrl === url)
     return `${url} (${ofUrl.map(({ client }) => client.label).join(', ')})`
   }
 

@@ -60,13 +60,13 @@ function define() {
 
 export const command = commandOf(define, rollback)
 
-type Flags = FlagsOf<typeof define>
+type RollbackFlags = FlagsOf<typeof define>
 
 /** Undoes a run, or lists the runs. Returns the exit status. */
 export async function rollback(
   session: Session,
   id: string | undefined,
-  flags: Flags,
+  flags: RollbackFlags,
 ): Promise<number> {
   const { dryRun } = flags
   session.notice(...rootNotice(session.platform))
@@ -127,7 +127,7 @@ export async function rollback(
 function findRollback(
   undoing: Undoing,
   id: string | undefined,
-  { run, original, redo, force }: Flags,
+  { run, original, redo, force }: RollbackFlags,
 ): Prospect | undefined {
   const { platform } = undoing.session
   const clients = id === undefined ? undefined : familyIds(id)
@@ -200,7 +200,11 @@ function isHeldBack({ kept, note }: RollbackPlan['files'][number]): boolean {
 }
 
 /** On a terminal, as a setup does. A script that types `rollback` has said what it wants. */
-async function askToGo(session: Session, { isRedo }: RollbackPlan, { yes }: Flags): Promise<void> {
+async function askToGo(
+  session: Session,
+  { isRedo }: RollbackPlan,
+  { yes }: RollbackFlags,
+): Promise<void> {
   const message = isRedo ? 'Go forward again?' : 'Go back?'
   await session.agree(session.consent(yes), { message, default: true })
   session.platform.ask.release()
@@ -249,7 +253,7 @@ function describedChanges({ plan }: RollbackPlan, path: string): string[] {
 /** What still holds the old key, and what a person has to do. */
 async function whatIsNext(
   { session, families }: Undoing,
-  { yes }: Flags,
+  { yes }: RollbackFlags,
   { files }: Applied,
 ): Promise<string[]> {
   const changed = families.filter((client) => isConcerned(client, files))
@@ -260,7 +264,7 @@ async function whatIsNext(
 function reportNothing(
   session: Session,
   elsewhere: RunRecord | undefined,
-  { redo, dryRun }: Flags,
+  { redo, dryRun }: RollbackFlags,
 ): number {
   session.say(`There is nothing to ${redo ? 'redo' : 'undo'}.`)
   if (elsewhere !== undefined) {

@@ -123,7 +123,7 @@ export async function setup(
   const isProvenBefore = flags.verify && !isLeftToClients
   const used = {
     access,
-    flags,
+    keychain: flags.keychain,
     proof: isProvenBefore
       ? { protocol: protocolOf(client, models), model: models.probeModel }
       : undefined,

@@ -6,7 +6,7 @@ import { plainPath } from '../edits/values.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { headerDocument, shownHeader } from '../gateway/input/header.ts'
-import { assumedRoots, rootFor, rootsOf, shownRoot } from '../gateway/roots.ts'
+import { assumedRoots, rootOf, shownRoot } from '../gateway/roots.ts'
 import { maskSecret } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
 import { clientsArgument, commandOf, examples, type FlagsOf } from './command.ts'
@@ -57,7 +57,7 @@ export async function status(
     ({ family }) => families.length === 0 || families.includes(family),
   )
   const clients = await loadClients(asked)
-  const told = clients.map((client): Told => {
+  const told = clients.map((client): ClientReport => {
     const state = stateOrFailure(session, client, runs)
     if ('failure' in state) return { state, drift: [] }
     const left = leftAt(session, state, runs ?? [])
@@ -115,14 +115,14 @@ function runsToJudge(session: Session, isNeeded: boolean): Runs | undefined {
 }
 
 /** A client, where it has to point, and why it does not. */
-interface Told {
+interface ClientReport {
   readonly state: ClientState | Unreadable
   readonly wanted?: Expected | undefined
   readonly drift: readonly string[]
 }
 
 /** Nothing of it is on this machine, and nothing is wanted of it. */
-function isAbsent({ platform }: Session, { state, wanted }: Told): boolean {
+function isAbsent({ platform }: Session, { state, wanted }: ClientReport): boolean {
   if ('failure' in state || wanted !== undefined) return false
   const { client, files, obstacles } = state
   const isInstalled = platform.processes.which(client.binary.command) !== undefined
@@ -137,11 +137,8 @@ function gatewayNamed(session: Session, text: string): Expected {
     return { baseUrl, roots: savedRoots(session, baseUrl) ?? assumedRoots(baseUrl) }
   }
   const gateway = savedGateway(session, text)
-  return {
-    baseUrl: gateway.baseUrl,
-    roots: rootsOf(gateway),
-    isKey: (key) => isKeyOf(gateway, key),
-  }
+  const { baseUrl, roots } = gateway
+  return { baseUrl, roots, isKey: (key) => isKeyOf(gateway, key) }
 }
 
 function showFailure(session: Session, { client, failure }: Unreadable): void {
@@ -153,7 +150,7 @@ function showFailure(session: Session, { client, failure }: Unreadable): void {
 function showState(session: Session, state: ClientState): void {
   const { client, settings, origins, gateway, obstacles, files } = state
   const otherwise = settings.broken === undefined ? 'its own service' : 'cannot be told'
-  const where = `${shownAddress(client, settings) ?? otherwise}${gateway === undefined ? '' : ` (${gateway})`}`
+  const where = `${shownAddress(client, settings) ?? otherwise}${gateway?.name === undefined ? '' : ` (${gateway.name})`}`
   session.say(`${client.label}: ${where}${from(session, origins.baseUrl)}`)
   for (const [name, value] of configured(session, settings, origins))
     session.say(`  ${name.padEnd(9)} ${value}`)
@@ -208,13 +205,13 @@ function describeFile({ state, run, changedKeys }: FileState): string {
   return `${stateWords[state]}${which}${keys && `; of our keys changed: ${keys}`}`
 }
 
-function asDocument({ state, wanted, drift }: Told) {
+function asDocument({ state, wanted, drift }: ClientReport) {
   if ('failure' in state) {
     const { client, failure } = state
     const { code, message, hint } = failure
     return { id: client.family, label: client.label, error: { code, message, hint } }
   }
-  const { client, settings, origins, gateway = null, obstacles, files } = state
+  const { client, settings, origins, gateway, obstacles, files } = state
   const { key, root, headers = [], ...rest } = settings
   const protocol = protocolOf(client, settings)
   return {
@@ -222,11 +219,11 @@ function asDocument({ state, wanted, drift }: Told) {
     label: client.label,
     ...compact({ configuredUrl: root, baseUrl: shownAddress(client, settings) }),
     ...rest,
-    gateway,
+    gateway: gateway?.name ?? null,
     origins,
     key: key === undefined ? null : maskSecret(key),
     ...compact({ headers: headerDocument(headers) }),
-    expected: wanted ? shownRoot(rootFor(wanted.roots, protocol), protocol) : null,
+    expected: wanted ? shownRoot(rootOf(wanted, protocol), protocol) : null,
     drift,
     files: files.map((file) => ({
       ...file,

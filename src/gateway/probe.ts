@@ -8,7 +8,7 @@ import { type Answer, maxAnswerBytes, type Outcome } from './judge/answer.ts'
 import { isUnlisted } from './judge/outcomes.ts'
 import { isComplete, proofIn } from './judge/proof.ts'
 import { traitsOf } from './judge/traits.ts'
-import { rootFor } from './roots.ts'
+import { rootOf } from './roots.ts'
 import type { Catalog, GatewayAccess, ProtocolName } from './types.ts'
 
 /** The gateway serves the model over the protocol to the key. */
@@ -59,7 +59,7 @@ export async function probe(
     return { root: at, result, outcome: judge(access, result, question) }
   }
 
-  const [usual = rootFor(access.roots, protocol), ...others] = options.roots ?? []
+  const [usual = rootOf(access, protocol), ...others] = options.roots ?? []
   let { root, result, outcome } = await askAt(usual)
   if (outcome !== undefined && mayBeElsewhere(outcome))
     for (const other of others) {

@@ -1,5 +1,5 @@
 import { knownHost } from './hosts.ts'
-import type { ProtocolName, Roots } from './types.ts'
+import type { Gateway, ProtocolName, Roots } from './types.ts'
 
 /** Where the routes of nearly every gateway hang: the rule of the design. */
 export function usualRoots(baseUrl: string): Roots {
@@ -68,30 +68,25 @@ function pathOf(baseUrl: string): string {
 }
 
 /** The root that a client of this protocol is configured with. */
+export function rootOf(gateway: Located, protocol: ProtocolName): string {
+  return rootFor(rootsOf(gateway), protocol)
+}
+
 export function rootFor(roots: Roots, protocol: ProtocolName): string {
   return protocol === 'messages' ? roots.messages : roots.chat
 }
 
-/** The roots of a gateway that is recorded: they are written down only where they are not the usual ones. */
-export function rootsOf({
-  baseUrl,
-  roots,
-}: {
-  readonly baseUrl: string
-  readonly roots?: Roots | undefined
-}): Roots {
+type Located = Pick<Gateway, 'baseUrl' | 'roots'>
+
+/** The roots of a gateway: they are written down only where they are not the usual ones. */
+export function rootsOf({ baseUrl, roots }: Located): Roots {
   return roots ?? usualRoots(baseUrl)
 }
 
 /** Undefined: the usual ones, which need not be written down. */
-export function unusualRoots({
-  baseUrl,
-  roots,
-}: {
-  readonly baseUrl: string
-  readonly roots: Roots
-}): Roots | undefined {
-  return isSameRoots(roots, usualRoots(baseUrl)) ? undefined : roots
+export function unusualRoots(gateway: Located): Roots | undefined {
+  const roots = rootsOf(gateway)
+  return isSameRoots(roots, usualRoots(gateway.baseUrl)) ? undefined : roots
 }
 
 export function isSameRoots(one: Roots, other: Roots): boolean {
@@ -103,10 +98,12 @@ export function shownRoot(root: string, protocol: ProtocolName): string {
   return protocol === 'messages' ? root : root.replace(/\/v1$/, '')
 }
 
-/** The roots of a gateway of which one is known. */
-export function rootsFrom(root: string, protocol: ProtocolName): Roots {
+/** A gateway of which one root is known. */
+export function gatewayAt(root: string, protocol: ProtocolName): Gateway {
   const baseUrl = shownRoot(root, protocol)
-  return protocol === 'messages' ? usualRoots(baseUrl) : { chat: root, messages: baseUrl }
+  return protocol === 'messages'
+    ? { baseUrl }
+    : { baseUrl, roots: { chat: root, messages: baseUrl } }
 }
 
 /** Whether two roots are the same, but for a `/v1` at the end, which people add and take away. */

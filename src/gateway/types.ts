@@ -47,21 +47,31 @@ export interface Roots {
   readonly messages: string
 }
 
-/** How to reach one gateway. */
-export interface GatewayAccess {
+/** A gateway, and how it is asked: as it was given, found in a client's files, or remembered. */
+export interface Gateway {
   /** As it was given, cleaned, without a trailing slash: `https://gw.example/prefix`. */
   readonly baseUrl: string
-  /** In the origin of `baseUrl`. */
-  readonly roots: Roots
-  /** Already cleaned. Never printed. */
-  readonly key: string
+  /** In the origin of `baseUrl`. Absent: where the routes of nearly every gateway hang. */
+  readonly roots?: Roots | undefined
+  /** Already cleaned. Never printed. Absent: it is not known here. */
+  readonly key?: string | undefined
   /** Where the key goes alone. Absent: `authorization: Bearer`. */
   readonly keyHeader?: KeyHeader | undefined
   readonly headers?: readonly ExtraHeader[] | undefined
-  /** For the whole of one request, in ms. */
-  readonly timeoutMs: number
   /** A PEM file with further authorities. */
   readonly caFile?: string | undefined
+  /** Plain http to another machine was allowed. */
+  readonly allowHttp?: true | undefined
+  /** What it is remembered as. */
+  readonly name?: string | undefined
+}
+
+/** A gateway that can be asked from this machine. */
+export interface GatewayAccess extends Gateway {
+  readonly roots: Roots
+  readonly key: string
+  /** For the whole of one request, in ms. */
+  readonly timeoutMs: number
   /** Proxy variables are read from here. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal?: AbortSignal | undefined

@@ -8,21 +8,21 @@ import { openAhead } from '../../gateway/http/request.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { probe } from '../../gateway/probe.ts'
-import { messagesRoots } from '../../gateway/roots.ts'
-import type { Catalog, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
+import { messagesRoots, rootsOf } from '../../gateway/roots.ts'
+import type { Catalog, Gateway, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
 import { authorityNotices, type Installed } from '../inventory/client-program.ts'
-import type { ClientState, Place } from '../inventory/client-state.ts'
+import type { ClientState } from '../inventory/client-state.ts'
 import { type Drifted, driftSince } from '../inventory/drift.ts'
 import { caFileFor } from '../inventory/saved-gateways.ts'
 import type { Consent, Session } from '../screen/session.ts'
 import { type Probed, Probes } from '../setup/probes.ts'
 
 /** How gateways are asked. */
-type Asking = Pick<GatewayFlags, 'timeout' | 'caFile'>
+type RequestFlags = Pick<GatewayFlags, 'timeout' | 'caFile'>
 
 /** What was found, of one client unless it says otherwise. */
 export interface Finding {
@@ -208,7 +208,7 @@ export function describeDrift({ reasons, changes }: Drifted): string {
 }
 
 /** A gateway that is asked once for all the clients that use it with the same key. */
-interface Asked {
+interface AskedGateway {
   readonly access: GatewayAccess
   readonly catalog: Promise<Catalog | UserError>
 }
@@ -217,16 +217,17 @@ interface Asked {
 export function askGateways(
   session: Session,
   states: readonly ClientState[],
-  flags: Asking,
-): ReadonlyMap<ClientState, Asked> {
-  const byGateway = new Map<string, Asked>()
-  const byState = new Map<ClientState, Asked>()
+  flags: RequestFlags,
+): ReadonlyMap<ClientState, AskedGateway> {
+  const byGateway = new Map<string, AskedGateway>()
+  const byState = new Map<ClientState, AskedGateway>()
   for (const state of states) {
     const { broken, key, keyHeader, headers } = state.settings
-    if (broken !== undefined || state.place === undefined || !key) continue
-    const { baseUrl, roots } = state.place
-    const gateway = JSON.stringify([roots, key, keyHeader, headers])
-    const known = byGateway.get(gateway)
+    if (broken !== undefined || state.gateway === undefined || !key) continue
+    const { baseUrl } = state.gateway
+    const roots = rootsOf(state.gateway)
+    const question = JSON.stringify([roots, key, keyHeader, headers])
+    const known = byGateway.get(question)
     const access =
       known?.access ??
       accessTo(session, {
@@ -242,7 +243,7 @@ export function askGateways(
     // One for each: their probes go out side by side.
     void openAhead(access, 1)
     const asked = known ?? { access, catalog: catalogOrError(access, { isExtra: true }) }
-    byGateway.set(gateway, asked)
+    byGateway.set(question, asked)
     byState.set(state, asked)
   }
   return byState
@@ -252,17 +253,17 @@ export function askGateways(
 export async function checkGateway(
   session: Session,
   examined: Examined,
-  asked: Asked | undefined,
-  flags: Asking,
+  asked: AskedGateway | undefined,
+  flags: RequestFlags,
 ): Promise<Finding[]> {
-  const { client, settings, obstacles, isSetUp, place } = examined
+  const { client, settings, obstacles, isSetUp, gateway } = examined
   if (settings.broken !== undefined) return []
-  if (place === undefined)
+  if (gateway === undefined)
     return [{ id: 'gateway', result: 'ok', message: `${client.label} uses its own service` }]
 
-  const { baseUrl } = place
+  const { baseUrl } = gateway
   const caFile = caFileFor(session, baseUrl, flags.caFile)
-  const setupAgain = `repoint ${client.id} ${addressFlags(place, caFile)}`
+  const setupAgain = `repoint ${client.id} ${addressFlags(gateway, caFile)}`
   if (asked === undefined) {
     if (isCovered('key-missing', obstacles)) return []
     return [
@@ -302,7 +303,7 @@ export async function checkGateway(
     const check = failedCheck(error)
     // The hints of these speak of flags that a setup has and doctor has not.
     if (blamed === 'key' && isSetUp)
-      told.push({ ...check, cure: `repoint key ${addressFlags(place, caFile)}` })
+      told.push({ ...check, cure: `repoint key ${addressFlags(gateway, caFile)}` })
     else if (blamed === 'key' || blamed === 'address') told.push({ ...check, cure: setupAgain })
     else if (check.cure?.includes('--base-url')) {
       const toChange = `To change it: repoint ${client.family} --base-url URL`
@@ -313,11 +314,13 @@ export async function checkGateway(
 }
 
 /** What a command has to be told to reach a gateway in the same way. */
-function addressFlags({ baseUrl, roots }: Place, caFile: string | undefined): string {
-  const isMessagesFound = messagesRoots(baseUrl).includes(roots.messages)
+function addressFlags(gateway: Gateway, caFile: string | undefined): string {
+  const { baseUrl } = gateway
+  const { messages } = rootsOf(gateway)
+  const isMessagesFound = messagesRoots(baseUrl).includes(messages)
   return [
     `--base-url ${baseUrl}`,
-    ...(isMessagesFound ? [] : [`--messages-url ${roots.messages}`]),
+    ...(isMessagesFound ? [] : [`--messages-url ${messages}`]),
     ...(isPlainAfar(baseUrl) ? ['--allow-http'] : []),
     ...(caFile === undefined ? [] : [`--ca-file ${asWord(caFile)}`]),
   ].join(' ')
@@ -330,7 +333,7 @@ function checkCatalog(
   baseUrl: string,
   list: Catalog | UserError,
 ): Finding[] {
-  const where = gateway === undefined ? baseUrl : `${gateway} (${baseUrl})`
+  const where = gateway?.name === undefined ? baseUrl : `${gateway.name} (${baseUrl})`
   if (!(list instanceof UserError))
     return [
       networkCheck(baseUrl),

@@ -5,13 +5,13 @@ import { adviseNamingModel, catalogUnavailable, mayStillServe } from '../../gate
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { GatewayFlags } from '../command.ts'
-import { configuredGateways, findGateway } from '../find-gateway.ts'
+import { findGateway, gatewaysInUse } from '../find-gateway.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import { rememberModels } from '../inventory/model-cache.ts'
 import type { Session } from '../screen/session.ts'
 
 /** Of a command that may name a model. */
-type Flags = GatewayFlags & { readonly model?: string }
+type CatalogFlags = GatewayFlags & { readonly model?: string }
 
 /**
  * Finds the gateway and asks it for its models: the beginning of every command that only asks. The
@@ -22,7 +22,7 @@ type Flags = GatewayFlags & { readonly model?: string }
  */
 export async function askCatalog(
   session: Session,
-  flags: Flags,
+  flags: CatalogFlags,
   checkAddress: (baseUrl: string) => void = () => {},
 ): Promise<{ finder: GatewayFinder; answer: Catalog | UserError }> {
   settleFirst(session)
@@ -30,14 +30,14 @@ export async function askCatalog(
   const { baseUrl, keyStdin, keyFile, keyEnv } = flags
   const { REPOINT_BASE_URL, REPOINT_API_KEY } = session.platform.machine.env
   const named = [baseUrl, keyStdin, keyFile, keyEnv, REPOINT_BASE_URL, REPOINT_API_KEY]
-  const [configured] = named.some(Boolean) ? [] : await configuredGateways(session, runs)
+  const [configured] = named.some(Boolean) ? [] : await gatewaysInUse(session, runs)
   if (configured)
     session.remark(
       `note: The address and key are those of ${configured.label}; --base-url and a key flag name others.`,
     )
 
-  const known = configured ?? { lastBaseUrl: runs[0]?.baseUrl }
-  const { access, notices } = await findGateway(session, flags, known)
+  const preset = configured ? { gateway: configured } : { lastBaseUrl: runs[0]?.baseUrl }
+  const { access, notices } = await findGateway(session, flags, preset)
   session.platform.ask.release()
   checkAddress(access.baseUrl)
   const finder = new GatewayFinder(access)
@@ -55,7 +55,7 @@ export async function askCatalog(
 }
 
 /** What a client is to a proof of one model. */
-interface Asking<Models> {
+interface ModelQuestion<Models> {
   readonly client: Pick<Client, 'label' | 'protocol' | 'sends'>
   /** @throws UserError for one that is not to be asked */
   readonly checkAddress?: (baseUrl: string) => void
@@ -71,8 +71,8 @@ export async function proveModel<
   Models extends Pick<ModelChoice, 'probeModel' | 'protocol' | 'notes'>,
 >(
   session: Session,
-  flags: Flags,
-  { client, checkAddress, choose }: Asking<Models>,
+  flags: CatalogFlags,
+  { client, checkAddress, choose }: ModelQuestion<Models>,
 ): Promise<{ readonly access: GatewayAccess; readonly models: Models }> {
   const { finder, answer } = await askCatalog(session, flags, checkAddress)
   const isMissing = answer instanceof UserError

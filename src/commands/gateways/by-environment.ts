@@ -1,6 +1,6 @@
 import { type Client, protocolOf, runKeyVariable } from '../../clients/client.ts'
 import { type EnvironmentRow, loadClient } from '../../clients/list.ts'
-import { rootFor, shownRoot } from '../../gateway/roots.ts'
+import { rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import { printableLine } from '../../text.ts'
@@ -53,10 +53,10 @@ async function tellVariables(
 
   const protocol = protocolOf(client, models)
   const proof = { protocol, model: models.probeModel }
-  rememberGateway(session, { access, flags, proof })
-  const name = knownGateway(session, { name: flags.name, access })?.name
+  rememberGateway(session, { access, proof })
+  const name = knownGateway(session, access)?.name
 
-  const root = rootFor(access.roots, protocol)
+  const root = rootOf(access, protocol)
   const { baseUrl, headers } = access
   const choice = { root, key: '', providerId: 'gateway', models, options: asked, headers }
   const { machine } = session.platform
@@ -66,7 +66,7 @@ async function tellVariables(
     folder: '',
   })
   const told = Object.entries(env).filter(([variable]) => variable !== runKeyVariable)
-  const variables = told.flatMap(([variable, value]): Variable[] => {
+  const variables = told.flatMap(([variable, value]): ShellVariable[] => {
     if (value === undefined) return []
     if (value === keyMark) return [{ name: variable, isKey: true }]
     return isSecret(value, headers) ? [] : [{ name: variable, value }]
@@ -108,7 +108,7 @@ async function tellVariables(
   return 0
 }
 
-interface Variable {
+interface ShellVariable {
   readonly name: string
   readonly value?: string
   readonly isKey?: true

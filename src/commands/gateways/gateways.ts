@@ -96,7 +96,8 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
 async function usersNow(session: Session): Promise<ReadonlyMap<string, readonly string[]>> {
   const users = new Map<string, string[]>()
   for (const { client, gateway } of await clientsNow(session, runsSoFar(session)))
-    if (gateway !== undefined) users.set(gateway, [...(users.get(gateway) ?? []), client.id])
+    if (gateway?.name !== undefined)
+      users.set(gateway.name, [...(users.get(gateway.name) ?? []), client.id])
   return users
 }
 

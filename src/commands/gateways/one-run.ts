@@ -15,7 +15,7 @@ import { resultOf, UserError } from '../../errors.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
 import { isAboutAddress } from '../../gateway/probe.ts'
-import { rootFor, shownRoot } from '../../gateway/roots.ts'
+import { rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
@@ -48,12 +48,12 @@ export function clientsCalled(
  */
 export async function lookAtFolder(
   session: Session,
-  { roots }: GatewayAccess,
+  access: GatewayAccess,
   clients: readonly Client[],
 ): Promise<void> {
   for (const client of clients) {
     const texts = readClientFiles(session, client).filter(({ role }) => role.startsWith('project'))
-    const own = { root: rootFor(roots, client.protocol), providerId: providerIdOf(session, client) }
+    const own = { root: rootOf(access, client.protocol), providerId: providerIdOf(session, client) }
     const found = [...layerObstacles(client, texts, own)]
     if (!session.canAsk) expectNotLedAstray(client, found)
 
@@ -67,7 +67,7 @@ export async function lookAtFolder(
   }
 }
 
-export interface Told extends OneRun {
+export interface PointedRun extends OneRun {
   /** What a person is told of it. */
   readonly told?: string
 }
@@ -88,7 +88,7 @@ export interface Target {
  *
  * @param clients that the program is; none: another
  */
-export function tell(session: Session, clients: readonly Client[], target: Target): Told {
+export function tell(session: Session, clients: readonly Client[], target: Target): PointedRun {
   const { access, asked } = target
   return clients.length === 0
     ? { args: asked.args, env: pointedAt(access, asked.env) }
@@ -96,7 +96,7 @@ export function tell(session: Session, clients: readonly Client[], target: Targe
 }
 
 /** The key stands in one variable of its process, and our own are not handed on. */
-function tellClient(session: Session, clients: readonly Client[], target: Target): Told {
+function tellClient(session: Session, clients: readonly Client[], target: Target): PointedRun {
   const { access, asked } = target
   const { client, options, models } = chosenFor(session, clients, target)
   const env = {
@@ -109,7 +109,7 @@ function tellClient(session: Session, clients: readonly Client[], target: Target
   }
   expectSendable(client, access)
   const protocol = protocolOf(client, models)
-  const root = rootFor(access.roots, protocol)
+  const root = rootOf(access, protocol)
   const run = client.forOneRun!(
     readClientFiles(session, client),
     {

@@ -22,10 +22,10 @@ import type { Session } from '../screen/session.ts'
 import {
   clientsCalled,
   lookAtFolder,
+  type PointedRun,
   pointedAt,
   statusOf,
   type Target,
-  type Told,
   tell,
   withMessagesRoot,
 } from './one-run.ts'
@@ -87,7 +87,7 @@ export const command = commandOf(define, async (session, name, behind, _, self) 
     verify && called.length > 0
       ? withMessagesRoot(session, called, target, savedGateway(session, name))
       : target
-  const { args, env, files, told }: Told = isShell
+  const { args, env, files, told }: PointedRun = isShell
     ? await forShell(session, clients, { ...known, name, rooted })
     : tell(session, called, await rooted(called, known))
   if (told !== undefined) session.remark(`note: ${told}`)

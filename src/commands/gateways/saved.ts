@@ -1,5 +1,4 @@
 import { familyRows, loadClients } from '../../clients/list.ts'
-import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { adviseNamingModel, catalogOrError } from '../../gateway/catalog.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
@@ -7,11 +6,9 @@ import { probe } from '../../gateway/probe.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import { type GatewayAccess, protocols } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
-import type { SetupFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
-import { noteProof, type Proof } from '../inventory/remember-gateway.ts'
+import { type AnsweredQuestion, noteProof } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
-import type { SetupRequest } from '../setup/run.ts'
 
 /**
  * How a remembered gateway is reached.
@@ -23,29 +20,13 @@ export async function accessToSaved(
   saved: SavedGateway,
   timeoutMs: number,
 ): Promise<GatewayAccess> {
-  const { baseUrl, caFile, headers, keyHeader } = saved
-  const roots = rootsOf(saved)
   const key = saved.key ?? (await keptKey(session, saved, timeoutMs))
-  return accessTo(session, { baseUrl, roots, key, timeoutMs, caFile, headers, keyHeader })
+  return accessTo(session, { ...saved, roots: rootsOf(saved), key, timeoutMs })
 }
 
 async function keptKey(session: Session, saved: SavedGateway, timeoutMs: number): Promise<string> {
   const { keyInKeychain } = await import('../inventory/keychain.ts')
   return keyInKeychain(session, saved, timeoutMs).read()
-}
-
-/** The part of a setup's request that a remembered gateway answers. */
-export async function atSaved(
-  session: Session,
-  saved: SavedGateway,
-  flags: SetupFlags,
-): Promise<Pick<SetupRequest, 'flags' | 'known'>> {
-  const { name, caFile, allowHttp } = saved
-  const access = await accessToSaved(session, saved, flags.timeout * 1000)
-  return {
-    flags: { ...flags, ...compact({ name, caFile, allowHttp }) },
-    known: { ...access, way: access },
-  }
 }
 
 /**
@@ -84,7 +65,7 @@ export async function proveSaved(
   noteProof(session, saved.name, proof, access)
 }
 
-async function firstProof(access: GatewayAccess): Promise<Proof> {
+async function firstProof(access: GatewayAccess): Promise<AnsweredQuestion> {
   const catalog = await catalogOrError(access)
   if (catalog instanceof UserError) throw adviseNamingModel(catalog)
   for (const { protocol, wouldUse } of await loadClients(familyRows)) {

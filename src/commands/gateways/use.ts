@@ -16,7 +16,7 @@ import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import { savedChoices, savedGateway, savedGateways } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { setup } from '../setup.ts'
-import { atSaved, withCureFor } from './saved.ts'
+import { accessToSaved, withCureFor } from './saved.ts'
 
 function define() {
   return new Command('use')
@@ -43,9 +43,15 @@ export const command = commandOf(define, async (session, name, named, flags) => 
   const saved = savedGateway(session, name ?? (await askName(session)))
   const clients = named.length > 0 ? oneOfEachFamily(named) : await clientsFor(session, name)
 
-  const request = await atSaved(session, saved, flags)
+  const gateway = await accessToSaved(session, saved, flags.timeout * 1000)
   const optionsOf = () => compact({ model: flags.model })
-  return setup(session, { command: 'use', clients, optionsOf, ...request }).catch((error) => {
+  return setup(session, {
+    command: 'use',
+    clients,
+    flags,
+    optionsOf,
+    preset: { gateway },
+  }).catch((error) => {
     throw withCureFor(saved, error)
   })
 })

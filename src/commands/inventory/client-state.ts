@@ -15,8 +15,8 @@ import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import type { KeyPath } from '../../edits/plan.ts'
 import { resultOf, UserError } from '../../errors.ts'
-import { isSameButVersion, rootFor, rootsFrom, rootsOf, shownRoot } from '../../gateway/roots.ts'
-import type { GatewayAccess } from '../../gateway/types.ts'
+import { gatewayAt, isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
+import type { Gateway } from '../../gateway/types.ts'
 import { sha256Of } from '../../transaction/files.ts'
 import { endOf } from '../../transaction/history.ts'
 import type { RunRecord, Runs } from '../../transaction/record.ts'
@@ -24,7 +24,7 @@ import type { Session } from '../screen/session.ts'
 import { openPlaces, readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
 import { changedSince, isSetupRun, lastSetup } from './last-setup.ts'
 import { rememberedModels } from './model-cache.ts'
-import { gatewayOf, gatewaysIfReadable } from './saved-gateways.ts'
+import { gatewaysIfReadable, nameOf } from './saved-gateways.ts'
 
 /** What a client believes now, and what repoint has to do with that. */
 export interface ClientNow {
@@ -32,9 +32,7 @@ export interface ClientNow {
   readonly texts: FileTexts
   readonly settings: Settings
   /** The gateway that it points at; undefined: its own service. */
-  readonly place: Place | undefined
-  /** What that is remembered as. */
-  readonly gateway: string | undefined
+  readonly gateway: Gateway | undefined
   /** What it is set up with. */
   readonly options: SetupOptions
   /** It stands so by a setup of repoint. */
@@ -72,7 +70,7 @@ export function runsOf({ id }: Pick<ClientName, 'id'>, runs: Runs): Runs {
 export function ownRoots(client: Client, runs: Runs): readonly string[] {
   const written = runsOf(client, runs).filter(({ baseUrl }) => baseUrl !== '')
   const protocols = [client.protocol, ...(client.alsoSpeaks ?? [])]
-  return [...new Set(written.flatMap((run) => protocols.map((one) => rootFor(rootsOf(run), one))))]
+  return [...new Set(written.flatMap((run) => protocols.map((one) => rootOf(run, one))))]
 }
 
 /** Whether a client points at a root that repoint has written for it. */
@@ -86,32 +84,28 @@ export function shownAddress(client: Client, settings: Settings): string | undef
   return root === undefined ? undefined : shownRoot(root, protocolOf(client, settings))
 }
 
-/** A gateway's address, and where its routes hang. */
-export type Place = Pick<GatewayAccess, 'baseUrl' | 'roots'>
-
 /**
  * The gateway that a client points at, as its setups and the remembered gateways know it; else what
  * its own root tells. Undefined: it uses its own service.
  */
-export function placeOf(
+export function gatewayOf(
   session: Session,
   client: Client,
   settings: Settings,
   runs: Runs,
-): Place | undefined {
+): Gateway | undefined {
   const { root } = settings
   if (root === undefined) return undefined
+
   const protocol = protocolOf(client, settings)
-  const known: readonly Place[] = [...gatewaysIfReadable(session), ...runsOf(client, runs)]
+  const known = [...gatewaysIfReadable(session), ...runsOf(client, runs)]
     .filter(({ baseUrl }) => baseUrl !== '')
-    .map((one) => ({ baseUrl: one.baseUrl, roots: rootsOf(one) }))
-  return (
-    known.find(({ roots }) => rootFor(roots, protocol) === root) ??
-    known.find(({ roots }) => isSameButVersion(rootFor(roots, protocol), root)) ?? {
-      baseUrl: shownRoot(root, protocol),
-      roots: rootsFrom(root, protocol),
-    }
-  )
+    .map(({ baseUrl, roots }): Gateway => ({ baseUrl, roots }))
+  const found =
+    known.find((one) => rootOf(one, protocol) === root) ??
+    known.find((one) => isSameButVersion(rootOf(one, protocol), root)) ??
+    gatewayAt(root, protocol)
+  return { ...found, name: nameOf(session, client, settings) }
 }
 
 /**
@@ -242,8 +236,7 @@ function clientNow(session: Session, client: Client, runs: Runs): ClientNow {
     client,
     texts,
     settings,
-    place: placeOf(session, client, settings, runs),
-    gateway: gatewayOf(session, client, settings),
+    gateway: gatewayOf(session, client, settings, runs),
     options: configuredOptions(client, settings, runs),
     isSetUp: isSetUp(client, settings, runs),
   }

@@ -3,22 +3,20 @@ import { planRepairs } from '../../clients/repairs.ts'
 import type { FileEdit } from '../../edits/plan.ts'
 import { plainPath } from '../../edits/values.ts'
 import { resultOf, UserError } from '../../errors.ts'
-import { isSameButVersion, rootFor, shownRoot } from '../../gateway/roots.ts'
-import type { ExtraHeader } from '../../gateway/types.ts'
+import { isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
+import type { Gateway } from '../../gateway/types.ts'
 import type { RecordedFile, Runs } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 import { asPlanned, asRecorded } from './client-files.ts'
-import { type ClientState, type Place, placeOf, shownAddress } from './client-state.ts'
+import { type ClientState, gatewayOf, shownAddress } from './client-state.ts'
 import { changedSince, lastSetup } from './last-setup.ts'
 import { isSent, rememberedHeaders } from './saved-gateways.ts'
 
 /** Where a client has to point, and with what. */
-export interface Expected extends Place {
+export interface Expected extends Gateway {
   /** Whether a key is the one for it; absent: any is. */
   readonly isKey?: (key: string) => boolean
-  /** What has to go along. */
-  readonly headers?: readonly ExtraHeader[] | undefined
   /** With the models of then; absent: any will do. */
   readonly settings?: Settings
 }
@@ -46,7 +44,7 @@ export function settingsDrift(
 ): readonly string[] {
   const { root, key, login } = settings
   const protocol = protocolOf(client, settings)
-  const right = rootFor(expected.roots, protocol)
+  const right = rootOf(expected, protocol)
   if (root === undefined || !isSameButVersion(root, right)) {
     const now = shownAddress(client, settings) ?? 'its own service'
     return [`it points at ${now}, not at ${shownRoot(right, protocol)}`]
@@ -88,10 +86,10 @@ export function leftAt(
   if (files.length === 0) return undefined
 
   const settings = client.readBack(asRecorded(session, texts, files, 'after'))
-  const place = placeOf(session, client, settings, runs)
+  const gateway = gatewayOf(session, client, settings, runs)
   const ours = rememberedHeaders(session)
   const headers = settings.headers?.filter((one) => isSent(one, { headers: ours }))
-  return place && { ...place, isKey: (one) => one === settings.key, headers, settings }
+  return gateway && { ...gateway, isKey: (one) => one === settings.key, headers, settings }
 }
 
 function setupFiles(texts: ClientState['texts'], runs: Runs): readonly RecordedFile[] {

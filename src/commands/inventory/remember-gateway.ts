@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { unusualRoots } from '../../gateway/roots.ts'
-import type { GatewayAccess, ProtocolName } from '../../gateway/types.ts'
+import type { Gateway, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import { maskSecret } from '../../text.ts'
 import {
   changeGateways,
@@ -9,23 +9,23 @@ import {
   readGateways,
   type SavedGateway,
 } from '../../transaction/gateways.ts'
-import type { SetupFlags } from '../command.ts'
 import type { Session } from '../screen/session.ts'
 import { checkName, gatewaysIfReadable, isKeyOf } from './saved-gateways.ts'
 
 /** The question that a gateway has answered. */
-export interface Proof {
+export interface AnsweredQuestion {
   readonly protocol: ProtocolName
   readonly model: string
 }
 
 /** A gateway that a setup has used. */
 interface Used {
+  /** Without a name one is found. */
   readonly access: Omit<GatewayAccess, 'env' | 'signal'>
-  /** Without a name one is found; without `keychain` the key stays where it lies. */
-  readonly flags: Pick<SetupFlags, 'name' | 'allowHttp' | 'keychain'>
+  /** The key is to lie in the keychain; absent: where it lies. */
+  readonly keychain?: true | undefined
   /** What it has just been asked with; absent: it has not. */
-  readonly proof?: Proof | undefined
+  readonly proof?: AnsweredQuestion | undefined
 }
 
 /**
@@ -67,7 +67,7 @@ export async function keepingKey<T>(
   try {
     const earlier = await kept.store(key)
     try {
-      return work({ ...used, flags: { ...used.flags, name: entry.name } })
+      return work({ ...used, access: { ...used.access, name: entry.name } })
     } catch (error) {
       const putBack = earlier === undefined ? kept.remove() : kept.store(earlier)
       // The first failure is the one to tell.
@@ -97,7 +97,7 @@ function listFirst({ platform }: Session, entry: SavedGateway): () => void {
 function entryIn({ platform }: Session, used: Used): SavedGateway | undefined {
   const entry = resultOf(() => entryFor(readGateways(platform), used, platform.clock.now()))
   if (!(entry instanceof UserError)) return entry
-  if (used.flags.keychain) throw entry
+  if (used.keychain) throw entry
   return undefined
 }
 
@@ -119,7 +119,7 @@ export function asNewest({ platform }: Session, used: Used): GatewaysChange {
 export function noteProof(
   session: Session,
   name: string,
-  proof: Proof,
+  proof: AnsweredQuestion,
   access: GatewayAccess,
 ): void {
   const proven = { at: session.platform.clock.now().toISOString(), ...proof }
@@ -145,13 +145,13 @@ export function sayNotRemembered(session: Session, failure: UserError): void {
 }
 
 function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGateway {
-  const { access, proof, flags } = used
+  const { access, proof, keychain } = used
   const { baseUrl, key, headers = [], keyHeader } = access
-  const name = flags.name ?? knownName(all, access) ?? freeName(all, baseUrl)
+  const name = access.name ?? knownName(all, access) ?? freeName(all, baseUrl)
   const before = all.find((one) => one.name === name)
   const isSame = before?.baseUrl === baseUrl && isKeyOf(before, key)
   const earlier = isSame ? before.proven : undefined
-  const isInKeychain = flags.keychain || before?.maskedKey !== undefined
+  const isInKeychain = keychain || before?.maskedKey !== undefined
   return compact({
     name,
     baseUrl,
@@ -160,25 +160,20 @@ function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGat
     keyHeader,
     headers: headers.length === 0 ? undefined : headers,
     caFile: access.caFile,
-    allowHttp: flags.allowHttp,
+    allowHttp: access.allowHttp,
     proven: proof === undefined ? earlier : { at: now.toISOString(), ...proof },
   })
 }
 
 /** The remembered gateway that a setup goes on with; undefined: it is a new one. */
-export function knownGateway(
-  session: Session,
-  { name, access }: { readonly name?: string | undefined; readonly access: Asked },
-): SavedGateway | undefined {
+export function knownGateway(session: Session, gateway: Gateway): SavedGateway | undefined {
   const all = gatewaysIfReadable(session)
-  const known = name ?? knownName(all, access)
-  return all.find((one) => one.name === known && one.baseUrl === access.baseUrl)
+  const name = gateway.name ?? knownName(all, gateway)
+  return all.find((one) => one.name === name && one.baseUrl === gateway.baseUrl)
 }
 
-type Asked = Pick<GatewayAccess, 'baseUrl' | 'key'>
-
 /** A new key of a gateway replaces the old one, where there is one alone that it can replace. */
-function knownName(all: readonly SavedGateway[], { baseUrl, key }: Asked): string | undefined {
+function knownName(all: readonly SavedGateway[], { baseUrl, key }: Gateway): string | undefined {
   const same = all.filter((one) => one.baseUrl === baseUrl)
   const exact = same.find((one) => isKeyOf(one, key))
   return (exact ?? (same.length === 1 ? same[0] : undefined))?.name

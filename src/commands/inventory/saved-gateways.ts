@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { type Client, protocolOf, type Settings } from '../../clients/client.ts'
 import { resultOf, UserError } from '../../errors.ts'
-import { isSameButVersion, rootFor, rootsOf } from '../../gateway/roots.ts'
+import { isSameButVersion, rootOf, rootsOf } from '../../gateway/roots.ts'
 import type { ExtraHeader, Roots } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import { looksLikeKey, maskSecret, nearestTo } from '../../text.ts'
@@ -74,11 +74,7 @@ export function caFileFor(
 }
 
 /** The name of the gateway that a client points at; undefined: it has none, or none can be read. */
-export function gatewayOf(
-  session: Session,
-  client: Client,
-  settings: Settings,
-): string | undefined {
+export function nameOf(session: Session, client: Client, settings: Settings): string | undefined {
   const all = hidden(session, gatewaysIfReadable(session))
   const used = all.filter((one) => isUsedBy(one, client, settings))
   // Of several with one address and one key it is the one whose headers are sent.
@@ -100,7 +96,7 @@ export function isSent(
 export function isUsedBy(saved: SavedGateway, client: Client, settings: Settings): boolean {
   const { root, key } = settings
   if (root === undefined || !isKeyOf(saved, key)) return false
-  return isSameButVersion(rootFor(rootsOf(saved), protocolOf(client, settings)), root)
+  return isSameButVersion(rootOf(saved, protocolOf(client, settings)), root)
 }
 
 /** Of a key in the keychain nothing but its mask is known here. */

@@ -9,7 +9,13 @@ import {
   listClientFiles,
   readClientFiles,
 } from '../inventory/client-files.ts'
-import { isAtOwnRoot, ownRoots, placeOf, runsOf, shownAddress } from '../inventory/client-state.ts'
+import {
+  gatewayOf,
+  isAtOwnRoot,
+  ownRoots,
+  runsOf,
+  shownAddress,
+} from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
 
 /** What a rollback is found by. */
@@ -80,7 +86,7 @@ export function refuseStrangeLogin(
     const isOurs = login === undefined && key !== undefined
     if (isOurs && hasWritten(session, client, before, { runs: own, key })) continue
     if (waysBefore(session, client, before, own).some((way) => isSameWay(way, future))) continue
-    const { baseUrl } = placeOf(session, client, future, runs)!
+    const { baseUrl } = gatewayOf(session, client, future, runs)!
     throw new UserError({
       code: 'config-conflict',
       message: `${client.label} would be pointed at ${shownAddress(client, future)} again, beside ${login ?? (key === undefined ? 'no key' : 'a key that repoint did not write')}`,

@@ -11,7 +11,7 @@ import { layerObstacles } from '../../clients/deciding.ts'
 import { fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import { rootFor } from '../../gateway/roots.ts'
+import { rootOf } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { asPlanned, openPlaces, readClientFiles } from '../inventory/client-files.ts'
@@ -47,7 +47,7 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
   const models = request.isKeyOnly ? onlyChosen(allModels) : allModels
   const texts = readClientFiles(session, client)
   const choice: Choice = {
-    root: rootFor(access.roots, protocolOf(client, models)),
+    root: rootOf(access, protocolOf(client, models)),
     key: access.key,
     keyHeader: access.keyHeader,
     headers: access.headers,
@@ -150,7 +150,7 @@ function expectUnblocked({ label }: Client, obstacles: readonly Obstacle[]): voi
 export function expectReadBack(client: Client, texts: FileTexts, access: GatewayAccess): void {
   const after = client.readBack(texts)
   const { root, key, keyHeader, alsoSendsTo, broken, login } = after
-  const right = rootFor(access.roots, protocolOf(client, after))
+  const right = rootOf(access, protocolOf(client, after))
   const isThere = root === right && alsoSendsTo === undefined
   const isKey = key === access.key && keyHeader === access.keyHeader
   const isAllSent = (access.headers ?? []).every((header) => isSent(header, after))

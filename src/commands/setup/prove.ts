@@ -6,9 +6,9 @@ import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { openAhead } from '../../gateway/http/request.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { unusualRoots } from '../../gateway/roots.ts'
-import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
-import { configuredGateways, type FoundGateway, findGateway, type Known } from '../find-gateway.ts'
+import { type FoundGateway, findGateway, gatewaysInUse, type Preset } from '../find-gateway.ts'
 import { installedVersion } from '../inventory/client-program.ts'
 import { expectNameFor } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
@@ -37,15 +37,14 @@ const maxTries = 3
 export async function findProvenGateway(run: SetupRun): Promise<ProvenRun> {
   const { session, request, runs } = run
   const { flags } = request
-  let known: Known = {
+  let preset: Preset = {
     lastBaseUrl: runs[0]?.baseUrl,
-    configured: session.canAsk ? await configuredGateways(session, runs) : [],
-    name: flags.name,
-    ...request.known,
+    inUse: session.canAsk && !request.isKeyOnly ? await gatewaysInUse(session, runs) : [],
+    ...request.preset,
   }
 
   for (let tries = 1; ; tries++) {
-    const found = await findGateway(session, flags, known)
+    const found = await findGateway(session, flags, preset)
     expectNameFor(session, flags.name, found.access.baseUrl)
     for (const client of run.clients) expectSendable(client, found.access)
     try {
@@ -55,10 +54,10 @@ export async function findProvenGateway(run: SetupRun): Promise<ProvenRun> {
       session.notice(...found.notices, ...keyNotices(found.access, access), ...notices)
       return { ...run, ...proof, clients: [...chosen.keys()] }
     } catch (error) {
-      const next = tries < maxTries ? knownAfter(error, found) : undefined
+      const next = tries < maxTries ? presetAfter(error, found, preset) : undefined
       if (next === undefined) throw error
       session.remark(`That did not work: ${(error as UserError).message}`)
-      known = { ...known, ...next }
+      preset = next
     }
   }
 }
@@ -71,16 +70,23 @@ function keyNotices(before: GatewayAccess, { keyHeader }: GatewayAccess): readon
 }
 
 /** What stays known when something is asked again; undefined: nothing that was typed is at fault. */
-function knownAfter(
+function presetAfter(
   error: unknown,
   { access, asked, isKeyInUse }: FoundGateway,
-): Known | undefined {
+  preset: Preset,
+): Preset | undefined {
   if (!(error instanceof UserError)) return undefined
+  const { baseUrl, roots, key } = access
+  const withKnown = (known: Partial<Gateway>, more: Preset): Preset => ({
+    ...preset,
+    ...more,
+    gateway: { ...preset.gateway, ...known },
+  })
+
   const blamed = traitsOf(error)?.blames
-  if (blamed === 'key' && asked.key)
-    return { baseUrl: access.baseUrl, roots: access.roots, configured: [] }
+  if (blamed === 'key' && asked.key) return withKnown({ baseUrl, roots }, { inUse: [] })
   if ((blamed === 'address' || blamed === 'network') && asked.baseUrl)
-    return { key: isKeyInUse ? undefined : access.key, lastBaseUrl: access.baseUrl }
+    return withKnown({ key: isKeyInUse ? undefined : key }, { lastBaseUrl: baseUrl })
   return undefined
 }
 

@@ -1,7 +1,7 @@
 import { protocolOf } from '../../clients/client.ts'
 import { describeEdit, editDocument } from '../../edits/describe.ts'
 import type { Plan } from '../../edits/plan.ts'
-import { rootFor, shownRoot } from '../../gateway/roots.ts'
+import { rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Applied } from '../../transaction/record.ts'
 import type { Tried } from '../inventory/try-client.ts'
 import type { Draft } from './draft.ts'
@@ -11,7 +11,7 @@ import type { ProvenRun } from './run.ts'
 export function showDrafts({ session, access }: ProvenRun, drafts: readonly Draft[]): void {
   for (const { client, models, obstacles, edits } of drafts) {
     const protocol = protocolOf(client, models)
-    const root = rootFor(access.roots, protocol)
+    const root = rootOf(access, protocol)
     session.say(`${client.label}: ${shownRoot(root, protocol)}, model ${models.model}`)
     for (const edit of edits)
       for (const line of describeEdit(edit, session)) session.say(`  ${line}`)

@@ -3,7 +3,7 @@ import type { UserError } from '../../errors.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { SetupFlags } from '../command.ts'
-import type { Known } from '../find-gateway.ts'
+import type { Preset } from '../find-gateway.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
 /** What a setup is asked for. */
@@ -16,7 +16,7 @@ export interface SetupRequest {
   /** What was named now for a client of this id. What was chosen before comes from its files. */
   readonly optionsOf?: (id: string) => SetupOptions | undefined
   /** What is known of the gateway already, and neither looked for nor asked. */
-  readonly known?: Known
+  readonly preset?: Preset
   /** Nothing but the key is to change, whatever else the gateway would offer by now. */
   readonly isKeyOnly?: boolean
 }
