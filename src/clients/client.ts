@@ -1,4 +1,5 @@
 import type { Bytes, FileEdit, KeyChange } from '../edits/plan.ts'
+import type { UserError } from '../errors.ts'
 import type { ChosenModel } from '../gateway/models/rules.ts'
 import type { Catalog, ExtraHeader, KeyHeader, ProtocolName } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
@@ -45,11 +46,11 @@ export interface ClientModule {
   files(machine: Machine, look: Look): readonly ConfigFile[]
 
   /**
-   * What can be said of options before anything is asked. Absent: nothing. Pure.
+   * What can be said of wishes before anything is asked. Absent: nothing. Pure.
    *
    * @throws UserError `usage`
    */
-  checkOptions?(options: SetupOptions): void
+  checkOptions?(named: Wishes): void
 
   /** Which ids the client sends depends on its version, which `choose` then wants to know. */
   readonly sendsByVersion?: boolean
@@ -61,7 +62,7 @@ export interface ClientModule {
    * @throws UserError `model-unknown` with the nearest ids, or `usage` where no rule fits and only a
    *   person could choose
    */
-  choose(catalog: Catalog | undefined, options: SetupOptions, version?: string): ModelChoice
+  choose(wanted: Wanted, version?: string): ModelChoice
 
   /**
    * The edits for a choice and its accepted repairs, in switching order: one for each target that
@@ -82,12 +83,12 @@ export interface ClientModule {
   origins(texts: FileTexts): Origins
 
   /**
-   * The options that say what `settings` say: by them `choose` finds the models again, and a setup
-   * keeps what was chosen before. Of a setup of another client of the family only what both share. Pure.
+   * What is kept of `settings`: by it `choose` finds the models again, and a setup keeps what was
+   * chosen before. Of a setup of another client of the family only what both share. Pure.
    *
    * @param isOwn whether it was set up as this client; absent: as far as the settings tell
    */
-  asConfigured(settings: Settings, isOwn?: boolean): SetupOptions
+  asConfigured(settings: Settings, isOwn?: boolean): Memories
 
   /** What the rules would take each model of a catalog for. Pure. */
   wouldUse(catalog: Catalog): readonly ModelUse[]
@@ -185,7 +186,7 @@ export interface ClientFlag {
   /** Absent: text, or no value at all. */
   readonly takes?: 'tokens' | 'model'
   /** What it says to a setup; `value` is true or false for a flag without one. */
-  readonly means: (value: string | number | boolean) => SetupOptions
+  readonly means: (value: string | number | boolean) => Wishes
 }
 
 export interface ModelUse extends ChosenModel {
@@ -255,30 +256,51 @@ export interface FileText extends ConfigFile {
   readonly bytes: Bytes | null
 }
 
-/** What the command line or the questions gave, or what stands in the files. Common to all clients. */
-export interface SetupOptions {
+/** What a person says: by flags, by answers, or in a team's file. Common to all clients. */
+export interface Wishes {
   readonly model?: string | undefined
-  /** What a client with slots starts with, where it is none of them. Only ever kept. */
-  readonly startModel?: string | undefined
-  /** Only ever kept. */
-  readonly smallModel?: string | undefined
   readonly slot?: Slot | undefined
   readonly slotModels?: Readonly<Partial<Record<Slot, string>>> | undefined
   readonly subagentModel?: string | undefined
   readonly enableDiscovery?: boolean | undefined
   readonly disableAttribution?: boolean | undefined
+  /** In tokens. */
   readonly contextWindow?: number | undefined
   readonly providerId?: string | undefined
   /** For a client that speaks several. */
   readonly protocol?: ProtocolName | undefined
-  /** Nothing names `slot`: it is what the client's newest version takes. Only ever kept. */
+}
+
+/** What a client's files say: as repoint has set it up, or its user since. */
+export interface Memories extends Wishes {
+  /** What a client with slots starts with, where it is none of them. */
+  readonly startModel?: string | undefined
+  readonly smallModel?: string | undefined
+  /** Nothing names `slot`: it is what the client's newest version takes. */
   readonly isSlotUnnamed?: boolean | undefined
-  /** The models stand so in the client's files: they are not looked for under another name. */
-  readonly isConfigured?: boolean | undefined
-  /** The gateway was asked, and has no list: what is named is all that is known of it. */
-  readonly isListMissing?: boolean | undefined
-  /** The gateway has refused what the client would send by what stands in its files, or is another. */
-  readonly isRefused?: boolean | undefined
+  /** They were chosen for another gateway than the one that is asked. */
+  readonly isElsewhere?: boolean | undefined
+}
+
+/** What the gateway has said so far. */
+export interface Heard {
+  readonly catalog: Catalog | undefined
+  /** Why it has no list that can be read. */
+  readonly missing?: UserError | undefined
+  /** Ids that it does not list, and has refused. */
+  readonly refused: readonly string[]
+  /** Its list is all that will be heard: it is asked for no model. */
+  readonly isListAll?: boolean | undefined
+}
+
+/** What a choice of models goes by. What is named now wins over what is kept. */
+export interface Wanted {
+  readonly named: Wishes
+  /** As far as it still holds. Absent: the client was not set up, or the rules choose anew. */
+  readonly kept?: Memories | undefined
+  /** The rules choose anew for a client that was set up: what was chosen before goes. */
+  readonly isAnew?: boolean
+  readonly heard: Heard
 }
 
 /** opus, sonnet, haiku and, in newer versions, fable in the messages client. */
@@ -330,7 +352,7 @@ export interface Choice {
   readonly caFile?: string | undefined
   readonly providerId: string
   readonly models: ModelChoice
-  readonly options: SetupOptions
+  readonly wanted: Omit<Wanted, 'heard'>
   /**
    * Repairs of obstacles, carried out in the same edits: a setup passes those of every obstacle that
    * it found, once what needs consent has it. What the choice itself sets wins over a repair.

@@ -1,6 +1,6 @@
 import { UserError } from '../errors.ts'
 import { type ProtocolName, protocols } from '../gateway/types.ts'
-import type { ClientFlag, SetupOptions } from './client.ts'
+import type { ClientFlag, Wishes } from './client.ts'
 
 /** For a client with one model. */
 export const modelFlag: ClientFlag = {
@@ -33,7 +33,7 @@ export const contextWindowFlag: ClientFlag = {
 }
 
 /** What several flags say. */
-export function saidTogether(said: readonly SetupOptions[]): SetupOptions {
+export function saidTogether(said: readonly Wishes[]): Wishes {
   const slotModels = Object.assign({}, ...said.map((one) => one.slotModels))
   return Object.assign({}, ...said, { slotModels })
 }

@@ -1,6 +1,7 @@
 import { UserError } from '../errors.ts'
-import type { Catalog, CatalogModel } from '../gateway/types.ts'
-import type { Choice, Client, ModelChoice, SetupOptions } from './client.ts'
+import type { CatalogModel } from '../gateway/types.ts'
+import type { Choice, Client, ModelChoice, Wanted } from './client.ts'
+import { modelsOf, wishesOf } from './models.ts'
 
 /**
  * The client, given nothing of which its own reader would make something else: what a gateway, a
@@ -11,7 +12,7 @@ export function takingLiterally(client: Client): Client {
   const { plan, forOneRun } = client
   return {
     ...client,
-    choose: (catalog, options, version) => chooseLiteral(client, { catalog, options, version }),
+    choose: (wanted, version) => chooseLiteral(client, wanted, version),
     plan: (texts, choice) => {
       expectLiteral(client, choice)
       return plan(texts, choice)
@@ -26,19 +27,12 @@ export function takingLiterally(client: Client): Client {
 }
 
 /** @throws UserError `config-conflict`, and as the client's own `choose` does */
-function chooseLiteral(
-  client: Client,
-  asked: {
-    readonly catalog: Catalog | undefined
-    readonly options: SetupOptions
-    readonly version: string | undefined
-  },
-): ModelChoice {
-  const { catalog, options, version } = asked
+function chooseLiteral(client: Client, wanted: Wanted, version?: string): ModelChoice {
+  const { catalog } = wanted.heard
   const { names } = client.interprets
-  if (names === null) return client.choose(catalog, options, version)
+  if (names === null) return client.choose(wanted, version)
 
-  const named = idsIn(options).find((id) => names.test(id))
+  const named = modelsOf(wishesOf(wanted)).find((id) => names.test(id))
   if (named !== undefined) throw refusal(client, `the model ${named}`)
 
   const listed = catalog?.models ?? []
@@ -48,7 +42,8 @@ function chooseLiteral(
     throw refusal(client, `the model ${first.id}, as of every one that the gateway lists`)
 
   const models = listed.filter((model) => !taken.includes(model)).map(withoutName(names))
-  const choice = client.choose(catalog && { ...catalog, models }, options, version)
+  const heard = { ...wanted.heard, catalog: catalog && { ...catalog, models } }
+  const choice = client.choose({ ...wanted, heard }, version)
   if (first === undefined) return choice
   const others = taken.length === 1 ? '' : ` and ${taken.length - 1} more`
   const note = {
@@ -61,12 +56,6 @@ function chooseLiteral(
 function withoutName(names: RegExp) {
   return ({ displayName, ...model }: CatalogModel): CatalogModel =>
     displayName === undefined || names.test(displayName) ? model : { ...model, displayName }
-}
-
-function idsIn(options: SetupOptions): readonly string[] {
-  const { model, startModel, slotModels = {}, subagentModel, smallModel } = options
-  const ids = [model, startModel, ...Object.values(slotModels), subagentModel, smallModel]
-  return ids.filter((id) => id !== undefined)
 }
 
 /** @throws UserError `config-conflict` for an address, a key or a header; none of the two is shown */

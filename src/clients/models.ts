@@ -10,7 +10,29 @@ import {
 } from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
-import type { ModelChoice, ModelUse, SetupOptions } from './client.ts'
+import type { Memories, ModelChoice, ModelUse, Wanted } from './client.ts'
+
+/** What holds in the end: what is named, and beside it what is kept. */
+export function wishesOf({ named, kept }: Omit<Wanted, 'heard'>): Memories {
+  return { ...kept, ...compact(named), slotModels: { ...kept?.slotModels, ...named.slotModels } }
+}
+
+/** Whether the models are those of before: they are not looked for under another name. */
+export function isAsBefore({ named, kept }: Omit<Wanted, 'heard'>): boolean {
+  return kept !== undefined && named.slot === undefined && modelsOf(named).length === 0
+}
+
+/** Whether a window that stands in a file gives way to the choice's, or to none. */
+export function replacesWindow({ named, isAnew = false }: Omit<Wanted, 'heard'>): boolean {
+  return named.contextWindow !== undefined || isAnew
+}
+
+/** Every model that is named or kept, once. */
+export function modelsOf(said: Memories): readonly string[] {
+  const { model, startModel, slotModels = {}, subagentModel, smallModel } = said
+  const all = [model, startModel, ...Object.values(slotModels), subagentModel, smallModel]
+  return [...new Set(all.filter((id) => id !== undefined))]
+}
 
 /**
  * The model for a client that has one: the one asked for, else by the rules over the catalog.
@@ -18,18 +40,17 @@ import type { ModelChoice, ModelUse, SetupOptions } from './client.ts'
  * @throws UserError `model-unknown`, `protocol-unsupported`, or `usage` where only a person can choose
  */
 export function chooseOneModel(
-  catalog: Catalog | undefined,
-  options: SetupOptions,
+  wanted: Wanted,
   protocol: ProtocolName,
   window: WindowHabit,
 ): ModelChoice {
-  const model = pickModel(catalog, options, protocol)
-  const { notes, ...limits } = windowOf(catalog, [model], options, window)
+  const model = pickModel(wanted, protocol)
+  const { notes, ...limits } = windowOf(wanted, [model], window)
   return {
     probeModel: model,
     model,
     ...limits,
-    notes: [...aboutNames(catalog, [options.model], options), ...notes],
+    notes: [...aboutNames(wanted, [wanted.named.model]), ...notes],
   }
 }
 
@@ -38,12 +59,13 @@ export function chooseOneModel(
  * model that is asked for or chosen by the rules; else chat, which every gateway serves.
  */
 export function listedProtocol(
-  catalog: Catalog | undefined,
-  { model }: Pick<SetupOptions, 'model'>,
+  wanted: Wanted,
   ranked: readonly ProtocolName[],
   byRules: (catalog: Catalog) => ChosenModel | undefined,
 ): ProtocolName {
+  const { catalog } = wanted.heard
   if (catalog === undefined) return 'chat'
+  const { model } = wishesOf(wanted)
   const chosen = model === undefined ? byRules(catalog) : resolveModel(catalog, model)
   const entry = entryOf(catalog, chosen?.id)
   return ranked.find((protocol) => entry && speaks(entry, protocol) === true) ?? 'chat'
@@ -55,12 +77,10 @@ export function oneUse(chosen: ChosenModel | undefined, role?: string): readonly
 }
 
 /** As `chooseOneModel`, the id only. */
-export function pickModel(
-  catalog: Catalog | undefined,
-  options: SetupOptions,
-  protocol: ProtocolName,
-): string {
-  if (options.model !== undefined) return checkedModel(catalog, options.model, protocol, options)
+export function pickModel(wanted: Wanted, protocol: ProtocolName): string {
+  const { catalog } = wanted.heard
+  const { model } = wishesOf(wanted)
+  if (model !== undefined) return checkedModel(wanted, model, protocol)
   if (catalog === undefined) {
     throw new UserError({
       code: 'usage',
@@ -70,7 +90,7 @@ export function pickModel(
   }
   const chosen = defaultModel(catalog, protocol)
   if (chosen !== undefined) return chosen.id
-  const usable = catalog.models.filter((model) => speaks(model, protocol) !== false)
+  const usable = catalog.models.filter((one) => speaks(one, protocol) !== false)
   throw new UserError({
     code: 'usage',
     message:
@@ -110,13 +130,9 @@ export function idsToProve(
  *
  * @throws UserError `protocol-unsupported`
  */
-export function checkedModel(
-  catalog: Catalog | undefined,
-  asked: string,
-  protocol: ProtocolName,
-  { isConfigured }: Pick<SetupOptions, 'isConfigured'>,
-): string {
-  if (catalog === undefined || isConfigured) return asked
+export function checkedModel(wanted: Wanted, asked: string, protocol: ProtocolName): string {
+  const { catalog } = wanted.heard
+  if (catalog === undefined || isAsBefore(wanted)) return asked
   const found = resolveModel(catalog, asked)
   if (found === undefined) return asked
   const model = entryOf(catalog, found.id)
@@ -132,11 +148,11 @@ export function checkedModel(
 
 /** What is said of models that the list has under another name, or not at all. */
 export function aboutNames(
-  catalog: Catalog | undefined,
+  wanted: Wanted,
   asked: readonly (string | undefined)[],
-  { isConfigured }: Pick<SetupOptions, 'isConfigured'>,
 ): readonly Notice[] {
-  if (catalog === undefined || isConfigured) return []
+  const { catalog } = wanted.heard
+  if (catalog === undefined || isAsBefore(wanted)) return []
   return [...new Set(asked)].flatMap((name): Notice[] => {
     if (name === undefined) return []
     const found = resolveModel(catalog, name)
@@ -170,37 +186,42 @@ export interface WindowHabit {
 }
 
 /**
- * The window to be written: the smallest among models, where all are known; `--context-window` wins.
- * None where the client itself knows one of them.
+ * The window to be written: the smallest among models, where all are known; none where the client
+ * itself knows one of them. What is named wins, then what was chosen for this gateway, then what the
+ * gateway says, then what was chosen for another.
  */
 export function windowOf(
-  catalog: Catalog | undefined,
+  wanted: Wanted,
   ids: readonly string[],
-  options: SetupOptions,
   { knows = () => false, otherwise }: WindowHabit,
 ): { readonly contextWindow?: number; readonly notes: readonly Notice[] } {
-  if (options.contextWindow !== undefined)
-    return { contextWindow: options.contextWindow, notes: [] }
-  const sizes = ids.map(
-    (id) =>
-      entryOf(catalog, id)?.contextWindow ?? (knows(id) ? 'own' : withLimits({ id }).contextWindow),
-  )
+  const { named, kept, heard } = wanted
+  const chosen = named.contextWindow ?? (kept?.isElsewhere ? undefined : kept?.contextWindow)
+  if (chosen !== undefined) return { contextWindow: chosen, notes: [] }
 
+  const said = ids.map((id) => entryOf(heard.catalog, id)?.contextWindow)
+  const isAllSaid = ids.length > 0 && !said.includes(undefined)
+  if (kept?.contextWindow !== undefined && !isAllSaid)
+    return { contextWindow: kept.contextWindow, notes: [] }
+
+  const sizes = ids.map(
+    (id, index) => said[index] ?? (knows(id) ? 'own' : withLimits({ id }).contextWindow),
+  )
   const unknown = [...new Set(ids.filter((_, index) => sizes[index] === undefined))]
-  if (unknown.length > 0 && options.isConfigured) return { notes: [] }
   if (unknown.length > 0)
-    return {
-      notes: [
-        {
-          code: 'context-window-unknown',
-          message: `The gateway does not say the context window of ${unknown.join(', ')}: ${otherwise}`,
-          hint: 'Give it with --context-window TOKENS.',
-        },
-      ],
-    }
+    return { notes: isAsBefore(wanted) ? [] : [unknownWindow(unknown, otherwise)] }
+
   const known = sizes.filter((size) => typeof size === 'number')
   const isAll = known.length === ids.length && ids.length > 0
   return { ...(isAll ? { contextWindow: Math.min(...known) } : {}), notes: [] }
+}
+
+function unknownWindow(ids: readonly string[], otherwise: string): Notice {
+  return {
+    code: 'context-window-unknown',
+    message: `The gateway does not say the context window of ${ids.join(', ')}: ${otherwise}`,
+    hint: 'Give it with --context-window TOKENS.',
+  }
 }
 
 function entryOf(catalog: Catalog | undefined, id: string | undefined): CatalogModel | undefined {

@@ -84,7 +84,8 @@ function checkReach(baseUrl: string): void {
 
 /** @throws UserError `protocol-unsupported` for a model that cannot be routed */
 function chooseModel(catalog: Catalog | undefined, { model }: EditorFlags) {
-  const id = pickModel(catalog, { model }, 'chat')
+  const wanted = { named: { model }, heard: { catalog, refused: [] } }
+  const id = pickModel(wanted, 'chat')
   const tiers = messagesTiers({ models: [{ id }] }, slots)
   if (Object.values(tiers).some((ids) => ids.length > 0))
     throw new UserError({
@@ -92,5 +93,5 @@ function chooseModel(catalog: Catalog | undefined, { model }: EditorFlags) {
       message: `${id} is a model of the claude-* kind, which Cursor cannot route through a gateway`,
       hint: 'Choose another; `repoint models` lists them.',
     })
-  return { probeModel: id, notes: aboutNames(catalog, [model], {}) }
+  return { probeModel: id, notes: aboutNames(wanted, [model]) }
 }

@@ -1,5 +1,5 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings'
-import { type ClientFlag, protocolOf, type SetupOptions } from '../clients/client.ts'
+import { type ClientFlag, protocolOf, type Wishes } from '../clients/client.ts'
 import { saidTogether } from '../clients/flags.ts'
 import { type ClientRow, loadClients, rowOf } from '../clients/list.ts'
 import { actionOf, type Plan } from '../edits/plan.ts'
@@ -32,7 +32,7 @@ import {
 } from './inventory/remember-gateway.ts'
 import type { Tried } from './inventory/try-client.ts'
 import type { Session } from './screen/session.ts'
-import { keptChoices, namedOptions } from './setup/choose.ts'
+import { keptChoices, namedFor } from './setup/choose.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
 import { findProvenGateway } from './setup/prove.ts'
 import { reportSetup, showDrafts } from './setup/report.ts'
@@ -62,8 +62,8 @@ function asOption({ flag, help, choices, takes }: ClientFlag): Option {
 export function setupOptions(
   flags: readonly ClientFlag[],
   command: Pick<CommandUnknownOpts, 'getOptionValue' | 'getOptionValueSource'>,
-): SetupOptions {
-  const said = flags.flatMap((flag): SetupOptions[] => {
+): Wishes {
+  const said = flags.flatMap((flag): Wishes[] => {
     const name = asOption(flag).attributeName()
     // commander gives a flag `--no-…` a value that nobody typed.
     if (command.getOptionValueSource(name) !== 'cli') return []
@@ -90,7 +90,7 @@ export async function setup(
   if (flags.keychain) (await import('./inventory/keychain.ts')).keychainProgram(session)
   const named = await loadClients(request.clients.map(rowOf))
   for (const client of named) {
-    client.checkOptions?.(namedOptions(request, client))
+    client.checkOptions?.(namedFor(request, client))
     if (flags.tryClient) expectInstalled(session, client)
   }
   const consent = session.consent(flags.yes)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { placeInTable, sentFirst, sentIds } from '../../src/clients/claude/sent.ts'
-import { type SetupOptions, slots } from '../../src/clients/client.ts'
+import { slots, type Wishes } from '../../src/clients/client.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
-import { aMachine, byId, key, planOn, text, textsOf, written } from './support.ts'
+import { aMachine, byId, key, planOn, text, textsOf, wanted, written } from './support.ts'
 
 const listing = (...ids: string[]): Catalog => ({ models: ids.map((id) => ({ id })) })
 const everything = listing(
@@ -15,8 +15,8 @@ const without = (...ids: string[]): Catalog => ({
   models: everything.models.filter(({ id }) => !ids.includes(id)),
 })
 
-function choose(version: string | undefined, options: SetupOptions, catalog = everything) {
-  return byId('claude').choose(catalog, options, version)
+function choose(version: string | undefined, named: Wishes, catalog = everything) {
+  return byId('claude').choose(wanted(catalog, named), version)
 }
 
 describe('what Claude Code sends, by version', () => {
@@ -98,11 +98,11 @@ describe('the proof asks what the installed version sends', () => {
   test('a version without a slot sends its word, pinned or not', () => {
     const asked = { probeModel: 'fable', probeCure: expect.stringContaining('no slot fable') }
     expect(choose('2.1.150', { slot: 'fable', model: 'gpt-5.4' })).toMatchObject(asked)
-    const mapped = byId('claude-gpt').choose(everything, { slot: 'fable' }, '2.1.150')
+    const mapped = byId('claude-gpt').choose(wanted(everything, { slot: 'fable' }), '2.1.150')
     expect(mapped).toMatchObject(asked)
-    expect(byId('claude-gpt').choose(everything, { slot: 'fable' }, '2.1.170').probeModel).toBe(
-      'gpt-5.6-sol',
-    )
+    expect(
+      byId('claude-gpt').choose(wanted(everything, { slot: 'fable' }), '2.1.170').probeModel,
+    ).toBe('gpt-5.6-sol')
   })
 
   test('of a version that is older than the table that is said; a pin of sonnet works there', () => {
@@ -119,7 +119,7 @@ describe('the proof asks what the installed version sends', () => {
 
   test('without a catalog: the id, not the slot`s word', () => {
     const asked = (version?: string) =>
-      byId('claude').choose(undefined, { slot: 'opus' }, version).probeModel
+      byId('claude').choose(wanted(undefined, { slot: 'opus' }), version).probeModel
     expect(asked('2.1.238')).toBe('claude-opus-5')
     expect(asked()).toBe('claude-opus-5-5')
     expect(asked('9.0.0')).toBe('claude-opus-5-5')
@@ -176,7 +176,7 @@ describe('names as the client reads them', () => {
   const asked = (settings: object, version = '2.1.285') => {
     const disk = { '.claude/settings.json': JSON.stringify(settings) }
     const known = client.readBack(textsOf(client, aMachine(), disk))
-    return client.choose(everything, client.asConfigured(known), version).probeModel
+    return client.choose(wanted(everything, {}, client.asConfigured(known)), version).probeModel
   }
 
   // Run on 2.1.150, .197, .285 and .329, 2026-11-22.

@@ -12,6 +12,7 @@ import {
   obstaclesOn,
   planOn,
   textsOf,
+  wanted,
   written,
 } from './support.ts'
 
@@ -34,7 +35,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         expect(settings.broken).toBeUndefined()
         expect(settings.login).toBeUndefined()
         expect(obstaclesOn(client, after).filter(({ weight }) => weight === 'blocks')).toEqual([])
-        expect(client.choose(catalog, client.asConfigured(settings)).probeModel).toBe(
+        expect(client.choose(wanted(catalog, {}, client.asConfigured(settings))).probeModel).toBe(
           choice.models.probeModel,
         )
       })

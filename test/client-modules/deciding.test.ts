@@ -3,7 +3,7 @@ import type { Client, ConfigFile, DecidingSetting } from '../../src/clients/clie
 import { layerObstacles } from '../../src/clients/deciding.ts'
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
 import { formatOf } from '../../src/edits/format.ts'
-import { aMachine, baseUrl, byId, catalog, planOn, textsOf } from './support.ts'
+import { aMachine, baseUrl, byId, catalog, planOn, textsOf, wanted } from './support.ts'
 
 /** All that a client would read, on a disk on which everything is there. */
 function everyFile(client: Client): readonly ConfigFile[] {
@@ -156,11 +156,11 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
     )
 
     test.each(hostile)('%s is refused as a model, and left out of a list', (id) => {
-      expect(() => client.choose(catalog, { model: id })).toThrow(
+      expect(() => client.choose(wanted(catalog, { model: id }))).toThrow(
         expect.objectContaining({ code: 'config-conflict' }),
       )
-      expect(() => client.choose(undefined, { model: id })).toThrow(client.label)
-      expect(() => client.choose({ models: [{ id }] }, {})).toThrow(client.label)
+      expect(() => client.choose(wanted(undefined, { model: id }))).toThrow(client.label)
+      expect(() => client.choose(wanted({ models: [{ id }] }))).toThrow(client.label)
 
       const models = [{ id }, ...catalog.models.map((one) => ({ ...one, displayName: id }))]
       const { edits, choice } = planOn(client, {}, { catalog: { models } })
@@ -175,7 +175,7 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
       )
       const choice = {
         ...{ root: `${baseUrl}/v1`, key: 'sk-test-0123456789abcdef', providerId: 'gateway' },
-        ...{ models: client.choose(catalog, {}), options: {} },
+        ...{ models: client.choose(wanted(catalog)), wanted: { named: {} } },
       }
       for (const value of samples)
         for (const taken of [{ key: value }, { headers: [{ name: 'x-team', value }] }])

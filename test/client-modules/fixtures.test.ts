@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { SetupOptions } from '../../src/clients/client.ts'
+import type { Memories, Wishes } from '../../src/clients/client.ts'
 import { familyRows, loadClients, rows } from '../../src/clients/list.ts'
 import { clientFixtures, readHome } from '../support/fixtures.ts'
 import {
@@ -25,7 +25,9 @@ const cases = rows.flatMap(({ id }) =>
 
 /** `setup.json` of a case. */
 interface Given {
-  readonly options?: SetupOptions
+  readonly options?: Wishes
+  /** What stood in the files, where a setup goes by that. */
+  readonly kept?: Memories
   /** The gateway says how large its models' windows are. */
   readonly saysWindows?: boolean
 }
@@ -34,8 +36,8 @@ describe('a setup turns the files before into the files after', () => {
   test.each(cases)('$id: $name', ({ id, name }) => {
     const place = join(clientFixtures, id, name)
     const before = readHome(join(place, 'before'))
-    const { options = {}, saysWindows = false } = givenIn(place)
-    const setup = { options, catalog: saysWindows ? catalogWithWindows : catalog }
+    const { saysWindows = false, ...given } = givenIn(place)
+    const setup = { ...given, catalog: saysWindows ? catalogWithWindows : catalog }
     const { machine, edits } = planOn(byId(id), before, setup)
     const after = written(before, machine, edits)
     const relative = Object.fromEntries(

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import type { SetupOptions } from '../../src/clients/client.ts'
+import type { Wishes } from '../../src/clients/client.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
-import { byId, catalog, catalogWithWindows } from './support.ts'
+import { byId, catalog, catalogWithWindows, wanted } from './support.ts'
 
 const unknown: Catalog = { models: ['glm-4.6', 'kimi-k3', 'gpt-image-2'].map((id) => ({ id })) }
 const one: Catalog = { models: [{ id: 'llama3', contextWindow: 8192 }] }
 
-function choose(id: string, options: SetupOptions = {}, from: Catalog = catalog) {
-  return byId(id).choose(from, options)
+function choose(id: string, options: Wishes = {}, from: Catalog = catalog) {
+  return byId(id).choose(wanted(from, options))
 }
 
-function refusal(id: string, options: SetupOptions, from?: Catalog) {
+function refusal(id: string, options: Wishes, from?: Catalog) {
   try {
-    byId(id).choose(from, options)
+    byId(id).choose(wanted(from, options))
   } catch (error) {
     return error
   }
@@ -75,7 +75,7 @@ describe('codex and opencode', () => {
       code: 'usage',
       hint: expect.stringContaining('--model'),
     })
-    expect(byId(id).choose(undefined, { model: 'any' }).model).toBe('any')
+    expect(byId(id).choose(wanted(undefined, { model: 'any' })).model).toBe('any')
   })
 
   test('a single chat model is taken, with its window', () => {
@@ -132,7 +132,7 @@ describe('codex and opencode', () => {
   test('an older Claude Code does not know the models that came after it', () => {
     const notes = (version: string, model: string) =>
       byId('claude')
-        .choose(undefined, { model }, version)
+        .choose(wanted(undefined, { model }), version)
         .notes.map(({ code }) => code)
     expect(notes('2.1.329', 'anthropic/claude-opus-5-5')).toEqual([])
     expect(notes('2.1.197', 'claude-opus-5-5')).toEqual(['context-window-unknown'])
@@ -152,7 +152,8 @@ describe('codex and opencode', () => {
       })
       const short = { models: catalogWithWindows.models.filter((one) => one.id !== 'gpt-5.6-sol') }
       expect(choose(id, { model: 'gpt-5.6' }, short)).toMatchObject({ probeModel: 'gpt-5.6' })
-      expect(choose(id, { model: 'gpt-5.6', isConfigured: true })).toMatchObject({
+      const kept = { model: 'gpt-5.6', slotModels: { sonnet: 'gpt-5.6' } }
+      expect(byId(id).choose(wanted(catalog, {}, kept))).toMatchObject({
         probeModel: 'gpt-5.6',
         notes: [],
       })
@@ -195,7 +196,7 @@ describe('claude', () => {
   })
 
   test('works without a catalog', () => {
-    expect(byId('claude').choose(undefined, { slot: 'fable' })).toMatchObject({
+    expect(byId('claude').choose(wanted(undefined, { slot: 'fable' }))).toMatchObject({
       model: 'fable',
       notes: [],
     })

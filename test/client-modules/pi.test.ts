@@ -16,6 +16,7 @@ import {
   planOn,
   text,
   textsOf,
+  wanted,
   written,
 } from './support.ts'
 
@@ -179,23 +180,24 @@ describe('the protocol', () => {
     ['anthropic', '', 'messages'],
   ])('of a model listed for %s %s is %s', (one, other, protocol) => {
     const types = [one, other].filter((type) => type !== '')
-    expect(pi.choose(listed(...types), {}).protocol).toBe(protocol)
+    expect(pi.choose(wanted(listed(...types))).protocol).toBe(protocol)
   })
 
   test('is chat where nothing is said', () => {
-    expect(pi.choose({ models: [{ id: 'gpt-5.6-sol' }] }, {}).protocol).toBe('chat')
-    expect(pi.choose(undefined, { model: 'gpt-5.6-sol' }).protocol).toBe('chat')
+    expect(pi.choose(wanted({ models: [{ id: 'gpt-5.6-sol' }] })).protocol).toBe('chat')
+    expect(pi.choose(wanted(undefined, { model: 'gpt-5.6-sol' })).protocol).toBe('chat')
   })
 
   test('named wins, and stays', () => {
-    const { protocol } = pi.choose(catalog, { protocol: 'chat' })
+    const { protocol } = pi.choose(wanted(catalog, { protocol: 'chat' }))
     expect(protocol).toBe('chat')
-    const again = pi.choose(catalog, pi.asConfigured(readBack(piHome())))
+    const again = pi.choose(wanted(catalog, {}, pi.asConfigured(readBack(piHome()))))
     expect(again.protocol).toBe('chat')
   })
 
   test('of the model that is not listed for it is refused', () => {
-    const asked = () => pi.choose(listed('anthropic'), { model: 'gpt-5.6-sol', protocol: 'chat' })
+    const asked = () =>
+      pi.choose(wanted(listed('anthropic'), { model: 'gpt-5.6-sol', protocol: 'chat' }))
     expect(caught(asked)).toMatchObject({ code: 'protocol-unsupported' })
   })
 

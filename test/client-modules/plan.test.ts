@@ -8,6 +8,7 @@ import {
   planOn,
   type Setup,
   text,
+  wanted,
 } from './support.ts'
 
 /** The file of a plan whose path ends so, decoded. */
@@ -112,7 +113,7 @@ describe('claude-gpt', () => {
   test('fable follows opus where no rule fills it', () => {
     const models = ['gpt-5.4', 'gpt-5.4-mini'].map((id) => ({ id }))
     const options = { slotModels: { opus: 'gpt-5.4' } }
-    expect(byId('claude-gpt').choose({ models }, options).slotModels).toMatchObject({
+    expect(byId('claude-gpt').choose(wanted({ models }, options)).slotModels).toMatchObject({
       opus: 'gpt-5.4',
       fable: 'gpt-5.4',
     })
@@ -122,7 +123,7 @@ describe('claude-gpt', () => {
     const models = catalogWithWindows.models.map((model) =>
       model.id === 'gpt-5.4-mini' ? { id: model.id } : model,
     )
-    const choice = byId('claude-gpt').choose({ models }, {})
+    const choice = byId('claude-gpt').choose(wanted({ models }))
     expect(choice.contextWindow).toBeUndefined()
     expect(choice.notes).toMatchObject([
       { code: 'context-window-unknown', message: expect.stringContaining('gpt-5.4-mini') },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { byId, catalog, obstaclesOn, planOn, written } from './support.ts'
+import { byId, catalog, obstaclesOn, planOn, wanted, written } from './support.ts'
 
 const refused = expect.objectContaining({
   code: 'usage',
@@ -44,5 +44,5 @@ test('what one client keeps for itself another may be given', () => {
 test('a provider that its owner named otherwise is still judged by its models', () => {
   const settings = { model: 'gpt-5.4', providerId: 'my.gw' }
   for (const client of [byId('codex'), byId('opencode')])
-    expect(client.choose(catalog, client.asConfigured(settings)).model).toBe('gpt-5.4')
+    expect(client.choose(wanted(catalog, {}, client.asConfigured(settings))).model).toBe('gpt-5.4')
 })

@@ -327,9 +327,9 @@ describe('a setup', () => {
     expect(windowAfter({ catalog: catalogWithWindows, options: { model: 'gpt-5.4' } })).toEqual({
       contextWindowSize: 272_000,
     })
-    const same = { model: 'big', isConfigured: true }
-    expect(windowAfter({ options: same })).toEqual({ contextWindowSize: 9000 })
-    expect(windowAfter({ options: { ...same, contextWindow: 5000 } })).toEqual({
+    const kept = { model: 'big', contextWindow: 9000 }
+    expect(windowAfter({ kept })).toEqual({ contextWindowSize: 9000 })
+    expect(windowAfter({ kept, options: { contextWindow: 5000 } })).toEqual({
       contextWindowSize: 5000,
     })
   })

@@ -2,9 +2,12 @@ import {
   type Choice,
   type Client,
   type FileTexts,
+  type Heard,
+  type Memories,
   protocolOf,
   type Scene,
-  type SetupOptions,
+  type Wanted,
+  type Wishes,
 } from '../../src/clients/client.ts'
 import { layerObstacles } from '../../src/clients/deciding.ts'
 import { loadClients } from '../../src/clients/list.ts'
@@ -67,22 +70,34 @@ export function textsOf(client: Client, machine: Machine, disk: Disk): FileTexts
 }
 
 export interface Setup {
-  readonly options?: SetupOptions
+  readonly options?: Wishes
+  readonly kept?: Memories
   readonly catalog?: Catalog | undefined
   readonly machine?: Machine
   readonly choice?: Partial<Choice>
   readonly context?: Partial<Scene>
 }
 
+/** What a choice of models goes by. */
+export function wanted(
+  catalog: Catalog | undefined,
+  named: Wishes = {},
+  kept?: Memories,
+  heard: Partial<Heard> = {},
+): Wanted {
+  return { named, kept, heard: { catalog, refused: [], ...heard } }
+}
+
 function aChoice(client: Client, setup: Setup = {}): Choice {
-  const options = setup.options ?? {}
-  const models = client.choose('catalog' in setup ? setup.catalog : catalog, options)
+  const { options = {}, kept } = setup
+  const asked = wanted('catalog' in setup ? setup.catalog : catalog, options, kept)
+  const models = client.choose(asked)
   return {
     root: rootFor(usualRoots(baseUrl), protocolOf(client, models)),
     key,
     providerId: options.providerId ?? 'gateway',
     models,
-    options,
+    wanted: asked,
     ...setup.choice,
   }
 }

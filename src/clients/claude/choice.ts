@@ -1,5 +1,6 @@
 import type { ConfigValue, KeyChange } from '../../edits/plan.ts'
-import { type Choice, slots, usualSlot } from '../client.ts'
+import { type Choice, type Slot, slots, usualSlot } from '../client.ts'
+import { isAsBefore, wishesOf } from '../models.ts'
 import { rootOf, valueIn } from '../texts.ts'
 import { customHeaders } from './headers.ts'
 import {
@@ -64,17 +65,19 @@ export function isElsewhere({ env }: ClaudeSettings, { root }: Choice): boolean 
 type Variable = readonly [name: string, value: ConfigValue | undefined]
 
 function trafficKeys(now: ClaudeSettings, choice: Choice): readonly Variable[] {
-  if (choice.options.enableDiscovery) {
+  if (wishesOf(choice.wanted).enableDiscovery) {
     return [
       [names.discovery, '1'],
       ...quietButDiscovering.map((name): Variable => [name, '1']),
-      ...unsetting(now, names.quiet),
+      ...removed(now, names.quiet),
     ]
   }
   return [
     [names.quiet, '1'],
-    ...unsetting(now, names.discovery),
-    ...(isDiscovering(now) ? takenBack(now, choice, isDiscovering, quietButDiscovering) : []),
+    ...removed(now, names.discovery),
+    ...(isDiscovering(now)
+      ? quietButDiscovering.flatMap((name) => restored(now, choice, isDiscovering, name))
+      : []),
   ]
 }
 
@@ -83,7 +86,7 @@ export function isDiscovering({ env }: ClaudeSettings): boolean {
 }
 
 /**
- * The slots that the choice fills, and the removal of those that it does not.
+ * The slots that the choice fills, the removal of those that it does not, and what goes with them.
  *
  * Whose a mapping is cannot be seen in the file, and no marker is left in it. The rule: beside a
  * base URL, a mapping belongs to the setup of that base URL and goes with it, the subagent, the
@@ -93,41 +96,35 @@ export function isDiscovering({ env }: ClaudeSettings): boolean {
  * rollback brings back.
  */
 function mappingKeys(now: ClaudeSettings, choice: Choice): readonly Variable[] {
-  const { models } = choice
-  const wasMapped = isMapped(now)
-  const orGone = (value: string | undefined, name: string): readonly Variable[] => {
-    if (value !== undefined) return [[name, value]]
-    return wasMapped ? unsetting(now, name) : []
-  }
-  const orAsBefore = (value: string | undefined, name: string): readonly Variable[] => {
-    if (value !== undefined) return [[name, value]]
-    return wasMapped ? takenBack(now, choice, isMapped, [name]) : []
-  }
-  const window = models.contextWindow === undefined ? undefined : String(models.contextWindow)
-  const { [names.subagent]: subagent } = now.env
-  const isSubagentSo = isStill(subagent, models.subagentModel)
-  const fillsSlots = Object.keys(models.slotModels ?? {}).length > 0
+  const { slotModels = {}, subagentModel, contextWindow } = choice.models
+  const fillsSlots = Object.keys(slotModels).length > 0
+  const subagent = asWritten(now.env[names.subagent], subagentModel)
+  const window = contextWindow === undefined ? undefined : String(contextWindow)
+  // Beside a mapping, a window that was given once stays until it is known, or all is chosen, anew.
+  const isWindowLeft = window === undefined && fillsSlots && !choice.wanted.isAnew
+
   return [
-    ...slots.flatMap((slot) => {
-      const model = models.slotModels?.[slot]
-      const [id, label] = [now.env[slotVariable(slot)], now.env[slotLabelVariable(slot)]]
-      // Of a model that stays, what someone wrote beside it stays too.
-      const isAsBefore = isStill(id, model)
-      return [
-        ...orGone(isAsBefore ? id : model, slotVariable(slot)),
-        ...orGone((isAsBefore && label) || model, slotLabelVariable(slot)),
-      ]
-    }),
-    ...orAsBefore(isSubagentSo ? subagent : models.subagentModel, names.subagent),
-    // Beside a mapping, a window that was given once stays until it is known anew.
-    ...(window === undefined && fillsSlots ? [] : orAsBefore(window, names.contextTokens)),
-    ...attributionKey(now, choice, wasMapped && !fillsSlots),
+    ...slots.flatMap((slot) => slotKeys(now, slot, slotModels[slot])),
+    ...setOrRestored(now, choice, names.subagent, subagent),
+    ...(isWindowLeft ? [] : setOrRestored(now, choice, names.contextTokens, window)),
+    ...attributionKey(now, choice, isMapped(now) && !fillsSlots),
   ]
 }
 
-/** A window that is written behind a name stays where the name alone is asked for. */
-function isStill(now: string | undefined, model: string | undefined): boolean {
-  return now !== undefined && (now === model || withoutWindow(now) === model)
+/** A slot's model and its label. Beside a model that stays, what someone wrote as its label stays. */
+function slotKeys(now: ClaudeSettings, slot: Slot, model: string | undefined): readonly Variable[] {
+  const [id, label] = [slotVariable(slot), slotLabelVariable(slot)]
+  const written = asWritten(now.env[id], model)
+  const isSame = written !== undefined && written === now.env[id]
+  return [
+    ...setOrRemoved(now, id, written),
+    ...setOrRemoved(now, label, (isSame && now.env[label]) || model),
+  ]
+}
+
+/** A model as it stands there already, where only the window that is written behind it differs. */
+function asWritten(standing: string | undefined, model: string | undefined): string | undefined {
+  return standing !== undefined && withoutWindow(standing) === model ? standing : model
 }
 
 function attributionKey(
@@ -135,13 +132,13 @@ function attributionKey(
   choice: Choice,
   isMappingGone: boolean,
 ): readonly Variable[] {
-  const { disableAttribution } = choice.options
+  const { disableAttribution } = wishesOf(choice.wanted)
   if (disableAttribution) return [[names.attribution, '0']]
   if (now.env[names.attribution] !== '0') return []
-  if (isMappingGone) return takenBack(now, choice, isMapped, [names.attribution])
-  return disableAttribution === false
-    ? takenBack(now, choice, isSetUpByUs, [names.attribution])
-    : []
+  if (isMappingGone) return restored(now, choice, isMapped, names.attribution)
+
+  const isTakenBack = disableAttribution === false || choice.wanted.isAnew
+  return isTakenBack ? restored(now, choice, isSetUpByUs, names.attribution) : []
 }
 
 function isSetUpByUs({ env }: ClaudeSettings): boolean {
@@ -152,30 +149,51 @@ function isMapped({ env }: ClaudeSettings): boolean {
   return env[names.baseUrl] !== undefined && slotVariables.some((name) => env[name])
 }
 
+/** Sets a variable. Without a value it goes, where it came with a mapping. */
+function setOrRemoved(
+  now: ClaudeSettings,
+  name: string,
+  value: string | undefined,
+): readonly Variable[] {
+  if (value !== undefined) return [[name, value]]
+  return isMapped(now) ? removed(now, name) : []
+}
+
 /**
- * Takes away what came with a state of the settings; what stood there before that state comes back,
- * as far as the records tell.
+ * Sets a variable. Without a value, what stood there before the mapping comes back; where all is
+ * chosen anew, what stood there before the setup.
  */
-function takenBack(
+function setOrRestored(
+  now: ClaudeSettings,
+  choice: Choice,
+  name: string,
+  value: string | undefined,
+): readonly Variable[] {
+  if (value !== undefined) return [[name, value]]
+  const isInState = choice.wanted.isAnew ? isSetUpByUs : isMapped
+  return isInState(now) ? restored(now, choice, isInState, name) : []
+}
+
+/** Gives a variable the value that it had before a state of the settings, as far as the records tell. */
+function restored(
   now: ClaudeSettings,
   { earlier }: Choice,
   isInState: (settings: ClaudeSettings) => boolean,
-  taken: readonly string[],
+  name: string,
 ): readonly Variable[] {
-  if (taken.every((name) => now.env[name] === undefined)) return []
+  if (now.env[name] === undefined) return []
   for (const bytes of earlier?.('settings') ?? []) {
     const before = readSettings({ ...now, bytes })
-    if (!isInState(before))
-      return taken.flatMap((name): readonly Variable[] => {
-        // As it was spelled: a number stays one.
-        const value = valueIn(before.root, inEnv(name))
-        return value === undefined ? unsetting(now, name) : [[name, value]]
-      })
+    if (isInState(before)) continue
+
+    // As it was spelled: a number stays one.
+    const value = valueIn(before.root, inEnv(name))
+    return value === undefined ? removed(now, name) : [[name, value]]
   }
-  return taken.flatMap((name) => unsetting(now, name))
+  return removed(now, name)
 }
 
-function unsetting(now: ClaudeSettings, name: string): readonly Variable[] {
+function removed(now: ClaudeSettings, name: string): readonly Variable[] {
   return now.env[name] === undefined ? [] : [[name, undefined]]
 }
 
@@ -183,14 +201,14 @@ function unsetting(now: ClaudeSettings, name: string): readonly Variable[] {
  * The client itself deletes `"model": "opus"` when it first starts, because an absent model means
  * opus: a settled file without a model is right for that slot.
  */
-function rootModel(now: ClaudeSettings, { models, options }: Choice): readonly KeyChange[] {
+function rootModel(now: ClaudeSettings, { models, wanted }: Choice): readonly KeyChange[] {
   const start = models.startModel ?? models.slot ?? usualSlot
   if (start === 'opus' && isSetUpByUs(now) && now.root['model'] === undefined) return []
   // Some versions write `opus[1m]` in the place of `opus` (2.1.238 to .310).
   const { model } = now.root
   const isSo =
     typeof model === 'string' &&
-    (options.isConfigured || /\[1m\]$/i.test(model)) &&
+    (isAsBefore(wanted) || /\[1m\]$/i.test(model)) &&
     (slotOf(model) === start || withoutWindow(model) === start)
   return [{ path: ['model'], value: isSo ? model : start }]
 }

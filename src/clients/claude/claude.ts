@@ -8,10 +8,11 @@ import {
   type ConfigFile,
   type FileTexts,
   type Look,
+  type Memories,
   type Origins,
   type Settings,
-  type SetupOptions,
   usualSlot,
+  type Wishes,
 } from '../client.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
@@ -79,7 +80,7 @@ const shared = {
 export const claude: ClientModule = {
   ...shared,
   choose: chooseSlots,
-  asConfigured: (settings, isOwn = !isMapping(settings.slotModels)) => optionsOf(settings, isOwn),
+  asConfigured: (settings, isOwn = !isMapping(settings.slotModels)) => memoriesOf(settings, isOwn),
   plan: (texts, choice) => planClaude('claude', texts, choice),
   wouldUse: usesOfSlots,
   isUsual: ({ slotModels }) => !isMapping(slotModels),
@@ -89,7 +90,7 @@ export const claude: ClientModule = {
 export const claudeGpt: ClientModule = {
   ...shared,
   choose: chooseMapped,
-  asConfigured: (settings, isOwn = isMapping(settings.slotModels)) => optionsOf(settings, isOwn),
+  asConfigured: (settings, isOwn = isMapping(settings.slotModels)) => memoriesOf(settings, isOwn),
   plan: (texts, choice) => planClaude('claude-gpt', texts, choice),
   wouldUse: usesOfMapping,
   isUsual: ({ slotModels }) => isMapping(slotModels),
@@ -116,7 +117,7 @@ function answerIn(stdout: string): string | undefined {
 }
 
 /** @throws UserError `usage` for two names of one model */
-function checkOptionsOfClaude({ model, slot = usualSlot, slotModels }: SetupOptions): void {
+function checkOptionsOfClaude({ model, slot = usualSlot, slotModels }: Wishes): void {
   if (model === undefined || slotModels?.[slot] === undefined) return
   throw new UserError({
     code: 'usage',
@@ -179,14 +180,13 @@ function planClaude(
 }
 
 /** A root model that is no slot goes out before every pin. */
-function optionsOf(settings: Settings, isOwn: boolean): SetupOptions {
+function memoriesOf(settings: Settings, isOwn: boolean): Memories {
   const { model, slotModels = {}, subagentModel, contextWindow } = settings
   const slot = model === undefined ? undefined : slotOf(model)
   const shared = {
     slot,
     isSlotUnnamed: settings.isModelUnnamed,
     enableDiscovery: settings.isDiscovering,
-    isConfigured: true,
   }
   if (!isOwn) return shared
   const pins = Object.entries(slotModels).map(([name, id]) => [name, withoutWindow(id)])

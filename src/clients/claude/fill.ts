@@ -6,7 +6,8 @@ import {
 } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
-import { type SetupOptions, type Slot, slots } from '../client.ts'
+import { type Heard, type Slot, slots, type Wanted } from '../client.ts'
+import { isAsBefore } from '../models.ts'
 import { isOwnId, knowsModel, tableVersions } from './sent.ts'
 import { withoutWindow } from './settings.ts'
 
@@ -27,17 +28,20 @@ const standIns: Readonly<Record<Slot, readonly Slot[]>> = {
  * gateway has the client's ids, where nobody can tell, and where there is nothing to fill a slot with.
  */
 export function fillSlots(asked: {
-  readonly catalog: Catalog | undefined
-  readonly options: SetupOptions
+  readonly wanted: Wanted
   /** What the client starts with. */
   readonly slot: Slot
   readonly named: Pins
   readonly version: string | undefined
 }): Pins {
-  const { catalog, options, slot, named, version } = asked
-  if (options.isConfigured && !options.isRefused) return {}
+  const { wanted, slot, named, version } = asked
+  const { heard, kept } = wanted
+  const mayBeRefused = heard.refused.length > 0 || (heard.isListAll && kept?.isElsewhere)
+  if (isAsBefore(wanted) && !mayBeRefused) return {}
+
+  const { catalog } = heard
   const only = catalog && onlyModel(catalog, 'messages')
-  if (only === undefined && hasOwnIds(catalog, options, slot, named)) return {}
+  if (only === undefined && hasOwnIds(heard, slot, named)) return {}
 
   const tiers = catalog && messagesTiers(catalog, slots)
   const found: Pins = Object.fromEntries(
@@ -72,15 +76,10 @@ export function aboutFilled(filled: Pins, catalog: Catalog | undefined): readonl
 }
 
 /** By the models of the slot that is started with; of a gateway that has none, by those of the others. */
-function hasOwnIds(
-  catalog: Catalog | undefined,
-  { isListMissing }: SetupOptions,
-  slot: Slot,
-  named: Pins,
-): boolean {
+function hasOwnIds({ catalog, missing }: Heard, slot: Slot, named: Pins): boolean {
   if (catalog === undefined) {
     const ids = Object.values(named).map(withoutWindow)
-    return !isListMissing || ids.length === 0 || ids.some(isOwnId)
+    return missing === undefined || ids.length === 0 || ids.some(isOwnId)
   }
   const tiers = messagesTiers(catalog, slots)
   const [first, all] = [tiers[slot], slots.flatMap((name) => tiers[name])]

@@ -10,14 +10,23 @@ import {
 import type { Catalog } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import {
+  type Heard,
+  type Memories,
   type ModelChoice,
   type ModelUse,
-  type SetupOptions,
   type Slot,
   slots,
   usualSlot,
+  type Wanted,
 } from '../client.ts'
-import { aboutNames, checkedModel, type WindowHabit, windowOf } from '../models.ts'
+import {
+  aboutNames,
+  checkedModel,
+  isAsBefore,
+  type WindowHabit,
+  windowOf,
+  wishesOf,
+} from '../models.ts'
 import { aboutFilled, fillSlots, type Pins } from './fill.ts'
 import { knowsModel, slotWithoutModel } from './sent.ts'
 import { withoutWindow } from './settings.ts'
@@ -37,18 +46,18 @@ function gptMapping(
  *
  * @throws UserError `model-unknown` for a slot that the catalog cannot fill, `protocol-unsupported`
  */
-export function chooseSlots(
-  catalog: Catalog | undefined,
-  options: SetupOptions,
-  version?: string,
-): ModelChoice {
-  const slot = options.slot ?? usualSlot
-  const named = checkedPins(catalog, options, slot)
-  const filled = fillSlots({ catalog, options, slot, named, version })
-  const subagentModel =
-    options.subagentModel && checkedAsWritten(catalog, options, options.subagentModel)
-  const asked = { command: 'claude', catalog, options, version } as const
-  return choiceOf(asked, { ...named, ...filled }, subagentModel, aboutFilled(filled, catalog))
+export function chooseSlots(wanted: Wanted, version?: string): ModelChoice {
+  const { slot = usualSlot, subagentModel } = wishesOf(wanted)
+  const named = checkedPins(wanted, slot)
+  const filled = fillSlots({ wanted, slot, named, version })
+  return choiceOf({
+    command: 'claude',
+    wanted,
+    version,
+    slotModels: { ...named, ...filled },
+    subagentModel: subagentModel && checkedAsWritten(wanted, subagentModel),
+    aboutSlots: aboutFilled(filled, wanted.heard.catalog),
+  })
 }
 
 /**
@@ -56,41 +65,44 @@ export function chooseSlots(
  *
  * @throws UserError `usage` where no rule fits and nothing was asked for, `protocol-unsupported`
  */
-export function chooseMapped(
-  catalog: Catalog | undefined,
-  options: SetupOptions,
-  version?: string,
-): ModelChoice {
-  const slot = options.slot ?? usualSlot
-  const slotModels = mappedSlots(catalog, options, checkedPins(catalog, options, slot))
-  const subagentModel = options.subagentModel
-    ? checkedAsWritten(catalog, options, options.subagentModel)
-    : ((catalog && gptMapping(catalog).subagent?.id) ?? slotModels.haiku)
-  return choiceOf({ command: 'claude-gpt', catalog, options, version }, slotModels, subagentModel)
+export function chooseMapped(wanted: Wanted, version?: string): ModelChoice {
+  const { catalog } = wanted.heard
+  const { slot = usualSlot, subagentModel } = wishesOf(wanted)
+  const slotModels = mappedSlots(wanted.heard, checkedPins(wanted, slot))
+  return choiceOf({
+    command: 'claude-gpt',
+    wanted,
+    version,
+    slotModels,
+    subagentModel: subagentModel
+      ? checkedAsWritten(wanted, subagentModel)
+      : ((catalog && gptMapping(catalog).subagent?.id) ?? slotModels.haiku),
+  })
 }
 
-interface Asked extends Pick<Start, 'command' | 'catalog' | 'version'> {
-  readonly options: SetupOptions
+interface Found extends Pick<Start, 'command' | 'version'> {
+  readonly wanted: Wanted
+  readonly slotModels: Pins
+  readonly subagentModel: string | undefined
+  readonly aboutSlots?: readonly Notice[]
 }
 
-function choiceOf(
-  { command, catalog, options, version }: Asked,
-  slotModels: Pins,
-  subagentModel: string | undefined,
-  aboutSlots: readonly Notice[] = [],
-): ModelChoice {
-  const slot = options.slot ?? usualSlot
+function choiceOf(found: Found): ModelChoice {
+  const { command, wanted, version, slotModels, subagentModel, aboutSlots = [] } = found
+  const { named, heard } = wanted
+  const wishes = wishesOf(wanted)
+  const { slot = usualSlot } = wishes
   // A slot or a model that is named says more than what stands there.
-  const startModel = (options.slot ?? options.model) === undefined ? options.startModel : undefined
+  const startModel = (named.slot ?? named.model) === undefined ? wishes.startModel : undefined
   // What is started with in the place of a slot is asked for as its pin would be.
   const pins = startModel === undefined ? slotModels : { ...slotModels, [slot]: startModel }
   const used = [...Object.values(slotModels), ...(subagentModel ? [subagentModel] : [])]
-  const window = windowOf(catalog, used, options, windows(version))
+  const window = windowOf(wanted, used, windows(version))
   const { notes, ...first } = firstAsked({
     command,
-    slot: slotTaken(options, slot, version),
+    slot: slotTaken(wanted, slot, version),
     pins: idsOf(pins),
-    catalog,
+    catalog: heard.catalog,
     version,
   })
   return {
@@ -101,27 +113,19 @@ function choiceOf(
     ...compact({ startModel, subagentModel: subagentModel || undefined }),
     slotModels,
     ...window,
-    notes: [
-      ...aboutNames(catalog, askedFor(options), options),
-      ...aboutSlots,
-      ...notes,
-      ...window.notes,
-    ],
+    notes: [...aboutNames(wanted, askedFor(wishes)), ...aboutSlots, ...notes, ...window.notes],
   }
 }
 
 /** @throws UserError `usage` naming every slot that no rule fills */
-function mappedSlots(
-  catalog: Catalog | undefined,
-  options: SetupOptions,
-  pins: Pins,
-): Readonly<Record<Slot, string>> {
+function mappedSlots(heard: Heard, pins: Pins): Readonly<Record<Slot, string>> {
+  const { catalog } = heard
   const rules = catalog && gptMapping(catalog)
   const only = catalog && onlyModel(catalog, 'messages')
   const modelOf = (slot: Slot) =>
     pins[slot] ?? rules?.[slot]?.id ?? (slot === 'fable' ? pins.opus : undefined) ?? only
   const missing = slots.filter((slot) => modelOf(slot) === undefined)
-  if (missing.length > 0) throw noRule(catalog, options, missing)
+  if (missing.length > 0) throw noRule(heard, missing)
   return Object.fromEntries(slots.map((slot) => [slot, modelOf(slot)])) as Record<Slot, string>
 }
 
@@ -134,7 +138,7 @@ function windows(version: string | undefined): WindowHabit {
   }
 }
 
-function askedFor({ model, slotModels, subagentModel }: SetupOptions) {
+function askedFor({ model, slotModels, subagentModel }: Memories) {
   const asked = [model, ...Object.values(slotModels ?? {}), subagentModel]
   return asked.flatMap((id) => (id === undefined ? [] : [withoutWindow(id)]))
 }
@@ -155,35 +159,28 @@ export function usesOfMapping(catalog: Catalog): readonly ModelUse[] {
   })
 }
 
-function slotTaken(
-  { isSlotUnnamed, isConfigured }: SetupOptions,
-  slot: Slot,
-  version: string | undefined,
-): Slot {
-  const isOwn = isSlotUnnamed && isConfigured && version !== undefined
+function slotTaken(wanted: Wanted, slot: Slot, version: string | undefined): Slot {
+  const isOwn = wanted.kept?.isSlotUnnamed && isAsBefore(wanted) && version !== undefined
   return isOwn ? slotWithoutModel(version) : slot
 }
 
-function checkedPins(catalog: Catalog | undefined, options: SetupOptions, slot: Slot): Pins {
-  const asked: Partial<Record<Slot, string>> = { ...options.slotModels }
+function checkedPins(wanted: Wanted, slot: Slot): Pins {
+  const { model, slotModels } = wishesOf(wanted)
+  const asked: Partial<Record<Slot, string>> = { ...slotModels }
   // A model for the slot by its own name says more than the one for whichever slot is chosen.
-  if (options.model !== undefined) asked[slot] ??= options.model
+  if (model !== undefined) asked[slot] ??= model
   return Object.fromEntries(
     slots.flatMap((name) => {
       const id = asked[name]
-      return id === undefined ? [] : [[name, checkedAsWritten(catalog, options, id)]]
+      return id === undefined ? [] : [[name, checkedAsWritten(wanted, id)]]
     }),
   )
 }
 
 /** The catalog's id, with the window that was written behind the name. */
-function checkedAsWritten(
-  catalog: Catalog | undefined,
-  options: SetupOptions,
-  written: string,
-): string {
+function checkedAsWritten(wanted: Wanted, written: string): string {
   const asked = withoutWindow(written)
-  return checkedModel(catalog, asked, 'messages', options) + written.slice(asked.length)
+  return checkedModel(wanted, asked, 'messages') + written.slice(asked.length)
 }
 
 /** Without what is written behind the names. */
@@ -191,14 +188,10 @@ function idsOf(pins: Pins): Pins {
   return Object.fromEntries(Object.entries(pins).map(([slot, id]) => [slot, withoutWindow(id)]))
 }
 
-function noRule(
-  catalog: Catalog | undefined,
-  { isListMissing }: SetupOptions,
-  missing: readonly Slot[],
-): UserError {
-  const flags = missing.map((slot) => `--${slot}-model`)
+function noRule({ catalog, missing }: Heard, unfilled: readonly Slot[]): UserError {
+  const flags = unfilled.map((slot) => `--${slot}-model`)
   if (catalog === undefined) {
-    const [why, otherWay] = isListMissing
+    const [why, otherWay] = missing
       ? ['Without a list of models', '']
       : ['Without asking the gateway', ', or leave --no-verify out']
     return new UserError({
@@ -210,7 +203,7 @@ function noRule(
   const offered = catalog.models.filter(isChatModel).slice(0, 5)
   return new UserError({
     code: 'usage',
-    message: `No rule finds a GPT model for the ${missing.length === 1 ? 'slot' : 'slots'} ${missing.join(', ')} in the gateway's catalog`,
+    message: `No rule finds a GPT model for the ${unfilled.length === 1 ? 'slot' : 'slots'} ${unfilled.join(', ')} in the gateway's catalog`,
     hint: `Name one with ${flags.join(', ')}${offered.length === 0 ? '' : `: ${offered.map(({ id }) => id).join(', ')}`}. \`repoint models\` shows all.`,
   })
 }

@@ -77,7 +77,7 @@ export const codex: ClientModule = {
   restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
   files: codexFiles,
   checkOptions: ({ providerId }) => checkProviderId(providerId, 'Codex', reservedIds),
-  choose: (catalog, options) => chooseOneModel(catalog, options, 'responses', windows),
+  choose: (wanted) => chooseOneModel(wanted, 'responses', windows),
   plan: planCodex,
   readBack: readBackCodex,
   origins: originsOfCodex,
@@ -85,7 +85,6 @@ export const codex: ClientModule = {
     model,
     contextWindow,
     providerId: usableProviderId(providerId, reservedIds),
-    isConfigured: true,
   }),
   aboutConversations,
   leftRunning,
@@ -151,11 +150,13 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const url = textAt(config, [...provider, 'base_url'])
   const headers = [...provider, 'http_headers']
   const { contextWindow } = choice.models
+  const window = ['model_context_window']
+  const isWindowGone = choice.wanted.isAnew && config.document?.get(window) !== undefined
   return [
     { path: ['model'], value: choice.models.model },
-    ...(contextWindow === undefined
+    ...(contextWindow === undefined && !isWindowGone
       ? []
-      : [{ path: ['model_context_window'], value: contextWindow }]),
+      : [{ path: window, value: contextWindow }]),
     { path: ['model_provider'], value: choice.providerId },
     { path: ['openai_base_url'], value: choice.root },
     ...withoutOffer(choice.models.model),

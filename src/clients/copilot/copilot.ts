@@ -8,7 +8,7 @@ import {
   type ModelChoice,
   type OneRun,
   runKeyVariable,
-  type SetupOptions,
+  type Wanted,
 } from '../client.ts'
 import { chooseOneModel, listedProtocol } from '../models.ts'
 
@@ -65,11 +65,11 @@ export const copilot: ClientModule = {
 }
 
 /** Responses where the gateway says that the model speaks it: GPT-5 and newer are made for that. */
-function chooseForCopilot(catalog: Catalog | undefined, options: SetupOptions): ModelChoice {
+function chooseForCopilot(wanted: Wanted): ModelChoice {
   const byRules = (all: Catalog) => defaultModel(all, 'chat')
-  const protocol = options.protocol ?? listedProtocol(catalog, options, ['responses'], byRules)
+  const protocol = wanted.named.protocol ?? listedProtocol(wanted, ['responses'], byRules)
   // It knows the windows of many models, and takes a cautious one for the others.
-  const choice = chooseOneModel(catalog, options, protocol, { knows: () => true, otherwise: '' })
+  const choice = chooseOneModel(wanted, protocol, { knows: () => true, otherwise: '' })
   return { ...choice, protocol }
 }
 

@@ -2,7 +2,7 @@ import { compact } from '../../compact.ts'
 import type { FileEdit, KeyChange } from '../../edits/plan.ts'
 import { withLimits } from '../../gateway/models/catalog.ts'
 import { defaultModel } from '../../gateway/models/rules.ts'
-import { type Catalog, keyHeaders } from '../../gateway/types.ts'
+import { keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
   Choice,
@@ -14,11 +14,11 @@ import type {
   ModelChoice,
   Origins,
   Settings,
-  SetupOptions,
+  Wanted,
 } from '../client.ts'
 import { checkProviderId } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
-import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
+import { chooseOneModel, oneUse, replacesWindow, type WindowHabit } from '../models.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
@@ -30,6 +30,7 @@ import {
   originOf,
   readFile,
   rootOf,
+  type Table,
   tableAt,
   textIn,
 } from '../texts.ts'
@@ -88,7 +89,7 @@ export const droid: ClientModule = {
   plan: planDroid,
   readBack: readBackDroid,
   origins: originsOfDroid,
-  asConfigured: ({ model, providerId }) => ({ model, providerId, isConfigured: true }),
+  asConfigured: ({ model, providerId, contextWindow }) => ({ model, providerId, contextWindow }),
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
   forOneRun: (texts, choice, asked) =>
@@ -141,9 +142,9 @@ const windows: WindowHabit = {
 /** In tokens. Without a limit droid asks for 128,000, which many models refuse (0.225.2). */
 const defaultOutputTokens = 16_384
 
-function chooseForDroid(catalog: Catalog | undefined, options: SetupOptions): ModelChoice {
-  const choice = chooseOneModel(catalog, options, 'chat', windows)
-  const found = catalog?.models.find(({ id }) => id === choice.model)
+function chooseForDroid(wanted: Wanted): ModelChoice {
+  const choice = chooseOneModel(wanted, 'chat', windows)
+  const found = wanted.heard.catalog?.models.find(({ id }) => id === choice.model)
   return { ...choice, offered: [withLimits(found ?? { id: choice.model })] }
 }
 
@@ -157,7 +158,7 @@ function planDroid(texts: FileTexts, choice: Choice): readonly FileEdit[] {
 
 /** What else stands in our entry stays, unless it belongs to another address. */
 function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
-  const { root, key, keyHeader, providerId, models, options } = choice
+  const { root, key, keyHeader, providerId, models } = choice
   const path = modelPath(providerId)
   const now = tableAt(readFile(file), path) ?? {}
   const url = textIn(now, ['baseUrl'])
@@ -185,15 +186,20 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     ...['authMode', 'bedrock']
       .filter((name) => now[name] !== undefined)
       .map((name) => ({ path: [...path, name], value: undefined })),
-    ...(models.contextWindow !== undefined &&
-    (isOther || now['maxContextLimit'] === undefined || options.contextWindow !== undefined)
-      ? [{ path: [...path, 'maxContextLimit'], value: models.contextWindow }]
-      : []),
+    ...windowKeys(now, isOther, choice),
     ...(isOther || now['maxOutputTokens'] === undefined
       ? [{ path: [...path, 'maxOutputTokens'], value: output }]
       : []),
     { path: defaultModelPath, value: idOf(providerId) },
   ]
+}
+
+/** What stands there for the same model stays, unless another window was asked for. */
+function windowKeys(now: Table, isOther: boolean, { models, providerId, wanted }: Choice) {
+  const value = models.contextWindow
+  const isSet =
+    now['maxContextLimit'] === undefined || isOther ? value !== undefined : replacesWindow(wanted)
+  return isSet ? [{ path: [...modelPath(providerId), 'maxContextLimit'], value }] : []
 }
 
 function readBackDroid(texts: FileTexts): Settings {

@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import { withLimits } from '../../gateway/models/catalog.ts'
 import { defaultModel, smallModel, speaks } from '../../gateway/models/rules.ts'
-import { type Catalog, keyHeaders } from '../../gateway/types.ts'
+import { keyHeaders } from '../../gateway/types.ts'
 import type {
   BinaryCheck,
   ClientModule,
@@ -9,13 +9,13 @@ import type {
   ModelChoice,
   Origins,
   Settings,
-  SetupOptions,
+  Wanted,
 } from '../client.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
-import { aboutNames, oneUse, pickModel, windowOf } from '../models.ts'
+import { aboutNames, isAsBefore, oneUse, pickModel, windowOf, wishesOf } from '../models.ts'
 import { testedVersions } from '../tested.ts'
-import { originOf, rootOf } from '../texts.ts'
+import { numberIn, originOf, rootOf } from '../texts.ts'
 import { chosenProvider, mergedConfig, ownFiles, providerOf, readKey } from './config.ts'
 import { deciding } from './deciding.ts'
 import { filesOf, type Layout } from './layout.ts'
@@ -47,15 +47,15 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
     restartAdvice: `Close every running ${label} and start it again.`,
     files: (machine, look) => filesOf(layout, machine, look),
     checkOptions: ({ providerId }) => checkProviderId(providerId, label, reservedIds),
-    choose: (catalog, options) => choose(layout, catalog, options),
+    choose: (wanted) => choose(layout, wanted),
     plan: (texts, choice) => plan(layout, texts, choice),
     readBack,
     origins,
-    asConfigured: ({ model, smallModel, providerId }) => ({
+    asConfigured: ({ model, smallModel, providerId, contextWindow }) => ({
       model,
       smallModel,
+      contextWindow,
       providerId: usableProviderId(providerId, reservedIds),
-      isConfigured: true,
     }),
     wouldUse: (catalog) => [
       ...oneUse(defaultModel(catalog, 'chat')),
@@ -67,21 +67,19 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
   }
 }
 
-function choose(
-  { withoutWindow }: Layout,
-  catalog: Catalog | undefined,
-  options: SetupOptions,
-): ModelChoice {
-  const model = pickModel(catalog, options, 'chat')
+function choose({ withoutWindow }: Layout, wanted: Wanted): ModelChoice {
+  const { catalog } = wanted.heard
+  const { smallModel: kept } = wishesOf(wanted)
+  const model = pickModel(wanted, 'chat')
   const listed = catalog?.models.filter((one) => speaks(one, 'chat') !== false) ?? []
   // What is not in the client's own list it does not send.
   const all = listed.some(({ id }) => id === model) ? listed : [...listed, { id: model }]
   const offered = all.map(withLimits)
-  const { notes, ...limits } = windowOf(catalog, [model], options, { otherwise: withoutWindow })
-  const small = options.smallModel ?? (catalog && smallModel(catalog)?.id)
+  const { notes, ...limits } = windowOf(wanted, [model], { otherwise: withoutWindow })
+  const small = kept ?? (catalog && smallModel(catalog)?.id)
   const isOffered = offered.some(({ id }) => id === small)
   // It may be of another provider, of which the catalog says nothing.
-  const isLeftAlone = options.isConfigured && options.smallModel !== undefined
+  const isLeftAlone = isAsBefore(wanted) && kept !== undefined
   return {
     probeModel: model,
     model,
@@ -89,7 +87,7 @@ function choose(
     ...(isLeftAlone ? {} : { smallModel: small !== undefined && isOffered ? small : model }),
     offered,
     ...limits,
-    notes: [...aboutNames(catalog, [options.model], options), ...notes],
+    notes: [...aboutNames(wanted, [wanted.named.model]), ...notes],
   }
 }
 
@@ -106,20 +104,22 @@ function origins(texts: FileTexts): Origins {
 function readBack(texts: FileTexts): Settings {
   const { value, problem } = mergedConfig(texts)
   const providerId = chosenProvider(value)
-  const { options, url } = providerOf(value, providerId)
+  const { table, options, url } = providerOf(value, providerId)
   const modelIn = (key: 'model' | 'small_model') => {
     const name = value[key]
     if (typeof name !== 'string') return undefined
     const isOfProvider = providerId !== undefined && name.startsWith(`${providerId}/`)
     return isOfProvider ? name.slice(providerId.length + 1) : name
   }
+  const model = modelIn('model')
   return compact({
     root: url === undefined ? undefined : rootOf(url),
-    model: modelIn('model'),
+    model,
     smallModel: modelIn('small_model'),
     providerId,
     ...(providerId === undefined ? {} : readKey(texts, providerId, options)),
     headers: readHeaders(options['headers']).headers,
+    contextWindow: numberIn(table, ['models', model ?? '', 'limit', 'context']),
     broken: problem,
   })
 }

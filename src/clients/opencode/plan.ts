@@ -5,6 +5,7 @@ import type { CatalogModel } from '../../gateway/types.ts'
 import type { Choice, FileText, FileTexts } from '../client.ts'
 import { isCodexAuth } from '../codex/auth.ts'
 import { headerKeys } from '../headers.ts'
+import { replacesWindow } from '../models.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead, readStrictly } from '../strict-json.ts'
 import { fileOf, isTable, readFile, rootOf, type Table, tableAt, textAt } from '../texts.ts'
@@ -82,7 +83,7 @@ export function ourKeys({ schema }: Layout, file: FileText, choice: Choice): rea
  * entries of another gateway go.
  */
 function modelKeys(now: Table, choice: Choice, isOtherGateway: boolean): readonly KeyChange[] {
-  const { models, options, providerId } = choice
+  const { models, wanted, providerId } = choice
   const list = ['provider', providerId, 'models']
   const offered = models.offered ?? [{ id: models.model }]
   const gone = isOtherGateway
@@ -97,10 +98,10 @@ function modelKeys(now: Table, choice: Choice, isOtherGateway: boolean): readonl
       if (!isTable(entry))
         return [{ path, value: compact({ name: model.displayName || undefined, limit }) }]
 
-      const isGiven = options.contextWindow !== undefined && model.id === models.model
-      return limit && (entry['limit'] === undefined || isGiven || isOtherGateway)
-        ? [{ path: [...path, 'limit'], value: limit }]
-        : []
+      const stands = entry['limit'] !== undefined
+      const gives = model.id === models.model && replacesWindow(wanted)
+      const isSet = limit !== undefined && (!stands || isOtherGateway)
+      return isSet || (gives && stands) ? [{ path: [...path, 'limit'], value: limit }] : []
     }),
   ]
 }

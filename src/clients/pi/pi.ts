@@ -11,11 +11,11 @@ import type {
   ModelChoice,
   Origins,
   Settings,
-  SetupOptions,
+  Wanted,
 } from '../client.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
-import { chooseOneModel, listedProtocol, oneUse, type WindowHabit } from '../models.ts'
+import { chooseOneModel, listedProtocol, oneUse, type WindowHabit, wishesOf } from '../models.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { testedVersions } from '../tested.ts'
 import { brokenText, fileOf, numberIn, originOf, rootOf } from '../texts.ts'
@@ -84,11 +84,11 @@ export const pi: ClientModule = {
   plan: planPi,
   readBack: readBackPi,
   origins: originsOfPi,
-  asConfigured: ({ model, protocol, providerId }) => ({
+  asConfigured: ({ model, protocol, providerId, contextWindow }) => ({
     model,
     protocol,
+    contextWindow,
     providerId: usableProviderId(providerId, reservedIds),
-    isConfigured: true,
   }),
   wouldUse: (catalog) => oneUse(chosenByRules(catalog)),
   demoFiles,
@@ -142,10 +142,10 @@ function chosenByRules(catalog: Catalog): ChosenModel | undefined {
 const windows: WindowHabit = { otherwise: 'pi takes it for 128,000 tokens' }
 
 /** @throws UserError `model-unknown`, `protocol-unsupported`, `usage` */
-function chooseForPi(catalog: Catalog | undefined, options: SetupOptions): ModelChoice {
-  const protocol = options.protocol ?? listedProtocol(catalog, options, byRank, chosenByRules)
-  const choice = chooseOneModel(catalog, options, protocol, windows)
-  return { ...choice, protocol, offered: offeredOf(catalog, choice.model, protocol) }
+function chooseForPi(wanted: Wanted): ModelChoice {
+  const protocol = wishesOf(wanted).protocol ?? listedProtocol(wanted, byRank, chosenByRules)
+  const choice = chooseOneModel(wanted, protocol, windows)
+  return { ...choice, protocol, offered: offeredOf(wanted.heard.catalog, choice.model, protocol) }
 }
 
 /**

@@ -5,6 +5,7 @@ import { isSameButVersion } from '../../gateway/roots.ts'
 import type { Catalog, CatalogModel } from '../../gateway/types.ts'
 import type { Choice, FileTexts, ModelChoice } from '../client.ts'
 import { headerKeys } from '../headers.ts'
+import { replacesWindow } from '../models.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
 import { fileOf, layersOf, rootOf } from '../texts.ts'
@@ -110,7 +111,7 @@ function listKeys(now: PiProvider, choice: Choice): readonly KeyChange[] {
 function modelKeys(
   model: CatalogModel,
   now: PiProvider,
-  { models, options, providerId }: Choice,
+  { models, wanted, providerId }: Choice,
   isOtherGateway: boolean,
 ): readonly KeyChange[] {
   const path = modelPath(providerId, model.id)
@@ -123,14 +124,17 @@ function modelKeys(
     return [{ path, value }]
   }
 
-  const isGiven = options.contextWindow !== undefined && isChosen
+  const isWindowGone = isChosen && replacesWindow(wanted)
   return [
     ...Object.entries(limits)
       .filter(
         ([name]) =>
-          entry[name] === undefined || isOtherGateway || (isGiven && name === 'contextWindow'),
+          entry[name] === undefined || isOtherGateway || (isWindowGone && name === 'contextWindow'),
       )
       .map(([name, value]) => set(name, value)),
+    ...(isWindowGone && limits.contextWindow === undefined && entry['contextWindow'] !== undefined
+      ? [set('contextWindow', undefined)]
+      : []),
     ...(isChosen && entry['api'] !== undefined ? [set('api', undefined)] : []),
   ]
 }

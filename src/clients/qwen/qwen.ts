@@ -13,7 +13,7 @@ import type {
   Settings,
 } from '../client.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
-import { chooseOneModel, oneUse } from '../models.ts'
+import { chooseOneModel, oneUse, replacesWindow } from '../models.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
@@ -79,15 +79,15 @@ export const qwen: ClientModule = {
   interprets: { names: openText, values: openText },
   restartAdvice: 'Close every running Qwen Code and start it again.',
   files: qwenFiles,
-  choose: (catalog, options) =>
-    chooseOneModel(catalog, options, 'chat', {
+  choose: (wanted) =>
+    chooseOneModel(wanted, 'chat', {
       knows: knowsWindow,
       otherwise: 'Qwen Code takes 200,000 tokens for it.',
     }),
   plan: (texts, choice) => [planSettings(texts, choice)],
   readBack: readBackQwen,
   origins: originsOfQwen,
-  asConfigured: ({ model }) => ({ model, isConfigured: true }),
+  asConfigured: ({ model, contextWindow }) => ({ model, contextWindow }),
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
   forOneRun,
@@ -189,14 +189,13 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
 function windowKeys(
   entry: ConfigValue | undefined,
   isOther: boolean,
-  { models, options }: Choice,
+  { models, wanted }: Choice,
 ): readonly KeyChange[] {
   const path: KeyPath = [...ownEntry, ...paths.window]
+  const value = models.contextWindow
   const stands = valueIn(entry, paths.window) !== undefined
-  if (models.contextWindow === undefined)
-    return stands && isOther ? [{ path, value: undefined }] : []
-  const isGiven = options.contextWindow !== undefined
-  return isOther || isGiven || !stands ? [{ path, value: models.contextWindow }] : []
+  const isSet = stands ? isOther || replacesWindow(wanted) : value !== undefined
+  return isSet ? [{ path, value }] : []
 }
 
 function originsOfQwen(texts: FileTexts): Origins {

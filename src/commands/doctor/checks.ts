@@ -365,8 +365,10 @@ function choiceOf(
   answer: Catalog | UserError,
 ): ModelChoice {
   const version = installed?.version
-  if (!(answer instanceof UserError)) return client.choose(answer, options, version)
-  const choice = resultOf(() => client.choose(undefined, options, version))
+  const chosen = (catalog: Catalog | undefined) =>
+    client.choose({ named: {}, kept: options, heard: { catalog, refused: [] } }, version)
+  if (!(answer instanceof UserError)) return chosen(answer)
+  const choice = resultOf(() => chosen(undefined))
   if (choice instanceof UserError) throw answer
   return choice
 }

@@ -40,10 +40,10 @@ async function tellVariables(
   flags: FlagsOf<typeof defineFor>,
   client: Client,
 ): Promise<number> {
-  const asked = { model: flags.model }
+  const named = { model: flags.model }
   const { access, models } = await proveModel(session, flags, {
     client,
-    choose: (catalog) => client.choose(catalog, asked),
+    choose: (catalog) => client.choose({ named, heard: { catalog, refused: [] } }),
   })
   if (access.headers?.some((header) => header.isSecret))
     session.notice({
@@ -58,7 +58,7 @@ async function tellVariables(
 
   const root = rootOf(access, protocol)
   const { baseUrl, headers } = access
-  const choice = { root, key: '', providerId: 'gateway', models, options: asked, headers }
+  const choice = { root, key: '', providerId: 'gateway', models, wanted: { named }, headers }
   const { machine } = session.platform
   const { env } = client.forOneRun!([], choice, {
     args: [],

@@ -6,10 +6,11 @@ import {
   type OneRun,
   protocolOf,
   runKeyVariable,
-  type SetupOptions,
+  type Wanted,
 } from '../../clients/client.ts'
 import { layerObstacles } from '../../clients/deciding.ts'
 import { expectSendable } from '../../clients/headers.ts'
+import { modelsOf } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
@@ -24,7 +25,7 @@ import { expectNotLedAstray } from '../inventory/client-state.ts'
 import { runsSoFar } from '../inventory/history.ts'
 import { noteProof } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
-import { isAt, keptChoices, modelsOf, optionsFor } from '../setup/choose.ts'
+import { isAt, keptChoices, wantedFor } from '../setup/choose.ts'
 import type { Kept } from '../setup/run.ts'
 
 /** The clients of that program: first the one that it is set up as. */
@@ -98,7 +99,7 @@ export function tell(session: Session, clients: readonly Client[], target: Targe
 /** The key stands in one variable of its process, and our own are not handed on. */
 function tellClient(session: Session, clients: readonly Client[], target: Target): PointedRun {
   const { access, asked } = target
-  const { client, options, models } = chosenFor(session, clients, target)
+  const { client, wanted, models } = chosenFor(session, clients, target)
   const env = {
     ...asked.env,
     ...withoutProxyHere(asked.env),
@@ -119,7 +120,7 @@ function tellClient(session: Session, clients: readonly Client[], target: Target
       headers: access.headers,
       providerId: providerIdOf(session, client),
       models,
-      options,
+      wanted,
     },
     { ...asked, env },
   )
@@ -178,7 +179,7 @@ function chosenFor(
   session: Session,
   clients: readonly Client[],
   { access, catalog, model, provenModel }: Target,
-): { readonly client: Client; readonly options: SetupOptions; readonly models: ModelChoice } {
+): { readonly client: Client; readonly wanted: Wanted; readonly models: ModelChoice } {
   const kept = keptChoices(session, clients, runsSoFar(session))
   const { roots } = access
   const models = model === undefined && provenModel !== undefined ? [model, provenModel] : [model]
@@ -186,10 +187,9 @@ function chosenFor(
     const before = kept.get(client)
     const isElsewhere = before !== undefined && !isAt(client, before, roots)
     const refused = isElsewhere && catalog ? unlisted(before, catalog) : []
-    const wanted = { request: { optionsOf: () => compact({ model }), flags: {} }, kept }
-    const asBefore = optionsFor(wanted, client, roots, { catalog, refused })
-    const options = isElsewhere ? { ...asBefore, isRefused: true } : asBefore
-    return { client, options, models: client.choose(catalog, options) }
+    const setup = { request: { optionsOf: () => compact({ model }), flags: {} }, kept }
+    const wanted = wantedFor(setup, client, roots, { catalog, refused, isListAll: true })
+    return { client, wanted, models: client.choose(wanted) }
   }
 
   const failures: UserError[] = []
@@ -203,9 +203,9 @@ function chosenFor(
 }
 
 /** Nothing is asked of the gateway here: where it is another than before, its list is all there is. */
-function unlisted({ options }: Kept, catalog: Catalog): readonly string[] {
+function unlisted({ memories }: Kept, catalog: Catalog): readonly string[] {
   const isListed = (id: string) => catalog.models.some((model) => model.id === id)
-  return modelsOf(options).filter((id) => !isListed(id) && aliasTarget(catalog, id) === undefined)
+  return modelsOf(memories).filter((id) => !isListed(id) && aliasTarget(catalog, id) === undefined)
 }
 
 /** The one in use, under which conversations are recorded; else the usual one. */

@@ -3,12 +3,12 @@ import {
   type ClientName,
   type FileText,
   type FileTexts,
+  type Memories,
   type Obstacle,
   type Origins,
   protocolOf,
   type Scene,
   type Settings,
-  type SetupOptions,
 } from '../../clients/client.ts'
 import { layerObstacles } from '../../clients/deciding.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
@@ -34,7 +34,7 @@ export interface ClientNow {
   /** The gateway that it points at; undefined: its own service. */
   readonly gateway: Gateway | undefined
   /** What it is set up with. */
-  readonly options: SetupOptions
+  readonly options: Memories
   /** It stands so by a setup of repoint. */
   readonly isSetUp: boolean
 }
@@ -163,7 +163,7 @@ function setUpAs(client: ClientName, runs: Runs): string | undefined {
 }
 
 /** What a client is set up with; of what another of its family has left, what both share. */
-export function configuredOptions(client: Client, settings: Settings, runs: Runs): SetupOptions {
+export function configuredOptions(client: Client, settings: Settings, runs: Runs): Memories {
   const isOwn = setUpAs(client, runs) === client.id || undefined
   return client.asConfigured(settings, isOwn)
 }

@@ -1,13 +1,15 @@
 import {
   type Client,
+  type Heard,
+  type Memories,
   type ModelChoice,
   protocolOf,
-  type SetupOptions,
   slots,
   usualSlot,
+  type Wanted,
+  type Wishes,
 } from '../../clients/client.ts'
-import { listing } from '../../clients/models.ts'
-import { compact } from '../../compact.ts'
+import { listing, modelsOf, wishesOf } from '../../clients/models.ts'
 import { UserError } from '../../errors.ts'
 import { adviseNamingModel } from '../../gateway/catalog.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
@@ -20,7 +22,7 @@ import { settingsNow } from '../inventory/client-files.ts'
 import { configuredOptions, isSetUp } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
 import type { Probes } from './probes.ts'
-import type { Heard, Kept, SetupRequest, SetupRun } from './run.ts'
+import type { Kept, SetupRequest, SetupRun } from './run.ts'
 
 /** What was chosen before, for each client that is set up: by repoint, or by its user since. */
 export function keptChoices(
@@ -31,21 +33,18 @@ export function keptChoices(
   const kept = clients.flatMap((client): [Client, Kept][] => {
     const settings = settingsNow(session, client)
     if (settings?.root === undefined || !isSetUp(client, settings, runs)) return []
-    const options = configuredOptions(client, settings, runs)
-    return [[client, { root: settings.root, options }]]
+    const memories = configuredOptions(client, settings, runs)
+    return [[client, { root: settings.root, memories }]]
   })
   return new Map(kept)
 }
 
 /** What is named now for a client. */
-export function namedOptions(
-  { optionsOf }: Pick<SetupRequest, 'optionsOf'>,
-  { id }: Client,
-): SetupOptions {
+export function namedFor({ optionsOf }: Pick<SetupRequest, 'optionsOf'>, { id }: Client): Wishes {
   return optionsOf?.(id) ?? {}
 }
 
-interface Wanted extends Pick<SetupRun, 'kept'> {
+interface Asked extends Pick<SetupRun, 'kept'> {
   readonly request: Pick<SetupRequest, 'optionsOf' | 'isKeyOnly'> & {
     readonly flags: Pick<SetupFlags, 'defaults'>
   }
@@ -54,63 +53,54 @@ interface Wanted extends Pick<SetupRun, 'kept'> {
 /** Where the gateway is not asked. */
 export const unheard: Heard = { catalog: undefined, refused: [] }
 
-/**
- * The options of one client: what is named now wins over what was chosen before, as far as the
- * gateway at `roots` has its models. Pure.
- */
-export function optionsFor(
-  wanted: Wanted,
-  client: Client,
-  roots: Roots,
-  heard: Heard,
-): SetupOptions {
-  const isListMissing = heard.missing !== undefined || undefined
-  const isRefused = heard.refused.length > 0 || undefined
-  return {
-    ...wantedOptions(wanted, client, roots, heard),
-    ...compact({ isListMissing, isRefused }),
-  }
+/** What the models of one client go by, at the gateway of `roots`. Pure. */
+export function wantedFor(asked: Asked, client: Client, roots: Roots, heard: Heard): Wanted {
+  const { request, kept } = asked
+  const named = namedFor(request, client)
+  const before = kept.get(client)
+  if (before === undefined) return { named, heard }
+  if (request.flags.defaults) return { named, isAnew: true, heard }
+
+  const lost = request.isKeyOnly ? [] : lostModels(client, before, heard)
+  return { named, kept: stillKept(client, before, { named, lost, roots }), heard }
 }
 
-function wantedOptions(
-  { request, kept }: Wanted,
+/** What is kept of a setup beside what is named now, without the models that are lost. */
+function stillKept(
   client: Client,
-  roots: Roots,
-  heard: Heard,
-): SetupOptions {
-  const named = namedOptions(request, client)
-  const before = kept.get(client)
-  if (before === undefined) return named
-  if (request.flags.defaults) return { disableAttribution: false, ...named }
+  before: Kept,
+  now: { readonly named: Wishes; readonly lost: readonly string[]; readonly roots: Roots },
+): Memories {
+  const { named, lost, roots } = now
+  const { memories } = before
+  const unlessLost = (id: string | undefined) =>
+    id !== undefined && lost.includes(id) ? undefined : id
 
-  const { slotModels = {}, contextWindow, protocol, ...others } = before.options
-  const lost = new Set(request.isKeyOnly ? [] : lostModels(client, before, heard))
-  const stays = (id: string | undefined) => (id === undefined || lost.has(id) ? undefined : id)
-  const slot = named.slot ?? others.slot ?? usualSlot
-  const pins = Object.entries(slotModels).filter(
-    // The model that is named now is that of the slot that is started with.
-    ([name, id]) => stays(id) && !(name === slot && named.model !== undefined),
+  // A model that is named now takes the place of that of the slot that is started with.
+  const startSlot = named.slot ?? memories.slot ?? usualSlot
+  const pins = Object.entries(memories.slotModels ?? {}).filter(
+    ([slot, id]) => unlessLost(id) && !(slot === startSlot && named.model !== undefined),
   )
 
-  // Window and protocol are those of the models, at one gateway.
-  const isSame = isAt(client, before, roots) && lost.size === 0 && modelsOf(named).length === 0
+  // Window and protocol are those of the models, the protocol at one gateway.
+  const isElsewhere = !isAt(client, before, roots)
+  const isSame = lost.length === 0 && modelsOf(named).length === 0
   return {
-    ...others,
-    model: stays(others.model),
-    startModel: stays(others.startModel),
-    subagentModel: stays(others.subagentModel),
-    smallModel: stays(others.smallModel),
-    contextWindow: isSame ? contextWindow : undefined,
-    protocol: isSame ? protocol : undefined,
-    ...compact(named),
-    isConfigured: named.slot === undefined && modelsOf(named).length === 0,
-    slotModels: { ...Object.fromEntries(pins), ...named.slotModels },
+    ...memories,
+    model: unlessLost(memories.model),
+    startModel: unlessLost(memories.startModel),
+    subagentModel: unlessLost(memories.subagentModel),
+    smallModel: unlessLost(memories.smallModel),
+    slotModels: Object.fromEntries(pins),
+    contextWindow: isSame ? memories.contextWindow : undefined,
+    protocol: isSame && !isElsewhere ? memories.protocol : undefined,
+    isElsewhere,
   }
 }
 
 /** Whether it was chosen for this gateway. */
-export function isAt(client: Client, { root, options }: Kept, roots: Roots): boolean {
-  return isSameButVersion(root, rootFor(roots, protocolOf(client, options)))
+export function isAt(client: Client, { root, memories }: Kept, roots: Roots): boolean {
+  return isSameButVersion(root, rootFor(roots, protocolOf(client, memories)))
 }
 
 /**
@@ -119,23 +109,16 @@ export function isAt(client: Client, { root, options }: Kept, roots: Roots): boo
  */
 export function lostModels(
   client: Client,
-  { options }: Kept,
+  { memories }: Kept,
   { catalog, refused }: Heard,
 ): readonly string[] {
   if (catalog === undefined) return []
-  const asked = modelsOf({ ...options, smallModel: undefined })
-  return modelsOf(options).filter((id) => {
-    const said = listing(catalog, id, protocolOf(client, options))
+  const asked = modelsOf({ ...memories, smallModel: undefined })
+  return modelsOf(memories).filter((id) => {
+    const said = listing(catalog, id, protocolOf(client, memories))
     const isGone = said === 'of another protocol' || (said === 'absent' && !asked.includes(id))
     return isGone || refused.includes(id)
   })
-}
-
-/** Every model that options name, once. */
-export function modelsOf(options: SetupOptions): readonly string[] {
-  const { model, startModel, slotModels = {}, subagentModel, smallModel } = options
-  const named = [model, startModel, ...Object.values(slotModels), subagentModel, smallModel]
-  return [...new Set(named.filter((id) => id !== undefined))]
 }
 
 /** What the models of one client are chosen by. */
@@ -161,27 +144,27 @@ export interface Asking {
 export async function chooseModels(asking: Asking): Promise<ModelChoice | undefined> {
   const { run, access, client, version, heard, refusal } = asking
   const { missing } = heard
-  const options = optionsFor(run, client, access.roots, heard)
+  const wanted = wantedFor(run, client, access.roots, heard)
   if (refusal !== undefined && heard.catalog === undefined)
-    return chooseByPerson(asking, options, refusal)
+    return chooseByPerson(asking, wanted, refusal)
   try {
-    return client.choose(heard.catalog, options, version)
+    return client.choose(wanted, version)
   } catch (error) {
     if (!isUndecided(error)) throw error
-    const isNamed = modelsOf(options).length > 0
+    const isNamed = modelsOf(wishesOf(wanted)).length > 0
     const reason = missing === undefined || isNamed ? error : adviseNamingModel(missing)
     // An address or a key that is at fault is asked for again.
     const isElsewhere = missing !== undefined && traitsOf(missing)?.mayLackList !== true
     if (run.consent !== 'ask' || isElsewhere) throw reason
-    return chooseByPerson(asking, options, reason)
+    return chooseByPerson(asking, wanted, reason)
   }
 }
 
 /** Whether a client's models are known before the gateway is asked for its list. */
 export function isDecided(run: SetupRun, client: Client, { roots }: GatewayAccess): boolean {
-  const options = { ...optionsFor(run, client, roots, unheard), isListMissing: true }
+  const missing = new UserError({ code: 'usage', message: 'The gateway was not asked for a list' })
   try {
-    client.choose(undefined, options)
+    client.choose(wantedFor(run, client, roots, { ...unheard, missing }))
     return true
   } catch (error) {
     if (isUndecided(error)) return false
@@ -199,7 +182,7 @@ export function canChooseAgain(
   refused: readonly string[],
 ): boolean {
   const { consent, request, kept } = run
-  const named = modelsOf(namedOptions(request, client))
+  const named = modelsOf(namedFor(request, client))
   if (refused.every((id) => named.includes(id))) return false
   if (heard.catalog === undefined)
     return consent === 'ask' && named.length === 0 && !kept.has(client)
@@ -209,26 +192,26 @@ export function canChooseAgain(
 /** One question for all that is not named. */
 async function chooseByPerson(
   asking: Asking,
-  options: SetupOptions,
+  wanted: Wanted,
   reason: UserError,
 ): Promise<ModelChoice | undefined> {
   const { client, version, heard } = asking
   const { catalog } = heard
-  const model =
+  const answer =
     catalog === undefined
-      ? await typedModel(asking, options, reason)
+      ? await typedModel(asking, wanted, reason)
       : await pickedModel(asking, catalog, reason)
-  if (model === undefined) return undefined
+  if (answer === undefined) return undefined
 
-  const { slot = usualSlot, model: named, slotModels, subagentModel } = options
-  const all = Object.fromEntries(slots.map((one) => [one, model]))
-  const chosen = {
-    model: named ?? model,
-    slotModels: { ...all, ...(named === undefined ? {} : { [slot]: named }), ...slotModels },
-    subagentModel: subagentModel ?? model,
-    isConfigured: false,
+  const { slot = usualSlot, model = answer, slotModels, subagentModel = answer } = wishesOf(wanted)
+  const all = Object.fromEntries(slots.map((one) => [one, answer]))
+  const named = {
+    ...wanted.named,
+    model,
+    slotModels: { ...all, [slot]: model, ...slotModels },
+    subagentModel,
   }
-  return client.choose(catalog, { ...options, ...chosen }, version)
+  return client.choose({ ...wanted, named }, version)
 }
 
 async function pickedModel(
@@ -250,7 +233,7 @@ async function pickedModel(
 /** @throws UserError `reason` where a person knows none: the address may be asked for again then */
 async function typedModel(
   { run: { session }, client, probes }: Asking,
-  options: SetupOptions,
+  wanted: Wanted,
   reason: UserError,
 ): Promise<string> {
   session.remark(`note: ${reason.message}`)
@@ -259,7 +242,7 @@ async function typedModel(
   })
   const ids = answer.split(/[\s,]+/).filter(Boolean)
   if (ids.length === 0) throw reason
-  return ids.length === 1 ? ids[0]! : probes.firstServed(protocolOf(client, options), ids)
+  return ids.length === 1 ? ids[0]! : probes.firstServed(protocolOf(client, wishesOf(wanted)), ids)
 }
 
 /** No rule fits, or the gateway has nothing for a slot of the client. */

@@ -1,4 +1,4 @@
-import type { ClientFlag, SetupOptions } from '../../clients/client.ts'
+import type { ClientFlag, Wishes } from '../../clients/client.ts'
 import { saidTogether } from '../../clients/flags.ts'
 import { type ClientRow, rows } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
@@ -30,7 +30,7 @@ export interface ClientDefaults {
   readonly id: string
   /** By the name of the flag, without dashes in front: `opus-model`. */
   readonly flags: Readonly<Record<string, string | number | boolean>>
-  readonly options: SetupOptions
+  readonly options: Wishes
 }
 
 /** Largest file that is read, in bytes. */
@@ -180,7 +180,7 @@ function flagsOf(
   expectKnown(Object.keys(given), [...known.keys()], (what) => refuse(`in "${row.id}" ${what}`))
 
   const flags: Record<string, string | number | boolean> = {}
-  const said: SetupOptions[] = []
+  const said: Wishes[] = []
   for (const [name, flag] of known) {
     const value = given[name]
     if (value === undefined) continue
@@ -219,7 +219,7 @@ export function spellDefaults({ baseUrl, messagesUrl, name, clients }: TeamDefau
 }
 
 /** The flags that say what stands in `options`, for a file that sets up others alike. Pure. */
-export function flagsFor(row: ClientRow, options: SetupOptions): ClientDefaults['flags'] {
+export function flagsFor(row: ClientRow, options: Wishes): ClientDefaults['flags'] {
   const values = leavesOf(options)
   return Object.fromEntries(
     row.flags.flatMap((flag) => {

@@ -2,12 +2,14 @@ import {
   type Choice,
   type Client,
   type FileTexts,
+  type Heard,
   isCovered,
   type ModelChoice,
   type Obstacle,
   protocolOf,
 } from '../../clients/client.ts'
 import { layerObstacles } from '../../clients/deciding.ts'
+import { modelsOf, wishesOf } from '../../clients/models.ts'
 import { fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
@@ -20,8 +22,8 @@ import { expectNotLedAstray, sceneOf } from '../inventory/client-state.ts'
 import { isSent, rememberedHeaders } from '../inventory/saved-gateways.ts'
 import { isFromElsewhere } from '../inventory/written-headers.ts'
 import type { Session } from '../screen/session.ts'
-import { lostModels, modelsOf, optionsFor } from './choose.ts'
-import type { Heard, ProvenRun } from './run.ts'
+import { lostModels, wantedFor } from './choose.ts'
+import type { ProvenRun } from './run.ts'
 
 /** One client's part of a setup, before anything is written. */
 export interface Draft {
@@ -43,7 +45,7 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
   const { session, request, access, runs, consent, chosen } = run
   const { platform } = session
   const { models: allModels, heard } = chosen.get(client)!
-  const options = optionsFor(run, client, access.roots, heard)
+  const wanted = wantedFor(run, client, access.roots, heard)
   const models = request.isKeyOnly ? onlyChosen(allModels) : allModels
   const texts = readClientFiles(session, client)
   const choice: Choice = {
@@ -55,9 +57,9 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
     isFromElsewhere: (header) =>
       isFromElsewhere(session, { runs, texts, baseUrl: access.baseUrl }, header),
     caFile: access.caFile,
-    providerId: options.providerId ?? 'gateway',
+    providerId: wishesOf(wanted).providerId ?? 'gateway',
     models,
-    options,
+    wanted,
     earlier: await earlierOf(run, texts),
   }
   const { root, providerId } = choice

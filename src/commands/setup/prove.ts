@@ -1,4 +1,4 @@
-import type { Client } from '../../clients/client.ts'
+import type { Client, Heard } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { UserError } from '../../errors.ts'
 import { catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
@@ -17,11 +17,11 @@ import {
   canChooseAgain,
   chooseModels,
   isDecided,
-  optionsFor,
   unheard,
+  wantedFor,
 } from './choose.ts'
 import { isUnserved, type Probed, Probes } from './probes.ts'
-import type { Chosen, Heard, Proof, ProvenRun, SetupRun } from './run.ts'
+import type { Chosen, Proof, ProvenRun, SetupRun } from './run.ts'
 
 interface Proven extends Proof {
   readonly notices: readonly Notice[]
@@ -96,8 +96,8 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
 
   const versions = await versionsOf(session, clients)
   const chosen = clients.map((client): [Client, Chosen] => {
-    const options = optionsFor(run, client, access.roots, unheard)
-    const models = client.choose(undefined, options, versions.get(client))
+    const wanted = wantedFor(run, client, access.roots, unheard)
+    const models = client.choose(wanted, versions.get(client))
     return [client, { models, heard: unheard }]
   })
   return {

@@ -1,5 +1,4 @@
-import type { Client, ModelChoice, SetupOptions } from '../../clients/client.ts'
-import type { UserError } from '../../errors.ts'
+import type { Client, Heard, Memories, ModelChoice, Wishes } from '../../clients/client.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { SetupFlags } from '../command.ts'
@@ -14,7 +13,7 @@ export interface SetupRequest {
   /** How far it goes, and with what. */
   readonly flags: SetupFlags
   /** What was named now for a client of this id. What was chosen before comes from its files. */
-  readonly optionsOf?: (id: string) => SetupOptions | undefined
+  readonly optionsOf?: (id: string) => Wishes | undefined
   /** What is known of the gateway already, and neither looked for nor asked. */
   readonly preset?: Preset
   /** Nothing but the key is to change, whatever else the gateway would offer by now. */
@@ -25,7 +24,7 @@ export interface SetupRequest {
 export interface Kept {
   /** Of the gateway that it was chosen for. */
   readonly root: string
-  readonly options: SetupOptions
+  readonly memories: Memories
 }
 
 /** A setup on its way: what its steps need. */
@@ -37,15 +36,6 @@ export interface SetupRun {
   /** What was chosen before, for each client that is set up. */
   readonly kept: ReadonlyMap<Client, Kept>
   readonly runs: Runs
-}
-
-/** What the gateway has said so far. */
-export interface Heard {
-  readonly catalog: Catalog | undefined
-  /** Why it has no list that can be read. */
-  readonly missing?: UserError | undefined
-  /** Ids that it does not list, and has refused. */
-  readonly refused: readonly string[]
 }
 
 /** The models of a client, and what they were chosen by. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SetupOptions } from '../../../src/clients/client.ts'
+import type { Wishes } from '../../../src/clients/client.ts'
 import { loadClients, rowOf } from '../../../src/clients/list.ts'
 import type { Session } from '../../../src/commands/screen/session.ts'
 import { prove } from '../../../src/commands/setup/prove.ts'
@@ -25,7 +25,7 @@ async function proofOf(
   ids: string | string[],
   access: GatewayAccess,
   model?: string,
-  slotModels?: SetupOptions['slotModels'],
+  slotModels?: Wishes['slotModels'],
 ) {
   const clients = await loadClients([ids].flat().map(rowOf))
   const options = { model, slotModels }
