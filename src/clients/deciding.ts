@@ -26,6 +26,11 @@ export interface OwnSetup {
   readonly model?: string | undefined
 }
 
+type Decided = DecidingSetting['decides']
+
+/** What stands outside of the user's own files and decides one of these takes the key elsewhere. */
+const takingKey: readonly Decided[] = ['address', 'key', 'provider', 'proxy', 'trust']
+
 type Asked = Pick<ClientName, 'family' | 'label'> & Pick<ClientModule, 'deciding' | 'interprets'>
 
 /**
@@ -43,19 +48,17 @@ export function* layerObstacles(
     const found = [...settingsIn(client, file, own.providerId)].filter(
       (setting) => !isSameAs(setting, client, own),
     )
-    const those = (...kinds: readonly DecidingSetting['decides'][]) =>
+    const those = (kinds: readonly Decided[]) =>
       found.filter(({ decides }) => kinds.includes(decides))
-    const taking = those('address', 'key', 'provider', 'proxy', 'trust')
 
     if (!file.role.startsWith('project')) {
-      yield* ofStronger(client, file, taking, 'blocks')
-      yield* ofStronger(client, file, those('model'), 'may-block')
+      yield* ofStronger(client, file, those(takingKey), 'blocks')
+      yield* ofStronger(client, file, those(['model']), 'may-block')
       continue
     }
-    yield* untold(client, file)
-    yield* leading(client, file, taking)
-    yield* starting(client, file, those('program'))
-    yield* choosing(client, file, those('model'))
+    yield* ofFolder(client, file, those(takingKey), whyUntold(client, file))
+    yield* ofFolder(client, file, those(['program']))
+    yield* ofFolder(client, file, those(['model']))
   }
 }
 
@@ -154,27 +157,12 @@ function isSameAs({ decides, value }: DecidingFound, { deciding }: Asked, own: O
   return [model, provider, `${provider}/${model}`].includes(value)
 }
 
-/** Of what cannot be read nobody knows where it leads: too large, no document, or keys of variables. */
-function* untold(
-  { family, label, deciding, interprets }: Asked,
-  file: FileText,
-): Generator<Obstacle, void> {
-  if (file.role !== 'project') return
+/** Why nobody knows where a project file leads: too large, no document, or keys made of variables. */
+function whyUntold({ interprets }: Asked, file: FileText): string | undefined {
+  if (file.role !== 'project') return undefined
   const { document, problem } = readFile(file)
-  const isRead = file.bytes !== null && problem === undefined
-  if (isRead && !hasKeyLike(document?.root ?? null, interprets.names)) return
-
-  const what = `${label}, started in this folder, may take your key elsewhere`
-  const why = isRead ? 'holds keys of which it makes others' : (problem ?? 'cannot be read')
-  yield {
-    code: `${family}-project-${deciding.called}`,
-    message: `${nameOf(file)} of this folder ${isRead ? why : `tells nothing (${why})`}: ${what}`,
-    place: file.path,
-    cure: `Do not start ${label} in this folder, unless you trust whoever wrote it.`,
-    needsConsent: `${what}: what ${file.path} says cannot be told.`,
-    leadsElsewhere: true,
-    weight: 'blocks',
-  }
+  if (file.bytes === null || problem !== undefined) return problem ?? 'cannot be read'
+  return hasKeyLike(document?.root ?? null, interprets.names) ? 'makes keys of others' : undefined
 }
 
 function hasKeyLike(value: ConfigValue, pattern: RegExp | null): boolean {
@@ -184,28 +172,8 @@ function hasKeyLike(value: ConfigValue, pattern: RegExp | null): boolean {
   )
 }
 
-/** Whoever wrote this folder decides where the key goes, or what is run to get one. */
-function* leading(
-  { family, label, deciding }: Asked,
-  file: FileText,
-  found: readonly DecidingFound[],
-): Generator<Obstacle, void> {
-  const [first] = found
-  if (first === undefined) return
-  const what = `${label}, started in this folder, ${effects[first.decides](first.value)}`
-  yield {
-    code: `${family}-project-${deciding.called}`,
-    message: `${nameOf(file)} of this folder sets ${keysOf(found)}: ${what}`,
-    place: placeIn(file, first),
-    cure: `Do not start ${label} in this folder, unless you trust whoever wrote it.`,
-    needsConsent: `${what}: ${file.path} says so.`,
-    leadsElsewhere: true,
-    weight: 'blocks',
-  }
-}
-
 /** As the end of a sentence about the client. */
-const effects: Readonly<Record<DecidingSetting['decides'], (value: ConfigValue) => string>> = {
+const effects: Readonly<Record<Decided, (value: ConfigValue) => string>> = {
   address: (value) =>
     `takes your key to ${typeof value === 'string' ? shownUrl(value) : 'another address'}`,
   key: () => 'takes your key to another place, or goes by another key',
@@ -213,41 +181,31 @@ const effects: Readonly<Record<DecidingSetting['decides'], (value: ConfigValue) 
   proxy: () => "takes your key through a proxy of the folder's",
   trust: () => "takes your key to whoever has a certificate of the folder's choice",
   program: () => "starts programs of the folder's own, which can read your key",
-  model: () => 'asks another model',
+  model: () => 'asks another model than the one that you chose',
 }
 
-function* starting(
+/** Whoever wrote this folder decides where the key goes, what is run beside it, or which model is asked. */
+function* ofFolder(
   { family, label, deciding }: Asked,
   file: FileText,
   found: readonly DecidingFound[],
+  untold?: string,
 ): Generator<Obstacle, void> {
   const [first] = found
-  if (first === undefined) return
-  const what = `${label}, started in this folder, ${effects.program(first.value)}`
-  const isCode = file.role === 'project-code'
-  yield {
-    code: `${family}-project-${isCode ? 'code' : deciding.called}`,
-    message: `${what}: ${keysOf(found) || nameOf(file)}`,
-    place: placeIn(file, first),
-    cure: `Do not start ${label} in this folder, unless you trust whoever wrote it.`,
-    needsConsent: `${what}: ${file.path} names them.`,
-    weight: 'may-block',
-  }
-}
+  const decides = first?.decides ?? 'provider'
+  if (first === undefined && untold === undefined) return
 
-function* choosing(
-  { family, label, deciding }: Asked,
-  file: FileText,
-  found: readonly DecidingFound[],
-): Generator<Obstacle, void> {
-  const [first] = found
-  if (first === undefined) return
+  const what = `${label}, started in this folder, ${effects[decides](first?.value ?? null)}`
+  const isLed = takingKey.includes(decides)
+  const keys = keysOf(found)
   yield {
-    code: `${family}-project-${deciding.called}`,
-    message: `${nameOf(file)} of this folder sets ${keysOf(found)}, which wins over yours while ${label} runs here`,
-    place: placeIn(file, first),
-    cure: `Remove it there, or start ${label} in another folder.`,
-    weight: 'may-block',
+    code: `${family}-project-${file.role === 'project-code' ? 'code' : deciding.called}`,
+    message: `${nameOf(file)} of this folder ${keys ? `sets ${keys}` : (untold ?? 'is there')}: ${what}`,
+    place: first ? placeIn(file, first) : file.path,
+    cure: `Remove it there, or start ${label} in another folder, unless you trust whoever wrote this one.`,
+    ...(decides !== 'model' && { needsConsent: `${what}: ${file.path} says so.` }),
+    ...(isLed && { leadsElsewhere: true }),
+    weight: isLed ? 'blocks' : 'may-block',
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Machine } from '../../platform/platform.ts'
 import type { ConfigFile, Look } from '../client.ts'
-import { pathsOf } from '../paths.ts'
+import { pathsOf, projectFolders } from '../paths.ts'
 
 /** `$CODEX_HOME`, else `~/.codex`. Absolute. */
 export function codexHome(machine: Machine): string {
@@ -48,20 +48,9 @@ export function codexFiles(machine: Machine, look: Look): readonly ConfigFile[] 
  * that is trusted their `model` wins; a provider in them is ignored (0.169.0, 2026-11-21).
  */
 function projectFiles(machine: Machine, look: Look, home: string) {
-  const { join, dirname } = pathsOf(machine)
-  const folders = [machine.cwd]
-  while (!look.exists(join(folders[0]!, '.git'))) {
-    const above = dirname(folders[0]!)
-    // Outside of a repository the working folder alone is the project.
-    if (above === folders[0]) return projectIn([machine.cwd])
-    folders.unshift(above)
-  }
-  return projectIn(folders)
-
-  function projectIn(places: readonly string[]) {
-    return places
-      .map((folder) => join(folder, '.codex'))
-      .filter((folder) => folder !== home)
-      .map((folder) => ({ role: 'project', path: join(folder, 'config.toml') }))
-  }
+  const { join } = pathsOf(machine)
+  return projectFolders(machine, look)
+    .map((folder) => join(folder, '.codex'))
+    .filter((folder) => folder !== home)
+    .map((folder) => ({ role: 'project', path: join(folder, 'config.toml') }))
 }
