@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
+
+/** What a gateway, a team's file or a flag names is data for the client's own reader too. */
+
+const key = 'sk-canary-literal-5e6f708192a3b47f'
+const team = 'TEAM'
+const hostile = '{file:~/.ssh/id_rsa}'
+
+let gateway: Gateway
+let onlyHostile: Gateway
+beforeAll(async () => {
+  const [entry] = builtInCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
+  const named = (...ids: string[]) => ids.map((id) => ({ ...entry!, id }))
+  gateway = await startGateway({ key, models: named(hostile, 'gpt-5.6-sol', 'gpt-5.4-mini') })
+  onlyHostile = await startGateway({ key, models: named(hostile) })
+})
+afterAll(async () => {
+  await gateway.close()
+  await onlyHostile.close()
+})
+
+function repoint(home: Home, args: readonly string[], url = gateway.url) {
+  const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: url }
+  return runInProcess(home, args, { env })
+}
+
+test.each(['opencode', 'kilo'])(
+  '%s: a catalog is taken without it, and that is said',
+  async (id) => {
+    const home = aHome()
+    const { status, json } = await repoint(home, [id, '--yes', '--json'])
+    expect(status).toBe(0)
+    expect(json).toMatchObject({
+      warnings: expect.arrayContaining([expect.objectContaining({ code: 'models-left-out' })]),
+    })
+    for (const content of Object.values(home.snapshot()))
+      expect(Buffer.from(content.split(' ').at(-1)!, 'base64').toString()).not.toContain(hostile)
+  },
+)
+
+test.each<[string, readonly string[], (home: Home) => void, (() => string)?]>([
+  ['a flag', ['opencode', '--model', hostile, '--yes'], () => {}],
+  [
+    "a team's file",
+    ['setup', 'opencode', '--from', team, '--yes'],
+    (home) =>
+      home.put(
+        'team.json',
+        JSON.stringify({
+          version: 1,
+          name: 'team',
+          baseUrl: gateway.url,
+          clients: { opencode: { model: hostile } },
+        }),
+      ),
+  ],
+  ['a catalog of nothing else', ['opencode', '--yes'], () => {}, () => onlyHostile.url],
+  ['a flag of run', ['run', 'work', '--model', hostile, '--', 'opencode'], () => {}],
+])('opencode: %s that names it is refused, and changes nothing', async (_, args, put, url) => {
+  const home = aHome()
+  put(home)
+  if (args[0] === 'run') await repoint(home, ['codex', '--name', 'work', '--yes'])
+  const before = home.snapshot()
+  const { status, stderr } = await repoint(
+    home,
+    args.map((arg) => (arg === team ? home.at('team.json') : arg)),
+    url?.(),
+  )
+  expect([status, stderr]).toEqual([8, expect.stringContaining('would put something else')])
+  expect(home.snapshot()).toEqual(before)
+})
