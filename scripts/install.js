@@ -37,6 +37,15 @@ export const packageSets = {
     '@ai-sdk/openai-compatible': '3.0.92',
     zod: '4.6.7',
     llmprobe: '0.6.12',
+    langchain: '1.5.14',
+    '@langchain/core': '1.4.0',
+    '@langchain/openai': '1.6.0',
+    '@langchain/anthropic': '1.5.11',
+    llamaindex: '0.12.1',
+    '@llamaindex/openai': '0.4.23',
+    '@openai/agents': '0.20.0',
+    '@mastra/core': '1.71.0',
+    '@mariozechner/pi-ai': '0.73.1',
   },
   // Their types become the shapes of requests: scripts/schemas.js.
   schemas: {

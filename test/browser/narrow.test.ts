@@ -14,6 +14,10 @@ test('the page on a telephone: nothing stands beside the screen, in the list or 
   const texts = await rows(opened).first().locator('.asks').boundingBox()
   expect(texts!.width).toBeGreaterThan(200)
 
+  const foot = await page.locator('footer').boundingBox()
+  expect(foot!.height).toBeLessThan(844 / 12)
+  expect(await page.locator('.columns').isVisible()).toBe(false)
+
   await rows(opened).first().click()
   expect(await page.locator('#list').isVisible()).toBe(false)
   await openAllFolds(opened)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { startGateway } from '../../src/serve/index.ts'
-import { ask } from '../serve/support/gateway.ts'
+import { ask, jsonOf } from '../serve/support/gateway.ts'
 import { key, openAllFolds, openPage, rows, untilRead, withPage, wordsOf } from './browser.ts'
 import { anAfternoon, converse } from './traffic.ts'
 
@@ -65,6 +65,32 @@ test('the page: groups a conversation, and shows what each request of it adds', 
   await panel.getByRole('button', { name: 'Earlier' }).click()
   expect(await panel.locator('h2').textContent()).toBe('Bash → 118 passed, 2 failed')
   expect(await panel.locator('.steps > span').textContent()).toBe('2 of 3')
+})
+
+test('the page: a changed prompt is shown by its words, and arguments by their lines', async () => {
+  const { gateway, page } = opened
+  const messages = [{ role: 'user', content: '#call Write {"text":"one\\ntwo \\\\n"}' }]
+  const tools = [{ name: 'Write', input_schema: { type: 'object' } }]
+  const body = { model: 'claude-opus-5-5', max_tokens: 50, tools, messages }
+  const system = (day: string) => `You are an agent that works on ${day} and is brief about it.`
+  const first = await ask(gateway, '/v1/messages', { ...body, system: system('Monday') })
+  const { content } = await jsonOf(first)
+  const result = [{ type: 'tool_result', tool_use_id: content[0].id, content: 'done' }]
+  const turns = [...messages, { role: 'assistant', content }, { role: 'user', content: result }]
+  await ask(gateway, '/v1/messages', { ...body, system: system('Tuesday'), messages: turns })
+  await openPage(opened)
+  await untilRead(opened, 2)
+
+  await rows(opened).first().click()
+  const panel = page.locator('#panel')
+  await panel.getByText('System prompt').click()
+  expect(await panel.locator('.text del').allTextContents()).toEqual(['Monday'])
+  expect(await panel.locator('.text ins').allTextContents()).toEqual(['Tuesday'])
+  expect(await panel.locator('.text', { has: page.locator('ins') }).textContent()).toBe(
+    system('MondayTuesday'),
+  )
+  await rows(opened).nth(1).click()
+  expect(await panel.locator('.call .text').textContent()).toContain('"one\ntwo \\\\n"')
 })
 
 test.each([

@@ -7,5 +7,14 @@ const require = createRequire(pathToFileURL(resolve('.cache/sdk/package.json')))
 /** A package of .cache/sdk. It is no dependency of ours, so nothing is known of its types. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export async function sdk(name: string): Promise<any> {
-  return import(pathToFileURL(require.resolve(name)).href)
+  return import(pathToFileURL(placeOf(name)).href)
+}
+
+function placeOf(name: string): string {
+  try {
+    return require.resolve(name)
+  } catch {
+    // It is for `import` alone, as pi-ai 0.73.1.
+    return resolve('.cache/sdk/node_modules', name, 'dist/index.js')
+  }
 }

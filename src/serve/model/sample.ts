@@ -132,13 +132,13 @@ function namedMembers(schema: JsonObject): JsonObject {
 }
 
 /** A list or an object that is being made smaller. */
-type Holder = Record<string | number, unknown>
+type Shrinking = Record<string | number, unknown>
 
 /** Tries a value in the place of another, and keeps it if the whole still fits. */
 type Put = (candidate: unknown) => boolean
 
 /** Makes what stands in `holder` smaller part by part, as long as the whole fits. */
-function shrink(holder: Holder, key: string | number, fits: () => boolean): void {
+function shrink(holder: Shrinking, key: string | number, fits: () => boolean): void {
   const put: Put = (candidate) => {
     const before = holder[key]
     holder[key] = candidate
@@ -153,13 +153,13 @@ function shrink(holder: Holder, key: string | number, fits: () => boolean): void
   if (value === true) put(false)
   if (typeof value !== 'object' || value === null) return
   for (const name of Object.keys(value).reverse()) put(without(holder[key], name))
-  const kept = holder[key] as Holder
+  const kept = holder[key] as Shrinking
   for (const name of Object.keys(kept)) shrink(kept, name, fits)
 }
 
 function without(holder: unknown, name: string): unknown {
   if (Array.isArray(holder)) return holder.toSpliced(Number(name), 1)
-  const { [name]: _, ...others } = holder as Holder
+  const { [name]: _, ...others } = holder as Shrinking
   return others
 }
 
@@ -193,8 +193,9 @@ const describable =
 
 /**
  * Puts limits into the schema that stand in its descriptions: SDKs write there what the vendor of
- * messages takes in no schema, "min length: 3; max length: 5." (@ai-sdk/anthropic 4.0.105) or
- * `{minLength: 3}` (@anthropic-ai/sdk 1.12.0), and a model reads it.
+ * messages takes in no schema, "min length: 3; max length: 5." (@ai-sdk/anthropic 4.0.105),
+ * `{minLength: 3}` (@anthropic-ai/sdk 1.12.0) or "minimum length 3, greater than 2" (@mastra/core
+ * 1.71.0, 2026-11-23), and a model reads it.
  */
 function withDescribed(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema
@@ -205,8 +206,32 @@ function withDescribed(schema: unknown): unknown {
   return schema
 }
 
+/** Limits in words, and what schemas call them; a length counts for texts and for lists. */
+const wordings: readonly (readonly [wording: RegExp, ...keywords: string[]])[] = [
+  [/minimum length (\d+)/, 'minLength', 'minItems'],
+  [/maximum length (\d+)/, 'maxLength', 'maxItems'],
+  [/exact length (\d+)/, 'minLength', 'maxLength', 'minItems', 'maxItems'],
+  [/greater than (-?[\d.]+)/, 'exclusiveMinimum'],
+  [/lower than (-?[\d.]+)/, 'exclusiveMaximum'],
+  [/greater than or equal to (-?[\d.]+)/, 'minimum'],
+  [/lower than or equal to (-?[\d.]+)/, 'maximum'],
+  [/multiple of ([\d.]+)/, 'multipleOf'],
+  [/input must match this regex (.+)$/, 'pattern'],
+]
+
+function limitsInWords(line: string): readonly (readonly [string, unknown])[] {
+  const format = /a valid ([a-z-]+)/.exec(line)?.[1] ?? ''
+  const limits = wordings.flatMap(([wording, ...keywords]) => {
+    const found = wording.exec(line)?.[1]
+    const value = keywords[0] === 'pattern' ? found : Number(found)
+    return found === undefined ? [] : keywords.map((keyword) => [keyword, value] as const)
+  })
+  return Object.hasOwn(formats, format) ? [...limits, ['format', format]] : limits
+}
+
 function limitsIn(line: string): JsonObject {
   const found = [...line.matchAll(describable)]
+  if (found.length === 0) return Object.fromEntries(limitsInWords(line))
   return Object.fromEntries(
     found.map((match, index) => {
       const keyword = match[1]!.replace(/ (.)/g, (_, letter: string) => letter.toUpperCase())

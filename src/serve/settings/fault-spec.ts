@@ -40,7 +40,7 @@ export function acceptFaults(given: unknown): readonly Fault[] {
 }
 
 /** The words of `--fault` for the members of a fault. */
-const flagWords: Readonly<Record<string, keyof Fault>> = {
+export const flagWords: Readonly<Record<string, keyof Fault>> = {
   route: 'route',
   model: 'model',
   every: 'every',

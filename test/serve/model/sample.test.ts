@@ -258,10 +258,22 @@ test.each([
   ['A name.\nmin length: 3; max length: 5.', 'aaa'],
   ['A name.\n\n{minLength: 2, pattern: "^b{2}$"}', 'bb'],
   ['pattern: ^[x-z]; [1-3]$.', 'x; 1'],
+  ['minimum length 3, maximum length 5', 'aaa'],
+  ['exact length 4', 'aaaa'],
+  ['a valid email', 'user@example.com'],
+  ['a valid starts_with, input must match this regex ^ab.*', 'ab'],
   ['Such as: a, b: c.', ''],
   ['min length: 9; max length: 2.', ''],
 ])('limits in a description are kept where they can be: %j', (description, sample) => {
   expect(sampleOf({ type: 'string', description })).toBe(sample)
+})
+
+test.each([
+  ['greater than 2, lower than 4', 3],
+  ['greater than or equal to 7', 7],
+  ['greater than or equal to 0.7, multiple of 0.5', 1],
+])('limits of a number in a description are kept: %j', (description, sample) => {
+  expect(sampleOf({ type: 'number', description })).toBe(sample)
 })
 
 test('a sample leaves the schema as it was', () => {

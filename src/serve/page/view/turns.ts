@@ -1,4 +1,4 @@
-import { diffLines } from 'diff'
+import { type Change, diffLines, diffWordsWithSpace } from 'diff'
 import type { VNode } from 'preact'
 import {
   type Answer,
@@ -53,9 +53,7 @@ function frameOf(
             title: 'System prompt',
             note: `${amount(system.length)} characters${difference?.isSystemNew ? ', changed' : ''}`,
             content: () => [
-              difference?.isSystemNew
-                ? linesChanged(before?.system ?? '', system)
-                : longText(system),
+              difference?.isSystemNew ? changed(before?.system ?? '', system) : longText(system),
             ],
           }),
         ]),
@@ -119,12 +117,27 @@ function settingsView(question: Question, changes: Difference['settings']): VNod
   return make('dl', 'settings', ...entries)
 }
 
-function linesChanged(before: string, now: string): VNode {
-  const lines = diffLines(before, now).map(({ added, removed, value }) => {
-    if (added) return make('ins', '', value)
-    return removed ? make('del', '', value) : shortened(value)
+/** Texts that differ by more words than this are shown as two. */
+const maxEditLength = 400
+
+/** What became of a text: line by line, and word by word where lines stand in the place of others. */
+function changed(before: string, now: string): VNode {
+  const lines = diffLines(before, now)
+  const shown = lines.flatMap((line, index) => {
+    const [last, next] = [lines[index - 1], lines[index + 1]]
+    if (line.added && last?.removed) return []
+    const words =
+      line.removed && next?.added
+        ? (diffWordsWithSpace(line.value, next.value, { maxEditLength }) ?? [line, next])
+        : [line]
+    return words.map((word) => marked(word, words.length === 1 ? shortened : String))
   })
-  return make('div', 'text', ...lines)
+  return make('div', 'text', ...shown)
+}
+
+function marked({ added, removed, value }: Change, same: (text: string) => string) {
+  if (added) return make('ins', '', value)
+  return removed ? make('del', '', value) : same(value)
 }
 
 /** Lines that are the same on both sides: their beginning and their end. */
@@ -192,6 +205,11 @@ function turnView(
   return make('article', `turn ${role} ${mark}`, label, make('div', 'said', ...said, nothing), end)
 }
 
+/** Arguments with the line breaks of their texts as such, which JSON escapes. */
+function withLines(json: string): string {
+  return json.replace(/(?<!\\)((?:\\\\)*)\\n/g, '$1\n')
+}
+
 function partView(part: Part, names: ReadonlyMap<string, string>): VNode {
   switch (part.type) {
     case 'text':
@@ -211,7 +229,7 @@ function partView(part: Part, names: ReadonlyMap<string, string>): VNode {
         'part call',
         make('span', 'kind', 'calls '),
         make('b', 'mono', part.name),
-        longText(laidOut(part.text), 'mono'),
+        longText(withLines(laidOut(part.text)), 'mono'),
       )
     case 'tool-result':
       return make(

@@ -1,0 +1,45 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+/** A fenced block of a page. */
+export interface DocBlock {
+  /** What stands behind the fence; empty: nothing. */
+  readonly language: string
+  readonly text: string
+  /** The line of its fence. */
+  readonly line: number
+}
+
+export function blocksOf(page: string): readonly DocBlock[] {
+  const text = readFileSync(page, 'utf8')
+  return [...text.matchAll(/^```(\w*)\n(.*?)^```/gms)].map((match) => ({
+    language: match[1]!,
+    text: match[2]!,
+    line: text.slice(0, match.index).split('\n').length,
+  }))
+}
+
+/** Whether an example needs the official SDKs, which test/sdk has. */
+export function needsSdk({ text }: DocBlock): boolean {
+  return /from '(openai|@anthropic-ai\/sdk)'/.test(text)
+}
+
+/**
+ * An example as a module of its own, to be imported where tests are collected.
+ *
+ * @param places of what it imports, by name; `repoint/gateway` is this checkout
+ */
+export function moduleOf(
+  { text }: DocBlock,
+  places: Readonly<Record<string, string>> = {},
+): string {
+  const known = { 'repoint/gateway': resolve('src/serve/index.ts'), ...places }
+  const path = join(mkdtempSync(join(tmpdir(), 'repoint-')), 'example.mjs')
+  const placed = Object.entries(known).reduce(
+    (code, [name, place]) => code.replaceAll(`from '${name}'`, `from '${place}'`),
+    text.replaceAll("from 'vitest'", `from '${resolve('node_modules/vitest/dist/index.js')}'`),
+  )
+  writeFileSync(path, placed)
+  return path
+}
