@@ -266,6 +266,8 @@ export interface Wishes {
   readonly disableAttribution?: boolean | undefined
   /** In tokens. */
   readonly contextWindow?: number | undefined
+  /** A provider that had its key where the new one goes is given it for itself, and works on. */
+  readonly keepsOldGateway?: boolean | undefined
   readonly providerId?: string | undefined
   /** For a client that speaks several. */
   readonly protocol?: ProtocolName | undefined

@@ -32,6 +32,13 @@ export const contextWindowFlag: ClientFlag = {
   means: (contextWindow) => ({ contextWindow: Number(contextWindow) }),
 }
 
+/** For a client whose providers share one place for the key. */
+export const keepOldGatewayFlag: ClientFlag = {
+  flag: '--keep-old-gateway',
+  help: 'the gateway of before keeps its key, for its conversations',
+  means: (keepsOldGateway) => ({ keepsOldGateway: keepsOldGateway === true }),
+}
+
 /** What several flags say. */
 export function saidTogether(said: readonly Wishes[]): Wishes {
   const slotModels = Object.assign({}, ...said.map((one) => one.slotModels))

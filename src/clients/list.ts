@@ -1,6 +1,12 @@
 import { claudeFlags } from './claude/flags.ts'
 import type { Client, ClientFlag, ClientModule, ClientName } from './client.ts'
-import { contextWindowFlag, modelFlag, protocolFlag, providerIdFlag } from './flags.ts'
+import {
+  contextWindowFlag,
+  keepOldGatewayFlag,
+  modelFlag,
+  protocolFlag,
+  providerIdFlag,
+} from './flags.ts'
 import { takingLiterally } from './literal.ts'
 
 /** All that the command line needs of a client before it is chosen. */
@@ -36,9 +42,9 @@ export const rows: readonly ClientRow[] = [
     ],
     changes: {
       files: '`~/.codex/auth.json`, then `~/.codex/config.toml`',
-      keys: 'the key; `model`, `model_provider`, `openai_base_url`, one `[model_providers.gateway]` table, and in `[notice.model_migrations]` that no newer model is offered',
+      keys: 'the key; `model`, `model_provider`, `openai_base_url`, one `[model_providers.gateway]` table, in `[notice.model_migrations]` that no newer model is offered, and in tables of other providers what keeps the key from them',
     },
-    flags: [modelFlag, providerIdFlag, contextWindowFlag],
+    flags: [modelFlag, providerIdFlag, contextWindowFlag, keepOldGatewayFlag],
     load: async () => (await import('./codex/codex.ts')).codex,
   },
   {

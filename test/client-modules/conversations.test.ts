@@ -50,7 +50,9 @@ describe('codex: what becomes of recorded conversations is said before', () => {
   test('those of its own service go to the gateway, and it takes a while', () => {
     const disks = { before: {}, after: setUp({}) }
     expect(said(aWorld(['openai', 'openai']), disks)).toEqual([
-      expect.stringMatching(/^codex-conversations-move: 2 .*go to https:\/\/gw\.example .*7 s/),
+      expect.stringMatching(
+        /^codex-conversations-move: .*\(2 recorded\).*go to https:\/\/gw\.example .*7 s/,
+      ),
     ])
     expect(said(aWorld([]), disks)).toEqual([])
     expect(said(aWorld(['openai']), { before: disks.after, after: disks.after })).toEqual([])
@@ -59,13 +61,28 @@ describe('codex: what becomes of recorded conversations is said before', () => {
   test('after a rollback those of the gateway are closed, and there is a way', () => {
     const disks = { before: setUp({}), after: {} }
     const [closed, ...others] = said(aWorld(['gateway', 'openai']), disks)
-    expect(closed).toMatch(/^codex-conversations-closed: One .*"gateway".*codex fork SESSION_ID/)
+    expect(closed).toMatch(
+      /^codex-conversations-closed: .*"gateway" \(1 recorded\).*codex fork SESSION_ID/,
+    )
     expect(others).toEqual([])
   })
 
-  test('so are those of the id before, when a setup takes another', () => {
-    const before = setUp({})
-    const [closed] = said(aWorld(['gateway']), { before, after: setUp(before, 'work') })
-    expect(closed).toMatch(/^codex-conversations-closed: One .*"gateway"/)
+  test('those of a provider that is set aside can be read, and there is a way', () => {
+    const old = '[model_providers.old]\nname = "Old"\nbase_url = "https://old.example/v1"\n'
+    const before = { '.codex/config.toml': `${old}requires_openai_auth = true\n` }
+    const [aside, ...others] = said(aWorld(['old']), { before, after: setUp(before) })
+    expect(aside).toMatch(/^codex-conversations-set-aside: .*"old" .*read.*codex fork SESSION_ID/)
+    expect(others).toEqual([])
+    // Back again there is nothing to say.
+    expect(said(aWorld(['old']), { before: setUp(before), after: before })).toEqual([])
+  })
+
+  test('those of a provider that is written over go to the gateway', () => {
+    const before = {
+      '.codex/config.toml': '[model_providers.gateway]\nbase_url = "https://old.example/v1"\n',
+    }
+    expect(said(aWorld(['gateway']), { before, after: setUp(before) })).toEqual([
+      expect.stringMatching(/^codex-conversations-move: .*"gateway".*go to https:\/\/gw\.example/),
+    ])
   })
 })

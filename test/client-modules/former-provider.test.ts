@@ -24,35 +24,27 @@ function renamed(client: Client, disk: Disk, baseUrl: string, context = ours) {
 
 describe('codex: a setup under another id', () => {
   const client = byId('codex')
-
-  test.each(['https://gw.example', 'https://new.example'])(
-    'takes away the table of the earlier one, once that is agreed to: %s',
-    (baseUrl) => {
-      const { former, texts } = renamed(client, afterSetup(client), baseUrl)
-      expect(former).toMatchObject([{ needsConsent: expect.stringContaining('gateway]') }])
-      expect(texts[1]).not.toContain('model_providers.gateway')
-      expect(texts[1]).toContain('[model_providers.gw2]')
-      expect(texts[1]).toContain('# mine\n[mcp_servers.x]\ncommand = "y"\n')
-    },
-  )
-
-  test('leaves a table that repoint has not written', () => {
+  const changed = (from: string, to: string): Disk => {
     const disk = afterSetup(client)
-    expect(renamed(client, disk, 'https://new.example', { ownRoots: [] }).former).toEqual([])
-    const byHand = text(disk['/home/ada/.codex/config.toml'] as Uint8Array).replace(
-      'supports_websockets = false',
-      '',
-    )
-    const changed = { ...disk, '/home/ada/.codex/config.toml': byHand }
-    expect(renamed(client, changed, 'https://new.example').former).toEqual([])
+    const path = '/home/ada/.codex/config.toml'
+    return { ...disk, [path]: text(disk[path] as Uint8Array).replace(from, to) }
+  }
+
+  test('for the same address takes away the table of the earlier one, once that is agreed to', () => {
+    const { former, texts } = renamed(client, afterSetup(client), 'https://gw.example')
+    expect(former).toMatchObject([{ needsConsent: expect.stringContaining('provider gateway') }])
+    expect(texts[1]).not.toContain('model_providers.gateway')
+    expect(texts[1]).toContain('[model_providers.gw2]')
+    expect(texts[1]).toContain('# mine\n[mcp_servers.x]\ncommand = "y"\n')
   })
 
-  test('leaves a table that a profile chooses', () => {
-    const disk = {
-      ...afterSetup(client),
-      '.codex/deep.config.toml': 'model_provider = "gateway"\n',
-    }
-    expect(renamed(client, disk, 'https://gw.example').former).toEqual([])
+  test('leaves a table that repoint has not written, that a profile chooses, or at another address', () => {
+    const byHand = changed('supports_websockets = false', '')
+    expect(renamed(client, byHand, 'https://gw.example').former).toEqual([])
+    const disk = afterSetup(client)
+    expect(renamed(client, disk, 'https://new.example').former).toEqual([])
+    const chosen = { ...disk, '.codex/deep.config.toml': 'model_provider = "gateway"\n' }
+    expect(renamed(client, chosen, 'https://gw.example').former).toEqual([])
   })
 })
 

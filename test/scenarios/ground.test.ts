@@ -88,5 +88,5 @@ test('rollback says which recorded conversations do not open any more, before it
     }),
   )
   const { stdout } = await runCli(home, ['rollback'])
-  expect(stdout).toMatch(/One recorded conversation .*\n(?:.*\n)*Done in run/)
+  expect(stdout).toMatch(/Conversations of the provider .*\n(?:.*\n)*Done in run/)
 })

@@ -17,13 +17,8 @@ import { codexFiles } from './files.ts'
 import { withoutOffer } from './migrations.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
-import {
-  addressInUse,
-  providerInUse,
-  reservedIds,
-  strayAddress,
-  takesAuthFile,
-} from './provider.ts'
+import { otherAddress } from './other-providers.ts'
+import { addressInUse, providerInUse, reservedIds, takesAuthFile } from './provider.ts'
 import { startObstacles } from './provider-obstacles.ts'
 import { leftRunning } from './server.ts'
 import tested from './tested.json' with { type: 'json' }
@@ -86,13 +81,13 @@ export const codex: ClientModule = {
     contextWindow,
     providerId: usableProviderId(providerId, reservedIds),
   }),
-  aboutConversations,
+  aboutConversations: (world, change) => [...aboutConversations(world, change)],
   leftRunning,
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'responses')),
   demoFiles,
   forOneRun,
-  inTheWay: (scene, choice) => [...inTheWay(scene, choice)],
-  wrongNow: (scene) => [...wrongNow(scene)],
+  inTheWay,
+  wrongNow,
 }
 
 function planCodex(texts: FileTexts, choice: Choice): readonly FileEdit[] {
@@ -210,7 +205,7 @@ function readBackCodex(texts: FileTexts): Settings {
     ...(isKeyed ? { ...keyed, keyPath: config.path } : {}),
     ...(isKeyUsed ? { key: auth.usableKey, keyPath: authFile.path } : {}),
     headers,
-    alsoSendsTo: isKeyUsed ? strayAddress(config) : undefined,
+    alsoSendsTo: isKeyUsed && providerId && url ? otherAddress(texts, rootOf(url)) : undefined,
     providerId,
     login: auth.login,
     broken: config.problem ?? whyNotStarting(config),

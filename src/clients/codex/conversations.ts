@@ -2,9 +2,18 @@ import { shownRoot } from '../../gateway/roots.ts'
 import type { Notice } from '../../notice.ts'
 import type { FileTexts, Outside } from '../client.ts'
 import { pathsOf } from '../paths.ts'
-import { fileOf, readFile, rootOf, shownUrl, tableAt, textAt } from '../texts.ts'
+import {
+  fileOf,
+  type ReadFile,
+  readFile,
+  rootOf,
+  shownUrl,
+  tableAt,
+  textAt,
+  textIn,
+} from '../texts.ts'
 import { codexHome } from './files.ts'
-import { ownAddressPath, reservedIds, vendorUrl } from './provider.ts'
+import { isSetAside, ownAddressPath, reservedIds, vendorUrl } from './provider.ts'
 
 /** A year of conversations may be thousands of files: so many of the newest are looked at. */
 const maxConversations = 500
@@ -52,36 +61,47 @@ function providerOf({ files }: Outside, path: string): string | undefined {
  * A conversation goes on with the provider that it was recorded with (0.146.0 to 0.169.0), or with the
  * one of config.toml (0.105.0 to 0.142.5; 2026-11-22).
  */
-export function aboutConversations(
+export function* aboutConversations(
   world: Outside,
   { before, after }: { readonly before: FileTexts; readonly after: FileTexts },
-): readonly Notice[] {
+): Generator<Notice, void> {
   const [from, to] = [before, after].map((texts) => readFile(fileOf(texts, 'config')))
-  if (from === undefined || to === undefined) return []
+  if (from === undefined || to === undefined) return
   const recorded = recordedProviders(world)
-  const notices: Notice[] = []
 
-  const [oldUrl, newUrl] = [from, to].map((config) => textAt(config, ownAddressPath))
-  const moving = recorded.filter((id) => id === 'openai').length
-  if (moving > 0 && newUrl !== undefined && rootOf(newUrl) !== rootOf(oldUrl ?? vendorUrl)) {
-    notices.push({
-      code: 'codex-conversations-move',
-      message: `${conversations(moving)} of before, once resumed, ${moving === 1 ? 'goes' : 'go'} to ${shownUrl(shownRoot(rootOf(newUrl), 'responses'))} too, with all that was said in ${moving === 1 ? 'it' : 'them'}. The first prompt of each then takes about 7 s: Codex tries a WebSocket first`,
-    })
-  }
   for (const id of new Set(recorded)) {
-    const path = ['model_providers', id]
-    if (reservedIds.includes(id) || !tableAt(from, path) || tableAt(to, path)) continue
+    const [old, now] = [providerIn(from, id), providerIn(to, id)]
+    if (old === undefined) continue
     const count = recorded.filter((one) => one === id).length
-    notices.push({
-      code: 'codex-conversations-closed',
-      message: `${conversations(count)} of the provider ${JSON.stringify(id)} ${count === 1 ? 'does' : 'do'} not open with \`codex resume\` any more: [model_providers.${id}] goes`,
-      hint: '`codex fork SESSION_ID` carries one over to the provider that is then in use.',
-    })
+    const some = `Conversations of the provider ${JSON.stringify(id)} (${count} recorded)`
+    const wait =
+      id === 'openai'
+        ? '. The first prompt of each then takes about 7 s: Codex tries a WebSocket first'
+        : ''
+
+    if (now === undefined)
+      yield {
+        code: 'codex-conversations-closed',
+        message: `${some} do not open with \`codex resume\` any more: [model_providers.${id}] goes`,
+        hint: '`codex fork SESSION_ID` carries one over to the provider that is then in use.',
+      }
+    else if (now.isAside && !old.isAside)
+      yield {
+        code: 'codex-conversations-set-aside',
+        message: `${some} can be read with \`codex resume\`, and send nothing from there`,
+        hint: '`codex fork SESSION_ID` goes on with one at the gateway, which is then sent all that was said in it.',
+      }
+    else if (now.url !== undefined && rootOf(now.url) !== rootOf(old.url ?? vendorUrl))
+      yield {
+        code: 'codex-conversations-move',
+        message: `${some}, once resumed, go to ${shownUrl(shownRoot(rootOf(now.url), 'responses'))} too, with all that was said in them${wait}`,
+      }
   }
-  return notices
 }
 
-function conversations(count: number): string {
-  return count === 1 ? 'One recorded conversation' : `${count} recorded conversations`
+function providerIn(config: ReadFile, id: string) {
+  if (id === 'openai') return { url: textAt(config, ownAddressPath), isAside: false }
+  const table = tableAt(config, ['model_providers', id])
+  if (table === undefined || reservedIds.includes(id)) return undefined
+  return { url: textIn(table, ['base_url']), isAside: isSetAside(table) }
 }

@@ -45,7 +45,7 @@ export function codexFiles(machine: Machine, look: Look): readonly ConfigFile[] 
 
 /**
  * The configurations of the project around the working folder, from its root inwards. In a folder
- * that is trusted their `model` wins; a provider in them is ignored (0.169.0, 2026-11-21).
+ * that is trusted their `model` wins; a provider in them is ignored (0.140.0 to 0.169.0, 2026-11-23).
  */
 function projectFiles(machine: Machine, look: Look, home: string) {
   const { join } = pathsOf(machine)

@@ -1,8 +1,7 @@
 import type { KeyChange } from '../../edits/plan.ts'
 import type { Obstacles, Scene } from '../client.ts'
 import { isOwnAddress, placeOf, type ReadFile, tableAt, textAt } from '../texts.ts'
-import { providerInUse } from './provider.ts'
-import { configRepair } from './provider-obstacles.ts'
+import { configRepair, providerInUse } from './provider.ts'
 
 /**
  * The model that the terminal UI offers at its start in the place of another, with Yes as the answer
@@ -18,6 +17,17 @@ const offers: Readonly<Record<string, string>> = {
 }
 
 const answersPath = ['notice', 'model_migrations']
+
+/**
+ * As a value of `-c`, for one process. Only as a table: with `notice.model_migrations.ID=…` Codex exits,
+ * since it takes the dots of an id for its own (0.169.0, 2026-11-23).
+ */
+export function withoutOfferOnce(model: string): readonly string[] {
+  const answers = withoutOffer(model).map(
+    ({ value }) => `${JSON.stringify(model)}=${JSON.stringify(value)}`,
+  )
+  return answers.length === 0 ? [] : ['-c', `${answersPath.join('.')}={${answers.join(',')}}`]
+}
 
 /** Keeps the offer away: Codex does not repeat one that has this very answer. */
 export function withoutOffer(model: string): readonly KeyChange[] {

@@ -14,19 +14,14 @@ import {
 } from '../texts.ts'
 import { readCodexAuth } from './auth.ts'
 import { tookOffer } from './migrations.ts'
-import { addressInUse, providerInUse } from './provider.ts'
-import {
-  configRepair,
-  providersInTheWay,
-  providersWrongNow,
-  startObstacles,
-} from './provider-obstacles.ts'
+import { addressInUse, configRepair, providerInUse } from './provider.ts'
+import { providersInTheWay, providersWrongNow, startObstacles } from './provider-obstacles.ts'
 
 /** What would defeat the pair about to be written, as run against Codex 0.169.0 (2026-11-21). */
 export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   const config = readFile(fileOf(scene.texts, 'config'))
   yield* startObstacles(config, choice.providerId)
-  yield* relativeHome(scene)
+  yield* relativePlaceObstacles(scene.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
   yield* lostWithAuth(scene, config, choice)
   yield* providersInTheWay(scene, config, choice)
   yield* environmentKey(scene)
@@ -43,7 +38,7 @@ export function* wrongNow(scene: Scene): Obstacles {
   const isPointed = inUse?.table?.['requires_openai_auth'] === true
 
   yield* startObstacles(config)
-  yield* relativeHome(scene)
+  yield* relativePlaceObstacles(scene.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
   yield* uselessAuth(scene.texts, isPointed)
   yield* providersWrongNow(scene, config)
   yield* tookOffer(scene, config)
@@ -54,10 +49,6 @@ export function* wrongNow(scene: Scene): Obstacles {
   yield* leftovers(scene, config)
   if (isPointed) yield* layers(scene.texts, config, inUse.id)
   else yield* systemLayers(scene.texts, config, false)
-}
-
-function relativeHome({ machine }: Scene): Obstacles {
-  return relativePlaceObstacles(machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
 }
 
 function environmentKey(scene: Scene): Obstacles {

@@ -2,6 +2,7 @@ import type { ConfigValue } from '../../edits/plan.ts'
 import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../client.ts'
 import { headersInVariables } from '../headers.ts'
 import { fileOf, readFile, tableAt, textAt } from '../texts.ts'
+import { withoutOfferOnce } from './migrations.ts'
 
 /** What in a table would go along to another address, or speak against our key. */
 const ownToTable = ['auth', 'http_headers', 'env_http_headers', 'query_params']
@@ -49,7 +50,7 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
   const named =
     table.length === 0 ? [] : ['-c', `model_providers.${id}.env_http_headers={${table.join(',')}}`]
   return {
-    args: [...flags, ...named, ...args],
+    args: [...flags, ...named, ...withoutOfferOnce(models.model), ...args],
     env: {
       ...env,
       ...Object.fromEntries(headers.map(({ variable, value }) => [variable, value])),

@@ -1,24 +1,30 @@
-import type { KeyChange, KeyPath } from '../../edits/plan.ts'
-import type { Choice, Obstacles, Repair, Scene } from '../client.ts'
+import type { KeyPath } from '../../edits/plan.ts'
+import type { Choice, Obstacles, Scene } from '../client.ts'
 import { lostVersion, otherAddress } from '../obstacles.ts'
 import {
   isOwnAddress,
   isTable,
-  layersOf,
   mayNeedNoKey,
   placeOf,
   type ReadFile,
-  readFile,
+  rootOf,
   shownUrl,
   type Table,
   tableAt,
   textAt,
 } from '../texts.ts'
-import { ownAddressPath, providerInUse, reservedIds, strayAddress } from './provider.ts'
-
-export function configRepair(...changes: readonly KeyChange[]): Repair {
-  return { role: 'config', changes }
-}
+import { othersInTheWay, othersWrongNow } from './other-providers.ts'
+import {
+  authKeys,
+  configRepair,
+  hasOwnKey,
+  isSetAside,
+  marks,
+  ownAddressPath,
+  providerInUse,
+  reservedIds,
+  takesAuthFile,
+} from './provider.ts'
 
 const codexName = { id: 'codex', label: 'Codex' }
 
@@ -45,9 +51,7 @@ export function* startObstacles(config: ReadFile, planned?: string): Obstacles {
 }
 
 function* whatStopsIt(config: ReadFile, planned: string | undefined): Obstacles {
-  yield* unreadable(config)
-  yield* oldProfile(config)
-  if (planned === undefined) yield* missing(config)
+  yield* rootFaults(config, planned)
   for (const provider of providersOf(config)) {
     if (reservedIds.includes(provider.id)) yield* reserved(config, provider)
     else if (provider.id !== planned) yield* unstartable(config, provider)
@@ -57,14 +61,20 @@ function* whatStopsIt(config: ReadFile, planned: string | undefined): Obstacles 
 /** What in the provider tables would defeat the pair about to be written. */
 export function* providersInTheWay(scene: Scene, config: ReadFile, choice: Choice): Obstacles {
   yield* otherOwnAddress(scene, config, choice)
-  for (const provider of providersOf(config)) {
-    if (reservedIds.includes(provider.id)) continue
-    if (provider.id !== choice.providerId) yield* former(scene, config, choice, provider)
-    else {
-      yield* conflict(scene, config, choice, provider)
-      yield* ownAuth(config, provider)
-    }
+  for (const { id, table, path } of providersOf(config)) {
+    if (id !== choice.providerId) continue
+    const address = [...path, 'base_url']
+    yield* otherAddress(scene, choice, {
+      code: 'codex-provider-conflict',
+      what: `[model_providers.${id}]`,
+      url: textAt(config, address),
+      place: placeOf(config, address),
+    })
+    const marked: readonly unknown[] = Object.values(marks)
+    const others = Object.entries(table).filter(([, value]) => !marked.includes(value))
+    yield* ownAuth(config, { id, path, table: Object.fromEntries(others) })
   }
+  yield* othersInTheWay(scene, config, choice)
 }
 
 /** What is wrong with the provider in use. */
@@ -74,46 +84,48 @@ export function* providersWrongNow(scene: Scene, config: ReadFile): Obstacles {
   const url = textAt(config, [...provider.path, 'base_url'])
 
   yield* withoutVersion(scene, config, provider)
-  yield* strayConversations(scene, config, url)
+  if (isSetAside(provider.table)) {
+    yield* setAsideInUse(config, provider)
+    return
+  }
+  if (url !== undefined && isOwnAddress(url, scene) && takesAuthFile(config))
+    yield* othersWrongNow(scene.texts, config, rootOf(url))
+
   if (provider.table['requires_openai_auth'] === true) {
     yield* ownAuth(config, provider)
-    yield* withoutAddress(config, provider, url)
-  } else yield* withoutAuth(scene, config, provider, url)
+    if (!url) yield* withoutAddress(config, provider)
+  } else if (!mayNeedNoKey(url, scene)) yield* withoutAuth(config, provider)
 }
 
-function* unreadable(config: ReadFile): Obstacles {
-  if (config.problem === undefined) return
-  yield {
-    code: 'codex-config-invalid',
-    message: `Codex does not start: ${config.problem}`,
-    place: config.path,
-    cure: 'Correct the file by hand: it cannot be edited safely as it is.',
-    weight: 'blocks',
-  }
-}
+function* rootFaults(config: ReadFile, planned: string | undefined): Obstacles {
+  if (config.problem !== undefined)
+    yield {
+      code: 'codex-config-invalid',
+      message: `Codex does not start: ${config.problem}`,
+      place: config.path,
+      cure: 'Correct the file by hand: it cannot be edited safely as it is.',
+      weight: 'blocks',
+    }
 
-function* oldProfile(config: ReadFile): Obstacles {
-  if (config.document?.get(['profile']) === undefined) return
-  yield {
-    code: 'codex-legacy-profile',
-    message: 'profile at the root: Codex refuses to start with it',
-    place: placeOf(config, ['profile']),
-    cure: 'Remove the line; choose a profile with `codex --profile` instead.',
-    repair: configRepair({ path: ['profile'], value: undefined }),
-    weight: 'blocks',
-  }
-}
+  if (config.document?.get(['profile']) !== undefined)
+    yield {
+      code: 'codex-legacy-profile',
+      message: 'profile at the root: Codex refuses to start with it',
+      place: placeOf(config, ['profile']),
+      cure: 'Remove the line; choose a profile with `codex --profile` instead.',
+      repair: configRepair({ path: ['profile'], value: undefined }),
+      weight: 'blocks',
+    }
 
-function* missing(config: ReadFile): Obstacles {
-  const inUse = providerInUse(config)
-  if (!inUse || inUse.table || reservedIds.includes(inUse.id)) return
-  yield {
-    code: 'codex-provider-missing',
-    message: `model_provider = ${JSON.stringify(inUse.id)} names no table of model_providers: Codex does not start`,
-    place: placeOf(config, ['model_provider']),
-    cure: 'Run `repoint codex`, or remove the line.',
-    weight: 'blocks',
-  }
+  const inUse = planned === undefined ? providerInUse(config) : undefined
+  if (inUse && !inUse.table && !reservedIds.includes(inUse.id))
+    yield {
+      code: 'codex-provider-missing',
+      message: `model_provider = ${JSON.stringify(inUse.id)} names no table of model_providers: Codex does not start`,
+      place: placeOf(config, ['model_provider']),
+      cure: 'Run `repoint codex`, or remove the line.',
+      weight: 'blocks',
+    }
 }
 
 /** What may stand in the table of `amazon-bedrock`, the one built-in provider that has settings. */
@@ -158,61 +170,17 @@ function* unstartable(config: ReadFile, { id, table, path }: Provider): Obstacle
     }
 }
 
-/**
- * The table of an earlier setup under another id. There is one auth.json: chosen by a profile or on
- * the command line, the table would send the new key to the old address.
- */
-function* former(
-  scene: Scene,
-  config: ReadFile,
-  choice: Choice,
-  { id, table, path }: Provider,
-): Obstacles {
-  const url = table['base_url']
-  const isAsWeWrite =
-    table['requires_openai_auth'] === true &&
-    table['supports_websockets'] === false &&
-    table['wire_api'] === 'responses' &&
-    typeof url === 'string' &&
-    isOwnAddress(url, scene, choice)
-  if (!isAsWeWrite) return
-
-  const isChosenByProfile = layersOf(scene.texts, 'profile').some(
-    (layer) => textAt(readFile(layer), ['model_provider']) === id,
-  )
-  if (isChosenByProfile) return
+/** By hand: its address need not be that of the key in auth.json, so nothing is taken out. */
+function* setAsideInUse(config: ReadFile, { id, path }: Provider): Obstacles {
   yield {
-    code: 'codex-former-provider',
-    message: `[model_providers.${id}] is left of an earlier setup, for ${shownUrl(url)}: it would send it the new key`,
-    place: placeOf(config, path),
-    cure: 'Remove the table.',
-    repair: configRepair({ path, value: undefined, isBound: true }),
-    needsConsent: `[model_providers.${id}] of an earlier setup will be removed; rollback brings it back.`,
-    weight: 'may-block',
+    code: 'codex-set-aside',
+    message: `[model_providers.${id}] is in use, and was set aside when Codex went to another gateway: it sends nothing`,
+    place: placeOf(config, [...path, 'env_key']),
+    cure: 'Run `repoint codex` with its address and key, or `repoint rollback codex`.',
+    weight: 'blocks',
+    covers: 'key-missing',
   }
 }
-
-function conflict(
-  scene: Scene,
-  config: ReadFile,
-  choice: Choice,
-  { id, path }: Provider,
-): Obstacles {
-  const address = [...path, 'base_url']
-  return otherAddress(scene, choice, {
-    code: 'codex-provider-conflict',
-    what: `[model_providers.${id}]`,
-    url: textAt(config, address),
-    place: placeOf(config, address),
-  })
-}
-
-/**
- * The keys of a provider table that carry a credential of their own, which wins over auth.json. An
- * Authorization in `http_headers` does not: beside requires_openai_auth it is not sent. Run against
- * 0.169.0, 2026-11-21.
- */
-const authKeys = ['env_key', 'experimental_bearer_token', 'auth']
 
 function* ownAuth(config: ReadFile, { id, table, path }: Provider): Obstacles {
   for (const key of authKeys) {
@@ -230,12 +198,7 @@ function* ownAuth(config: ReadFile, { id, table, path }: Provider): Obstacles {
   }
 }
 
-function* withoutAddress(
-  config: ReadFile,
-  { id, path }: Provider,
-  url: string | undefined,
-): Obstacles {
-  if (url) return
+function* withoutAddress(config: ReadFile, { id, path }: Provider): Obstacles {
   yield {
     code: 'codex-no-address',
     message: `[model_providers.${id}] has no base_url: Codex sends the key of auth.json to OpenAI`,
@@ -245,14 +208,8 @@ function* withoutAddress(
   }
 }
 
-function* withoutAuth(
-  scene: Scene,
-  config: ReadFile,
-  { id, table, path }: Provider,
-  url: string | undefined,
-): Obstacles {
-  const hasItsOwn = [...authKeys, 'http_headers'].some((key) => table[key] !== undefined)
-  if (hasItsOwn || mayNeedNoKey(url, scene)) return
+function* withoutAuth(config: ReadFile, { id, table, path }: Provider): Obstacles {
+  if (hasOwnKey(table) || table['http_headers'] !== undefined) return
   yield {
     code: 'codex-no-auth',
     message: `[model_providers.${id}] has no requires_openai_auth = true: Codex sends no key`,
@@ -289,23 +246,5 @@ function* otherOwnAddress(scene: Scene, config: ReadFile, choice: Choice): Obsta
     cure: 'To keep it, give this setup a folder of its own in CODEX_HOME.',
     needsConsent: `openai_base_url will be the gateway's address, else conversations of before would send the key to ${shownUrl(url)}; rollback brings it back.`,
     weight: 'may-block',
-  }
-}
-
-/**
- * A conversation goes on with the provider that it was recorded with, also where that is Codex's own,
- * and sends it the key of auth.json (0.146.0 to 0.169.0, 2026-11-22).
- */
-function* strayConversations(scene: Scene, config: ReadFile, url: string | undefined): Obstacles {
-  const stray = strayAddress(config)
-  if (url === undefined || stray === undefined || !isOwnAddress(url, scene)) return
-  const isSet = textAt(config, ownAddressPath) !== undefined
-  yield {
-    code: 'codex-old-conversations',
-    message: `a conversation from before, when it is resumed, sends the key of auth.json to ${shownUrl(stray)}`,
-    place: isSet ? placeOf(config, ownAddressPath) : config.path,
-    cure: `Set openai_base_url = ${JSON.stringify(url)}.`,
-    repair: configRepair({ path: ownAddressPath, value: url }),
-    weight: 'blocks',
   }
 }

@@ -1,6 +1,10 @@
-import type { KeyPath } from '../../edits/plan.ts'
-import { shownRoot } from '../../gateway/roots.ts'
-import { type ReadFile, rootOf, type Table, tableAt, textAt } from '../texts.ts'
+import type { ConfigValue, KeyChange, KeyPath } from '../../edits/plan.ts'
+import type { Repair } from '../client.ts'
+import { type ReadFile, type Table, tableAt, textAt, textIn } from '../texts.ts'
+
+export function configRepair(...changes: readonly KeyChange[]): Repair {
+  return { role: 'config', changes }
+}
 
 /** Codex does not start with a table of such a name (0.169.0, 2026-11-21). */
 export const reservedIds: readonly string[] = ['openai', 'ollama', 'lmstudio', 'amazon-bedrock']
@@ -32,17 +36,36 @@ export function addressInUse(config: ReadFile): { readonly path: KeyPath; readon
 /** Whether the provider in use sends the key of auth.json. */
 export function takesAuthFile(config: ReadFile): boolean {
   const inUse = providerInUse(config)
-  return inUse === undefined || inUse.table?.['requires_openai_auth'] === true
+  if (inUse === undefined) return true
+  return inUse.table?.['requires_openai_auth'] === true && !isSetAside(inUse.table)
+}
+
+/**
+ * The keys of a provider table that carry a credential of their own, which wins over auth.json. An
+ * Authorization in `http_headers` does not: beside requires_openai_auth it is not sent. Run against
+ * 0.169.0, 2026-11-21.
+ */
+export const authKeys = ['env_key', 'experimental_bearer_token', 'auth']
+
+export function hasOwnKey(table: Table): boolean {
+  return authKeys.some((key) => table[key] !== undefined)
+}
+
+/** For a provider that needs no key. */
+export const noKey = 'repoint-no-key'
+
+/** What keeps a provider from the key of auth.json: the first two lines, or the third. */
+export const marks = {
+  // Nobody sets that variable: the provider is asked nothing.
+  env_key: 'REPOINT_SET_ASIDE',
+  env_key_instructions:
+    'repoint moved Codex to another gateway. Continue there: codex fork ID. Or go back: repoint rollback codex',
+  experimental_bearer_token: noKey,
+}
+
+export function isSetAside(table: ConfigValue | undefined): boolean {
+  return textIn(table, ['env_key']) === marks.env_key
 }
 
 /** Where Codex's own provider is while `openai_base_url` is not set. */
 export const vendorUrl = 'https://api.openai.com/v1'
-
-/** The address of Codex's own provider as it is shown, where the key goes there beside the provider in use. */
-export function strayAddress(config: ReadFile): string | undefined {
-  const table = providerInUse(config)?.table
-  const url = table?.['base_url']
-  if (typeof url !== 'string' || table?.['requires_openai_auth'] !== true) return undefined
-  const own = rootOf(textAt(config, ownAddressPath) ?? vendorUrl)
-  return own === rootOf(url) ? undefined : shownRoot(own, 'responses')
-}

@@ -1,0 +1,260 @@
+import { compact } from '../../compact.ts'
+import type { ConfigValue } from '../../edits/plan.ts'
+import { isSameButVersion, shownRoot } from '../../gateway/roots.ts'
+import type { Choice, FileTexts, Obstacle, Obstacles, Scene, Wishes } from '../client.ts'
+import { formerProvider, placeholderOf } from '../obstacles.ts'
+import { isExported, unsetCommand } from '../shell.ts'
+import {
+  fileOf,
+  isTable,
+  layersOf,
+  merged,
+  placeOf,
+  type ReadFile,
+  readFile,
+  rootOf,
+  shownUrl,
+  type Table,
+  tableAt,
+  tableIn,
+  textAt,
+  textIn,
+} from '../texts.ts'
+import { readCodexAuth } from './auth.ts'
+import {
+  configRepair,
+  hasOwnKey,
+  isSetAside,
+  marks,
+  noKey,
+  ownAddressPath,
+  providerInUse,
+  reservedIds,
+  vendorUrl,
+} from './provider.ts'
+
+/**
+ * auth.json is one for all providers, and each of them can be chosen beside the one in use: by a
+ * conversation that was recorded with it, by `-c model_provider=ID`, by a profile. One with `env_key`
+ * of a variable that nobody sets is asked nothing at all; its conversations open, and
+ * `env_key_instructions` come in the place of an answer. The tables of all layers are merged key by
+ * key, so that the two lines count in config.toml for a table of a profile too. A project's providers
+ * are not read. Run on 0.140.0, 0.145.0, 0.152.1, 0.161.0 and 0.169.0, 2026-11-23.
+ */
+interface OtherProvider {
+  readonly id: string
+  /** As all layers say it. */
+  readonly table: Table
+  readonly url: string
+  readonly place: string
+  /** Its address stands where it wins over config.toml: in a profile, or in the administrator's file. */
+  readonly isAbove: boolean
+}
+
+/**
+ * The providers that take the key of auth.json elsewhere than to `root`; Codex's own is among them.
+ *
+ * @param planned what a setup is about to write into config.toml
+ */
+export function* otherProviders(
+  texts: FileTexts,
+  root: string,
+  planned: Table = {},
+): Generator<OtherProvider, void> {
+  const filesOf = (role: string) => layersOf(texts, role).map(readFile)
+  const config = readFile(fileOf(texts, 'config'))
+  const below = [...filesOf('system'), config]
+  const seen = new Set(reservedIds.filter((id) => id !== 'openai'))
+
+  for (const profile of [[], ...filesOf('profile').map((file) => [file])]) {
+    const above = [...profile, ...filesOf('managed')]
+    const all = [...below.map(contents), planned, ...above.map(contents)].reduce(merged, {})
+    const openai = {
+      base_url: textIn(all, ownAddressPath) ?? vendorUrl,
+      requires_openai_auth: true,
+    }
+
+    for (const [id, table] of Object.entries({ ...tableIn(all, ['model_providers']), openai })) {
+      if (seen.has(id) || !isTable(table) || hasOwnKey(table)) continue
+      const url = textIn(table, ['base_url']) ?? vendorUrl
+      if (isSameButVersion(root, rootOf(url))) continue
+
+      seen.add(id)
+      const path = id === 'openai' ? ownAddressPath : ['model_providers', id, 'base_url']
+      const says = (file: ReadFile) => textAt(file, path) !== undefined
+      const file = [...below, ...above].findLast(says)
+      const place = file ? placeOf(file, path) : config.path
+      yield { id, table, url, place, isAbove: above.some(says) }
+    }
+  }
+}
+
+function contents(file: ReadFile): Table {
+  return tableAt(file, []) ?? {}
+}
+
+/** Where the key of auth.json goes beside `root`, in every version. */
+export function otherAddress(texts: FileTexts, root: string): string | undefined {
+  for (const { table, url } of otherProviders(texts, root))
+    if (table['requires_openai_auth'] === true) return shownUrl(shownRoot(rootOf(url), 'responses'))
+  return undefined
+}
+
+/**
+ * What keeps the new key from every other address, and gives a provider back whose address is the
+ * gateway's again.
+ */
+export function* othersInTheWay(scene: Scene, config: ReadFile, choice: Choice): Obstacles {
+  const { providerId, root, keyHeader } = choice
+  // The file goes then.
+  if (keyHeader !== undefined) return
+  const own = { [providerId]: { base_url: root, requires_openai_auth: true } }
+  const planned = { openai_base_url: root, model_providers: own }
+
+  for (const other of otherProviders(scene.texts, root, planned)) {
+    const { id } = other
+    if (id === 'openai' || id === providerId) yield elsewhere(other)
+    else yield kept(config, other, formerKey(scene.texts, config, id, choice), choice.wanted.named)
+    if (isExported(scene, marks.env_key))
+      yield {
+        code: 'codex-set-aside-variable',
+        message: `${marks.env_key} is set: with it, ${shownUrl(other.url)} cannot be kept from the key`,
+        place: 'environment',
+        cure: unsetCommand(scene.machine, marks.env_key),
+        weight: 'blocks',
+      }
+  }
+
+  for (const [id, table] of Object.entries(tableAt(config, ['model_providers']) ?? {})) {
+    const url = textIn(table, ['base_url'])
+    const isThere = url !== undefined && isSameButVersion(root, rootOf(url))
+    if (isMarked(table) && (isThere || id === providerId)) yield givenBack(config, id, table)
+    else if (isThere && id !== providerId && isAsWeWrite(table) && !isChosen(scene.texts, id))
+      yield formerProvider({ id: 'codex', label: 'Codex' }, choice, {
+        ...{ providerId: id, url, role: 'config', hasKey: false },
+        place: placeOf(config, ['model_providers', id]),
+        change: { path: ['model_providers', id], isBound: true },
+      })
+  }
+}
+
+/** Where the key that Codex has now can go beside `root`. */
+export function* othersWrongNow(texts: FileTexts, config: ReadFile, root: string): Obstacles {
+  for (const other of otherProviders(texts, root)) {
+    const { id, place, isAbove } = other
+    const address = shownUrl(other.url)
+
+    if (id !== 'openai' && id !== providerInUse(config)?.id) yield kept(config, other)
+    else if (isAbove) yield elsewhere(other)
+    else
+      yield {
+        code: 'codex-old-conversations',
+        message: `a conversation from before, when it is resumed, sends the key of auth.json to ${address}`,
+        place,
+        cure: `Set openai_base_url = ${JSON.stringify(root)}.`,
+        repair: configRepair({ path: ownAddressPath, value: root }),
+        weight: 'blocks',
+      }
+  }
+}
+
+/** No line in config.toml can keep the key from there. */
+function elsewhere({ url, place }: OtherProvider): Obstacle {
+  return {
+    code: 'codex-key-elsewhere',
+    message: `this file takes the key of auth.json to ${shownUrl(url)}, whatever config.toml says`,
+    place,
+    cure: 'Take that address out of the file.',
+    weight: 'blocks',
+  }
+}
+
+/** @param keyBefore that of the provider, while it is the one in use and auth.json holds it */
+function kept(
+  config: ReadFile,
+  { id, table, url, place }: OtherProvider,
+  keyBefore?: string,
+  { keepsOldGateway }: Wishes = {},
+): Obstacle {
+  const [name, address] = [`[model_providers.${id}]`, shownUrl(url)]
+  const path = ['model_providers', id]
+  const takesKey = table['requires_openai_auth'] === true
+  const former = keepsOldGateway ? keyBefore : undefined
+  const token = takesKey ? former : tokenWithoutKey(table)
+
+  const { experimental_bearer_token: _, ...aside } = marks
+  const lines = token === undefined ? aside : { experimental_bearer_token: token }
+  // Without a name Codex does not start.
+  const named = tableAt(config, path) ? {} : { name: textIn(table, ['name']) ?? id }
+  const changes = Object.entries({ ...named, ...lines }).map(([key, value]) => ({
+    path: [...path, key],
+    value,
+    isSecret: value === token && value !== noKey,
+  }))
+  const offer = keyBefore
+    ? ' To let it go on with its old key, in config.toml: `repoint codex --keep-old-gateway`.'
+    : ''
+  const needsConsent =
+    token === undefined
+      ? `${name} is set aside, so that ${address} does not get the new key: its conversations stay readable and send nothing. \`codex fork ID\` goes on with one at the gateway, which is then sent all of it; rollback brings ${name} back.${offer}`
+      : former &&
+        `The key of before goes into config.toml, for ${name} alone: its conversations go on at ${address}. Rollback takes it out.`
+
+  return {
+    code: takesKey ? 'codex-other-provider' : 'codex-keyless-provider',
+    message: takesKey
+      ? `${name} takes the key of auth.json to ${address}, from conversations of before too`
+      : `${name} names no key of its own: Codex up to 0.145.0 sends ${address} that of auth.json`,
+    place,
+    cure: 'Give it a key of its own, or keep it from asking.',
+    repair: configRepair(...changes),
+    ...compact({ needsConsent }),
+    weight: takesKey ? 'blocks' : 'may-block',
+  }
+}
+
+/** For a provider that asks for no key; undefined where it has one that is no token. */
+function tokenWithoutKey(table: Table): string | undefined {
+  const headers = { ...tableIn(table, ['env_http_headers']), ...tableIn(table, ['http_headers']) }
+  // It is not sent beside a token (0.169.0), nor beside auth.json (0.145.0; 2026-11-23).
+  const own = Object.entries(headers).find(([name]) => /^authorization$/i.test(name))
+  return own ? /^Bearer (\S+)$/.exec(String(own[1]))?.[1] : noKey
+}
+
+/** The key of auth.json, where it is that of a provider. */
+function formerKey(texts: FileTexts, config: ReadFile, id: string, { key }: Choice) {
+  const { usableKey } = readCodexAuth(fileOf(texts, 'auth'))
+  const isIts = providerInUse(config)?.id === id && usableKey !== key
+  return isIts && !placeholderOf(usableKey) ? usableKey : undefined
+}
+
+function givenBack(config: ReadFile, id: string, table: ConfigValue): Obstacle {
+  const path = ['model_providers', id]
+  const ours = Object.entries(marks).filter(([key, value]) => textIn(table, [key]) === value)
+  const changes = ours.map(([key]) => ({ path: [...path, key], value: undefined }))
+  return {
+    code: 'codex-set-aside',
+    message: `[model_providers.${id}] was kept from the key, and is at the gateway`,
+    place: placeOf(config, path),
+    cure: 'Take out what kept it.',
+    repair: configRepair(...changes),
+    weight: 'may-block',
+  }
+}
+
+function isMarked(table: ConfigValue): boolean {
+  return isSetAside(table) || textIn(table, ['experimental_bearer_token']) === noKey
+}
+
+/** The table of an earlier setup, under another id. */
+function isAsWeWrite(table: ConfigValue): boolean {
+  const { requires_openai_auth, supports_websockets, wire_api } = tableIn(table, [])
+  return requires_openai_auth === true && supports_websockets === false && wire_api === 'responses'
+}
+
+function isChosen(texts: FileTexts, id: string): boolean {
+  const chosen = layersOf(texts, 'profile').map((file) =>
+    textAt(readFile(file), ['model_provider']),
+  )
+  return chosen.includes(id)
+}

@@ -1,0 +1,121 @@
+import { statSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+
+/** Another provider of Codex that would be sent the new key: set aside by every command, and given back. */
+
+const oldKey = 'sk-canary-old-0a1b2c3d4e5f6071'
+const newKey = 'sk-canary-new-8293a4b5c6d7e8f9'
+const config = '.codex/config.toml'
+
+const byHand = `# as the service describes it
+model = "gpt-5.6-sol"
+model_provider = "old"
+
+[model_providers.old] # mine
+name = "Old"
+base_url = "https://old.example/v1"
+wire_api = "responses"
+requires_openai_auth = true
+`
+
+let gateway: Gateway
+let other: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ port: 0, key: newKey })
+  other = await startGateway({ port: 0, key: newKey })
+})
+afterAll(async () => {
+  await gateway.close()
+  await other.close()
+})
+
+function aHomeWithOld(): Home {
+  const home = aHome({ [config]: byHand })
+  home.put('.codex/auth.json', JSON.stringify({ OPENAI_API_KEY: oldKey }), 0o600)
+  return home
+}
+
+async function repoint(home: Home, line: string, url = gateway.url) {
+  const env = { REPOINT_API_KEY: newKey, REPOINT_BASE_URL: url }
+  const said = await runHere(home, line.split(' '), env)
+  for (const key of [oldKey, newKey]) expect(said.text).not.toContain(key)
+  return said
+}
+
+const isAside = (home: Home) => home.text(config).includes('env_key = "REPOINT_SET_ASIDE"')
+
+test.each(['codex', 'setup codex'])(
+  '%s sets it aside, and a rollback gives every byte back',
+  async (line) => {
+    const home = aHomeWithOld()
+    const before = home.snapshot()
+    const { status, json } = await repoint(home, `${line} --yes`)
+    expect(status).toBe(0)
+    expect(json).toMatchObject({
+      warnings: expect.arrayContaining([
+        expect.objectContaining({
+          code: 'codex-other-provider',
+          message: expect.stringContaining('codex fork ID'),
+        }),
+      ]),
+    })
+    expect(isAside(home)).toBe(true)
+    expect((await repoint(home, `${line} --yes`)).json).toMatchObject({ changed: false })
+    expect((await repoint(home, 'status codex --exit-code')).status).toBe(0)
+
+    await repoint(home, 'rollback')
+    expect(home.snapshot()).toEqual(before)
+    await repoint(home, 'rollback --redo')
+    expect(isAside(home)).toBe(true)
+  },
+)
+
+test('without a person to ask nothing happens', async () => {
+  const home = aHomeWithOld()
+  const before = home.snapshot()
+  expect((await repoint(home, 'codex')).json).toMatchObject({ error: { filesChanged: false } })
+  expect(home.snapshot()).toEqual(before)
+})
+
+test('one that comes later is set aside by key, by use and by doctor --fix --yes', async () => {
+  for (const line of ['key --yes', 'use one --yes', 'doctor codex --fix --yes --no-verify']) {
+    const home = aHome()
+    await repoint(home, 'codex --yes --name two', other.url)
+    await repoint(home, 'codex --yes --name one')
+    const table = byHand.slice(byHand.indexOf('[model_providers.old]'))
+    home.put(config, `${home.text(config)}\n${table}`)
+    const doctor = await repoint(home, 'doctor codex --no-verify')
+    expect(doctor.text).toContain('codex-other-provider')
+
+    await repoint(home, line)
+    expect(isAside(home)).toBe(true)
+    expect((await repoint(home, 'doctor codex --no-verify')).text).not.toContain('other-provider')
+  }
+})
+
+test('--keep-old-gateway: it keeps its own key, in a file that others cannot read', async () => {
+  const home = aHomeWithOld()
+  const before = home.snapshot()
+  await repoint(home, 'codex --yes --keep-old-gateway')
+  expect(home.text(config)).toContain(`experimental_bearer_token = "${oldKey}"`)
+  expect(home.text('.codex/auth.json')).toContain(newKey)
+  expect(statSync(home.at(config)).mode & 0o777).toBe(0o600)
+  const again = await repoint(home, 'codex --yes --keep-old-gateway')
+  expect(again.json).toMatchObject({ changed: false })
+
+  await repoint(home, 'rollback')
+  expect(home.snapshot()).toEqual(before)
+})
+
+test('a profile that leads the gateway itself elsewhere is refused, --yes or not', async () => {
+  const home = aHomeWithOld()
+  home.put('.codex/x.config.toml', 'openai_base_url = "https://old.example/v1"\n')
+  const before = home.snapshot()
+  const { json, status } = await repoint(home, 'codex --yes')
+  expect(status).toBe(8)
+  expect(json).toMatchObject({ error: { code: 'config-conflict', filesChanged: false } })
+  expect(home.snapshot()).toEqual(before)
+})
