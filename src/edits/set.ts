@@ -206,39 +206,68 @@ function firstMembers(dialect: Dialect, parsed: ParsedText, site: Site): Splice 
   const { text } = parsed
   const { holder } = site
   const { owner } = holder
-  const open = holder.start + 1
-  const close = holder.end - 1
+  const [open, close] = [holder.start + 1, holder.end - 1]
   const inner = text.slice(open, close)
-  const isBlank = inner.trim() === ''
 
   const outer = owner
     ? layoutOf(parsed, owner)
     : { ...oneLine, isMultiLine: true, eol: eolAt(text, close) }
-  const isMultiLine = /[\r\n]/.test(inner) || (outer.isMultiLine && holder.kind === 'object')
   const closing = owner ? outer.indent : indentAt(text, holder.start)
-  const blanks = /(\r\n|\r|\n)[ \t]*$/.exec(inner)
-  const layout = {
-    ...outer,
-    isMultiLine,
-    eol: blanks?.[1] ?? outer.eol,
-    indent: closing + outer.unit,
-  }
-  const members = spelled(dialect, site, layout)
+  const inside = { open, close, inner, outer, closing }
 
-  if (!isMultiLine) {
-    const isTight = holder.kind === 'list' || (inner === '' && !outer.colon.endsWith(' '))
-    const blank = isTight ? '' : ' '
-    const joined = members.join(`,${outer.colon.endsWith(' ') ? ' ' : ''}`)
-    if (isBlank) return { start: open, end: close, text: blank + joined + blank }
-    const at = open + inner.trimEnd().length
-    return { start: at, end: at, text: ` ${joined}` }
+  const isMultiLine = /[\r\n]/.test(inner) || (outer.isMultiLine && holder.kind === 'object')
+  return isMultiLine ? firstLines(dialect, site, inside) : firstOnLine(dialect, site, inside)
+}
+
+/** What stands between braces or brackets that hold no member. */
+interface EmptyInside {
+  /** Offsets behind what opens them and of what closes them, and the text between. */
+  readonly open: number
+  readonly close: number
+  readonly inner: string
+  /** How the member is laid out whose value they are. */
+  readonly outer: Layout
+  /** What stands before the closing brace on a line of its own. */
+  readonly closing: string
+}
+
+function firstOnLine(
+  dialect: Dialect,
+  site: Site,
+  { open, close, inner, outer }: EmptyInside,
+): Splice {
+  const isSpaced = outer.colon.endsWith(' ')
+  const members = spelled(dialect, site, { ...outer, isMultiLine: false })
+  const joined = members.join(isSpaced ? ', ' : ',')
+
+  if (inner.trim() === '') {
+    const isTight = site.holder.kind === 'list' || (inner === '' && !isSpaced)
+    return { start: open, end: close, text: isTight ? joined : ` ${joined} ` }
   }
 
-  const gap = layout.eol + layout.indent
-  const lines = gap + members.join(`,${gap}`)
-  if (isBlank) return { start: open, end: close, text: lines + layout.eol + closing }
-  const at = blanks ? open + blanks.index : open + inner.trimEnd().length
-  return { start: at, end: at, text: blanks ? lines : lines + layout.eol + closing }
+  const behindComment = open + inner.trimEnd().length
+  return { start: behindComment, end: behindComment, text: ` ${joined}` }
+}
+
+function firstLines(
+  dialect: Dialect,
+  site: Site,
+  { open, close, inner, outer, closing }: EmptyInside,
+): Splice {
+  const lastBreak = /(\r\n|\r|\n)[ \t]*$/.exec(inner)
+  const eol = lastBreak?.[1] ?? outer.eol
+  const layout = { ...outer, isMultiLine: true, eol, indent: closing + outer.unit }
+  const gap = eol + layout.indent
+  const lines = gap + spelled(dialect, site, layout).join(`,${gap}`)
+  const closingLine = eol + closing
+
+  if (inner.trim() === '') return { start: open, end: close, text: lines + closingLine }
+  if (lastBreak !== null) {
+    const beforeBreak = open + lastBreak.index
+    return { start: beforeBreak, end: beforeBreak, text: lines }
+  }
+  const behindComment = open + inner.trimEnd().length
+  return { start: behindComment, end: behindComment, text: lines + closingLine }
 }
 
 /** Right behind the bracket: what is said above the first element stays with it. */
