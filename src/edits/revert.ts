@@ -134,30 +134,48 @@ function totals(numbers: readonly number[]): number[] {
   return [0, ...numbers.map((number) => (sum += number))]
 }
 
-/** What differs between pieces that are the same in both; only those that tell are compared. */
+/** What differs between two lists of pieces; only pieces that tell are compared. */
 function changedPieces(
   old: readonly string[],
   fresh: readonly string[],
   tells: (piece: string) => boolean,
 ): readonly Stretch[] {
   const stretches: Stretch[] = []
+  const atEnd = [old.length, fresh.length] as const
   let [oldStart, newStart] = [0, 0]
 
-  for (const [oldAt, newAt] of [
-    ...sameIn(old, fresh, tells),
-    [old.length, fresh.length] as const,
-  ]) {
-    let [oldEnd, newEnd] = [oldAt, newAt]
-    const isSame = (oldIndex: number, newIndex: number) =>
-      oldStart < oldEnd && newStart < newEnd && old[oldIndex] === fresh[newIndex]
+  // Between each two pieces that are the same, and behind the last of them.
+  for (const [oldEnd, newEnd] of [...sameIn(old, fresh, tells), atEnd]) {
+    const stretch = withoutSame(old, fresh, { oldStart, oldEnd, newStart, newEnd })
+    const isEmpty = stretch.oldStart === stretch.oldEnd && stretch.newStart === stretch.newEnd
+    if (!isEmpty) stretches.push(stretch)
 
-    while (isSame(oldStart, newStart)) [oldStart, newStart] = [oldStart + 1, newStart + 1]
-    while (isSame(oldEnd - 1, newEnd - 1)) [oldEnd, newEnd] = [oldEnd - 1, newEnd - 1]
-    if (oldEnd > oldStart || newEnd > newStart)
-      stretches.push({ oldStart, oldEnd, newStart, newEnd })
-    ;[oldStart, newStart] = [oldAt + 1, newAt + 1]
+    oldStart = oldEnd + 1
+    newStart = newEnd + 1
   }
   return stretches
+}
+
+/** A stretch without what is the same at its start and at its end. */
+function withoutSame(
+  old: readonly string[],
+  fresh: readonly string[],
+  { oldStart, oldEnd, newStart, newEnd }: Stretch,
+): Stretch {
+  const length = Math.min(oldEnd - oldStart, newEnd - newStart)
+
+  let first = 0
+  while (first < length && old[oldStart + first] === fresh[newStart + first]) first++
+
+  let last = 0
+  while (last < length - first && old[oldEnd - 1 - last] === fresh[newEnd - 1 - last]) last++
+
+  return {
+    oldStart: oldStart + first,
+    oldEnd: oldEnd - last,
+    newStart: newStart + first,
+    newEnd: newEnd - last,
+  }
 }
 
 /** Which piece of the one is which of the other; none where they have too little in common. */
