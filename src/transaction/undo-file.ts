@@ -122,60 +122,65 @@ export function undoFile(
   steps: readonly [RecordedStep, ...RecordedStep[]],
   options: UndoOptions = {},
 ): UndoneFile {
-  const recorded = steps.map(({ file }) => file)
   const newest = steps[0].file
-  const target = recorded[recorded.length - 1] as RecordedFile
-  const { client, path, format, scope, holdsSecret } = target
-  const { force } = options
+  const target = oldestOf(steps)
+  const keys = keysOf(steps)
   const current = readCurrent(world, target)
-  const all = (pick: (file: RecordedFile) => readonly KeyPath[]) =>
-    uniquePaths(recorded.flatMap(pick))
-  const boundKeys = all((file) => file.boundKeys)
-  const secretKeys = all((file) => file.secretKeys)
 
-  const {
-    after,
-    kept,
-    note,
-    isLogin = false,
-  }: LedBack = force
+  const back: LedBack = options.force
     ? { after: contentsOf(world, target.before), kept: [] }
     : foldBack(world, steps, current.bytes, options)
 
-  const documentNow = parsed(target, current.bytes)
-  const documentAfter = parsed(target, after)
-  const isGone = current.bytes === null && newest.after !== null
-  const changed = boundKeys.filter((bound) => kept.some((key) => startsWith(key, bound)))
-  const lost = isGone && !force ? boundKeys : changed
-  const isTakenOut = (key: KeyPath) => isIn(secretKeys, key) && !documentNow?.get(key)
-  const addresses = boundKeys.filter((key) => !isIn(secretKeys, key))
-  const changes = all((file) => file.keys).map((key) => ({
+  const now = parsed(target, current.bytes)
+  const then = parsed(target, back.after)
+  const { client, path, format, scope, holdsSecret } = target
+  const changes = keys.all.map((key) => ({
     path: key,
-    value: documentAfter?.get(key),
-    isSecret: isIn(secretKeys, key),
-    isBound: isIn(boundKeys, key),
+    value: then?.get(key),
+    isSecret: isIn(keys.secret, key),
+    isBound: isIn(keys.bound, key),
   }))
+  const edit = compact({
+    client,
+    path,
+    format,
+    scope,
+    holdsSecret,
+    changes,
+    before: current.bytes,
+    after: back.after,
+    mode: modeAlone(current, newest, target, back.after),
+  })
 
+  const isGone = current.bytes === null && newest.after !== null
+  const isLost = isGone && !options.force
+  const addresses = keys.bound.filter((key) => !isIn(keys.secret, key))
+  const isTakenOut = (key: KeyPath) => isIn(keys.secret, key) && !now?.get(key)
+  const changed = keys.bound.filter((bound) => back.kept.some((key) => startsWith(key, bound)))
   return {
-    edit: compact({
-      client,
-      path,
-      format,
-      scope,
-      holdsSecret,
-      changes,
-      before: current.bytes,
-      after,
-      mode: modeAlone(current, newest, target, after),
-    }),
-    kept,
-    ...compact({ note }),
+    edit,
+    kept: back.kept,
+    ...compact({ note: back.note }),
     isGone,
     changedBound: changed.filter((key) => !isTakenOut(key)),
-    addressGone: isGone && !force ? addressGone(world, target, addresses) : 'no',
-    isKeyGone: isLogin || lost.some(isTakenOut),
-    addresses: addresses.filter((key) => documentAfter?.get(key) !== undefined),
-    ownAddresses: addresses.filter((key) => documentNow?.get(key) !== undefined),
+    addressGone: isLost ? addressGone(world, target, addresses) : 'no',
+    isKeyGone: back.isLogin === true || (isLost ? keys.bound : changed).some(isTakenOut),
+    addresses: addresses.filter((key) => then?.get(key) !== undefined),
+    ownAddresses: addresses.filter((key) => now?.get(key) !== undefined),
+  }
+}
+
+function oldestOf(steps: readonly RecordedStep[]): RecordedFile {
+  return steps.at(-1)!.file
+}
+
+/** Our keys of all steps, each once. */
+function keysOf(steps: readonly RecordedStep[]) {
+  const files = steps.map(({ file }) => file)
+  return {
+    all: uniquePaths(files.flatMap((file) => file.keys)),
+    bound: uniquePaths(files.flatMap((file) => file.boundKeys)),
+    secret: uniquePaths(files.flatMap((file) => file.secretKeys)),
   }
 }
 
@@ -214,15 +219,18 @@ function foldBack(
   let note: string | undefined
   let isLogin = false
 
-  for (const [index, { file, isBehindGap }] of steps.entries()) {
+  for (const [index, step] of steps.entries()) {
     if (index < untouched) continue
+
+    const { file } = step
     const newer = steps[index - 1]
     if (newer !== undefined && isLoginBetween(file, newer, after)) {
       isLogin = true
       note = loginComesBack
       break
     }
-    const met = newer ? asLeft(world, { file, isBehindGap }, newer, after) : after
+
+    const met = newer ? asLeft(world, step, newer, after) : after
     const undone = undoStep(world, file, met, options)
     after = undone.after
     kept = uniquePaths([...kept, ...undone.kept])
@@ -230,8 +238,7 @@ function foldBack(
   }
 
   // What one step had to leave, an earlier one may have led back all the same.
-  const target = steps[steps.length - 1]?.file as RecordedFile
-  const stays = keysThatStay(world, target, after, kept)
+  const stays = keysThatStay(world, oldestOf(steps), after, kept)
   const isAllBack = kept.length > 0 && stays.length === 0
   return { after, kept: stays, isLogin, ...compact({ note: isAllBack ? undefined : note }) }
 }
@@ -254,30 +261,54 @@ function untouchedSteps(steps: readonly RecordedStep[], current: Bytes | null): 
  */
 function asLeft(
   world: World,
-  { file: older, isBehindGap }: Pick<RecordedStep, 'file' | 'isBehindGap'>,
-  { file: newer, stands }: RecordedStep,
+  older: RecordedStep,
+  newer: RecordedStep,
   bytes: Bytes | null,
 ): Bytes | null {
-  if (!isBehindGap && !stands) return bytes
-  const written = contentsOf(world, older.after)
-  if (bytes === null) return stands && newer.before === null ? written : null
-  const found = contentsOf(world, newer.before)
-  const [now, then, between, healed] = [bytes, written, found, contentsOf(world, newer.after)].map(
-    (one) => parsed(older, one),
-  )
-  if (!now || !then || !between) return bytes
+  if (!older.isBehindGap && !newer.stands) return bytes
 
-  if (older.scope === 'whole') {
-    // A login has other keys than what we write.
-    const isOurKind = stands || isDeepStrictEqual(Object.keys(now.root), Object.keys(then.root))
-    return isOurKind && sameBytes(bytes, found) ? written : bytes
-  }
-  const isOurs = (key: KeyPath) =>
-    isBehindGap || !isDeepStrictEqual(between.get(key), healed?.get(key))
-  const changes = older.keys
-    .filter((path) => isDeepStrictEqual(now.get(path), between.get(path)) && isOurs(path))
+  const written = contentsOf(world, older.file.after)
+  if (bytes === null) return newer.stands && newer.file.before === null ? written : null
+  const found = contentsOf(world, newer.file.before)
+  const lead = older.file.scope === 'whole' ? wholeAsLeft : keysAsLeft
+  return lead(world, { older, newer, bytes, written, found })
+}
+
+/** One file between two runs. */
+interface Between {
+  readonly older: RecordedStep
+  readonly newer: RecordedStep
+  /** As it was before the newer run, as far as it is led back. */
+  readonly bytes: Bytes
+  /** As the older run left it. */
+  readonly written: Bytes | null
+  /** As the newer run met it. */
+  readonly found: Bytes | null
+}
+
+/** A login, which has other keys than what we write, stays where runs are missing. */
+function wholeAsLeft(_: World, { older, newer, bytes, written, found }: Between): Bytes | null {
+  const [now, then] = [bytes, written].map((one) => parsed(older.file, one))
+  if (!now || !then || !sameBytes(bytes, found)) return bytes
+
+  const isOurKind = newer.stands || isDeepStrictEqual(Object.keys(now.root), Object.keys(then.root))
+  return isOurKind ? written : bytes
+}
+
+/** Each key that nobody has touched since the newer run met it: all behind a gap, else what it healed. */
+function keysAsLeft(world: World, { older, newer, bytes, written, found }: Between): Bytes {
+  const { file, isBehindGap } = older
+  const [now, then, met, healed] = [bytes, written, found, contentsOf(world, newer.file.after)].map(
+    (one) => parsed(file, one),
+  )
+  if (!now || !then || !met) return bytes
+
+  const isUntouched = (key: KeyPath) => isDeepStrictEqual(now.get(key), met.get(key))
+  const isHealed = (key: KeyPath) => !isDeepStrictEqual(met.get(key), healed?.get(key))
+  const changes = file.keys
+    .filter((key) => isUntouched(key) && (isBehindGap || isHealed(key)))
     .map((path) => ({ path, value: then.get(path) }))
-  return formatOf(older.format).edit(bytes, changes, shownPath(world.machine, older.path))
+  return formatOf(file.format).edit(bytes, changes, shownPath(world.machine, file.path))
 }
 
 /** Whether a login was made before `newer`, in the place of our key: a newer one than any before us. */
