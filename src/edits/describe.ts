@@ -48,7 +48,7 @@ export function describeChanges(edit: FileEdit): string[] {
   const returned = keysWithout(after, before)
 
   const lines = [
-    ...gathered(changes.filter(({ line }) => line !== undefined) as Told[]),
+    ...gathered(changes.filter(({ line }) => line !== undefined) as ChangeLine[]),
     ...dropped.filter((key) => !isTold(key)).map((key) => `- ${showKey([key])}`),
     ...returned.filter((key) => !isTold(key)).map((key) => `+ ${showKey([key])} (as before)`),
   ]
@@ -60,7 +60,7 @@ export function willBe(action: FileAction): string {
   return action === 'unchanged' ? action : `will be ${action}`
 }
 
-interface Told {
+interface ChangeLine {
   readonly path: KeyPath
   readonly line: string
 }
@@ -69,8 +69,8 @@ interface Told {
 const manyEntries = 5
 
 /** Empty entries of one table (`models."x" = {}`), told together where they are many. */
-function gathered(told: readonly Told[]): string[] {
-  const groups = new Map<string, Told[]>()
+function gathered(told: readonly ChangeLine[]): string[] {
+  const groups = new Map<string, ChangeLine[]>()
   for (const one of told) {
     const isEntry = one.line.startsWith('- ') || one.line.endsWith(' = {}')
     const group = isEntry ? one.line[0] + showKey(one.path.slice(0, -1)) : one.line

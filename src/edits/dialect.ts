@@ -1,7 +1,7 @@
 import type { ConfigValue, KeyPath } from './plan.ts'
 import type { Value, ValueTable } from './values.ts'
 
-/** A parsed text: `root` comes from the independent parser, the holders from the one that has places. */
+/** A parsed text: `root` comes from the independent parser, the containers from the one that has places. */
 export interface ParsedText {
   readonly text: string
   readonly root: ValueTable
@@ -10,37 +10,52 @@ export interface ParsedText {
    *
    * @throws UserError `config-invalid` where only the parser with places refuses the text
    */
-  readonly holders: readonly Holder[]
+  readonly containers: readonly Container[]
 }
 
-/** A place in the text. An element of a list has its index for a key. */
-export type Place = readonly (string | number)[]
+/** Where in a text: the keys from the root. An element of a list has its index for a key. */
+export type IndexedPath = readonly (string | number)[]
 
-/** What holds members. Offsets are in UTF-16 units, ends exclusive. */
-export interface Holder {
-  /**
-   * `lines`: the keys below a header, or above all headers. `object`: braces of JSON, written on one
-   * line or on several. `inline`: braces of TOML, which stay on their line. `list`: brackets.
-   */
-  readonly kind: 'lines' | 'object' | 'inline' | 'list'
-  readonly path: Place
+/**
+ * What holds members: a table, an object or a list, as it stands in the text.
+ *
+ *     [a]              a container of `lines`, with the member `a.b`
+ *     b = { c = 1 }    whose value is an `inline` container: inside `a.b`, with the member `a.b.c`
+ *
+ * Offsets are in UTF-16 units, ends exclusive.
+ */
+export interface Container {
+  readonly kind: ContainerKind
+  readonly path: IndexedPath
   /** Of the header, or of the braces or brackets with all that they hold. */
   readonly start: number
   readonly end: number
+  /** In the order of the text. */
   readonly members: readonly Member[]
-  /** Whose value these braces or brackets are. */
+  /** The member whose value it is; undefined for the root and for what is below a header. */
   readonly owner?: Member | undefined
 }
 
+/** How a container separates its members. */
+export type ContainerKind =
+  /** TOML: a line each, below a header or above all headers. */
+  | 'lines'
+  /** TOML: commas within braces, which stay on their line. */
+  | 'inline'
+  /** JSON: commas within braces, on one line or on several. */
+  | 'object'
+  /** Commas within brackets. */
+  | 'list'
+
 /** `key = value`, `"key": value` or an element of a list. */
 export interface Member {
-  readonly path: Place
-  readonly holder: Holder
+  readonly path: IndexedPath
+  readonly container: Container
   readonly start: number
   readonly valueStart: number
   readonly end: number
-  /** Its value, where that holds members. */
-  readonly inside: Holder | undefined
+  /** Its value, where that holds members itself. */
+  readonly inside: Container | undefined
 }
 
 /** What to write: a value, one as another version of the file spells it, or members one by one. */
@@ -49,8 +64,8 @@ export type Content =
   | { readonly source: string }
   | { readonly members: ReadonlyMap<string, Content> }
 
-/** How a holder writes its members. */
-export interface Layout {
+/** How a container writes its members. */
+export interface MemberLayout {
   readonly isMultiLine: boolean
   /** The line break of the neighbouring line. */
   readonly eol: string
@@ -75,9 +90,9 @@ export interface Dialect {
   /** A change's value as `parse` would give it back. */
   toValue(value: ConfigValue): Value
   /** A value at its place. @throws Conflict where it cannot be written at all */
-  spell(content: Content, layout: Layout): string
+  spell(content: Content, layout: MemberLayout): string
   /** A member with a value that is spelled already. `keys` are several only for a dotted key. */
-  spellMember(keys: readonly string[], value: string, layout: Layout): string
+  spellMember(keys: readonly string[], value: string, layout: MemberLayout): string
   /** What follows at the end of `text` for keys whose tables have no place in it yet. */
   spellAtEnd(text: string, settings: readonly Setting[]): string
   /** The lines that a person would add for `settings`. */

@@ -98,7 +98,7 @@ function stepsTo(
   parsed: ParsedText,
   wanted: ValueTable,
   changes: readonly KeyChange[],
-): readonly Step[] {
+): readonly EditStep[] {
   const paths = changes.map(({ path }) => upToNewList(parsed.root, path))
 
   const outermost = paths.filter(
@@ -141,7 +141,7 @@ function expanded(
 }
 
 /** A key that is to have a value, or, without one, is to go. */
-export interface Step {
+export interface EditStep {
   readonly path: KeyPath
   readonly content: Content | undefined
 }
@@ -150,7 +150,7 @@ interface Work {
   readonly dialect: Dialect
   readonly start: ParsedText
   readonly place: string
-  readonly steps: readonly Step[]
+  readonly steps: readonly EditStep[]
   /** The blank line above a table's header goes with it. */
   readonly withBlankLine?: boolean
   /** The verdict on what the independent parser sees in the result. */
@@ -172,7 +172,7 @@ export function workOn(work: Work): ParsedText {
     try {
       const parsed = dialect.parse(text, work.place)
       // The other parser must accept it as well.
-      void parsed.holders
+      void parsed.containers
       return parsed
     } catch (cause) {
       if (!(cause instanceof UserError)) throw cause

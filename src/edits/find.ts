@@ -1,10 +1,10 @@
 import {
   Conflict,
+  type Container,
   type Dialect,
-  type Holder,
+  type IndexedPath,
   type Member,
   type ParsedText,
-  type Place,
 } from './dialect.ts'
 import type { KeyPath } from './plan.ts'
 import type { Splice } from './text.ts'
@@ -12,7 +12,7 @@ import { isElement, isValueTable, samePath, showPath, startsWith, valueAt } from
 
 /** @throws Conflict where a key on the way stands twice */
 export function memberAt(parsed: ParsedText, path: KeyPath): Member | undefined {
-  const place = toPlace(parsed, path)
+  const place = toIndexedPath(parsed, path)
   let member: Member | undefined
   for (let length = 1; length <= place.length; length++) {
     const same = membersWhere(parsed, (one) => samePath(one.path, place.slice(0, length)))
@@ -31,16 +31,16 @@ export function sourceAt(parsed: ParsedText, path: KeyPath): string | undefined 
 
 /** Where the key at `path` begins; of a table, its header or its first key. */
 export function startOf(parsed: ParsedText, path: KeyPath): number | undefined {
-  const place = toPlace(parsed, path)
-  const isBelow = (one: Holder | Member) => startsWith(one.path, place)
-  const starts = [...parsed.holders.filter(isBelow), ...membersWhere(parsed, isBelow)]
+  const place = toIndexedPath(parsed, path)
+  const isBelow = (one: Container | Member) => startsWith(one.path, place)
+  const starts = [...parsed.containers.filter(isBelow), ...membersWhere(parsed, isBelow)]
     .map((one) => one.start)
     .toSorted((a, b) => a - b)
   return memberAt(parsed, path)?.start ?? starts[0]
 }
 
 /** An element has an index in the text; one that its list does not hold has none that is there. */
-export function toPlace({ root }: ParsedText, path: KeyPath): Place {
+export function toIndexedPath({ root }: ParsedText, path: KeyPath): IndexedPath {
   return path.map((key, index) => {
     if (typeof key !== 'object') return key
     const list = valueAt(root, path.slice(0, index))
@@ -49,10 +49,10 @@ export function toPlace({ root }: ParsedText, path: KeyPath): Place {
 }
 
 export function membersWhere(
-  { holders }: ParsedText,
+  { containers }: ParsedText,
   isMeant: (member: Member) => boolean,
 ): Member[] {
-  return holders.flatMap((holder) => holder.members.filter(isMeant))
+  return containers.flatMap((container) => container.members.filter(isMeant))
 }
 
 /** @throws Conflict where `path` leads through something that is no table, or is one itself */
@@ -64,7 +64,7 @@ export function refuseBlocked(dialect: Dialect, parsed: ParsedText, path: KeyPat
     if (value === undefined) return
     if (isList ? Array.isArray(value) : isValueTable(value)) continue
     const member = memberAt(parsed, table)
-    const isOnItsLine = member === undefined || member.holder.kind === 'lines'
+    const isOnItsLine = member === undefined || member.container.kind === 'lines'
     throw new Conflict(
       `${showPath(table)} is ${dialect.nameOf(value)}, not ${isList ? 'a list' : dialect.table}`,
       (isOnItsLine ? startOf(parsed, table) : member.valueStart) ?? 0,
@@ -101,7 +101,7 @@ export function tailOf(dialect: Dialect, text: string, offset: number): Tail {
   }
 }
 
-/** From a member on: what closes its holder follows at the latest. */
+/** From a member on: what closes its container follows at the latest. */
 export function behindBlanks(text: string, offset: number): number {
   return offset + text.slice(offset).search(/[^ \t]/)
 }

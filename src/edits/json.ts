@@ -1,13 +1,13 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 import {
   Conflict,
+  type Container,
   type Content,
   type Dialect,
-  type Holder,
-  type Layout,
+  type IndexedPath,
   type Member,
+  type MemberLayout,
   membersOf,
-  type Place,
   type Setting,
 } from './dialect.ts'
 import { applySplices, eolAt, invalid } from './text.ts'
@@ -31,7 +31,7 @@ export const jsonDialect: Dialect = {
   parse(text, place) {
     const root = meaningOfJson(text, place)
     const tree = placesInJson(text, place)
-    return { text, root, holders: tree ? jsonHolders(tree) : [] }
+    return { text, root, containers: tree ? jsonContainers(tree) : [] }
   },
   toValue: (value) => toValue(value, toLiteral),
   spell: spellJson,
@@ -148,40 +148,40 @@ function placesInJson(text: string, place: string): Node | undefined {
   throw invalid(place, reason.toLowerCase(), text, error.offset)
 }
 
-function jsonHolders(tree: Node): readonly Holder[] {
-  const holders: Holder[] = []
-  addHolder(holders, tree, [], undefined)
-  return holders
+function jsonContainers(tree: Node): readonly Container[] {
+  const containers: Container[] = []
+  addContainer(containers, tree, [], undefined)
+  return containers
 }
 
-function addHolder(
-  holders: Holder[],
+function addContainer(
+  containers: Container[],
   node: Node,
-  path: Place,
+  path: IndexedPath,
   owner: Member | undefined,
-): Holder | undefined {
+): Container | undefined {
   if (node.children === undefined) return undefined
 
   const members: Member[] = []
   const kind = node.type === 'array' ? 'list' : 'object'
   const [start, end] = [node.offset, node.offset + node.length]
-  const holder: Holder = { kind, path, start, end, members, owner }
-  holders.push(holder)
+  const container: Container = { kind, path, start, end, members, owner }
+  containers.push(container)
 
   for (const [index, child] of node.children.entries()) {
     const [key, value] = kind === 'list' ? [undefined, child] : (child.children as [Node, Node])
     const member = {
       path: [...path, key ? String(key.value) : index],
-      holder,
+      container,
       start: child.offset,
       valueStart: value.offset,
       end: value.offset + value.length,
-      inside: undefined as Holder | undefined,
+      inside: undefined as Container | undefined,
     }
     members.push(member)
-    member.inside = addHolder(holders, value, member.path, member)
+    member.inside = addContainer(containers, value, member.path, member)
   }
-  return holder
+  return container
 }
 
 /** A number as `judgeJson` gives it: as it is written. */
@@ -196,14 +196,14 @@ function kindName(value: Value): string {
   return `a ${value instanceof Literal ? 'number' : typeof value}`
 }
 
-function spellJson(content: Content, layout: Layout): string {
+function spellJson(content: Content, layout: MemberLayout): string {
   if ('source' in content) return content.source.replace(/\r?\n/g, layout.eol)
   return 'value' in content
     ? spellJsonValue(content.value, layout)
     : spellObject(content.members, layout, spellJson)
 }
 
-function spellJsonValue(value: Value, layout: Layout): string {
+function spellJsonValue(value: Value, layout: MemberLayout): string {
   if (value instanceof Literal) return value.source
   if (typeof value === 'number') throw new Conflict('JSON has only finite numbers', 0)
   if (Array.isArray(value)) {
@@ -216,8 +216,8 @@ function spellJsonValue(value: Value, layout: Layout): string {
 
 function spellObject<Child>(
   members: ReadonlyMap<string, Child>,
-  layout: Layout,
-  spellChild: (child: Child, layout: Layout) => string,
+  layout: MemberLayout,
+  spellChild: (child: Child, layout: MemberLayout) => string,
 ): string {
   const all = [...members].map(
     ([key, child]) => JSON.stringify(key) + layout.colon + spellChild(child, deeper(layout)),
@@ -225,11 +225,16 @@ function spellObject<Child>(
   return enclose('{', all, '}', layout)
 }
 
-function deeper(layout: Layout): Layout {
+function deeper(layout: MemberLayout): MemberLayout {
   return { ...layout, indent: layout.indent + layout.unit }
 }
 
-function enclose(open: string, parts: readonly string[], close: string, layout: Layout): string {
+function enclose(
+  open: string,
+  parts: readonly string[],
+  close: string,
+  layout: MemberLayout,
+): string {
   const { isMultiLine, eol, unit, indent, colon } = layout
   if (parts.length === 0) return open + close
   if (!isMultiLine) {

@@ -1,4 +1,4 @@
-import { Conflict, type Dialect, type Holder, type Member, type ParsedText } from './dialect.ts'
+import { Conflict, type Container, type Dialect, type Member, type ParsedText } from './dialect.ts'
 import {
   behindBlanks,
   commaFrom,
@@ -6,7 +6,7 @@ import {
   membersWhere,
   startOf,
   tailOf,
-  toPlace,
+  toIndexedPath,
 } from './find.ts'
 import type { KeyPath } from './plan.ts'
 import { applySplices, lineAbove, lineRemoval, lineStart, type Splice } from './text.ts'
@@ -25,7 +25,7 @@ export function removeAll(
 ): string {
   const { text } = parsed
   const removed = new Set<Member>()
-  const headers = new Set<Holder>()
+  const headers = new Set<Container>()
   for (const path of paths) {
     const member = memberAt(parsed, path)
     if (member) {
@@ -37,11 +37,11 @@ export function removeAll(
       const reason = `${showPath(path)} is ${dialect.nameOf(value)}, not ${dialect.table}`
       throw new Conflict(reason, startOf(parsed, path) ?? 0)
     }
-    const place = toPlace(parsed, path)
-    const isBelow = (one: Holder | Member) => startsWith(one.path, place)
+    const place = toIndexedPath(parsed, path)
+    const isBelow = (one: Container | Member) => startsWith(one.path, place)
     for (const one of membersWhere(parsed, isBelow)) removed.add(one)
-    const isHeader = (one: Holder) => one.kind === 'lines' && isBelow(one)
-    for (const one of parsed.holders.filter(isHeader)) headers.add(one)
+    const isHeader = (one: Container) => one.kind === 'lines' && isBelow(one)
+    for (const one of parsed.containers.filter(isHeader)) headers.add(one)
   }
 
   return applySplices(
@@ -58,10 +58,10 @@ function twinsOf({ root }: ParsedText, path: KeyPath, member: Member): readonly 
   const key = path.at(-1)
   if (typeof key !== 'object') return [member]
   const list = valueAt(root, path.slice(0, -1)) as readonly Value[]
-  return member.holder.members.filter((_, index) => isElement(list[index]!, key))
+  return member.container.members.filter((_, index) => isElement(list[index]!, key))
 }
 
-function headerRemoval(text: string, { start, end }: Holder, withBlankLine: boolean): Splice {
+function headerRemoval(text: string, { start, end }: Container, withBlankLine: boolean): Splice {
   const own = lineRemoval(text, start, end)
   const line = lineStart(text, start)
   const above = lineAbove(text, line)
@@ -80,10 +80,10 @@ function memberRemoval(
   member: Member,
   removed: ReadonlySet<Member>,
 ): Splice[] {
-  const { holder, start, end } = member
-  if (holder.kind === 'lines') return [lineRemoval(text, start, end)]
+  const { container, start, end } = member
+  if (container.kind === 'lines') return [lineRemoval(text, start, end)]
 
-  const { members } = holder
+  const { members } = container
   const next = members[members.indexOf(member) + 1]
   const comma = commaFrom(dialect, text, end)
   const tail = tailOf(dialect, text, end)
@@ -91,7 +91,7 @@ function memberRemoval(
   const own = { start, end, text: '' }
   // What is said behind a key goes with it; behind an element it may be about the whole list.
   const isWholeLine =
-    tail.endsLine && isBlank(before) && (holder.kind === 'object' || !tail.hasComment)
+    tail.endsLine && isBlank(before) && (container.kind === 'object' || !tail.hasComment)
 
   if (comma === undefined) {
     const staying = members.findLastIndex((one) => !removed.has(one))
@@ -102,7 +102,7 @@ function memberRemoval(
     const gap = { start: last.end, end: behind.start, text: '' }
     if (isWholeLine || !isPlainComma(text, gap)) return [line, commaBefore]
     // The blank before the closing brace stays: what is left is spelled as before.
-    const isAtBrace = isBlank(text.slice(end, holder.end - 1))
+    const isAtBrace = isBlank(text.slice(end, container.end - 1))
     return [isAtBrace ? own : line, gap]
   }
 

@@ -1,16 +1,16 @@
 import {
   Conflict,
+  type Container,
   type Content,
   type Dialect,
-  type Holder,
-  type Layout,
+  type IndexedPath,
   type Member,
+  type MemberLayout,
   membersOf,
   type ParsedText,
-  type Place,
   type Setting,
 } from './dialect.ts'
-import { memberAt, membersWhere, refuseBlocked, startOf, tailOf, toPlace } from './find.ts'
+import { memberAt, membersWhere, refuseBlocked, startOf, tailOf, toIndexedPath } from './find.ts'
 import type { KeyPath } from './plan.ts'
 import {
   applySplices,
@@ -25,17 +25,17 @@ import { isValueTable, plainKey, samePath, showPath, startsWith, valueAt } from 
 
 /** Where keys go that are not there yet. */
 interface Site {
-  readonly holder: Holder
-  /** They stand behind it; undefined: the holder has no member. */
+  readonly container: Container
+  /** They stand behind it; undefined: the container has no member. */
   readonly after: Member | undefined
   /** They stand before all members of a list. */
   readonly isFirst?: boolean
   /**
-   * Beside keys that begin as they do, which stand anywhere in the holder, and with dots as they; else
+   * Beside keys that begin as they do, which stand anywhere in the container, and with dots as they; else
    * at its end, with braces within braces where a key has several parts.
    */
   readonly isBeside: boolean
-  /** Paths from the holder on. */
+  /** Paths from the container on. */
   readonly settings: { readonly path: readonly string[]; readonly content: Content }[]
 }
 
@@ -80,7 +80,7 @@ export function setAll(
 
 function isSameSite(a: Site, b: Site): boolean {
   return (
-    a.holder === b.holder &&
+    a.container === b.container &&
     a.after === b.after &&
     a.isBeside === b.isBeside &&
     a.isFirst === b.isFirst
@@ -101,10 +101,10 @@ function siteOf(
   { path, content }: Setting,
   removed: readonly KeyPath[],
 ): Site | undefined {
-  const gone = removed.map((one) => toPlace(parsed, one))
-  const atEndOf = (holder: Holder, rest: readonly string[]): Site => ({
-    holder,
-    after: lastStaying(holder, gone),
+  const gone = removed.map((one) => toIndexedPath(parsed, one))
+  const atEndOf = (container: Container, rest: readonly string[]): Site => ({
+    container,
+    after: lastStaying(container, gone),
     isBeside: false,
     settings: [{ path: rest, content }],
   })
@@ -114,36 +114,36 @@ function siteOf(
     return { ...atEndOf(list, []), isFirst: last.isFirst === true }
   }
 
-  const keys = toPlace(parsed, path)
+  const keys = toIndexedPath(parsed, path)
   for (let length = keys.length - 1; length >= 0; length--) {
     const table = keys.slice(0, length)
     const rest = path.slice(length).map(plainKey)
-    const holder = parsed.holders.find((one) => samePath(one.path, table))
-    if (holder && holder.kind !== 'lines') return atEndOf(holder, rest)
+    const container = parsed.containers.find((one) => samePath(one.path, table))
+    if (container && container.kind !== 'lines') return atEndOf(container, rest)
 
     const isDottedInto = (one: Member) =>
-      one.holder.path.length < length && startsWith(one.path, table)
+      one.container.path.length < length && startsWith(one.path, table)
     const after = membersWhere(parsed, isDottedInto).at(-1)
     if (after) {
-      const settings = [{ path: path.slice(after.holder.path.length).map(plainKey), content }]
-      return { holder: after.holder, after, isBeside: true, settings }
+      const settings = [{ path: path.slice(after.container.path.length).map(plainKey), content }]
+      return { container: after.container, after, isBeside: true, settings }
     }
-    if (holder && rest.length === 1) return atEndOf(holder, rest)
+    if (container && rest.length === 1) return atEndOf(container, rest)
   }
   return undefined
 }
 
-function lastStaying({ members }: Holder, gone: readonly Place[]): Member | undefined {
+function lastStaying({ members }: Container, gone: readonly IndexedPath[]): Member | undefined {
   const isGone = (one: Member) => gone.some((place) => startsWith(one.path, place))
   return members.findLast((one) => !isGone(one)) ?? members.at(-1)
 }
 
 function insertions(dialect: Dialect, parsed: ParsedText, site: Site): Splice[] {
-  const { holder, after } = site
-  if (holder.kind === 'lines') return [newLines(dialect, parsed, site)]
+  const { container, after } = site
+  if (container.kind === 'lines') return [newLines(dialect, parsed, site)]
   if (after === undefined) return [firstMembers(dialect, parsed, site)]
   if (site.isFirst) return [beforeMembers(dialect, parsed, site)]
-  if (holder.kind === 'inline') {
+  if (container.kind === 'inline') {
     const text = spelled(dialect, site, layoutOf(parsed, after))
       .map((one) => `, ${one}`)
       .join('')
@@ -152,8 +152,13 @@ function insertions(dialect: Dialect, parsed: ParsedText, site: Site): Splice[] 
   return furtherMembers(dialect, parsed, site, after)
 }
 
-function spelled(dialect: Dialect, { holder, settings, isBeside }: Site, layout: Layout): string[] {
-  if (holder.kind === 'list') return settings.map(({ content }) => dialect.spell(content, layout))
+function spelled(
+  dialect: Dialect,
+  { container, settings, isBeside }: Site,
+  layout: MemberLayout,
+): string[] {
+  if (container.kind === 'list')
+    return settings.map(({ content }) => dialect.spell(content, layout))
   if (isBeside)
     return settings.map(({ path, content }) =>
       dialect.spellMember(path, dialect.spell(content, layout), layout),
@@ -166,10 +171,11 @@ function spelled(dialect: Dialect, { holder, settings, isBeside }: Site, layout:
 /** Lines of their own, behind a key of the same table or behind its header. */
 function newLines(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
   const { text } = parsed
-  const { holder, after } = site
-  if (after === undefined && holder.path.length === 0) return firstRootLines(dialect, parsed, site)
+  const { container, after } = site
+  if (after === undefined && container.path.length === 0)
+    return firstRootLines(dialect, parsed, site)
 
-  const anchor = after ?? holder
+  const anchor = after ?? container
   const { content, next } = lineEnd(text, anchor.end)
   const eol = eolAt(text, anchor.end)
   const indent = indentAt(text, anchor.start)
@@ -181,7 +187,7 @@ function newLines(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
 function firstRootLines(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
   const { text } = parsed
   const lines = spelled(dialect, site, oneLine)
-  const header = parsed.holders[1]
+  const header = parsed.containers[1]
   if (header === undefined) {
     const end = text.length
     const eol = eolAt(text, end)
@@ -204,18 +210,18 @@ function firstRootLines(dialect: Dialect, parsed: ParsedText, site: Site): Splic
 /** Into braces or brackets that hold no member, only blanks or comments. */
 function firstMembers(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
   const { text } = parsed
-  const { holder } = site
-  const { owner } = holder
-  const [open, close] = [holder.start + 1, holder.end - 1]
+  const { container } = site
+  const { owner } = container
+  const [open, close] = [container.start + 1, container.end - 1]
   const inner = text.slice(open, close)
 
   const outer = owner
     ? layoutOf(parsed, owner)
     : { ...oneLine, isMultiLine: true, eol: eolAt(text, close) }
-  const closing = owner ? outer.indent : indentAt(text, holder.start)
+  const closing = owner ? outer.indent : indentAt(text, container.start)
   const inside = { open, close, inner, outer, closing }
 
-  const isMultiLine = /[\r\n]/.test(inner) || (outer.isMultiLine && holder.kind === 'object')
+  const isMultiLine = /[\r\n]/.test(inner) || (outer.isMultiLine && container.kind === 'object')
   return isMultiLine ? firstLines(dialect, site, inside) : firstOnLine(dialect, site, inside)
 }
 
@@ -226,7 +232,7 @@ interface EmptyInside {
   readonly close: number
   readonly inner: string
   /** How the member is laid out whose value they are. */
-  readonly outer: Layout
+  readonly outer: MemberLayout
   /** What stands before the closing brace on a line of its own. */
   readonly closing: string
 }
@@ -241,7 +247,7 @@ function firstOnLine(
   const joined = members.join(isSpaced ? ', ' : ',')
 
   if (inner.trim() === '') {
-    const isTight = site.holder.kind === 'list' || (inner === '' && !isSpaced)
+    const isTight = site.container.kind === 'list' || (inner === '' && !isSpaced)
     return { start: open, end: close, text: isTight ? joined : ` ${joined} ` }
   }
 
@@ -272,21 +278,21 @@ function firstLines(
 
 /** Right behind the bracket: what is said above the first element stays with it. */
 function beforeMembers(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
-  const { holder } = site
-  const first = holder.members[0]!
+  const { container } = site
+  const first = container.members[0]!
   const layout = layoutOf(parsed, first)
   const gap = layout.isMultiLine
     ? layout.eol + layout.indent
     : separatorBefore(parsed.text, first).text
   const members = spelled(dialect, site, layout).map((one) => `${one},`)
-  const start = holder.start + 1
+  const start = container.start + 1
   const text = layout.isMultiLine
     ? members.map((one) => gap + one).join('')
     : members.map((one) => one + gap).join('')
   return { start, end: start, text }
 }
 
-/** Behind `after`, in the way in which this holder separates its members. */
+/** Behind `after`, in the way in which this container separates its members. */
 function furtherMembers(dialect: Dialect, parsed: ParsedText, site: Site, after: Member): Splice[] {
   const { text } = parsed
   const tail = tailOf(dialect, text, after.end)
@@ -312,20 +318,20 @@ function furtherMembers(dialect: Dialect, parsed: ParsedText, site: Site, after:
   ]
 }
 
-const oneLine: Layout = { isMultiLine: false, eol: '\n', unit: '  ', indent: '', colon: ': ' }
+const oneLine: MemberLayout = { isMultiLine: false, eol: '\n', unit: '  ', indent: '', colon: ': ' }
 
-/** The layout of a member's holder, as its lines show it. */
-function layoutOf({ text, holders }: ParsedText, member: Member): Layout {
-  const { holder, start } = member
-  const previous = holder.members[holder.members.indexOf(member) - 1]
-  const gap = text.slice(previous?.end ?? holder.start + 1, start)
+/** The layout of a member's container, as its lines show it. */
+function layoutOf({ text, containers }: ParsedText, member: Member): MemberLayout {
+  const { container, start } = member
+  const previous = container.members[container.members.indexOf(member) - 1]
+  const gap = text.slice(previous?.end ?? container.start + 1, start)
   // An element has no colon of its own, but its members may.
-  const named = holder.kind === 'list' ? (member.inside?.members[0] ?? member) : member
+  const named = container.kind === 'list' ? (member.inside?.members[0] ?? member) : member
   const key = text.slice(named.start, named.valueStart)
   return {
     isMultiLine: /[\r\n]/.test(gap),
     eol: eolAt(text, start),
-    unit: indentUnit(text, holders[0]!.members),
+    unit: indentUnit(text, containers[0]!.members),
     indent: indentAt(text, start),
     colon: /[ \t]*:[ \t]*$/.exec(key)?.[0] ?? ': ',
   }
@@ -338,7 +344,7 @@ function indentUnit(text: string, members: readonly Member[]): string {
 
 /** What stands before a member: `, ` on one line, or comma and blanks at the start of a line. */
 function separatorBefore(text: string, member: Member): { isCommaFirst: boolean; text: string } {
-  const { members, start } = member.holder
+  const { members, start } = member.container
   const position = Math.max(1, members.indexOf(member))
   const [previous, next] = [members[position - 1], members[position]]
   if (previous && next) {

@@ -3,11 +3,11 @@ import { parse, TomlDate, TomlError } from 'smol-toml'
 import { type AST, ParseError, parseTOML } from 'toml-eslint-parser'
 import {
   Conflict,
+  type Container,
   type Content,
   type Dialect,
-  type Holder,
+  type IndexedPath,
   type Member,
-  type Place,
   type Setting,
 } from './dialect.ts'
 import { endsWithBlankLine, eolAt, invalid } from './text.ts'
@@ -28,13 +28,13 @@ import {
 export const tomlDialect: Dialect = {
   parse(text, place) {
     const root = meaningOfToml(text, place)
-    let holders: readonly Holder[] | undefined
+    let containers: readonly Container[] | undefined
     return {
       text,
       root,
-      get holders() {
-        holders ??= tomlHolders(placesInToml(text, place))
-        return holders
+      get containers() {
+        containers ??= tomlContainers(placesInToml(text, place))
+        return containers
       },
     }
   },
@@ -96,53 +96,64 @@ function offsetOf(text: string, line: number, column: number): number {
   return Math.min(start + column, text.length)
 }
 
-function tomlHolders(top: AST.TOMLTopLevelTable): readonly Holder[] {
-  const root: OpenHolder = { kind: 'lines', path: [], start: 0, end: 0, members: [] }
-  const holders = [root]
+function tomlContainers(top: AST.TOMLTopLevelTable): readonly Container[] {
+  const root: OpenContainer = { kind: 'lines', path: [], start: 0, end: 0, members: [] }
+  const containers = [root]
   for (const node of top.body) {
     if (node.type === 'TOMLKeyValue') {
-      addMember(holders, root, node)
+      addMember(containers, root, node)
       continue
     }
     const [start, end] = [node.range[0], node.key.range[1]]
     const path = node.resolvedKey
-    const header: OpenHolder = { kind: 'lines', path, start, end, members: [] }
-    holders.push(header)
-    for (const child of node.body) addMember(holders, header, child)
+    const header: OpenContainer = { kind: 'lines', path, start, end, members: [] }
+    containers.push(header)
+    for (const child of node.body) addMember(containers, header, child)
   }
-  return holders
+  return containers
 }
 
-interface OpenHolder extends Holder {
+interface OpenContainer extends Container {
   readonly members: Member[]
 }
 
-function addMember(holders: Holder[], holder: OpenHolder, node: AST.TOMLKeyValue): void {
+function addMember(
+  containers: Container[],
+  container: OpenContainer,
+  node: AST.TOMLKeyValue,
+): void {
   const keys = node.key.keys.map((part) => (part.type === 'TOMLBare' ? part.name : part.value))
-  addValue(holders, holder, [...holder.path, ...keys], node.key.range[0], node.value)
+  addValue(containers, container, [...container.path, ...keys], node.key.range[0], node.value)
 }
 
 function addValue(
-  holders: Holder[],
-  holder: OpenHolder,
-  path: Place,
+  containers: Container[],
+  container: OpenContainer,
+  path: IndexedPath,
   start: number,
   value: AST.TOMLContentNode,
 ): void {
   const [valueStart, end] = value.range
-  const member = { path, holder, start, valueStart, end, inside: undefined as Holder | undefined }
-  holder.members.push(member)
+  const member = {
+    path,
+    container,
+    start,
+    valueStart,
+    end,
+    inside: undefined as Container | undefined,
+  }
+  container.members.push(member)
   if (value.type !== 'TOMLInlineTable' && value.type !== 'TOMLArray') return
 
   const kind = value.type === 'TOMLArray' ? 'list' : 'inline'
-  const inside: OpenHolder = { kind, path, start: valueStart, end, members: [], owner: member }
+  const inside: OpenContainer = { kind, path, start: valueStart, end, members: [], owner: member }
   member.inside = inside
-  holders.push(inside)
+  containers.push(inside)
   if (value.type === 'TOMLInlineTable') {
-    for (const child of value.body) addMember(holders, inside, child)
+    for (const child of value.body) addMember(containers, inside, child)
   } else {
     for (const [index, item] of value.elements.entries())
-      addValue(holders, inside, [...path, index], item.range[0], item)
+      addValue(containers, inside, [...path, index], item.range[0], item)
   }
 }
 

@@ -1,6 +1,6 @@
 import { UserError } from '../errors.ts'
 import { Conflict, type Dialect, type ParsedText } from './dialect.ts'
-import { refusal, type Step, workOn } from './edit.ts'
+import { type EditStep, refusal, workOn } from './edit.ts'
 import { sourceAt } from './find.ts'
 import { type Bytes, type KeyPath, sameBytes } from './plan.ts'
 import { revertText, type Versions } from './revert.ts'
@@ -153,7 +153,7 @@ function restoreKeys(undo: Undo): ParsedText {
     dialect,
     start,
     place,
-    steps: left.map(({ path, old: value }): Step => {
+    steps: left.map(({ path, old: value }): EditStep => {
       if (value === undefined) return { path, content: undefined }
       const source = sourceAt(before, path)
       return { path, content: source === undefined ? { value } : { source } }

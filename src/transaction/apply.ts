@@ -64,7 +64,7 @@ interface Change {
 }
 
 /** What goes along with a plan, under the same lock. */
-interface Beside {
+interface AlongWithPlan {
   readonly restoring?: Restoring
   /** The list of remembered gateways changes with the files; what is wrong with it stops no run. */
   readonly remember?: GatewaysChange | undefined
@@ -78,9 +78,9 @@ interface Beside {
  * @throws UserError `locked`, `changed-underneath`, `config-conflict`, `not-permitted`, `disk-full`,
  *   `io-failed`; its `files` says how things stand
  */
-export function applyPlan(world: World, given: Plan, beside: Beside = {}): Applied {
+export function applyPlan(world: World, given: Plan, along: AlongWithPlan = {}): Applied {
   const plan = withAbsolutePaths(world, given)
-  const { restoring, remember, readBack } = beside
+  const { restoring, remember, readBack } = along
   if (plan.edits.every(isUnchanged)) {
     const failure = remember && failureOf(() => changeGateways(world, remember))
     return asApplied(plan, undefined, failure)
@@ -302,7 +302,7 @@ function refuseReadOnlyMark({ machine }: World, edit: FileEdit, { status }: Targ
   })
 }
 
-/** Beside an access list the group bits are its mask: alone they would be rights of the group. */
+/** AlongWithPlan an access list the group bits are its mask: alone they would be rights of the group. */
 function refuseMask(world: World, edit: FileEdit, target: TargetFile, mode: number): void {
   const isMoreThanAll = ((mode >> 3) & ~mode & 0o7) !== 0
   if (!isMoreThanAll || world.machine.os !== 'linux' || target.status === undefined) return
