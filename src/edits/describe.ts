@@ -76,6 +76,7 @@ function gathered(told: readonly ChangeLine[]): string[] {
     const group = isEntry ? one.line[0] + showKey(one.path.slice(0, -1)) : one.line
     groups.set(group, [...(groups.get(group) ?? []), one])
   }
+
   return [...groups.values()].flatMap((group) => {
     if (group.length < manyEntries) return group.map(({ line }) => line)
     const first = group[0]!
@@ -138,6 +139,7 @@ function showMasked(value: ConfigValue): string {
       ]),
     )
   }
+
   return maskTellTale(showValue(masked(value)))
 }
 

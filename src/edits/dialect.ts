@@ -127,6 +127,7 @@ export function membersOf(
     const [key = '', ...rest] = path
     groups.set(key, [...(groups.get(key) ?? []), { path: rest, content }])
   }
+
   return new Map(
     [...groups].map(([key, group]) => {
       const whole = group.find(({ path }) => path.length === 0)

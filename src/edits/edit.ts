@@ -134,6 +134,7 @@ function expanded(
   const gone = leafPaths(valueAt(parsed.root, path), path).filter(
     (old) => old.length > path.length && !wanted.some((leaf) => samePath(leaf, old)),
   )
+
   return [
     ...gone.map((old) => ({ path: old, value: undefined })),
     ...wanted.map((leaf) => ({ path: leaf, value: valueAt(value, leaf.slice(path.length)) })),
@@ -182,6 +183,7 @@ export function workOn(work: Work): ParsedText {
 
   const withSettings = reparse(start, setAll(dialect, start, settings, removed))
   const done = reparse(withSettings, removeAll(dialect, withSettings, removed, work.withBlankLine))
+
   if (work.isRight(done.root)) return done
   throw new Conflict(`${names} cannot be changed without changing something else`, 0)
 }
@@ -222,6 +224,7 @@ function linesByHand(dialect: Dialect, changes: readonly KeyChange[]): string[] 
   const settings = paths
     .filter((path, index) => paths.findIndex((one) => samePath(one, path)) === index)
     .map((path): Setting => ({ path, content: { value: valueAt(root, path)! } }))
+
   try {
     return settings.length > 0 ? [`Add by hand:\n${dialect.spellByHand(settings)}`] : []
   } catch (cause) {

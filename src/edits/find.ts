@@ -84,6 +84,7 @@ export function tailOf(dialect: Dialect, text: string, offset: number): Tail {
   let end = offset
   let comma: number | undefined
   let hasComment = false
+
   for (;;) {
     const at = behindBlanks(text, end)
     const comment = commentAt(dialect, text, at)

@@ -56,6 +56,7 @@ function meaningOfJson(text: string, place: string): ValueTable {
   if (!isValueTable(root)) {
     throw invalid(place, 'its root is not an object', text, placesInJson(text, place)!.offset)
   }
+
   return root
 }
 
@@ -242,6 +243,7 @@ function enclose(
     const pad = open === '{' ? space : ''
     return open + pad + parts.join(`,${space}`) + pad + close
   }
+
   const lines = parts.map((part) => indent + unit + part).join(`,${eol}`)
   return open + eol + lines + eol + indent + close
 }

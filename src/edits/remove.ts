@@ -26,6 +26,7 @@ export function removeAll(
   const { text } = parsed
   const removed = new Set<Member>()
   const headers = new Set<Container>()
+
   for (const path of paths) {
     const member = memberAt(parsed, path)
     if (member) {

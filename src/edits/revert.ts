@@ -35,6 +35,7 @@ export function revertText<Parsed extends Text>(
     taken = [...taken, splice]
     reverted = tried
   }
+
   return reverted
 }
 

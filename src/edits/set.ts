@@ -130,6 +130,7 @@ function siteOf(
     }
     if (container && rest.length === 1) return atEndOf(container, rest)
   }
+
   return undefined
 }
 
@@ -149,6 +150,7 @@ function insertions(dialect: Dialect, parsed: ParsedText, site: Site): Splice[] 
       .join('')
     return [{ start: after.end, end: after.end, text }]
   }
+
   return furtherMembers(dialect, parsed, site, after)
 }
 
@@ -163,6 +165,7 @@ function spelled(
     return settings.map(({ path, content }) =>
       dialect.spellMember(path, dialect.spell(content, layout), layout),
     )
+
   return [...membersOf(settings)].map(([key, content]) =>
     dialect.spellMember([key], dialect.spell(content, layout), layout),
   )
@@ -204,6 +207,7 @@ function firstRootLines(dialect: Dialect, parsed: ParsedText, site: Site): Splic
   while (text.slice(lineAbove(text, start), start).trimStart().startsWith('#'))
     start = lineAbove(text, start)
   const eol = eolAt(text, start)
+
   return { start, end: start, text: lines.map((line) => line + eol).join('') + eol }
 }
 
@@ -272,6 +276,7 @@ function firstLines(
     const beforeBreak = open + lastBreak.index
     return { start: beforeBreak, end: beforeBreak, text: lines }
   }
+
   const behindComment = open + inner.trimEnd().length
   return { start: behindComment, end: behindComment, text: lines + closingLine }
 }
@@ -289,6 +294,7 @@ function beforeMembers(dialect: Dialect, parsed: ParsedText, site: Site): Splice
   const text = layout.isMultiLine
     ? members.map((one) => gap + one).join('')
     : members.map((one) => one + gap).join('')
+
   return { start, end: start, text }
 }
 
@@ -328,6 +334,7 @@ function layoutOf({ text, containers }: ParsedText, member: Member): MemberLayou
   // An element has no colon of its own, but its members may.
   const named = container.kind === 'list' ? (member.inside?.members[0] ?? member) : member
   const key = text.slice(named.start, named.valueStart)
+
   return {
     isMultiLine: /[\r\n]/.test(gap),
     eol: eolAt(text, start),
@@ -353,6 +360,7 @@ function separatorBefore(text: string, member: Member): { isCommaFirst: boolean;
     if (/^[ \t]*,[ \t]*$/.test(own) && /[\r\n]/.test(gap)) return { isCommaFirst: true, text: own }
     if (/^,[ \t]*$/.test(gap)) return { isCommaFirst: false, text: gap.slice(1) }
   }
+
   const isTight = text.slice(start + 1, member.start) === '' && !text.includes('": ')
   return { isCommaFirst: false, text: isTight ? '' : ' ' }
 }

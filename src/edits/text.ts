@@ -35,6 +35,7 @@ export function decodeText(bytes: Bytes, place: string): DecodedText {
     const valid = validUtf8Prefix(bytes)
     throw invalid(place, 'it is not valid UTF-8', valid, valid.length, cause)
   }
+
   const hasBom = text.startsWith('\ufeff')
   return { text: hasBom ? text.slice(1) : text, hasBom }
 }

@@ -110,6 +110,7 @@ function tomlContainers(top: AST.TOMLTopLevelTable): readonly Container[] {
     containers.push(header)
     for (const child of node.body) addMember(containers, header, child)
   }
+
   return containers
 }
 

@@ -95,6 +95,7 @@ function sortOut(
     if (sameValue(now, ours) || isAddedTo) keys.push({ path, old })
     else kept.push(path)
   }
+
   return { keys: keys.map((key) => wholeElement(before.root, key, kept)), kept }
 }
 
@@ -207,5 +208,6 @@ function withoutEmptied({ dialect, texts, keys, place }: Undo, start: ParsedText
       isRight: (root) => matches(root, expected, [table]),
     })
   }
+
   return parsed
 }

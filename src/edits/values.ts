@@ -82,6 +82,7 @@ export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
   if (!isValueTable(a) || !isValueTable(b)) return false
 
   const keys = Object.keys(a)
+
   return (
     keys.length === Object.keys(b).length &&
     keys.every((key) => Object.hasOwn(b, key) && sameValue(a[key], b[key]))
@@ -108,6 +109,7 @@ function changed(
   const child = changed(valueAt(copy, [key]), rest, value)
   if (child === undefined) delete copy[key]
   else copy[key] = child
+
   return copy
 }
 
@@ -124,6 +126,7 @@ function changedList(
   const index = list.findIndex((item) => isElement(item, key))
   const item = list[index] ?? Object.assign(emptyTable(), key.element)
   const fresh = changed(item, rest, value)!
+
   return index === -1 ? withElement(list, key, fresh) : list.with(index, fresh)
 }
 

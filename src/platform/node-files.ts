@@ -105,6 +105,7 @@ function read(fs: NodeFs, path: string, maxBytes: number): Uint8Array {
   // Without O_NONBLOCK, opening a FIFO waits for its writer. Windows has no such flag.
   const nonBlocking = isShellPipe ? 0 : (nodeFs.constants.O_NONBLOCK ?? 0)
   const handle = openToRead(fs, path, nonBlocking)
+
   try {
     const stats = fs.fstatSync(handle)
     if (!stats.isFile() && !stats.isDirectory() && !isShellPipe)

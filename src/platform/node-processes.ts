@@ -108,6 +108,7 @@ export function which(
     const found = extensions.map((one) => join(folder, command + one)).find(isRunnable)
     if (found !== undefined) return found
   }
+
   return undefined
 }
 

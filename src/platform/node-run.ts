@@ -146,5 +146,6 @@ function endWithUs(end: (signal: NodeJS.Signals) => void): () => void {
   }
   for (const signal of signals) process.on(signal, pass)
   process.on('exit', onExit)
+
   return unwatch
 }

@@ -266,6 +266,7 @@ function findChanges(
     }
   }
   refuseSameFile(world, changes)
+
   return changes
 }
 
@@ -289,6 +290,7 @@ function changeOf(world: World, edit: FileEdit, restoring: Restoring | undefined
   refuseReadOnlyMark(world, edit, target)
   const mode = modeAfter(edit, target.status, restoring?.files.get(edit.path))
   refuseMask(world, edit, target, mode)
+
   return { edit, target, mode }
 }
 
@@ -345,6 +347,7 @@ function changedUnderneath(
       message: `Another run of repoint (${writer.id}) changed ${place} while this one was being prepared`,
       hint: 'Run the same command again.',
     })
+
   return new UserError({
     code: 'changed-underneath',
     message: `${place} was changed by another program while this run was being prepared`,
@@ -436,6 +439,7 @@ function composeDocument(
     files,
     folders: [...new Set(folders)],
   })
+
   return {
     run,
     temps: files.map(
@@ -453,6 +457,7 @@ function recordedFile(
   const { client, path, format, scope, holdsSecret, changes, before, after } = edit
   const original = restoring?.files.get(path)?.before
   const owner = status ?? original ?? { uid: -1, gid: -1 }
+
   return {
     client,
     path,
@@ -501,6 +506,7 @@ function modeAfter(
   const now = permissionsOf(status)
   const isModeOurs = original && now === undone.after?.mode
   if (isModeOurs) return original.mode
+
   return edit.holdsSecret && undone === undefined ? now & ~0o077 : now
 }
 

@@ -34,6 +34,7 @@ export function createDurably(
 ): void {
   const handle = files.createNew(path, options.mode)
   let isOpen = true
+
   try {
     options.prepare?.(handle)
     writeWhole(files, handle, bytes)
@@ -146,6 +147,7 @@ export function fileFailure(machine: Machine, path: string, error: unknown): unk
       hint: what.hint(path),
       cause: error,
     })
+
   return new UserError({
     code: 'io-failed',
     message: `${place} cannot be read or written (${code})`,

@@ -22,6 +22,7 @@ export function planForget(world: World, before?: Date): ForgetPlan {
   const isMeant = (at: number) => before === undefined || at < before.getTime()
   const forgotten = runs.filter(({ at }) => isMeant(Date.parse(at)))
   const files = forgotten.flatMap((run) => run.files)
+
   return {
     isAll: before === undefined,
     runs: forgotten,

@@ -136,6 +136,7 @@ function readAt(world: World, paths: StatePaths): readonly SavedGateway[] {
     if (!isDamage && !(error instanceof RangeError))
       throw fileFailure(world.machine, paths.gateways, error)
   }
+
   throw new UserError({
     code: 'record-damaged',
     message: `The list of remembered gateways cannot be read: ${shownPath(world.machine, paths.gateways)}`,

@@ -46,6 +46,7 @@ function tellHistory(
     else if (leads(run, byId.get(run.undoes), file))
       now = afterUndo(now, run, before.get(run.undoes))
   }
+
   return now
 }
 
@@ -97,6 +98,7 @@ export function isBeside(
       client === file.client &&
       own.some((one) => one.path !== path && basename(one.path) === basename(path)),
   )
+
   return own.length > 0 && !isElsewhere
 }
 

@@ -37,6 +37,7 @@ export function withLock<T>(world: World, paths: StatePaths, work: () => T): T {
   } catch (error) {
     throw fileFailure(world.machine, paths.lock, error)
   }
+
   try {
     return work()
   } finally {
@@ -50,6 +51,7 @@ function take(world: World, paths: StatePaths, name: string): void {
   const ready = `${paths.lock}-${world.processes.pid}-${randomName()}`
   files.mkdir(ready, 0o700)
   let isTaken = false
+
   try {
     files.close(files.createNew(inside(ready, name), 0o600))
     for (let waitedMs = 0; ; waitedMs += pauseMs) {
@@ -100,6 +102,7 @@ function clearIfDead(world: World, paths: StatePaths): LockHolder | 'unknown' | 
     attempt(() => files.unlink(inside(paths.lock, name)))
   }
   attempt(() => files.rmdir(paths.lock))
+
   return undefined
 }
 
@@ -122,6 +125,7 @@ function holderOf(name: string): LockHolder | undefined {
   const match = /^(\d+),([^,]*),([^,]*),([^,]*),(\d+)$/.exec(name)
   if (!match) return undefined
   const [, pid = '', startTime = '', bootId = '', host = '', since = ''] = match
+
   try {
     return {
       pid: Number(pid),

@@ -85,6 +85,7 @@ export function restore(world: World, paths: StatePaths): Settled | undefined {
 function discardDraft(world: World, paths: StatePaths): Settled | undefined {
   const document = readRunDocument(world, paths.draft)
   if (document === undefined) return undefined
+
   try {
     // Cut off while it was written, it had named nothing yet.
     if (document === 'damaged') {
@@ -178,6 +179,7 @@ function keepAsRecord(
   for (const temp of temps) clearStage(world, temp)
   files.rename(paths.journal, paths.record(run.id))
   files.fsyncFolder(paths.folder)
+
   const back = run.files.filter((file) => !left.includes(file))
   return { run: run.id, outcome: 'left', files: filePaths(back), left: filePaths(left) }
 }
@@ -242,11 +244,13 @@ function setAside(
 ): UserError {
   const { files, machine, clock } = world
   const id = document?.run.id ?? nextRunId(clock.now(), recordNames(world, paths))
+
   for (const temp of document?.temps ?? []) attempt(() => clearStage(world, temp))
   attempt(() => {
     files.rename(paths.journal, paths.record(id))
     files.fsyncFolder(paths.folder)
   })
+
   const places = document?.run.files.map(({ path }) => shownPath(machine, path)).join(', ')
   return new UserError({
     code: 'record-damaged',
@@ -310,6 +314,7 @@ export function writeTemp(
       if (!isNew || isRestored) files.fchmod(handle, version.mode)
     },
   })
+
   return isComplete
 }
 
@@ -320,6 +325,7 @@ function giveOwner(world: World, file: RecordedFile, temp: string, handle: numbe
   const uid = version.uid < 0 ? born.uid : version.uid
   const gid = version.gid < 0 ? born.gid : version.gid
   if (uid === born.uid && gid === born.gid) return
+
   try {
     files.fchown(handle, uid, gid)
   } catch (error) {

@@ -120,6 +120,7 @@ function planNextStep(records: Records): RollbackPlan | undefined {
 function openSteps(records: Records): ReadonlyMap<string, readonly Standing[]> {
   const { world, runs, options, historyOf } = records
   const files = new Map(runs.flatMap((run) => run.files.map((file) => [file.path, file])))
+
   return new Map(
     [...files].map(([path, file]) => {
       const { standing, undone } = historyOf(file)
@@ -196,6 +197,7 @@ function refuseIfDamaged(
   const inTheWay = damaged.filter((path) => isMeant(basename(path, '.json').slice('run-'.length)))
   if (inTheWay.length === 0) return
   const places = inTheWay.map((path) => shownPath(world.machine, path)).join(', ')
+
   throw new UserError({
     code: 'record-damaged',
     message: `The record of ${run ? 'another' : 'a'} run, which may be the one that is meant, cannot be read: ${places}`,
@@ -284,6 +286,7 @@ function filesBack(
     for (const file of run.files)
       if (!found.has(file.path) && isMeant(file) && goesBack(file)) found.set(file.path, file)
   }
+
   return [...found.values()]
 }
 
@@ -331,6 +334,7 @@ function stepsOf(
     steps.push({ file: recorded, isBehindGap, stands: isAnyStanding })
     isBehindGap = false
   }
+
   return steps as [RecordedStep, ...RecordedStep[]]
 }
 

@@ -43,6 +43,7 @@ function pathRules({ os }: Machine) {
 function statePaths(machine: Machine) {
   const folder = stateFolder(machine)
   const at = (name: string) => pathRules(machine).join(folder, name)
+
   return {
     folder,
     lock: at('lock'),
@@ -77,6 +78,7 @@ export function findState(world: World): StatePaths | undefined {
 export function openState(world: World): StatePaths {
   const { files, machine } = world
   const paths = statePaths(machine)
+
   try {
     refuseNoUtf8(world.machine, paths.folder)
     refuseAsRoot(world, paths.folder)
@@ -127,6 +129,7 @@ function refuseForeign(
   const known = [...ours, strayNames]
   const foreign = names.find((name) => !known.some((one) => one.test(name)))
   if (foreign === undefined) return
+
   throw new UserError({
     code: 'not-permitted',
     message: `The state folder ${shownPath(machine, folder)} holds something that is not repoint's: ${foreign}`,
@@ -248,6 +251,7 @@ export function readRuns(world: World, paths: StatePaths): RecordedRuns {
       runs.push(atHome(world.machine, document.run))
     else damaged.push(path)
   }
+
   return { runs, damaged }
 }
 
@@ -281,6 +285,7 @@ function atHome(machine: Machine, run: RunRecord): RunRecord {
   if (run.home === home || !isInside(stateFolder(machine), home)) return run
   const moved = (path: string) =>
     isInside(path, run.home) ? home + path.slice(run.home.length) : path
+
   return {
     ...run,
     home,

@@ -145,6 +145,7 @@ export function refuseAsRoot(world: World, path: string): void {
       hint: "Run it as the user whose file it is. As root it touches only what is root's and lies in root's home.",
     })
   if (!isInside(real, home)) throw refuse(`does not lie in root's home, ${home}`)
+
   for (let place = real; place !== home; place = dirname(place))
     if (ownerOf(files, place) !== processes.uid)
       throw refuse(`belongs to another user, or lies in a folder that does: ${place}`)

@@ -157,6 +157,7 @@ export function undoFile(
   const addresses = keys.bound.filter((key) => !isIn(keys.secret, key))
   const isTakenOut = (key: KeyPath) => isIn(keys.secret, key) && !now?.get(key)
   const changed = keys.bound.filter((bound) => back.kept.some((key) => startsWith(key, bound)))
+
   return {
     edit,
     kept: back.kept,
@@ -397,6 +398,7 @@ function undoStep(
   const inTables = keysOfSharedTables(file, versions, all.after)
   const others = file.keys.filter((key) => !isIn(inTables, key))
   const { after, kept } = undoKeys(world, file, others, versions)
+
   return { after, kept: uniquePaths([...kept, ...inTables]) }
 }
 
@@ -461,6 +463,7 @@ function keysOfSharedTables(
 ): readonly KeyPath[] {
   const before = parsed(file, versions.before)
   const documentAfter = parsed(file, after)
+
   return file.keys.filter((key) => {
     const table = key.slice(0, -1)
     const isOurs = table.length > 0 && before?.get(table) === undefined
