@@ -51,6 +51,10 @@ export function* layerObstacles(
     const those = (kinds: readonly Decided[]) =>
       found.filter(({ decides }) => kinds.includes(decides))
 
+    if (file.role === 'profile') {
+      yield* ofStronger(client, file, found, 'may-block')
+      continue
+    }
     if (!file.role.startsWith('project')) {
       yield* ofStronger(client, file, those(takingKey), 'blocks')
       yield* ofStronger(client, file, those(['model']), 'may-block')
@@ -209,6 +213,12 @@ function* ofFolder(
   }
 }
 
+/** Whose a file of a role is, and the cure. */
+const strongerFiles: Readonly<Record<string, readonly [string, string]>> = {
+  managed: ["the administrator's file", 'Ask the administrator of this machine.'],
+  profile: ['this profile, once it is chosen,', 'Nothing to do unless you use that profile.'],
+}
+
 /** A file of the administrator's, or of the user's own that a setup does not write. */
 function* ofStronger(
   { family, deciding }: Asked,
@@ -218,12 +228,13 @@ function* ofStronger(
 ): Generator<Obstacle, void> {
   const [first] = found
   if (first === undefined) return
-  const isManaged = file.role === 'managed'
+  const isProfile = file.role === 'profile'
+  const [whose = 'this file', cure = 'Remove it there.'] = strongerFiles[file.role] ?? []
   yield {
-    code: `${family}-${file.role}-${deciding.called}`,
-    message: `${isManaged ? "the administrator's" : 'this'} file sets ${keysOf(found)}, which wins over yours`,
+    code: `${family}-${file.role}${isProfile ? '' : `-${deciding.called}`}`,
+    message: `${whose} sets ${keysOf(found)}, which wins over yours`,
     place: placeIn(file, first),
-    cure: isManaged ? 'Ask the administrator of this machine.' : 'Remove it there.',
+    cure,
     weight,
   }
 }

@@ -162,7 +162,7 @@ const codexCases: Case[] = [
   {
     code: 'codex-profile',
     disk: { ...codexHome(), '.codex/deep.config.toml': 'model = "y"\n' },
-    place: '~/.codex/deep.config.toml',
+    place: '~/.codex/deep.config.toml:1',
     weight: 'may-block',
     repair: 'none',
   },

@@ -5,7 +5,7 @@ const run = '0.169.0, 2026-11-21'
 const unrun = 'not run, 2026-11-23'
 
 const user = ['config']
-const others = ['project', 'managed']
+const others = ['project', 'managed', 'profile']
 const own = [...user, ...others]
 const folder = ['project']
 

@@ -27,7 +27,7 @@ export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   yield* environmentKey(scene)
   yield* loginSettings(config)
   yield* windowOfAnother(config, choice)
-  yield* layers(scene.texts, config, choice.providerId)
+  yield* systemLayers(scene.texts, config, true)
 }
 
 /** What is wrong with what Codex believes now. */
@@ -47,8 +47,7 @@ export function* wrongNow(scene: Scene): Obstacles {
     yield* loginSettings(config)
   }
   yield* leftovers(scene, config)
-  if (isPointed) yield* layers(scene.texts, config, inUse.id)
-  else yield* systemLayers(scene.texts, config, false)
+  yield* systemLayers(scene.texts, config, isPointed)
 }
 
 function environmentKey(scene: Scene): Obstacles {
@@ -210,22 +209,7 @@ function leftovers(scene: Scene, config: ReadFile): Obstacles {
   return leftoverObstacles(left, scene)
 }
 
-/** The root keys by which a profile redirects Codex. */
-const redirecting = [
-  'model',
-  'model_provider',
-  'openai_base_url',
-  'cli_auth_credentials_store',
-  'forced_login_method',
-]
-
-/** What lies beneath config.toml, and profiles. */
-function* layers(texts: FileTexts, config: ReadFile, providerId: string): Obstacles {
-  yield* systemLayers(texts, config, true)
-  for (const layer of layersOf(texts, 'profile').map(readFile))
-    yield* profile(layer, redirectingKeys(layer, providerId))
-}
-
+/** What lies beneath config.toml. */
 function* systemLayers(texts: FileTexts, config: ReadFile, isPointed: boolean): Obstacles {
   for (const layer of layersOf(texts, 'system').map(readFile)) {
     const hidden = ['cli_auth_credentials_store', 'forced_login_method'].filter(
@@ -248,23 +232,4 @@ function* systemLayers(texts: FileTexts, config: ReadFile, isPointed: boolean): 
         weight: 'blocks',
       }
   }
-}
-
-/** What the settings that a profile changes, by name, come to. */
-function* profile(layer: ReadFile, keys: readonly string[]): Obstacles {
-  if (keys.length === 0) return
-
-  yield {
-    code: 'codex-profile',
-    message: `this profile sets ${keys.join(', ')}: \`codex --profile\` with its name does not use the gateway's settings`,
-    place: layer.path,
-    cure: 'Nothing to do unless you use that profile.',
-    weight: 'may-block',
-  }
-}
-
-function redirectingKeys(layer: ReadFile, providerId: string): readonly string[] {
-  const keys = redirecting.filter((key) => layer.document?.get([key]) !== undefined)
-  const provider = ['model_providers', providerId]
-  return tableAt(layer, provider) ? [...keys, provider.join('.')] : keys
 }
