@@ -164,12 +164,12 @@ export function aboutNames(
   })
 }
 
-/** Said beside a proof: where the gateway does not serve the model, that is an error of its own. */
+/** Where it is asked for the model and does not serve it, that is an error of its own. */
 function notListed(catalog: Catalog, asked: string): Notice {
   const nearest = nearestModels(asked, catalog)
   return {
     code: 'model-not-listed',
-    message: `The gateway answers for ${asked}, but does not list it`,
+    message: `The gateway does not list ${asked}`,
     ...compact({
       hint:
         nearest.length === 0 ? undefined : `If it is mistyped: nearest are ${nearest.join(', ')}.`,

@@ -41,7 +41,7 @@ describe('codex and opencode', () => {
       expect(choice.notes).toContainEqual(
         expect.objectContaining({
           code: 'model-not-listed',
-          message: `The gateway answers for ${model}, but does not list it`,
+          message: `The gateway does not list ${model}`,
         }),
       )
     }

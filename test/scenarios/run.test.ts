@@ -91,6 +91,16 @@ describe('repoint run', () => {
     expect(args).toContain('model="gpt-5.5-sol"')
   })
 
+  test('what the choice of a model has to say is said', async () => {
+    const home = await aHomeBetween()
+    const { stderr } = await started(home, ['two', '--model', 'gpt-5.5-soll', '--', 'codex'])
+    expect(stderr).toMatch(
+      /note: The gateway does not list gpt-5\.5-soll\n.*nearest are gpt-5\.5-sol/,
+    )
+    const listed = await started(home, ['two', '--model', 'gpt-5.5-sol', '--', 'codex'])
+    expect(listed.stderr).not.toContain('does not list')
+  })
+
   test('claude: where the gateway has other ids, every slot goes out under those', async () => {
     const home = await aHomeBetween()
     const [entry] = builtInCatalog.filter(({ id }) => id === 'claude-sonnet-5')

@@ -55,7 +55,7 @@ export async function askCatalog(
 }
 
 /** What a client is to a proof of one model. */
-interface ModelQuestion<Models> {
+interface ModelProof<Models> {
   readonly client: Pick<Client, 'label' | 'protocol' | 'sends'>
   /** @throws UserError for one that is not to be asked */
   readonly checkAddress?: (baseUrl: string) => void
@@ -72,7 +72,7 @@ export async function proveModel<
 >(
   session: Session,
   flags: CatalogFlags,
-  { client, checkAddress, choose }: ModelQuestion<Models>,
+  { client, checkAddress, choose }: ModelProof<Models>,
 ): Promise<{ readonly access: GatewayAccess; readonly models: Models }> {
   const { finder, answer } = await askCatalog(session, flags, checkAddress)
   const isMissing = answer instanceof UserError

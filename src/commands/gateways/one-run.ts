@@ -19,11 +19,11 @@ import { isAboutAddress } from '../../gateway/probe.ts'
 import { rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
-import type { SavedGateway } from '../../transaction/gateways.ts'
 import { isUsual, readClientFiles, settingsNow } from '../inventory/client-files.ts'
 import { expectNotLedAstray } from '../inventory/client-state.ts'
 import { runsSoFar } from '../inventory/history.ts'
 import { noteProof } from '../inventory/remember-gateway.ts'
+import { savedGateway } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { isAt, keptChoices, wantedFor } from '../setup/choose.ts'
 import type { Kept } from '../setup/run.ts'
@@ -69,10 +69,13 @@ export async function lookAtFolder(
 }
 
 export interface PointedRun extends OneRun {
+  /** With the roots that have answered by now. */
+  readonly access: GatewayAccess
   /** What a person is told of it. */
   readonly told?: string
 }
 
+/** What one process is pointed at. */
 export interface Target {
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined
@@ -81,6 +84,8 @@ export interface Target {
   readonly model?: string | undefined
   /** The one to take where none is named, and the rules choose none. */
   readonly provenModel?: string | undefined
+  /** The remembered gateway that may be asked for a word; absent: nothing is asked of it. */
+  readonly mayAsk?: string | undefined
 }
 
 /**
@@ -89,17 +94,28 @@ export interface Target {
  *
  * @param clients that the program is; none: another
  */
-export function tell(session: Session, clients: readonly Client[], target: Target): PointedRun {
+export async function pointProgram(
+  session: Session,
+  clients: readonly Client[],
+  target: Target,
+): Promise<PointedRun> {
   const { access, asked } = target
-  return clients.length === 0
-    ? { args: asked.args, env: pointedAt(access, asked.env) }
-    : tellClient(session, clients, target)
+  if (clients.length === 0) return { args: asked.args, env: pointedAt(access, asked.env), access }
+
+  const chosen = chosenFor(session, clients, target)
+  expectSendable(chosen.client, access)
+  const rooted = await withMessagesRoot(session, chosen, target)
+  session.notice(...chosen.models.notes)
+  return pointClient(session, chosen, rooted, asked)
 }
 
 /** The key stands in one variable of its process, and our own are not handed on. */
-function tellClient(session: Session, clients: readonly Client[], target: Target): PointedRun {
-  const { access, asked } = target
-  const { client, wanted, models } = chosenFor(session, clients, target)
+function pointClient(
+  session: Session,
+  { client, wanted, models }: ChosenForRun,
+  access: GatewayAccess,
+  asked: AskedRun,
+): PointedRun {
   const env = {
     ...asked.env,
     ...withoutProxyHere(asked.env),
@@ -108,7 +124,6 @@ function tellClient(session: Session, clients: readonly Client[], target: Target
     REPOINT_BASE_URL: undefined,
     REPOINT_API_KEY: undefined,
   }
-  expectSendable(client, access)
   const protocol = protocolOf(client, models)
   const root = rootOf(access, protocol)
   const run = client.forOneRun!(
@@ -126,36 +141,34 @@ function tellClient(session: Session, clients: readonly Client[], target: Target
   )
   return {
     ...run,
+    access,
     told: `${client.label}: ${shownRoot(root, protocol)}, model ${models.model}`,
   }
 }
 
 /**
- * The same with the root of messages, where a client speaks that protocol and it has not answered so
+ * The gateway with the root of messages, where a client speaks that protocol and it has not answered so
  * far: an address for chat tells nothing of it. One word is asked for, once.
  *
- * @param clients that the program is
  * @throws UserError where no API answers
  */
-export async function withMessagesRoot(
+async function withMessagesRoot(
   session: Session,
-  clients: readonly Client[],
-  target: Target,
-  saved: SavedGateway,
-): Promise<Target> {
-  const { access, catalog } = target
+  { client, models }: ChosenForRun,
+  { access, catalog, mayAsk }: Target,
+): Promise<GatewayAccess> {
   const { messages } = access.roots
-  if (saved.proven?.protocol === 'messages' || messages !== access.baseUrl) return target
-  const { client, models } = chosenFor(session, clients, target)
-  if (protocolOf(client, models) !== 'messages') return target
-  if (settingsNow(session, client)?.root === messages) return target
+  const isMessages = protocolOf(client, models) === 'messages'
+  if (mayAsk === undefined || !isMessages || messages !== access.baseUrl) return access
+  if (savedGateway(session, mayAsk).proven?.protocol === 'messages') return access
+  if (settingsNow(session, client)?.root === messages) return access
 
   const finder = new GatewayFinder(access)
   const proof = { protocol: 'messages', model: models.probeModel } as const
   try {
     const asking = finder.probe(proof.protocol, proof.model, { catalog })
     await session.step(`Asking ${proof.model} for one word`, asking)
-    noteProof(session, saved.name, proof, finder.access)
+    noteProof(session, mayAsk, proof, finder.access)
   } catch (error) {
     const isNowhere =
       !(error instanceof UserError) ||
@@ -166,7 +179,13 @@ export async function withMessagesRoot(
   } finally {
     await finder.hangUp()
   }
-  return { ...target, access: finder.access }
+  return finder.access
+}
+
+interface ChosenForRun {
+  readonly client: Client
+  readonly wanted: Wanted
+  readonly models: ModelChoice
 }
 
 /**
@@ -179,7 +198,7 @@ function chosenFor(
   session: Session,
   clients: readonly Client[],
   { access, catalog, model, provenModel }: Target,
-): { readonly client: Client; readonly wanted: Wanted; readonly models: ModelChoice } {
+): ChosenForRun {
   const kept = keptChoices(session, clients, runsSoFar(session))
   const { roots } = access
   const models = model === undefined && provenModel !== undefined ? [model, provenModel] : [model]

@@ -24,10 +24,9 @@ import {
   lookAtFolder,
   type PointedRun,
   pointedAt,
+  pointProgram,
   statusOf,
   type Target,
-  tell,
-  withMessagesRoot,
 } from './one-run.ts'
 import { accessToSaved, withCureFor } from './saved.ts'
 
@@ -82,14 +81,19 @@ export const command = commandOf(define, async (session, name, behind, _, self) 
     isShell ? firstInstalled(session, clients) : called.slice(0, 1),
   )
   const catalog = verify ? await catalogOf(session, access, saved) : undefined
-  const known: Target = { access, catalog, asked, model, provenModel: saved.proven?.model }
-  const rooted = async (called: readonly Client[], target: Target) =>
-    verify && called.length > 0
-      ? withMessagesRoot(session, called, target, savedGateway(session, name))
-      : target
-  const { args, env, files, told }: PointedRun = isShell
-    ? await forShell(session, clients, { ...known, name, rooted })
-    : tell(session, called, await rooted(called, known))
+  const target: Target = {
+    access,
+    catalog,
+    asked,
+    model,
+    provenModel: saved.proven?.model,
+    mayAsk: verify ? name : undefined,
+  }
+  const { args, env, files, told } = isShell
+    ? await pointShell(session, clients, target)
+    : await pointProgram(session, called, target)
+
+  session.showNotices('note')
   if (told !== undefined) session.remark(`note: ${told}`)
   if (isShell || called.length === 0) noteUnsaid(session, access)
   platform.ask.release()
@@ -134,10 +138,9 @@ async function catalogOf(
 
 /** Of each program here that a shell could start the client that it is. */
 function firstInstalled(session: Session, clients: readonly Client[]): readonly Client[] {
-  const programs = [...new Set(clients.map(({ binary }) => binary.command))]
-  return programs
-    .filter((program) => session.platform.processes.which(program) !== undefined)
-    .flatMap((program) => clientsCalled(session, clients, program).slice(0, 1))
+  return installedPrograms(session, clients).flatMap((program) =>
+    clientsCalled(session, clients, program).slice(0, 1),
+  )
 }
 
 function shellOf({ platform }: Session): readonly [string] {
@@ -150,31 +153,22 @@ function withAuthorities(env: OneRun['env'], { caFile }: SavedGateway): OneRun['
   return caFile === undefined ? env : { ...env, NODE_EXTRA_CA_CERTS: caFile }
 }
 
-interface ForShell extends Target {
-  readonly name: string
-  /** With the root of messages, where the clients called so need it. */
-  readonly rooted: (called: readonly Client[], target: Target) => Promise<Target>
-}
-
 /**
  * A shell has the usual variables, and those of every client that needs nothing beside them. The others
  * would go where their files point, and that is said.
  */
-async function forShell(
+async function pointShell(
   session: Session,
   clients: readonly Client[],
-  { name, rooted, ...known }: ForShell,
-): Promise<OneRun> {
-  let { access, asked } = known
+  target: Target,
+): Promise<PointedRun> {
+  let { access, asked } = target
   const apart: string[] = []
-  const programs = [...new Set(clients.map(({ binary }) => binary.command))]
-  for (const program of programs) {
-    if (session.platform.processes.which(program) === undefined) continue
+  for (const program of installedPrograms(session, clients)) {
     try {
       const called = clientsCalled(session, clients, program)
-      const target = await rooted(called, { ...known, access, asked })
-      access = target.access
-      const one = tell(session, called, target)
+      const one = await pointProgram(session, called, { ...target, access, asked })
+      access = one.access
       if (one.args.length === 0)
         asked = { ...asked, env: one.env, files: { ...asked.files, ...one.files } }
       else apart.push(program)
@@ -184,10 +178,15 @@ async function forShell(
     }
   }
 
-  session.remark(`A shell for ${name} (${access.baseUrl}); \`exit\` leaves it.`)
+  session.remark(`A shell for ${access.name} (${access.baseUrl}); \`exit\` leaves it.`)
   for (const program of apart)
     session.remark(
-      `note: ${program} obeys its files there; for it: repoint run ${name} -- ${program}`,
+      `note: ${program} obeys its files there; for it: repoint run ${access.name} -- ${program}`,
     )
-  return { ...asked, env: pointedAt(access, asked.env) }
+  return { ...asked, env: pointedAt(access, asked.env), access }
+}
+
+function installedPrograms({ platform }: Session, clients: readonly Client[]): readonly string[] {
+  const programs = [...new Set(clients.map(({ binary }) => binary.command))]
+  return programs.filter((program) => platform.processes.which(program) !== undefined)
 }

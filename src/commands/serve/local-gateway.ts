@@ -23,7 +23,7 @@ import { parseFault } from '../../serve/settings/fault-spec.ts'
 import { readModels } from '../../serve/settings/models-file.ts'
 import { Misfit } from '../../serve/settings/schema.ts'
 import { printable } from '../../text.ts'
-import { clientsCalled, statusOf, tell } from '../gateways/one-run.ts'
+import { clientsCalled, pointProgram, statusOf } from '../gateways/one-run.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import type { Session } from '../screen/session.ts'
 import type { ServeFlags } from './flags.ts'
@@ -251,9 +251,10 @@ async function runBeside(
   const called = clientsCalled(session, await loadPrograms(), command)
   const catalog = called.length > 0 ? (served ?? (await readCatalog(access))) : undefined
   const asked = { args, env, folder: newFolder(platform) }
-  const told = tell(session, called, { access, catalog, asked })
-  const result = await withFiles(platform, asked.folder, told.files, () =>
-    platform.runInForeground(command, told.args, { signal: interrupt, env: told.env }),
+  const run = await pointProgram(session, called, { access, catalog, asked })
+  session.showNotices('note')
+  const result = await withFiles(platform, asked.folder, run.files, () =>
+    platform.runInForeground(command, run.args, { signal: interrupt, env: run.env }),
   )
 
   return statusOf(result, command, 'Check the command after `--`.')
