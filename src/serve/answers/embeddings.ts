@@ -54,7 +54,7 @@ function answerTo(body: JsonObject, model: string): object {
   const length = lengthFor(body['dimensions'], model)
   const format = body['encoding_format'] ?? 'float'
   if (format !== 'float' && format !== 'base64')
-    throw openaiWords.notAChoice('encoding_format', ['float', 'base64'], format)
+    throw openaiWords.notAChoice(['encoding_format'], ['float', 'base64'], format)
 
   const vectors = inputs.map((words) => vectorOf(words, length))
   const tokens = inputs.reduce((sum, words) => sum + words.length, 0)
@@ -76,7 +76,7 @@ function answerTo(body: JsonObject, model: string): object {
 function inputsIn(input: unknown): readonly (readonly (string | number)[])[] {
   const isTokens = (value: unknown) =>
     Array.isArray(value) && value.length > 0 && value.every(Number.isSafeInteger)
-  if (input === undefined || input === null) throw openaiWords.missing('input')
+  if (input === undefined || input === null) throw openaiWords.missing(['input'])
   const inputs = Array.isArray(input) && !isTokens(input) ? input : [input]
   if (inputs.length === 0 || inputs.length > mostInputs)
     throw new Refusal(`Invalid 'input': 1 to ${mostInputs} inputs are taken at once.`, 'input')
@@ -96,7 +96,7 @@ function lengthFor(asked: unknown, model: string): number {
   const most = lengths[model] ?? usualLength
   if (asked === undefined || asked === null) return most
   if (!Number.isInteger(asked))
-    throw openaiWords.wrongKind('dimensions', { kind: 'integer' }, asked)
+    throw openaiWords.wrongKind(['dimensions'], { kind: 'integer' }, asked)
   const length = asked as number
   if (model === 'text-embedding-ada-002')
     throw new Refusal('This model does not support specifying dimensions.', 'dimensions')

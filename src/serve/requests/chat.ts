@@ -1,5 +1,5 @@
 import { checkShape } from './check.ts'
-import { answerSchema, checkMetadata, chooseTools, functionTool, thinkingOf } from './openai.ts'
+import { answerSchema, chooseTools, functionTool, thinkingOf } from './openai.ts'
 import {
   asList,
   asNumber,
@@ -23,7 +23,6 @@ export function readChatRequest(body: JsonObject): ModelRequest {
   requireMessages(body)
   for (const message of objectsIn(body['messages']).entries()) checkImages(message)
   checkShape('chat', body)
-  checkMetadata(body)
   checkTogether(body)
   const messages = objectsIn(body['messages'])
   for (const [index, message] of messages.entries()) checkMessage(message, index)

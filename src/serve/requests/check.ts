@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import { isObject, type JsonObject } from './read.ts'
-import type { Path, Refusal, Words } from './refusal.ts'
+import type { Path, Refusal, Rule, Words } from './refusal.ts'
 import type { ProtocolName } from './request.ts'
 import { type Rows, rowsOf } from './rows.ts'
 import { bodies, type Form, formOf, type ObjectForm, type Shape } from './shapes.ts'
@@ -12,14 +13,17 @@ import { bodies, type Form, formOf, type ObjectForm, type Shape } from './shapes
  */
 export function checkShape(protocol: ProtocolName, body: JsonObject): void {
   const { rows, words } = rowsOf(protocol)
-  const problem = new Checker(words).find(body, bodies[protocol], rows)
+  const problem = new Checker(words).find(bodies[protocol], { value: body, rows, up: undefined })
   if (problem !== undefined) throw problem.refusal()
 }
 
-/** Where a value stands: a list from within. */
-interface Step {
-  readonly key: string | number
-  readonly up: Step | undefined
+/** A value, what holds for it beside its type, and where it stands: the steps from within. */
+interface Place {
+  readonly value: unknown
+  readonly rows: Rows | undefined
+  /** Absent in the body itself, and where a place is the same under a further name. */
+  readonly key?: string | number
+  readonly up: Place | undefined
 }
 
 interface Problem {
@@ -35,195 +39,199 @@ class Checker {
     this.#words = words
   }
 
-  /** The first thing that is wrong with a value. */
-  find(value: unknown, shape: Shape, rows?: Rows, at?: Step): Problem | undefined {
-    if (value === undefined || value === null) return undefined
-    const form = formOf(shape)
-    if (isUnion(form)) return this.#inUnion(value, form.any, rows, at)
-    if (!isOfKind(value, form)) return this.#wrongKind(value, [form], rows, at)
-
-    return this.#inForm(value, form, rows, at) ?? this.#beyondLimits(value, rows, at)
+  /** The first thing that is wrong with a value. Null counts as absent. */
+  find(shape: Shape, place: Place): Problem | undefined {
+    if (isMissing(place.value)) return undefined
+    return this.#misfit(formOf(shape), place) ?? this.#beyondRows(place)
   }
 
-  #inForm(value: unknown, form: Form, rows?: Rows, at?: Step): Problem | undefined {
+  #misfit(form: Form, place: Place): Problem | undefined {
+    if (typeof form === 'object' && 'any' in form) return this.#inUnion(form.any, place)
+    if (!isOfKind(place.value, form)) return this.#wrongKind([form], place)
     if (typeof form === 'string') return undefined
-    if (isChoices(form))
-      return form.includes(value as string) ? undefined : this.#notAChoice(value, form, rows, at)
-    if ('list' in form)
-      return first(value as unknown[], (entry, key) =>
-        this.find(entry, form.list, rows && { inner: rows.inner }, { key, up: at }),
+    if (isChoices(form)) return this.#notAChoice(form, place)
+    if ('of' in form) return this.#inObject(form, place)
+
+    const { value, rows } = place
+    if ('list' in form) {
+      const inner = rows && { inner: rows.inner }
+      return first(value as readonly unknown[], (entry, key) =>
+        this.find(form.list, { value: entry, rows: inner, key, up: place }),
       )
-    if ('map' in form)
-      return first(Object.entries(value as object), ([key, entry]) =>
-        this.find(entry, form.map, undefined, { key, up: at }),
-      )
-    return this.#inObject(value as JsonObject, form as ObjectForm, rows, at)
+    }
+    const inner = rows?.inner.get('*')
+    return first(Object.entries(value as JsonObject), ([key, entry]) =>
+      this.find(form.map, { value: entry, rows: inner, key, up: place }),
+    )
   }
 
-  #inObject(
-    value: JsonObject,
-    { of, needs }: ObjectForm,
-    rows?: Rows,
-    at?: Step,
-  ): Problem | undefined {
-    const missing = needs.find(
-      (name) => isMissing(value[name]) && !rows?.inner.get(name)?.isOptional,
-    )
-    if (missing !== undefined)
-      return this.#problem({ key: missing, up: at }, (where) => this.#words.missing(where))
+  #inObject({ of, needs }: ObjectForm, place: Place): Problem | undefined {
+    const { rows } = place
+    const value = place.value as JsonObject
+    const memberAt = (key: string): Place => {
+      return { value: value[key], rows: rows?.inner.get(key), key, up: place }
+    }
+    const [type, tags] = [memberAt('type'), choicesAt(of, 'type')]
+    if (tags !== undefined && !isMissing(type.value)) {
+      const wrongTag = this.#notAChoice(tags, type)
+      if (wrongTag !== undefined) return wrongTag
+    }
+
+    const missing = needs
+      .map(memberAt)
+      .find((member) => isMissing(member.value) && !member.rows?.isOptional)
+    if (missing !== undefined) return problemAt(missing, (path) => this.#words.missing(path))
 
     return first(Object.keys(value), (name) => {
-      const [inner, step] = [rows?.inner.get(name), { key: name, up: at }]
-      if (isMissing(value[name])) return undefined
-      const shape = memberOf(of, name) ?? inner?.also
-      if (shape !== undefined) return this.find(value[name], shape, inner, step)
-      return this.#problem(step, (where) => this.#words.unknown(where))
+      const member = memberAt(name)
+      const shape = Object.hasOwn(of, name) ? of[name] : member.rows?.also
+      if (shape !== undefined) return this.find(shape, member)
+      return isMissing(member.value)
+        ? undefined
+        : problemAt(member, (path) => this.#words.unknown(path))
     })
   }
 
-  #inUnion(
-    value: unknown,
-    shapesOf: readonly Shape[],
-    rows?: Rows,
-    at?: Step,
-  ): Problem | undefined {
-    const forms = shapesOf.map(formOf)
+  #inUnion(shapes: readonly Shape[], place: Place): Problem | undefined {
+    const { value } = place
+    const forms = shapes.map(formOf)
     const fitting = forms.filter((form) => isOfKind(value, form))
-    if (fitting.length === 0) return this.#wrongKind(value, forms, rows, at)
-    if (isObject(value)) return this.#inObjects(value, fitting, rows, at)
+    if (fitting.length === 0) return this.#wrongKind(forms, place)
+    if (isObject(value)) return this.#inObjects(fitting, place)
 
     const choices = fitting.filter(isChoices)
-    if (typeof value === 'string' && choices.length === fitting.length) {
-      const all = choices.flat()
-      return all.includes(value) ? undefined : this.#notAChoice(value, all, rows, at)
-    }
-    return this.find(value, fitting.find((form) => !Array.isArray(form))!, rows, at)
+    const others = fitting.filter((form) => !isChoices(form))
+    return others[0] === undefined
+      ? this.#notAChoice(choices.flat(), place)
+      : this.#misfit(others[0], place)
   }
 
   /** Which of several kinds of objects is meant is told by its `type`, then by its `role`. */
-  #inObjects(
-    value: JsonObject,
-    forms: readonly Form[],
-    rows?: Rows,
-    at?: Step,
-  ): Problem | undefined {
+  #inObjects(forms: readonly Form[], place: Place): Problem | undefined {
     let left = forms.filter((form) => typeof form === 'object' && 'of' in form) as ObjectForm[]
     if (left.length < forms.length) return undefined
-    let step = at
+    let named = place
 
     for (const name of ['type', 'role']) {
-      const tag = value[name]
+      const tag = (place.value as JsonObject)[name]
       const tagged = left.filter(({ of }) => choicesAt(of, name) !== undefined)
       if (tagged.length === 0) continue
-      const choices = rows?.inner.get(name)?.choices
+
       const meant = isMissing(tag)
         ? left.filter(({ of, needs }) => choicesAt(of, name) === undefined || !needs.includes(name))
         : tagged.filter(({ of }) => choicesAt(of, name)!.includes(tag as string))
-      if (meant.length === 0) {
-        if (choices?.includes(tag as string)) return undefined
-        const all = choices ?? [...new Set(tagged.flatMap(({ of }) => choicesAt(of, name)!))]
-        return isMissing(tag)
-          ? this.#problem({ key: name, up: at }, (where) => this.#words.missing(where))
-          : this.#problem(at, () => this.#words.unknownTag(pathOf(at), name, all, tag))
-      }
-
-      const named = isMissing(tag) ? choicesAt(meant[0]!.of, name)?.[0] : tag
-      if (name === 'type' && this.#words.namesTags && typeof named === 'string')
-        step = { key: named, up: at }
+      if (meant.length === 0) return this.#unknownTag(name, tagged, place)
       left = meant
+
+      const word = isMissing(tag) ? choicesAt(meant[0]!.of, name)?.[0] : (tag as string)
+      if (name === 'type' && this.#words.namesTags && word !== undefined)
+        named = { ...place, key: word, up: place }
     }
-    const problems = left.map((form) => this.find(value, form, rows, step))
+    const problems = left.map((form) => this.#inObject(form, named))
     if (problems.includes(undefined)) return undefined
-    return problems.reduce((best, one) => (one!.depth >= best!.depth ? one : best))
+    return problems.reduce((best, one) => (one!.depth > best!.depth ? one : best))
   }
 
-  #beyondLimits(value: unknown, rows?: Rows, at?: Step): Problem | undefined {
+  #unknownTag(name: string, tagged: readonly ObjectForm[], place: Place): Problem | undefined {
+    const tag = (place.value as JsonObject)[name]
+    const named = place.rows?.inner.get(name)?.choices
+    if (named?.includes(tag as string)) return undefined
+    if (isMissing(tag))
+      return problemAt({ value: tag, rows: undefined, key: name, up: place }, (path) =>
+        this.#words.missing(path),
+      )
+    const all = named ?? [...new Set(tagged.flatMap(({ of }) => choicesAt(of, name)!))]
+    return problemAt(place, (path) => this.#words.unknownTag(path, name, all, tag))
+  }
+
+  /** What is wrong by the rows of a value whose kind is right. */
+  #beyondRows(place: Place): Problem | undefined {
+    const { value, rows } = place
     if (rows === undefined) return undefined
-    const { least, most, isWhole, longest, pattern, notDone, isNothing } = rows
+    const { least, most, isWhole, longest, pattern, notDone } = rows
     const words = this.#words
-    if (notDone !== undefined && !isNothing?.(value))
-      return this.#problem(at, (where) => words.notDone(notDone, where))
+    const refused = (say: (path: Path) => Refusal) => problemAt(place, say)
 
     if (typeof value === 'number') {
-      const rule = { kind: isWhole ? 'integer' : 'number', least, most } as const
+      const rule: Rule = { kind: isWhole ? 'integer' : 'number', least, most }
       if (isWhole && !Number.isInteger(value))
-        return this.#problem(at, (where) => words.wrongKind(where, rule, value))
+        return refused((path) => words.wrongKind(path, rule, value))
       if (least !== undefined && value < least)
-        return this.#problem(at, (where) => words.tooSmall(where, { ...rule, least }, value))
+        return refused((path) => words.tooSmall(path, rule, value))
       if (most !== undefined && value > most)
-        return this.#problem(at, (where) => words.tooLarge(where, { ...rule, most }, value))
+        return refused((path) => words.tooLarge(path, rule, value))
     }
-    if (longest !== undefined && (typeof value === 'string' || Array.isArray(value)))
-      if (value.length > longest)
-        return this.#problem(at, (where) => words.tooLong(where, longest, value))
-    if (pattern !== undefined && typeof value === 'string' && !pattern.test(value))
-      return this.#problem(at, (where) => words.notMatching(where, pattern.source))
-    return undefined
+    if (longest !== undefined && lengthOf(value) > longest)
+      return refused((path) => words.tooLong(path, longest, value))
+    if (pattern !== undefined && typeof value === 'string' && !new RegExp(pattern).test(value))
+      return refused((path) => words.notMatching(path, pattern))
+
+    return notDone !== undefined && isAskedFor(value, rows)
+      ? refused((path) => words.notDone(notDone, path))
+      : undefined
   }
 
-  #wrongKind(value: unknown, forms: readonly Form[], rows?: Rows, at?: Step): Problem {
+  #wrongKind(forms: readonly Form[], place: Place): Problem {
+    const { value, rows } = place
     const kinds = new Set(forms.map(kindOf))
     const isContent = kinds.has('string') && kinds.has('array')
-    const choices = forms.flatMap((form) => (Array.isArray(form) ? form : []))
-    const only = [...kinds].at(-1)!
-    const kind = isContent ? 'content' : only === 'number' && rows?.isWhole ? 'integer' : only
-    return this.#problem(at, (where) =>
+    const last = [...kinds].at(-1)!
+    const kind = isContent ? 'content' : last === 'number' && rows?.isWhole ? 'integer' : last
+    const choices = forms.flatMap((form) => (isChoices(form) ? form : []))
+    return problemAt(place, (path) =>
       choices.length > 0 && kind === 'string'
-        ? this.#words.notAChoice(where, choices, value)
-        : this.#words.wrongKind(where, { kind }, value),
+        ? this.#words.notAChoice(path, choices, value)
+        : this.#words.wrongKind(path, { kind }, value),
     )
   }
 
-  #notAChoice(
-    value: unknown,
-    choices: readonly string[],
-    rows?: Rows,
-    at?: Step,
-  ): Problem | undefined {
+  #notAChoice(choices: readonly string[], place: Place): Problem | undefined {
+    const { value, rows } = place
     const named = rows?.choices ?? choices
-    if (named.includes(value as string)) return undefined
-    return this.#problem(at, (where) => this.#words.notAChoice(where, named, value))
-  }
-
-  #problem(at: Step | undefined, refusal: (where: string) => Refusal): Problem {
-    const path = pathOf(at)
-    return { depth: path.length, refusal: () => refusal(this.#words.where(path)) }
+    if ([choices, named].some((list) => list.includes(value as string))) return undefined
+    return problemAt(place, (path) => this.#words.notAChoice(path, named, value))
   }
 }
 
-function pathOf(at: Step | undefined): Path {
-  return at === undefined ? [] : [...pathOf(at.up), at.key]
+function problemAt(place: Place, say: (path: Path) => Refusal): Problem {
+  const path = pathOf(place)
+  return { depth: path.length, refusal: () => say(path) }
 }
 
-function isUnion(form: Form): form is { readonly any: readonly Shape[] } {
-  return typeof form === 'object' && 'any' in form
+function pathOf({ key, up }: Place): Path {
+  if (up === undefined) return key === undefined ? [] : [key]
+  return key === undefined ? pathOf(up) : [...pathOf(up), key]
 }
 
-function isChoices(form: Form): form is readonly string[] {
-  return Array.isArray(form)
+function isAskedFor(value: unknown, { nothing = [], holding }: Rows): boolean {
+  if (holding !== undefined) return Array.isArray(value) && value.includes(holding)
+  return !nothing.some((one) => isDeepStrictEqual(one, value))
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === 'string' ? value.length : Object.keys(value as object).length
 }
 
 function isMissing(value: unknown): boolean {
   return value === undefined || value === null
 }
 
-function memberOf(of: ObjectForm['of'], name: string): Shape | undefined {
-  return Object.hasOwn(of, name) ? of[name] : undefined
+function isChoices(form: Form): form is readonly string[] {
+  return Array.isArray(form)
 }
 
 /** The texts that a member may be, if it is one of some. */
 function choicesAt(of: ObjectForm['of'], name: string): readonly string[] | undefined {
-  const shape = memberOf(of, name)
-  const form = shape === undefined ? undefined : formOf(shape)
-  return form !== undefined && isChoices(form) ? form : undefined
+  const form = Object.hasOwn(of, name) ? formOf(of[name]!) : 'any'
+  return isChoices(form) ? form : undefined
 }
 
 type Kind = 'string' | 'number' | 'boolean' | 'array' | 'object'
 
 function kindOf(form: Form): Kind {
-  if (Array.isArray(form)) return 'string'
+  if (isChoices(form)) return 'string'
   if (typeof form === 'object') return 'list' in form ? 'array' : 'object'
-  return form === 'any' ? 'object' : (form as Kind)
+  return form === 'any' ? 'object' : form
 }
 
 function isOfKind(value: unknown, form: Form): boolean {

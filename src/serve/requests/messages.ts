@@ -77,7 +77,9 @@ function blocksIn(body: JsonObject): readonly PlacedBlock[] {
 }
 
 /** Only spaces are as little as nothing (https://github.com/anthropics/claude-code/issues/53436). */
-function checkBlock({ block: { type, text } }: PlacedBlock): void {
+function checkBlock({ where, block: { type, text, input } }: PlacedBlock): void {
+  if (type === 'tool_use' && !isObject(input))
+    throw anthropicWords.wrongKind([where, 'tool_use', 'input'], { kind: 'object' }, input)
   if (type !== 'text' || typeof text !== 'string' || text.trim() !== '') return
   throw new Refusal(
     `messages: text content blocks must ${text === '' ? 'be non-empty' : 'contain non-whitespace text'}`,
@@ -197,7 +199,7 @@ function readTool(tool: JsonObject, index: number): Tool {
 
   const where = `tools.${index}.custom.input_schema`
   const parameters = asObject(schema)
-  if (!('type' in parameters)) throw anthropicWords.missing(`${where}.type`)
+  if (!('type' in parameters)) throw anthropicWords.missing([where, 'type'])
   if (parameters['type'] !== 'object') throw new Refusal(`${where}.type: Input should be 'object'`)
   if (hasUnknownType(parameters))
     throw new Refusal(

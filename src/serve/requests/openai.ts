@@ -5,19 +5,6 @@ import { openaiProblem, strictProblem } from './schemas.ts'
 
 /** What chat and responses have in common. */
 
-const mostEntries = 16
-
-/** @throws Refusal where there is more than the vendor keeps */
-export function checkMetadata({ metadata }: JsonObject): void {
-  const count = isObject(metadata) ? Object.keys(metadata).length : 0
-  if (count > mostEntries)
-    throw new Refusal(
-      `Invalid 'metadata': too many properties. Expected an object with at most ${mostEntries} properties, but got an object with ${count} properties instead.`,
-      'metadata',
-      'object_above_max_properties',
-    )
-}
-
 /** Whether a model that is told to think so hard thinks. */
 export function thinkingOf(effort: unknown): 'always' | 'sometimes' | 'never' {
   if (effort === 'none' || effort === 'minimal') return 'never'

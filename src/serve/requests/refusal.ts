@@ -1,4 +1,4 @@
-import { pathText } from './read.ts'
+import { isObject, type JsonObject, pathText } from './read.ts'
 
 /**
  * What the vendor behind the service refuses as `invalid_request_error`, with 400 unless said otherwise.
@@ -34,19 +34,18 @@ export interface Rule {
 export interface Words {
   /** Whether the `type` of an object stands in the path of what is in it. */
   readonly namesTags: boolean
-  /** A path in a body: keys and indexes. */
-  where(path: Path): string
-  missing(where: string): Refusal
-  unknown(where: string): Refusal
-  wrongKind(where: string, rule: Rule, value: unknown): Refusal
-  tooSmall(where: string, rule: Rule, value: number): Refusal
-  tooLarge(where: string, rule: Rule, value: number): Refusal
-  tooLong(where: string, most: number, value: string | readonly unknown[]): Refusal
-  notMatching(where: string, pattern: string): Refusal
-  notAChoice(where: string, choices: readonly string[], value: unknown): Refusal
+  missing(path: Path): Refusal
+  unknown(path: Path): Refusal
+  wrongKind(path: Path, rule: Rule, value: unknown): Refusal
+  tooSmall(path: Path, rule: Rule, value: number): Refusal
+  tooLarge(path: Path, rule: Rule, value: number): Refusal
+  /** More characters, entries or members than `most`. */
+  tooLong(path: Path, most: number, value: unknown): Refusal
+  notMatching(path: Path, pattern: string): Refusal
+  notAChoice(path: Path, choices: readonly string[], value: unknown): Refusal
   /** Of an object that several kinds of objects may be, by a member that tells them apart. */
   unknownTag(path: Path, name: string, choices: readonly string[], value: unknown): Refusal
-  notDone(what: string, where: string): Refusal
+  notDone(what: string, path: Path): Refusal
 }
 
 export type Path = readonly (string | number)[]
@@ -67,59 +66,80 @@ function kindOf(value: unknown): Kind {
  */
 export const openaiWords: Words = {
   namesTags: false,
-  where: pathText,
-  missing: (where) =>
-    new Refusal(`Missing required parameter: '${where}'.`, where, 'missing_required_parameter'),
-  unknown: (where) => new Refusal(`Unknown parameter: '${where}'.`, where, 'unknown_parameter'),
-  wrongKind: (where, { kind }, value) => wrongType(where, expected(kind), value),
-  tooSmall(where, { kind, least }, value) {
-    const number = kind === 'integer' ? 'integer' : 'decimal'
-    return new Refusal(
-      `Invalid '${where}': ${number} below minimum value. Expected a value >= ${least}, but got ${value} instead.`,
-      where,
-      `${number}_below_min_value`,
-    )
-  },
-  tooLarge(where, { kind, most }, value) {
-    const number = kind === 'integer' ? 'integer' : 'decimal'
-    return new Refusal(
-      `Invalid '${where}': ${number} above maximum value. Expected a value <= ${most}, but got ${value} instead.`,
-      where,
-      `${number}_above_max_value`,
-    )
-  },
-  tooLong(where, most, value) {
+  missing: (path) =>
+    atPath(path, 'missing_required_parameter', (where) => `Missing required parameter: ${where}.`),
+  unknown: (path) => atPath(path, 'unknown_parameter', (where) => `Unknown parameter: ${where}.`),
+  wrongKind: (path, { kind }, value) => wrongType(path, expected(kind), value),
+  tooSmall: (path, rule, value) => beyond(path, rule, value, ['below', 'min', '>=', rule.least]),
+  tooLarge: (path, rule, value) => beyond(path, rule, value, ['above', 'max', '<=', rule.most]),
+  tooLong(path, most, value) {
+    if (isObject(value)) return tooManyMembers(path, most, value)
     const [a, kind] = typeof value === 'string' ? ['a', 'string'] : ['an', 'array']
-    return new Refusal(
-      `Invalid '${where}': ${kind} too long. Expected ${a} ${kind} with maximum length ${most}, but got ${a} ${kind} with length ${value.length} instead.`,
-      where,
+    const { length } = value as string
+    return atPath(
+      path,
       `${kind}_above_max_length`,
+      (where) =>
+        `Invalid ${where}: ${kind} too long. Expected ${a} ${kind} with maximum length ${most}, but got ${a} ${kind} with length ${length} instead.`,
     )
   },
-  notMatching: (where, pattern) =>
-    new Refusal(
-      `Invalid '${where}': string does not match pattern. Expected a string that matches the pattern '${pattern}'.`,
-      where,
+  notMatching: (path, pattern) =>
+    atPath(
+      path,
       'invalid_value',
+      (where) =>
+        `Invalid ${where}: string does not match pattern. Expected a string that matches the pattern '${pattern}'.`,
     ),
-  notAChoice: (where, choices, value) =>
+  notAChoice: (path, choices, value) =>
     typeof value === 'string'
-      ? new Refusal(
-          `Invalid value: '${value}'. Supported values are: ${listed(choices, 'and')}.`,
-          where,
+      ? atPath(
+          path,
           'invalid_value',
+          () => `Invalid value: '${value}'. Supported values are: ${listed(choices, 'and')}.`,
         )
-      : wrongType(where, `one of ${listed(choices, 'or')}`, value),
+      : wrongType(path, `one of ${listed(choices, 'or')}`, value),
   unknownTag: (path, name, choices, value) =>
-    openaiWords.notAChoice(pathText([...path, name]), choices, value),
-  notDone,
+    openaiWords.notAChoice([...path, name], choices, value),
+  notDone: (what, path) => notDone(what, pathText(path)),
 }
 
-function wrongType(where: string, wanted: string, value: unknown): Refusal {
-  return new Refusal(
-    `Invalid type for '${where}': expected ${wanted}, but got ${withArticle(kindOf(value))} instead.`,
-    where,
+/** @param message of the place, in quotation marks */
+function atPath(path: Path, code: string, message: (where: string) => string): Refusal {
+  const where = pathText(path)
+  return new Refusal(message(`'${where}'`), where, code)
+}
+
+function beyond(
+  path: Path,
+  { kind }: Rule,
+  value: number,
+  [side, end, sign, limit]: readonly [string, string, string, number | undefined],
+): Refusal {
+  const number = kind === 'integer' ? 'integer' : 'decimal'
+  return atPath(
+    path,
+    `${number}_${side}_${end}_value`,
+    (where) =>
+      `Invalid ${where}: ${number} ${side} ${end}imum value. Expected a value ${sign} ${limit}, but got ${value} instead.`,
+  )
+}
+
+function tooManyMembers(path: Path, most: number, value: JsonObject): Refusal {
+  const count = Object.keys(value).length
+  return atPath(
+    path,
+    'object_above_max_properties',
+    (where) =>
+      `Invalid ${where}: too many properties. Expected an object with at most ${most} properties, but got an object with ${count} properties instead.`,
+  )
+}
+
+function wrongType(path: Path, wanted: string, value: unknown): Refusal {
+  return atPath(
+    path,
     'invalid_type',
+    (where) =>
+      `Invalid type for ${where}: expected ${wanted}, but got ${withArticle(kindOf(value))} instead.`,
   )
 }
 
@@ -156,33 +176,33 @@ const pydanticKinds: Readonly<Record<Rule['kind'], string>> = {
  */
 export const anthropicWords: Words = {
   namesTags: true,
-  where: (path) => path.join('.'),
-  missing: (where) => new Refusal(`${where}: Field required`),
-  unknown: (where) => new Refusal(`${where}: Extra inputs are not permitted`),
-  wrongKind: (where, { kind }) =>
-    new Refusal(`${where}: Input should be a valid ${pydanticKinds[kind]}`),
-  tooSmall: (where, { least }) =>
-    new Refusal(`${where}: Input should be greater than or equal to ${least}`),
-  tooLarge: (where, { most }) =>
-    new Refusal(`${where}: Input should be less than or equal to ${most}`),
-  tooLong: (where, most, value) =>
-    new Refusal(
+  missing: (path) => said(path, 'Field required'),
+  unknown: (path) => said(path, 'Extra inputs are not permitted'),
+  wrongKind: (path, { kind }) => said(path, `Input should be a valid ${pydanticKinds[kind]}`),
+  tooSmall: (path, { least }) => said(path, `Input should be greater than or equal to ${least}`),
+  tooLarge: (path, { most }) => said(path, `Input should be less than or equal to ${most}`),
+  tooLong: (path, most, value) =>
+    said(
+      path,
       typeof value === 'string'
-        ? `${where}: String should have at most ${most} characters`
-        : `${where}: List should have at most ${most} items after validation, not ${value.length}`,
+        ? `String should have at most ${most} characters`
+        : `List should have at most ${most} items after validation`,
     ),
-  notMatching: (where, pattern) =>
-    new Refusal(`${where}: String should match pattern '${pattern}'`),
-  notAChoice: (where, choices) => new Refusal(`${where}: Input should be ${listed(choices, 'or')}`),
+  notMatching: (path, pattern) => said(path, `String should match pattern '${pattern}'`),
+  notAChoice: (path, choices) => said(path, `Input should be ${listed(choices, 'or')}`),
   unknownTag(path, name, choices, value) {
-    const where = path.join('.')
-    if (name !== 'type') return anthropicWords.notAChoice(`${where}.${name}`, choices, value)
+    if (name !== 'type') return anthropicWords.notAChoice([...path, name], choices, value)
     const tags = choices.map((one) => `'${one}'`).join(', ')
-    return new Refusal(
-      `${where}: Input tag '${String(value)}' found using 'type' does not match any of the expected tags: ${tags}`,
+    return said(
+      path,
+      `Input tag '${String(value)}' found using 'type' does not match any of the expected tags: ${tags}`,
     )
   },
-  notDone,
+  notDone: (what, path) => notDone(what, path.join('.')),
+}
+
+function said(path: Path, problem: string): Refusal {
+  return new Refusal(`${path.join('.')}: ${problem}`)
 }
 
 /** What this gateway cannot do and will not pretend to. */

@@ -1,5 +1,5 @@
 import { checkShape } from './check.ts'
-import { answerSchema, checkMetadata, chooseTools, functionTool, thinkingOf } from './openai.ts'
+import { answerSchema, chooseTools, functionTool, thinkingOf } from './openai.ts'
 import { asNumber, asObject, asString, type JsonObject, objectsIn } from './read.ts'
 import { responses } from './reading/responses.ts'
 import { wholeTurns } from './reading/turns.ts'
@@ -18,10 +18,9 @@ export function readResponsesRequest(body: JsonObject, { input }: Beside = {}): 
     throw new InvalidRequest('input is required')
   for (const item of itemsOf(body['input']).entries()) checkAssistantParts(item)
   checkShape('responses', body)
-  checkMetadata(body)
 
   const items = itemsOf(whole['input'])
-  for (const item of items.entries()) checkId(item)
+  for (const item of items.entries()) checkItem(item)
   checkToolTurns(items)
   const tools = readTools(body, items)
   return {
@@ -55,8 +54,9 @@ function checkAssistantParts([index, { role, content }]: PlacedItem): void {
       throw openaiWords.unknownTag(['input', index, 'content', part], 'type', outputTypes, type)
 }
 
-/** An item's id begins with what it is (https://github.com/Wei-Shaw/sub2api/issues/3785). */
-function checkId([index, { type, id }]: PlacedItem): void {
+/** The id of a call begins with what it is (https://github.com/Wei-Shaw/sub2api/issues/3785). */
+function checkItem([index, { type, id }]: PlacedItem): void {
+  if (type === 'compaction_trigger') throw notDone('compaction', 'input')
   if (type !== 'function_call' || typeof id !== 'string' || id.startsWith('fc')) return
   const where = `input[${index}].id`
   throw new Refusal(

@@ -90,7 +90,8 @@ const unsupported: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * What messages refuses of the schema of an answer or of a strict tool
- * (https://github.com/ax-llm/ax/issues/458, https://github.com/agentjido/req_llm/issues/302).
+ * (https://github.com/ax-llm/ax/issues/458, https://github.com/agentjido/req_llm/issues/302,
+ * https://github.com/ghostlobster/memorize-everything/issues/93, read 2026-11-23).
  */
 export function closedProblem(schema: JsonObject): string | undefined {
   const { type, additionalProperties } = schema
@@ -99,6 +100,8 @@ export function closedProblem(schema: JsonObject): string | undefined {
   const words = unsupported[type === 'integer' ? 'number' : String(type)] ?? []
   const word = words.find((one) => one in schema)
   if (word !== undefined) return `For '${String(type)}' type, property '${word}' is not supported`
+  if (type === 'array' && ![undefined, 0, 1].includes(schema['minItems'] as number))
+    return "For 'array' type, 'minItems' values other than 0 or 1 are not supported"
 
   for (const [, inner] of within(schema)) {
     const problem = closedProblem(inner)

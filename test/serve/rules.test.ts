@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Gateway } from '../../src/serve/index.ts'
+import { startGateway } from '../../src/serve/index.ts'
+import { ask, jsonOf, saying } from './support/gateway.ts'
+
+/** One gateway for all: nothing that is asked here stays in it. */
+let gateway: Gateway
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  return () => gateway.close()
+})
+
+const paths: Readonly<Record<string, string>> = {
+  chat: '/v1/chat/completions',
+  responses: '/v1/responses',
+  messages: '/v1/messages',
+}
+
+interface Row {
+  readonly source: string
+  readonly path: string
+  /** What goes over the smallest good body. */
+  readonly more: Readonly<Record<string, unknown>>
+  readonly headers: Record<string, string>
+  readonly expected: string
+}
+
+/** The rows of a file whose headings name a protocol and a source; `=>` stands before what is expected. */
+function rowsOf(file: string): readonly Row[] {
+  let [path, source] = ['', '']
+  return readFileSync(`test/fixtures/gateway/${file}`, 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const heading = /^== (\w+): (.*) ==$/.exec(line)
+      if (heading !== null) [path, source] = [paths[heading[1]!]!, heading[2]!]
+      if (!line.startsWith('{')) return []
+      const [body = '', expected = ''] = line.split(' => ')
+      const { headers = {}, ...more } = JSON.parse(body)
+      return [{ source, path, more, headers, expected }]
+    })
+}
+
+const answerTo = ({ path, more, headers }: Row) =>
+  ask(gateway, path, { ...saying(path, 'hi'), ...more }, headers)
+
+describe('refused', () => {
+  const refused = rowsOf('refused.txt')
+
+  test('rules: every row has a source', () => {
+    expect(refused.length).toBeGreaterThan(150)
+    for (const { source } of refused) expect(source).toMatch(/^(https:|types of|not done here)/)
+  })
+
+  test.each(refused)('rules: $path $more', async (row) => {
+    const answer = await answerTo(row)
+    const { error } = await jsonOf(answer)
+    expect([answer.status, error?.type]).toEqual([400, 'invalid_request_error'])
+    expect(error.message).toContain(row.expected)
+    if (row.source === 'not done here' && !row.path.endsWith('messages'))
+      expect(error.code).toBe('unsupported_by_local_gateway')
+  })
+})
