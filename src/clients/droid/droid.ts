@@ -187,7 +187,7 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
       .filter((name) => now[name] !== undefined)
       .map((name) => ({ path: [...path, name], value: undefined })),
     ...windowKeys(now, isOther, choice),
-    ...(isOther || now['maxOutputTokens'] === undefined
+    ...(isOther || choice.wanted.isAnew || now['maxOutputTokens'] === undefined
       ? [{ path: [...path, 'maxOutputTokens'], value: output }]
       : []),
     { path: defaultModelPath, value: idOf(providerId) },

@@ -163,6 +163,7 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const { models } = choice
   const entry = entriesIn(now.document?.root).find(({ envKey }) => envKey === keyVariable)
   const isOther = literalIn(entry, ['id']) !== models.model
+  const isElsewhere = literalIn(entry, ['baseUrl']) !== choice.root
   return [
     // Of an older layout only the client itself can make a newer one.
     ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
@@ -170,12 +171,12 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     { path: [...ownEntry, 'id'], value: models.model },
     ...(literalIn(entry, ['name']) ? [] : [{ path: [...ownEntry, 'name'], value: 'Gateway' }]),
     { path: [...ownEntry, 'baseUrl'], value: choice.root },
-    ...windowKeys(entry, isOther, choice),
+    ...windowKeys(entry, isOther || isElsewhere, choice),
     ...headerKeys(
       [...ownEntry, ...paths.headers],
       valueIn(entry, paths.headers),
       choice,
-      literalIn(entry, ['baseUrl']) !== choice.root,
+      isElsewhere,
     ),
     { path: paths.type, value: 'openai' },
     { path: paths.model, value: models.model },

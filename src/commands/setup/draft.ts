@@ -2,14 +2,15 @@ import {
   type Choice,
   type Client,
   type FileTexts,
-  type Heard,
   isCovered,
+  type Memories,
   type ModelChoice,
   type Obstacle,
   protocolOf,
+  type Wanted,
 } from '../../clients/client.ts'
 import { layerObstacles } from '../../clients/deciding.ts'
-import { modelsOf, wishesOf } from '../../clients/models.ts'
+import { isAsBefore, modelsOf, wishesOf } from '../../clients/models.ts'
 import { fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
@@ -94,7 +95,7 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
       ...authorityNotices(session, client, client.readBack(after), access.caFile),
       ...(client.aboutConversations?.(platform, { before: texts, after }) ?? []),
       ...models.notes.filter(isNews),
-      ...lossNotices(run, client, after, heard),
+      ...lossNotices(run, client, after, wanted),
     ],
   }
 }
@@ -114,25 +115,57 @@ function onlyChosen({ contextWindow: _, ...models }: ModelChoice): ModelChoice {
   return { ...models, offered: [] }
 }
 
-/** Which models of before are gone because the gateway has none of that name. */
+/** What was chosen before and does not hold any more: models, and what is said of those that stay. */
 function lossNotices(
   { kept, request }: ProvenRun,
   client: Client,
   after: FileTexts,
-  heard: Heard,
+  wanted: Wanted,
 ): Notice[] {
   const before = request.flags.defaults || request.isKeyOnly ? undefined : kept.get(client)
   if (before === undefined) return []
-  const now = modelsOf(client.asConfigured(client.readBack(after), true))
-  const lost = lostModels(client, before, heard).filter((id) => !now.includes(id))
-  if (lost.length === 0) return []
-  return [
-    {
+
+  const now = client.asConfigured(client.readBack(after), true)
+  const models = modelsOf(now)
+  const lost = lostModels(client, before, wanted.heard).filter((id) => !models.includes(id))
+  if (lost.length > 0)
+    return [
+      {
+        code: 'choice-not-kept',
+        message: `The gateway has no ${lost.join(', nor ')}, with which ${client.label} was set up: the rules have chosen anew`,
+        hint: 'To choose otherwise, name the model; `repoint models` lists all.',
+      },
+    ]
+  return isAsBefore(wanted) ? changeNotices(client, before.memories, now, wanted) : []
+}
+
+/** Of the same models: another window, or another protocol, where nobody has asked for it. */
+function changeNotices(
+  client: Client,
+  before: Memories,
+  now: Memories,
+  { named }: Wanted,
+): Notice[] {
+  const keeping = (flag: string) => `To keep it: \`repoint ${client.id} ${flag}\`.`
+  const notices: Notice[] = []
+
+  const { contextWindow: window } = before
+  const isOtherWindow = window !== undefined && window !== now.contextWindow
+  if (isOtherWindow && named.contextWindow === undefined)
+    notices.push({
       code: 'choice-not-kept',
-      message: `The gateway has no ${lost.join(', nor ')}, with which ${client.label} was set up: the rules have chosen anew`,
-      hint: 'To choose otherwise, name the model; `repoint models` lists all.',
-    },
-  ]
+      message: `${client.label} was set up with a context window of ${window} tokens, and the gateway says ${now.contextWindow ?? 'none'}`,
+      hint: keeping(`--context-window ${window}`),
+    })
+
+  const [spoke, speaks] = [protocolOf(client, before), protocolOf(client, now)]
+  if (spoke !== speaks && named.protocol === undefined)
+    notices.push({
+      code: 'choice-not-kept',
+      message: `${client.label} was set up to speak the ${spoke} protocol, and speaks ${speaks} with this gateway`,
+      hint: keeping(`--protocol ${spoke}`),
+    })
+  return notices
 }
 
 /** @throws UserError `config-conflict` for what blocks the client, and is neither repaired nor agreed to */

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+
+const canary = 'sk-canary-7c1d0e9f8a7b6c5d4e3f2a1b'
+const otherCanary = 'sk-canary-1b2a3f4e5d6c7b8a9f0e1d7c'
+
+/** Two that say nothing of windows, and one that does. */
+let here: Gateway
+let silent: Gateway
+let telling: Gateway
+beforeAll(async () => {
+  here = await startGateway({ port: 0, key: canary })
+  silent = await startGateway({ port: 0, key: otherCanary })
+  const told = builtInCatalog.map((one) => ({ ...one, listed: { context_length: 64_000 } }))
+  telling = await startGateway({ port: 0, key: otherCanary, models: told })
+})
+afterAll(async () => {
+  await Promise.all([here, silent, telling].map((gateway) => gateway.close()))
+})
+
+async function setUp(home: Home, line: string, { url, key }: Gateway) {
+  const run = await runHere(home, [...line.split(' '), '--base-url', url, '--yes'], {
+    REPOINT_API_KEY: key,
+  })
+  for (const secret of [canary, otherCanary]) expect(run.text).not.toContain(secret)
+  expect(run.status).toBe(0)
+  return run
+}
+
+/** What stands in the files of clients; Codex's numbers have underscores. */
+function written(home: Home): string {
+  return Object.entries(home.snapshot())
+    .filter(([path]) => !path.includes('/repoint'))
+    .map(([, what]) => Buffer.from(what.split(' ').at(-1)!, 'base64').toString())
+    .join('\n')
+    .replaceAll('_', '')
+}
+
+const notKept = expect.objectContaining({ code: 'choice-not-kept' })
+
+const clients = ['codex', 'claude-gpt', 'opencode', 'kilo', 'pi', 'qwen', 'droid']
+
+describe.each(clients)('%s, set up with a window', (client) => {
+  async function aHomeWithWindow(): Promise<Home> {
+    const home = aHome()
+    await setUp(home, `${client} --context-window 91234`, here)
+    expect(written(home)).toContain('91234')
+    return home
+  }
+
+  test('at a gateway that says none it stays', async () => {
+    const home = await aHomeWithWindow()
+    const { json } = await setUp(home, client, silent)
+    expect(written(home)).toContain('91234')
+    expect(json['warnings']).not.toContainEqual(notKept)
+  })
+
+  test('at a gateway that says another, that is written and said', async () => {
+    const home = await aHomeWithWindow()
+    const { json } = await setUp(home, client, telling)
+    expect(written(home)).not.toContain('91234')
+    expect(written(home)).toContain('64000')
+    expect(json['warnings']).toContainEqual(
+      expect.objectContaining({
+        code: 'choice-not-kept',
+        message: expect.stringContaining('91234 tokens, and the gateway says 64000'),
+        hint: expect.stringContaining(`repoint ${client} --context-window 91234`),
+      }),
+    )
+  })
+
+  test('--defaults takes it back, and nothing else than that is said', async () => {
+    const home = await aHomeWithWindow()
+    const { json } = await setUp(home, `${client} --defaults`, here)
+    expect(written(home)).not.toContain('91234')
+    expect(json['warnings']).not.toContainEqual(notKept)
+  })
+})
+
+test('pi: a protocol that was named stays at its gateway, and is told where another speaks otherwise', async () => {
+  const home = aHome()
+  await setUp(home, 'pi --protocol chat', here)
+  expect(written(home)).toContain('"api": "openai-completions"')
+  await setUp(home, 'pi', here)
+  expect(written(home)).toContain('"api": "openai-completions"')
+
+  const { json } = await setUp(home, 'pi', silent)
+  expect(written(home)).toContain('"api": "openai-responses"')
+  expect(json['warnings']).toContainEqual(
+    expect.objectContaining({
+      code: 'choice-not-kept',
+      message: 'pi was set up to speak the chat protocol, and speaks responses with this gateway',
+      hint: 'To keep it: `repoint pi --protocol chat`.',
+    }),
+  )
+})
