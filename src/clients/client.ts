@@ -1,7 +1,13 @@
 import type { Bytes, FileEdit, KeyChange } from '../edits/plan.ts'
 import type { UserError } from '../errors.ts'
 import type { ChosenModel } from '../gateway/models/rules.ts'
-import type { Catalog, ExtraHeader, KeyHeader, ProtocolName } from '../gateway/types.ts'
+import type {
+  Authorities,
+  Catalog,
+  ExtraHeader,
+  KeyHeader,
+  ProtocolName,
+} from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { Machine, Platform } from '../platform/platform.ts'
 
@@ -223,6 +229,8 @@ export interface BinaryCheck {
    * start, the first before the others.
    */
   readonly authorityVariables: readonly [string, ...string[]]
+  /** Where it looks for authorities beside the public ones. Pure. */
+  readonly authorities: (env: Machine['env']) => Authorities
   /** Added to the environment of that run, so that it fails fast. */
   readonly pingEnv: Readonly<Record<string, string>>
 }

@@ -1,3 +1,6 @@
+import type { Authorities } from '../gateway/types.ts'
+import type { Machine } from '../platform/platform.ts'
+
 /** A client's `tested.json`: what `npm run drift` saw its published versions do. */
 interface Tested {
   readonly rows: readonly { readonly version: string; readonly failed: readonly string[] }[]
@@ -9,4 +12,23 @@ export function testedVersions({ rows }: Tested): readonly string[] {
     rows.filter(({ failed }) => failed.length > 0).map(({ version }) => version),
   )
   return [...new Set(rows.map(({ version }) => version))].filter((one) => !wrong.has(one))
+}
+
+type Env = Machine['env']
+
+/**
+ * Programs that bring their own runtime read the system's store by themselves: Claude Code from 2.1.120
+ * on, opencode 1.1 and 1.18, Kilo 7.7, droid 0.225 (each run with an authority of its own, 2026-11-23).
+ */
+export function ofOwnRuntime(...own: readonly string[]): () => Authorities {
+  const files = [...own, 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE']
+  return () => ({ system: true, files, folders: ['SSL_CERT_DIR'] })
+}
+
+/** Programs of Node read it only where Node is told to: pi and Qwen Code on Node 20 and 22 (2026-11-23). */
+export function ofNode(env: Env): Authorities {
+  const isTold =
+    env['NODE_USE_SYSTEM_CA'] === '1' ||
+    /--use-(?:system|openssl)-ca\b/.test(env['NODE_OPTIONS'] ?? '')
+  return { system: isTold, files: ['NODE_EXTRA_CA_CERTS'], folders: [] }
 }

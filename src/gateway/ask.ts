@@ -25,12 +25,14 @@ function keyIn({ key, keyHeader }: GatewayAccess): Readonly<Record<string, strin
 export function judge(
   access: GatewayAccess,
   result: Answer | NetworkFailure,
-  question: Omit<Question, 'baseUrl' | 'secrets' | 'isCheckRefused'>,
+  question: Pick<Question, 'asked' | 'model' | 'catalog' | 'isBaseProven' | 'isRouteProven'>,
 ): Outcome | undefined {
   return diagnose(result, {
     ...question,
     baseUrl: access.baseUrl,
     secrets: secretsOf(access),
+    authorities: access.authorities,
+    isNodeToldMore: Boolean(access.env['NODE_EXTRA_CA_CERTS']),
     isCheckRefused: access.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0',
   })
 }

@@ -47,6 +47,19 @@ export interface Roots {
   readonly messages: string
 }
 
+/** Where a client finds the authorities that it believes beside the public ones. */
+export interface Authorities {
+  /** Whether it reads the system's store by itself. */
+  readonly system: boolean
+  /** A variable that keeps it from doing so, where it names a file that can be read. */
+  readonly hidesSystem?: string
+  /** Variables that name a PEM file each, and such that name folders of them. */
+  readonly files: readonly string[]
+  readonly folders: readonly string[]
+  /** Whose they are, for people; several where several clients are proven at once. */
+  readonly of?: string
+}
+
 /** A gateway, and how it is asked: as it was given, found in a client's files, or remembered. */
 export interface Gateway {
   /** As it was given, cleaned, without a trailing slash: `https://gw.example/prefix`. */
@@ -72,7 +85,9 @@ export interface GatewayAccess extends Gateway {
   readonly key: string
   /** For the whole of one request, in ms. */
   readonly timeoutMs: number
-  /** Proxy variables are read from here. */
+  /** What the client believes that is set up; absent: what most of them do. */
+  readonly authorities?: Authorities | undefined
+  /** Proxy variables, and those of `authorities`, are read from here. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal?: AbortSignal | undefined
 }

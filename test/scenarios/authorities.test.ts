@@ -1,5 +1,5 @@
 import { chmodSync, copyFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { aServer, goodGateway, key, tlsFile } from '../gateway/forged.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
@@ -113,4 +113,77 @@ test('a file that others may replace is said before the question', async () => {
   chmodSync(home.at('shared'), 0o777)
   expect(await told()).toContain('"code":"open-to-others"')
   expect(await told()).toContain('chmod go-w ~/shared')
+})
+
+/** Each client is judged by what it reads itself, as it was run with an authority of its own. */
+describe('whose authorities', () => {
+  const reads = {
+    codex: ['CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+    claude: ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+    opencode: ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+    kilo: ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+    droid: ['FACTORY_EXTRA_CA_CERTS', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+    pi: ['NODE_EXTRA_CA_CERTS'],
+    qwen: ['NODE_EXTRA_CA_CERTS'],
+  }
+  const variables = [...new Set(Object.values(reads).flat())]
+  const cells = Object.entries(reads).flatMap(([client, known]) =>
+    variables.map((name) => ({ client, name, isKnown: known.includes(name) })),
+  )
+
+  test.each(cells)('$client with $name: $isKnown', async ({ client, name, isKnown }) => {
+    const { home, run, caFile } = await aPrivateGateway()
+    home.put('folder/ca.pem', home.text('ca.pem'))
+    const value = name.endsWith('_DIR') ? home.at('folder') : caFile
+    const { json } = await run([client, ...setUp], { [name]: value })
+    if (isKnown) return expect(json).toMatchObject({ changed: true })
+
+    expect(json).toMatchObject({ changed: false, error: { code: 'tls' } })
+    const { hint } = (json as { error: { hint: string } }).error
+    if (name === 'NODE_EXTRA_CA_CERTS') expect(hint).toContain(`${name}, which is set, is not read`)
+    expect(hint).toContain(reads[client as keyof typeof reads][0])
+  })
+
+  test('Claude Code without the system: its own variable alone', async () => {
+    const { run, caFile } = await aPrivateGateway()
+    const bundled = { CLAUDE_CODE_CERT_STORE: 'bundled' }
+    const refused = await run(['claude', ...setUp], { ...bundled, SSL_CERT_FILE: caFile })
+    expect(refused.json).toMatchObject({ error: { code: 'tls' } })
+    const taken = await run(['claude', ...setUp], { ...bundled, NODE_EXTRA_CA_CERTS: caFile })
+    expect(taken.json).toMatchObject({ changed: true })
+  })
+
+  test('of several clients the one that does not know the authority is named', async () => {
+    const { run, caFile } = await aPrivateGateway()
+    const both = ['setup', 'codex', 'opencode', '--yes', '--json']
+    expect((await run(both, { SSL_CERT_FILE: caFile })).json).toMatchObject({ changed: true })
+    const { json } = await aPrivateGateway().then((other) =>
+      other.run(both, { NODE_EXTRA_CA_CERTS: other.caFile }),
+    )
+    expect(json).toMatchObject({
+      changed: false,
+      error: { code: 'tls', hint: expect.stringContaining('Codex looks in') },
+    })
+  })
+
+  test('doctor says whose variable makes the difference', async () => {
+    const { run, caFile } = await aPrivateGateway()
+    await run(['codex', ...setUp], { CODEX_CA_CERTIFICATE: caFile })
+    const checks = async (env: Record<string, string>) => {
+      const { json } = await run(['doctor', 'codex', '--json'], env)
+      return (json as { checks: { id: string; message: string; cure?: string }[] }).checks
+    }
+    expect(await checks({ CODEX_CA_CERTIFICATE: caFile })).toContainEqual(
+      expect.objectContaining({
+        id: 'network',
+        message: expect.stringContaining('by an authority of CODEX_CA_CERTIFICATE'),
+      }),
+    )
+    expect(await checks({ NODE_EXTRA_CA_CERTS: caFile })).toContainEqual(
+      expect.objectContaining({
+        id: 'tls',
+        cure: expect.stringContaining('NODE_EXTRA_CA_CERTS, which is set, is not read'),
+      }),
+    )
+  })
 })

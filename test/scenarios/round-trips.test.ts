@@ -24,7 +24,9 @@ async function aFarGateway() {
     env: {
       REPOINT_BASE_URL: `https://127.0.0.1:${way.port}`,
       REPOINT_API_KEY: canary,
+      // The programs of Node read the first, Codex the second.
       NODE_EXTRA_CA_CERTS: tlsFile('ca.pem'),
+      CODEX_CA_CERTIFICATE: tlsFile('ca.pem'),
     },
     /** What `work` costs. */
     async cost(work: () => Promise<unknown>) {

@@ -17,7 +17,7 @@ import {
 import { layersThere, pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
-import { testedVersions } from '../tested.ts'
+import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { brokenText, fileOf, originOf, rootOf } from '../texts.ts'
 import { isDiscovering, ourKeys } from './choice.ts'
 import { deciding } from './deciding.ts'
@@ -57,6 +57,11 @@ const shared = {
     pingArgs,
     // Read from its settings too, before its first connection (2.1.197 and 2.1.329, 2026-11-22).
     authorityVariables: [names.authorities],
+    // Newest and 2.1.120, 2026-11-23; 2.1.54 was a program of Node still, and reads the first alone.
+    authorities: (env: Machine['env']) =>
+      env['CLAUDE_CODE_CERT_STORE'] === 'bundled'
+        ? { system: false, files: [names.authorities], folders: [] }
+        : ofOwnRuntime()(),
     pingEnv: { CLAUDE_CODE_MAX_RETRIES: '0' },
     answerIn,
   },

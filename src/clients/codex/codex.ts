@@ -63,6 +63,13 @@ export const codex: ClientModule = {
     ],
     // The first counts for it alone; 0.105.0 knows only the second (0.105.0 to 0.169.0, 2026-11-22).
     authorityVariables: ['CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE'],
+    // NODE_EXTRA_CA_CERTS is nothing to it; 0.58 and 0.105 do not know the first (2026-11-23).
+    authorities: () => ({
+      system: true,
+      hidesSystem: 'SSL_CERT_FILE',
+      files: ['CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE'],
+      folders: ['SSL_CERT_DIR'],
+    }),
     pingEnv: {},
   },
   protocol: 'responses',

@@ -11,6 +11,7 @@ import {
   type Wanted,
 } from '../client.ts'
 import { chooseOneModel, listedProtocol } from '../models.ts'
+import { ofNode } from '../tested.ts'
 
 /** The two characters, which stay on one line; it takes them for a line break. */
 const headerSeparator = '\\n'
@@ -43,6 +44,8 @@ export const copilot: ClientModule = {
     testedVersions: ['1.0.102'],
     pingArgs: (prompt) => ['-p', prompt],
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],
+    // A program of Node; not run with an authority of its own so far.
+    authorities: ofNode,
     pingEnv: {},
   },
   protocol: 'chat',

@@ -22,7 +22,7 @@ import { chooseOneModel, oneUse, replacesWindow, type WindowHabit } from '../mod
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
-import { testedVersions } from '../tested.ts'
+import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import {
   brokenText,
   fileOf,
@@ -73,6 +73,7 @@ export const droid: ClientModule = {
     pingArgs: (prompt) => ['exec', prompt],
     // FACTORY_EXTRA_CA_CERTS does the same.
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],
+    authorities: ofOwnRuntime('FACTORY_EXTRA_CA_CERTS'),
     pingEnv: { FACTORY_DROID_AUTO_UPDATE_ENABLED: 'false' },
   },
   protocol: 'chat',

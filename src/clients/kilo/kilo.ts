@@ -14,6 +14,7 @@ import { clientOf } from '../opencode/module.ts'
 import { reservedIds } from '../opencode/opencode.ts'
 import { pathsOf } from '../paths.ts'
 import { isNewer, livingServer } from '../server.ts'
+import { ofOwnRuntime } from '../tested.ts'
 import { fileOf, layersOf } from '../texts.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -47,6 +48,7 @@ const shared = clientOf(layout, {
   binary: {
     pingArgs: (prompt) => ['run', prompt],
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],
+    authorities: ofOwnRuntime(),
     pingEnv: {
       // A server that was started before would answer with what it read then.
       KILO_NO_DAEMON: '1',

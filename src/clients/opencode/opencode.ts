@@ -1,3 +1,4 @@
+import { ofOwnRuntime } from '../tested.ts'
 import type { Layout } from './layout.ts'
 import { clientOf } from './module.ts'
 import tested from './tested.json' with { type: 'json' }
@@ -87,6 +88,7 @@ export const opencode = clientOf(layout, {
     pingArgs: (prompt) => ['run', prompt],
     // Run with 1.18.33, 2026-11-22.
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],
+    authorities: ofOwnRuntime(),
     pingEnv: {},
   },
   demoFiles: {

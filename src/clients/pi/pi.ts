@@ -17,7 +17,7 @@ import { checkProviderId, usableProviderId } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
 import { chooseOneModel, listedProtocol, oneUse, type WindowHabit, wishesOf } from '../models.ts'
 import { layersThere, pathsOf } from '../paths.ts'
-import { testedVersions } from '../tested.ts'
+import { ofNode, testedVersions } from '../tested.ts'
 import { brokenText, fileOf, numberIn, originOf, rootOf } from '../texts.ts'
 import {
   apiOf,
@@ -68,6 +68,7 @@ export const pi: ClientModule = {
     testedVersions: testedVersions(tested),
     pingArgs: (prompt) => ['-p', prompt],
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],
+    authorities: ofNode,
     pingEnv: { PI_OFFLINE: '1' },
   },
   protocol: usualProtocol,

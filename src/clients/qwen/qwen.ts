@@ -17,7 +17,7 @@ import { chooseOneModel, oneUse, replacesWindow } from '../models.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
-import { testedVersions } from '../tested.ts'
+import { ofNode, testedVersions } from '../tested.ts'
 import {
   fileOf,
   layersOf,
@@ -70,6 +70,7 @@ export const qwen: ClientModule = {
     pingArgs: (prompt) => [prompt],
     // It is a program of Node: `env` of its settings comes too late for this one.
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],
+    authorities: ofNode,
     pingEnv: {},
   },
   protocol: 'chat',

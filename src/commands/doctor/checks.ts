@@ -3,8 +3,9 @@ import { listing } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
 import { type ErrorCode, resultOf, UserError } from '../../errors.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
+import { isVouchedPrivately, mayRefuse, privateSources } from '../../gateway/http/authorities.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
-import { openAhead } from '../../gateway/http/request.ts'
+import { hangUp, openAhead } from '../../gateway/http/request.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { probe } from '../../gateway/probe.ts'
@@ -14,7 +15,7 @@ import type { Notice } from '../../notice.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
-import { authorityNotices, type Installed } from '../inventory/client-program.ts'
+import { authoritiesOf, authorityNotices, type Installed } from '../inventory/client-program.ts'
 import type { ClientState } from '../inventory/client-state.ts'
 import { type Drifted, driftSince } from '../inventory/drift.ts'
 import { caFileFor } from '../inventory/saved-gateways.ts'
@@ -221,6 +222,12 @@ export function askGateways(
 ): ReadonlyMap<ClientState, AskedGateway> {
   const byGateway = new Map<string, AskedGateway>()
   const byState = new Map<ClientState, AskedGateway>()
+  const authorities = authoritiesOf(
+    session.platform.machine.env,
+    states.map(({ client }) => client),
+  )
+  const named = states.find(({ settings }) => settings.caFile !== undefined)?.settings.caFile
+
   for (const state of states) {
     const { broken, key, keyHeader, headers } = state.settings
     if (broken !== undefined || state.gateway === undefined || !key) continue
@@ -237,7 +244,8 @@ export function askGateways(
         keyHeader,
         headers,
         timeoutMs: flags.timeout * 1000,
-        caFile: caFileFor(session, baseUrl, flags.caFile),
+        caFile: caFileFor(session, baseUrl, flags.caFile) ?? named,
+        authorities,
       })
 
     // One for each: their probes go out side by side.
@@ -282,8 +290,9 @@ export async function checkGateway(
   const list = await asked.catalog
   try {
     found.push(...checkProxy(access))
+    await expectBelieved(examined, access, caFile)
     found.push(...authorityNotices(session, client, settings, caFile).map(asWarning))
-    found.push(...checkCatalog(session, examined, baseUrl, list))
+    found.push(...checkCatalog(session, examined, access, list))
     const choice = choiceOf(examined, list)
     found.push(...choice.notes.map(asWarning))
     const probes = new Probes((...question) => probe(access, ...question), list)
@@ -298,7 +307,7 @@ export async function checkGateway(
     const isTold = blamed !== 'address' && list instanceof UserError && list.code === error.code
     const told = isTold ? found.filter(({ id }) => id !== 'catalog') : found
     if (blamed !== 'network' && told.every(({ id }) => id !== 'network'))
-      told.push(networkCheck(baseUrl))
+      told.push(networkCheck(baseUrl, access))
 
     const check = failedCheck(error)
     // The hints of these speak of flags that a setup has and doctor has not.
@@ -311,6 +320,28 @@ export async function checkGateway(
     } else told.push(check)
     return told
   }
+}
+
+/**
+ * What all the clients believe together may be more than this one does: where no public authority
+ * vouches for the gateway, the list is asked for once more, as the client would judge it.
+ *
+ * @throws UserError `tls`
+ */
+async function expectBelieved(
+  { client, settings }: Examined,
+  access: GatewayAccess,
+  caFile: string | undefined,
+): Promise<void> {
+  const asClient = {
+    ...access,
+    authorities: authoritiesOf(access.env, [client]),
+    caFile: caFile ?? settings.caFile,
+  }
+  if (!mayRefuse(asClient, access)) return
+  const answer = await catalogOrError(asClient)
+  await hangUp(asClient)
+  if (answer instanceof UserError && answer.code === 'tls') throw answer
 }
 
 /** What a command has to be told to reach a gateway in the same way. */
@@ -330,20 +361,21 @@ function addressFlags(gateway: Gateway, caFile: string | undefined): string {
 function checkCatalog(
   session: Session,
   { gateway }: ClientState,
-  baseUrl: string,
+  access: GatewayAccess,
   list: Catalog | UserError,
 ): Finding[] {
+  const { baseUrl } = access
   const where = gateway?.name === undefined ? baseUrl : `${gateway.name} (${baseUrl})`
   if (!(list instanceof UserError))
     return [
-      networkCheck(baseUrl),
+      networkCheck(baseUrl, access),
       { id: 'catalog', result: 'ok', message: `${where} lists ${list.models.length} models` },
       ...checkClock(session, baseUrl, list),
     ]
 
   if (!mayStillServe(list)) throw list
   const message = `${where} has no readable list of models: ${list.message}`
-  return [networkCheck(baseUrl), { id: 'catalog', result: 'warning', message }]
+  return [networkCheck(baseUrl, access), { id: 'catalog', result: 'warning', message }]
 }
 
 /** @throws UserError why the model is not served */
@@ -404,9 +436,10 @@ function isPlainAfar(baseUrl: string): boolean {
 }
 
 /** An answer of any kind proves that much. */
-function networkCheck(baseUrl: string): Finding {
+function networkCheck(baseUrl: string, access: GatewayAccess): Finding {
   const { host, protocol } = new URL(baseUrl)
-  const tls = protocol === 'https:' ? ', and its certificate is trusted' : ''
+  const by = isVouchedPrivately(access) ? ` by an authority of ${privateSources(access)}` : ''
+  const tls = protocol === 'https:' ? `, and its certificate is trusted${by}` : ''
   return { id: 'network', result: 'ok', message: `${host} is found and answers${tls}` }
 }
 

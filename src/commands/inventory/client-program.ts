@@ -1,7 +1,9 @@
 import type { Client, Settings } from '../../clients/client.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
+import type { Authorities } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
+import type { Machine } from '../../platform/platform.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
 /** A client's program on this machine. */
@@ -50,6 +52,23 @@ export function expectInstalled(session: Session, client: Client): string {
     message: `${client.label} cannot be tried: there is no ${client.binary.command} in PATH`,
     hint: 'Install it, or leave out --try-client.',
   })
+}
+
+/** What these clients believe, all that one of them does. */
+export function authoritiesOf(
+  env: Machine['env'],
+  clients: readonly Pick<Client, 'label' | 'binary'>[],
+): Authorities {
+  const all = clients.map(({ binary }) => binary.authorities(env))
+  const [alone] = all
+  const of = clients.map(({ label }) => label).join(', ')
+  if (alone !== undefined && all.length === 1) return { ...alone, of }
+  return {
+    of,
+    system: all.some(({ system }) => system),
+    files: [...new Set(all.flatMap(({ files }) => files))],
+    folders: [...new Set(all.flatMap(({ folders }) => folders))],
+  }
 }
 
 /**

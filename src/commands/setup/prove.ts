@@ -1,15 +1,16 @@
 import type { Client, Heard } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { UserError } from '../../errors.ts'
-import { catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
+import { catalogOrError, catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
-import { openAhead } from '../../gateway/http/request.ts'
+import { mayRefuse } from '../../gateway/http/authorities.ts'
+import { hangUp, openAhead } from '../../gateway/http/request.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { unusualRoots } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { type FoundGateway, findGateway, gatewaysInUse, type Preset } from '../find-gateway.ts'
-import { installedVersion } from '../inventory/client-program.ts'
+import { authoritiesOf, installedVersion } from '../inventory/client-program.ts'
 import { expectNameFor } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import {
@@ -130,8 +131,9 @@ function rootsUnasked(access: GatewayAccess): readonly Notice[] {
  *
  * @throws UserError with the diagnosis
  */
-export async function prove(run: SetupRun, access: GatewayAccess): Promise<Proven> {
+export async function prove(run: SetupRun, given: GatewayAccess): Promise<Proven> {
   const { session, clients, request } = run
+  const access = { ...given, authorities: authoritiesOf(given.env, clients) }
   const isMessagesGiven = request.flags.messagesUrl !== undefined
   const finder = new GatewayFinder(access, { isMessagesGiven })
   if (clients.length > 1) void openAhead(access, clients.length)
@@ -169,6 +171,8 @@ export async function prove(run: SetupRun, access: GatewayAccess): Promise<Prove
     if (chosen.size === 0)
       throw new UserError({ code: 'cancelled', message: 'Every client was left out' })
 
+    await expectBelieved([...chosen.keys()], access)
+
     const results = [...(await askAll(session, probes, chosen)).values()].flat()
     const left = results.filter(({ result }) => request.flags.tryClient && mayPassAsClient(result))
     const proven = results.filter((one) => !left.includes(one))
@@ -181,6 +185,22 @@ export async function prove(run: SetupRun, access: GatewayAccess): Promise<Prove
     return { access: finder.access, catalog, chosen, isLeftToClients: left.length > 0, notices }
   } finally {
     await finder.hangUp()
+  }
+}
+
+/**
+ * Of several clients each must believe the gateway's certificate itself, where no public authority
+ * vouches for it: the list is asked for once more, with what that client believes.
+ *
+ * @throws UserError `tls`
+ */
+async function expectBelieved(clients: readonly Client[], access: GatewayAccess): Promise<void> {
+  for (const client of clients) {
+    const asClient = { ...access, authorities: authoritiesOf(access.env, [client]) }
+    if (!mayRefuse(asClient, access)) continue
+    const answer = await catalogOrError(asClient)
+    await hangUp(asClient)
+    if (answer instanceof UserError && answer.code === 'tls') throw answer
   }
 }
 

@@ -1,11 +1,11 @@
 import { lookup } from 'node:dns'
-import { readFileSync } from 'node:fs'
-import tls from 'node:tls'
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent, Socks5ProxyAgent } from 'undici'
+import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { isLoopback } from '../input/base-url.ts'
 import type { RequestStage } from '../judge/answer.ts'
 import type { GatewayAccess } from '../types.ts'
+import { trustOf } from './authorities.ts'
 import { type ForwardProxy, proxyFor } from './proxy.ts'
 
 /** One connection to a gateway, kept open between requests; it carries one at a time. */
@@ -33,6 +33,8 @@ export interface Way {
   /** How long one of a name's several addresses is waited for before the next is tried, in ms. */
   readonly addressTimeoutMs: number
   readonly offersHttp2: boolean
+  /** Whether the public authorities are to vouch for the gateway, or whoever the client believes. */
+  readonly believes: 'public' | 'client'
 }
 
 type ConnectOptions = buildConnector.BuildOptions
@@ -65,7 +67,7 @@ export function newConnection(access: GatewayAccess, way: Way): Connection {
     timeout: 0,
   }
   const secure: ConnectOptions = {
-    ...(access.caFile && { ca: trustedAuthorities(access.caFile, access.env) }),
+    ...compact({ secureContext: trustOf(access, way.believes) }),
     // NODE_TLS_REJECT_UNAUTHORIZED=0 counts only where nothing is said.
     rejectUnauthorized: true,
     allowH2: way.offersHttp2,
@@ -238,47 +240,4 @@ function toSocks({ tcp, setStage }: Opening): buildConnector.connector {
       if (result[0] === null) setStage('tunnel')
       callback(...result)
     })
-}
-
-/**
- * Node's own certificate authorities and those of a file. Node reads `NODE_EXTRA_CA_CERTS` itself,
- * but a list given to it replaces all others, those too.
- *
- * @throws UserError `usage` if the file cannot be read or holds no certificate
- */
-function trustedAuthorities(caFile: string, env: GatewayAccess['env']): string[] {
-  const added = [readPem(caFile)]
-  const extra = env['NODE_EXTRA_CA_CERTS'] ?? ''
-  if (extra !== '') {
-    try {
-      added.push(readPem(extra))
-    } catch {
-      // A broken file there is Node's to warn about, and no reason to fail.
-    }
-  }
-
-  // From Node 22.15 the list holds the system's and the extra ones, where Node was told to use them.
-  const { getCACertificates } = tls as { getCACertificates?: (type: 'default') => string[] }
-  return [...(getCACertificates?.('default') ?? tls.rootCertificates), ...added]
-}
-
-function readPem(path: string): string {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (cause) {
-    throw new UserError({
-      code: 'usage',
-      message: `Cannot read the CA file ${path}: ${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}`,
-      hint: 'Give a readable PEM file with --ca-file PATH.',
-      cause,
-    })
-  }
-
-  if (text.includes('-----BEGIN CERTIFICATE-----')) return text
-  throw new UserError({
-    code: 'usage',
-    message: `The CA file ${path} holds no PEM certificate`,
-    hint: 'Convert it: openssl x509 -inform der -in FILE -out FILE.pem, then give that with --ca-file.',
-  })
 }

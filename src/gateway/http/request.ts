@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici'
 import { compact } from '../../compact.ts'
 import type { Answer, NetworkFailure } from '../judge/answer.ts'
 import type { GatewayAccess } from '../types.ts'
+import { isVouchedPrivately } from './authorities.ts'
 import type { Connection, Way } from './connection.ts'
 import { decodeBody } from './decode.ts'
 
@@ -25,7 +26,7 @@ const maxRedirects = 3
 const closingMs = 500
 
 /** Node's own for each of a name's addresses; far ones, or a lost packet, take longer. */
-const firstWay: Way = { addressTimeoutMs: 250, offersHttp2: false }
+const firstWay: Way = { addressTimeoutMs: 250, offersHttp2: false, believes: 'public' }
 
 /**
  * One request with the key, within `access.timeoutMs`. A redirect inside the same origin is
@@ -79,7 +80,10 @@ interface Sending {
 async function send(sending: Sending): Promise<Answer | NetworkFailure> {
   // undici is large: only who asks a gateway waits for it.
   const { newConnection, takeIdle } = await import('./connection.ts')
-  let connection = takeIdle(sending.access) ?? newConnection(sending.access, firstWay)
+  const usual: Way = isVouchedPrivately(sending.access)
+    ? { ...firstWay, believes: 'client' }
+    : firstWay
+  let connection = takeIdle(sending.access) ?? newConnection(sending.access, usual)
   for (;;) {
     const result = await sendOn(connection, sending)
     if ('status' in result) return result
@@ -100,10 +104,19 @@ function otherWay({ hasWaited, way }: Connection, { failure, error }: Failed): W
   // The server has closed it meanwhile.
   if (hasWaited && failure.stage === 'first-byte') return way
   if (!way.offersHttp2 && wantsHttp2(failure)) return { ...way, offersHttp2: true }
+  // The client may believe more than the public authorities.
+  if (way.believes === 'public' && isFromStranger(failure)) return { ...way, believes: 'client' }
   // Every address was given up for the next, the last because this machine has no way there.
   const isTooShort =
     error instanceof AggregateError && error.errors.some(({ code }) => code === 'ETIMEDOUT')
   return isTooShort ? { ...way, addressTimeoutMs: way.addressTimeoutMs * 4 } : undefined
+}
+
+/** The certificate is signed by somebody who is not known. */
+function isFromStranger({ errorCode }: NetworkFailure): boolean {
+  return /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_UNTRUSTED)/.test(
+    errorCode,
+  )
 }
 
 /** The server ends the handshake over HTTP/1.1, or answers it with an HTTP/2 frame. */

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../errors.ts'
-import type { Catalog, ProtocolName } from '../types.ts'
+import type { Authorities, Catalog, ProtocolName } from '../types.ts'
 
 /** Largest catalog that is read, in bytes. OpenRouter's has about 500 kB. */
 export const maxCatalogBytes = 8_000_000
@@ -63,6 +63,9 @@ export interface Question {
   readonly isRouteProven?: boolean
   /** The person told Node to take any certificate, which repoint does not. */
   readonly isCheckRefused?: boolean
+  /** What the client believes, and what is set for Node, which may be something else. */
+  readonly authorities?: Authorities | undefined
+  readonly isNodeToldMore?: boolean
   /** Never repeated from an answer. */
   readonly secrets: readonly string[]
 }

@@ -205,7 +205,7 @@ function diagnoseTls(failure: NetworkFailure, question: Question): Outcome {
     return {
       code: 'tls',
       message: `The certificate of ${url.host} ${certificate.says} (${code})`,
-      hint: certificate.hint + unheeded,
+      hint: certificate.hint + (certificate.isUnknown ? whatCounts(question) : '') + unheeded,
     }
   }
 
@@ -239,14 +239,33 @@ export function certificateWanted(url: URL): Outcome {
 const plainInstead =
   /WRONG_VERSION_NUMBER|wrong version number|PACKET_LENGTH_TOO_LONG|packet length too long|HTTP_REQUEST|http request/
 
+/** Where the client looks for authorities, which is what repoint judges by. */
+function whatCounts({ authorities, isNodeToldMore }: Question): string {
+  if (authorities?.of === undefined) return ''
+  const { of, system, files } = authorities
+  const places = [...(system ? ["the system's store"] : []), ...files].join(', ')
+  const unread =
+    isNodeToldMore && !files.includes('NODE_EXTRA_CA_CERTS')
+      ? ' NODE_EXTRA_CA_CERTS, which is set, is not read there.'
+      : ''
+  return ` ${of} looks in ${places}.${unread}`
+}
+
 /** OpenSSL's verification results as Node names them (doc/api/tls.md, X509 certificate error codes). */
-const certificateCauses: readonly { codes: readonly string[]; says: string; hint: string }[] = [
+const certificateCauses: readonly {
+  codes: readonly string[]
+  says: string
+  hint: string
+  isUnknown?: true
+}[] = [
   {
+    isUnknown: true,
     codes: ['DEPTH_ZERO_SELF_SIGNED_CERT'],
     says: 'is signed by itself',
     hint: 'If that is meant to be, save the certificate and give it with --ca-file PATH; a setup then says what the client needs.',
   },
   {
+    isUnknown: true,
     codes: [
       'SELF_SIGNED_CERT_IN_CHAIN',
       'UNABLE_TO_GET_ISSUER_CERT',
@@ -254,7 +273,7 @@ const certificateCauses: readonly { codes: readonly string[]; says: string; hint
       'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
       'CERT_UNTRUSTED',
     ],
-    says: 'is signed by an authority that this machine does not know: a private one, an inspecting proxy, or a link of the chain is missing',
+    says: 'is signed by an authority that is not known here: a private one, an inspecting proxy, or a link of the chain is missing',
     hint: "Get the authority's certificate from whoever runs it and give it with --ca-file PATH; a setup then says what the client needs.",
   },
   {

@@ -402,7 +402,7 @@ describe('network: TLS', () => {
       'good.pem',
       undefined,
       {},
-      'signed by an authority that this machine does not know',
+      'signed by an authority that is not known here',
       '--ca-file',
     ],
     [
@@ -410,7 +410,7 @@ describe('network: TLS', () => {
       'good.pem',
       'ca.pem',
       {},
-      'signed by an authority that this machine does not know',
+      'signed by an authority that is not known here',
       '--ca-file',
     ],
     [

@@ -190,7 +190,7 @@ describe('diagnose: the words about a request without an answer', () => {
       'is signed by itself (DEPTH_ZERO',
       'save the certificate',
     ],
-    [atTls('CERT_UNTRUSTED'), 'by an authority that this machine does not know', 'whoever runs it'],
+    [atTls('CERT_UNTRUSTED'), 'by an authority that is not known here', 'whoever runs it'],
     [atTls('CRL_HAS_EXPIRED'), 'has expired (CRL_HAS_EXPIRED)', 'must renew'],
     [atTls('CERT_NOT_YET_VALID'), 'is not valid yet', 'Check the clock of this machine.'],
     [atTls('CERT_REJECTED'), 'has been withdrawn', 'Do not send the key there'],
