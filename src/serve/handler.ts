@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { Inference } from './answers/inference.ts'
-import { readKey } from './auth.ts'
+import { readKey, type SeenKey } from './auth.ts'
 import { failures } from './codecs/failure.ts'
 import { type Control, createControl, isOwnHost } from './control.ts'
 import { readBody, unpacked } from './http/body.ts'
@@ -63,23 +63,29 @@ export class Handler {
       return
     }
 
-    const { log, limits } = this.#parts
-    const entry = this.#entryOf(request, route)
+    const { log, limits, scopes } = this.#parts
+    const seen = readKey(request, readsApiKey(pathOf(request)))
+    const scope = scopes.of(seen.key)
+    const entry = this.#entryOf(request, route, seen, scope)
     const onEnd = () => {
       if (entry.number > 0) log.finish(entry)
     }
     const reply = new Reply({ request, response, pipeline, entry, limits, onEnd })
     if (!isPageLoad(request)) log.add(entry)
     try {
-      await this.#answer(reply, route)
+      await this.#answer(reply, route, scope)
     } catch (error) {
       reply.crash(error)
     }
   }
 
-  #entryOf(request: IncomingMessage, route: Route): LogEntry {
+  #entryOf(
+    request: IncomingMessage,
+    route: Route,
+    { auth, key }: SeenKey,
+    scope?: Scope,
+  ): LogEntry {
     const at = new Date()
-    const { auth, key } = readKey(request, readsApiKey(pathOf(request)))
     const arrival = {
       id: this.#newRequestId(at),
       at,
@@ -88,24 +94,23 @@ export class Handler {
       protocol: route.kind === 'inference' ? route.protocol : undefined,
       auth,
       key,
-      keyMatches: this.#parts.scopes.of(key) !== undefined,
+      keyMatches: scope !== undefined,
     }
     return openEntry(arrival, request.rawHeaders, performance.now())
   }
 
-  async #answer(reply: Reply, route: Route): Promise<void> {
+  async #answer(reply: Reply, route: Route, scope: Scope | undefined): Promise<void> {
     const { request, entry } = reply
     const path = pathOf(request)
     if (route.kind === 'web') return this.#givePage(reply, path)
     if (entry.method === 'OPTIONS' && request.headers.origin !== undefined)
       return reply.send({ status: 204, type: plainType, text: '', more: preflightHeaders })
 
-    const { upstream, scopes } = this.#parts
+    const { upstream } = this.#parts
     const isPassedOn = upstream !== undefined && path.startsWith('/v1/')
     if (route.kind === 'unknown' && !isPassedOn)
       return reply.fail(failures.wrongRoute(entry.method, path), reasonOfRoute(entry.method, path))
 
-    const scope = scopes.of(entry.key)
     if (scope === undefined) return this.#refuseKey(reply, path)
     if (upstream === undefined) return this.#answerHere(reply, route, scope)
     const body = await this.#bodyOf(reply)
@@ -120,7 +125,7 @@ export class Handler {
       case 'stored':
         return this.#inference.giveStored(reply, route)
       case 'not-implemented':
-        return reply.fail(failures.notImplemented(), route.reason)
+        return reply.fail(failures.notImplemented(route.leftOut ? reply.entry : undefined))
       case 'inference':
       case 'embeddings':
         if ((await this.#bodyOf(reply)) === undefined) return

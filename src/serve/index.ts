@@ -8,7 +8,7 @@ export { startGateway } from './server.ts'
 export type { Fault, FaultName } from './settings/faults.ts'
 export { faultNames } from './settings/faults.ts'
 export type {
-  ModelQuestion,
+  GatewayQuestion,
   WrittenCondition,
   WrittenReply,
   WrittenRule,

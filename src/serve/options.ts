@@ -2,7 +2,7 @@ import { UserError } from '../errors.ts'
 import type { LoggedRequest } from './log/request-log.ts'
 import type { CatalogEntry } from './model/catalog.ts'
 import type { Fault } from './settings/faults.ts'
-import type { ModelQuestion, WrittenReply, WrittenScenario } from './settings/written.ts'
+import type { GatewayQuestion, WrittenReply, WrittenScenario } from './settings/written.ts'
 
 /** The answers and faults of the requests that carry one key. Everything has a default. */
 export interface ScopeOptions {
@@ -11,7 +11,7 @@ export interface ScopeOptions {
   /** Answers: as they are, or the path of a JSON or YAML file, read again whenever it changes. */
   readonly scenario?: WrittenScenario | string
   /** Answers a question, or leaves it (`undefined`) to the scenario and the built-in model. */
-  readonly answer?: (question: ModelQuestion) => WrittenReply | string | undefined
+  readonly answer?: (question: GatewayQuestion) => WrittenReply | string | undefined
   /** A question that nobody wrote an answer for is refused; the built-in model says nothing. */
   readonly strict?: boolean
   /** In force from the start; `setFaults` changes them. */

@@ -30,6 +30,8 @@ export function reasonOfRoute(method: string, path: string): string | undefined 
   if (inner !== undefined && isRoute(method, inner))
     return `Nothing may stand before /v1: ${inner} is the route, not ${path}.`
 
+  if (ofVendors.test(path))
+    return `The vendor has a route ${path}; the service does not, and so this gateway does not either.`
   if (routeOf(method, path).kind !== 'web') {
     const [nearest] = nearestTo(path, knownPaths)
     return `There is no route ${path}${nearest === undefined ? '' : `; the nearest is ${nearest}`}.`
@@ -38,6 +40,10 @@ export function reasonOfRoute(method: string, path: string): string | undefined 
     ? undefined
     : 'The service answers everything outside of /v1 with its web page.'
 }
+
+/** Routes of the vendors that the service has not (New API, read 2026-11-23). */
+const ofVendors =
+  /^\/v1\/(messages\/(batches|count_tokens)|responses\/input_tokens|conversations|assistants|batches|containers|skills|threads|vector_stores)(\/|$)/
 
 const knownPaths = ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/models']
 

@@ -9,8 +9,8 @@ export type Route =
   /** An answer that was given, or what it was asked with. */
   | { readonly kind: 'stored'; readonly id: string; readonly isInput: boolean }
   | { readonly kind: 'embeddings' }
-  /** `reason`: for the log. */
-  | { readonly kind: 'not-implemented'; readonly reason: string }
+  /** `leftOut`: by this gateway; the service does it. */
+  | { readonly kind: 'not-implemented'; readonly leftOut: boolean }
   | { readonly kind: 'unknown' }
   /** Our own routes for the page, the log and the faults; the service has none of them. */
   | { readonly kind: 'control' }
@@ -23,15 +23,20 @@ const inference: ReadonlyMap<string, Route> = new Map([
   ['/v1/embeddings', { kind: 'embeddings' }],
 ])
 
-/** Routes that the service has and that we leave out, or that it does not implement itself. */
-const notImplementedRoutes: readonly RegExp[] = [
+/** Routes that the service has and that we leave out. */
+const leftOutRoutes: readonly RegExp[] = [
   /^POST \/v1\/(completions|edits|rerank|moderations|responses\/compact)$/,
-  /^POST \/v1\/images\/(generations|edits|variations)$/,
+  /^POST \/v1\/images\/(generations|edits)$/,
   /^POST \/v1\/audio\/(transcriptions|translations|speech)$/,
   /^POST \/v1\/engines\/[^/]+\/embeddings$/,
   /^POST \/v1\/models\/./,
-  /^DELETE \/v1\/models\/[^/]+$/,
   /^GET \/v1\/realtime$/,
+]
+
+/** Routes that the service knows and does not implement itself. */
+const notImplementedRoutes: readonly RegExp[] = [
+  /^POST \/v1\/images\/variations$/,
+  /^DELETE \/v1\/models\/[^/]+$/,
   /^(GET|POST) \/v1\/files$/,
   /^(GET|DELETE) \/v1\/files\/[^/]+$/,
   /^GET \/v1\/files\/[^/]+\/content$/,
@@ -39,8 +44,6 @@ const notImplementedRoutes: readonly RegExp[] = [
   /^GET \/v1\/fine-tunes\/[^/]+(\/events)?$/,
   /^POST \/v1\/fine-tunes\/[^/]+\/cancel$/,
 ]
-
-const elsewhere = 'The service or its vendor may: try it there, or with --upstream.'
 
 export const controlPrefix = '/_repoint/'
 
@@ -66,9 +69,9 @@ export function routeOf(method: string, path: string): Route {
   if (stored !== null && (method === 'GET' || (method === 'DELETE' && !stored[2])))
     return { kind: 'stored', id: stored[1]!, isInput: stored[2] !== undefined }
   const key = `${method} ${path}`
-  return notImplementedRoutes.some((pattern) => pattern.test(key))
-    ? { kind: 'not-implemented', reason: `The local gateway does not do ${key}. ${elsewhere}` }
-    : { kind: 'unknown' }
+  const leftOut = leftOutRoutes.some((pattern) => pattern.test(key))
+  const isKnown = leftOut || notImplementedRoutes.some((pattern) => pattern.test(key))
+  return isKnown ? { kind: 'not-implemented', leftOut } : { kind: 'unknown' }
 }
 
 /** Whether `x-api-key` counts here. */

@@ -69,6 +69,34 @@ describe('failures: routes', () => {
   })
 })
 
+test.each(['/v1/responses/compact', '/v1/images/generations', '/v1/audio/speech'])(
+  'failures: %s is refused with a sentence that says who does not do it',
+  async (path) => {
+    const gateway = await aGateway()
+    const answer = await ask(gateway, path, {})
+    expect([answer.status, (await jsonOf(answer)).error]).toEqual([
+      501,
+      {
+        message: `The local gateway does not do this: POST ${path}. The service may: try it there.`,
+        type: 'new_api_error',
+        param: '',
+        code: 'unsupported_by_local_gateway',
+      },
+    ])
+  },
+)
+
+test.each(['/v1/messages/batches', '/v1/messages/count_tokens', '/v1/conversations'])(
+  'failures: %s is 404 as at the service, and the log says why',
+  async (path) => {
+    const gateway = await aGateway()
+    expect((await ask(gateway, path, {})).status).toBe(404)
+    expect(gateway.requests()[0]!.reason).toBe(
+      `The vendor has a route ${path}; the service does not, and so this gateway does not either.`,
+    )
+  },
+)
+
 describe('failures: the key', () => {
   test.each(['/v1/models', '/v1/responses', '/v1/messages', '/v1/chat/completions'])(
     'failures: without a key %s is 401 in one shape',

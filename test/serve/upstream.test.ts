@@ -189,8 +189,9 @@ describe('what an upstream at a path is asked', () => {
     const url = `http://127.0.0.1:${port}/team-a`
     const gateway = await aGateway({ upstream: { url, key: 'sk-real-canary' } })
     const askRaw = async (line: string) => {
-      const head = `Host: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Length: 0\r\n\r\n`
-      return (await sendRaw(gateway.port, [`${line} HTTP/1.1\r\n${head}`])).statuses[0]
+      const head = `Host: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`
+      const pieces = [`${line} HTTP/1.1\r\n${head}`]
+      return (await sendRaw(gateway.port, pieces, { quietMs: 5000 })).statuses[0]
     }
     return { seen, gateway, askRaw }
   }

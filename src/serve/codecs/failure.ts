@@ -47,12 +47,19 @@ export const failures = {
     type: 'invalid_request_error',
     code: '',
   }),
-  notImplemented: (): GatewayFailure => ({
+  /** @param leftOut what this gateway does not do; absent: the service itself does not */
+  notImplemented: (leftOut?: {
+    readonly method: string
+    readonly path: string
+  }): GatewayFailure => ({
     status: 501,
     shape: 'route',
-    message: 'API not implemented',
+    message:
+      leftOut === undefined
+        ? 'API not implemented'
+        : `The local gateway does not do this: ${leftOut.method} ${leftOut.path}. The service may: try it there.`,
     type: 'new_api_error',
-    code: 'api_not_implemented',
+    code: leftOut === undefined ? 'api_not_implemented' : 'unsupported_by_local_gateway',
   }),
   noSuchModel: (id: string): GatewayFailure => ({
     status: 200,

@@ -51,12 +51,12 @@ interface Replied {
 }
 
 /** What a rule names beside the question. */
-interface Named {
+interface NamedInRules {
   readonly model: boolean
   readonly protocol: boolean
 }
 
-function textOf(replied: readonly Replied[], named: Named): string {
+function textOf(replied: readonly Replied[], named: NamedInRules): string {
   const rules = new Map<string, RuleOfFile>()
   for (const { request, exchange, reply } of replied) {
     const when = whenOf(request, exchange, named)
@@ -75,7 +75,7 @@ function textOf(replied: readonly Replied[], named: Named): string {
 function whenOf(
   { modelAsked, protocol }: LoggedRequest,
   { question }: Exchange,
-  named: Named,
+  named: NamedInRules,
 ): RuleOfFile['when'] {
   const turns = question?.turns ?? []
   const messages = turns.map(({ role, parts }) => ({

@@ -10,7 +10,7 @@ import { endsWithResults, type ModelRequest } from '../requests/request.ts'
 import { effects, faultSchema } from './fault-spec.ts'
 import type { Fault } from './faults.ts'
 import { accept, choice, count, flag, list, mapping, text } from './schema.ts'
-import type { ModelQuestion } from './written.ts'
+import type { GatewayQuestion } from './written.ts'
 
 const tokens = count(0, 1_000_000_000)
 const writtenCall = mapping({ tool: text, with: v.exactOptional(callInput()) })
@@ -219,7 +219,7 @@ export interface Played extends Script {
   readonly failure?: GatewayFailure
 }
 
-export function questionOf(request: ModelRequest, protocol: ProtocolName): ModelQuestion {
+export function questionOf(request: ModelRequest, protocol: ProtocolName): GatewayQuestion {
   const { model, messages, tools } = request
   return {
     text: lastUserText(messages),
@@ -310,7 +310,7 @@ function spokenIn(
   ]
 }
 
-function fits(when: Condition, asked: ModelQuestion): boolean {
+function fits(when: Condition, asked: GatewayQuestion): boolean {
   const { text: contained, pattern: matching, model, protocol, afterTool } = when
   if (contained !== undefined && !asked.text.toLowerCase().includes(contained.toLowerCase()))
     return false

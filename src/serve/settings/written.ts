@@ -44,7 +44,7 @@ export interface WrittenReply extends Omit<Fault, 'route' | 'model' | 'every' | 
 }
 
 /** What a request asks, as rules are held against it and functions that answer are told it. */
-export interface ModelQuestion {
+export interface GatewayQuestion {
   /** The last text of a person. */
   readonly text: string
   /** As the client named it. */

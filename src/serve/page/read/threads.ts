@@ -8,7 +8,7 @@ export interface Known {
 }
 
 /** Where a request stands among the others. */
-export interface Place {
+export interface ThreadPlace {
   /** The id of the first request of its conversation. */
   readonly thread: string
   /** The id of the one before it. */
@@ -23,8 +23,8 @@ export interface Place {
  *
  * @param known oldest first
  */
-export function placesOf(known: readonly Known[]): ReadonlyMap<string, Place> {
-  const places = new Map<string, Place>()
+export function placesOf(known: readonly Known[]): ReadonlyMap<string, ThreadPlace> {
+  const places = new Map<string, ThreadPlace>()
   /** The newest request of each thread. */
   const newest = new Map<string, string>()
   /** The newest request for each key. */
