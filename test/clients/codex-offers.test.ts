@@ -1,8 +1,11 @@
+import { chmodSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { Home } from '../support/home.ts'
 import { openCodex } from './support/codex-tui.ts'
+import { installedClient } from './support/install.ts'
 import { inferences } from './support/prompt.ts'
 
 /** Codex's terminal UI offers a newer model at its start, and Enter takes it: "Meet GPT-6 Sol". */
@@ -58,6 +61,46 @@ test.concurrent.for([
     const fixed = await runCli(home, [...doctor, '--fix'], { env })
     expect(fixed.status).toBe(0)
     expect(home.text(config)).toContain(`model = "${model}"`)
+    await gateway.close()
+  },
+)
+
+test.concurrent.for([['run work'], ['serve']] as const)(
+  '%s: the process opens on no offer, and nothing is written',
+  async ([words], { onTestFinished }) => {
+    const gateway = await startGateway({ key })
+    const home = new Home({ 'work/.git/HEAD': 'ref: refs/heads/main\n' })
+    onTestFinished(() => home.remove())
+    home.put('bin/codex', `#!/bin/sh\nexec ${installedClient('codex').join(' ')} "$@"\n`)
+    chmodSync(home.at('bin/codex'), 0o755)
+    const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
+    const trust = `[projects."${home.at('work')}"]\ntrust_level = "trusted"\n`
+    home.put(config, trust)
+    await runCli(home, ['codex', '--name', 'work', '--model', 'gpt-5.6-sol', '--yes'], { env })
+    await runCli(home, ['rollback'])
+    expect(home.text(config)).toBe(trust)
+    gateway.clearRequests()
+
+    const program = [
+      process.execPath,
+      resolve('bin/repoint.js'),
+      ...words.split(' '),
+      '--',
+      'codex',
+    ] as const
+    const tui = await openCodex(home.path, home.at('work'), {
+      program,
+      env: { PATH: `${home.at('bin')}:${process.env['PATH']}` },
+    })
+    await tui.ask('ping')
+    let shown = ''
+    await tui.until((screen) => {
+      shown = screen
+      return screen.includes('pong')
+    })
+    await tui.quit()
+    expect(shown).not.toContain('Meet GPT')
+    expect(home.text(config)).not.toMatch(/^model|migrations/m)
     await gateway.close()
   },
 )

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { openCodex } from './support/codex-tui.ts'
+import { installedClient, installedVersions } from './support/install.ts'
 import { inferences } from './support/prompt.ts'
 import { startWitness } from './support/witness.ts'
 
@@ -107,3 +108,68 @@ test('a setup without the address for old conversations is found, and repaired',
   await repoint(gateway, 'doctor', 'codex', '--fix', '--no-verify')
   expect(home.text('.codex/config.toml')).toContain(`openai_base_url = "${gateway.url}/v1"`)
 })
+
+const newest = installedVersions['codex']?.at(-1)
+
+test.each([newest, '0.149.1'])(
+  '%s: a provider written by hand is asked nothing after a setup, and its conversation goes on at the gateway',
+  async (version) => {
+    const [old, gateway] = [await aGateway(vendorKey), await aGateway(gatewayKey)]
+    home = aHome({ 'work/.git/HEAD': 'ref: refs/heads/main\n' })
+    home.put(
+      '.codex/config.toml',
+      `model = "${model}"
+model_provider = "old"
+
+[notice.model_migrations]
+"${model}" = "gpt-6-sol"
+
+[projects."${home.at('work')}"]
+trust_level = "trusted"
+
+[model_providers.old]
+name = "Old"
+base_url = "${old.url}/v1"
+wire_api = "responses"
+requires_openai_auth = true
+`,
+    )
+    home.put('.codex/x.config.toml', 'model_provider = "old"\n')
+    home.put('.codex/auth.json', JSON.stringify({ OPENAI_API_KEY: vendorKey }))
+    const program = installedClient('codex', version)
+    const daemonless = version === newest ? ['--no-daemon'] : []
+    const say = async (args: readonly string[], isSeen: (screen: string) => boolean) => {
+      const tui = await openCodex(home.path, home.at('work'), {
+        args: [...daemonless, ...args],
+        program,
+      })
+      await tui.ask('ping')
+      await tui.until((screen) => {
+        const isDone = isSeen(screen)
+        // 0.149.1 takes no Enter while it is loading.
+        if (!isDone) tui.press('\r')
+        return isDone
+      })
+      await tui.quit()
+    }
+
+    await say([], (screen) => inferences(old.requests()).length > 0 && screen.includes('pong'))
+    const recorded = readdirSync(home.at('.codex/sessions'), { recursive: true, encoding: 'utf8' })
+    const id = /([\da-f]{8}-[\da-f-]{27})\.jsonl$/.exec(recorded.join('\n'))![1]!
+    const { warnings } = await repoint(gateway, 'codex', '--yes')
+    expect(warnings.map(({ code }) => code)).toContain('codex-conversations-set-aside')
+
+    old.clearRequests()
+    const ways = [
+      ['resume', id],
+      ['-c', 'model_provider=old'],
+      ['--profile', 'x', 'resume', id],
+    ]
+    for (const args of ways)
+      await say(args, (screen) => /REPOINT_SET_ASIDE[\s\S]*codex fork ID/.test(screen))
+    gateway.clearRequests()
+    await say(['fork', id], () => inferences(gateway.requests()).length > 0)
+    expect(old.requests()).toEqual([])
+    expect(gateway.requests().every(({ keyMatches }) => keyMatches)).toBe(true)
+  },
+)

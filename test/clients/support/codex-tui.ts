@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { spawn } from '@lydell/node-pty'
-import { installClients } from './install.ts'
+import { installClients, type Program } from './install.ts'
 
 /** Codex's terminal UI on a real pseudo-terminal. */
 export interface CodexTui {
@@ -29,15 +29,18 @@ export async function openCodex(
     args = [],
     env = {},
     shows = 'for shortcuts',
+    program = installClients().codex,
   }: {
     args?: readonly string[]
     env?: Readonly<Record<string, string>>
     /** What stands on the screen once it is ready. */
     shows?: string
+    /** What starts it. Absent: the newest version itself. */
+    program?: Program
   } = {},
 ): Promise<CodexTui> {
-  const [program, ...first] = installClients().codex
-  const child = spawn(program, [...first, ...args], {
+  const [command, ...first] = program
+  const child = spawn(command, [...first, ...args], {
     name: 'xterm-256color',
     cols: 100,
     rows: 40,
