@@ -12,7 +12,7 @@ import {
   type GatewayFlags,
   gatewayCommand,
 } from './command.ts'
-import { type ClientNow, clientsNow, noteLeftOut } from './inventory/client-state.ts'
+import { type ClientNow, clientsNow, noteLeftOut, whyNotSetUp } from './inventory/client-state.ts'
 import type { Session } from './screen/session.ts'
 import { begin, setup } from './setup.ts'
 
@@ -38,7 +38,7 @@ interface SetUpClient extends ClientNow {
 /** Switches the key of a gateway in the clients that use it, in one run. Returns the exit status. */
 export const command = commandOf(define, async (session, ids, flags) => {
   const runs = begin(session)
-  const clientsHere = thoseNamed(await setUpHere(session, runs), ids)
+  const clientsHere = await clientsSetUp(session, runs, ids)
   const baseUrl = await gatewayToKey(session, clientsHere, flags)
   const affected = clientsHere.filter(({ gateway }) => gateway.baseUrl === baseUrl)
   if (ids.length === 0) await noteLeftOut(session, runs, (setup) => setup.baseUrl === baseUrl)
@@ -58,16 +58,30 @@ export const command = commandOf(define, async (session, ids, flags) => {
   )
 })
 
-async function setUpHere(session: Session, runs: Runs): Promise<readonly SetUpClient[]> {
-  const clientsHere = (await clientsNow(session, runs)).filter(
+/** @throws UserError `usage` where none is set up, or one that is named is not; `config-invalid` */
+async function clientsSetUp(
+  session: Session,
+  runs: Runs,
+  ids: readonly string[],
+): Promise<readonly SetUpClient[]> {
+  const all = (await clientsNow(session, runs)).filter(
     (one): one is SetUpClient => one.isSetUp && one.gateway !== undefined,
   )
-  if (clientsHere.length > 0) return clientsHere
-  throw new UserError({
-    code: 'usage',
-    message: 'repoint has set up no client so far, so there is no key to change',
-    hint: 'Set one up, for example: repoint codex',
-  })
+  const rows = ids.map(rowOf)
+  const missing = rows.find(({ family }) => all.every(({ client }) => client.family !== family))
+
+  if (missing !== undefined) {
+    const message = `${missing.label} has not been set up by repoint`
+    const hint = `Set it up: repoint ${missing.id} --base-url URL`
+    throw await whyNotSetUp(session, runs, { message, hint }, missing.family)
+  }
+  if (all.length === 0)
+    throw await whyNotSetUp(session, runs, {
+      message: 'repoint has set up no client so far, so there is no key to change',
+      hint: 'Set one up, for example: repoint codex',
+    })
+  const isNamed = ({ client }: SetUpClient) => rows.some((row) => row.family === client.family)
+  return ids.length === 0 ? all : all.filter(isNamed)
 }
 
 /** Each root as a client has it that speaks the protocol. */
@@ -79,23 +93,6 @@ function rootsUsed(clientsHere: readonly SetUpClient[]): Roots | undefined {
   const [chat, messages] = [gatewayFor(false), gatewayFor(true)]
   const any = chat ?? messages
   return any && { chat: rootsOf(any).chat, messages: rootsOf(messages ?? any).messages }
-}
-
-/** @throws UserError `usage` for a client that is not set up */
-function thoseNamed(
-  clientsHere: readonly SetUpClient[],
-  ids: readonly string[],
-): readonly SetUpClient[] {
-  const families = new Set(ids.map((id) => rowOf(id).family))
-  const named = clientsHere.filter(({ client }) => families.has(client.family))
-  const missing = ids.find((id) => named.every(({ client }) => client.family !== rowOf(id).family))
-  if (missing !== undefined)
-    throw new UserError({
-      code: 'usage',
-      message: `${rowOf(missing).label} has not been set up by repoint`,
-      hint: `Set it up: repoint ${missing} --base-url URL`,
-    })
-  return ids.length === 0 ? clientsHere : named
 }
 
 /**

@@ -69,11 +69,8 @@ function pathOf(baseUrl: string): string {
 
 /** The root that a client of this protocol is configured with. */
 export function rootOf(gateway: Located, protocol: ProtocolName): string {
-  return rootFor(rootsOf(gateway), protocol)
-}
-
-export function rootFor(roots: Roots, protocol: ProtocolName): string {
-  return protocol === 'messages' ? roots.messages : roots.chat
+  const { messages, chat } = rootsOf(gateway)
+  return protocol === 'messages' ? messages : chat
 }
 
 type Located = Pick<Gateway, 'baseUrl' | 'roots'>

@@ -12,7 +12,7 @@ import {
 import { layerObstacles } from '../../src/clients/deciding.ts'
 import { loadClients } from '../../src/clients/list.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
-import { rootFor, usualRoots } from '../../src/gateway/roots.ts'
+import { rootOf } from '../../src/gateway/roots.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 
@@ -93,7 +93,7 @@ function aChoice(client: Client, setup: Setup = {}): Choice {
   const asked = wanted('catalog' in setup ? setup.catalog : catalog, options, kept)
   const models = client.choose(asked)
   return {
-    root: rootFor(usualRoots(baseUrl), protocolOf(client, models)),
+    root: rootOf({ baseUrl }, protocolOf(client, models)),
     key,
     providerId: options.providerId ?? 'gateway',
     models,

@@ -84,6 +84,22 @@ test('a client whose file cannot be read is left out, and that is said', async (
   expect(home.text('.claude/settings.json')).toBe('{ broken')
 })
 
+test.each<[string, string[]]>([
+  ['alone', []],
+  ['by its name', ['claude']],
+])(
+  'where the only client that is set up cannot be read, its file is the error: %s',
+  async (_, ids) => {
+    const home = aHome()
+    await setUp(home, 'claude')
+    home.put('.claude/settings.json', '{ broken')
+    const { status, json } = await changeKey(home, ...ids)
+    const error = { code: 'config-invalid', message: expect.stringContaining('settings.json') }
+    expect({ status, json }).toMatchObject({ status: 8, json: { changed: false, error } })
+    expect(home.text('.claude/settings.json')).toBe('{ broken')
+  },
+)
+
 test('pins of GPT models in every slot are no mapping of its own', async () => {
   const home = aHome()
   const pins = 'claude --opus-model gpt-5.4 --sonnet-model gpt-5.4 --haiku-model gpt-5.4-mini'

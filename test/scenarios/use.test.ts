@@ -102,6 +102,17 @@ describe('repoint use', () => {
     })
   })
 
+  test('where the only client that is set up cannot be read, its file is the error', async () => {
+    const home = await aHomeBetween()
+    for (const name of ['.claude/settings.json', '.codex/config.toml', files.opencode.at(-1)!])
+      home.put(name, '{ broken')
+    const { status, json } = await use(home, 'two', '--yes')
+    expect({ status, json }).toMatchObject({
+      status: 8,
+      json: { error: { code: 'config-invalid' } },
+    })
+  })
+
   test('points all clients there in one run, with their choices, and back to the byte', async () => {
     const home = await aHomeBetween()
     const before = home.snapshot()

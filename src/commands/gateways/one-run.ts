@@ -200,14 +200,13 @@ function chosenFor(
   { access, catalog, model, provenModel }: Target,
 ): ChosenForRun {
   const kept = keptChoices(session, clients, runsSoFar(session))
-  const { roots } = access
   const models = model === undefined && provenModel !== undefined ? [model, provenModel] : [model]
   const choose = (client: Client, model: string | undefined) => {
     const before = kept.get(client)
-    const isElsewhere = before !== undefined && !isAt(client, before, roots)
+    const isElsewhere = before !== undefined && !isAt(client, before, access)
     const refused = isElsewhere && catalog ? unlisted(before, catalog) : []
     const setup = { request: { optionsOf: () => compact({ model }), flags: {} }, kept }
-    const wanted = wantedFor(setup, client, roots, { catalog, refused, isListAll: true })
+    const wanted = wantedFor(setup, client, access, { catalog, refused, isListAll: true })
     return { client, wanted, models: client.choose(wanted) }
   }
 

@@ -11,7 +11,7 @@ import {
   oneOfEachFamily,
   timeoutOption,
 } from '../command.ts'
-import { clientsNow, noteLeftOut } from '../inventory/client-state.ts'
+import { clientsNow, noteLeftOut, whyNotSetUp } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import { savedChoices, savedGateway, savedGateways } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
@@ -83,8 +83,7 @@ async function clientsFor(session: Session, name: string | undefined): Promise<r
   const now = await clientsNow(session, runs)
   const setUp = now.filter(({ isSetUp }) => isSetUp).map(({ client }) => client.id)
   if (setUp.length === 0)
-    throw new UserError({
-      code: 'usage',
+    throw await whyNotSetUp(session, runs, {
       message: 'No client is set up that could be pointed at another gateway',
       hint: `Name the clients, for example: repoint use ${name ?? 'NAME'} ${rows[0]!.id}`,
     })

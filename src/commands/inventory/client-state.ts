@@ -123,26 +123,58 @@ function inForce(client: Client, runs: Runs): RunRecord | undefined {
   return newest && isSetupRun(newest) && newest.baseUrl !== '' ? newest : undefined
 }
 
-/**
- * Says which clients are left out, since their files cannot be read: nobody knows what they point at.
- *
- * @param isMeant by the last setup of a client
- */
+/** A client that repoint has set up, and whose files cannot be read now: nobody knows what it points at. */
+interface LeftOut {
+  readonly client: Client
+  readonly setup: RunRecord
+  readonly why: string
+}
+
+async function leftOut(session: Session, runs: Runs): Promise<readonly LeftOut[]> {
+  return (await clientsInUse(session, runs)).flatMap((client) => {
+    const setup = inForce(client, runs)
+    const why = setup && whyUnreadable(session, client)
+    return setup === undefined || why === undefined ? [] : [{ client, setup, why }]
+  })
+}
+
+const correctIt = 'Correct the file by hand, then run the command again.'
+
+/** Says which clients are left out. @param isMeant by the last setup of a client */
 export async function noteLeftOut(
   session: Session,
   runs: Runs,
   isMeant: (setup: RunRecord) => boolean = () => true,
 ): Promise<void> {
-  for (const client of await clientsInUse(session, runs)) {
-    const setup = inForce(client, runs)
-    const why = setup && isMeant(setup) ? whyUnreadable(session, client) : undefined
-    if (why !== undefined)
+  for (const { client, setup, why } of await leftOut(session, runs))
+    if (isMeant(setup))
       session.notice({
         code: 'client-left-out',
         message: `${client.label} is left out: ${why}`,
-        hint: 'Correct the file by hand, then run the command again.',
+        hint: correctIt,
       })
-  }
+}
+
+/**
+ * Why a client that is meant is not among those that are set up: its files cannot be read, or
+ * `otherwise`.
+ *
+ * @param family absent: any is meant
+ */
+export async function whyNotSetUp(
+  session: Session,
+  runs: Runs,
+  otherwise: { readonly message: string; readonly hint: string },
+  family?: string,
+): Promise<UserError> {
+  const all = await leftOut(session, runs)
+  const broken = all.find(({ client }) => family === undefined || client.family === family)
+  if (broken === undefined) return new UserError({ code: 'usage', ...otherwise })
+  return new UserError({
+    code: 'config-invalid',
+    message: `${broken.client.label} is set up, and what it points at cannot be told: ${broken.why}`,
+    hint: correctIt,
+  })
 }
 
 function whyUnreadable(session: Session, client: Client): string | undefined {

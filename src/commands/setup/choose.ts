@@ -14,8 +14,8 @@ import { UserError } from '../../errors.ts'
 import { adviseNamingModel } from '../../gateway/catalog.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { isChatModel } from '../../gateway/models/rules.ts'
-import { isSameButVersion, rootFor } from '../../gateway/roots.ts'
-import type { Catalog, GatewayAccess, Roots } from '../../gateway/types.ts'
+import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
+import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { SetupFlags } from '../command.ts'
 import { settingsNow } from '../inventory/client-files.ts'
@@ -53,8 +53,8 @@ interface Asked extends Pick<SetupRun, 'kept'> {
 /** Where the gateway is not asked. */
 export const unheard: Heard = { catalog: undefined, refused: [] }
 
-/** What the models of one client go by, at the gateway of `roots`. Pure. */
-export function wantedFor(asked: Asked, client: Client, roots: Roots, heard: Heard): Wanted {
+/** What the models of one client go by, at this gateway. Pure. */
+export function wantedFor(asked: Asked, client: Client, gateway: Gateway, heard: Heard): Wanted {
   const { request, kept } = asked
   const named = namedFor(request, client)
   const before = kept.get(client)
@@ -62,16 +62,16 @@ export function wantedFor(asked: Asked, client: Client, roots: Roots, heard: Hea
   if (request.flags.defaults) return { named, isAnew: true, heard }
 
   const lost = request.isKeyOnly ? [] : lostModels(client, before, heard)
-  return { named, kept: stillKept(client, before, { named, lost, roots }), heard }
+  return { named, kept: stillKept(client, before, { named, lost, gateway }), heard }
 }
 
 /** What is kept of a setup beside what is named now, without the models that are lost. */
 function stillKept(
   client: Client,
   before: Kept,
-  now: { readonly named: Wishes; readonly lost: readonly string[]; readonly roots: Roots },
+  now: { readonly named: Wishes; readonly lost: readonly string[]; readonly gateway: Gateway },
 ): Memories {
-  const { named, lost, roots } = now
+  const { named, lost, gateway } = now
   const { memories } = before
   const unlessLost = (id: string | undefined) =>
     id !== undefined && lost.includes(id) ? undefined : id
@@ -83,7 +83,7 @@ function stillKept(
   )
 
   // Window and protocol are those of the models, the protocol at one gateway.
-  const isElsewhere = !isAt(client, before, roots)
+  const isElsewhere = !isAt(client, before, gateway)
   const isSame = lost.length === 0 && modelsOf(named).length === 0
   return {
     ...memories,
@@ -99,8 +99,8 @@ function stillKept(
 }
 
 /** Whether it was chosen for this gateway. */
-export function isAt(client: Client, { root, memories }: Kept, roots: Roots): boolean {
-  return isSameButVersion(root, rootFor(roots, protocolOf(client, memories)))
+export function isAt(client: Client, { root, memories }: Kept, gateway: Gateway): boolean {
+  return isSameButVersion(root, rootOf(gateway, protocolOf(client, memories)))
 }
 
 /**
@@ -144,7 +144,7 @@ export interface Asking {
 export async function chooseModels(asking: Asking): Promise<ModelChoice | undefined> {
   const { run, access, client, version, heard, refusal } = asking
   const { missing } = heard
-  const wanted = wantedFor(run, client, access.roots, heard)
+  const wanted = wantedFor(run, client, access, heard)
   if (refusal !== undefined && heard.catalog === undefined)
     return chooseByPerson(asking, wanted, refusal)
   try {
@@ -161,10 +161,10 @@ export async function chooseModels(asking: Asking): Promise<ModelChoice | undefi
 }
 
 /** Whether a client's models are known before the gateway is asked for its list. */
-export function isDecided(run: SetupRun, client: Client, { roots }: GatewayAccess): boolean {
+export function isDecided(run: SetupRun, client: Client, access: GatewayAccess): boolean {
   const missing = new UserError({ code: 'usage', message: 'The gateway was not asked for a list' })
   try {
-    client.choose(wantedFor(run, client, roots, { ...unheard, missing }))
+    client.choose(wantedFor(run, client, access, { ...unheard, missing }))
     return true
   } catch (error) {
     if (isUndecided(error)) return false

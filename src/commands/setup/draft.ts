@@ -46,7 +46,7 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
   const { session, request, access, runs, consent, chosen } = run
   const { platform } = session
   const { models: allModels, heard } = chosen.get(client)!
-  const wanted = wantedFor(run, client, access.roots, heard)
+  const wanted = wantedFor(run, client, access, heard)
   const models = request.isKeyOnly ? onlyChosen(allModels) : allModels
   const texts = readClientFiles(session, client)
   const choice: Choice = {

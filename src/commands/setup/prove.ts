@@ -97,7 +97,7 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
 
   const versions = await versionsOf(session, clients)
   const chosen = clients.map((client): [Client, Chosen] => {
-    const wanted = wantedFor(run, client, access.roots, unheard)
+    const wanted = wantedFor(run, client, access, unheard)
     const models = client.choose(wanted, versions.get(client))
     return [client, { models, heard: unheard }]
   })
