@@ -118,6 +118,12 @@ export interface ClientModule {
   ): readonly Notice[]
 
   /**
+   * What the client itself has copied of its files, where neither an undo nor `forget` reaches, and how
+   * that is removed. Absent: nothing.
+   */
+  keepsCopies?(world: Outside, texts: FileTexts): readonly Notice[]
+
+  /**
    * How one process of the client is pointed at a gateway while its files stay as they are. The key of
    * `choice` is not looked at: it stands in the variable `runKeyVariable`. Absent: by the variables
    * that programs usually read. Pure.

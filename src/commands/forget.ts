@@ -3,7 +3,8 @@ import { resultOf, UserError } from '../errors.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
 import { changeGateways, removeGateways, type SavedGateway } from '../transaction/gateways.ts'
 import { commandOf, examples, GatewayArgument, noFlags, positiveInteger } from './command.ts'
-import { settleFirst } from './inventory/history.ts'
+import { runsSoFar, settleFirst } from './inventory/history.ts'
+import { keptCopies } from './inventory/kept-copies.ts'
 import { keyInKeychain } from './inventory/keychain.ts'
 import { savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
@@ -55,6 +56,8 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
   const isNothing = isSettled && lists.every((one) => one.length === 0)
   showForgotten(session, plan)
   showGateways(session, gateways)
+  if (!isNothing) session.notice(...(await keptCopies(session, clientsOf(session, plan))))
+  session.showNotices('warning')
 
   if (!isNothing && !dryRun) {
     await session.agree(
@@ -97,6 +100,12 @@ function settleUnlessAll(session: Session, all: true | undefined): boolean {
   })
   session.showNotices('warning')
   return false
+}
+
+/** The clients that were set up, as far as records tell. */
+function clientsOf(session: Session, { runs }: ForgetPlan): readonly string[] {
+  const known = runs.length > 0 ? runs : resultOf(() => runsSoFar(session))
+  return known instanceof UserError ? [] : [...new Set(known.flatMap(({ clients }) => clients))]
 }
 
 /** @returns undefined: `--all` takes a list that cannot be read */

@@ -177,7 +177,10 @@ function noticesOf(session: Session, prospect: Prospect): Notice[] {
   const said: Notice[] = []
   for (const { client, before, after } of outlooks)
     if (isConcerned(client, found.files))
-      said.push(...(client.aboutConversations?.(session.platform, { before, after }) ?? []))
+      said.push(
+        ...(client.aboutConversations?.(session.platform, { before, after }) ?? []),
+        ...(client.keepsCopies?.(session.platform, before) ?? []),
+      )
   for (const { client, future } of prospect.mended ?? [])
     said.push({
       code: 'changes-go-too',

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
@@ -47,4 +47,23 @@ test('a configuration by hand lets every command run; one of repoint does not, a
 
   await repoint(home, 'rollback')
   expect(existsSync(home.at(file))).toBe(false)
+})
+
+test('it copies the key into its own database, from which the command that is said removes it', async () => {
+  const home = aHome()
+  await repoint(home, 'kilo')
+  await start(home)
+  const held = () => readdirSync(home.at('.local/share/kilo')).filter(holdsKey)
+  const holdsKey = (name: string) =>
+    name.startsWith('kilo.db') && home.text(`.local/share/kilo/${name}`).includes(key)
+  expect(held()).not.toEqual([])
+
+  const { stdout } = await runCli(home, ['rollback', '--yes', '--json'])
+  expect(held()).not.toEqual([])
+  const [said] = JSON.parse(stdout).warnings.filter(
+    ({ code }: { code: string }) => code === 'key-copied',
+  )
+  const [, database, sql] = /^To remove it: sqlite3 (\S+) "(.*)"$/.exec(said.hint)!
+  await execa('sqlite3', [database!, sql!])
+  expect(held()).toEqual([])
 })

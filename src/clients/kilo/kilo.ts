@@ -1,7 +1,9 @@
+import type { Notice } from '../../notice.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
   ClientModule,
   ConfigFile,
+  FileTexts,
   LeftRunning,
   Look,
   Obstacles,
@@ -74,6 +76,7 @@ export const kilo: ClientModule = {
     yield* shared.inTheWay(scene, choice)
     yield* firstStart(scene)
   },
+  keepsCopies,
 }
 
 /** What Kilo has left once it was started: the mark of the change that `firstStart` is about. */
@@ -111,6 +114,37 @@ function* firstStart({ texts, machine }: Scene): Obstacles {
   }
 }
 
+/**
+ * Each start copies auth.json into the table `credential` of its own database, where the key stays when
+ * auth.json goes; `kilo auth logout` finds no credential then. The command was tried: the bytes are gone
+ * (7.7.9, 2026-11-23).
+ */
+function keepsCopies({ files, machine }: Outside, texts: FileTexts): readonly Notice[] {
+  const { join } = pathsOf(machine)
+  const database = join(dataFolder(machine), 'kilo', 'kilo.db')
+  try {
+    files.stat(database)
+  } catch {
+    // It was never started here.
+    return []
+  }
+
+  const { providerId = 'gateway' } = shared.readBack(texts)
+  return [
+    {
+      code: 'key-copied',
+      message: `Kilo keeps a copy of the key in its own database, ${database}, which repoint does not touch`,
+      hint: `To remove it: sqlite3 ${database} "delete from credential where integration_id = '${providerId}'; vacuum; pragma wal_checkpoint(truncate)"`,
+    },
+  ]
+}
+
+/** Where auth.json lies, and what Kilo makes beside it. */
+function dataFolder(machine: Machine): string {
+  const { join, named } = pathsOf(machine)
+  return named('XDG_DATA_HOME') ?? join(machine.home, '.local', 'share')
+}
+
 /** In ms; Kilo itself gives the server 6 s. */
 const stopTimeoutMs = 30_000
 
@@ -126,10 +160,12 @@ function leftRunning(world: Outside): LeftRunning | undefined {
   const { join, named } = pathsOf(world.machine)
   const { home } = world.machine
   const stateFolder = named('XDG_STATE_HOME') ?? join(home, '.local', 'state')
-  const dataFolder = named('XDG_DATA_HOME') ?? join(home, '.local', 'share')
   const state = join(stateFolder, 'kilo', 'daemon.json')
   const pid = livingServer(world, state)
-  if (pid === undefined || isNewer(world, state, join(dataFolder, 'kilo', 'auth.json'))) {
+  if (
+    pid === undefined ||
+    isNewer(world, state, join(dataFolder(world.machine), 'kilo', 'auth.json'))
+  ) {
     return undefined
   }
   return { pid, stopCommand: 'kilo daemon stop', stop: () => stop(world) }

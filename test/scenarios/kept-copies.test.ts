@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+
+const canary = 'sk-canary-9e8d7c6b5a4f3e2d1c0b9a8f'
+const database = '.local/share/kilo/kilo.db'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ port: 0, key: canary })
+})
+afterAll(() => gateway.close())
+
+async function aHomeWith(client: string, ...flags: string[]): Promise<Home> {
+  const home = aHome()
+  const line = [client, ...flags, '--base-url', gateway.url, '--name', 'work', '--yes']
+  expect((await runHere(home, line, { REPOINT_API_KEY: canary })).status).toBe(0)
+  return home
+}
+
+describe.each([
+  ['rollback', ['rollback', '--yes']],
+  ['a rollback that is only shown', ['rollback', '--dry-run']],
+  ['forget of the gateway', ['forget', 'work', '--yes']],
+  ['forget of all', ['forget', '--all', '--yes']],
+])('%s', (_, args) => {
+  test('says that Kilo keeps a copy of the key, and how to remove it', async () => {
+    const home = await aHomeWith('kilo', '--provider-id', 'team')
+    home.put(database, 'its own')
+    const { json, text } = await runHere(home, args)
+    expect(json['warnings']).toContainEqual({
+      code: 'key-copied',
+      message: expect.stringContaining(`in its own database, ${home.at(database)}`),
+      hint: expect.stringContaining(
+        `sqlite3 ${home.at(database)} "delete from credential where integration_id = 'team'`,
+      ),
+    })
+    expect(text).not.toContain(canary)
+    expect(home.text(database)).toBe('its own')
+  })
+
+  test.each([
+    ['kilo', 'was never started'],
+    ['codex', 'keeps none'],
+  ])('says nothing of %s, which %s', async (client) => {
+    const home = await aHomeWith(client)
+    if (client !== 'kilo') home.put(database, 'its own')
+    expect((await runHere(home, args)).text).not.toContain('key-copied')
+  })
+})
