@@ -62,3 +62,29 @@ describe('refused', () => {
       expect(error.code).toBe('unsupported_by_local_gateway')
   })
 })
+
+describe('taken', () => {
+  test.each(rowsOf('taken.txt'))('rules: $path takes $more ($source)', async (row) => {
+    const answer = await answerTo(row)
+    const said = await answer.text()
+    expect([answer.status, answer.status === 200 ? '' : said]).toEqual([200, ''])
+  })
+})
+
+test.each([
+  ['/v1/chat/completions', 'gpt-5.4-mini', 400_000, 'context_length_exceeded'],
+  ['/v1/responses', 'gpt-5.4-mini', 400_000, 'context_length_exceeded'],
+  ['/v1/messages', 'claude-haiku-4-5-20251001', 200_000, undefined],
+] as const)(
+  'rules: %s: what is longer than the window of %s',
+  async (path, model, window, code) => {
+    const fitting = await ask(gateway, path, saying(path, 'x'.repeat(4 * (window - 1)), model))
+    expect(fitting.status).toBe(200)
+    const answer = await ask(gateway, path, saying(path, 'x'.repeat(4 * window), model))
+    const { error } = await jsonOf(answer)
+    expect([answer.status, error.code]).toEqual([400, code])
+    expect(error.message).toMatch(
+      /^(prompt is too long: 200001 tokens > 200000 maximum|Your input exceeds the context window|This model's maximum context length is 400000 tokens\.)/,
+    )
+  },
+)

@@ -1,9 +1,9 @@
 import type { FinishReason, ModelEvent, Usage } from '../codecs/events.ts'
-import { countInputTokens, tokensOf } from '../codecs/tokens.ts'
+import { tokensOf } from '../codecs/tokens.ts'
 import { objectIn } from '../requests/read.ts'
 import { callNames, type Part, type Turn } from '../requests/reading/turns.ts'
 import { Refusal } from '../requests/refusal.ts'
-import type { ModelRequest, Tool } from '../requests/request.ts'
+import { countInputTokens, type ModelRequest, type Tool } from '../requests/request.ts'
 import { lastUserText } from './person.ts'
 import { sampleOf } from './sample.ts'
 

@@ -1,4 +1,5 @@
 import { checkShape } from './check.ts'
+import { checkWindow } from './families.ts'
 import { answerSchema, chooseTools, functionTool, thinkingOf } from './openai.ts'
 import {
   asList,
@@ -29,7 +30,7 @@ export function readChatRequest(body: JsonObject): ModelRequest {
   checkToolTurns(messages)
 
   const { stop, reasoning_effort: effort, max_tokens, max_completion_tokens } = body
-  return {
+  return checkWindow('chat', {
     model: asString(body['model']) ?? '',
     messages: wholeTurns(chat.question(body)),
     ...choose(body, readTools(body)),
@@ -38,7 +39,7 @@ export function readChatRequest(body: JsonObject): ModelRequest {
     maxOutputTokens: asNumber(max_completion_tokens ?? max_tokens),
     stopSequences: typeof stop === 'string' ? [stop] : (asList(stop) as string[]),
     outputSchema: readFormat(body, messages),
-  }
+  })
 }
 
 /** Whether the tools are named `functions`, as before November 2023; then calls are too. */

@@ -1,9 +1,7 @@
 import { Refusal } from './refusal.ts'
+import { countInputTokens, type ModelRequest, type ProtocolName } from './request.ts'
 
-/**
- * What families of models refuse that others take, by the beginning of their ids. Ids may be prefixed
- * by a vendor.
- */
+/** What families of models refuse that others take, by the beginning of their ids. */
 interface Family {
   readonly models: RegExp
   readonly refuses: (asked: Asked) => boolean
@@ -55,19 +53,50 @@ const families: readonly Family[] = [
 
 /** @throws Refusal where a model of this id does not take what is asked */
 export function checkFamily(model: string, asked: Asked): void {
-  const id = model.slice(model.lastIndexOf('/') + 1)
+  const id = bareId(model)
   const family = families.find(({ models, refuses }) => models.test(id) && refuses(asked))
   if (family !== undefined) throw new Refusal(family.message)
 }
 
-/** Context windows by family, in tokens (https://models.dev, read 2026-11-23); of others none is known. */
+/**
+ * Context windows by family, in tokens (models.dev as opencode 1.18.34 carries it, 2026-11-23); of others
+ * none is known.
+ */
 const windows: readonly (readonly [models: RegExp, tokens: number])[] = [
-  [from46, 1_000_000],
-  [/^claude-/, 200_000],
+  [/^claude-(opus-4-[6-9]|opus-[5-9]|sonnet-[4-9]|fable-)/, 1_000_000],
+  [/^claude-haiku-4/, 200_000],
+  [/^gpt-5\.\d-mini/, 400_000],
   [/^gpt-5\.[4-9]/, 1_050_000],
 ]
 
-export function windowOf(model: string): number {
-  const id = model.slice(model.lastIndexOf('/') + 1)
-  return windows.find(([models]) => models.test(id))?.[1] ?? Number.POSITIVE_INFINITY
+/** How each protocol says that a conversation is longer than the window (the vendors' references). */
+const tooLong: Readonly<Record<ProtocolName, (tokens: number, window: number) => Refusal>> = {
+  chat: (tokens, window) =>
+    new Refusal(
+      `This model's maximum context length is ${window} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`,
+      'messages',
+      'context_length_exceeded',
+    ),
+  responses: () =>
+    new Refusal(
+      'Your input exceeds the context window of this model. Please adjust your input and try again.',
+      'input',
+      'context_length_exceeded',
+    ),
+  messages: (tokens, window) =>
+    new Refusal(`prompt is too long: ${tokens} tokens > ${window} maximum`),
+}
+
+/** @throws Refusal where a conversation is longer than what the model takes */
+export function checkWindow(protocol: ProtocolName, request: ModelRequest): ModelRequest {
+  const id = bareId(request.model)
+  const window = windows.find(([models]) => models.test(id))?.[1]
+  const tokens = countInputTokens(request)
+  if (window !== undefined && tokens > window) throw tooLong[protocol](tokens, window)
+  return request
+}
+
+/** Ids may be prefixed by a vendor. */
+function bareId(model: string): string {
+  return model.slice(model.lastIndexOf('/') + 1)
 }

@@ -1,5 +1,5 @@
 import { checkShape } from './check.ts'
-import { checkFamily } from './families.ts'
+import { checkFamily, checkWindow } from './families.ts'
 import {
   asList,
   asNumber,
@@ -39,7 +39,7 @@ export function readMessagesRequest(body: JsonObject, { headers = {} }: Beside =
   const toolChoice = readToolChoice(asObject(body['tool_choice']), tools)
   const thinking = readThinking(body, toolChoice, turns)
   checkModel(body, turns)
-  return {
+  return checkWindow('messages', {
     model: asString(body['model']) ?? '',
     messages: turns,
     tools,
@@ -50,7 +50,7 @@ export function readMessagesRequest(body: JsonObject, { headers = {} }: Beside =
     maxOutputTokens: asNumber(body['max_tokens']),
     stopSequences: asList(body['stop_sequences']) as string[],
     outputSchema: readFormat(body),
-  }
+  })
 }
 
 /** A block of a message, and where it stands. */

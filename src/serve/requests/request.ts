@@ -1,5 +1,5 @@
 import type { JsonObject } from './read.ts'
-import type { Turn } from './reading/turns.ts'
+import type { Part, Turn } from './reading/turns.ts'
 import type { Refusal } from './refusal.ts'
 
 /**
@@ -71,4 +71,29 @@ export function requireMessages({ messages }: JsonObject): void {
 /** Whether a conversation ends with the results of tools. */
 export function endsWithResults(turns: readonly Turn[]): boolean {
   return turns.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false
+}
+
+/** A token for every four characters of the conversation and the tools' names, and one a message. */
+export function countInputTokens(request: ModelRequest): number {
+  let characters = 0
+  for (const message of request.messages)
+    for (const part of message.parts) characters += charactersOf(part)
+  for (const tool of request.tools) characters += tool.name.length
+  return request.messages.length + Math.ceil(characters / 4)
+}
+
+// A picture costs what a small one costs at the vendors: about 85 tokens.
+const mediaCharacters = 340
+
+function charactersOf(part: Part): number {
+  switch (part.type) {
+    case 'other':
+      return mediaCharacters
+    case 'thinking':
+      return 0
+    case 'tool-call':
+      return part.name.length
+    default:
+      return part.text.length
+  }
 }

@@ -1,4 +1,5 @@
 import { checkShape } from './check.ts'
+import { checkWindow } from './families.ts'
 import { answerSchema, chooseTools, functionTool, thinkingOf } from './openai.ts'
 import { asNumber, asObject, asString, type JsonObject, objectsIn } from './read.ts'
 import { responses } from './reading/responses.ts'
@@ -23,7 +24,7 @@ export function readResponsesRequest(body: JsonObject, { input }: Beside = {}): 
   for (const item of items.entries()) checkItem(item)
   checkToolTurns(items)
   const tools = readTools(body, items)
-  return {
+  return checkWindow('responses', {
     model: asString(body['model']) ?? '',
     messages: wholeTurns(responses.question(whole)),
     ...choose(body['tool_choice'], tools),
@@ -33,7 +34,7 @@ export function readResponsesRequest(body: JsonObject, { input }: Beside = {}): 
     maxOutputTokens: asNumber(body['max_output_tokens']),
     stopSequences: [],
     outputSchema: readFormat(body, whole['input']),
-  }
+  })
 }
 
 /** The items of an input; a text alone is what the user says. */
