@@ -128,13 +128,14 @@ export function* othersInTheWay(scene: Scene, config: ReadFile, choice: Choice):
   for (const [id, table] of Object.entries(tableAt(config, ['model_providers']) ?? {})) {
     const url = textIn(table, ['base_url'])
     const isThere = url !== undefined && isSameButVersion(root, rootOf(url))
-    if (isMarked(table) && (isThere || id === providerId)) yield givenBack(config, id, table)
-    else if (isThere && id !== providerId && isAsWeWrite(table) && !isChosen(scene.texts, id))
+    const isFormer = isThere && id !== providerId && isAsWeWrite(table)
+    if (isFormer && !isChosen(scene.texts, id))
       yield formerProvider({ id: 'codex', label: 'Codex' }, choice, {
         ...{ providerId: id, url, role: 'config', hasKey: false },
         place: placeOf(config, ['model_providers', id]),
         change: { path: ['model_providers', id], isBound: true },
       })
+    else if (isMarked(table) && (isThere || id === providerId)) yield givenBack(config, id, table)
   }
 }
 
