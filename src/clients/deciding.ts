@@ -31,7 +31,8 @@ type Decided = DecidingSetting['decides']
 /** What stands outside of the user's own files and decides one of these takes the key elsewhere. */
 const takingKey: readonly Decided[] = ['address', 'key', 'provider', 'proxy', 'trust']
 
-type Asked = Pick<ClientName, 'family' | 'label'> & Pick<ClientModule, 'deciding' | 'interprets'>
+type TabledClient = Pick<ClientName, 'family' | 'label'> &
+  Pick<ClientModule, 'deciding' | 'interprets'>
 
 /**
  * What files that are not the user's own settings say of where the key goes: those of the folder that
@@ -39,7 +40,7 @@ type Asked = Pick<ClientName, 'family' | 'label'> & Pick<ClientModule, 'deciding
  * takes it from here: setup, `use`, `key`, `run`, `status`, `doctor`.
  */
 export function* layerObstacles(
-  client: Asked,
+  client: TabledClient,
   texts: FileTexts,
   own: OwnSetup,
 ): Generator<Obstacle, void> {
@@ -152,7 +153,11 @@ function isLike(pattern: string, name: string): boolean {
 }
 
 /** Whether a setting says what the client's own files say. */
-function isSameAs({ decides, value }: DecidingFound, { deciding }: Asked, own: OwnSetup): boolean {
+function isSameAs(
+  { decides, value }: DecidingFound,
+  { deciding }: TabledClient,
+  own: OwnSetup,
+): boolean {
   if (typeof value !== 'string') return false
   const { root, providerId, model } = own
   if (decides === 'address') return root !== undefined && isSameButVersion(root, rootOf(value))
@@ -162,7 +167,7 @@ function isSameAs({ decides, value }: DecidingFound, { deciding }: Asked, own: O
 }
 
 /** Why nobody knows where a project file leads: too large, no document, or keys made of variables. */
-function whyUntold({ interprets }: Asked, file: FileText): string | undefined {
+function whyUntold({ interprets }: TabledClient, file: FileText): string | undefined {
   if (file.role !== 'project') return undefined
   const { document, problem } = readFile(file)
   if (file.bytes === null || problem !== undefined) return problem ?? 'cannot be read'
@@ -190,7 +195,7 @@ const effects: Readonly<Record<Decided, (value: ConfigValue) => string>> = {
 
 /** Whoever wrote this folder decides where the key goes, what is run beside it, or which model is asked. */
 function* ofFolder(
-  { family, label, deciding }: Asked,
+  { family, label, deciding }: TabledClient,
   file: FileText,
   found: readonly DecidingFound[],
   untold?: string,
@@ -221,7 +226,7 @@ const strongerFiles: Readonly<Record<string, readonly [string, string]>> = {
 
 /** A file of the administrator's, or of the user's own that a setup does not write. */
 function* ofStronger(
-  { family, deciding }: Asked,
+  { family, deciding }: TabledClient,
   file: FileText,
   found: readonly DecidingFound[],
   weight: Obstacle['weight'],

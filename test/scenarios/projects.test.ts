@@ -190,16 +190,40 @@ test('a shell is not started either', async () => {
   expect([result.status, result.stdout]).toEqual([8, ''])
 })
 
-test('what blocks a client, and is neither repaired nor asked, stops a setup', async () => {
-  const { home, run } = aProject('README', '')
-  home.put('.config/opencode/opencode.json', '{"permissions":{}}')
-  const before = home.snapshot()
-  const { json, status } = await run(['opencode', '--yes', '--json'])
-  expect(json).toMatchObject({
-    error: { code: 'config-conflict', message: expect.stringContaining('does not start') },
+test.each([
+  ['opencode', '.config/opencode/opencode.json', '{"permissions":{}}', 'does not start'],
+  [
+    'opencode',
+    '.config/opencode/config.json',
+    '{"provider":{"gateway":{"options":{"apiKey":"x"}}}}',
+    'wins over auth.json',
+  ],
+  ['claude', '.claude.json', '{"primaryApiKey":"sk-mine"}', 'sends it beside the token'],
+])(
+  '%s: what blocks it, and is neither repaired nor asked, stops a setup',
+  async (client, file, text, why) => {
+    const { home, run } = aProject('README', '')
+    home.put(file, text)
+    const before = home.snapshot()
+    const { json, status } = await run([client, '--yes', '--json'])
+    expect(json).toMatchObject({
+      error: { code: 'config-conflict', message: expect.stringContaining(why) },
+    })
+    expect(status).toBe(8)
+    expect(home.snapshot()).toEqual(before)
+  },
+)
+
+test('a variable that blocks a client is asked about, and --yes goes on with a warning', async () => {
+  const { home, env, cwd } = aProject('README', '')
+  const variables = { ...env, CODEX_API_KEY: 'sk-canary-other-0123456789' }
+  const asked = await runInProcess(home, ['codex', '--json'], { env: variables, cwd })
+  expect(asked.status).toBe(2)
+  expect(asked.json).toMatchObject({
+    error: { message: expect.stringContaining('needs your consent: CODEX_API_KEY stays set') },
   })
-  expect(status).toBe(8)
-  expect(home.snapshot()).toEqual(before)
+  const given = await runInProcess(home, ['codex', '--yes'], { env: variables, cwd })
+  expect([given.status, given.stdout]).toEqual([0, expect.stringContaining('CODEX_API_KEY')])
 })
 
 test('on a terminal it is asked, and Enter alone says no', async () => {

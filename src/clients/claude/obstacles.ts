@@ -130,9 +130,9 @@ function* unwanted(
   }
 }
 
-type Said = 'cure' | 'needsConsent' | 'weight'
-
-interface Unwanted extends Pick<Obstacle, 'code' | 'message'>, Partial<Pick<Obstacle, Said>> {
+interface Unwanted
+  extends Pick<Obstacle, 'code' | 'message'>,
+    Partial<Pick<Obstacle, 'cure' | 'needsConsent' | 'weight'>> {
   /** What is to stand in its place. */
   readonly value?: string | undefined
 }

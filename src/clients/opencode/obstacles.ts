@@ -7,9 +7,9 @@ import { loginOf, ownFiles, readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
 import {
   formerProviders,
+  type OpencodeView,
   providerInTheWay,
   providerWrongNow,
-  type View,
   viewOf,
 } from './provider-obstacles.ts'
 
@@ -91,7 +91,7 @@ function* unreadableAuth({ id, label }: Layout, texts: FileTexts): Obstacles {
   })
 }
 
-function* otherKey(view: View, choice: Choice): Obstacles {
+function* otherKey(view: OpencodeView, choice: Choice): Obstacles {
   const { id, scene, providerId, provider } = view
   const entry = loginOf(scene.texts, providerId)
   if (!isTable(entry) || entry['key'] === choice.key) return
@@ -113,7 +113,7 @@ function* otherKey(view: View, choice: Choice): Obstacles {
 
 /** Lists by which a provider or a model is hidden. In each, the stronger file's list replaces the weaker's. */
 function* hiddenByLists(
-  { id, label, scene, config, target, providerId }: View,
+  { id, label, scene, config, target, providerId }: OpencodeView,
   models: readonly string[],
 ): Obstacles {
   const lists = [
@@ -147,7 +147,7 @@ function* hiddenByLists(
 }
 
 /** What wins over the files, or does not use them. */
-function* overridden(view: View): Obstacles {
+function* overridden(view: OpencodeView): Obstacles {
   const { id, label, scene, layout } = view
   yield* agentObstacles(view)
   yield* variableObstacles(scene, [
@@ -167,7 +167,7 @@ function* overridden(view: View): Obstacles {
 }
 
 /** An agent with a model of its own does not use the default model. */
-function* agentObstacles({ id, scene, providerId }: View): Obstacles {
+function* agentObstacles({ id, scene, providerId }: OpencodeView): Obstacles {
   const agents = ownFiles(scene.texts).flatMap((file) =>
     ['agent', 'mode'].flatMap((kind) =>
       Object.entries(tableAt(file, [kind]) ?? {}).map(([name, agent]) => ({

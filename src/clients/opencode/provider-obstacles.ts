@@ -27,7 +27,7 @@ import {
 import type { Layout } from './layout.ts'
 
 /** What stands there, with the provider that it is about. */
-export interface View extends Pick<Layout, 'id' | 'label'> {
+export interface OpencodeView extends Pick<Layout, 'id' | 'label'> {
   readonly layout: Layout
   readonly scene: Scene
   /** The file that a setup writes. */
@@ -41,7 +41,7 @@ export interface View extends Pick<Layout, 'id' | 'label'> {
 }
 
 /** @param wanted the provider of a setup; absent: what is chosen now */
-export function viewOf(layout: Layout, scene: Scene, wanted?: string): View {
+export function viewOf(layout: Layout, scene: Scene, wanted?: string): OpencodeView {
   const { value: config } = mergedConfig(scene.texts)
   const chosen = chosenProvider(config)
   const providerId = wanted ?? chosen ?? 'gateway'
@@ -59,7 +59,7 @@ export function viewOf(layout: Layout, scene: Scene, wanted?: string): View {
 }
 
 /** What stands in the place of the provider about to be written, or beats it. */
-export function* providerInTheWay(view: View, choice: Choice): Obstacles {
+export function* providerInTheWay(view: OpencodeView, choice: Choice): Obstacles {
   const { id, scene, target, providerId, provider } = view
   yield* otherAddress(scene, choice, {
     code: `${id}-provider-conflict`,
@@ -71,7 +71,7 @@ export function* providerInTheWay(view: View, choice: Choice): Obstacles {
 }
 
 /** What is wrong with the provider in use: its address, its key, its models. */
-export function* providerWrongNow(view: View): Obstacles {
+export function* providerWrongNow(view: OpencodeView): Obstacles {
   const { scene, target, chosen, providerId, provider } = view
   const { url } = provider
   const path = addressOf(providerId)
@@ -95,29 +95,28 @@ function addressOf(providerId: string): readonly string[] {
   return ['provider', providerId, 'options', 'baseURL']
 }
 
-function* inlineKeys({ id, scene, target, providerId }: View): Obstacles {
+function* inlineKeys({ id, scene, target, providerId }: OpencodeView): Obstacles {
   const path = ['provider', providerId, 'options', 'apiKey']
   for (const file of ownFiles(scene.texts)) {
     const value = file.document?.get(path)
     if (value === undefined) continue
 
-    const { repair, ...gone } = removal(
-      { role: 'config', path: file.path },
-      `options.apiKey of ${providerId}`,
-      { path, isSecret: true },
-    )
+    const gone = removal({ role: 'config', path: file.path }, `options.apiKey of ${providerId}`, {
+      path,
+      isSecret: true,
+    })
     yield {
       code: `${id}-api-key`,
       message: `options.apiKey of ${providerId} wins over auth.json${value === '' ? ', even though it is empty' : ''}`,
       place: placeOf(file, path),
-      ...gone,
-      ...(file.path === target.path && { repair }),
+      // A weaker file is not written.
+      ...(file.path === target.path ? gone : { cure: gone.cure }),
       weight: 'blocks',
     }
   }
 }
 
-function* unlistedModel({ id, label, scene, target, config, providerId }: View): Obstacles {
+function* unlistedModel({ id, label, scene, target, config, providerId }: OpencodeView): Obstacles {
   const model = String(config['model']).slice(providerId.length + 1)
   const path = ['provider', providerId, 'models', model]
   if (ownFiles(scene.texts).some((file) => tableAt(file, path))) return
@@ -132,7 +131,7 @@ function* unlistedModel({ id, label, scene, target, config, providerId }: View):
   }
 }
 
-function* withoutKey({ id, label, scene, providerId, provider }: View): Obstacles {
+function* withoutKey({ id, label, scene, providerId, provider }: OpencodeView): Obstacles {
   const { texts } = scene
   const isElsewhere = hasKeyFromOutside(provider, scene) || readAuth(texts).ignored !== undefined
   if (mayNeedNoKey(provider.url, scene) || isElsewhere) return
@@ -160,7 +159,7 @@ function hasKeyFromOutside({ table, options }: ConfiguredProvider, { machine }: 
   return isTable(headers) && Object.keys(headers).some((name) => /^authorization$/i.test(name))
 }
 
-function leftovers({ id, label, scene, target, providerId, provider }: View): Obstacles {
+function leftovers({ id, label, scene, target, providerId, provider }: OpencodeView): Obstacles {
   const { options, url } = provider
   const read = readKey(scene.texts, providerId, options)
   return leftoverObstacles(
@@ -177,7 +176,7 @@ function leftovers({ id, label, scene, target, providerId, provider }: View): Ob
 }
 
 /** Providers of earlier setups, and their keys. */
-export function* formerProviders(view: View, choice: Choice): Obstacles {
+export function* formerProviders(view: OpencodeView, choice: Choice): Obstacles {
   const { id: client, scene, target, providerId } = view
   const auth = readFile(fileOf(scene.texts, 'auth'))
   for (const [id, table] of Object.entries(tableAt(target, ['provider']) ?? {})) {
