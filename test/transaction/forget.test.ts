@@ -2,8 +2,9 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { applyForget, planForget } from '../../src/transaction/forget.ts'
+import { settle } from '../../src/transaction/restore.ts'
 import { openState } from '../../src/transaction/state.ts'
-import { aPlan, keysEdit } from '../support/a-plan.ts'
+import { aPairPlan, aPlan, keysEdit } from '../support/a-plan.ts'
 import { aHome } from '../support/home.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
@@ -82,5 +83,55 @@ describe('forget', () => {
       },
     })
     applyForget(reading, { isAll: false, runs: [], damaged: [], originals: [] })
+  })
+
+  describe('a run that was cut off and cannot be taken back', () => {
+    /** The first run of a home, killed between its files; and a world in which nothing can be renamed. */
+    function cutOff() {
+      const home = aHome({ '.codex/auth.json': '{"tokens": {}}\n' })
+      const world = worldIn(home)
+      const killed = withCalls(world, {
+        rename: (from, to) => {
+          if (to.endsWith('config.toml')) throw new Error('killed')
+          if (to.endsWith('draft.json')) throw new Error('killed')
+          world.files.rename(from, to)
+        },
+      })
+      expect(() => applyPlan(killed, aPairPlan(sourceIn(home)))).toThrow('killed')
+      const stuck = withCalls(world, {
+        rename: (from, to) => {
+          if (from.endsWith('journal.json'))
+            throw Object.assign(new Error('EIO'), { code: 'EIO', syscall: 'rename' })
+          world.files.rename(from, to)
+        },
+      })
+      const staged = () => readdirSync(home.at('.codex')).filter((name) => /^\.repoint/.test(name))
+      return { home, world, stuck, staged, state: () => readdirSync(openState(world).folder) }
+    }
+
+    test('is given up with all of them, and what it had staged goes', () => {
+      const { stuck, staged, state } = cutOff()
+      expect(staged()).not.toEqual([])
+      applyForget(stuck, planForget(stuck))
+      expect(staged()).toEqual([])
+      expect(state()).toEqual(['blobs'])
+    })
+
+    test('stops one that is for some of them', () => {
+      const { stuck, state } = cutOff()
+      expect(() => applyForget(stuck, planForget(stuck, new Date()))).toThrow(
+        expect.objectContaining({ code: 'io-failed' }),
+      )
+      expect(state()).toContain('journal.json')
+    })
+
+    test('and has lost its copies is set aside, and what it had staged goes', () => {
+      const { world, staged, state } = cutOff()
+      const { blobs } = openState(world)
+      for (const name of readdirSync(blobs)) writeFileSync(`${blobs}/${name}`, 'x')
+      expect(() => settle(world)).toThrow(expect.objectContaining({ code: 'record-damaged' }))
+      expect(staged()).toEqual([])
+      expect(state().some((name) => name.startsWith('run-'))).toBe(true)
+    })
   })
 })

@@ -227,6 +227,7 @@ describe('a run and the list', () => {
   test('change together where the files are right already', () => {
     const home = aHome()
     applyPlan(worldIn(home), aPairPlan(sourceIn(home)), remembering)
+    expect(readGateways(worldIn(home))).toEqual([newer])
     const { edits, ...rest } = aPairPlan(sourceIn(home))
     const right = edits.map((edit) => ({ ...edit, after: edit.before }))
     const remember = () => [mine]
