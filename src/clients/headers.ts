@@ -5,9 +5,6 @@ import { type ExtraHeader, type KeyHeader, keyHeaders } from '../gateway/types.t
 import { type Choice, type ClientModule, type ClientName, runKeyVariable } from './client.ts'
 import { isTable } from './texts.ts'
 
-/** How a gateway is asked: what goes along beside the key, and where the key goes. */
-type Way = Pick<Choice, 'headers' | 'keyHeader'>
-
 /**
  * Whether a client can ask a gateway as it has to be asked.
  *
@@ -15,7 +12,7 @@ type Way = Pick<Choice, 'headers' | 'keyHeader'>
  */
 export function expectSendable(
   { label, sends }: Pick<ClientName, 'label'> & Pick<ClientModule, 'sends'>,
-  { headers = [], keyHeader }: Way,
+  { headers = [], keyHeader }: Pick<Choice, 'headers' | 'keyHeader'>,
 ): void {
   if (headers.length > 0 && sends?.headers !== true)
     throw new UserError({

@@ -14,8 +14,6 @@ export function testedVersions({ rows }: Tested): readonly string[] {
   return [...new Set(rows.map(({ version }) => version))].filter((one) => !wrong.has(one))
 }
 
-type Env = Machine['env']
-
 /**
  * Programs that bring their own runtime read the system's store by themselves: Claude Code from 2.1.120
  * on, opencode 1.1 and 1.18, Kilo 7.7, droid 0.225 (each run with an authority of its own, 2026-11-23).
@@ -26,7 +24,7 @@ export function ofOwnRuntime(...own: readonly string[]): () => Authorities {
 }
 
 /** Programs of Node read it only where Node is told to: pi and Qwen Code on Node 20 and 22 (2026-11-23). */
-export function ofNode(env: Env): Authorities {
+export function ofNode(env: Machine['env']): Authorities {
   const isTold =
     env['NODE_USE_SYSTEM_CA'] === '1' ||
     /--use-(?:system|openssl)-ca\b/.test(env['NODE_OPTIONS'] ?? '')

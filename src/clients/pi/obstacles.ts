@@ -13,10 +13,10 @@ import {
 } from './config.ts'
 import {
   formerProviders,
+  type PiView,
   piName,
   providerInTheWay,
   providerWrongNow,
-  type View,
   viewOf,
 } from './provider-obstacles.ts'
 
@@ -96,7 +96,7 @@ function* keyIsVariable(scene: Scene, key: string): Obstacles {
   }
 }
 
-function* otherIncomplete({ models, providerId }: View): Obstacles {
+function* otherIncomplete({ models, providerId }: PiView): Obstacles {
   const lack = incompleteProvider(models, providerId)
   if (lack === undefined) return
 
@@ -109,7 +109,7 @@ function* otherIncomplete({ models, providerId }: View): Obstacles {
   }
 }
 
-function* otherLogin({ scene, providerId }: View): Obstacles {
+function* otherLogin({ scene, providerId }: PiView): Obstacles {
   if (loginOf(scene.texts, providerId) === undefined) return
 
   const path = [providerId]
@@ -128,7 +128,7 @@ function* otherLogin({ scene, providerId }: View): Obstacles {
 }
 
 /** Where the list names models of others alone, pi starts with the first of them. */
-function* narrowed({ settings, providerId, model }: View): Obstacles {
+function* narrowed({ settings, providerId, model }: PiView): Obstacles {
   const full = `${providerId}/${model}`
   const path = ['enabledModels']
   if (!isNarrowed(settings.root['enabledModels'], full, model)) return

@@ -18,7 +18,7 @@ import {
 export const piName = { id: 'pi', label: 'pi' }
 
 /** What stands there, with the provider and the model that it is about. */
-export interface View {
+export interface PiView {
   readonly scene: Scene
   readonly models: PiFile
   readonly settings: PiFile
@@ -27,14 +27,14 @@ export interface View {
   readonly model: string
 }
 
-export function viewOf(scene: Scene, providerId: string, model: string): View {
+export function viewOf(scene: Scene, providerId: string, model: string): PiView {
   const models = readModels(scene.texts)
   const provider = providerOf(models, providerId)
   return { scene, models, settings: readSettings(scene.texts), providerId, provider, model }
 }
 
 /** What stands in the place of the provider about to be written, or beats it. */
-export function* providerInTheWay(view: View, choice: Choice): Obstacles {
+export function* providerInTheWay(view: PiView, choice: Choice): Obstacles {
   const { scene, models, providerId, provider } = view
   yield* otherAddress(scene, choice, {
     code: 'pi-provider-conflict',
@@ -47,7 +47,7 @@ export function* providerInTheWay(view: View, choice: Choice): Obstacles {
 }
 
 /** What is wrong with the provider in use: its address, its key, its models. */
-export function* providerWrongNow(view: View, url: string): Obstacles {
+export function* providerWrongNow(view: PiView, url: string): Obstacles {
   const { scene, models, providerId, provider, model } = view
   const path = addressOf(providerId)
   const key = readPiKey(scene.texts, providerId)
@@ -77,7 +77,7 @@ function addressOf(providerId: string): KeyPath {
  *
  * @param wanted the key that is about to be written; absent: what stands there counts
  */
-function* authorizingHeaders({ models, providerId, provider }: View, wanted?: string): Obstacles {
+function* authorizingHeaders({ models, providerId, provider }: PiView, wanted?: string): Obstacles {
   const key = wanted ?? provider.table['apiKey']
   const all = /^(?:authorization|x-api-key|api-key)$/i
   const tables = [
@@ -117,7 +117,7 @@ function* authorizingHeaders({ models, providerId, provider }: View, wanted?: st
 }
 
 /** A model with an address of its own: the provider's key goes there. */
-function* modelAddresses({ models, providerId, provider }: View, root: string): Obstacles {
+function* modelAddresses({ models, providerId, provider }: PiView, root: string): Obstacles {
   for (const { id, baseUrl } of provider.models) {
     if (typeof baseUrl !== 'string' || rootOf(baseUrl) === root) continue
     const path = [...modelPath(providerId, String(id)), 'baseUrl']
@@ -132,7 +132,7 @@ function* modelAddresses({ models, providerId, provider }: View, root: string): 
   }
 }
 
-function unlisted({ settings, providerId, model }: View): Obstacle {
+function unlisted({ settings, providerId, model }: PiView): Obstacle {
   return {
     code: 'pi-model-unlisted',
     message: `the model ${model} is not among the models of ${providerId}: pi starts with the first that it has a key for`,
@@ -142,7 +142,7 @@ function unlisted({ settings, providerId, model }: View): Obstacle {
   }
 }
 
-function* withoutKey({ scene, models, providerId, provider }: View): Obstacles {
+function* withoutKey({ scene, models, providerId, provider }: PiView): Obstacles {
   const said = provider.table['apiKey']
   const isElsewhere =
     typeof said === 'string' && (said.startsWith('!') || hasVariable(said, scene.machine.env))
@@ -166,7 +166,7 @@ function hasVariable(said: string, env: Scene['machine']['env']): boolean {
 }
 
 /** Providers of earlier setups, each with its key. */
-export function* formerProviders({ scene, models, providerId }: View, choice: Choice): Obstacles {
+export function* formerProviders({ scene, models, providerId }: PiView, choice: Choice): Obstacles {
   for (const id of Object.keys(tableAt(models, ['providers']) ?? {})) {
     const { url } = providerOf(models, id)
     if (id === providerId || url === undefined || !scene.ownRoots.includes(rootOf(url))) continue

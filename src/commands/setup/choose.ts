@@ -44,7 +44,8 @@ export function namedFor({ optionsOf }: Pick<SetupRequest, 'optionsOf'>, { id }:
   return optionsOf?.(id) ?? {}
 }
 
-interface Asked extends Pick<SetupRun, 'kept'> {
+/** What of a setup says which models a client is to have. */
+interface ModelWishes extends Pick<SetupRun, 'kept'> {
   readonly request: Pick<SetupRequest, 'optionsOf' | 'isKeyOnly'> & {
     readonly flags: Pick<SetupFlags, 'defaults'>
   }
@@ -54,8 +55,13 @@ interface Asked extends Pick<SetupRun, 'kept'> {
 export const unheard: Heard = { catalog: undefined, refused: [] }
 
 /** What the models of one client go by, at this gateway. Pure. */
-export function wantedFor(asked: Asked, client: Client, gateway: Gateway, heard: Heard): Wanted {
-  const { request, kept } = asked
+export function wantedFor(
+  wishes: ModelWishes,
+  client: Client,
+  gateway: Gateway,
+  heard: Heard,
+): Wanted {
+  const { request, kept } = wishes
   const named = namedFor(request, client)
   const before = kept.get(client)
   if (before === undefined) return { named, heard }
