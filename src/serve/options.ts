@@ -39,30 +39,16 @@ export interface GatewayOptions extends ScopeOptions {
   readonly limits?: Partial<Limits>
 }
 
-const scopeMembers: Readonly<Record<keyof ScopeOptions, true>> = {
-  key: true,
-  scenario: true,
-  answer: true,
-  strict: true,
-  faults: true,
-  onScenario: true,
-}
-
-const gatewayMembers: Readonly<Record<keyof GatewayOptions, true>> = {
+const scopeMembers = ['key', 'scenario', 'answer', 'strict', 'faults', 'onScenario'] as const
+const gatewayMembers = [
   ...scopeMembers,
-  port: true,
-  host: true,
-  models: true,
-  scenarioFile: true,
-  upstream: true,
-  recordFile: true,
-  onRequest: true,
-  limits: true,
-}
+  ...(['port', 'host', 'models', 'scenarioFile'] as const),
+  ...(['upstream', 'recordFile', 'onRequest', 'limits'] as const),
+] satisfies readonly (keyof GatewayOptions)[]
 
 /** @throws UserError `usage` for a member that is not known: a typing error would go unnoticed */
 export function checkMembers(options: object, of: 'startGateway' | 'scope'): void {
-  const known = Object.keys(of === 'scope' ? scopeMembers : gatewayMembers)
+  const known: readonly string[] = of === 'scope' ? scopeMembers : gatewayMembers
   const unknown = Object.keys(options).find((name) => !known.includes(name))
   if (unknown === undefined) return
   throw new UserError({
