@@ -193,7 +193,7 @@ test('the page: a screen reader hears names, places and states', async () => {
   expect(list).toContain('listbox "Requests by conversation, newest first"')
   expect(list).toContain('group "Conversation of 3: #call Bash')
   expect(list).toMatch(
-    /option "Why does the first one fail\?, .*, status 200, claude-sonnet-5-5, .*" \[selected\]/,
+    /option "Why does the first one fail\?, .*, status 200, claude-sonnet-4-6, .*" \[selected\]/,
   )
   const panel = await page.locator('aside').ariaSnapshot()
   for (const name of [

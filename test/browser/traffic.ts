@@ -13,7 +13,8 @@ const read = { name: 'Read', description: 'Reads a file', input_schema: { type: 
 const asked = [{ role: 'user', content: '#call Bash {"command":"npm test"}' }]
 
 const question = {
-  model: 'claude-sonnet-5-5',
+  // Of newer families none takes a budget of thinking.
+  model: 'claude-sonnet-4-6',
   max_tokens: 64_000,
   thinking: { type: 'enabled', budget_tokens: 2048 },
   system: 'You are a coding agent.\nWork in /srv/app.\nBe brief.',

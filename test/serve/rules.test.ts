@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
+// @ts-expect-error plain JavaScript, shared with the scripts
+import { packageSets } from '../../scripts/install.js'
 import type { Gateway } from '../../src/serve/index.ts'
 import { startGateway } from '../../src/serve/index.ts'
+import rules from '../../src/serve/requests/rules.json' with { type: 'json' }
+import shapes from '../../src/serve/requests/shapes.json' with { type: 'json' }
 import { ask, jsonOf, saying } from './support/gateway.ts'
 
 /** One gateway for all: nothing that is asked here stays in it. */
@@ -61,6 +65,20 @@ describe('refused', () => {
     if (row.source === 'not done here' && !row.path.endsWith('messages'))
       expect(error.code).toBe('unsupported_by_local_gateway')
   })
+})
+
+test('rules: the shapes are of the SDKs that the suites run, and each row of rules says its source', () => {
+  for (const [name, version] of Object.entries(shapes.versions))
+    expect([name, packageSets.sdk[name], packageSets.schemas[name]]).toEqual([
+      name,
+      version,
+      version,
+    ])
+  for (const row of [...rules.chat, ...rules.responses, ...rules.messages])
+    expect([row.at, row.source]).toEqual([
+      row.at,
+      expect.stringMatching(/2026-1[12]-\d\d|^not done here|^words of their own/),
+    ])
 })
 
 describe('taken', () => {

@@ -226,9 +226,9 @@ function choicesAt(of: ObjectForm['of'], name: string): readonly string[] | unde
   return isChoices(form) ? form : undefined
 }
 
-type Kind = 'string' | 'number' | 'boolean' | 'array' | 'object'
+type FormKind = 'string' | 'number' | 'boolean' | 'array' | 'object'
 
-function kindOf(form: Form): Kind {
+function kindOf(form: Form): FormKind {
   if (isChoices(form)) return 'string'
   if (typeof form === 'object') return 'list' in form ? 'array' : 'object'
   return form === 'any' ? 'object' : form

@@ -4,13 +4,13 @@ import { countInputTokens, type ModelRequest, type ProtocolName } from './reques
 /** What families of models refuse that others take, by the beginning of their ids. */
 interface Family {
   readonly models: RegExp
-  readonly refuses: (asked: Asked) => boolean
+  readonly refuses: (asked: Demands) => boolean
   readonly message: string
   readonly source: string
 }
 
 /** What of a messages request it depends on. */
-export interface Asked {
+export interface Demands {
   readonly thinking: unknown
   readonly sampling: Readonly<Record<'temperature' | 'top_p' | 'top_k', unknown>>
   /** Whether the model is to go on with what it seems to have said. */
@@ -30,7 +30,7 @@ const families: readonly Family[] = [
   },
   ...(['temperature', 'top_p', 'top_k'] as const).map((name) => ({
     models: from47,
-    refuses: ({ sampling }: Asked) => typeof sampling[name] === 'number',
+    refuses: ({ sampling }: Demands) => typeof sampling[name] === 'number',
     message: `\`${name}\` is deprecated for this model.`,
     source: 'https://github.com/UKGovernmentBEIS/inspect_ai/issues/3721, read 2026-11-23',
   })),
@@ -52,7 +52,7 @@ const families: readonly Family[] = [
 ]
 
 /** @throws Refusal where a model of this id does not take what is asked */
-export function checkFamily(model: string, asked: Asked): void {
+export function checkFamily(model: string, asked: Demands): void {
   const id = bareId(model)
   const family = families.find(({ models, refuses }) => models.test(id) && refuses(asked))
   if (family !== undefined) throw new Refusal(family.message)

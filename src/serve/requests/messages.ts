@@ -30,7 +30,7 @@ export function readMessagesRequest(body: JsonObject, { headers = {} }: Beside =
   const blocks = blocksIn(body)
   for (const block of blocks) checkBlock(block)
   checkBreakpoints(body)
-  checkToolTurns(blocks, objectsIn(body['messages']))
+  checkToolTurns(blocks)
 
   const turns = wholeTurns(messages.question(body))
   const tools = objectsIn(body['tools']).map(readTool)
@@ -54,14 +54,14 @@ export function readMessagesRequest(body: JsonObject, { headers = {} }: Beside =
 }
 
 /** A block of a message, and where it stands. */
-interface PlacedBlock {
+interface SaidBlock {
   readonly role: unknown
   readonly message: number
   readonly where: string
   readonly block: JsonObject
 }
 
-function blocksIn(body: JsonObject): readonly PlacedBlock[] {
+function blocksIn(body: JsonObject): readonly SaidBlock[] {
   return objectsIn(body['messages']).flatMap(({ role, content }, message) => {
     if ((content === '' || (Array.isArray(content) && content.length === 0)) && role === 'user')
       throw new Refusal(`messages.${message}: user messages must have non-empty content`)
@@ -77,7 +77,7 @@ function blocksIn(body: JsonObject): readonly PlacedBlock[] {
 }
 
 /** Only spaces are as little as nothing (https://github.com/anthropics/claude-code/issues/53436). */
-function checkBlock({ where, block: { type, text, input } }: PlacedBlock): void {
+function checkBlock({ where, block: { type, text, input } }: SaidBlock): void {
   if (type === 'tool_use' && !isObject(input))
     throw anthropicWords.wrongKind([where, 'tool_use', 'input'], { kind: 'object' }, input)
   if (type !== 'text' || typeof text !== 'string' || text.trim() !== '') return
@@ -103,7 +103,7 @@ function checkBreakpoints(body: JsonObject): void {
     )
 }
 
-function problemIn(blocks: readonly PlacedBlock[]): Refusal | undefined {
+function problemIn(blocks: readonly SaidBlock[]): Refusal | undefined {
   const altered = blocks.find(
     ({ block: { type, thinking, signature } }) =>
       type === 'thinking' && signature !== sealOf(String(thinking)),
@@ -112,10 +112,10 @@ function problemIn(blocks: readonly PlacedBlock[]): Refusal | undefined {
 }
 
 /** The results of tools stand at the beginning of the turn behind the calls, each once, none missing. */
-function checkToolTurns(blocks: readonly PlacedBlock[], list: readonly JsonObject[]): void {
+function checkToolTurns(blocks: readonly SaidBlock[]): void {
   const ids = new Set<unknown>()
   let called = new Map<unknown, number>()
-  for (const turn of turnsOf(blocks, list)) {
+  for (const turn of turnsOf(blocks)) {
     if (turn.role !== 'assistant') {
       checkAllAnswered(called, answersIn(turn.blocks, called))
       called = new Map()
@@ -135,21 +135,21 @@ function checkToolTurns(blocks: readonly PlacedBlock[], list: readonly JsonObjec
 /** What one side says before the other speaks: the vendor reads messages of one role as one. */
 interface SideTurn {
   readonly role: unknown
-  readonly blocks: PlacedBlock[]
+  readonly blocks: SaidBlock[]
 }
 
-function turnsOf(blocks: readonly PlacedBlock[], list: readonly JsonObject[]): readonly SideTurn[] {
+function turnsOf(blocks: readonly SaidBlock[]): readonly SideTurn[] {
   const turns: SideTurn[] = []
-  for (const [message, { role }] of list.entries()) {
-    if (role === 'system') continue
-    if (turns.at(-1)?.role !== role) turns.push({ role, blocks: [] })
-    turns.at(-1)!.blocks.push(...blocks.filter((block) => block.message === message))
+  for (const block of blocks) {
+    if (block.role === 'system') continue
+    if (turns.at(-1)?.role !== block.role) turns.push({ role: block.role, blocks: [] })
+    turns.at(-1)!.blocks.push(block)
   }
   return turns
 }
 
 function answersIn(
-  blocks: readonly PlacedBlock[],
+  blocks: readonly SaidBlock[],
   called: ReadonlyMap<unknown, number>,
 ): ReadonlySet<unknown> {
   const answered = new Set<unknown>()
