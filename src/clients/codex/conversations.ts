@@ -2,16 +2,7 @@ import { shownRoot } from '../../gateway/roots.ts'
 import type { Notice } from '../../notice.ts'
 import type { FileTexts, Outside } from '../client.ts'
 import { pathsOf } from '../paths.ts'
-import {
-  fileOf,
-  type ReadFile,
-  readFile,
-  rootOf,
-  shownUrl,
-  tableAt,
-  textAt,
-  textIn,
-} from '../texts.ts'
+import { fileOf, type ReadFile, readFile, rootOf, shownUrl, tableAt, textAt } from '../texts.ts'
 import { codexHome } from './files.ts'
 import { isSetAside, ownAddressPath, reservedIds, vendorUrl } from './provider.ts'
 
@@ -101,7 +92,8 @@ export function* aboutConversations(
 
 function providerIn(config: ReadFile, id: string) {
   if (id === 'openai') return { url: textAt(config, ownAddressPath), isAside: false }
-  const table = tableAt(config, ['model_providers', id])
+  const path = ['model_providers', id]
+  const table = tableAt(config, path)
   if (table === undefined || reservedIds.includes(id)) return undefined
-  return { url: textIn(table, ['base_url']), isAside: isSetAside(table) }
+  return { url: textAt(config, [...path, 'base_url']), isAside: isSetAside(table) }
 }

@@ -24,7 +24,6 @@ import { readCodexAuth } from './auth.ts'
 import {
   configRepair,
   hasOwnKey,
-  isSetAside,
   marks,
   noKey,
   ownAddressPath,
@@ -56,23 +55,18 @@ interface OtherProvider {
  *
  * @param planned what a setup is about to write into config.toml
  */
-export function* otherProviders(
-  texts: FileTexts,
-  root: string,
-  planned: Table = {},
-): Generator<OtherProvider, void> {
+export function* otherProviders(texts: FileTexts, root: string, planned: Table = {}) {
   const filesOf = (role: string) => layersOf(texts, role).map(readFile)
+  const tablesOf = (files: readonly ReadFile[]) => files.map((file) => tableAt(file, []) ?? {})
   const config = readFile(fileOf(texts, 'config'))
   const below = [...filesOf('system'), config]
   const seen = new Set(reservedIds.filter((id) => id !== 'openai'))
 
   for (const profile of [[], ...filesOf('profile').map((file) => [file])]) {
     const above = [...profile, ...filesOf('managed')]
-    const all = [...below.map(contents), planned, ...above.map(contents)].reduce(merged, {})
-    const openai = {
-      base_url: textIn(all, ownAddressPath) ?? vendorUrl,
-      requires_openai_auth: true,
-    }
+    const all = [...tablesOf(below), planned, ...tablesOf(above)].reduce(merged, {})
+    const vendor = textIn(all, ownAddressPath) ?? vendorUrl
+    const openai = { base_url: vendor, requires_openai_auth: true }
 
     for (const [id, table] of Object.entries({ ...tableIn(all, ['model_providers']), openai })) {
       if (seen.has(id) || !isTable(table) || hasOwnKey(table)) continue
@@ -84,13 +78,10 @@ export function* otherProviders(
       const says = (file: ReadFile) => textAt(file, path) !== undefined
       const file = [...below, ...above].findLast(says)
       const place = file ? placeOf(file, path) : config.path
-      yield { id, table, url, place, isAbove: above.some(says) }
+      const other: OtherProvider = { id, table, url, place, isAbove: above.some(says) }
+      yield other
     }
   }
-}
-
-function contents(file: ReadFile): Table {
-  return tableAt(file, []) ?? {}
 }
 
 /** Where the key of auth.json goes beside `root`, in every version. */
@@ -129,13 +120,25 @@ export function* othersInTheWay(scene: Scene, config: ReadFile, choice: Choice):
     const url = textIn(table, ['base_url'])
     const isThere = url !== undefined && isSameButVersion(root, rootOf(url))
     const isFormer = isThere && id !== providerId && isAsWeWrite(table)
+    const ours = Object.entries(marks).filter(([key, value]) => textIn(table, [key]) === value)
+
     if (isFormer && !isChosen(scene.texts, id))
       yield formerProvider({ id: 'codex', label: 'Codex' }, choice, {
         ...{ providerId: id, url, role: 'config', hasKey: false },
         place: placeOf(config, ['model_providers', id]),
         change: { path: ['model_providers', id], isBound: true },
       })
-    else if (isMarked(table) && (isThere || id === providerId)) yield givenBack(config, id, table)
+    else if (ours.length > 0 && (isThere || id === providerId))
+      yield {
+        code: 'codex-set-aside',
+        message: `[model_providers.${id}] was kept from the key, and is at the gateway`,
+        place: placeOf(config, ['model_providers', id]),
+        cure: 'Take out what kept it.',
+        repair: configRepair(
+          ...ours.map(([key]) => ({ path: ['model_providers', id, key], value: undefined })),
+        ),
+        weight: 'may-block',
+      }
   }
 }
 
@@ -227,24 +230,6 @@ function formerKey(texts: FileTexts, config: ReadFile, id: string, { key }: Choi
   const { usableKey } = readCodexAuth(fileOf(texts, 'auth'))
   const isIts = providerInUse(config)?.id === id && usableKey !== key
   return isIts && !placeholderOf(usableKey) ? usableKey : undefined
-}
-
-function givenBack(config: ReadFile, id: string, table: ConfigValue): Obstacle {
-  const path = ['model_providers', id]
-  const ours = Object.entries(marks).filter(([key, value]) => textIn(table, [key]) === value)
-  const changes = ours.map(([key]) => ({ path: [...path, key], value: undefined }))
-  return {
-    code: 'codex-set-aside',
-    message: `[model_providers.${id}] was kept from the key, and is at the gateway`,
-    place: placeOf(config, path),
-    cure: 'Take out what kept it.',
-    repair: configRepair(...changes),
-    weight: 'may-block',
-  }
-}
-
-function isMarked(table: ConfigValue): boolean {
-  return isSetAside(table) || textIn(table, ['experimental_bearer_token']) === noKey
 }
 
 /** The table of an earlier setup, under another id. */
