@@ -24,6 +24,7 @@ export const exitStatus = {
   'model-not-allowed': 5,
   'protocol-unsupported': 5,
   'route-not-allowed': 5,
+  'tools-unsupported': 5,
 
   refused: 6,
   dns: 6,

@@ -3,6 +3,7 @@ import { UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import { ask, errorFor, judge, withHint } from './ask.ts'
 import { catalogRequest } from './catalog.ts'
+import { cleanForeignText } from './foreign-text.ts'
 import type { RequestSpec } from './http/request.ts'
 import { type Answer, maxAnswerBytes, type Outcome } from './judge/answer.ts'
 import { isUnlisted } from './judge/outcomes.ts'
@@ -34,12 +35,13 @@ export interface ProbeOptions {
 const maxTokens = 16
 
 /**
- * One small inference with `ping`, asked as the client asks: streamed, with the key as Bearer and
- * nothing beside it. Streamed, because all the clients stream, and because a gateway (or a proxy
+ * One small inference with `ping`, asked as the client asks: streamed, with the key as Bearer, and with
+ * a tool, since the clients always offer some. Streamed, because all the clients stream, and because a gateway (or a proxy
  * before it) that answers in one piece passes every other check and leaves a client waiting for ever.
  *
  * A limit of tokens that the gateway does not bear is left out in a second try: not all know one,
- * and the clients can do without.
+ * and the clients can do without. Where a refusal speaks of tools, one more question without any tells
+ * whether they are its cause.
  *
  * @throws UserError from the closed set of gateway failures
  */
@@ -53,10 +55,18 @@ export async function probe(
     options.catalog instanceof UserError ? [undefined, options.catalog] : [options.catalog]
   const question = compact({ asked: protocol, model, catalog })
   const askAt = async (at: string) => {
-    let result = await ask(access, requestFor(at, protocol, model, true))
-    if ('status' in result && refusesLimit(result))
-      result = await ask(access, requestFor(at, protocol, model, false))
-    return { root: at, result, outcome: judge(access, result, question) }
+    const spec = { at, protocol, model, isLimited: true, hasTool: true }
+    let result = await ask(access, requestFor(spec))
+    if ('status' in result && refusesLimit(result)) {
+      spec.isLimited = false
+      result = await ask(access, requestFor(spec))
+    }
+
+    const outcome = judge(access, result, question)
+    if (outcome === undefined || !speaksOfTools(outcome)) return { root: at, result, outcome }
+    const without = await ask(access, requestFor({ ...spec, hasTool: false }))
+    const isServed = judge(access, without, question) === undefined
+    return { root: at, result, outcome: isServed ? withoutTools(outcome, model) : outcome }
   }
 
   const [usual = rootOf(access, protocol), ...others] = options.roots ?? []
@@ -103,22 +113,27 @@ const notStreamed: Notice = {
   hint: 'The client asks twice then: it works, but slower. Ask whoever runs the gateway about streaming.',
 }
 
-function requestFor(
-  root: string,
-  protocol: ProtocolName,
-  model: string,
-  isLimited: boolean,
-): RequestSpec {
+interface WordRequest {
+  /** The root. */
+  readonly at: string
+  readonly protocol: ProtocolName
+  readonly model: string
+  readonly isLimited: boolean
+  readonly hasTool: boolean
+}
+
+function requestFor({ at, protocol, model, isLimited, hasTool }: WordRequest): RequestSpec {
   const { route, headers, body } = requests[protocol](model, isLimited)
+  const tools = hasTool ? { tools: [emptyTools[protocol]] } : {}
   return {
     method: 'POST',
-    url: root + route,
+    url: at + route,
     headers: {
       'content-type': 'application/json',
       accept: 'text/event-stream, application/json',
       ...headers,
     },
-    body: JSON.stringify(body),
+    body: JSON.stringify({ ...body, ...tools }),
     maxBytes: maxAnswerBytes,
     isEnough: (text) => isComplete(protocol, text),
   }
@@ -166,6 +181,31 @@ const requests: Readonly<
   }),
 }
 
+const tool = { name: 'noop', description: 'Does nothing.' }
+const noParameters = { type: 'object', properties: {} }
+
+/** A tool that nobody needs, as each protocol describes one. */
+const emptyTools: Readonly<Record<ProtocolName, object>> = {
+  chat: { type: 'function', function: { ...tool, parameters: noParameters } },
+  responses: { type: 'function', ...tool, parameters: noParameters, strict: false },
+  messages: { ...tool, input_schema: noParameters },
+}
+
+/** vLLM, OpenRouter, Ollama (2026-11-23): a refusal of tools names them. */
+function speaksOfTools({ message }: Outcome): boolean {
+  return /\btools?\b|\bfunctions?\b|工具|函数/i.test(message)
+}
+
+/** The model is served without tools, and the clients always offer some. */
+function withoutTools({ message, ...outcome }: Outcome, model: string): Outcome {
+  return {
+    ...outcome,
+    code: 'tools-unsupported',
+    message: `${cleanForeignText(model)} answers, but not where tools are offered, as every client does. Asked with one: ${message}`,
+    hint: 'Choose a model that can use tools, with --model ID; or have tools turned on for it (vLLM: --enable-auto-tool-choice and --tool-call-parser).',
+  }
+}
+
 /** A refusal of our limit names the parameter, in whatever language. */
 function refusesLimit(answer: Answer): boolean {
   return (
@@ -195,8 +235,8 @@ async function hasRoute(
   root: string,
   protocol: ProtocolName,
 ): Promise<boolean> {
-  const spec = { ...requestFor(root, protocol, '', true), body: '{}' }
-  const result = await ask(access, spec)
+  const spec = requestFor({ at: root, protocol, model: '', isLimited: true, hasTool: true })
+  const result = await ask(access, { ...spec, body: '{}' })
   const outcome = judge(access, result, { asked: protocol })
   return 'status' in result && outcome !== undefined && !isAboutAddress(outcome)
 }

@@ -26,7 +26,7 @@ describe('probe: proves a protocol', () => {
     expect(await probe(access, protocol, model)).toEqual({ root, notices: [] })
   })
 
-  test('with the key as Bearer and no other key header, streamed, with a small limit', async () => {
+  test('with the key as Bearer and no other key header, streamed, with a small limit and a tool', async () => {
     const server = await aServer(goodGateway)
     for (const protocol of protocols) await probe(accessTo(server), protocol, model)
     const asked = server.seen.map(({ method, url, headers, body }) => ({
@@ -38,14 +38,23 @@ describe('probe: proves a protocol', () => {
     }))
     const common = { authorization: `Bearer ${key}`, hasOtherKey: false, model, stream: true }
     const ping = [{ role: 'user', content: 'ping' }]
+    const named = { name: 'noop', description: 'Does nothing.' }
+    const parameters = { type: 'object', properties: {} }
     expect(asked).toEqual([
-      { ...common, route: 'POST /v1/chat/completions', messages: ping, max_tokens: 16 },
+      {
+        ...common,
+        route: 'POST /v1/chat/completions',
+        messages: ping,
+        max_tokens: 16,
+        tools: [{ type: 'function', function: { ...named, parameters } }],
+      },
       {
         ...common,
         route: 'POST /v1/responses',
         input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'ping' }] }],
         store: false,
         max_output_tokens: 16,
+        tools: [{ type: 'function', ...named, parameters, strict: false }],
       },
       {
         ...common,
@@ -53,6 +62,7 @@ describe('probe: proves a protocol', () => {
         version: '2023-06-01',
         messages: ping,
         max_tokens: 16,
+        tools: [{ ...named, input_schema: parameters }],
       },
     ])
   })

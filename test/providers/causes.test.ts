@@ -1,9 +1,15 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { loadClient, rowOf } from '../../src/clients/list.ts'
-import { aServer, goodGateway, sendJson } from '../gateway/forged.ts'
+import { aServer, goodGateway, key, sendJson } from '../gateway/forged.ts'
 import { aHome } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
-import { type CauseRow, goodKeyRows, wrongKeyRows, wrongModelRows } from './table/causes.ts'
+import {
+  type CauseRow,
+  goodKeyRows,
+  toolRows,
+  wrongKeyRows,
+  wrongModelRows,
+} from './table/causes.ts'
 
 /**
  * What providers refuse with, and whether repoint tells the cause: with a good key never the key, with a
@@ -11,8 +17,14 @@ import { type CauseRow, goodKeyRows, wrongKeyRows, wrongModelRows } from './tabl
  * one word with its own refusal; the client itself would be answered in the same way.
  */
 
-const key = 'sk-canary-cause-5e1d9a7c3b2f4860'
-const listed = ['gpt-5.6-sol', 'claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5']
+const listed = [
+  'gpt-5.6-sol',
+  'claude-fable-5-2',
+  'claude-opus-5-5',
+  'claude-sonnet-5-5',
+  'claude-haiku-5-5',
+]
+const listBody = { object: 'list', data: listed.map((id) => ({ id, object: 'model' })) }
 const agents = {
   codex: 'codex_cli_rs/0.169.0',
   claude: 'claude-cli/2.1.329',
@@ -34,11 +46,7 @@ function provider({ reply, admits }: CauseRow, isListClosed = false) {
   return aServer((request, response) => {
     const agent = request.headers['user-agent'] ?? ''
     const isList = request.method === 'GET'
-    if (isList && !isListClosed)
-      return sendJson(response, 200, {
-        object: 'list',
-        data: listed.map((id) => ({ id, object: 'model' })),
-      })
+    if (isList && !isListClosed) return sendJson(response, 200, listBody)
     if (request.body === '{}')
       return sendJson(response, 400, { error: { message: 'you must provide a model parameter' } })
     if (admits !== undefined && agent.startsWith(admits)) return goodGateway(request, response)
@@ -111,6 +119,31 @@ describe('with a good key the key is never called bad', () => {
 describe('a wrong model is named as the cause', () => {
   test.each(wrongModelRows.map((row) => [row.who, row] as const))('%s', async (_who, row) => {
     await expectCause(row, 'modelNotTold')
+  })
+})
+
+describe('a model without tools is told as one, by one more question', () => {
+  test.each(toolRows.map((row) => [row.who, row] as const))(
+    '%s',
+    async (_who, { reply, ...row }) => {
+      const { port, seen } = await aServer((request, response) => {
+        if (request.method === 'GET') return sendJson(response, 200, listBody)
+        if (JSON.parse(request.body).tools !== undefined)
+          return sendJson(response, reply.status, reply.body as object)
+        goodGateway(request, response)
+      })
+      const { home, error } = await setUp({ ...row, reply }, port)
+      expect(error).toMatchObject({ code: 'tools-unsupported' })
+      expect(error!.hint).toContain('--model ID')
+      expect(home.snapshot()).toEqual({})
+      expect(seen.filter(({ method }) => method === 'POST')).toHaveLength(2)
+    },
+  )
+
+  test('where it is refused without them too, its own words stand', async () => {
+    const [row] = toolRows
+    const { port } = await provider(row!)
+    expect((await setUp(row!, port)).error).toMatchObject({ code: 'protocol-unsupported' })
   })
 })
 

@@ -45,6 +45,7 @@ const traits: Readonly<Record<OutcomeCode, Traits>> = {
   // Some say so of an unknown path.
   'protocol-unsupported': { ...nothingProven, blames: 'model', mayLackList: true },
   'route-not-allowed': { ...anApi, blames: 'route' },
+  'tools-unsupported': { ...anApi, blames: 'model' },
 
   refused: { ...nothingProven, blames: 'network' },
   dns: { ...nothingProven, blames: 'network' },

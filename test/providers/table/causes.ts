@@ -342,6 +342,44 @@ export const goodKeyRows: readonly CauseRow[] = [
   },
 ]
 
+/** Everything here is said to a request with tools, of which the model can do nothing. */
+export const toolRows: readonly CauseRow[] = [
+  {
+    who: 'vLLM without its flag',
+    client: 'codex',
+    reply: error(
+      400,
+      '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+      { type: 'BadRequestError', param: null, code: 400 },
+    ),
+    source: 'https://docs.vllm.ai/en/latest/features/tool_calling.html',
+  },
+  {
+    who: 'OpenRouter',
+    client: 'opencode',
+    reply: error(
+      404,
+      'No endpoints found that support tool use. To learn more about provider routing, visit: https://openrouter.ai/docs/provider-routing',
+      { code: 404 },
+    ),
+    source: `${github}evalstate/fast-agent/issues/122 (2025-04)`,
+  },
+  {
+    who: 'Ollama',
+    client: 'opencode',
+    reply: error(400, 'registry.ollama.ai/library/gemma3:latest does not support tools', {
+      type: 'api_error',
+    }),
+    source: 'its source, server/routes.go',
+  },
+  {
+    who: 'a gateway of messages',
+    client: 'claude',
+    reply: anthropic(400, 'invalid_request_error', 'tools: this model does not support tools'),
+    source: 'a guess',
+  },
+].map((row) => ({ ...row, code: 'tools-unsupported', says: /does? not|can use tools/ }) as CauseRow)
+
 /** Ids that nobody lists. */
 export const wrongModelRows: readonly CauseRow[] = [
   {
