@@ -15,6 +15,23 @@ export interface Balance {
   readonly expires?: string
 }
 
+/** `14.20 USD left until 2026-12-01`, `no limit`, `nothing left`: behind "the key has". */
+export function shownBalance({ remaining, unit, resets, expires }: Balance): string {
+  const day = (date: string) => date.slice(0, 10)
+  const end = [
+    ...(resets === undefined ? [] : [`full again on ${day(resets)}`]),
+    ...(expires === undefined ? [] : [`the key ends on ${day(expires)}`]),
+  ].map((text) => `, ${text}`)
+  const isMoney = /^[A-Z]{3}$/.test(unit)
+  const left =
+    remaining === 'unlimited'
+      ? 'no limit'
+      : remaining === 0
+        ? 'nothing left'
+        : `${isMoney ? remaining.toFixed(2) : remaining} ${unit} left`
+  return left + end.join('')
+}
+
 /** What an answer has at a path, such as `data.limits`; undefined: nothing. */
 type At = (path: string) => unknown
 

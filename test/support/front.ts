@@ -15,6 +15,8 @@ export interface Demands {
   readonly hasList?: boolean
   /** Its answers are of the family that reads a key in every usual header. */
   readonly readsAll?: boolean
+  /** What it says of a key where New API says it. */
+  readonly balance?: { readonly left: number; readonly isUnlimited?: boolean }
 }
 
 export interface Front {
@@ -39,6 +41,15 @@ export async function startFront(gateway: Gateway, demands: Demands): Promise<Fr
       const id = demands.readsAll ? { 'x-oneapi-request-id': '20261122' } : {}
       response.writeHead(refusal.status, { 'content-type': 'application/json', ...id })
       response.end(JSON.stringify(refusal.body))
+      return
+    }
+
+    const { balance } = demands
+    if (request.url === '/api/usage/token/' && balance !== undefined) {
+      const { left, isUnlimited = false } = balance
+      const data = { object: 'token_usage', total_available: left, unlimited_quota: isUnlimited }
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ code: true, data }))
       return
     }
 

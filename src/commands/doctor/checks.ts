@@ -2,6 +2,7 @@ import { type FileText, isCovered, type ModelChoice, protocolOf } from '../../cl
 import { listing } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
 import { type ErrorCode, resultOf, UserError } from '../../errors.ts'
+import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
 import { isVouchedPrivately, mayRefuse, privateSources } from '../../gateway/http/authorities.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
@@ -212,6 +213,8 @@ export function describeDrift({ reasons, changes }: Drifted): string {
 interface AskedGateway {
   readonly access: GatewayAccess
   readonly catalog: Promise<Catalog | UserError>
+  /** What is left on the key, told with the first of its clients. */
+  readonly balance?: Promise<Balance | undefined>
 }
 
 /** Asks the gateways of all the clients for their models, side by side. */
@@ -250,11 +253,25 @@ export function askGateways(
 
     // One for each: their probes go out side by side.
     void openAhead(access, 1)
-    const asked = known ?? { access, catalog: catalogOrError(access, { isExtra: true }) }
-    byGateway.set(question, asked)
-    byState.set(state, asked)
+    const catalog = known?.catalog ?? catalogOrError(access, { isExtra: true })
+    byGateway.set(question, { access, catalog })
+    byState.set(state, known ?? { access, catalog, balance: balanceBehind(catalog, access) })
   }
   return byState
+}
+
+/** Asked of a gateway that answers at all, while the clients' models are proven. */
+async function balanceBehind(catalog: Promise<Catalog | UserError>, access: GatewayAccess) {
+  return (await catalog) instanceof UserError ? undefined : balanceOf(access)
+}
+
+/** An empty key is told before the client finds out. */
+function checkBalance(balance: Balance | undefined): Finding[] {
+  if (balance === undefined) return []
+  const message = `the key has ${shownBalance(balance)}`
+  if (balance.remaining !== 0) return [{ id: 'balance', result: 'ok', message }]
+  const cure = "Top the key up on the gateway's page, or take another: repoint key"
+  return [{ id: 'balance', result: 'problem', message, cure, code: 'quota' }]
 }
 
 /** What only the network can tell. */
@@ -299,6 +316,7 @@ export async function checkGateway(
     const protocol = protocolOf(client, choice)
     for (const one of await probes.askFor(client, choice))
       found.push(probeCheck(protocol, list, one))
+    found.push(...checkBalance(await asked.balance))
     return found
   } catch (error) {
     if (!(error instanceof UserError) || error.code === 'cancelled') throw error

@@ -1,6 +1,7 @@
 import { Argument, Command } from '@commander-js/extra-typings'
 import { rowOf } from '../../clients/list.ts'
 import { exitStatus, UserError } from '../../errors.ts'
+import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
 import { headerDocument, shownHeader } from '../../gateway/input/header.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
@@ -34,8 +35,15 @@ function define() {
     )
 }
 
-/** What each check has come to, by the gateway's name; undefined: it works. */
-type Checked = ReadonlyMap<string, UserError | undefined>
+interface Check {
+  /** Absent: it works. */
+  readonly failure?: UserError
+  /** What is left on its key, where the gateway says that. */
+  readonly balance?: Balance | undefined
+}
+
+/** By the gateway's name. */
+type Checked = ReadonlyMap<string, Check>
 
 /** Lists them. Returns the highest status of a check that failed. */
 export const command = commandOf(define, async (session, word, exported, { check, timeout }) => {
@@ -65,13 +73,13 @@ export const command = commandOf(define, async (session, word, exported, { check
         keychain: one.key === undefined,
         proven: one.proven ?? null,
         clients: users.get(one.name) ?? [],
-        check: check ? checkDocument(checked.get(one.name)) : undefined,
+        check: check ? checkDocument(checked, one.name) : undefined,
       }
     }),
     warnings: session.notices,
   })
-  const failures = [...checked.values()].filter((one) => one !== undefined)
-  return Math.max(0, ...failures.map(({ code }) => exitStatus[code]))
+  const failures = [...checked.values()].map(({ failure }) => failure && exitStatus[failure.code])
+  return Math.max(0, ...failures.map((status) => status ?? 0))
 })
 
 /** Prints what sets up another machine alike: no key, and the choices as flags. */
@@ -101,27 +109,28 @@ async function usersNow(session: Session): Promise<ReadonlyMap<string, readonly 
   return users
 }
 
-/** All at once: one that is silent holds nobody else up. */
+/** All at once: one that is silent holds nobody else up. What is left on a key is asked where it works. */
 async function checkAll(
   session: Session,
   all: readonly SavedGateway[],
   timeout: number,
 ): Promise<Checked> {
-  const checks = all.map((one) =>
-    proveSaved(session, one, timeout * 1000).then(
-      () => [one.name, undefined] as const,
-      (error: unknown) => {
-        const failure = withCureFor(one, error)
-        if (failure instanceof UserError) return [one.name, failure] as const
-        throw failure
-      },
-    ),
-  )
+  const checks = all.map(async (one): Promise<[string, Check]> => {
+    try {
+      const access = await proveSaved(session, one, timeout * 1000)
+      return [one.name, { balance: await balanceOf(access) }]
+    } catch (error) {
+      const failure = withCureFor(one, error)
+      if (failure instanceof UserError) return [one.name, { failure }]
+      throw failure
+    }
+  })
   return new Map(await session.step('Asking every gateway for one word', Promise.all(checks)))
 }
 
-function checkDocument(failure: UserError | undefined) {
-  if (failure === undefined) return { works: true }
+function checkDocument(checked: Checked, name: string) {
+  const { failure, balance } = checked.get(name) ?? {}
+  if (failure === undefined) return { works: true, balance }
   const { code, message, hint } = failure
   return { works: false, code, message, hint }
 }
@@ -160,7 +169,8 @@ function show(
       session.say(`  ${name} is asked with ${headers.map(shownHeader).join(', ')}`)
   }
   for (const { name } of all) {
-    const failure = checked.get(name)
+    const { failure, balance } = checked.get(name) ?? {}
+    if (balance !== undefined) session.say(`  ${name} has ${shownBalance(balance)} on its key`)
     if (failure === undefined) continue
     session.say(`! ${name}: ${failure.message}`)
     if (failure.hint !== undefined) session.say(`  ${failure.hint}`)

@@ -48,7 +48,8 @@ export function withCureFor({ name, baseUrl }: SavedGateway, error: unknown): un
 
 /**
  * Proves a gateway with one word, by the protocol and the model that proved it last; where nothing
- * did, as the first client would that finds a model for itself. Notes that it works.
+ * did, as the first client would that finds a model for itself. Notes that it works, and returns how it
+ * was reached.
  *
  * @throws UserError with the diagnosis
  */
@@ -56,13 +57,14 @@ export async function proveSaved(
   session: Session,
   saved: SavedGateway,
   timeoutMs: number,
-): Promise<void> {
+): Promise<GatewayAccess> {
   const access = await accessToSaved(session, saved, timeoutMs)
   const last = protocols.find((one) => one === saved.proven?.protocol)
   const proof =
     last === undefined ? await firstProof(access) : { protocol: last, model: saved.proven!.model }
   await probe(access, proof.protocol, proof.model)
   noteProof(session, saved.name, proof, access)
+  return access
 }
 
 async function firstProof(access: GatewayAccess): Promise<AnsweredQuestion> {
