@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { AuthHeaders } from './log/request-log.ts'
 import { shortestUsableKey } from './log/secrets.ts'
@@ -36,11 +36,13 @@ export function isUsableKey(key: string): boolean {
   return withoutPrefix(key).length >= shortestUsableKey && /^[\x21-\x7e]+$/.test(key)
 }
 
-/**
- * What keys are compared by: the time that it takes tells nothing of how much of a guess was right.
- */
-export function keyDigest(key: string): string {
-  return createHash('sha256').update(withoutPrefix(key)).digest('base64')
+/** Compares keys without telling by its time how much of a guess was right. */
+export function keyChecker(key: string): (seen: string) => boolean {
+  const expected = Buffer.from(withoutPrefix(key))
+  return (seen) => {
+    const bytes = Buffer.from(withoutPrefix(seen))
+    return bytes.length === expected.length && timingSafeEqual(bytes, expected)
+  }
 }
 
 // The service drops "sk-" before it looks a key up.

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
-import { keyDigest, readKey } from './auth.ts'
+import { readKey } from './auth.ts'
 import { readBody } from './http/body.ts'
 import type { Pipeline } from './http/pipeline.ts'
 import { watchLog } from './log/live.ts'
@@ -116,8 +116,7 @@ export function createControl({ host, log, own, page, counters }: ControlParts):
 
   function mayChange(request: IncomingMessage, line: string): boolean {
     const isOwnPage = request.headers['x-repoint-page'] === page.token
-    const isOwnKey = keyDigest(readKey(request, true).key) === keyDigest(own.key)
-    return isOwnKey || (isOwnPage && line === 'DELETE requests')
+    return own.isKeyedBy(readKey(request, true).key) || (isOwnPage && line === 'DELETE requests')
   }
 
   async function setFaults(

@@ -1,5 +1,5 @@
 import { UserError } from '../errors.ts'
-import { isUsableKey, keyDigest } from './auth.ts'
+import { isUsableKey, keyChecker } from './auth.ts'
 import type { ProtocolName } from './codecs/codec.ts'
 import { failures } from './codecs/failure.ts'
 import { generateKey } from './ids.ts'
@@ -21,6 +21,8 @@ import { asUsage } from './settings/schema.ts'
 /** The answers and faults of the requests that carry one key. */
 export class Scope {
   readonly key: string
+  /** Whether this is its key, as a client wrote it. */
+  readonly isKeyedBy: (seen: string) => boolean
   readonly faults = new Faults()
   readonly #answer: ScopeOptions['answer']
   readonly #isStrict: boolean
@@ -37,6 +39,7 @@ export class Scope {
         hint: 'Give one of at least 8 visible ASCII characters after `sk-`, or none: then one is made.',
       })
     this.key = key
+    this.isKeyedBy = keyChecker(key)
     this.#answer = answer
     this.#isStrict = strict
     this.setFaults(faults)
@@ -111,7 +114,7 @@ export class Scope {
 
 /** The scopes of a gateway by their keys. */
 export class Scopes {
-  readonly #byDigest = new Map<string, Scope>()
+  readonly #all = new Set<Scope>()
 
   /** @throws UserError `usage` where another scope has its key */
   add(scope: Scope): void {
@@ -121,24 +124,25 @@ export class Scopes {
         message: 'Another scope of this gateway has the same key',
         hint: 'Leave `key` out: then one is made.',
       })
-    this.#byDigest.set(keyDigest(scope.key), scope)
+    this.#all.add(scope)
   }
 
   remove(scope: Scope): void {
-    this.#byDigest.delete(keyDigest(scope.key))
+    this.#all.delete(scope)
     scope.close()
   }
 
   /** Undefined: it is no key of this gateway. */
   of(key: string): Scope | undefined {
-    return this.#byDigest.get(keyDigest(key))
+    for (const scope of this.#all) if (scope.isKeyedBy(key)) return scope
+    return undefined
   }
 
   get keys(): readonly string[] {
-    return [...this.#byDigest.values()].map(({ key }) => key)
+    return [...this.#all].map(({ key }) => key)
   }
 
   close(): void {
-    for (const scope of this.#byDigest.values()) scope.close()
+    for (const scope of this.#all) scope.close()
   }
 }

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { UserError } from '../errors.ts'
-import { keyDigest } from './auth.ts'
 import { Handler } from './handler.ts'
 import type { LoggedRequest } from './log/request-log.ts'
 import { RequestLog } from './log/request-log.ts'
@@ -115,11 +114,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       checkMembers(scopeOptions, 'scope')
       const scope = await Scope.open(scopeOptions)
       scopes.add(scope)
-      const digest = keyDigest(scope.key)
       return {
         ...urls,
         key: scope.key,
-        requests: () => log.list(({ key }) => keyDigest(key) === digest),
+        requests: () => log.list(({ key }) => scope.isKeyedBy(key)),
         setFaults: (faults) => scope.setFaults(faults),
         close: async () => scopes.remove(scope),
       }
