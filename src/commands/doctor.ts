@@ -10,19 +10,19 @@ import { unusualRoots } from '../gateway/roots.ts'
 import type { Notice } from '../notice.ts'
 import { applyPlan } from '../transaction/apply.ts'
 import type { Runs } from '../transaction/record.ts'
-import { clientArgument, commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'
 import {
-  askGateways,
   asWarning,
   type Check,
-  checkClient,
   checkDrift,
-  checkGateway,
+  checkFiles,
+  checkInstalled,
   describeDrift,
   type Finding,
   failedCheck,
   secretFiles,
-} from './doctor/checks.ts'
+} from './checks/client-checks.ts'
+import { askGateways, checkGateway } from './checks/gateway-checks.ts'
+import { clientArgument, commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'
 import { absentText, findInstalled } from './inventory/client-program.ts'
 import {
   type ClientState,
@@ -120,7 +120,7 @@ async function checkAll(
       if ('failure' in state) found.push(failedCheck(state.failure))
       else {
         const examined = { ...state, installed: await findInstalled(session, state.client) }
-        found.push(...checkClient(session, examined, fixing))
+        found.push(checkInstalled(examined), ...checkFiles(session, state, fixing))
         found.push(...checkDrift(session, examined, runs))
         if (asked !== undefined)
           found.push(...(await checkGateway(session, examined, asked.get(state), flags)))

@@ -9,6 +9,7 @@ import { headerDocument, shownHeader } from '../gateway/input/header.ts'
 import { assumedRoots, rootOf, shownRoot } from '../gateway/roots.ts'
 import { maskSecret } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
+import { checkFiles } from './checks/client-checks.ts'
 import { clientsArgument, commandOf, examples, type FlagsOf } from './command.ts'
 import { absentText } from './inventory/client-program.ts'
 import {
@@ -148,16 +149,17 @@ function showFailure(session: Session, { client, failure }: Unreadable): void {
 }
 
 function showState(session: Session, state: ClientState): void {
-  const { client, settings, origins, gateway, obstacles, files } = state
+  const { client, settings, origins, gateway, files } = state
   const otherwise = settings.broken === undefined ? 'its own service' : 'cannot be told'
   const where = `${shownAddress(client, settings) ?? otherwise}${gateway?.name === undefined ? '' : ` (${gateway.name})`}`
   session.say(`${client.label}: ${where}${from(session, origins.baseUrl)}`)
   for (const [name, value] of configured(session, settings, origins))
     session.say(`  ${name.padEnd(9)} ${value}`)
   for (const file of files) session.say(`  ${session.showPath(file.path)}  ${describeFile(file)}`)
-  for (const { message, place, cure } of obstacles) {
-    session.say(`  ! ${message} (${session.showPath(place)})`)
-    session.say(`    ${cure}`)
+  for (const { result, message, cure } of checkFiles(session, state, undefined)) {
+    if (result === 'ok') continue
+    session.say(`  ! ${message}`)
+    if (cure !== undefined) session.say(`    ${cure}`)
   }
 }
 

@@ -304,6 +304,15 @@ describe('repoint doctor', () => {
     expect(home.text(file)).toBe(right)
   })
 
+  test('status says of the same checks what needs no network', async () => {
+    const home = aHome()
+    await setUp(home, 'codex')
+    home.put('.codex/auth.json', home.text('.codex/auth.json'), 0o644)
+    const { stdout } = await runInProcess(home, ['status', 'codex'])
+    expect(stdout).toMatch(/^ {2}! ~\/\.codex\/auth\.json holds the key, and others may read it/m)
+    expect(stdout).toMatch(/^ {4}chmod 600 /m)
+  })
+
   test('--fix says what was wrong, and what undoes the cure', async () => {
     const home = aHome()
     await setUp(home, 'claude')

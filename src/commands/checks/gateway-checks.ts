@@ -1,7 +1,6 @@
-import { type FileText, isCovered, type ModelChoice, protocolOf } from '../../clients/client.ts'
+import { isCovered, type ModelChoice, protocolOf } from '../../clients/client.ts'
 import { listing } from '../../clients/models.ts'
-import { compact } from '../../compact.ts'
-import { type ErrorCode, resultOf, UserError } from '../../errors.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
 import { isVouchedPrivately, mayRefuse, privateSources } from '../../gateway/http/authorities.ts'
@@ -12,202 +11,17 @@ import { traitsOf } from '../../gateway/judge/traits.ts'
 import { probe } from '../../gateway/probe.ts'
 import { messagesRoots, rootsOf } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
-import type { Notice } from '../../notice.ts'
-import type { Runs } from '../../transaction/record.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
-import { authoritiesOf, authorityNotices, type Installed } from '../inventory/client-program.ts'
+import { authoritiesOf, authorityNotices } from '../inventory/client-program.ts'
 import type { ClientState } from '../inventory/client-state.ts'
-import { type Drifted, driftSince } from '../inventory/drift.ts'
 import { caFileFor } from '../inventory/saved-gateways.ts'
-import type { Consent, Session } from '../screen/session.ts'
+import type { Session } from '../screen/session.ts'
 import { type Probed, Probes } from '../setup/probes.ts'
+import { asWarning, type Examined, type Finding, failedCheck } from './client-checks.ts'
 
 /** How gateways are asked. */
 type RequestFlags = Pick<GatewayFlags, 'timeout' | 'caFile'>
-
-/** What was found, of one client unless it says otherwise. */
-export interface Finding {
-  readonly about?: string
-  /** Stable: `installed`, `private`, `catalog`, or an obstacle's or error's code. */
-  readonly id: string
-  readonly result: 'ok' | 'warning' | 'problem'
-  readonly message: string
-  readonly cure?: string
-  /** The exit status that a problem stands for. */
-  readonly code?: ErrorCode
-  /** Of its client neither a program nor a setup is here. */
-  readonly isAbsent?: true
-}
-
-export interface Check extends Finding {
-  /** The client's family, or `machine`. */
-  readonly about: string
-}
-
-/** A client's state, and its program on this machine where there is one. */
-interface Examined extends ClientState {
-  readonly installed: Installed | undefined
-}
-
-/**
- * What can be told of a client without the network.
- *
- * @param fixing the cures have been carried out, by this consent
- */
-export function checkClient(
-  session: Session,
-  state: Examined,
-  fixing: Consent | undefined,
-): Finding[] {
-  return [
-    checkInstalled(state),
-    ...checkBroken(state, fixing),
-    ...checkLeftRunning(session, state),
-    ...secretFiles(session, state).map((file) => checkPrivacy(state, file)),
-    ...checkObstacles(state, fixing),
-  ]
-}
-
-function checkInstalled({ client, settings, installed }: Examined): Finding {
-  const id = 'installed'
-  const { label, binary } = client
-  if (installed === undefined) {
-    const isSetUp = settings.root !== undefined
-    const isUnknown = settings.broken !== undefined
-    const message = `${label} is not installed`
-    if (!isSetUp && !isUnknown)
-      return { id, result: 'ok', message: `${message}, and not set up`, isAbsent: true }
-    return { id, result: isSetUp ? 'warning' : 'ok', message }
-  }
-  const { version } = installed
-  if (version === undefined)
-    return {
-      id,
-      result: 'warning',
-      message: `${label} is installed, but does not tell its version`,
-      cure: `Run it by hand: ${binary.command} --version`,
-    }
-  const { testedVersions } = binary
-  const isTested = testedVersions.includes(version)
-  const tested = isTested ? '' : `; tested from ${testedVersions[0]} to ${testedVersions.at(-1)}`
-  return { id, result: 'ok', message: `${label} ${version}${tested}` }
-}
-
-function checkBroken(
-  { client, settings, obstacles, files }: ClientState,
-  fixing: Consent | undefined,
-): Finding[] {
-  const { broken } = settings
-  if (broken === undefined || isCovered('broken', obstacles)) return []
-  const isTried = fixing === 'given' || fixing === 'ask'
-  const canRepair = !isTried && obstacles.some(({ repair }) => repair?.toStrictJson)
-  const hasCopy = files.some(({ run }) => run !== undefined)
-  const others = [
-    ...(canRepair ? [`repoint doctor ${client.family} --fix --yes`] : []),
-    ...(hasCopy ? [`put an earlier version back: repoint rollback ${client.family} --force`] : []),
-  ]
-  const cure = ['Correct the file by hand', ...others].join(', or ')
-  return [{ id: 'broken', result: 'problem', message: broken, cure, code: 'config-invalid' }]
-}
-
-function checkLeftRunning({ platform }: Session, { client }: ClientState): Finding[] {
-  const server = client.leftRunning?.(platform)
-  if (server === undefined) return []
-  return [
-    {
-      id: `${client.family}-server`,
-      result: 'warning',
-      message: `${client.label} has left a server running (pid ${server.pid}) that started before the key changed: it keeps the old one`,
-      cure: server.stopCommand,
-    },
-  ]
-}
-
-/** A file of a client with a secret in it. */
-interface SecretFile {
-  readonly text: FileText
-  readonly what: 'the key' | 'a secret header'
-  /** Permission bits. */
-  readonly mode: number
-  readonly isOpen: boolean
-}
-
-/** The files that hold the key of a client, or a secret that it sends along. */
-export function secretFiles(
-  { platform }: Session,
-  { settings, texts }: ClientState,
-): readonly SecretFile[] {
-  if (platform.machine.os === 'win32') return []
-  const { keyPath, headers = [] } = settings
-  const secrets = headers.filter(({ isSecret }) => isSecret).map(({ value }) => value)
-  return texts.flatMap((text): SecretFile[] => {
-    const isKey = text.path === keyPath
-    const holdsHeader = text.use === 'target' && secrets.some((secret) => holds(text, secret))
-    if (!isKey && !holdsHeader) return []
-    const mode = platform.files.stat(text.path).mode & 0o777
-    return [
-      { text, what: isKey ? 'the key' : 'a secret header', mode, isOpen: (mode & 0o077) !== 0 },
-    ]
-  })
-}
-
-/** As it stands, or with what JSON and TOML escape. */
-function holds({ bytes }: FileText, secret: string): boolean {
-  const text = bytes === null ? '' : new TextDecoder().decode(bytes)
-  return text.includes(secret) || text.includes(JSON.stringify(secret).slice(1, -1))
-}
-
-function checkPrivacy({ client }: ClientState, { text, what, mode, isOpen }: SecretFile): Finding {
-  const { path } = text
-  if (!isOpen) return { id: 'private', result: 'ok', message: `${path} is private` }
-  return {
-    id: 'private',
-    result: 'problem',
-    message: `${path} holds ${what}, and others may read it (mode ${mode.toString(8)})`,
-    cure: `chmod 600 ${path} (or: repoint doctor ${client.family} --fix)`,
-    code: 'not-permitted',
-  }
-}
-
-function checkObstacles(
-  { client, settings, obstacles }: ClientState,
-  fixing: Consent | undefined,
-): Finding[] {
-  return obstacles.map(({ code, message, place, cure, weight, repair, needsConsent }): Finding => {
-    const blocks = weight === 'blocks' && settings.root !== undefined
-    const flag = needsConsent === undefined ? '--fix' : '--fix --yes'
-    return {
-      id: code,
-      result: blocks ? 'problem' : 'warning',
-      message: `${message} (${place})`,
-      cure: repair && !fixing ? `${cure} Or: repoint doctor ${client.family} ${flag}` : cure,
-      ...(blocks ? { code: 'config-conflict' } : {}),
-    }
-  })
-}
-
-/** What somebody else has changed since the last setup: no repair approves it. */
-export function checkDrift(session: Session, state: ClientState, runs: Runs): Finding[] {
-  const drifted = driftSince(session, state, runs)
-  if (drifted === undefined) return []
-  const { client } = state
-  const anew = `set it up as it is to be: repoint ${client.id}`
-  const back = `put back what the setup wrote: repoint doctor ${client.family} --fix --yes`
-  return [
-    {
-      id: 'drifted',
-      result: 'warning',
-      message: describeDrift(drifted),
-      cure: drifted.cure ? `To ${back}. Or ${anew}` : `To ${anew}`,
-    },
-  ]
-}
-
-export function describeDrift({ reasons, changes }: Drifted): string {
-  const what = `somebody else changed it after its setup: ${reasons.join('; ')}`
-  return changes === '' ? what : `${what} (${changes})`
-}
 
 /** A gateway that is asked once for all the clients that use it with the same key. */
 interface AskedGateway {
@@ -459,12 +273,4 @@ function networkCheck(baseUrl: string, access: GatewayAccess): Finding {
   const by = isVouchedPrivately(access) ? ` by an authority of ${privateSources(access)}` : ''
   const tls = protocol === 'https:' ? `, and its certificate is trusted${by}` : ''
   return { id: 'network', result: 'ok', message: `${host} is found and answers${tls}` }
-}
-
-export function asWarning({ code, message, hint }: Notice): Finding {
-  return { id: code, result: 'warning', message, ...compact({ cure: hint }) }
-}
-
-export function failedCheck({ code, message, hint }: UserError): Finding {
-  return { id: code, result: 'problem', message, ...compact({ cure: hint }), code }
 }
