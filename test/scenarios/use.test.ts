@@ -166,8 +166,9 @@ describe('repoint use', () => {
     run.type(`${keyboard.down}${keyboard.enter}`)
     await run.shows('Which clients?')
     run.type(keyboard.enter)
-    await run.shows('Apply this?')
-    run.type(keyboard.enter)
+    // Codex's table of the setup before at that gateway goes, which is asked.
+    await run.shows('Apply this, with what is marked "!"?')
+    run.type(`y${keyboard.enter}`)
     expect(await run.ended).toBe(0)
     expect(home.text('.codex/config.toml')).toContain(two.url)
     expect(home.text('.claude/settings.json')).toContain(two.url)
@@ -181,8 +182,9 @@ describe('repoint use', () => {
     await run.shows('Which gateway?')
     await run.shows('proven just now')
     run.type(`${keyboard.down}${keyboard.enter}`)
-    await run.shows('Apply this?')
-    run.type(keyboard.enter)
+    // Codex's table of the setup before at that gateway goes, which is asked.
+    await run.shows('Apply this, with what is marked "!"?')
+    run.type(`y${keyboard.enter}`)
     expect(await run.ended).toBe(0)
     expect(home.text('.codex/auth.json')).toContain(keys.two)
   })
