@@ -10,7 +10,7 @@ interface Family {
 }
 
 /** What of a messages request it depends on. */
-export interface Demands {
+interface Demands {
   readonly thinking: unknown
   readonly sampling: Readonly<Record<'temperature' | 'top_p' | 'top_k', unknown>>
   /** Whether the model is to go on with what it seems to have said. */

@@ -53,7 +53,7 @@ export function contentText(content: unknown): string {
 const maxJsonDepth = 1000
 
 /** Whether data that was parsed nests so deeply that it must be left alone. */
-export function isTooDeep(value: unknown, depth = 0): boolean {
+function isTooDeep(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return false
   return depth >= maxJsonDepth || Object.values(value).some((inner) => isTooDeep(inner, depth + 1))
 }
