@@ -3,9 +3,9 @@ import { listing } from '../../clients/models.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
-import { isVouchedPrivately, mayRefuse, privateSources } from '../../gateway/http/authorities.ts'
+import { isVouchedPrivately, privateSources } from '../../gateway/http/authorities.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
-import { hangUp, openAhead } from '../../gateway/http/request.ts'
+import { openAhead } from '../../gateway/http/request.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { probe } from '../../gateway/probe.ts'
@@ -13,7 +13,7 @@ import { messagesRoots, rootsOf } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
-import { authoritiesOf, authorityNotices } from '../inventory/client-program.ts'
+import { authoritiesOf, authorityNotices, expectBelieved } from '../inventory/client-program.ts'
 import type { ClientState } from '../inventory/client-state.ts'
 import { caFileFor } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
@@ -121,7 +121,7 @@ export async function checkGateway(
   const list = await asked.catalog
   try {
     found.push(...checkProxy(access))
-    await expectBelieved(examined, access, caFile)
+    await expectBelieved(client, { ...access, caFile: caFile ?? settings.caFile }, access)
     found.push(...authorityNotices(session, client, settings, caFile).map(asWarning))
     found.push(...checkCatalog(session, examined, access, list))
     const choice = choiceOf(examined, list)
@@ -152,28 +152,6 @@ export async function checkGateway(
     } else told.push(check)
     return told
   }
-}
-
-/**
- * What all the clients believe together may be more than this one does: where no public authority
- * vouches for the gateway, the list is asked for once more, as the client would judge it.
- *
- * @throws UserError `tls`
- */
-async function expectBelieved(
-  { client, settings }: Examined,
-  access: GatewayAccess,
-  caFile: string | undefined,
-): Promise<void> {
-  const asClient = {
-    ...access,
-    authorities: authoritiesOf(access.env, [client]),
-    caFile: caFile ?? settings.caFile,
-  }
-  if (!mayRefuse(asClient, access)) return
-  const answer = await catalogOrError(asClient)
-  await hangUp(asClient)
-  if (answer instanceof UserError && answer.code === 'tls') throw answer
 }
 
 /** What a command has to be told to reach a gateway in the same way. */

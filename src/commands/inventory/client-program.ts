@@ -1,7 +1,10 @@
 import type { Client, Settings } from '../../clients/client.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
-import type { Authorities } from '../../gateway/types.ts'
+import { catalogOrError } from '../../gateway/catalog.ts'
+import { mayRefuse } from '../../gateway/http/authorities.ts'
+import { hangUp } from '../../gateway/http/request.ts'
+import type { Authorities, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { Consent, Session } from '../screen/session.ts'
@@ -69,6 +72,26 @@ export function authoritiesOf(
     files: [...new Set(all.flatMap(({ files }) => files))],
     folders: [...new Set(all.flatMap(({ folders }) => folders))],
   }
+}
+
+/**
+ * What several clients believe together may be more than one of them does: where no public authority
+ * vouches for the gateway, its list is asked for once more, as this client would judge it.
+ *
+ * @param asAll with what all of them believe, as it was asked so far
+ * @throws UserError `tls`
+ */
+export async function expectBelieved(
+  client: Client,
+  access: GatewayAccess,
+  asAll = access,
+): Promise<void> {
+  const asClient = { ...access, authorities: authoritiesOf(access.env, [client]) }
+  if (!mayRefuse(asClient, asAll)) return
+
+  const answer = await catalogOrError(asClient)
+  await hangUp(asClient)
+  if (answer instanceof UserError && answer.code === 'tls') throw answer
 }
 
 /**

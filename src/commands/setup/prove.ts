@@ -1,16 +1,15 @@
 import type { Client, Heard } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { UserError } from '../../errors.ts'
-import { catalogOrError, catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
+import { catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
-import { mayRefuse } from '../../gateway/http/authorities.ts'
-import { hangUp, openAhead } from '../../gateway/http/request.ts'
+import { openAhead } from '../../gateway/http/request.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { unusualRoots } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { type FoundGateway, findGateway, gatewaysInUse, type Preset } from '../find-gateway.ts'
-import { authoritiesOf, installedVersion } from '../inventory/client-program.ts'
+import { authoritiesOf, expectBelieved, installedVersion } from '../inventory/client-program.ts'
 import { expectNameFor } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import {
@@ -171,7 +170,7 @@ export async function prove(run: SetupRun, given: GatewayAccess): Promise<Proven
     if (chosen.size === 0)
       throw new UserError({ code: 'cancelled', message: 'Every client was left out' })
 
-    await expectBelieved([...chosen.keys()], access)
+    for (const client of chosen.keys()) await expectBelieved(client, access)
 
     const results = [...(await askAll(session, probes, chosen)).values()].flat()
     const left = results.filter(({ result }) => request.flags.tryClient && mayPassAsClient(result))
@@ -185,22 +184,6 @@ export async function prove(run: SetupRun, given: GatewayAccess): Promise<Proven
     return { access: finder.access, catalog, chosen, isLeftToClients: left.length > 0, notices }
   } finally {
     await finder.hangUp()
-  }
-}
-
-/**
- * Of several clients each must believe the gateway's certificate itself, where no public authority
- * vouches for it: the list is asked for once more, with what that client believes.
- *
- * @throws UserError `tls`
- */
-async function expectBelieved(clients: readonly Client[], access: GatewayAccess): Promise<void> {
-  for (const client of clients) {
-    const asClient = { ...access, authorities: authoritiesOf(access.env, [client]) }
-    if (!mayRefuse(asClient, access)) continue
-    const answer = await catalogOrError(asClient)
-    await hangUp(asClient)
-    if (answer instanceof UserError && answer.code === 'tls') throw answer
   }
 }
 

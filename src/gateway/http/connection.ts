@@ -13,7 +13,7 @@ export interface Connection {
   readonly dispatcher: Dispatcher
   /** The proxy in use, for people, without its password. */
   readonly shownProxy: string | undefined
-  readonly way: Way
+  readonly way: ConnectStyle
   /** How far opening has come; read by whoever reports a failure. */
   stage: RequestStage
   /** It was open before its request came, so the other side may have closed it meanwhile. */
@@ -29,7 +29,7 @@ export interface Connection {
 }
 
 /** How a connection is opened: another way may be needed where the usual one fails. */
-export interface Way {
+export interface ConnectStyle {
   /** How long one of a name's several addresses is waited for before the next is tried, in ms. */
   readonly addressTimeoutMs: number
   readonly offersHttp2: boolean
@@ -51,7 +51,7 @@ export function takeIdle(access: GatewayAccess): Connection | undefined {
  *
  * @throws UserError for a useless proxy variable or CA file
  */
-export function newConnection(access: GatewayAccess, way: Way): Connection {
+export function newConnection(access: GatewayAccess, way: ConnectStyle): Connection {
   const target = new URL(access.baseUrl)
   const proxy = proxyFor(target, access.env)
   if (proxy !== undefined && target.protocol === 'http:') throw wouldSeeKey(proxy, target)

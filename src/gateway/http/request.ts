@@ -3,7 +3,7 @@ import { compact } from '../../compact.ts'
 import type { Answer, NetworkFailure } from '../judge/answer.ts'
 import type { GatewayAccess } from '../types.ts'
 import { isVouchedPrivately } from './authorities.ts'
-import type { Connection, Way } from './connection.ts'
+import type { Connection, ConnectStyle } from './connection.ts'
 import { decodeBody } from './decode.ts'
 
 export interface RequestSpec {
@@ -26,7 +26,7 @@ const maxRedirects = 3
 const closingMs = 500
 
 /** Node's own for each of a name's addresses; far ones, or a lost packet, take longer. */
-const firstWay: Way = { addressTimeoutMs: 250, offersHttp2: false, believes: 'public' }
+const firstWay: ConnectStyle = { addressTimeoutMs: 250, offersHttp2: false, believes: 'public' }
 
 /**
  * One request with the key, within `access.timeoutMs`. A redirect inside the same origin is
@@ -80,7 +80,7 @@ interface Sending {
 async function send(sending: Sending): Promise<Answer | NetworkFailure> {
   // undici is large: only who asks a gateway waits for it.
   const { newConnection, takeIdle } = await import('./connection.ts')
-  const usual: Way = isVouchedPrivately(sending.access)
+  const usual: ConnectStyle = isVouchedPrivately(sending.access)
     ? { ...firstWay, believes: 'client' }
     : firstWay
   let connection = takeIdle(sending.access) ?? newConnection(sending.access, usual)
@@ -99,7 +99,10 @@ interface Failed {
   readonly error: Error
 }
 
-function otherWay({ hasWaited, way }: Connection, { failure, error }: Failed): Way | undefined {
+function otherWay(
+  { hasWaited, way }: Connection,
+  { failure, error }: Failed,
+): ConnectStyle | undefined {
   if (failure.reason !== 'error') return undefined
   // The server has closed it meanwhile.
   if (hasWaited && failure.stage === 'first-byte') return way

@@ -3,7 +3,7 @@ import { asObject, jsonIn, secretForms } from '../foreign-text.ts'
 import type { CatalogModel } from '../types.ts'
 import { withoutVendor } from './rules.ts'
 
-type Entry = Readonly<Record<string, unknown>>
+type ListEntry = Readonly<Record<string, unknown>>
 
 /** Whether a body is a catalog of any of the known shapes. */
 export function isCatalogBody(body: string): boolean {
@@ -80,7 +80,7 @@ function idOf(value: unknown): string | undefined {
 /** New API has nine. */
 const maxTypes = 20
 
-function readModel(id: string, entry: Entry, isSafe: (text: string) => boolean): CatalogModel {
+function readModel(id: string, entry: ListEntry, isSafe: (text: string) => boolean): CatalogModel {
   const textOf = (value: unknown): string | undefined =>
     typeof value === 'string' && isSafe(value) ? value : undefined
   const types = entry['supported_endpoint_types']
@@ -120,7 +120,7 @@ const outputPlaces: readonly (readonly string[])[] = [
   ['limit', 'output'],
 ]
 
-function numberAt(entry: Entry, places: readonly (readonly string[])[]): number | undefined {
+function numberAt(entry: ListEntry, places: readonly (readonly string[])[]): number | undefined {
   return places
     .map((place) => place.reduce<unknown>((value, name) => asObject(value)?.[name], entry))
     .map((value) => (typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : value))
@@ -137,13 +137,13 @@ function safetyCheck(secrets: readonly string[]): (text: string) => boolean {
     /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(text) && forms.every((form) => text.search(form) === -1)
 }
 
-type Limits = Required<Pick<CatalogModel, 'contextWindow' | 'maxOutputTokens'>>
+type TokenLimits = Required<Pick<CatalogModel, 'contextWindow' | 'maxOutputTokens'>>
 
 /**
  * Where a catalog says nothing: what the service says of its flagship. opencode 1.18.33 has the same
  * in its own table (2026-11-22).
  */
-const flagship: Limits = { contextWindow: 1_050_000, maxOutputTokens: 128_000 }
+const flagship: TokenLimits = { contextWindow: 1_050_000, maxOutputTokens: 128_000 }
 
 /** A model with the limits that are known of it. What the gateway says counts. */
 export function withLimits(model: CatalogModel): CatalogModel {

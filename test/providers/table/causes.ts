@@ -555,5 +555,17 @@ export const wrongKeyRows: readonly CauseRow[] = [
     reply: error(403, 'The API key you provided is invalid.'),
     source: 'https://docs.fireworks.ai/',
   },
+  {
+    who: 'New API, as 403',
+    client: 'codex',
+    reply: error(403, '无效的令牌', { type: 'new_api_error', code: '' }),
+    source: 'a guess after its 401',
+  },
+  {
+    who: 'a gateway with a 403 for it',
+    client: 'codex',
+    reply: error(403, 'Invalid token'),
+    source: 'a guess',
+  },
   { who: 'nothing but the status', client: 'codex', reply: text(401, ''), source: 'HTTP' },
 ].map((row) => ({ ...row, code: 'key-rejected', says: /refuses the key/ }) as CauseRow)
