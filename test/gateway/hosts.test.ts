@@ -50,6 +50,14 @@ describe('hosts by name', () => {
     expect(ownerOfPage('evil.groq.com')).toBeUndefined()
   })
 
+  test('an address of Azure with a deployment and a version leads to its root without either', () => {
+    const typed =
+      'https://team.openai.azure.com/openai/deployments/sol/chat/completions?api-version=p'
+    const { baseUrl, notices } = normaliseBaseUrl(typed, {})
+    expect(chatRoots(baseUrl).at(-1)).toBe('https://team.openai.azure.com/openai/v1')
+    expect(notices[0]!.message).toContain('the query removed (no client is set up to send one)')
+  })
+
   test.each([
     ['groq.com', 'https://api.groq.com'],
     ['https://console.groq.com/keys', 'https://api.groq.com'],

@@ -55,7 +55,11 @@ export function normaliseBaseUrl(
     )
   }
   if (url.search !== '' || url.hash !== '') {
-    changes.push(url.search === '' ? 'the part after # removed' : 'the query removed')
+    changes.push(
+      url.search === ''
+        ? 'the part after # removed'
+        : 'the query removed (no client is set up to send one)',
+    )
   }
 
   const hostname = cleanHostname(url, changes)
