@@ -35,7 +35,7 @@ function define() {
     )
 }
 
-interface Check {
+interface GatewayCheck {
   /** Absent: it works. */
   readonly failure?: UserError
   /** What is left on its key, where the gateway says that. */
@@ -43,7 +43,7 @@ interface Check {
 }
 
 /** By the gateway's name. */
-type Checked = ReadonlyMap<string, Check>
+type Checked = ReadonlyMap<string, GatewayCheck>
 
 /** Lists them. Returns the highest status of a check that failed. */
 export const command = commandOf(define, async (session, word, exported, { check, timeout }) => {
@@ -115,7 +115,7 @@ async function checkAll(
   all: readonly SavedGateway[],
   timeout: number,
 ): Promise<Checked> {
-  const checks = all.map(async (one): Promise<[string, Check]> => {
+  const checks = all.map(async (one): Promise<[string, GatewayCheck]> => {
     try {
       const access = await proveSaved(session, one, timeout * 1000)
       return [one.name, { balance: await balanceOf(access) }]
