@@ -11,7 +11,11 @@ import { offline } from './offline.js'
 /** What a suite needs beside what `npm ci` installs. */
 const needs = {
   crash: { tools: { strace: 'strace' } },
-  clients: { packages: ['clients', 'gateways', 'copilot'], isOffline: true },
+  clients: {
+    packages: ['clients', 'gateways', 'copilot'],
+    tools: { sqlite3: 'sqlite3' },
+    isOffline: true,
+  },
   network: {
     tools: {
       nginx: 'nginx',
