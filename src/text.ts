@@ -25,7 +25,12 @@ export function maskSecret(secret: string): string {
 }
 
 export function beginsLikeKey(word: string): boolean {
-  return /^sk-/.test(word)
+  return /^sk-/.test(word) || isImportLink(word)
+}
+
+/** Whether a text is the link of a gateway's page that brings a key along. */
+export function isImportLink(text: string): boolean {
+  return /^\s*["'<]?ccswitch:/i.test(text)
 }
 
 /** Whether a word may be a key: it begins like one, or is long and holds a digit. */

@@ -95,6 +95,8 @@ describe.each(pages.filter((page) => typedIn(page).length > 0))('%s', (page) => 
     const isSetup =
       rows.some(({ id }) => line.startsWith(`repoint ${id}`)) || line === 'repoint key'
     const consent = line === 'repoint' ? ' --help' : isSetup ? ' --yes' : ''
+    const link = `ccswitch://v1/import?app=codex&endpoint=${gateway.url}&apiKey=${key}`
+    if (line.includes('link.txt')) home.put('link.txt', link)
     if (line.includes('--scenario')) home.put('answers.yaml', 'answers: []\n')
     const { status, said } = await type(here + consent)
     expect(said).not.toContain('sk-canary')

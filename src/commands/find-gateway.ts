@@ -5,9 +5,11 @@ import { resultOf, UserError } from '../errors.ts'
 import { type AddressOptions, normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { type HeaderSources, readHeader, withAsked } from '../gateway/input/header.ts'
 import { cleanKey, maxKeyBytes } from '../gateway/input/key.ts'
+import { type ImportLink, readImportLink, shownLink } from '../gateway/input/link.ts'
 import { assumedRoots } from '../gateway/roots.ts'
 import type { Gateway, GatewayAccess, Roots } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
+import { isImportLink } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
 import type { GatewayFlags, SetupFlags } from './command.ts'
 import { openAuthorities, settingsNow } from './inventory/client-files.ts'
@@ -24,6 +26,8 @@ export interface Preset {
   readonly lastBaseUrl?: string | undefined
   /** Setups in force. Who is asked for a key need not type again the one for the same address. */
   readonly inUse?: readonly GatewayInUse[]
+  /** A gateway's link that has been read already. */
+  readonly link?: ImportLink | undefined
 }
 
 export interface GatewayInUse extends Gateway {
@@ -39,6 +43,8 @@ export interface FoundGateway {
   readonly asked: { readonly baseUrl: boolean; readonly key: boolean }
   /** The key is that of a client, for this address: it must not go to another. */
   readonly isKeyInUse: boolean
+  /** What a gateway's link said, where the key came with one. */
+  readonly link?: ImportLink | undefined
 }
 
 type AddressFlags = GatewayFlags & Pick<SetupFlags, 'messagesUrl' | 'name' | 'yes'>
@@ -48,6 +54,8 @@ interface Sourced {
   readonly notices: readonly Notice[]
   readonly isAsked: boolean
   readonly isInUse?: boolean
+  /** What the key came with. */
+  readonly link?: ImportLink
 }
 
 /**
@@ -62,20 +70,27 @@ export async function findGateway(
 ): Promise<FoundGateway> {
   const { gateway: known = {} } = preset
   const asked = (flags.header ?? []).map((text) => readHeader(text, headerSources(session)))
-  const address = await findBaseUrl(session, flags, preset)
-  const key = await findKey(session, flags, preset, address)
+  const given = known.key === undefined ? await keyByFlag(session, flags) : undefined
+  const brought = preset.link ?? linkIn(given, flags)
+  const typed = await findBaseUrl(session, flags, brought ? atLink(brought, preset) : preset)
+  const key =
+    brought === undefined
+      ? await findKey(session, flags, { preset, given, address: typed })
+      : { value: brought.key, notices: [], isAsked: false, link: brought }
   session.hide(key.value)
+  const { link } = key
+  const address = link === undefined ? typed : addressIn(link, { flags, known })
 
   const name = flags.name ?? known.name
-  const given = { baseUrl: address.value, key: key.value, name }
-  const before = { ...knownGateway(session, given), ...compact(known) }
+  const found = { baseUrl: address.value, key: key.value, name }
+  const before = { ...knownGateway(session, found), ...compact(known) }
   const headers = withAsked(before.headers ?? [], asked)
   hideHeaders(session, headers)
   const caFile = caFileFor(session, address.value, flags.caFile ?? known.caFile)
 
   return {
     access: accessTo(session, {
-      ...given,
+      ...found,
       roots: rootsAt(session, flags, known, address.value),
       keyHeader: before.keyHeader,
       headers,
@@ -86,6 +101,51 @@ export async function findGateway(
     notices: [...address.notices, ...key.notices, ...openAuthorities(session, caFile)],
     asked: { baseUrl: address.isAsked, key: key.isAsked },
     isKeyInUse: key.isInUse === true,
+    link,
+  }
+}
+
+/** The link that a flag or the environment gives in the place of a key; undefined: it is none. */
+export async function linkGiven(
+  session: Session,
+  flags: AddressFlags,
+): Promise<ImportLink | undefined> {
+  return linkIn(await keyByFlag(session, flags), flags)
+}
+
+function linkIn(text: string | undefined, flags: AddressFlags): ImportLink | undefined {
+  return text !== undefined && isImportLink(text) ? readImportLink(text, flags) : undefined
+}
+
+/** The address of a link stands for one that nobody has named. */
+function atLink({ baseUrls: [first] }: ImportLink, { gateway }: Preset): Preset {
+  return { gateway: { baseUrl: gateway?.baseUrl ?? first } }
+}
+
+/**
+ * The key belongs to the addresses of its link.
+ *
+ * @throws UserError `usage` where another address is named, or is that of the command
+ */
+function addressIn(
+  link: ImportLink,
+  named: { readonly flags: AddressFlags; readonly known: Partial<Gateway> },
+): Sourced {
+  const { baseUrl } = named.flags
+  const other = baseUrl && normaliseBaseUrl(baseUrl, named.flags).baseUrl
+  const wanted = other ?? named.known.baseUrl ?? link.baseUrls[0]
+  if (!link.baseUrls.includes(wanted))
+    throw new UserError({
+      code: 'usage',
+      message: `The link is for ${link.baseUrls.join(', ')}, and not for ${wanted}`,
+      hint: 'The key of a link belongs to the address in it: give a key for the other one, or leave --base-url out.',
+    })
+
+  const message = `The link says: ${shownLink(link)}`
+  return {
+    value: wanted,
+    isAsked: false,
+    notices: [{ code: 'link-read', message }, ...link.notices],
   }
 }
 
@@ -185,18 +245,22 @@ async function findBaseUrl(
   return clean(answer, true)
 }
 
+/** @param known `given`: what a flag or the environment says */
 async function findKey(
   session: Session,
   flags: GatewayFlags,
-  { gateway, inUse = [] }: Preset,
-  { value: baseUrl, isAsked: isAddressTyped }: Sourced,
+  known: { readonly preset: Preset; readonly given: string | undefined; readonly address: Sourced },
 ): Promise<Sourced> {
+  const { given } = known
+  const { gateway, inUse = [] } = known.preset
+  const { value: baseUrl, isAsked: isAddressTyped } = known.address
   const clean = (text: string, isAsked = false): Sourced => {
+    const link = linkIn(text, flags)
+    if (link !== undefined) return { value: link.key, notices: [], isAsked, link }
     const { key, notices } = cleanKey(text)
     return { value: key, notices, isAsked }
   }
   if (gateway?.key !== undefined) return { value: gateway.key, notices: [], isAsked: false }
-  const given = await keyByFlag(session, flags)
   if (given !== undefined) return clean(given)
   if (!session.canAsk)
     throw new UserError({

@@ -1,6 +1,7 @@
 import { rows } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
+import { printableLine } from '../text.ts'
 import {
   clientsArgument,
   commandOf,
@@ -10,6 +11,7 @@ import {
   type SetupFlags,
   withSetupFlags,
 } from './command.ts'
+import { linkGiven } from './find-gateway.ts'
 import type { Session } from './screen/session.ts'
 import { fetchDefaults, spellDefaults, type TeamDefaults } from './setup/defaults.ts'
 import { setup } from './setup.ts'
@@ -33,12 +35,17 @@ function define() {
 export const command = commandOf(define, async (session, ids, flags) => {
   const { from } = flags
   const team = from === undefined ? undefined : await takeDefaults(session, from, flags)
-  const wanted = ids.length > 0 ? ids : (team?.clients.map(({ id }) => id) ?? [])
-  const clients = oneOfEachFamily(wanted)
+  const isUnsaid = ids.length === 0 && team === undefined
+  const link = isUnsaid ? await linkGiven(session, flags) : undefined
+  const fromElsewhere = team?.clients.map(({ id }) => id) ?? [link?.client ?? []].flat()
+  const clients = oneOfEachFamily(ids.length > 0 ? ids : fromElsewhere)
   if (clients.length === 0)
     throw new UserError({
       code: 'usage',
-      message: 'Which clients are to be set up is not said',
+      message:
+        link?.client === undefined
+          ? 'No client is named'
+          : `The link is for ${printableLine(link.client)}, which repoint does not set up`,
       hint: `For example: repoint setup ${rows[0]!.id}. Bare \`repoint\` asks for them on a terminal.`,
     })
 
@@ -46,6 +53,7 @@ export const command = commandOf(define, async (session, ids, flags) => {
     command: 'setup',
     clients,
     flags: team === undefined ? flags : asTeamSays(team, flags),
+    preset: { link },
     optionsOf: (id) => team?.clients.find((one) => one.id === id)?.options,
   })
 })

@@ -1,9 +1,12 @@
-import type { Client, Heard } from '../../clients/client.ts'
+import { type Client, type Heard, usualSlot, type Wishes } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
+import { rowOf } from '../../clients/list.ts'
+import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { openAhead } from '../../gateway/http/request.ts'
+import type { ImportLink } from '../../gateway/input/link.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { unusualRoots } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
@@ -34,8 +37,8 @@ const maxTries = 3
  * Finds the gateway and proves it. What a person typed and the gateway refuses is asked again; what
  * came from a flag or the environment is an error at once.
  */
-export async function findProvenGateway(run: SetupRun): Promise<ProvenRun> {
-  const { session, request, runs } = run
+export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
+  const { session, request, runs } = given
   const { flags } = request
   let preset: Preset = {
     lastBaseUrl: runs[0]?.baseUrl,
@@ -45,6 +48,7 @@ export async function findProvenGateway(run: SetupRun): Promise<ProvenRun> {
 
   for (let tries = 1; ; tries++) {
     const found = await findGateway(session, flags, preset)
+    const run = found.link === undefined ? given : withLink(given, found.link)
     expectNameFor(session, flags.name, found.access.baseUrl)
     for (const client of run.clients) expectSendable(client, found.access)
     try {
@@ -54,12 +58,38 @@ export async function findProvenGateway(run: SetupRun): Promise<ProvenRun> {
       session.notice(...found.notices, ...keyNotices(found.access, access), ...notices)
       return { ...run, ...proof, clients: [...chosen.keys()] }
     } catch (error) {
-      const next = tries < maxTries ? presetAfter(error, found, preset) : undefined
+      const next =
+        nextOfLink(error, found, preset) ??
+        (tries < maxTries ? presetAfter(error, found, preset) : undefined)
       if (next === undefined) throw error
       session.remark(`That did not work: ${(error as UserError).message}`)
       preset = next
     }
   }
+}
+
+/** What a link names for a client goes behind what was named now. */
+function withLink(run: SetupRun, link: ImportLink): SetupRun {
+  const { request } = run
+  const optionsOf = (id: string): Wishes => ({ ...wishesIn(link, id), ...request.optionsOf?.(id) })
+  return { ...run, request: { ...request, optionsOf } }
+}
+
+function wishesIn({ client, model, slotModels }: ImportLink, id: string): Wishes {
+  const { family, flags } = rowOf(id)
+  if (client !== id && client !== family) return {}
+  const hasSlots = flags.some(({ flag }) => flag.startsWith('--slot '))
+  if (!hasSlots) return compact({ model })
+  return { slotModels: compact({ [usualSlot]: model, ...slotModels }) }
+}
+
+/** Of a link's addresses the next, where one is at fault. */
+function nextOfLink(error: unknown, { link, access }: FoundGateway, preset: Preset) {
+  const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
+  if (link === undefined || (blamed !== 'address' && blamed !== 'network')) return undefined
+  const baseUrl = link.baseUrls[link.baseUrls.indexOf(access.baseUrl) + 1]
+  if (baseUrl === undefined) return undefined
+  return { ...preset, link, gateway: { ...preset.gateway, baseUrl } }
 }
 
 /** What has come out about where the key goes. */

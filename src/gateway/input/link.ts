@@ -23,9 +23,18 @@ export interface ImportLink {
 const maxAddresses = 8
 const maxTextLength = 200
 
-/** Whether what was pasted for a key is such a link. */
-export function isImportLink(text: string): boolean {
-  return /^\s*["'<]?ccswitch:/i.test(text)
+/** What a link says, without its key, on one line. */
+export function shownLink({ client, name, baseUrls, model, slotModels }: ImportLink): string {
+  const models = [
+    model ?? [],
+    Object.entries(slotModels).map(([slot, id]) => `${slot} ${id}`),
+  ].flat()
+  return [
+    ...(name === undefined ? [] : [JSON.stringify(name)]),
+    ...(client === undefined ? [] : [`for ${client}`]),
+    baseUrls.join(' or '),
+    ...models,
+  ].join(', ')
 }
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../../src/errors.ts'
-import { isImportLink, readImportLink } from '../../../src/gateway/input/link.ts'
+import { readImportLink } from '../../../src/gateway/input/link.ts'
+import { isImportLink } from '../../../src/text.ts'
 
 const key = 'sk-canary-link-3f9b7d1c5e'
 
