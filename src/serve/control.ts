@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
 import { readKey } from './auth.ts'
 import { readBody } from './http/body.ts'
-import type { Pipeline } from './http/pipeline.ts'
 import { watchLog } from './log/live.ts'
 import type { RequestLog } from './log/request-log.ts'
 import type { Page } from './page/page.ts'
@@ -19,11 +18,7 @@ export interface ControlParts {
   counters(): object
 }
 
-export type Control = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  pipeline: Pipeline,
-) => Promise<void>
+export type Control = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
 /** A list of faults is short. */
 const maxControlBodyBytes = 256 * 1024
@@ -51,16 +46,12 @@ export function createControl({ host, log, own, page, counters }: ControlParts):
 
   return answer
 
-  async function answer(
-    request: IncomingMessage,
-    response: ServerResponse,
-    pipeline: Pipeline,
-  ): Promise<void> {
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const line = `${request.method} ${pathOf(request).slice(controlPrefix.length)}`
     const sendText = (status: number, type: string, body: string) => {
       const length = Buffer.byteLength(body)
       const headers = { ...ownHeaders, 'Content-Type': type, 'Content-Length': length }
-      pipeline.send(response, { status, headers, body })
+      response.writeHead(status, headers).end(body)
     }
     const send = (status: number, value: unknown) =>
       sendText(status, 'application/json; charset=utf-8', JSON.stringify(value))
@@ -88,7 +79,7 @@ export function createControl({ host, log, own, page, counters }: ControlParts):
           : sendText(200, 'application/yaml; charset=utf-8', text)
       }
       case 'GET events':
-        return pipeline.onEnd(response, live.add(response))
+        return live.add(response)
       case 'GET counters':
         return send(200, counters())
       case 'GET faults':

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { Inference } from './answers/inference.ts'
 import { readKey, type SeenKey } from './auth.ts'
 import { failures } from './codecs/failure.ts'
 import { type Control, createControl, isOwnHost } from './control.ts'
 import { readBody, unpacked } from './http/body.ts'
-import { Pipelines } from './http/pipeline.ts'
 import { Reply } from './http/reply.ts'
+import { Turns } from './http/turns.ts'
 import { requestIds } from './ids.ts'
 import { type LogEntry, openEntry, type RequestLog } from './log/request-log.ts'
 import { messagesModel, plainModel, type ServedModels } from './model/catalog.ts'
@@ -34,13 +35,13 @@ export interface HandlerParts {
 
 /** From a request on the wire to an answer on it, in the service's order of checks. */
 export class Handler {
-  readonly pipelines = new Pipelines()
   refusedKeys = 0
   readonly #parts: HandlerParts
   readonly #page = createPage()
   readonly #control: Control
   readonly #inference: Inference
   readonly #newRequestId = requestIds()
+  readonly #turns = new WeakMap<Socket, Turns>()
 
   constructor(parts: HandlerParts) {
     this.#parts = parts
@@ -53,13 +54,21 @@ export class Handler {
     return this.#inference.openStreams
   }
 
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const pipeline = this.pipelines.of(request.socket)
-    if (!pipeline.begin(response)) return
+  /** The requests of one connection. */
+  turnsOf(socket: Socket): Turns {
+    const turns = this.#turns.get(socket) ?? new Turns(socket)
+    this.#turns.set(socket, turns)
+    return turns
+  }
 
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    this.turnsOf(request.socket).take(response, () => this.#handle(request, response))
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const route = routeOf(request.method ?? 'GET', pathOf(request))
     if (route.kind === 'control') {
-      await this.#control(request, response, pipeline).catch(() => request.socket.destroy())
+      await this.#control(request, response).catch(() => request.socket.destroy())
       return
     }
 
@@ -70,7 +79,7 @@ export class Handler {
     const onEnd = () => {
       if (entry.number > 0) log.finish(entry)
     }
-    const reply = new Reply({ request, response, pipeline, entry, limits, onEnd })
+    const reply = new Reply({ request, response, entry, limits, onEnd })
     if (!isPageLoad(request)) log.add(entry)
     try {
       await this.#answer(reply, route, scope)

@@ -146,7 +146,7 @@ function serverFor(handler: Handler, limits: typeof defaultLimits) {
   )
   server.on('clientError', (error, stream) => {
     const socket = stream as Socket
-    handler.pipelines.of(socket).afterAnswers(() => answerBrokenRequest(error, socket))
+    handler.turnsOf(socket).afterAnswers(() => answerBrokenRequest(error, socket))
   })
   return server
 }

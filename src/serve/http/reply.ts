@@ -8,7 +8,6 @@ import { type LogEntry, maxLoggedBody } from '../log/request-log.ts'
 import type { Limits } from '../options.ts'
 import type { Page } from '../page/page.ts'
 import { describeFault, type Fault } from '../settings/faults.ts'
-import type { Pipeline, WholeResponse } from './pipeline.ts'
 import { restOfUpload } from './upload.ts'
 import { vendorHeaders } from './vendor-headers.ts'
 
@@ -43,7 +42,6 @@ interface SlowStream {
 interface ReplyParts {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  readonly pipeline: Pipeline
   readonly entry: LogEntry
   readonly limits: Limits
   /** Called once, when nothing more will be noted in the entry. */
@@ -58,21 +56,19 @@ export class Reply {
   readonly request: IncomingMessage
   readonly entry: LogEntry
   readonly #response: ServerResponse
-  readonly #pipeline: Pipeline
   readonly #limits: Limits
   readonly #onEnd: (entry: LogEntry) => void
   #hasEnded = false
   /** What comes of the request after its answer. */
   #rest: ReturnType<typeof restOfUpload>
 
-  constructor({ request, response, pipeline, entry, limits, onEnd }: ReplyParts) {
+  constructor({ request, response, entry, limits, onEnd }: ReplyParts) {
     this.request = request
     this.entry = entry
     this.#response = response
-    this.#pipeline = pipeline
     this.#limits = limits
     this.#onEnd = onEnd
-    pipeline.onEnd(response, () => this.abandon())
+    this.onEnd(() => this.abandon())
   }
 
   /** Answers with a whole text at once. */
@@ -80,7 +76,7 @@ export class Reply {
     const length = Buffer.byteLength(text)
     const headers = this.#head(status, type, { 'Content-Length': length, ...more })
     this.#rest = restOfUpload(this.request)
-    this.#sendWhole({ status, headers, body: text })
+    this.#sendWhole(status, headers, text)
   }
 
   json(text: string, more: OutgoingHttpHeaders = {}): void {
@@ -134,11 +130,9 @@ export class Reply {
     this.#end('cut', half)
   }
 
-  /** Resets the connection without an answer, once the answers before it are out. */
+  /** Resets the connection without an answer. */
   reset(): void {
-    const { socket } = this.#response
-    if (socket) socket.resetAndDestroy()
-    else this.#response.once('socket', (free) => free.resetAndDestroy())
+    this.request.socket.resetAndDestroy()
     this.#end('cut', '')
   }
 
@@ -147,9 +141,12 @@ export class Reply {
     this.#end('cut', '')
   }
 
-  /** Calls back once, when the answer has ended or the client has gone. */
+  /**
+   * Calls back once, when the answer has ended or the client has gone; whoever asked last is called
+   * first.
+   */
   onEnd(callBack: () => void): void {
-    this.#pipeline.onEnd(this.#response, callBack)
+    this.#response.prependOnceListener('close', callBack)
   }
 
   /** Waits, unless the client goes away first. Returns whether it is still there. */
@@ -169,7 +166,7 @@ export class Reply {
     const headers = this.#head(200, sseHeaders['Content-Type'], sseHeaders)
     const text = frames.join('')
     if (ending === 'end') {
-      this.#sendWhole({ status: 200, headers, body: text })
+      this.#sendWhole(200, headers, text)
       return
     }
     this.#response.writeHead(200, headers)
@@ -240,9 +237,9 @@ export class Reply {
     answer.once('error', () => response.destroy())
   }
 
-  #sendWhole(whole: WholeResponse): void {
-    const isSent = this.#pipeline.send(this.#response, whole)
-    this.#end(isSent ? 'done' : 'cut', isSent ? whole.body : '')
+  #sendWhole(status: number, headers: OutgoingHttpHeaders, text: string): void {
+    this.#response.writeHead(status, headers).end(text)
+    this.#end('done', text)
   }
 
   #begin(status: number): void {

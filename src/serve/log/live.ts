@@ -15,8 +15,8 @@ const beatMs = 15_000
 
 /** The pages that look at the log. */
 interface LiveLog {
-  /** Sends a page the log as it happens. Returns what to call when the page has gone. */
-  add(response: ServerResponse): () => void
+  /** Sends a page the log as it happens, until it has gone. */
+  add(response: ServerResponse): void
 }
 
 /** Does nothing as long as nobody looks. */
@@ -28,10 +28,10 @@ export function watchLog(log: RequestLog): LiveLog {
 
   return { add }
 
-  function add(response: ServerResponse): () => void {
+  function add(response: ServerResponse): void {
     if (pages.size >= maxOpenPages) {
       response.writeHead(503).end()
-      return () => {}
+      return
     }
 
     response.writeHead(200, { ...sseHeaders, 'Cross-Origin-Resource-Policy': 'same-origin' })
@@ -40,11 +40,11 @@ export function watchLog(log: RequestLog): LiveLog {
     stopListening ??= log.listen(note)
 
     const beat = setInterval(() => response.write(': still here\n\n'), beatMs)
-    return () => {
+    response.once('close', () => {
       clearInterval(beat)
       pages.delete(response)
       if (pages.size === 0) stop()
-    }
+    })
   }
 
   function stop(): void {
