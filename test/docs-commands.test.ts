@@ -62,6 +62,7 @@ function type(line: string): Promise<{ status: number | null; said: string }> {
     REPOINT_BASE_URL: gateway.url,
     REPOINT_API_KEY: key,
     PORTKEY_KEY: 'pk-canary-1',
+    KEY: key,
   }
   return new Promise((settle) => {
     const child = spawn('sh', ['-c', line], {

@@ -278,7 +278,7 @@ function hasMode({ mode }: FileEdit, { status }: TargetFile): boolean {
 function changeOf(world: World, edit: FileEdit, restoring: Restoring | undefined): Change {
   const { files, machine, processes } = world
   const target = findTarget(files, machine, edit.path)
-  refuseAsRoot(world, target.realPath)
+  refuseAsRoot(world, edit.path, target.realPath)
   const uid = target.status?.uid ?? processes.uid
   if (machine.os !== 'win32' && uid !== processes.uid)
     throw new UserError({

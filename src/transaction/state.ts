@@ -40,7 +40,7 @@ function pathRules({ os }: Machine) {
 }
 
 /** The places inside the state folder. */
-function statePaths(machine: Machine) {
+export function statePaths(machine: Machine) {
   const folder = stateFolder(machine)
   const at = (name: string) => pathRules(machine).join(folder, name)
 

@@ -123,32 +123,54 @@ export function readIfThere(files: Files, machine: Machine, path: string): Bytes
 }
 
 /**
- * As root a run reads, writes and makes only what is root's own and lies in root's home. In anybody
- * else's place its owner could lead every path elsewhere, and what was recorded there would be their
- * word.
+ * As root a run reads, writes and makes only what is root's own: in root's home or, where the environment
+ * names another folder, where nobody but root could lead a path elsewhere. In anybody else's place its
+ * owner could, and what was recorded there would be their word.
  *
- * @param path behind all symlinks, as far as it exists
+ * @param path as it is named
+ * @param real the same behind all symlinks, as far as it exists
  * @throws UserError `not-permitted`; Node's own errors
  */
-export function refuseAsRoot(world: World, path: string): void {
+export function refuseAsRoot(
+  world: World,
+  path: string,
+  real = realPathNow(world.files, path),
+): void {
   const { files, machine, processes } = world
   if (!isRoot(world)) return
-  const owner = ownerOf(files, machine.home)
-  if (owner !== processes.uid) throw foreignHome(world, owner)
-
-  const home = realPathNow(files, machine.home)
-  const real = realPathNow(files, path)
   const refuse = (problem: string) =>
     new UserError({
       code: 'not-permitted',
       message: `repoint runs as root, and ${shownPath(machine, path)} ${problem}`,
-      hint: "Run it as the user whose file it is. As root it touches only what is root's and lies in root's home.",
+      hint: "Run it as the user whose file it is. As root it touches only what is root's: in root's home, or in a folder that the environment names and that is root's alone.",
     })
-  if (!isInside(real, home)) throw refuse(`does not lie in root's home, ${home}`)
+  if (!isInside(path, machine.home)) {
+    const place = [path, real].map((one) => sharedFolderOn(world, one)).find(Boolean)
+    if (place === undefined) return
+    throw refuse(`is not root's alone: others may write at ${place}`)
+  }
 
+  const owner = ownerOf(files, machine.home)
+  if (owner !== processes.uid) throw foreignHome(world, owner)
+  const home = realPathNow(files, machine.home)
+  if (!isInside(real, home)) throw refuse(`does not lie in root's home, ${home}`)
   for (let place = real; place !== home; place = dirname(place))
     if (ownerOf(files, place) !== processes.uid)
       throw refuse(`belongs to another user, or lies in a folder that does: ${place}`)
+}
+
+/**
+ * The first place on the way to a path that is not root's, or that others may write; undefined: none. In
+ * a folder with the sticky bit, as /tmp, nobody can move what is root's.
+ */
+function sharedFolderOn({ files }: World, path: string): string | undefined {
+  for (let place = path; ; place = dirname(place)) {
+    const status = lstatIfThere(files, place)
+    const isSticky = status !== undefined && (status.mode & 0o1000) !== 0
+    const isOpen = status?.kind === 'folder' && (status.mode & 0o022) !== 0 && !isSticky
+    if (status !== undefined && (status.uid !== 0 || isOpen)) return place
+    if (dirname(place) === place) return undefined
+  }
 }
 
 function isRoot({ machine, processes }: Pick<World, 'machine' | 'processes'>): boolean {

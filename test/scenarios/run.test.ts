@@ -237,7 +237,9 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
       FACTORY_RUNTIME_SETTINGS_PATH: expect.stringContaining('droid.json'),
       REPOINT_RUN_KEY: keys.two,
     })
-    expect(stderr).toContain('codex obeys its files there; for it: repoint run two -- codex')
+    expect(stderr).toContain(
+      'codex ignores these variables: start it with repoint run two -- codex',
+    )
   })
 
   test('what a killed one has left goes with the next, and nothing else', async () => {

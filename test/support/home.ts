@@ -45,6 +45,11 @@ export class Home {
     rmSync(this.path, { recursive: true, force: true })
   }
 
+  /** The paths of all that is there, repoint's own state too. */
+  everything(): readonly string[] {
+    return readdirSync(this.path, { recursive: true, encoding: 'utf8' }).sort()
+  }
+
   /** Every file below `below` but repoint's own state: path → kind, mode and contents. */
   snapshot(below = ''): Record<string, string> {
     const entries: Record<string, string> = {}

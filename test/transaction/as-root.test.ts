@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { chownSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+} from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../src/errors.ts'
 import { applyPlan, checkTargets } from '../../src/transaction/apply.ts'
@@ -142,10 +150,30 @@ describe.runIf(isRoot)("as root in root's own home", () => {
     expect(readFileSync(home.at('.codex/config.toml'), 'utf8')).toBe('model = "x"\n')
   })
 
-  test('a state folder outside of it is refused', () => {
-    const home = aHome()
-    const elsewhere = aHome()
+  test('a state folder outside of it is taken where it is root’s alone', () => {
+    const [home, elsewhere] = [aHome(), aHome()]
     const world = worldIn(home, { REPOINT_STATE_DIR: elsewhere.at('state') })
+    applyPlan(world, aPairPlan(sourceIn(home)))
+    expect(readdirSync(elsewhere.path)).toEqual(['state'])
+  })
+
+  test.each([
+    ['belongs to somebody', (place: string) => chownSync(place, someone, someone)],
+    ['may be written by others', (place: string) => chmodSync(place, 0o777)],
+  ])('a folder outside of it that %s is refused, for state and for targets', (_, open) => {
+    const [home, elsewhere] = [aHome(), aHome()]
+    open(elsewhere.path)
+    const world = worldIn(home, { REPOINT_STATE_DIR: elsewhere.at('state') })
+    expect(() => applyPlan(world, aPairPlan(sourceIn(home)))).toThrow(refused)
+    expect(() => applyPlan(worldIn(home), aPairPlan(sourceIn(elsewhere)))).toThrow(refused)
+    expect(readdirSync(elsewhere.path)).toEqual([])
+  })
+
+  test('a link of somebody on the way to a folder of root’s is refused', () => {
+    const [home, theirs, elsewhere] = [aHome(), aHome(), aHome()]
+    symlinkSync(elsewhere.path, theirs.at('link'))
+    giveTo(theirs, someone)
+    const world = worldIn(home, { REPOINT_STATE_DIR: theirs.at('link/state') })
     expect(() => applyPlan(world, aPairPlan(sourceIn(home)))).toThrow(refused)
     expect(readdirSync(elsewhere.path)).toEqual([])
   })

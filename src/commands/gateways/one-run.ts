@@ -17,13 +17,13 @@ import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
 import { isAboutAddress } from '../../gateway/probe.ts'
 import { rootOf, shownRoot } from '../../gateway/roots.ts'
-import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import type { Catalog, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
+import type { SavedGateway } from '../../transaction/gateways.ts'
 import { isUsual, readClientFiles, settingsNow } from '../inventory/client-files.ts'
 import { expectNotLedAstray } from '../inventory/client-state.ts'
 import { runsSoFar } from '../inventory/history.ts'
 import { noteProof } from '../inventory/remember-gateway.ts'
-import { savedGateway } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { isAt, keptChoices, wantedFor } from '../setup/choose.ts'
 import type { Kept } from '../setup/run.ts'
@@ -84,8 +84,8 @@ export interface Target {
   readonly model?: string | undefined
   /** The one to take where none is named, and the rules choose none. */
   readonly provenModel?: string | undefined
-  /** The remembered gateway that may be asked for a word; absent: nothing is asked of it. */
-  readonly mayAsk?: string | undefined
+  /** Which gateway may be asked for a word; absent: nothing is asked of it. */
+  readonly mayAsk?: SavedGateway | 'unremembered' | undefined
 }
 
 /**
@@ -104,7 +104,7 @@ export async function pointProgram(
 
   const chosen = chosenFor(session, clients, target)
   expectSendable(chosen.client, access)
-  const rooted = await withMessagesRoot(session, chosen, target)
+  const rooted = await provenFor(session, chosen, target)
   session.notice(...chosen.models.notes)
   return pointClient(session, chosen, rooted, asked)
 }
@@ -148,38 +148,50 @@ function pointClient(
 
 /**
  * The gateway with the root of messages, where a client speaks that protocol and it has not answered so
- * far: an address for chat tells nothing of it. One word is asked for, once.
+ * far: an address for chat tells nothing of it. One word is asked for, once; of a gateway that is not
+ * remembered always, since nothing has proven it.
  *
  * @throws UserError where no API answers
  */
-async function withMessagesRoot(
+async function provenFor(
   session: Session,
   { client, models }: ChosenForRun,
   { access, catalog, mayAsk }: Target,
 ): Promise<GatewayAccess> {
-  const { messages } = access.roots
-  const isMessages = protocolOf(client, models) === 'messages'
-  if (mayAsk === undefined || !isMessages || messages !== access.baseUrl) return access
-  if (savedGateway(session, mayAsk).proven?.protocol === 'messages') return access
-  if (settingsNow(session, client)?.root === messages) return access
+  const protocol = protocolOf(client, models)
+  if (mayAsk === undefined) return access
+  if (mayAsk !== 'unremembered' && !isMessagesOpen(session, client, protocol, { access, mayAsk }))
+    return access
 
   const finder = new GatewayFinder(access)
-  const proof = { protocol: 'messages', model: models.probeModel } as const
+  const proof = { protocol, model: models.probeModel }
   try {
     const asking = finder.probe(proof.protocol, proof.model, { catalog })
     await session.step(`Asking ${proof.model} for one word`, asking)
-    noteProof(session, mayAsk, proof, finder.access)
+    if (mayAsk !== 'unremembered') noteProof(session, mayAsk.name, proof, finder.access)
   } catch (error) {
     const isNowhere =
       !(error instanceof UserError) ||
       isAboutAddress(error) ||
       error.code === 'protocol-unsupported'
-    if (isNowhere) throw error
+    if (isNowhere || mayAsk === 'unremembered') throw error
     // The client will say it in its own words.
   } finally {
     await finder.hangUp()
   }
   return finder.access
+}
+
+function isMessagesOpen(
+  session: Session,
+  client: Client,
+  protocol: ProtocolName,
+  { access, mayAsk }: { readonly access: GatewayAccess; readonly mayAsk: SavedGateway },
+): boolean {
+  const { messages } = access.roots
+  if (protocol !== 'messages' || messages !== access.baseUrl) return false
+  if (mayAsk.proven?.protocol === 'messages') return false
+  return settingsNow(session, client)?.root !== messages
 }
 
 interface ChosenForRun {

@@ -1,4 +1,4 @@
-import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings'
+import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import type { AskedRun, Client, OneRun } from '../../clients/client.ts'
 import { loadPrograms } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
@@ -11,10 +11,12 @@ import {
   examples,
   ForeignArgument,
   GatewayArgument,
+  type GatewayFlags,
+  gatewayCommand,
   modelId,
   refuseKeys,
-  timeoutOption,
 } from '../command.ts'
+import { findGateway } from '../find-gateway.ts'
 import { settleFirst } from '../inventory/history.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import { savedGateway } from '../inventory/saved-gateways.ts'
@@ -31,9 +33,11 @@ import {
 import { accessToSaved, withCureFor } from './saved.ts'
 
 function define() {
-  return new Command('run')
-    .description('run one command, or a shell, against a remembered gateway; no file changes')
-    .addArgument(new GatewayArgument('<name>', 'the gateway'))
+  return gatewayCommand('run')
+    .description('run one command, or a shell, against a gateway; no file changes')
+    .addArgument(
+      new GatewayArgument('[name]', 'the remembered gateway; absent: that of --base-url'),
+    )
     .addArgument(new ForeignArgument('[command...]', 'what to run; absent: a shell'))
     .passThroughOptions()
     .option(
@@ -42,39 +46,39 @@ function define() {
       modelId,
     )
     .option('--no-verify', 'do not ask the gateway first')
-    .addOption(timeoutOption())
     .addHelpText(
       'after',
       examples([
         'repoint run work -- codex',
         'repoint run work --model gpt-5.4 -- codex',
         'repoint run work',
+        'repoint run --base-url https://gw.example --key-env KEY -- codex',
       ]),
     )
 }
 
 /** Runs the command, or a shell where it has no words, and returns its exit status. */
-export const command = commandOf(define, async (session, name, behind, _, self) => {
-  // What stands between the name and the command is for us: no command begins with a dash.
-  const { operands, unknown } = self.parseOptions([...behind])
-  const given = [...unknown, ...operands]
+export const command = commandOf(define, async (session, name, behind, flags, self) => {
+  // With an address before them, all words are the command's.
+  const isNamed = flags.baseUrl === undefined
+  const words = name === undefined ? [] : [name, ...behind]
+  const given = isNamed ? commandBehind(self, behind) : words
   refuseKeys(self)
-  expectCommand(self, unknown)
   const { model, verify, timeout } = self.opts()
 
   const { platform } = session
-  settleFirst(session)
-  const saved = savedGateway(session, name)
-  const access = await accessToSaved(session, saved, timeout * 1000)
+  const { access, saved } = isNamed
+    ? await remembered(session, name, timeout)
+    : { access: await unremembered(session, flags), saved: undefined }
   const isShell = given.length === 0
-  const words = isShell ? shellOf(session) : given
+  const program = isShell ? shellOf(session) : given
   const asked: AskedRun = {
-    args: words.slice(1),
-    env: withAuthorities(platform.machine.env, saved),
+    args: program.slice(1),
+    env: withAuthorities(platform.machine.env, access),
     folder: newFolder(platform),
   }
   const clients = await loadPrograms()
-  const called = clientsCalled(session, clients, words[0]!)
+  const called = clientsCalled(session, clients, program[0]!)
   await lookAtFolder(
     session,
     access,
@@ -86,8 +90,8 @@ export const command = commandOf(define, async (session, name, behind, _, self) 
     catalog,
     asked,
     model,
-    provenModel: saved.proven?.model,
-    mayAsk: verify ? name : undefined,
+    provenModel: saved?.proven?.model,
+    mayAsk: verify ? (saved ?? 'unremembered') : undefined,
   }
   const { args, env, files, told } = isShell
     ? await pointShell(session, clients, target)
@@ -99,10 +103,42 @@ export const command = commandOf(define, async (session, name, behind, _, self) 
   platform.ask.release()
 
   const result = await withFiles(platform, asked.folder, files, () =>
-    platform.runInForeground(words[0]!, args, { env }),
+    platform.runInForeground(program[0]!, args, { env }),
   )
-  return statusOf(result, words[0]!, 'Check the command behind the name of the gateway.')
+  return statusOf(result, program[0]!, 'Check the command behind the gateway.')
 })
+
+/** What stands between the name and the command is for us: no command begins with a dash. */
+function commandBehind(self: CommandUnknownOpts, behind: readonly string[]): readonly string[] {
+  const { operands, unknown } = self.parseOptions([...behind])
+  expectCommand(self, unknown)
+  if (self.opts()['baseUrl'] !== undefined)
+    throw new UserError({
+      code: 'usage',
+      message: 'Both a remembered gateway and --base-url are named',
+      hint: 'Keep one of them. --base-url stands before the command: repoint run --base-url URL -- COMMAND',
+    })
+  return [...unknown, ...operands]
+}
+
+async function remembered(session: Session, name: string | undefined, timeout: number) {
+  if (name === undefined)
+    throw new UserError({
+      code: 'usage',
+      message: 'No gateway is named',
+      hint: 'Name a remembered one (see: repoint gateways), or give --base-url URL --key-env NAME.',
+    })
+  settleFirst(session)
+  const saved = savedGateway(session, name)
+  return { access: await accessToSaved(session, saved, timeout * 1000), saved }
+}
+
+/** For this one process: nothing of ours is written, and nothing remembered. */
+async function unremembered(session: Session, flags: GatewayFlags): Promise<GatewayAccess> {
+  const { access, notices } = await findGateway(session, flags)
+  session.notice(...notices)
+  return access
+}
 
 /** A flag that is none of ours is no command either; help is printed. */
 function expectCommand(self: CommandUnknownOpts, [first]: readonly string[]): void {
@@ -126,12 +162,13 @@ function noteUnsaid(session: Session, { headers = [], keyHeader }: GatewayAccess
 async function catalogOf(
   session: Session,
   access: GatewayAccess,
-  saved: SavedGateway,
+  saved: SavedGateway | undefined,
 ): Promise<Catalog | undefined> {
   const answer = await session.step('Asking the gateway for its models', catalogOrError(access))
   if (!(answer instanceof UserError)) return answer
   // Nothing else is asked of it before the command starts.
-  if (!mayStillServe(answer) || traitsOf(answer)?.blames === 'key') throw withCureFor(saved, answer)
+  if (!mayStillServe(answer) || traitsOf(answer)?.blames === 'key')
+    throw saved === undefined ? answer : withCureFor(saved, answer)
   session.remark(`note: The gateway has no readable list of models (${answer.message})`)
   return undefined
 }
@@ -149,7 +186,7 @@ function shellOf({ platform }: Session): readonly [string] {
 }
 
 /** Node adds them to its own, as many programs of the terminal do; what a client wants, it says itself. */
-function withAuthorities(env: OneRun['env'], { caFile }: SavedGateway): OneRun['env'] {
+function withAuthorities(env: OneRun['env'], { caFile }: GatewayAccess): OneRun['env'] {
   return caFile === undefined ? env : { ...env, NODE_EXTRA_CA_CERTS: caFile }
 }
 
@@ -163,11 +200,13 @@ async function pointShell(
   target: Target,
 ): Promise<PointedRun> {
   let { access, asked } = target
+  // A shell may start none of them: only a gateway that was proven before is asked for its other root.
+  const mayAsk = target.mayAsk === 'unremembered' ? undefined : target.mayAsk
   const apart: string[] = []
   for (const program of installedPrograms(session, clients)) {
     try {
       const called = clientsCalled(session, clients, program)
-      const one = await pointProgram(session, called, { ...target, access, asked })
+      const one = await pointProgram(session, called, { ...target, access, asked, mayAsk })
       access = one.access
       if (one.args.length === 0)
         asked = { ...asked, env: one.env, files: { ...asked.files, ...one.files } }
@@ -178,10 +217,12 @@ async function pointShell(
     }
   }
 
-  session.remark(`A shell for ${access.name} (${access.baseUrl}); \`exit\` leaves it.`)
+  const called = access.name === undefined ? access.baseUrl : `${access.name} (${access.baseUrl})`
+  session.remark(`A shell for ${called}; \`exit\` leaves it.`)
+  const how = access.name ?? `--base-url ${access.baseUrl} --key-env NAME`
   for (const program of apart)
     session.remark(
-      `note: ${program} obeys its files there; for it: repoint run ${access.name} -- ${program}`,
+      `note: ${program} ignores these variables: start it with repoint run ${how} -- ${program}`,
     )
   return { ...asked, env: pointedAt(access, asked.env), access }
 }

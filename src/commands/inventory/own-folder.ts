@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Files, Platform } from '../../platform/platform.ts'
 import { attempt, createDurably, randomName, sha256Of } from '../../transaction/files.ts'
-import { openState } from '../../transaction/state.ts'
+import { openState, statePaths } from '../../transaction/state.ts'
 
 /** Whose process cannot be seen from here, on another machine or before a boot, is gone after so long, in ms. */
 const unseenPatienceMs = 24 * 60 * 60_000
@@ -14,7 +14,7 @@ const folderNames = /^\.try-(\d+)-([0-9a-f]{12})-[0-9a-f]{12}$/
  * folders alone, in which clients look for projects too. What killed processes have left there goes.
  */
 export function newFolder(platform: Platform): string {
-  const { folder } = openState(platform)
+  const { folder } = statePaths(platform.machine)
   attempt(() => sweep(platform, folder))
   return join(folder, `.try-${platform.processes.pid}-${placeMark(platform)}-${randomName()}`)
 }
@@ -57,11 +57,13 @@ export function withFiles<Result>(
 
 /** The same in a folder that may stay empty. */
 export async function inFolder<Result>(
-  { files }: Platform,
+  platform: Platform,
   folder: string,
   texts: Readonly<Record<string, string>>,
   work: () => Promise<Result>,
 ): Promise<Result> {
+  const { files } = platform
+  openState(platform)
   files.mkdir(folder, 0o700)
   try {
     for (const [name, text] of Object.entries(texts))

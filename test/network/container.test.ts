@@ -1,0 +1,91 @@
+import { chmodSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { execa } from 'execa'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aHome, type Home } from '../support/home.ts'
+
+/** As root in a container: a mount namespace, in which HOME can be read and not written. */
+
+const key = 'sk-canary-container-4f7a2b9c6d1e8035'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ port: 0, key })
+})
+afterAll(() => gateway.close())
+
+/** Programs that say how they were started. */
+function aContainer(): Home {
+  const home = aHome({ '.codex/config.toml': 'model = "o3"\n' })
+  for (const name of ['codex', 'claude', 'opencode', 'other']) {
+    home.put(`bin/${name}`, '#!/bin/sh\necho "$0 $*"; env\n')
+    chmodSync(home.at(`bin/${name}`), 0o755)
+  }
+  return home
+}
+
+async function inContainer(home: Home, words: readonly string[], env: Record<string, string> = {}) {
+  const readOnly = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
+  const program = [process.execPath, resolve('bin/repoint.js'), ...words]
+  const { exitCode, stdout, stderr } = await execa(
+    'unshare',
+    ['--mount', 'sh', '-c', readOnly, home.path, ...program],
+    {
+      cwd: home.path,
+      env: { HOME: home.path, PATH: `${home.at('bin')}:/usr/bin:/bin`, KEY: key, ...env },
+      extendEnv: false,
+      reject: false,
+      input: '',
+    },
+  )
+  return { status: exitCode, stdout, stderr }
+}
+
+test.each(['codex', 'claude', 'opencode'])(
+  'run without a remembered gateway proves and starts %s, and writes nothing at all',
+  async (client) => {
+    const home = aContainer()
+    const before = home.everything()
+    const address = ['--base-url', gateway.url, '--key-env', 'KEY']
+    const { status, stdout, stderr } = await inContainer(home, [
+      'run',
+      ...address,
+      '--',
+      client,
+      'hi',
+    ])
+    expect(stderr).not.toContain(key)
+    expect({ status, stderr }).toMatchObject({ status: 0 })
+    expect(stdout).toContain(`${home.at('bin')}/${client}`)
+    expect(stdout).toContain(`REPOINT_RUN_KEY=${key}`)
+    expect(home.everything()).toEqual(before)
+  },
+)
+
+test('another program gets the usual variables, and a model that is not there is told before', async () => {
+  const home = aContainer()
+  const address = ['--base-url', gateway.url, '--key-env', 'KEY']
+  const other = await inContainer(home, ['run', ...address, '--', 'other'])
+  expect(other.stdout).toContain(`OPENAI_BASE_URL=${gateway.url}/v1`)
+
+  const wrong = await inContainer(home, ['run', ...address, '--model', 'gpt-0', '--', 'codex'])
+  expect(wrong).toMatchObject({ status: 5, stdout: '' })
+  const refused = await inContainer(home, ['run', ...address, '--', 'codex'], { KEY: 'sk-wrong-1' })
+  expect(refused).toMatchObject({ status: 3, stdout: '' })
+})
+
+test('a setup works where the environment names folders outside of HOME', async () => {
+  const home = aContainer()
+  const mounted = aHome({ 'codex/config.toml': 'model = "o3" # mine\n' })
+  const before = mounted.text('codex/config.toml')
+  const env = { CODEX_HOME: mounted.at('codex'), REPOINT_STATE_DIR: mounted.at('state') }
+  const setup = ['codex', '--base-url', gateway.url, '--key-env', 'KEY', '--yes']
+  const done = await inContainer(home, setup, env)
+  expect(done.stderr).not.toContain('error')
+  expect(done.status).toBe(0)
+  expect(mounted.text('codex/config.toml')).toContain(gateway.url)
+
+  expect((await inContainer(home, ['rollback', '--yes'], env)).status).toBe(0)
+  expect(mounted.text('codex/config.toml')).toBe(before)
+})
