@@ -1,11 +1,12 @@
 /**
- * Writes the generated parts of the documentation: docs/commands.md (the help of all commands),
+ * Writes the generated parts of the documentation: docs/commands.md and man/repoint.1 (the help of all commands),
  * docs/tested-versions.md (what `npm run drift` saw), docs/providers.md (what test/providers
  * proves), and by their marks the tables of clients, of what a setup changes and of exit statuses. With
  * --check it changes nothing and ends with status 1 where something is out of date.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { manPage } from './docs/man.js'
 import { providersPage } from './docs/providers.js'
 import { packageSets } from './install.js'
 import { source } from './source.js'
@@ -49,7 +50,11 @@ const blocks = {
   exit: exitTable(),
 }
 let isStale = false
+const overview = helpOf('--all')
+const named = namesIn(overview).map((name) => ({ name, help: helpOf(name, '--all') }))
+const program = JSON.parse(readFileSync('package.json', 'utf8'))
 write('docs/commands.md', () => commandsPage())
+write('man/repoint.1', () => manPage({ program, overview, commands: named }))
 write('docs/tested-versions.md', () => testedPage())
 write('docs/providers.md', () =>
   providersPage({
@@ -83,13 +88,14 @@ function withBlock(text, [name, content]) {
 }
 
 function commandsPage() {
-  const overview = helpOf()
-  const list = overview.split('\nCommands:\n')[1].split('\n\n')[0]
-  const names = [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name]) => name)
-  const pages = names
-    .filter((name) => name !== 'help')
-    .map((name) => `## repoint ${name}\n\n${code(helpOf(name))}`)
-  return `# Commands\n\nThe help of every command, written by \`npm run docs\`.\n\n${[code(overview), ...pages].join('\n\n')}\n`
+  const pages = named.map(({ name, help }) => `## repoint ${name}\n\n${code(help)}`)
+  return `# Commands\n\nThe help of every command, written by \`npm run docs\`. \`repoint COMMAND --help\` shows the flags that people use, and with \`--all\` every flag.\n\n${[code(helpOf()), ...pages].join('\n\n')}\n`
+}
+
+/** Of the commands, in the order of the help. */
+function namesIn(overview) {
+  const names = [...overview.matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, name]) => name)
+  return names.filter((name) => name !== 'help')
 }
 
 /** A line a version: what the setups of a client differ in is what they let it ask for. */

@@ -6,10 +6,12 @@ import {
 } from '@commander-js/extra-typings'
 import packageJson from '../package.json' with { type: 'json' }
 import { environmentRows, rows } from './clients/list.ts'
-import { asUsageError, examples, type ListedCommand, refuseKeys } from './commands/command.ts'
+import { asUsageError, type ListedCommand, refuseKeys } from './commands/command.ts'
+import { helpFor } from './commands/help.ts'
 import { Declined, Session } from './commands/screen/session.ts'
 import { exitStatus, renderError, UserError } from './errors.ts'
 import type { Platform } from './platform/platform.ts'
+import { meantBy } from './text.ts'
 
 /**
  * Runs one command line and returns its exit status. Everything that is thrown ends here.
@@ -48,8 +50,10 @@ interface Listed {
   readonly name: string
   /** It is for scripts alone. */
   readonly isHidden?: boolean
+  /** Of the help; absent: that of the command before. */
+  readonly group?: string
   /** What else people call it: suggested, never taken. */
-  readonly alsoCalled?: string
+  readonly alsoCalled?: readonly string[]
   readonly load: () => Promise<{ readonly command: ListedCommand }>
 }
 
@@ -66,19 +70,38 @@ const commands: readonly Listed[] = [
     }),
   })),
   { name: 'setup', load: () => import('./commands/setup-clients.ts') },
-  { name: 'key', load: () => import('./commands/key.ts') },
-  { name: 'editor', alsoCalled: 'cursor', load: () => import('./commands/editor.ts') },
-  { name: 'use', load: () => import('./commands/gateways/use.ts') },
-  { name: 'run', load: () => import('./commands/gateways/run.ts') },
-  { name: 'gateways', load: () => import('./commands/gateways/gateways.ts') },
-  { name: 'rollback', alsoCalled: 'undo', load: () => import('./commands/rollback.ts') },
-  { name: 'forget', load: () => import('./commands/forget.ts') },
-  { name: 'models', load: () => import('./commands/models.ts') },
-  { name: 'status', load: () => import('./commands/status.ts') },
-  { name: 'doctor', load: () => import('./commands/doctor.ts') },
+  {
+    name: 'editor',
+    alsoCalled: ['cursor', 'vscode', 'zed'],
+    load: () => import('./commands/editor.ts'),
+  },
+  {
+    name: 'use',
+    group: 'Change',
+    alsoCalled: ['switch'],
+    load: () => import('./commands/gateways/use.ts'),
+  },
+  { name: 'key', alsoCalled: ['login', 'auth', 'setkey'], load: () => import('./commands/key.ts') },
+  { name: 'run', group: 'Try', load: () => import('./commands/gateways/run.ts') },
   { name: 'serve', load: () => import('./commands/serve.ts') },
   { name: 'demo', load: () => import('./commands/demo.ts') },
-  { name: 'completion', load: () => import('./commands/completion/completion.ts') },
+  {
+    name: 'status',
+    group: 'Look',
+    alsoCalled: ['whoami', 'show', 'current'],
+    load: () => import('./commands/status.ts'),
+  },
+  { name: 'doctor', alsoCalled: ['check'], load: () => import('./commands/doctor.ts') },
+  { name: 'models', load: () => import('./commands/models.ts') },
+  { name: 'gateways', alsoCalled: ['list'], load: () => import('./commands/gateways/gateways.ts') },
+  {
+    name: 'rollback',
+    group: 'Undo',
+    alsoCalled: ['undo', 'restore', 'revert', 'reset', 'uninstall', 'unset'],
+    load: () => import('./commands/rollback.ts'),
+  },
+  { name: 'forget', alsoCalled: ['remove', 'delete'], load: () => import('./commands/forget.ts') },
+  { name: 'completion', group: 'Shell', load: () => import('./commands/completion/completion.ts') },
   { name: 'complete', isHidden: true, load: () => import('./commands/completion/complete.ts') },
 ]
 
@@ -88,15 +111,17 @@ async function runCommandLine(
   ownArgs: readonly string[],
 ): Promise<number> {
   let status = 0
-  const program = programFor(session)
+  const program = programFor(session, ownArgs)
   const addAll = async (needed: readonly Listed[]) => {
-    for (const { load, isHidden = false } of needed) {
+    let heading = 'Set up'
+    for (const { load, group, isHidden = false } of needed) {
       const { command } = await load()
       const made = command(session, (ended) => {
         status = ended
       })
+      heading = group ?? heading
       const settled = withCommonFlags(made.copyInheritedSettings(program))
-      program.addCommand(settled, { hidden: isHidden })
+      program.addCommand(settled.helpGroup(`${heading}:`), { hidden: isHidden })
     }
   }
 
@@ -110,8 +135,15 @@ async function runCommandLine(
     })
   }
   await addAll(neededFor(args))
-  await program.parseAsync([...args], { from: 'user' })
+  await program.parseAsync(asParsed(args), { from: 'user' })
   return status
+}
+
+/** `-v` was called `-V` at first, and commander's `help` takes no flags. */
+function asParsed(args: readonly string[]): string[] {
+  const [first, ...rest] = args
+  if (first === '-V') return ['-v', ...rest]
+  return args.filter((arg) => first !== 'help' || arg !== '--all')
 }
 
 /** A run that may have nothing to ask keeps off the terminal: it may be in the background. */
@@ -123,42 +155,37 @@ function isSureToAsk(args: readonly string[]): boolean {
 /** One that is named is loaded alone; help and a misspelt name need all. */
 function neededFor(args: readonly string[]): readonly Listed[] {
   const [first = ''] = args
-  if (first === '-V' || first === '--version') return []
+  if (['-v', '-V', '--version'].includes(first)) return []
   // Of the words that are completed one may be a command.
   const words = first === 'complete' ? args : [first]
   const named = commands.filter(({ name }) => words.includes(name))
   return named.some(({ isHidden }) => !isHidden) ? named : commands
 }
 
-function programFor(session: Session): CommandUnknownOpts {
+function programFor(session: Session, args: readonly string[]): CommandUnknownOpts {
   const { terminal } = session.platform
-  return (
-    new Command('repoint')
-      .description(
-        'Points a coding client at another model gateway: proves it, loses nothing, undoes it.',
-      )
-      .version(packageJson.version, '-V, --version', 'print the version')
-      .helpOption('-h, --help', 'print this help')
-      // Columns that a description has at least; commander's 40 would overflow a narrow terminal.
-      .configureHelp({ minWidthToWrap: 20 })
-      .configureOutput({
-        writeOut: (text) => session.printHelp(text),
-        // Errors are printed by main, in the one form that all errors have.
-        writeErr: () => {},
-        getOutHelpWidth: () => terminal.columns,
-        getErrHelpWidth: () => terminal.columns,
-        // Help is plain text; looking for colours would load Node's streams.
-        getOutHasColors: () => false,
-        getErrHasColors: () => false,
-      })
-      .addHelpText(
-        'after',
-        examples(['repoint codex', 'repoint codex --help', 'repoint status', 'repoint rollback']),
-      )
-      .exitOverride()
-      .showSuggestionAfterError()
-      .enablePositionalOptions()
-  )
+  const isWhole = args.includes('--all')
+  return new Command('repoint')
+    .description(
+      'Points a coding client at another model gateway: tests it first, loses nothing, undoes it.',
+    )
+    .version(packageJson.version, '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help; with --all, of every command and flag')
+    .helpCommand('help [command]', 'print the help of a command')
+    .configureHelp(helpFor({ isWhole, columns: terminal.columns }))
+    .configureOutput({
+      writeOut: (text) => session.printHelp(text),
+      // Errors are printed by main, in the one form that all errors have.
+      writeErr: () => {},
+      getOutHelpWidth: () => terminal.columns,
+      getErrHelpWidth: () => terminal.columns,
+      // Help is plain text; looking for colours would load Node's streams.
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .exitOverride()
+    .showSuggestionAfterError()
+    .enablePositionalOptions()
 }
 
 /** Help, and the refusal of a key, which other flags must not swallow. */
@@ -171,10 +198,19 @@ function withCommonFlags(command: CommandUnknownOpts): CommandUnknownOpts {
 }
 
 function showUsageError(session: Session, error: CommanderError, args: readonly string[]): number {
-  const meant = commands.find(
-    ({ alsoCalled }) => alsoCalled !== undefined && alsoCalled === args[0],
-  )
-  return showError(session, asUsageError(error, args, meant?.name), args)
+  return showError(session, asUsageError(error, args, meantIn(error, args[0] ?? '')), args)
+}
+
+/** The command, client or flag that was misspelt or is called so elsewhere; undefined: none for sure. */
+function meantIn({ code, message }: CommanderError, first: string): string | undefined {
+  const [typed = '', ...suggested] = message.match(/(?<=')[^']*(?=')|--[\w-]+(?=[,?])/g) ?? []
+  if (code === 'commander.unknownOption') return meantBy(typed, suggested)
+  const clients = rows.map(({ id }) => id)
+  if (code === 'commander.invalidArgument') return meantBy(typed, clients)
+  if (code !== 'commander.unknownCommand') return undefined
+  const called = commands.find(({ alsoCalled }) => alsoCalled?.includes(first))
+  const names = commands.filter(({ isHidden }) => !isHidden).map(({ name }) => name)
+  return called?.name ?? meantBy(first, names)
 }
 
 /** An answer is no failure. */

@@ -97,6 +97,19 @@ export function nearestTo(
     .map(({ name }) => name)
 }
 
+/** The one of `names` that a word means which is its beginning, or which one slip has misspelt. */
+export function meantBy(word: string, names: readonly string[]): string | undefined {
+  if (word.length < shortestMisspelt || word.length > longestCompared) return undefined
+  const meant = names.filter((name) => {
+    const isSlip = name.length >= shortestMisspelt && distance(word, name) <= 1
+    return isSlip || name.startsWith(word)
+  })
+  return meant.length === 1 ? meant[0] : undefined
+}
+
+/** One slip in a shorter word makes it any other. */
+const shortestMisspelt = 3
+
 /**
  * Edit distance, two letters in the wrong order being one slip; an id that begins with the other one
  * is near, whatever follows.

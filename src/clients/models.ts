@@ -96,7 +96,7 @@ export function pickModel(wanted: Wanted, protocol: ProtocolName): string {
     message:
       usable.length === 0
         ? `None of the gateway's models speaks the ${protocol} protocol`
-        : `No rule chooses among the gateway's ${usable.length} models`,
+        : `The gateway has ${usable.length} models, and none is a default that repoint knows: which one do you want?`,
     hint: `Name one with --model${listed(usable.slice(0, 5).map(({ id }) => id))}. \`repoint models\` shows all.`,
   })
 }

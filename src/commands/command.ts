@@ -125,13 +125,13 @@ export function withSetupFlags<Args extends unknown[], Flags extends OptionValue
   program: string,
 ) {
   return command
-    .option('--messages-url <url>', 'root of the messages protocol, where it has its own')
-    .option('--defaults', 'choose by the rules, whatever was chosen before')
+    .option('--messages-url <url>', 'address for Anthropic-style requests, if different')
+    .option('--defaults', 'go back to the default models')
     .option('--name <name>', 'what the gateway is remembered as (default: its host)')
     .option('--keychain', "keep the remembered key in the system's keychain")
-    .option('--dry-run', 'prove and show everything, change nothing')
-    .option('--yes', 'accept everything that would be asked')
-    .option('--no-verify', 'leave the network alone')
+    .option('--dry-run', 'test and show everything, change nothing')
+    .option('--yes', 'do not ask')
+    .option('--no-verify', 'skip the checks over the network')
     .option('--try-client', `also run ${program} once`)
     .option('--json', 'print one JSON document')
 }
@@ -156,8 +156,8 @@ export function timeoutOption() {
 export const newestGateway =
   '\nThe address and key of the newest setup, unless one of the two is named.'
 
-export function examples(lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`
+export function examples(lines: readonly string[], heading = 'Examples'): string {
+  return `\n${heading}:\n${lines.map((line) => `  ${line}\n`).join('')}`
 }
 
 /** At most a day. */
@@ -185,12 +185,12 @@ export function modelId(text: string): string {
 /**
  * What commander says, without the values of options, which may be secrets.
  *
- * @param meant the command that the first word is another name of
+ * @param meant the word of ours that a misspelt one stands for
  */
 export function asUsageError(
   error: CommanderError,
   args: readonly string[],
-  meant?: string,
+  meant: string | undefined,
 ): UserError {
   const [command = '', ...rest] = args
   const words = rest.filter((arg) => !arg.startsWith('-'))
@@ -206,7 +206,7 @@ export function asUsageError(
       hint: 'See: repoint --help',
     })
 
-  const [message = '', ...suggestion] = error.message
+  const [message = ''] = error.message
     .replace(/^error: /, '')
     .replace(/(--?[\w-]+)=[^']*/g, '$1')
     .split('\n')
@@ -219,9 +219,9 @@ export function asUsageError(
     message: message.charAt(0).toUpperCase() + message.slice(1),
     hint: isAddress
       ? 'The address belongs behind --base-url.'
-      : meant !== undefined
-        ? `Did you mean ${meant}?`
-        : suggestion.join(' ').replace(/^\((.*)\)$/, '$1') || help,
+      : meant === undefined
+        ? help
+        : `Did you mean ${meant}?`,
   })
 }
 

@@ -18,9 +18,7 @@ import { setup } from './setup.ts'
 
 function define() {
   return new Command('demo')
-    .description(
-      'show all of it in a throwaway home against the local gateway, touching nothing of yours',
-    )
+    .description('show a setup and its undo in a throwaway home, with a gateway of its own')
     .option('--json', 'print one JSON document')
     .addHelpText('after', examples(['repoint demo']))
 }

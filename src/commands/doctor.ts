@@ -38,11 +38,11 @@ import type { Consent, Session } from './screen/session.ts'
 
 function define() {
   return new Command('doctor')
-    .description('status plus live checks, each with its cure')
+    .description('test every client and its gateway, and say how to mend what is wrong')
     .addArgument(clientArgument('only this client'))
     .option('--fix', 'carry out the safe cures, as one run that rollback undoes')
     .option('--yes', 'with --fix: also cures that take something of yours out of use')
-    .option('--no-verify', 'leave the network alone')
+    .option('--no-verify', 'skip the checks over the network')
     .option('--ca-file <path>', 'trust the certificate authorities in this PEM file too')
     .addOption(timeoutOption())
     .option('--json', 'print one JSON document')

@@ -3,6 +3,7 @@ import { resultOf, UserError } from '../errors.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
 import { changeGateways, removeGateways, type SavedGateway } from '../transaction/gateways.ts'
 import { commandOf, examples, GatewayArgument, noFlags, positiveInteger } from './command.ts'
+import { usersNow } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
 import { keptCopies } from './inventory/kept-copies.ts'
 import { keyInKeychain } from './inventory/keychain.ts'
@@ -11,7 +12,7 @@ import type { Session } from './screen/session.ts'
 
 function define() {
   return new Command('forget')
-    .description('remove a remembered gateway; or runs with their copies, and so their undo')
+    .description('remove a remembered gateway, or old runs, which then nothing undoes')
     .addArgument(new GatewayArgument('[name]', 'the gateway to forget; no undo goes with it'))
     .addOption(
       new Option('--older-than <days>', 'the runs from before so many days')
@@ -20,7 +21,7 @@ function define() {
     )
     .option('--all', 'every run, and every gateway')
     .option('--dry-run', 'show what would be forgotten')
-    .option('--yes', 'accept everything that would be asked')
+    .option('--yes', 'do not ask')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -38,8 +39,8 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
     throw new UserError({
       code: 'usage',
       message: isRuns
-        ? 'A gateway and runs are not forgotten at once'
-        : 'What is to be forgotten is not said',
+        ? 'Forget a gateway or runs, not both in one command'
+        : 'No gateway and no runs are named',
       hint: 'repoint forget NAME for a gateway; for runs --older-than 90, or --all. `repoint gateways` and `repoint rollback --list` show them.',
     })
 
@@ -55,7 +56,7 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
   const lists = [plan.runs, plan.damaged, gateways ?? ['?']]
   const isNothing = isSettled && lists.every((one) => one.length === 0)
   showForgotten(session, plan)
-  showGateways(session, gateways)
+  await showGateways(session, gateways)
   if (!isNothing) session.notice(...(await keptCopies(session, clientsOf(session, plan))))
   session.showNotices('warning')
 
@@ -122,17 +123,26 @@ function gatewaysToForget(
   throw saved
 }
 
-function showGateways(session: Session, gateways: readonly SavedGateway[] | undefined): void {
-  if (gateways === undefined) session.say('The list of gateways goes, which cannot be read')
-  for (const { name, baseUrl } of gateways ?? [])
-    session.say(`Gateway ${name} goes, and its key with it: ${baseUrl}`)
+async function showGateways(
+  session: Session,
+  gateways: readonly SavedGateway[] | undefined,
+): Promise<void> {
+  if (gateways === undefined) session.say('Removes the list of gateways, which cannot be read')
+  if (!gateways?.length) return
+  // A client's gateway is known by its files alone.
+  const users = await usersNow(session, [])
+  for (const { name, baseUrl } of gateways) {
+    const by = users.get(name)?.join(', ')
+    const still = by === undefined ? '' : `; still used by ${by}`
+    session.say(`Removes gateway ${name} and its key: ${baseUrl}${still}`)
+  }
 }
 
 function showForgotten(session: Session, { runs, damaged, originals }: ForgetPlan): void {
   for (const { id, command: word, clients, baseUrl } of runs)
     session.say(`Run ${id} can no longer be undone: ${word} (${clients.join(', ')}), ${baseUrl}`)
   for (const path of damaged)
-    session.say(`${session.showPath(path)} goes, a record that cannot be read`)
+    session.say(`Removes ${session.showPath(path)}, a record that cannot be read`)
   for (const path of originals)
     session.say(`! ${session.showPath(path)} as it was before these runs cannot be brought back`)
 }

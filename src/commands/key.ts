@@ -18,13 +18,13 @@ import { begin, setup } from './setup.ts'
 
 function define() {
   return gatewayCommand('key')
-    .description('take a new key, prove it, and switch it in every client of the gateway')
+    .description('test a new key, and write it into every client of the gateway')
     .addArgument(clientsArgument('only these clients'))
-    .option('--messages-url <url>', 'root of the messages protocol, where it has its own')
+    .option('--messages-url <url>', 'address for Anthropic-style requests, if different')
     .option('--keychain', "keep the remembered key in the system's keychain")
-    .option('--dry-run', 'prove and show everything, change nothing')
-    .option('--yes', 'accept everything that would be asked')
-    .option('--no-verify', 'leave the network alone')
+    .option('--dry-run', 'test and show everything, change nothing')
+    .option('--yes', 'do not ask')
+    .option('--no-verify', 'skip the checks over the network')
     .option('--json', 'print one JSON document')
     .addHelpText('after', '\nAddress, models and every other choice stay as they are.')
     .addHelpText('after', examples(['repoint key', 'repoint key codex --key-stdin --yes < key']))

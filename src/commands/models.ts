@@ -9,7 +9,7 @@ import type { Session } from './screen/session.ts'
 
 function define() {
   return gatewayCommand('models')
-    .description('list the gateway’s models, and what repoint would choose them for')
+    .description('list the models of the gateway, and the clients that would use them')
     .option('--json', 'print one JSON document')
     .addHelpText('after', newestGateway)
     .addHelpText('after', examples(['repoint models', 'repoint models --json --key-env MY_KEY']))

@@ -30,7 +30,7 @@ import type { Session } from './screen/session.ts'
 
 function define() {
   return new Command('rollback')
-    .description('undo the newest run, or the newest of one client')
+    .description('undo the newest run, or the newest run of one client')
     .addArgument(clientArgument('whose newest run'))
     .option('--list', 'list the recorded runs, newest first')
     .option('--run <id>', 'go back to before this run, and so to before newer runs of its files')
@@ -38,14 +38,11 @@ function define() {
       new Option('--original', 'go back to before the first run: your own files').conflicts('run'),
     )
     .addOption(
-      new Option('--redo', 'go forward again: take back the newest undo').conflicts([
-        'run',
-        'original',
-      ]),
+      new Option('--redo', 'redo: take back the newest undo').conflicts(['run', 'original']),
     )
     .option('--force', 'put the old contents back, whatever was changed since')
     .option('--dry-run', 'show what would be undone')
-    .option('--yes', 'accept everything that would be asked')
+    .option('--yes', 'do not ask')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -208,7 +205,7 @@ async function askToGo(
   { isRedo }: RollbackPlan,
   { yes }: RollbackFlags,
 ): Promise<void> {
-  const message = isRedo ? 'Go forward again?' : 'Go back?'
+  const message = isRedo ? 'Redo?' : 'Go back?'
   await session.agree(session.consent(yes), { message, default: true })
   session.platform.ask.release()
   if (session.platform.interrupt.aborted)
@@ -220,10 +217,15 @@ function wayOutOf({ isRedo }: RollbackPlan): string {
   return isRedo ? 'repoint rollback' : 'repoint rollback --redo'
 }
 
-function showWayBack({ session, runs }: Undoing, { found, outlooks }: Prospect): void {
+function showWayBack({ session, runs, families }: Undoing, { found, outlooks }: Prospect): void {
   const { undoes, passes, isRedo, files } = found
-  const where = isRedo ? 'Forward again, to before' : 'Back to before'
-  session.say(`${where} run ${undoes.id}: ${describeWhat(undoes, runs)}`)
+  const again = runs.find(({ id }) => id === endOf(undoes, runs).id) ?? undoes
+  const labels = families.filter((one) =>
+    again.clients.some((id) => familyIds(one.id).includes(id)),
+  )
+  const does = again.command === 'doctor' ? 'repairs' : 'sets up'
+  const redo = `Redo: ${does} ${labels.map(({ label }) => label).join(', ')} again, as run ${again.id} did`
+  session.say(isRedo ? redo : `Back to before run ${undoes.id}: ${describeWhat(undoes, runs)}`)
   for (const run of passes) session.say(`  and with it run ${run.id}: ${describeWhat(run, runs)}`)
 
   for (const file of files) {

@@ -27,7 +27,7 @@ import type { Session } from './screen/session.ts'
 
 function define() {
   return new Command('status')
-    .description('show what each client believes now, and what overrides it')
+    .description('show what each client uses now, and what overrides its files')
     .addArgument(clientsArgument('only these clients'))
     .option('--exit-code', 'end with status 11 where one no longer points where repoint put it')
     .option('--expect <gateway>', 'the same, and all at this gateway: its name or address')

@@ -178,7 +178,7 @@ describe('forget', () => {
     const home = aHome()
     await setUp(home, one, 'codex', '--name', 'work')
     const { stdout } = await runInProcess(home, ['forget', '--all', '--yes'])
-    expect(stdout).toContain(`Gateway work goes, and its key with it: ${one.url}`)
+    expect(stdout).toContain(`Removes gateway work and its key: ${one.url}; still used by codex\n`)
     expect(existsSync(home.at(list))).toBe(false)
     home.put(list, '{"version":2}')
     expect(await runInProcess(home, ['forget', '--all', '--yes'])).toMatchObject({ status: 0 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
 import { rows } from '../../src/clients/list.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
@@ -12,28 +13,63 @@ async function helpOf(...command: string[]): Promise<string> {
 
 describe('--help', () => {
   test('every command shows an example that begins with repoint, and fits 80 columns', async () => {
-    const list = (await helpOf()).split('\nCommands:\n')[1] ?? ''
-    const names = [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map((match) => match[1]!)
+    const list = await helpOf('--all')
+    const names = [...list.matchAll(/^ {2}([a-z][a-z-]*) /gm)].map((match) => match[1]!)
     expect(names).toContain('codex')
-    for (const name of ['', ...names.filter((one) => one !== 'help')]) {
-      const help = await helpOf(...(name ? [name] : []))
+    for (const name of names.filter((one) => one !== 'help')) {
+      const help = await helpOf(name)
       const examples = help.split('\nExamples:\n')[1] ?? ''
       expect(examples, name).toMatch(/^ {2}.*\brepoint /m)
       for (const line of help.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80)
     }
   })
 
+  test('begins with bare repoint, and names every command in its group', async () => {
+    const help = await helpOf()
+    const [, ...groups] = help.split(/^(?=\S)/m).filter((part) => !part.startsWith('undoes'))
+    expect(groups.map((group) => group.split(/ {2}/)[0])).toEqual([
+      ...['Set up', 'Change', 'Try', 'Look', 'Undo', 'Shell', 'More'],
+    ])
+    expect(groups[0]).toMatch(/^Set up {2}repoint {2,}find the clients/)
+    for (const { id } of rows) expect(groups[0]).toMatch(new RegExp(`[ ,]${id}[,\n]`))
+    for (const name of ['setup', 'use', 'key', 'run', 'doctor', 'rollback', 'completion'])
+      expect(help).toMatch(new RegExp(`^.{6} {2}repoint ${name} {2}`, 'm'))
+    for (const line of help.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80)
+  })
+
+  test('a client shows the six flags that people use; with --all every flag', async () => {
+    const flagsIn = (help: string) => help.match(/^ {2}--[\w-]+/gm)!.map((flag) => flag.trim())
+    const usual = ['--base-url', '--key-file', '--model', '--name', '--dry-run', '--yes']
+    for (const { id } of rows) expect(flagsIn(await helpOf(id))).toEqual(usual)
+    const all = await helpOf('claude', '--all')
+    expect(flagsIn(all)).toEqual(expect.arrayContaining([...usual, '--slot', '--header']))
+    expect((await runCli(aHome(), ['help', 'claude', '--all'])).stdout).toBe(all)
+    expect((await runCli(aHome(), ['help', '--all'])).stdout).toBe(await helpOf('--all'))
+    expect(flagsIn(await helpOf('serve'))).toContain('--record')
+  })
+
+  test.each(['-v', '-V', '--version'])('%s prints the version', async (flag) => {
+    const { status, stdout } = await runCli(aHome(), [flag])
+    expect({ status, stdout }).toEqual({ status: 0, stdout: `${packageJson.version}\n` })
+  })
+
+  test('completion says how it is kept', async () => {
+    expect(await helpOf('completion')).toContain('>> ~/.zshrc')
+  })
+
   test('on a terminal it is as wide as the terminal', async () => {
-    const terminal = runOnTerminal(aHome(), ['codex', '--help'], { columns: 60 })
-    expect(await terminal.ended).toBe(0)
-    const lines = terminal.screen().split(/\r?\n/)
-    expect(lines.some((line) => line.length > 50)).toBe(true)
-    for (const line of lines.filter((line) => !line.startsWith('  repoint')))
-      expect(line.length, line).toBeLessThanOrEqual(60)
+    for (const command of [[], ['codex'], ['codex', '--all']]) {
+      const terminal = runOnTerminal(aHome(), [...command, '--help'], { columns: 60 })
+      expect(await terminal.ended).toBe(0)
+      const lines = terminal.screen().split(/\r?\n/)
+      expect(lines.some((line) => line.length > 50)).toBe(true)
+      for (const line of lines.filter((line) => !line.startsWith('  repoint')))
+        expect(line.length, line).toBeLessThanOrEqual(60)
+    }
   })
 
   test('on a terminal without UTF-8 it is plain ASCII', async () => {
-    const terminal = runOnTerminal(aHome(), ['claude', '--help'], { env: { LANG: 'C' } })
+    const terminal = runOnTerminal(aHome(), ['claude', '--help', '--all'], { env: { LANG: 'C' } })
     expect(await terminal.ended).toBe(0)
     expect(terminal.raw()).toContain("gateway's models")
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
@@ -45,8 +81,7 @@ describe('a misspelt word', () => {
   test.each([
     [['rolback'], 'rollback'],
     [['codx'], 'codex'],
-    [['undo'], 'rollback'],
-    [['cursor'], 'editor'],
+    [['rollback', 'codxe'], 'codex'],
     [['codex', '--dry-rn'], '--dry-run'],
     [['status', '--jsn'], '--json'],
   ])('%j: the nearest one is offered', async (args, nearest) => {
@@ -54,6 +89,34 @@ describe('a misspelt word', () => {
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(`hint:  Did you mean ${nearest}?`)
   })
+
+  test.each(
+    Object.entries({
+      rollback: ['undo', 'restore', 'revert', 'reset', 'uninstall', 'unset'],
+      gateways: ['list', 'gate'],
+      use: ['switch'],
+      key: ['login', 'auth', 'setkey'],
+      status: ['whoami', 'show', 'current'],
+      doctor: ['check'],
+      editor: ['vscode', 'zed', 'cursor'],
+      forget: ['remove', 'delete'],
+    }),
+  )('%s is meant by %j', async (name, words) => {
+    for (const word of words) {
+      const { status, stderr } = await runCli(aHome(), [word])
+      expect({ status, stderr }).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining(`hint:  Did you mean ${name}?\n`),
+      })
+    }
+  })
+
+  test.each([['start'], ['new'], ['ui'], ['s'], ['install'], ['rollback', 'cursor']])(
+    '%j %s: nothing is suggested that may be wrong',
+    async (...args) => {
+      expect((await runCli(aHome(), args)).stderr).toMatch(/^hint: {2}See: repoint/m)
+    },
+  )
 
   test.each([
     [['help', 'nope'], "Unknown command 'nope'"],
@@ -65,7 +128,7 @@ describe('a misspelt word', () => {
   })
 
   test('an argument that is none names the allowed ones and the help page', async () => {
-    const { stderr } = await runCli(aHome(), ['rollback', 'codxe'])
+    const { stderr } = await runCli(aHome(), ['rollback', 'cursor'])
     expect(stderr).toContain(rows.map(({ id }) => id).join(', '))
     expect(stderr).toContain('hint:  See: repoint rollback --help')
   })

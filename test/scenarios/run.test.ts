@@ -361,7 +361,12 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
     ['a key behind the name', ['two', '--key', keys.one], 2, 'A key on the command line'],
     ['an empty model', ['two', '--model', '', 'other'], 2, 'the ID of a model'],
     ['an unknown name', ['tow', 'other'], 2, 'Did you mean two?'],
-    ['a command that is not there', ['two', 'no-such-program'], 2, 'Cannot run no-such-program'],
+    [
+      'a command that is not there',
+      ['two', 'no-such-program'],
+      2,
+      'There is no command no-such-program',
+    ],
   ])('%s is said', async (_, args, status, words) => {
     const home = await aHomeBetween()
     const result = await runCli(home, ['run', ...args])

@@ -160,7 +160,7 @@ test('a rollback shows its plan and asks; a no is an answer, not an error', asyn
 
   expect(await asked(['rollback'], 'Go back?', 'y')).toMatchObject({ status: 0 })
   expect(home.snapshot()).toEqual({})
-  expect(await asked(['rollback', '--redo'], 'Go forward again?', '')).toMatchObject({ status: 0 })
+  expect(await asked(['rollback', '--redo'], 'Redo?', '')).toMatchObject({ status: 0 })
   expect(home.snapshot()).toEqual(setUp)
 
   const given = runOnTerminal(home, ['rollback', '--yes'])

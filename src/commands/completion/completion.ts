@@ -5,6 +5,14 @@ type Shell = 'bash' | 'zsh' | 'fish' | 'powershell'
 
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'powershell']
 
+/** Where each shell looks when it starts; zsh needs `compinit` before that line. */
+const forGood: readonly string[] = [
+  "echo 'source <(repoint completion bash)' >> ~/.bashrc",
+  "echo 'source <(repoint completion zsh)' >> ~/.zshrc",
+  'repoint completion fish > ~/.config/fish/completions/repoint.fish',
+  'repoint completion powershell >> $PROFILE',
+]
+
 function define() {
   return new Command('completion')
     .description('print the script that completes repoint in a shell')
@@ -16,7 +24,7 @@ function define() {
         'source <(repoint completion zsh)',
         'repoint completion fish | source',
         'repoint completion powershell | Out-String | Invoke-Expression',
-      ]),
+      ]) + examples(forGood, 'For every new shell'),
     )
 }
 

@@ -6,7 +6,7 @@ import { headerDocument, shownHeader } from '../../gateway/input/header.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { commandOf, examples, GatewayArgument, timeoutOption } from '../command.ts'
-import { clientsNow } from '../inventory/client-state.ts'
+import { clientsNow, usersNow } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import {
   isUsedBy,
@@ -21,12 +21,12 @@ import { proveSaved, withCureFor } from './saved.ts'
 
 function define() {
   return new Command('gateways')
-    .description('list the remembered gateways, and which clients point at them')
+    .description('list the remembered gateways and the clients that use them')
     .addArgument(
       new Argument('[export]', 'write a file of defaults for a team').choices(['export']),
     )
     .addArgument(new GatewayArgument('[name]', 'of this gateway'))
-    .option('--check', 'prove each of them now, with one word each')
+    .option('--check', 'ask every gateway for one word now')
     .addOption(timeoutOption())
     .option('--json', 'print one JSON document')
     .addHelpText(
@@ -56,7 +56,7 @@ export const command = commandOf(define, async (session, word, exported, { check
   settleFirst(session)
   if (exported !== undefined) return exportDefaults(session, exported)
   const saved = savedGateways(session)
-  const users = await usersNow(session)
+  const users = await usersNow(session, runsSoFar(session))
   const checked: Checked = check ? await checkAll(session, saved, timeout) : new Map()
   const all = check ? savedGateways(session) : saved
 
@@ -98,15 +98,6 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
     session.redact(spellDefaults({ name, baseUrl, messagesUrl, clients })),
   )
   return 0
-}
-
-/** The ids of the clients that point at each gateway, by its name. */
-async function usersNow(session: Session): Promise<ReadonlyMap<string, readonly string[]>> {
-  const users = new Map<string, string[]>()
-  for (const { client, gateway } of await clientsNow(session, runsSoFar(session)))
-    if (gateway?.name !== undefined)
-      users.set(gateway.name, [...(users.get(gateway.name) ?? []), client.id])
-  return users
 }
 
 /** All at once: one that is silent holds nobody else up. What is left on a key is asked where it works. */

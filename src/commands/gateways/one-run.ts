@@ -284,7 +284,9 @@ export function statusOf(result: ForegroundResult, command: string, hint: string
     case 'not-started':
       throw new UserError({
         code: 'usage',
-        message: `Cannot run ${command}: ${result.problem}`,
+        message: result.problem.includes('ENOENT')
+          ? `There is no command ${command}`
+          : `Cannot run ${command}: ${result.problem}`,
         hint,
       })
   }

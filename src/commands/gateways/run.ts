@@ -34,7 +34,7 @@ import { accessToSaved, withCureFor } from './saved.ts'
 
 function define() {
   return gatewayCommand('run')
-    .description('run one command, or a shell, against a gateway; no file changes')
+    .description('run one command, or a shell, at a gateway; changes no file')
     .addArgument(
       new GatewayArgument('[name]', 'the remembered gateway; absent: that of --base-url'),
     )
@@ -42,7 +42,7 @@ function define() {
     .passThroughOptions()
     .option(
       '--model <id>',
-      'the model of a client (default: its own, or chosen by the rules)',
+      'the model of the client (default: the model that it has, or the default model)',
       modelId,
     )
     .option('--no-verify', 'do not ask the gateway first')

@@ -76,7 +76,7 @@ async function firstProof(access: GatewayAccess): Promise<AnsweredQuestion> {
   }
   throw new UserError({
     code: 'model-unknown',
-    message: 'No rule chooses one of its models',
+    message: 'None of its models is a default that repoint knows: which one do you want?',
     hint: 'A setup with --model proves it with that model.',
   })
 }

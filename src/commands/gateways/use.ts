@@ -20,18 +20,14 @@ import { accessToSaved, withCureFor } from './saved.ts'
 
 function define() {
   return new Command('use')
-    .description('point clients at a remembered gateway, with the choices that they have')
+    .description('point clients at a remembered gateway, keeping their models')
     .addArgument(new GatewayArgument('[name]', 'the gateway; absent: asked for'))
     .addArgument(clientsArgument('only these; absent: all that are set up'))
-    .option(
-      '--model <id>',
-      'the model of all of them (default: their own, or chosen by the rules)',
-      modelId,
-    )
-    .option('--defaults', 'choose by the rules, whatever was chosen before')
-    .option('--dry-run', 'prove and show everything, change nothing')
-    .option('--yes', 'accept everything that would be asked')
-    .option('--no-verify', 'leave the network alone')
+    .option('--model <id>', 'the model of all these clients (default: the model of each)', modelId)
+    .option('--defaults', 'go back to the default models')
+    .option('--dry-run', 'test and show everything, change nothing')
+    .option('--yes', 'do not ask')
+    .option('--no-verify', 'skip the checks over the network')
     .addOption(timeoutOption())
     .option('--json', 'print one JSON document')
     .addHelpText('after', examples(['repoint use work', 'repoint use mine codex --yes']))
@@ -62,7 +58,7 @@ async function askName(session: Session): Promise<string> {
   if (!session.canAsk || all.length === 0)
     throw new UserError({
       code: 'usage',
-      message: 'Which gateway is to be used is not said',
+      message: 'No gateway is named',
       hint: 'repoint use NAME. `repoint gateways` lists them.',
     })
 

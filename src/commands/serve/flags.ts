@@ -3,7 +3,7 @@ import { examples, type FlagsOf, ForeignArgument } from '../command.ts'
 
 export function define() {
   return new Command('serve')
-    .description('run the local gateway, or a command with its environment pointed at it')
+    .description('run a gateway on this machine, or a command that uses it')
     .addArgument(
       new ForeignArgument(
         '[command...]',

@@ -41,7 +41,7 @@ export function redirected(judged: JudgedAnswer): Outcome {
     return outcome(judged, {
       code: 'redirected',
       message: `${hostOf(answer)} redirects in a circle: ${withoutQuery(from, question)} leads back to itself (HTTP ${answer.status})`,
-      hint: `No other base URL is to be learned from that: ask whoever runs the gateway. ${checkAddress}`,
+      hint: `The answer names no other base URL: ask whoever runs the gateway. ${checkAddress}`,
     })
   }
   const unsent = to.origin === from.origin ? '' : '; the key was not sent there'

@@ -1,0 +1,66 @@
+/** The manual page, out of the help of every command. */
+
+/**
+ * @param program its name, version and description
+ * @param overview the help of `repoint help --all`, with the commands under their headings
+ * @param commands of each its name and its whole help
+ */
+export function manPage({ program, overview, commands }) {
+  const [about] = overview.split('\n\n').slice(1)
+  const groups = overview.split('\n\n').slice(2).map(asSection)
+  const pages = commands.map(({ name, help }) => {
+    const [usage, description, ...blocks] = help.trim().split('\n\n')
+    return [
+      `.SS ${program.name} ${escaped(name)}`,
+      escaped(usage.replace(/^Usage: /, '')),
+      '.PP',
+      escaped(joined(description)),
+      ...blocks.map(asSection),
+    ].join('\n')
+  })
+  return `${[
+    `.TH ${program.name.toUpperCase()} 1 "" "${program.name} ${program.version}"`,
+    '.SH NAME',
+    `${program.name} \\- ${escaped(joined(about))}`,
+    '.SH SYNOPSIS',
+    `.B ${program.name}`,
+    '[command] [flags]',
+    '.SH DESCRIPTION',
+    `Without a command, ${program.name} finds the clients on this machine and asks which of them to set up.`,
+    ...groups,
+    '.SH COMMANDS',
+    ...pages,
+  ].join('\n')}\n`
+}
+
+/** A block of help: rows of a word and its description, or lines to type. */
+function asSection(block) {
+  const [heading, ...lines] = block.trimEnd().split('\n')
+  if (!/:$/.test(heading)) return `.PP\n${escaped(joined(block))}`
+  const rows = []
+  for (const line of lines) {
+    const [, word, text] = /^ {2}(\S.*?)(?: {2,}(\S.*))?$/.exec(line) ?? []
+    if (word === undefined) rows.at(-1).text += ` ${line.trim()}`
+    else rows.push({ word, text: text ?? '' })
+  }
+  const shown = rows.map(({ word, text }) =>
+    text === '' ? `.br\n${escaped(word)}` : `.TP\n.B ${escaped(word)}\n${escaped(text.trim())}`,
+  )
+  return [`.PP\n${escaped(heading)}`, ...shown].join('\n')
+}
+
+function joined(text) {
+  return text.trim().split(/\s+/).join(' ')
+}
+
+/** A dot or quote that begins a line would be a request. */
+function escaped(text) {
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll('’', '\\(cq')
+    .replaceAll('“', '\\(lq')
+    .replaceAll('”', '\\(rq')
+    .replaceAll('…', '...')
+    .replace(/^([.'])/gm, '\\&$1')
+}

@@ -1,0 +1,69 @@
+import { type CommandUnknownOpts, Help } from '@commander-js/extra-typings'
+import { environmentRows, rows } from '../clients/list.ts'
+import { table } from './screen/drawing.ts'
+
+/** How help is made. @param isWhole with every command and every flag */
+export function helpFor({ isWhole, columns }: { isWhole: boolean; columns: number }) {
+  return {
+    // Columns that a description has at least; commander's 40 would overflow a narrow terminal.
+    minWidthToWrap: 20,
+    formatHelp: (command: CommandUnknownOpts, help: Help): string => {
+      if (!isWhole && command.parent === null) return overview(command, help, columns)
+      const all = help.visibleOptions(command)
+      const isLong = all.length > manyFlags && all.some(({ long }) => long === '--base-url')
+      if (isWhole || !isLong) return Help.prototype.formatHelp.call(help, command, help)
+
+      help.visibleOptions = () => all.filter(({ long }) => usualFlags.has(long ?? ''))
+      const usual = Help.prototype.formatHelp.call(help, command, help)
+      return `${usual}\nEvery flag: repoint ${command.name()} --help --all\n`
+    },
+  }
+}
+
+/** A command that takes a gateway, and has more, shows the usual ones. */
+const manyFlags = 10
+
+const usualFlags: ReadonlySet<string> = new Set([
+  ...[
+    '--model',
+    '--base-url',
+    '--key-file',
+    '--name',
+    '--from',
+    '--for',
+    '--dry-run',
+    '--yes',
+    '--help',
+  ],
+])
+
+/** The commands by what they are for: bare `repoint` first, and the clients in one line. */
+function overview(program: CommandUnknownOpts, help: Help, columns: number): string {
+  const clients = [...rows, ...environmentRows].map(({ id }) => id)
+  const [first = ''] = clients
+  const lines = [['Set up', 'repoint', 'find the clients here and set them up']]
+  lines.push(['', `repoint ${first}`, `set up one client: ${clients.join(', ')}`])
+
+  let group = 'Set up'
+  for (const command of help.visibleCommands(program)) {
+    const name = command.name()
+    if (clients.includes(name) || name === 'help') continue
+    const heading = command.helpGroup().slice(0, -1)
+    const isNew = heading !== group
+    group = heading
+    if (isNew && group === 'Change')
+      lines.push([group, `repoint ${first} --model ID`, 'take another model'])
+    const isHeaded = isNew && group !== 'Change'
+    lines.push([isHeaded ? group : '', `repoint ${name}`, command.description()])
+  }
+
+  lines.push([
+    'More',
+    `repoint ${first} --help`,
+    'the flags that people use; with --all, every flag',
+  ])
+  lines.push(['', 'repoint help --all', 'every command; also: man repoint'])
+  const [head = [], ...others] = lines
+  const said = help.boxWrap(program.description(), columns)
+  return `${said}\n\n${table(head, others, columns).join('\n')}\n`
+}
