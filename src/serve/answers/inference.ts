@@ -100,14 +100,12 @@ export class Inference {
       return
     }
 
-    this.openStreams++
-    reply.streamSlowly({
+    this.#streamSlowly(reply, {
       status,
       type,
       frames: events.map(({ text }) => text),
       betweenMs: (next) => events[next]?.afterMs ?? 0,
       ending: 'end',
-      onEnd: () => this.openStreams--,
     })
   }
 
@@ -132,14 +130,14 @@ export class Inference {
     const frames = framesOf(encoder, events, fault && { ...fault, target })
     const ending = fault?.cutAfter === undefined ? 'end' : 'cut'
     const betweenMs = fault?.betweenMs ?? 0
-    if (betweenMs === 0) {
-      reply.streamAtOnce(frames, ending)
-      return
-    }
+    if (betweenMs === 0) reply.streamAtOnce(frames, ending)
+    else this.#streamSlowly(reply, { frames, betweenMs: () => betweenMs, ending })
+  }
 
+  #streamSlowly(reply: Reply, stream: Parameters<Reply['streamSlowly']>[0]): void {
     this.openStreams++
-    const onEnd = () => this.openStreams--
-    reply.streamSlowly({ frames, betweenMs: () => betweenMs, ending, onEnd })
+    reply.onEnd(() => this.openStreams--)
+    reply.streamSlowly(stream)
   }
 
   /** What an answer carries beside its events; its tokens are noted down, and it is kept if it is to be. */

@@ -35,8 +35,6 @@ interface SlowStream {
   /** How long to wait before the frame with this index, in ms. */
   readonly betweenMs: (next: number) => number
   readonly ending: StreamEnding
-  /** Called once, when nothing more will be written. */
-  readonly onEnd: () => void
 }
 
 interface ReplyParts {
@@ -56,27 +54,28 @@ export class Reply {
   readonly request: IncomingMessage
   readonly entry: LogEntry
   readonly #response: ServerResponse
-  readonly #limits: Limits
-  readonly #onEnd: (entry: LogEntry) => void
+  readonly #parts: ReplyParts
+  #stopWaiting = () => {}
   #hasEnded = false
   /** What comes of the request after its answer. */
   #rest: ReturnType<typeof restOfUpload>
 
-  constructor({ request, response, entry, limits, onEnd }: ReplyParts) {
-    this.request = request
-    this.entry = entry
-    this.#response = response
-    this.#limits = limits
-    this.#onEnd = onEnd
-    this.onEnd(() => this.abandon())
+  constructor(parts: ReplyParts) {
+    this.request = parts.request
+    this.entry = parts.entry
+    this.#response = parts.response
+    this.#parts = parts
+    this.onEnd(() => {
+      this.abandon()
+      this.#stopWaiting()
+    })
   }
 
   /** Answers with a whole text at once. */
   send({ status = 200, type, text, more = {} }: WholeText): void {
-    const length = Buffer.byteLength(text)
-    const headers = this.#head(status, type, { 'Content-Length': length, ...more })
     this.#rest = restOfUpload(this.request)
-    this.#sendWhole(status, headers, text)
+    this.#writeHead(status, type, { 'Content-Length': Buffer.byteLength(text), ...more })
+    this.#endWith(text)
   }
 
   json(text: string, more: OutgoingHttpHeaders = {}): void {
@@ -122,18 +121,14 @@ export class Reply {
 
   /** Announces a whole answer, sends half of it and tears the connection down. */
   sendHalf(text: string): void {
-    const length = Buffer.byteLength(text)
-    const headers = this.#head(200, 'application/json', { 'Content-Length': length })
-    this.#response.writeHead(200, headers)
-    const half = text.slice(0, text.length / 2)
-    this.#tearDownAfter(half)
-    this.#end('cut', half)
+    this.#writeHead(200, 'application/json', { 'Content-Length': Buffer.byteLength(text) })
+    this.#cutAfter(text.slice(0, text.length / 2))
   }
 
   /** Resets the connection without an answer. */
   reset(): void {
     this.request.socket.resetAndDestroy()
-    this.#end('cut', '')
+    this.abandon()
   }
 
   /** The client went away before its answer was complete. */
@@ -153,64 +148,36 @@ export class Reply {
   wait(delayMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, delayMs, true)
-      this.onEnd(() => {
+      this.#stopWaiting = () => {
         clearTimeout(timer)
-        this.abandon()
         resolve(false)
-      })
+      }
     })
   }
 
   /** Writes a whole stream in one go. */
   streamAtOnce(frames: readonly string[], ending: StreamEnding): void {
-    const headers = this.#head(200, sseHeaders['Content-Type'], sseHeaders)
+    this.#writeHead(200, sseHeaders['Content-Type'], sseHeaders)
     const text = frames.join('')
-    if (ending === 'end') {
-      this.#sendWhole(200, headers, text)
-      return
-    }
-    this.#response.writeHead(200, headers)
-    this.#tearDownAfter(text)
-    this.#end('cut', text)
+    if (ending === 'end') this.#endWith(text)
+    else this.#cutAfter(text)
   }
 
   /** Writes a stream frame by frame. */
-  streamSlowly(stream: SlowStream): void {
-    const {
-      status = 200,
-      type = sseHeaders['Content-Type'],
-      frames,
-      betweenMs,
-      ending,
-      onEnd,
-    } = stream
+  async streamSlowly(stream: SlowStream): Promise<void> {
+    const { status = 200, type = sseHeaders['Content-Type'], frames, betweenMs, ending } = stream
     const response = this.#response
-    const sent = new SentText(this.entry)
-    let next = 0
-    let timer: NodeJS.Timeout | undefined
+    const sent = this.#noteSent()
+    this.#writeHead(status, type, { ...sseHeaders, 'Content-Type': type })
 
-    const more = { ...sseHeaders, 'Content-Type': type }
-    response.writeHead(status, this.#head(status, type, more))
-    this.onEnd(() => {
-      clearTimeout(timer)
-      onEnd()
-      this.#end(response.writableFinished ? 'done' : 'cut', sent.text)
-    })
-    const goOn = () => {
-      clearTimeout(timer)
-      timer = setTimeout(write, betweenMs(next))
-    }
-    const write = () => {
-      const frame = frames[next++] ?? ''
+    for (const [index, frame] of frames.entries()) {
+      if (index > 0) await this.wait(betweenMs(index))
+      if (this.#hasEnded) return
       sent.add(Buffer.from(frame))
-      const isLast = next >= frames.length
-      if (isLast && ending === 'cut') this.#tearDownAfter(frame)
-      else if (isLast) response.end(frame)
-      else if (response.write(frame)) goOn()
-      else timer = setTimeout(() => response.destroy(), this.#limits.stalledWriteMs)
+      if (!response.write(frame)) await this.#drained()
     }
-    response.on('drain', goOn)
-    write()
+    if (ending === 'end') response.end()
+    else this.#tearDown()
   }
 
   /** Passes an answer on as it comes; `note` is told each piece. */
@@ -221,55 +188,66 @@ export class Reply {
   ): void {
     const response = this.#response
     const status = answer.statusCode ?? 0
-    const sent = new SentText(this.entry)
-    this.#begin(status)
-    this.entry.responseHeaders = { ...headers, 'X-Oneapi-Request-Id': this.entry.id }
-    response.writeHead(status, this.entry.responseHeaders)
-    this.onEnd(() => this.#end(response.writableFinished ? 'done' : 'cut', sent.text))
+    const sent = this.#noteSent()
+    this.#begin(status, { ...headers, 'X-Oneapi-Request-Id': this.entry.id })
 
-    response.on('drain', () => answer.resume())
     answer.on('data', (piece: Buffer) => {
       note(piece)
       sent.add(piece)
-      if (!response.write(piece)) answer.pause()
     })
-    answer.once('end', () => response.end())
     answer.once('error', () => response.destroy())
+    answer.pipe(response)
   }
 
-  #sendWhole(status: number, headers: OutgoingHttpHeaders, text: string): void {
-    this.#response.writeHead(status, headers).end(text)
+  #endWith(text: string): void {
+    this.#response.end(text)
     this.#end('done', text)
   }
 
-  #begin(status: number): void {
-    this.entry.status = status
-    this.entry.firstByteMs = performance.now() - this.entry.startedMs
+  #cutAfter(text: string): void {
+    if (text !== '') this.#response.write(text)
+    this.#tearDown()
+    this.#end('cut', text)
   }
 
-  /** Notes down that the answer begins, and makes its headers. */
-  #head(status: number, contentType: string, more: OutgoingHttpHeaders): OutgoingHttpHeaders {
-    this.#begin(status)
+  /** Notes down that the answer begins, and writes its headers. */
+  #begin(status: number, headers: OutgoingHttpHeaders): void {
+    const { entry } = this
+    entry.status = status
+    entry.firstByteMs = performance.now() - entry.startedMs
+    entry.responseHeaders = headers
+    this.#response.writeHead(status, headers)
+  }
+
+  #writeHead(status: number, contentType: string, more: OutgoingHttpHeaders): void {
     const { entry, request } = this
     // The service lets any web page call it.
     const isForAnyPage = request.headers.origin !== undefined && entry.path.startsWith('/v1')
-    entry.responseHeaders = {
+    this.#begin(status, {
       'Content-Type': contentType,
       'X-Oneapi-Request-Id': entry.id,
       ...more,
       ...(isForAnyPage ? { 'Access-Control-Allow-Origin': '*' } : {}),
-    }
-    return entry.responseHeaders
+    })
   }
 
-  /** Flushes a last piece, then drops the connection without ending the answer. */
-  #tearDownAfter(piece: string): void {
-    const destroy = () => this.#response.destroy()
-    if (piece !== '') this.#response.write(piece, destroy)
-    else {
-      this.#response.flushHeaders()
-      setImmediate(destroy)
-    }
+  /** What is written piece by piece; the answer ends when the connection says so. */
+  #noteSent(): SentText {
+    const sent = new SentText(this.entry)
+    this.onEnd(() => this.#end(this.#response.writableFinished ? 'done' : 'cut', sent.text))
+    return sent
+  }
+
+  /** Waits until the client has read; one that does not read for long is cut off. */
+  async #drained(): Promise<void> {
+    this.#response.once('drain', () => this.#stopWaiting())
+    if (await this.wait(this.#parts.limits.stalledWriteMs)) this.#response.destroy()
+  }
+
+  /** Flushes what was written, then drops the connection without ending the answer. */
+  #tearDown(): void {
+    this.#response.flushHeaders()
+    this.request.socket.destroySoon()
   }
 
   #end(state: 'done' | 'cut', sent: string): void {
@@ -280,12 +258,12 @@ export class Reply {
     entry.totalMs = performance.now() - entry.startedMs
     entry.responseBody = sent
     if (entry.responseBytes === 0) entry.responseBytes = Buffer.byteLength(sent)
-    if (this.#rest === undefined) this.#onEnd(entry)
+    if (this.#rest === undefined) this.#parts.onEnd(entry)
     else
       this.#rest.then((rest) => {
         entry.requestBytes ||= rest.bytes
         entry.requestBody ||= rest.text
-        this.#onEnd(entry)
+        this.#parts.onEnd(entry)
       })
   }
 }
