@@ -1,4 +1,5 @@
 import type { ProtocolName } from '../codecs/codec.ts'
+import builtIn from './catalog.json' with { type: 'json' }
 
 /** One model that the gateway knows. */
 export interface CatalogEntry {
@@ -19,47 +20,11 @@ export interface CatalogEntry {
 }
 
 export const everyProtocol: readonly string[] = ['openai', 'openai-response', 'anthropic']
-const messagesFamily = ['anthropic', 'openai'] as const
-
-function gptEntry(id: string, more: Partial<CatalogEntry> = {}): CatalogEntry {
-  return { id, ownedBy: 'openai', endpointTypes: everyProtocol, ...more }
-}
-
-function claudeEntry(id: string): CatalogEntry {
-  return { id, ownedBy: 'anthropic', endpointTypes: messagesFamily }
-}
-
 /**
  * The catalog that is served unless `models` says otherwise. The ids of the message family are
  * exactly those that Claude Code 2.1.54 to 2.1.330 send for their slots (run on Linux, 2026-11-22).
  */
-export const builtInCatalog: readonly CatalogEntry[] = [
-  gptEntry('gpt-5.6-sol'),
-  gptEntry('gpt-5.6-terra'),
-  gptEntry('gpt-5.6-luna'),
-  gptEntry('gpt-5.6', { aliasOf: 'gpt-5.6-sol' }),
-  gptEntry('gpt-5.6-pro', { endpointTypes: ['openai-response'] }),
-  gptEntry('gpt-5.4'),
-  gptEntry('gpt-5.4-mini'),
-  claudeEntry('claude-fable-5-2'),
-  claudeEntry('claude-fable-5-1'),
-  claudeEntry('claude-fable-5'),
-  claudeEntry('claude-opus-5-5'),
-  claudeEntry('claude-opus-5'),
-  claudeEntry('claude-opus-4-8'),
-  claudeEntry('claude-opus-4-7'),
-  claudeEntry('claude-opus-4-6'),
-  claudeEntry('claude-sonnet-5-5'),
-  claudeEntry('claude-sonnet-5'),
-  claudeEntry('claude-sonnet-4-6'),
-  claudeEntry('claude-haiku-5-5'),
-  claudeEntry('claude-haiku-4-5-20251001'),
-  gptEntry('gpt-image-2', { endpointTypes: ['image-generation', 'openai'], isNotForChat: true }),
-  gptEntry('gpt-audio', { endpointTypes: ['openai'] }),
-  gptEntry('gpt-realtime', { endpointTypes: ['openai'], isNotForChat: true }),
-  gptEntry('text-embedding-3-small', { endpointTypes: ['embeddings'], isNotForChat: true }),
-  gptEntry('text-embedding-3-large', { endpointTypes: ['embeddings'], isNotForChat: true }),
-]
+export const builtInCatalog: readonly CatalogEntry[] = builtIn
 
 /** The endpoint type that a model needs so that a protocol reaches it. */
 const endpointTypeOf: Readonly<Record<ProtocolName | 'embeddings', string>> = {

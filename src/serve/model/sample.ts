@@ -2,6 +2,7 @@ import { createContext, Script } from 'node:vm'
 import { type SchemaDraft, Validator } from '@cfworker/json-schema'
 import { type GenerateOptions, generateSync, type JsonSchema } from 'json-schema-faker'
 import { asList, asNumber, asObject, isObject, type JsonObject, jsonIn } from '../requests/read.ts'
+import formatValues from './formats.json' with { type: 'json' }
 
 /** Patterns come with the schema, and some take for ever: after so many ms the search is given up. */
 const mostMs = 500
@@ -250,35 +251,8 @@ function draftOf(root: JsonObject): SchemaDraft {
   return /"(items":\[|definitions":)/.test(JSON.stringify(root)) ? '7' : '2020-12'
 }
 
-const formats: Readonly<Record<string, string>> = {
-  'date-time': '2026-01-01T00:00:00Z',
-  date: '2026-01-01',
-  time: '00:00:00Z',
-  duration: 'P1D',
-  email: 'user@example.com',
-  'idn-email': 'user@example.com',
-  hostname: 'example.com',
-  'idn-hostname': 'example.com',
-  ipv4: '127.0.0.1',
-  ipv6: '::1',
-  cidrv4: '127.0.0.0/8',
-  cidrv6: '::1/128',
-  uri: 'https://example.com/',
-  url: 'https://example.com/',
-  iri: 'https://example.com/',
-  'uri-reference': '/',
-  'iri-reference': '/',
-  'uri-template': '/{id}',
-  uuid: '00000000-0000-4000-8000-000000000000',
-  'json-pointer': '/a',
-  'relative-json-pointer': '0',
-  regex: 'a',
-  'json-string': '{}',
-  binary: 'AA==',
-  byte: 'AA==',
-  base64: 'AA==',
-  emoji: '🙂',
-}
+/** A value of each format that schemas name. */
+const formats: Readonly<Record<string, string>> = formatValues
 
 const formatMakers = Object.fromEntries(
   Object.entries(formats).map(([name, text]) => [name, () => text]),

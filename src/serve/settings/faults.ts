@@ -36,42 +36,31 @@ export interface Fault {
   readonly errorAfter?: number
 }
 
-/** The errors of the service that can be asked for, in the order in which it checks. */
-const serviceErrorNames = [
-  'invalid-token',
-  'rate-limited',
-  'model-forbidden',
-  'model-unknown',
-  'invalid-request',
-  'no-price',
-  'quota',
-  'overloaded',
-  'upstream',
-] as const
-
-type ServiceErrorName = (typeof serviceErrorNames)[number]
-
-/** All errors that can be asked for by name: the service's, then the vendors'. */
-export const faultNames = [...serviceErrorNames, ...vendorErrorNames] as const
-
-export type FaultName = ServiceErrorName | VendorErrorName
-
 /** The group that every key of this gateway belongs to. */
 export const group = 'default'
 
-const serviceError: Readonly<
-  Record<ServiceErrorName, (model: string, group: string) => GatewayFailure>
-> = {
+/** The errors of the service that can be asked for, in the order in which it checks. */
+const serviceErrors = {
   'invalid-token': () => failures.invalidToken(),
   'rate-limited': () => failures.rateLimited(),
   'model-forbidden': (model) => failures.modelForbidden(model),
-  'model-unknown': (model, group) => failures.unknownModel(model, group),
+  'model-unknown': (model) => failures.unknownModel(model, group),
   'invalid-request': () => failures.invalidRequest('field messages is required'),
   'no-price': (model) => failures.noPrice(model),
   quota: () => failures.outOfQuota(),
   overloaded: () => failures.upstream(529),
   upstream: () => failures.upstream(502),
-}
+} satisfies Readonly<Record<string, (model: string) => GatewayFailure>>
+
+type ServiceErrorName = keyof typeof serviceErrors
+
+/** All errors that can be asked for by name: the service's, then the vendors'. */
+export const faultNames = [
+  ...(Object.keys(serviceErrors) as ServiceErrorName[]),
+  ...vendorErrorNames,
+] as const
+
+export type FaultName = ServiceErrorName | VendorErrorName
 
 /** The failure that a fault asks for; undefined: it does something else. */
 export function faultFailure(
@@ -83,13 +72,13 @@ export function faultFailure(
     error === undefined
       ? failures.upstream(status!)
       : isServiceError(error)
-        ? serviceError[error](model, group)
+        ? serviceErrors[error](model)
         : vendorError(error, route, model)
   return { ...failure, ...compact({ message, retryAfter }) }
 }
 
 function isServiceError(name: FaultName): name is ServiceErrorName {
-  return Object.hasOwn(serviceError, name)
+  return Object.hasOwn(serviceErrors, name)
 }
 
 /** What a fault is matched against. */
