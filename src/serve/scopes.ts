@@ -99,16 +99,9 @@ export class Scope {
   /** Plays a file, and plays it anew whenever it changes. */
   async #follow(path: string, onScenario: ScopeOptions['onScenario']): Promise<void> {
     // Loaded only when there is a file.
-    const { readScenarioFile, fingerprintOf, watchScenarioFile } = await import(
-      './settings/scenario-file.ts'
-    )
-    const state = fingerprintOf(path)
-    this.#take(readScenarioFile(path))
-    this.#stopWatching = watchScenarioFile(path, state, (result) => {
-      // A file that is wrong for a moment leaves the last good one in force.
-      if (!(result instanceof Error)) this.#take(result)
-      onScenario?.(result instanceof Error ? result.message : undefined)
-    })
+    const { followScenarioFile } = await import('./settings/scenario-file.ts')
+    const take = (scenario: Scenario) => this.#take(scenario)
+    this.#stopWatching = followScenarioFile(path, take, (problem) => onScenario?.(problem))
   }
 }
 

@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import { type CatalogEntry, everyProtocol } from '../model/catalog.ts'
 import { isObject } from '../requests/read.ts'
-import { accept, flag, list, Misfit, mapping, text } from './schema.ts'
+import { accept, flag, list, Misfit, mapping, orText, text } from './schema.ts'
 
+/** One entry as people write it; an id alone is one too. */
 const written = mapping({
   id: text,
   ownedBy: v.optional(text, 'custom'),
@@ -13,16 +14,6 @@ const written = mapping({
   isNotForChat: v.exactOptional(flag),
   listed: v.exactOptional(v.record(v.string(), v.unknown())),
 })
-
-/** One entry as people write it: an id alone, or what is known of it. */
-const writtenEntry = v.lazy((entry) =>
-  typeof entry === 'string'
-    ? v.pipe(
-        text,
-        v.transform((id) => ({ id, ownedBy: 'custom', endpointTypes: everyProtocol })),
-      )
-    : written,
-)
 
 /** Other gateways leave most members out; where the types are missing, every protocol is served. */
 const answeredEntry = v.pipe(
@@ -49,7 +40,7 @@ export function readModels(data: unknown): readonly CatalogEntry[] {
   const path = isAnswer ? ['data'] : []
   const entries: readonly CatalogEntry[] = isAnswer
     ? accept(list(answeredEntry), data['data'], path)
-    : accept(list(writtenEntry), data)
+    : accept(list(orText('id', written)), data)
   if (entries.length === 0) throw new Misfit(path, 'must have at least one model')
 
   const byId = new Map<string, CatalogEntry>()

@@ -7,10 +7,8 @@ import { maxYamlBytes, readYaml } from './yaml.ts'
 /** How often the file is looked at, in ms. Looking by time also sees editors that replace it. */
 const lookEveryMs = 250
 
-/**
- * @throws UserError `config-invalid`, with line and column where it can be read
- */
-export function readScenarioFile(path: string): Scenario {
+/** @throws UserError `config-invalid`, with line and column where it can be read */
+function readScenarioFile(path: string): Scenario {
   return readYaml(fileText(path), basename(path), readScenario)
 }
 
@@ -29,7 +27,7 @@ function fileText(path: string): string {
 }
 
 /** What tells one state of a file from the next; that of a file that is gone is a state too. */
-export function fingerprintOf(path: string): string {
+function fingerprintOf(path: string): string {
   try {
     const { mtimeMs, size, ino } = statSync(path)
     return `${mtimeMs} ${size} ${ino}`
@@ -39,33 +37,32 @@ export function fingerprintOf(path: string): string {
 }
 
 /**
- * Reads the file again whenever it changes and hands over what it says, or what is wrong with it.
- * Returns the way to stop. Does not keep the process alive.
+ * Reads a file and reads it again whenever it changes: hands over what it says, or what is wrong with
+ * it. Returns the way to stop. Does not keep the process alive.
  *
- * @param known its state before it was read
+ * @throws UserError `config-invalid` where it is wrong from the start
  */
-export function watchScenarioFile(
+export function followScenarioFile(
   path: string,
-  known: string,
-  onChange: (result: Scenario | UserError) => void,
+  onRead: (scenario: Scenario) => void,
+  onChange: (problem?: string) => void,
 ): () => void {
-  let seen = known
+  let seen = fingerprintOf(path)
+  onRead(readScenarioFile(path))
+
   const look = () => {
     const state = fingerprintOf(path)
     if (state === seen) return
     seen = state
-    onChange(readAgain())
-  }
-
-  function readAgain(): Scenario | UserError {
     try {
-      return readScenarioFile(path)
+      onRead(readScenarioFile(path))
+      onChange()
     } catch (error) {
-      if (error instanceof UserError) return error
-      throw error
+      // A file that is wrong for a moment leaves the last good one in force.
+      if (!(error instanceof UserError)) throw error
+      onChange(error.message)
     }
   }
-
   const timer = setInterval(look, lookEveryMs).unref()
   return () => clearInterval(timer)
 }

@@ -9,7 +9,7 @@ import { isObject } from '../requests/read.ts'
 import { endsWithResults, type ModelRequest } from '../requests/request.ts'
 import { effects, faultSchema } from './fault-spec.ts'
 import type { Fault } from './faults.ts'
-import { accept, choice, count, flag, list, mapping, text } from './schema.ts'
+import { accept, choice, count, flag, list, mapping, orText, text } from './schema.ts'
 import type { GatewayQuestion } from './written.ts'
 
 const tokens = count(0, 1_000_000_000)
@@ -49,16 +49,6 @@ const rawReply = mapping({
 })
 
 export type RawReply = v.InferOutput<typeof rawReply>
-
-/** One answer; text alone is one too. */
-const step = v.lazy((written) =>
-  typeof written === 'string'
-    ? v.pipe(
-        text,
-        v.transform((said): ScenarioStep => ({ text: said, calls: [], fault: {} })),
-      )
-    : writtenStep,
-)
 
 const writtenStep = v.pipe(
   mapping({
@@ -114,6 +104,9 @@ const writtenStep = v.pipe(
   ),
 )
 
+/** One answer; text alone is one too. */
+const step = orText('text', writtenStep)
+
 const steps = v.lazy((reply) =>
   Array.isArray(reply)
     ? v.pipe(list(step), v.minLength(1, 'must have at least one answer'))
@@ -140,14 +133,7 @@ const pattern = v.pipe(
   }),
 )
 
-const condition = v.lazy((when) => (typeof when === 'string' ? containedText : writtenCondition))
-
-const containedText = v.pipe(
-  text,
-  v.transform((contained): v.InferOutput<typeof writtenCondition> => ({ text: contained })),
-)
-
-const writtenCondition = mapping({
+const condition = mapping({
   /** The last user text holds this, whatever the case. */
   text: v.exactOptional(text),
   /** The last user text matches this. */
@@ -160,7 +146,7 @@ const writtenCondition = mapping({
 
 const rule = v.pipe(
   mapping({
-    when: v.optional(condition, {}),
+    when: v.optional(orText('text', condition), {}),
     /** In this order, one for each request that fits. */
     reply: v.exactOptional(steps),
     /** After the last step: stay at it, begin again, or fit no more. */

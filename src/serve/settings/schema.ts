@@ -86,6 +86,15 @@ export function mapping<const Entries extends v.ObjectEntries>(entries: Entries)
   })
 }
 
+/** A mapping, or a text alone, which counts as one with this member. */
+export function orText<Whole extends v.GenericSchema>(member: string, whole: Whole) {
+  return v.pipe(
+    v.unknown(),
+    v.transform((given) => (typeof given === 'string' ? { [member]: given } : given)),
+    whole,
+  )
+}
+
 function kindOf(value: unknown): string {
   if (value === null) return 'nothing'
   if (Array.isArray(value)) return 'a list'
