@@ -106,6 +106,15 @@ export function resultOf<Result>(work: () => Result): Result | UserError {
   }
 }
 
+/** What `work` gives; undefined where it fails, for whatever reason: for a look that nothing hangs on. */
+export function ifPossible<Result>(work: () => Result): Result | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}
+
 /** The document that `--json` prints for a failure. */
 export interface ErrorDocument {
   /** Null: what was typed is no command. */

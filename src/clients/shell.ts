@@ -47,30 +47,21 @@ export function shellProfilePaths(machine: Machine): readonly string[] {
  */
 export function exportedVariables(path: string, text: string): readonly ProfileVariable[] {
   const dialect = dialectOf(path)
-  const found = new Map<string, ProfileVariable>()
-  const assigned = new Map<string, ProfileVariable>()
+  const known = new Map<string, { readonly line: number; readonly isExported: boolean }>()
+
   for (const [index, raw] of text.split(/\r\n|\n|\r/).entries()) {
-    for (const statement of raw.split(/;|&&/)) {
-      const step = dialect(statement.trim())
-      if (!step) continue
-      for (const { name, does } of step) {
-        const here = { name, line: index + 1 }
-        if (does === 'unset') {
-          found.delete(name)
-          assigned.delete(name)
-        } else if (does === 'assign') {
-          assigned.set(name, here)
-          if (found.has(name)) found.set(name, here)
-        } else if (does === 'export-earlier') {
-          const earlier = assigned.get(name)
-          if (earlier) found.set(name, earlier)
-        } else {
-          found.set(name, here)
-        }
-      }
+    const steps = raw.split(/;|&&/).flatMap((statement) => dialect(statement.trim()) ?? [])
+    for (const { name, does } of steps) {
+      const before = known.get(name)
+      const line = index + 1
+      if (does === 'unset') known.delete(name)
+      else if (does === 'export') known.set(name, { line, isExported: true })
+      else if (does === 'assign') known.set(name, { line, isExported: before?.isExported === true })
+      else if (before) known.set(name, { ...before, isExported: true })
     }
   }
-  return [...found.values()]
+
+  return [...known].flatMap(([name, { line, isExported }]) => (isExported ? [{ name, line }] : []))
 }
 
 interface Step {

@@ -1,6 +1,6 @@
 import type { ConfigDocument } from '../edits/edit.ts'
 import { formatOf } from '../edits/format.ts'
-import type { Bytes, ConfigValue, KeyChange, KeyPath } from '../edits/plan.ts'
+import type { Bytes, ConfigValue, FileEdit, KeyChange, KeyPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { isLoopback } from '../gateway/input/base-url.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
@@ -16,6 +16,14 @@ export function fileOf(texts: FileTexts, role: string): FileText {
 /** The layers of a role: any number, the weaker before the stronger. */
 export function layersOf(texts: FileTexts, role: string): readonly FileText[] {
   return texts.filter((text) => text.role === role)
+}
+
+/** The files as they are, with what the edits make of theirs. */
+export function asPlanned(texts: FileTexts, edits: readonly FileEdit[]): FileTexts {
+  return texts.map((text) => {
+    const edit = edits.find(({ path }) => path === text.path)
+    return edit === undefined ? text : { ...text, bytes: edit.after }
+  })
 }
 
 /** A file as far as it can be read; `problem` says why not, with line and column. */
@@ -101,6 +109,11 @@ export function merged(below: Table, above: Table = {}): Table {
     all.set(key, isTable(old) && isTable(value) ? merged(old, value) : value)
   }
   return Object.fromEntries(all)
+}
+
+/** Several files merged, the weaker before the stronger. */
+export function mergedFiles(files: readonly ReadFile[]): Table {
+  return files.reduce<Table>((all, { document }) => merged(all, document?.root), {})
 }
 
 /** `file:line` of the key, or the file where the line is not known. */

@@ -1,4 +1,5 @@
 import * as nodeFs from 'node:fs'
+import { ifPossible } from '../errors.ts'
 import { findProgram } from './node-processes.ts'
 import type { FileStatus, Files, Machine } from './platform.ts'
 
@@ -161,19 +162,12 @@ function renamePatiently(fs: NodeFs, from: string, to: string): void {
       return
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? ''
-      const mayPass = ['EPERM', 'EBUSY', 'EACCES'].includes(code) && !isFolder(fs, to)
+      // Windows never renames onto a folder: waiting would not help.
+      const isFolder = () => ifPossible(() => fs.lstatSync(to))?.isDirectory()
+      const mayPass = ['EPERM', 'EBUSY', 'EACCES'].includes(code) && !isFolder()
       if (waitMs === undefined || !mayPass) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitMs)
     }
-  }
-}
-
-/** Windows never renames onto a folder: waiting would not help. */
-function isFolder(fs: NodeFs, path: string): boolean {
-  try {
-    return fs.lstatSync(path).isDirectory()
-  } catch {
-    return false
   }
 }
 

@@ -1,5 +1,6 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
+import { ifPossible } from '../errors.ts'
 import type { Machine, Processes } from './platform.ts'
 import { windowsTool } from './windows-tool.ts'
 
@@ -21,11 +22,7 @@ export function nodeProcesses(machine: Machine, host: string): Processes {
 }
 
 function contents(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8').trim()
-  } catch {
-    return undefined
-  }
+  return ifPossible(() => readFileSync(path, 'utf8').trim())
 }
 
 function startTime(os: Machine['os'], pid: number): string | undefined {

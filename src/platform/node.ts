@@ -1,5 +1,6 @@
 import { homedir, hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { ifPossible } from '../errors.ts'
 import { nodeFiles } from './node-files.ts'
 import { nodeProcesses } from './node-processes.ts'
 import { nodeTerminal, terminalAsk } from './node-terminal.ts'
@@ -50,16 +51,8 @@ function thisMachine(): Machine {
     // A copy: process.env itself ignores case on Windows.
     env: { ...process.env },
     home,
-    cwd: workingFolder() ?? home,
-  }
-}
-
-/** Undefined where the working folder has been deleted under us. */
-function workingFolder(): string | undefined {
-  try {
-    return process.cwd()
-  } catch {
-    return undefined
+    // The working folder may have been deleted under us.
+    cwd: ifPossible(() => process.cwd()) ?? home,
   }
 }
 

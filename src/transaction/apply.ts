@@ -304,7 +304,7 @@ function refuseReadOnlyMark({ machine }: World, edit: FileEdit, { status }: Targ
   })
 }
 
-/** AlongWithPlan an access list the group bits are its mask: alone they would be rights of the group. */
+/** Beside an access list the group bits are its mask: alone they would be rights of the group. */
 function refuseMask(world: World, edit: FileEdit, target: TargetFile, mode: number): void {
   const isMoreThanAll = ((mode >> 3) & ~mode & 0o7) !== 0
   if (!isMoreThanAll || world.machine.os !== 'linux' || target.status === undefined) return

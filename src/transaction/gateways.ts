@@ -1,5 +1,6 @@
+import * as v from 'valibot'
 import type { Plan } from '../edits/plan.ts'
-import { UserError } from '../errors.ts'
+import { ifPossible, UserError } from '../errors.ts'
 import { codeOf, createDurably, fileFailure, isThere, shownPath, unlessGone } from './files.ts'
 import { withLock } from './lock.ts'
 import type { World } from './record.ts'
@@ -112,11 +113,7 @@ export function settleGateways(world: World, paths: StatePaths): void {
 
 /** Undefined: half of a list, or one that is no run's. */
 function runOf(bytes: Uint8Array): string | undefined {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes)).run
-  } catch {
-    return undefined
-  }
+  return ifPossible(() => JSON.parse(new TextDecoder().decode(bytes)).run)
 }
 
 /** Forgets all of them, also where the list cannot be read. */
@@ -128,8 +125,8 @@ export function removeGateways(world: World): void {
 function readAt(world: World, paths: StatePaths): readonly SavedGateway[] {
   try {
     const bytes = world.files.read(paths.gateways, maxBytes)
-    const all = decode(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-    if (all !== undefined) return all
+    const list: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    if (v.is(savedList, list)) return list.gateways as readonly SavedGateway[]
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return []
     const isDamage = error instanceof SyntaxError || error instanceof TypeError
@@ -144,37 +141,27 @@ function readAt(world: World, paths: StatePaths): readonly SavedGateway[] {
   })
 }
 
-function decode(text: string): readonly SavedGateway[] | undefined {
-  const { version, gateways } = JSON.parse(text)
-  const isSound = version === fileVersion && Array.isArray(gateways) && gateways.every(isGateway)
-  return isSound ? gateways : undefined
-}
+const text = v.string()
 
 /** As far as the rest of repoint goes by it: a list that somebody edited by hand may hold anything. */
-function isGateway(value: Partial<Record<keyof SavedGateway, unknown>> | null): boolean {
-  const { name, baseUrl, key, maskedKey, headers = [], caFile = '' } = value ?? {}
-  const isText = (one: unknown) => typeof one === 'string'
-  const isHeader = (one: SavedHeader | null) => isText(one?.name) && isText(one?.value)
+const savedGateway = v.pipe(
+  v.looseObject({
+    name: v.pipe(text, v.regex(gatewayNames)),
+    baseUrl: v.pipe(text, v.url()),
+    roots: v.optional(v.looseObject({ chat: text, messages: text })),
+    key: v.optional(text),
+    maskedKey: v.optional(text),
+    headers: v.optional(v.array(v.looseObject({ name: text, value: text }))),
+    caFile: v.optional(text),
+    proven: v.optional(v.looseObject({ at: text, protocol: text, model: text })),
+  }),
+  v.check(({ key, maskedKey }) => (key ?? maskedKey) !== undefined),
+)
 
-  return (
-    isText(name) &&
-    gatewayNames.test(String(name)) &&
-    URL.canParse(String(baseUrl)) &&
-    isText(key ?? maskedKey) &&
-    isText(caFile) &&
-    areTexts(value?.roots, ['chat', 'messages']) &&
-    areTexts(value?.proven, ['at', 'protocol', 'model']) &&
-    Array.isArray(headers) &&
-    headers.every(isHeader)
-  )
-}
-
-/** Whether a part that may be absent has all of its members. */
-function areTexts(part: unknown, names: readonly string[]): boolean {
-  if (part === undefined) return true
-  const members = (part ?? {}) as Readonly<Record<string, unknown>>
-  return names.every((name) => typeof members[name] === 'string')
-}
+const savedList = v.looseObject({
+  version: v.literal(fileVersion),
+  gateways: v.array(savedGateway),
+})
 
 /** Needs the lock. What a crash has left of an earlier try holds keys, and goes first. */
 function put(world: World, paths: StatePaths, all: readonly SavedGateway[]): void {

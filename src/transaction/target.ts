@@ -105,7 +105,7 @@ function realPathOf(files: Files, path: string, missing: readonly string[]): str
 /**
  * The bytes at `path`, or null where nothing is.
  *
- * @throws UserError `config-conflict` if the file is larger than any configuration
+ * @throws UserError `config-invalid` if the file is larger than any configuration
  */
 export function readIfThere(files: Files, machine: Machine, path: string): Bytes | null {
   try {
@@ -114,7 +114,7 @@ export function readIfThere(files: Files, machine: Machine, path: string): Bytes
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null
     if (!(error instanceof RangeError)) throw error
     throw new UserError({
-      code: 'config-conflict',
+      code: 'config-invalid',
       message: `${shownPath(machine, path)} is larger than ${maxConfigBytes} bytes, which no configuration is`,
       hint: 'Look at what stands in it.',
       cause: error,

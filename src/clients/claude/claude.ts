@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit } from '../../edits/plan.ts'
-import { UserError } from '../../errors.ts'
+import { ifPossible, UserError } from '../../errors.ts'
 import type { Machine } from '../../platform/platform.ts'
 import {
   type Choice,
@@ -113,12 +113,8 @@ function pingArgs(prompt: string, version: string = tableVersions.newest): reado
 
 /** What it prints with `--output-format json` (2.1.329): `{"result": "…"}`. */
 function answerIn(stdout: string): string | undefined {
-  try {
-    const { result } = JSON.parse(stdout)
-    return typeof result === 'string' ? result : undefined
-  } catch {
-    return undefined
-  }
+  const result = ifPossible(() => JSON.parse(stdout).result)
+  return typeof result === 'string' ? result : undefined
 }
 
 /** @throws UserError `usage` for two names of one model */

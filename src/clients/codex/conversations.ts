@@ -1,3 +1,4 @@
+import { ifPossible } from '../../errors.ts'
 import { shownRoot } from '../../gateway/roots.ts'
 import type { Notice } from '../../notice.ts'
 import type { FileTexts, Outside } from '../client.ts'
@@ -17,13 +18,8 @@ function recordedProviders(world: Outside): readonly string[] {
   const { files, machine } = world
   const { join } = pathsOf(machine)
   const newestFirst = function* (folder: string): Generator<string> {
-    let names: string[] = []
-    try {
-      names = files.readdir(folder).sort().reverse()
-    } catch {
-      // No folder, no conversations.
-    }
-    for (const name of names) {
+    const names = ifPossible(() => files.readdir(folder)) ?? []
+    for (const name of names.toSorted().reverse()) {
       const path = join(folder, name)
       if (name.endsWith('.jsonl')) yield path
       else if (/^\d+$/.test(name)) yield* newestFirst(path)
@@ -40,12 +36,8 @@ function recordedProviders(world: Outside): readonly string[] {
 }
 
 function providerOf({ files }: Outside, path: string): string | undefined {
-  try {
-    const start = new TextDecoder().decode(files.readStart(path, maxStartBytes))
-    return /"model_provider":"([^"\\]+)"/.exec(start)?.[1]
-  } catch {
-    return undefined
-  }
+  const start = ifPossible(() => files.readStart(path, maxStartBytes))
+  return /"model_provider":"([^"\\]+)"/.exec(new TextDecoder().decode(start))?.[1]
 }
 
 /**

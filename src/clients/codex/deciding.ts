@@ -4,6 +4,8 @@ import type { DecidingTable } from '../client.ts'
 const run = '0.169.0, 2026-11-21'
 const unrun = 'not run, 2026-11-23'
 
+const provider = 'model_providers.:provider'
+
 const user = ['config']
 const others = ['project', 'managed', 'profile']
 const own = [...user, ...others]
@@ -13,22 +15,12 @@ export const deciding: DecidingTable = {
   called: 'config',
   rows: [
     { at: 'openai_base_url', decides: 'address', layers: own, seen: run },
-    { at: 'model_providers.:provider', decides: 'provider', layers: others, seen: run },
-    { at: 'model_providers.:provider.base_url', decides: 'address', layers: user, seen: run },
-    {
-      at: 'model_providers.:provider.requires_openai_auth',
-      decides: 'key',
-      layers: user,
-      seen: run,
-    },
-    { at: 'model_providers.:provider.env_key', decides: 'key', layers: user, seen: run },
-    {
-      at: 'model_providers.:provider.experimental_bearer_token',
-      decides: 'key',
-      layers: user,
-      seen: run,
-    },
-    { at: 'model_providers.:provider.auth', decides: 'key', layers: user, seen: run },
+    { at: provider, decides: 'provider', layers: others, seen: run },
+    { at: `${provider}.base_url`, decides: 'address', layers: user, seen: run },
+    { at: `${provider}.requires_openai_auth`, decides: 'key', layers: user, seen: run },
+    { at: `${provider}.env_key`, decides: 'key', layers: user, seen: run },
+    { at: `${provider}.experimental_bearer_token`, decides: 'key', layers: user, seen: run },
+    { at: `${provider}.auth`, decides: 'key', layers: user, seen: run },
     { at: 'model_provider', decides: 'provider', layers: own, seen: run },
     { at: 'cli_auth_credentials_store', decides: 'key', layers: others, seen: run },
     { at: 'forced_login_method', decides: 'key', layers: others, seen: run },

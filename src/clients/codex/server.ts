@@ -1,3 +1,4 @@
+import { ifPossible } from '../../errors.ts'
 import type { LeftRunning, Outside } from '../client.ts'
 import { pathsOf } from '../paths.ts'
 import { isNewer, livingServer } from '../server.ts'
@@ -42,11 +43,7 @@ function serversOwnBinary(world: Outside): string | undefined {
   const { join } = pathsOf(world.machine)
   const folder = join(codexHome(world.machine), 'packages', 'app-server-daemon', 'current', 'bin')
   const path = join(folder, world.machine.os === 'win32' ? 'codex.exe' : 'codex')
-  try {
-    return world.files.stat(path).kind === 'file' ? path : undefined
-  } catch {
-    return undefined
-  }
+  return ifPossible(() => world.files.stat(path))?.kind === 'file' ? path : undefined
 }
 
 function whyFailed(reason: string, stderr: string, status: string | undefined): string {

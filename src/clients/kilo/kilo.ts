@@ -1,3 +1,4 @@
+import { ifPossible } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
@@ -122,12 +123,8 @@ function* firstStart({ texts, machine }: Scene): Obstacles {
 function keepsCopies({ files, machine }: Outside, texts: FileTexts): readonly Notice[] {
   const { join } = pathsOf(machine)
   const database = join(dataFolder(machine), 'kilo', 'kilo.db')
-  try {
-    files.stat(database)
-  } catch {
-    // It was never started here.
-    return []
-  }
+  const wasStarted = ifPossible(() => files.stat(database)) !== undefined
+  if (!wasStarted) return []
 
   const { providerId = 'gateway' } = shared.readBack(texts)
   return [

@@ -6,7 +6,7 @@ import {
   fileOf,
   isTable,
   layersOf,
-  merged,
+  mergedFiles,
   type ReadFile,
   readFile,
   type Table,
@@ -27,7 +27,7 @@ export function mergedConfig(texts: FileTexts): {
 } {
   const files = ownFiles(texts)
   return {
-    value: files.reduce<Table>((all, { document }) => merged(all, document?.root), {}),
+    value: mergedFiles(files),
     problem: files.find((file) => file.problem !== undefined)?.problem,
   }
 }

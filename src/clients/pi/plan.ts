@@ -3,12 +3,12 @@ import type { ConfigValue, FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/roots.ts'
 import type { Catalog, CatalogModel } from '../../gateway/types.ts'
-import type { Choice, FileTexts, ModelChoice } from '../client.ts'
+import type { Choice, FileText, FileTexts, ModelChoice } from '../client.ts'
 import { headerKeys } from '../headers.ts'
 import { replacesWindow } from '../models.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
-import { fileOf, layersOf, rootOf } from '../texts.ts'
+import { asPlanned, fileOf, layersOf, rootOf } from '../texts.ts'
 import {
   apiOf,
   modelOf,
@@ -26,27 +26,14 @@ import { deciding } from './deciding.ts'
 /** @throws UserError `config-invalid`, `config-conflict` */
 export function planPi(texts: FileTexts, choice: Choice): readonly FileEdit[] {
   expectSingle(texts, choice)
+  const edit = (file: FileText, keys: readonly KeyChange[]) =>
+    editKeys({ id: 'pi', deciding }, file, keys, choice.repairs)
   const edits = [
-    ...layersOf(texts, 'auth').map((file) =>
-      editKeys({ id: 'pi', deciding }, file, [], choice.repairs),
-    ),
-    editKeys(
-      { id: 'pi', deciding },
-      fileOf(texts, 'models'),
-      modelsKeys(texts, choice),
-      choice.repairs,
-    ),
-    editKeys(
-      { id: 'pi', deciding },
-      fileOf(texts, 'settings'),
-      settingsKeys(choice),
-      choice.repairs,
-    ),
+    ...layersOf(texts, 'auth').map((file) => edit(file, [])),
+    edit(fileOf(texts, 'models'), modelsKeys(texts, choice)),
+    edit(fileOf(texts, 'settings'), settingsKeys(choice)),
   ]
-  const after = texts.map((text) => {
-    const edit = edits.find(({ path }) => path === text.path)
-    return edit === undefined ? text : { ...text, bytes: edit.after }
-  })
+  const after = asPlanned(texts, edits)
   for (const file of [readAuth(after), readModels(after), readSettings(after)])
     if (file !== undefined) expectRead('pi', file)
   return edits

@@ -6,7 +6,7 @@ import {
   fileOf,
   isTable,
   layersOf,
-  merged,
+  mergedFiles,
   type ReadFile,
   readFile,
   type Table,
@@ -90,10 +90,7 @@ export function mergedSettings(texts: FileTexts): {
   const target = fileOf(texts, 'settings')
   const problem = problemOf(target)
   if (problem !== undefined) return { value: {}, problem: brokenText(target.path, problem) }
-  return {
-    value: ownFiles(texts).reduce<Table>((all, { document }) => merged(all, document?.root), {}),
-    problem: undefined,
-  }
+  return { value: mergedFiles(ownFiles(texts)), problem: undefined }
 }
 
 /** A text; none where it is empty, or takes what a variable says (`$NAME`, `${NAME}`) in. */

@@ -8,14 +8,15 @@ import type {
   Settings,
 } from '../../clients/client.ts'
 import { shellProfilePaths } from '../../clients/shell.ts'
-import type { Bytes, FileEdit } from '../../edits/plan.ts'
+import type { Bytes } from '../../edits/plan.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { ifPossible, resultOf, UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
 import type { FileStatus } from '../../platform/platform.ts'
-import { codeOf } from '../../transaction/files.ts'
+import { fileFailure } from '../../transaction/files.ts'
 import type { RecordedFile } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
+import { readIfThere } from '../../transaction/target.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
@@ -33,21 +34,8 @@ export function readClientFiles(session: Session, client: Client): FileTexts {
 export function listClientFiles(session: Session, client: Client): readonly ConfigFile[] {
   const { files, machine } = session.platform
   return client.files(machine, {
-    exists: (path) => {
-      try {
-        files.stat(path)
-        return true
-      } catch {
-        return false
-      }
-    },
-    entries: (folder) => {
-      try {
-        return files.readdir(folder).sort()
-      } catch {
-        return []
-      }
-    },
+    exists: (path) => ifPossible(() => files.stat(path)) !== undefined,
+    entries: (folder) => ifPossible(() => files.readdir(folder).sort()) ?? [],
   })
 }
 
@@ -63,56 +51,21 @@ export function isUsual(session: Session, client: Client): boolean {
 }
 
 function readConfig(session: Session, file: ConfigFile): Bytes | null {
+  const { files, machine } = session.platform
   try {
-    return session.platform.files.read(file.path, maxConfigBytes)
+    return readIfThere(files, machine, file.path)
   } catch (error) {
-    const code = codeOf(error)
-    if (code === 'ENOENT' || code === 'ENOTDIR' || file.use === 'layer') return null
-    throw readFailure(session.showPath(file.path), error)
+    if (file.use === 'layer') return null
+    throw fileFailure(machine, file.path, error)
   }
-}
-
-function readFailure(place: string, error: unknown): UserError {
-  const code = codeOf(error)
-  if (error instanceof RangeError)
-    return new UserError({
-      code: 'config-invalid',
-      message: `${place} is larger than ${maxConfigBytes} bytes, which no client's configuration is`,
-      hint: 'Look at what stands in it.',
-      cause: error,
-    })
-  if (code === 'EACCES' || code === 'EPERM')
-    return new UserError({
-      code: 'not-permitted',
-      message: `${place} cannot be read: permission denied`,
-      hint: `Check its owner and mode with: ls -l ${place}`,
-      cause: error,
-    })
-  return new UserError({
-    code: 'config-conflict',
-    message: `${place} cannot be read as a file (${code ?? String(error)})`,
-    hint: 'Move away what stands in its place, then try again.',
-    cause: error,
-  })
 }
 
 /** What the user's shells read at their start, where it exists and is not absurdly large. */
 export function readShellProfiles(session: Session): readonly { path: string; text: string }[] {
   const { files, machine } = session.platform
   return shellProfilePaths(machine).flatMap((path) => {
-    try {
-      return [{ path, text: new TextDecoder().decode(files.read(path, maxConfigBytes)) }]
-    } catch {
-      return []
-    }
-  })
-}
-
-/** The files as they are, with what the edits make of theirs. */
-export function asPlanned(texts: FileTexts, edits: readonly FileEdit[]): FileTexts {
-  return texts.map((text) => {
-    const edit = edits.find(({ path }) => path === text.path)
-    return edit === undefined ? text : { ...text, bytes: edit.after }
+    const bytes = ifPossible(() => files.read(path, maxConfigBytes))
+    return bytes ? [{ path, text: new TextDecoder().decode(bytes) }] : []
   })
 }
 
@@ -155,7 +108,7 @@ export function openAuthorities(session: Session, caFile: string | undefined): r
 
 function openAmong(session: Session, places: Iterable<string>): readonly Obstacle[] {
   return [...places].flatMap((path) => {
-    const status = statusOf(session, path)
+    const status = ifPossible(() => session.platform.files.stat(path))
     return status && isOpenToOthers(status) ? [openPlace(session, path, status)] : []
   })
 }
@@ -164,14 +117,6 @@ function* foldersAbove(path: string, home: string): Generator<string> {
   for (let place = path; place !== home && place !== posix.dirname(place); ) {
     place = posix.dirname(place)
     yield place
-  }
-}
-
-function statusOf({ platform }: Session, path: string): FileStatus | undefined {
-  try {
-    return platform.files.stat(path)
-  } catch {
-    return undefined
   }
 }
 

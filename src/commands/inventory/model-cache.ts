@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { ifPossible } from '../../errors.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { attempt, createDurably } from '../../transaction/files.ts'
@@ -31,10 +32,6 @@ export function rememberedModels({
   files,
   machine,
 }: Pick<Platform, 'files' | 'machine'>): string[] {
-  try {
-    const bytes = files.read(join(stateFolder(machine), fileName), maxBytes)
-    return new TextDecoder().decode(bytes).split('\n').filter(Boolean)
-  } catch {
-    return []
-  }
+  const bytes = ifPossible(() => files.read(join(stateFolder(machine), fileName), maxBytes))
+  return new TextDecoder().decode(bytes).split('\n').filter(Boolean)
 }

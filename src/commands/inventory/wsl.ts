@@ -1,3 +1,4 @@
+import { ifPossible } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
 import type { Platform } from '../../platform/platform.ts'
 
@@ -27,12 +28,6 @@ export function wslNotice({
 }
 
 function windowsHomes(files: Platform['files']): string[] {
-  try {
-    return files
-      .readdir(windowsUsers)
-      .filter((name) => !notHomes.has(name))
-      .map((name) => `${windowsUsers}/${name}`)
-  } catch {
-    return []
-  }
+  const names = ifPossible(() => files.readdir(windowsUsers)) ?? []
+  return names.filter((name) => !notHomes.has(name)).map((name) => `${windowsUsers}/${name}`)
 }

@@ -1,14 +1,10 @@
 import { posix, win32 } from 'node:path'
 import type { Client, FileTexts, Settings } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
+import { asPlanned } from '../../clients/texts.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import type { RecordedFile, RollbackPlan, RunRecord, Runs } from '../../transaction/record.ts'
-import {
-  asPlanned,
-  asRecorded,
-  listClientFiles,
-  readClientFiles,
-} from '../inventory/client-files.ts'
+import { asRecorded, listClientFiles, readClientFiles } from '../inventory/client-files.ts'
 import {
   gatewayOf,
   isAtOwnRoot,
