@@ -9,7 +9,6 @@ import type {
   FileTexts,
   Obstacle,
 } from './client.ts'
-import { exportedVariables } from './shell.ts'
 import { isTable, placeOf, type ReadFile, readFile, rootOf, shownUrl } from './texts.ts'
 
 /** A setting of a client's table that stands in a file. */
@@ -85,23 +84,37 @@ export function* settingsIn(
     const fits = (pattern: string, name: string) =>
       pattern === ':provider' ? isOfFolder || name === provider : isLike(pattern, name)
     for (const { path, value } of leavesAt(content, row.at.split('.'), fits))
-      yield { ...row, path, value }
+      if (saysSomething(value) || isEmptyAddress(row, value)) yield { ...row, path, value }
   }
 }
 
 /** What a file of any kind says, as one table. */
 function contentOf(file: FileText): ConfigValue {
-  const text = new TextDecoder().decode(file.bytes ?? new Uint8Array())
-  if (file.role.endsWith('-env')) {
-    const names = exportedVariables(file.path, text).map(({ name }) => [name, true] as const)
-    return { env: Object.fromEntries(names) }
-  }
+  const text = textOf(file)
+  if (file.role.endsWith('-env'))
+    return { env: Object.fromEntries(variablesIn(text).map(({ name }) => [name, true])) }
   if (file.path.endsWith('.md')) {
     const [, head = ''] = /^---\r?\n(.*?)\r?\n---/s.exec(text) ?? []
     const keys = [...head.matchAll(/^([\w-]+):[ \t]*(.*)$/gm)]
     return Object.fromEntries(keys.map(([, name, value]) => [name!, value || true]))
   }
   return readFile(file).document?.root ?? null
+}
+
+function textOf({ bytes }: FileText): string {
+  return new TextDecoder().decode(bytes ?? new Uint8Array()).replace(/\r\n?/g, '\n')
+}
+
+/**
+ * The variables that a .env file gives a value, as dotenv 17.1 in Qwen Code 0.24.4 reads it: `NAME: value`
+ * counts, with the `=` or a quoted value on a later line too, and no `unset` takes one out again.
+ */
+function variablesIn(text: string): readonly { readonly name: string; readonly line: number }[] {
+  const pattern = /^[^\S\n]*(?:export[^\S\n]+)?([\w.-]+)(?:\s*=|:\s)(?:[^\S\n]*[^\s#]|\s*['"`])/gm
+  return [...text.matchAll(pattern)].map(({ 1: name = '', index }) => ({
+    name,
+    line: text.slice(0, index).split('\n').length,
+  }))
 }
 
 /** Whether an undo takes a key back together with all that send a key to an address, or not at all. */
@@ -126,7 +139,7 @@ function* leavesAt(
   isInList = false,
 ): Generator<Pick<DecidingFound, 'path' | 'value'>, void> {
   if (pattern === undefined) {
-    if (saysSomething(value)) yield { path, value }
+    yield { path, value }
     return
   }
   const isList = Array.isArray(value)
@@ -144,6 +157,11 @@ function* leavesAt(
 function saysSomething(value: ConfigValue): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0
   return value !== null && value !== '' && value !== false
+}
+
+/** Then a client asks its own service: Claude Code 2.1.330 is on its way to it with the key (2026-11-23). */
+function isEmptyAddress({ decides }: DecidingSetting, value: ConfigValue): boolean {
+  return decides === 'address' && value === ''
 }
 
 /** In any letters: variables of proxies count in both, on Windows every one does. */
@@ -168,9 +186,10 @@ function isSameAs(
 
 /** Why nobody knows where a project file leads: too large, no document, or keys made of variables. */
 function whyUntold({ interprets }: TabledClient, file: FileText): string | undefined {
+  if (file.bytes === null && /^project(?:-env)?$/.test(file.role)) return 'cannot be read'
   if (file.role !== 'project') return undefined
   const { document, problem } = readFile(file)
-  if (file.bytes === null || problem !== undefined) return problem ?? 'cannot be read'
+  if (problem !== undefined) return problem
   return hasKeyLike(document?.root ?? null, interprets.names) ? 'makes keys of others' : undefined
 }
 
@@ -184,7 +203,7 @@ function hasKeyLike(value: ConfigValue, pattern: RegExp | null): boolean {
 /** As the end of a sentence about the client. */
 const effects: Readonly<Record<Decided, (value: ConfigValue) => string>> = {
   address: (value) =>
-    `takes your key to ${typeof value === 'string' ? shownUrl(value) : 'another address'}`,
+    `takes your key to ${(typeof value === 'string' && shownUrl(value)) || 'another address'}`,
   key: () => 'takes your key to another place, or goes by another key',
   provider: () => 'may take your key to another provider',
   proxy: () => "takes your key through a proxy of the folder's",
@@ -258,7 +277,6 @@ function placeIn(file: FileText, { path }: DecidingFound): string {
   const read: ReadFile = readFile(file)
   const [parent, name] = path
   if (!file.role.endsWith('-env') || parent !== 'env') return placeOf(read, path)
-  const text = new TextDecoder().decode(file.bytes ?? new Uint8Array())
-  const line = exportedVariables(file.path, text).find((one) => one.name === name)?.line
+  const line = variablesIn(textOf(file)).find((one) => one.name === name)?.line
   return line === undefined ? file.path : `${file.path}:${line}`
 }

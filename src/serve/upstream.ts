@@ -57,7 +57,7 @@ export function passOn({ reply, upstream, body, recorder }: PassedOn): void {
   const { request, entry } = reply
   noteModel(entry)
   const root = new URL(upstream.url)
-  const path = pathBelow(root, request)
+  const path = pathBelow(root, request, entry.key)
   if (path === undefined) {
     const reason = `${pathOf(request)} may lead out of what --upstream names, so it is not passed on.`
     reply.fail(failures.wrongRoute(entry.method, pathOf(request)), reason)
@@ -101,24 +101,30 @@ export function passOn({ reply, upstream, body, recorder }: PassedOn): void {
 
 /**
  * What is asked of the upstream, as the client wrote it. Undefined: some reader on the way could take
- * it for something outside of the upstream's own `/v1/`. A URL parser must change nothing in the path,
- * and it must hold no step up, however often it is unpacked (`..`, `%2e%2e`, `%252e`, `..%2f`, `..\\`, `..;`).
+ * it for something outside of the upstream's own `/v1/`, or it holds the client's own key. A URL parser
+ * must change nothing in the path, and it must hold no step up, however often it is unpacked (`..`,
+ * `%2e%2e`, `%252e`, `..%2f`, `..\\`, `..;`, `..%00`).
  */
-function pathBelow(root: URL, request: IncomingMessage): string | undefined {
+function pathBelow(root: URL, request: IncomingMessage, key: string): string | undefined {
   const path = root.pathname.replace(/\/+$/, '') + pathOf(request)
   const [, query] = /^[^?]*(\?.*)?$/s.exec(request.url ?? '') ?? []
   const parsed = URL.canParse(path, root.href) ? new URL(path, root) : undefined
   if (parsed?.origin !== root.origin || parsed.pathname !== path) return undefined
-  const steps = unpackedPath(path).split(/[/\\]/)
-  const isInside = steps.every((step) => !/^\.{1,2}(;|$)/.test(step))
-  return isInside && !query?.includes('#') ? path + (query ?? '') : undefined
+  const steps = unpackedPath(path)?.split(/[/\\]/)
+  // A reader may end a text at a zero, or take blanks off.
+  const isInside = steps?.every((step) => !/^\.{1,2}(?:[;\s\0]|$)/.test(step))
+  const target = path + (query ?? '')
+  const isPassable = isInside && !query?.includes('#') && hideKeys(target, [key]) === target
+  return isPassable ? target : undefined
 }
 
-function unpackedPath(path: string): string {
+/** Undefined: it is packed more often than any reader unpacks it; each time costs its whole length. */
+function unpackedPath(path: string, timesLeft = 8): string | undefined {
   const unpacked = path.replace(/%([0-9a-f]{2})/gi, (_, hex) =>
     String.fromCharCode(parseInt(hex, 16)),
   )
-  return unpacked === path ? path : unpackedPath(unpacked)
+  if (unpacked === path) return path
+  return timesLeft === 0 ? undefined : unpackedPath(unpacked, timesLeft - 1)
 }
 
 /** @param key of the client, which stays here wherever it stands */

@@ -99,6 +99,9 @@ describe('a setting of a list, or of another spelling', () => {
     ['droid', 'work/.factory/settings.json', '{"customModels":[{"baseUrl":"https://x.example"}]}'],
     ['qwen', 'work/.qwen/settings.json', '{"modelProviders":{"openai":[{"id":"x"}]}}'],
     ['qwen', 'work/.qwen/.env', 'export https_proxy=http://x.example'],
+    ['qwen', 'work/.qwen/.env', 'HTTPS_PROXY: http://x.example'],
+    ['qwen', 'work/.qwen/.env', 'HTTPS_PROXY\n=\n"http://x.example"'],
+    ['qwen', 'work/.qwen/.env', 'HTTPS_PROXY=http://x.example\nunset HTTPS_PROXY'],
     ['claude', 'work/.claude/settings.json', '{"env":{"NODE_TLS_REJECT_UNAUTHORIZED":0}}'],
     [
       'claude',
@@ -116,6 +119,7 @@ describe('a setting of a list, or of another spelling', () => {
       '{"provi{env:NOPE}der":{"second":{"api":"https://x.example"}}}',
     ],
     ['opencode', 'work/opencode.json', '{"provider": {env:WHATEVER}}'],
+    ['claude', 'work/.claude/settings.json', '{"env":{"ANTHROPIC_BASE_URL":""}}'],
     ['claude', 'work/.claude/settings.json', '{"env":{"anthropic_base_url":"https://x.example"}}'],
     ['kilo', 'work/kilo.json', '{"provider":{"second":{"api":"https://x.example"}}}'],
   ])('%s: %s with %s leads elsewhere', (client, path, text) => {
@@ -128,13 +132,17 @@ describe('a setting of a list, or of another spelling', () => {
     ['opencode', 'work/opencode.json', '{"formatter":false,"mcp":{},"model":"gateway/gpt-5.6"}'],
     ['opencode', 'work/opencode.json', '{"provider":{"second":{"name":"x","models":{"y":{}}}}}'],
     ['droid', 'work/.factory/settings.json', '{"model":"custom:gateway"}'],
+    ['qwen', 'work/.qwen/.env', '# HTTPS_PROXY=x\nHTTP_PROXY=\nNODE_OPTIONS= # none\nA=1'],
   ])('%s: %s with %s says nothing else', (client, path, text) => {
     expect(at(client, path, text)).toEqual([])
   })
 
-  test('what is there and cannot be read, since it is too large, leads nobody knows where', () => {
-    const client = byId('opencode')
-    const file = everyFile(client).find(({ path }) => path.endsWith('work/opencode.json'))!
+  test.each([
+    ['opencode', 'work/opencode.json'],
+    ['qwen', 'work/.qwen/.env'],
+  ])('%s: %s is too large to be read, and leads nobody knows where', (id, path) => {
+    const client = byId(id)
+    const file = everyFile(client).find((one) => one.path.endsWith(path))!
     const obstacles = [...layerObstacles(client, [{ ...file, bytes: null }], {})]
     expect(obstacles).toMatchObject([{ leadsElsewhere: true, place: file.path }])
   })

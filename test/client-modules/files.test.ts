@@ -187,25 +187,34 @@ describe('layers are those that the client reads', () => {
     ])
   })
 
-  test('opencode: up to the repository`s root, without one up to the top', () => {
+  test('opencode: up to the top, a repository on the way or not: git may not answer for it', () => {
     const disk = {
       '/home/ada/opencode.json': '{}',
+      '/home/ada/work/.git/HEAD': '',
       '/home/ada/work/opencode.jsonc': '{}',
       '/home/ada/work/in/.opencode/opencode.json': '{}',
       '.opencode/opencode.json': '{}',
     }
-    const all = [
+    expect(paths('opencode', 'layer', { cwd: '/home/ada/work/in' }, disk)).toEqual([
       '/home/ada/.opencode/opencode.json',
       '/home/ada/opencode.json',
       '/home/ada/work/opencode.jsonc',
       '/home/ada/work/in/.opencode/opencode.json',
-    ]
-    expect(paths('opencode', 'layer', { cwd: '/home/ada/work/in' }, disk)).toEqual(all)
-    const inRepository = { ...disk, '/home/ada/work/.git/HEAD': '' }
-    expect(paths('opencode', 'layer', { cwd: '/home/ada/work/in' }, inRepository)).toEqual([
-      all[0],
-      all[2],
-      all[3],
+    ])
+  })
+
+  test('claude: of the folders above, settings.local.json of the repository`s root alone', () => {
+    const disk = {
+      '/home/ada/work/.git/HEAD': '',
+      '/home/ada/work/.claude/settings.json': '{}',
+      '/home/ada/work/.claude/settings.local.json': '{}',
+      '/home/ada/work/.mcp.json': '{}',
+      '/home/ada/work/in/.claude/settings.json': '{}',
+    }
+    expect(paths('claude', 'layer', { cwd: '/home/ada/work/in' }, disk)).toEqual([
+      '/home/ada/work/in/.claude/settings.json',
+      '/home/ada/work/.claude/settings.local.json',
+      '/home/ada/work/.mcp.json',
     ])
   })
 })

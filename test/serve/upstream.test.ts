@@ -210,6 +210,9 @@ describe('what an upstream at a path is asked', () => {
     'GET /v1/models/..%5c..%5capi',
     'GET /v1/models/\\..\\..\\api',
     'GET /v1/models/..;/..;/api',
+    'GET /v1/models/..%00/..%00/api',
+    'GET /v1/models/..%20/api',
+    `GET /v1/models/%${'25'.repeat(20_000)}2e`,
     'GET /v1\\..\\..\\api',
     'GET /v1/../api/token',
     'GET /v1/./models',
@@ -247,6 +250,16 @@ describe('what an upstream at a path is asked', () => {
     expect(await askRaw(line)).toBe(200)
     expect(seen).toEqual([line.replace(' /', ' /team-a/')])
   })
+
+  test.each(['', 'models/'])(
+    'upstream: a key in the path or the query of /v1/%s stays here',
+    async (at) => {
+      const { seen, gateway, askRaw } = await aTeamsUpstream()
+      for (const line of [`GET /v1/models?key=${gateway.key}`, `GET /v1/${at}${gateway.key}`])
+        expect(await askRaw(line)).toBe(404)
+      expect(seen).toEqual([])
+    },
+  )
 
   test('upstream: what is not known here is asked with the right key only', async () => {
     const { seen, gateway } = await aTeamsUpstream()

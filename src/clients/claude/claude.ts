@@ -14,7 +14,7 @@ import {
   usualSlot,
   type Wishes,
 } from '../client.ts'
-import { layersThere, pathsOf } from '../paths.ts'
+import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
@@ -133,8 +133,8 @@ function claudeFiles(machine: Machine, look: Look): readonly ConfigFile[] {
   const own = named(names.folder)
   const folder = own ?? join(home, '.claude')
   const settings = join(folder, 'settings.json')
-  // Only the working folder's own settings count, not those of folders above it.
   const project = join(cwd, '.claude')
+  const folders = projectFolders(machine, look)
   const managed = managedFolder(machine)
   const filesIn = (place: string, ending: string) =>
     look
@@ -146,9 +146,18 @@ function claudeFiles(machine: Machine, look: Look): readonly ConfigFile[] {
     ...layersThere(look, settings, [
       ['credentials', [join(folder, '.credentials.json')]],
       ['state', [join(own ?? home, '.claude.json')]],
-      ['project', ['settings.json', 'settings.local.json'].map((name) => join(project, name))],
+      [
+        'project',
+        [
+          join(project, 'settings.json'),
+          // Of the folders above, the root of the repository alone counts, with this file alone
+          // (2.1.238 and 2.1.330; not in 2.1.197; 2026-11-23).
+          join(folders[0]!, '.claude', 'settings.local.json'),
+          join(project, 'settings.local.json'),
+        ],
+      ],
       // In the home they are the user's own.
-      ['project-code', cwd === home ? [] : [join(cwd, '.mcp.json')]],
+      ['project-code', cwd === home ? [] : folders.map((folder) => join(folder, '.mcp.json'))],
       ['project-agent', cwd === home ? [] : filesIn(join(project, 'agents'), '.md')],
       [
         'managed',

@@ -58,6 +58,8 @@ export function filesOf(layout: Layout, machine: Machine, look: Look): readonly 
   const dots: string[] = []
   const code: string[] = []
   const agents: string[] = []
+  // Up to the root: in a repository that git does not answer for, be it broken or without a git,
+  // opencode reads on above it (1.18.34, not 1.14.41; 2026-11-23).
   for (let place = cwd; ; place = dirname(place)) {
     above.unshift(...inFolder(place))
     dots.unshift(...dotsIn(place).flatMap(inFolder))
@@ -65,7 +67,7 @@ export function filesOf(layout: Layout, machine: Machine, look: Look): readonly 
       code.unshift(...within(place, layout.codeFolders, /\.[jt]s$/))
       agents.unshift(...within(place, agentFolders, /\.md$/))
     }
-    if (look.exists(join(place, '.git')) || dirname(place) === place) break
+    if (dirname(place) === place) break
   }
   const managed =
     machine.os === 'darwin'
