@@ -280,6 +280,10 @@ export interface Wishes {
   readonly disableAttribution?: boolean | undefined
   /** In tokens. */
   readonly contextWindow?: number | undefined
+  /** In tokens. */
+  readonly maxOutputTokens?: number | undefined
+  readonly images?: boolean | undefined
+  readonly reasoning?: boolean | undefined
   /** A provider that had its key where the new one goes is given it for itself, and works on. */
   readonly keepsOldGateway?: boolean | undefined
   readonly providerId?: string | undefined

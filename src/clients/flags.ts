@@ -32,6 +32,21 @@ export const contextWindowFlag: ClientFlag = {
   means: (contextWindow) => ({ contextWindow: Number(contextWindow) }),
 }
 
+/** For a client that is told of a model what it can. */
+export const modelFactFlags: readonly ClientFlag[] = [
+  contextWindowFlag,
+  {
+    flag: '--output-limit <tokens>',
+    help: 'most tokens of an answer, where the gateway does not say',
+    takes: 'tokens',
+    means: (maxOutputTokens) => ({ maxOutputTokens: Number(maxOutputTokens) }),
+  },
+  { flag: '--images', help: 'the model sees images', means: () => ({ images: true }) },
+  { flag: '--no-images', help: 'the model sees none', means: () => ({ images: false }) },
+  { flag: '--reasoning', help: 'the model reasons', means: () => ({ reasoning: true }) },
+  { flag: '--no-reasoning', help: 'the model does not', means: () => ({ reasoning: false }) },
+]
+
 /** For a client whose providers share one place for the key. */
 export const keepOldGatewayFlag: ClientFlag = {
   flag: '--keep-old-gateway',

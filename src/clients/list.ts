@@ -3,6 +3,7 @@ import type { Client, ClientFlag, ClientModule, ClientName } from './client.ts'
 import {
   contextWindowFlag,
   keepOldGatewayFlag,
+  modelFactFlags,
   modelFlag,
   protocolFlag,
   providerIdFlag,
@@ -84,7 +85,7 @@ export const rows: readonly ClientRow[] = [
         '`~/.local/share/opencode/auth.json`, then `~/.config/opencode/opencode.json` or `.jsonc`',
       keys: 'the key under your provider id; one provider, `model`, `small_model`',
     },
-    flags: [modelFlag, providerIdFlag, contextWindowFlag],
+    flags: [modelFlag, providerIdFlag, ...modelFactFlags],
     load: async () => (await import('./opencode/opencode.ts')).opencode,
   },
   {
@@ -98,7 +99,7 @@ export const rows: readonly ClientRow[] = [
         '`~/.local/share/kilo/auth.json`, then `~/.config/kilo/kilo.jsonc` or the strongest that is there',
       keys: 'the key under your provider id; one provider, `model`, `small_model`; before its first start an empty `permission.bash`',
     },
-    flags: [modelFlag, providerIdFlag, contextWindowFlag],
+    flags: [modelFlag, providerIdFlag, ...modelFactFlags],
     load: async () => (await import('./kilo/kilo.ts')).kilo,
   },
   {
@@ -111,7 +112,7 @@ export const rows: readonly ClientRow[] = [
       files: '`~/.pi/agent/models.json`, then `~/.pi/agent/settings.json`',
       keys: 'one provider with the key, its address, its protocol and its models; `defaultProvider`, `defaultModel`; a login for the same provider in `auth.json` goes',
     },
-    flags: [modelFlag, protocolFlag, providerIdFlag, contextWindowFlag],
+    flags: [modelFlag, protocolFlag, providerIdFlag, ...modelFactFlags],
     load: async () => (await import('./pi/pi.ts')).pi,
   },
   {
@@ -124,7 +125,7 @@ export const rows: readonly ClientRow[] = [
       files: '`~/.qwen/settings.json`',
       keys: '`env.QWEN_GATEWAY_API_KEY`, one entry of `modelProviders.openai`, `security.auth.selectedType`, `model.name`',
     },
-    flags: [modelFlag, contextWindowFlag],
+    flags: [modelFlag, ...modelFactFlags],
     load: async () => (await import('./qwen/qwen.ts')).qwen,
   },
   {

@@ -1,6 +1,7 @@
 import { compact } from '../compact.ts'
+import type { ConfigValue, KeyChange, KeyPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
-import { withLimits } from '../gateway/models/catalog.ts'
+import { described } from '../gateway/models/facts.ts'
 import {
   type ChosenModel,
   defaultModel,
@@ -8,9 +9,10 @@ import {
   resolveModel,
   speaks,
 } from '../gateway/models/rules.ts'
-import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
+import type { Catalog, CatalogModel, ModelFacts, ProtocolName } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
-import type { Memories, ModelChoice, ModelUse, Wanted } from './client.ts'
+import type { Choice, Memories, ModelChoice, ModelUse, Wanted } from './client.ts'
+import type { Table } from './texts.ts'
 
 /** What holds in the end: what is named, and beside it what is kept. */
 export function wishesOf({ named, kept }: Omit<Wanted, 'heard'>): Memories {
@@ -177,6 +179,63 @@ function notListed(catalog: Catalog, asked: string): Notice {
   }
 }
 
+/**
+ * The models that a client is given, the chosen one first, each with what is known of it. One that takes
+ * no tools is of no use to a client, which always offers some.
+ */
+export function offeredModels(
+  { named, heard }: Pick<Wanted, 'named' | 'heard'>,
+  model: string,
+  canUse: (listed: CatalogModel) => boolean,
+): readonly CatalogModel[] {
+  const { images, reasoning, maxOutputTokens } = named
+  const all = heard.catalog?.models ?? []
+  const chosen = described(entryOf(heard.catalog, model) ?? { id: model })
+  const others = all.filter((one) => one.id !== model && one.tools !== false && canUse(one))
+  return [
+    { ...chosen, ...compact({ images, reasoning, maxOutputTokens }) },
+    ...others.map(described),
+  ]
+}
+
+/** A member of an entry of a client's list that tells something of the model. */
+export interface ToldFact {
+  /** Absent: the client takes it for so by itself, or it is unknown. */
+  readonly value: ConfigValue | undefined
+  /** By which of the facts it goes. */
+  readonly by: readonly (keyof ModelFacts)[]
+}
+
+/** What a new entry is told. */
+export function toldValues(told: Readonly<Record<string, ToldFact>>): Table {
+  const values = Object.entries(told).map(([name, { value }]) => [name, value] as const)
+  return compact(Object.fromEntries(values)) as Table
+}
+
+/**
+ * What an entry that is there is told of its model. What someone wrote into it stays, unless it is said
+ * otherwise now, or was said at another gateway and this model is known.
+ */
+export function toldKeys(
+  entry: { readonly path: KeyPath; readonly now: Table; readonly isOtherGateway: boolean },
+  model: CatalogModel,
+  told: Readonly<Record<string, ToldFact>>,
+  { models, wanted }: Pick<Choice, 'models' | 'wanted'>,
+): readonly KeyChange[] {
+  const { path, now, isOtherGateway } = entry
+  const isChosen = model.id === models.model
+  const isSaid = (fact: keyof ModelFacts) =>
+    isChosen && (wanted.isAnew || (wanted.named as ModelFacts)[fact] !== undefined)
+
+  return Object.entries(told).flatMap(([name, { value, by }]): KeyChange[] => {
+    const isAbsent = now[name] === undefined
+    const isKnown = by.some((fact) => model[fact] !== undefined)
+    const isReplaced = by.some(isSaid) || (isOtherGateway && isKnown)
+    const isSet = isAbsent ? value !== undefined : isReplaced
+    return isSet ? [{ path: [...path, name], value }] : []
+  })
+}
+
 /** What a client does about the context windows of models. */
 export interface WindowHabit {
   /** Whether it knows the model's window by itself. Absent: it knows none. */
@@ -197,7 +256,8 @@ export function windowOf(
 ): { readonly contextWindow?: number; readonly notes: readonly Notice[] } {
   const { named, kept, heard } = wanted
   const chosen = named.contextWindow ?? (kept?.isElsewhere ? undefined : kept?.contextWindow)
-  if (chosen !== undefined) return { contextWindow: chosen, notes: [] }
+  if (chosen !== undefined)
+    return { contextWindow: chosen, notes: isAsBefore(wanted) ? [] : aboutSize(chosen) }
 
   const said = ids.map((id) => entryOf(heard.catalog, id)?.contextWindow)
   const isAllSaid = ids.length > 0 && !said.includes(undefined)
@@ -205,7 +265,7 @@ export function windowOf(
     return { contextWindow: kept.contextWindow, notes: [] }
 
   const sizes = ids.map(
-    (id, index) => said[index] ?? (knows(id) ? 'own' : withLimits({ id }).contextWindow),
+    (id, index) => said[index] ?? (knows(id) ? 'own' : described({ id }).contextWindow),
   )
   const unknown = [...new Set(ids.filter((_, index) => sizes[index] === undefined))]
   if (unknown.length > 0)
@@ -213,7 +273,26 @@ export function windowOf(
 
   const known = sizes.filter((size) => typeof size === 'number')
   const isAll = known.length === ids.length && ids.length > 0
-  return { ...(isAll ? { contextWindow: Math.min(...known) } : {}), notes: [] }
+  if (!isAll) return { notes: [] }
+  const smallest = Math.min(...known)
+  return { contextWindow: smallest, notes: isAsBefore(wanted) ? [] : aboutSize(smallest) }
+}
+
+/**
+ * In tokens. What the clients say of themselves and their tools before the first question takes up to
+ * 14,000 (opencode 1.18.33, Claude Code 2.1.330, 2026-11-23).
+ */
+const smallestWindow = 16_000
+
+function aboutSize(window: number): readonly Notice[] {
+  if (window >= smallestWindow) return []
+  return [
+    {
+      code: 'context-window-small',
+      message: `A context window of ${window} tokens is too small for a coding client: what it says of itself and its tools fills most of it`,
+      hint: 'Have the server give the model more (Ollama: OLLAMA_CONTEXT_LENGTH; vLLM: --max-model-len; llama.cpp: -c), or choose another.',
+    },
+  ]
 }
 
 function unknownWindow(ids: readonly string[], otherwise: string): Notice {

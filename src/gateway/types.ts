@@ -4,15 +4,23 @@ import type { Notice } from '../notice.ts'
 export const protocols = ['chat', 'responses', 'messages'] as const
 export type ProtocolName = (typeof protocols)[number]
 
+/** What is known of a model; what is absent is unknown. */
+export interface ModelFacts {
+  /** In tokens. */
+  readonly contextWindow?: number
+  /** In tokens. */
+  readonly maxOutputTokens?: number
+  /** Whether it sees them. */
+  readonly images?: boolean
+  readonly reasoning?: boolean
+  readonly tools?: boolean
+}
+
 /** One entry of the catalog. */
-export interface CatalogModel {
+export interface CatalogModel extends ModelFacts {
   readonly id: string
   /** Absent where the gateway does not say: unknown, not none. */
   readonly endpointTypes?: readonly string[]
-  /** In tokens, where the gateway says it. */
-  readonly contextWindow?: number
-  /** In tokens, where the gateway says it. */
-  readonly maxOutputTokens?: number
   readonly displayName?: string
 }
 

@@ -82,33 +82,36 @@ describe('codex and opencode', () => {
     expect(choose('codex', {}, one)).toMatchObject({
       model: 'llama3',
       contextWindow: 8192,
-      notes: [],
+      // It is too small for a client, which is said.
+      notes: [{ code: 'context-window-small' }],
     })
   })
 
   test.each([
     ['codex', {}, ''],
     ['codex', { model: 'gpt-5.6-terra' }, ''],
+    ['codex', { model: 'gpt-5.4' }, ''],
     [
       'codex',
-      { model: 'gpt-5.4' },
-      'window of gpt-5.4: Codex, which does not know it either, assumes 272,000 tokens',
+      { model: 'mine' },
+      'window of mine: Codex, which does not know it either, assumes 272,000 tokens',
     ],
     ['opencode', {}, ''],
-    [
-      'opencode',
-      { model: 'gpt-5.4' },
-      'window of gpt-5.4: opencode does not compact its conversations',
-    ],
+    ['opencode', { model: 'mine' }, 'window of mine: opencode does not compact its conversations'],
     ['claude', {}, ''],
     ['claude', { model: 'claude-opus-5-5' }, ''],
     ['claude', { model: 'gpt-5.6-sol' }, ''],
     [
       'claude',
-      { model: 'gpt-5.4' },
-      'window of gpt-5.4: Claude Code guesses it, 1,000,000 tokens or, in older versions, 200,000',
+      { model: 'mine' },
+      'window of mine: Claude Code guesses it, 1,000,000 tokens or, in older versions, 200,000',
     ],
-    ['claude-gpt', {}, 'window of gpt-5.4, gpt-5.4-mini: Claude Code guesses it'],
+    ['claude-gpt', {}, ''],
+    [
+      'claude-gpt',
+      { slotModels: { opus: 'mine', haiku: 'yours' } },
+      'window of mine, yours: Claude Code guesses it',
+    ],
   ])('%s %j: an unknown window is said only where the client would guess', (id, options, said) => {
     const notes = choose(id, options).notes.filter(({ code }) => code === 'context-window-unknown')
     expect(notes.map(({ message }) => message).join()).toContain(said)
@@ -135,7 +138,11 @@ describe('codex and opencode', () => {
         .choose(wanted(undefined, { model }), version)
         .notes.map(({ code }) => code)
     expect(notes('2.1.329', 'anthropic/claude-opus-5-5')).toEqual([])
-    expect(notes('2.1.197', 'claude-opus-5-5')).toEqual(['context-window-unknown'])
+    const { contextWindow } = byId('claude').choose(
+      wanted(undefined, { model: 'claude-opus-5-5' }),
+      '2.1.197',
+    )
+    expect(contextWindow).toBe(1_000_000)
     expect(notes('2.1.197', 'claude-opus-4-8')).toEqual([])
     expect(notes('2.1.329', 'claude-opus-4-5-20251101')).toEqual([])
     expect(notes('2.1.329', 'claude-sonnet-9')).toEqual(['context-window-unknown'])

@@ -54,11 +54,15 @@ describe('claude', () => {
   })
 
   test('beside a mapping, a window that was given once stays while it is unknown', () => {
-    const first = planned('claude-gpt', 'settings.json', {}, { options: { contextWindow: 5 } })
+    const unknown = { catalog: { models: ['gpt-9', 'gpt-9-mini'].map((id) => ({ id })) } }
+    const slotModels = { opus: 'gpt-9', fable: 'gpt-9' }
+    const given = { ...unknown, options: { slotModels, contextWindow: 5 } }
+    const first = planned('claude-gpt', 'settings.json', {}, given)
     const disk = { '.claude/settings.json': JSON.stringify(first) }
-    expect(planned('claude-gpt', 'settings.json', disk).env.CLAUDE_CODE_MAX_CONTEXT_TOKENS).toBe(
-      '5',
-    )
+    expect(
+      planned('claude-gpt', 'settings.json', disk, { ...unknown, options: { slotModels } }).env
+        .CLAUDE_CODE_MAX_CONTEXT_TOKENS,
+    ).toBe('5')
     expect(
       planned('claude-gpt', 'settings.json', disk, { catalog: catalogWithWindows }).env
         .CLAUDE_CODE_MAX_CONTEXT_TOKENS,
@@ -121,12 +125,12 @@ describe('claude-gpt', () => {
 
   test('one unknown window makes the smallest unknown', () => {
     const models = catalogWithWindows.models.map((model) =>
-      model.id === 'gpt-5.4-mini' ? { id: model.id } : model,
+      model.id === 'gpt-5.4-mini' ? { id: 'gpt-5.5-mini' } : model,
     )
     const choice = byId('claude-gpt').choose(wanted({ models }))
     expect(choice.contextWindow).toBeUndefined()
     expect(choice.notes).toMatchObject([
-      { code: 'context-window-unknown', message: expect.stringContaining('gpt-5.4-mini') },
+      { code: 'context-window-unknown', message: expect.stringContaining('gpt-5.5-mini') },
     ])
   })
 })
@@ -166,7 +170,13 @@ describe('opencode', () => {
   })
 
   test('an entry that someone wrote stays, and one that the gateway does not list', () => {
-    const mine = { limit: { context: 7, output: 7 }, options: { x: 1 } }
+    const modalities = { input: ['text'], output: ['text'] }
+    const mine = {
+      limit: { context: 7, output: 7 },
+      options: { x: 1 },
+      modalities,
+      reasoning: false,
+    }
     const disk = withModels({ 'gpt-5.6-sol': mine, 'gpt-5.4': { name: 'Mine' }, private: {} })
     const { models } = planned('opencode', config, disk, { catalog: catalogWithWindows }).provider
       .gateway
@@ -174,16 +184,18 @@ describe('opencode', () => {
     expect(models['gpt-5.4']).toEqual({
       name: 'Mine',
       limit: { context: 272_000, output: 128_000 },
+      modalities: { input: ['text', 'image'], output: ['text'] },
+      reasoning: true,
     })
     expect(models.private).toEqual({})
   })
 
-  test('--context-window reaches the chosen model alone; the output never exceeds it', () => {
+  test('--context-window reaches the chosen model alone; answers never fill it', () => {
     const setup = { options: { contextWindow: 8192 } }
     const { models } = planned('opencode', config, withModels({ 'gpt-5.6-sol': {} }), setup)
       .provider.gateway
-    expect(models['gpt-5.6-sol']).toEqual({ limit: { context: 8192, output: 8192 } })
-    expect(models['gpt-5.4']).toEqual({})
+    expect(models['gpt-5.6-sol'].limit).toEqual({ context: 8192, output: 4096 })
+    expect(models['gpt-5.4'].limit).toEqual({ context: 1_050_000, output: 128_000 })
   })
 
   test('a $schema of the user`s own stays', () => {

@@ -103,7 +103,7 @@ supports_websockets = false
   test('an unknown context window is told once, be one set for another model or not', async () => {
     const codesIn = async (config: string) => {
       const home = aHome({ '.codex/config.toml': config })
-      const { json } = await codex(home, ['--model', 'gpt-5.4', '--dry-run'])
+      const { json } = await codex(home, ['--model', 'gpt-5.6-pro', '--dry-run'])
       const { warnings } = json as { warnings: { code: string }[] }
       return warnings.map(({ code }) => code).filter((code) => code.includes('window'))
     }

@@ -1,6 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { Bytes, FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
+import { factsInSnapshot } from '../../gateway/models/facts.ts'
 import { defaultModel, withoutVendor } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { Choice, ClientModule, FileText, FileTexts, Origins, Settings } from '../client.ts'
@@ -37,6 +38,9 @@ trust_level = "trusted"
 `,
 }
 
+/** In tokens: what Codex assumes of a model that it does not know, and the most that it then takes. */
+const assumedWindow = 272_000
+
 /**
  * Codex has a table of its own, which it searches by the beginning of an id without its vendor; it
  * assumes the same for what it does not find, with a warning (run on 0.169.0, 2026-11-22).
@@ -45,7 +49,7 @@ const windows: WindowHabit = {
   knows: (id) =>
     /^gpt-(?:5\.5|5\.6-(?:sol|terra|luna)|6-(?:sol|luna|astra)|6\.1-(?:sol|terra))/.test(
       withoutVendor(id),
-    ),
+    ) || (factsInSnapshot(id).contextWindow ?? 0) >= assumedWindow,
   otherwise: 'Codex, which does not know it either, assumes 272,000 tokens',
 }
 

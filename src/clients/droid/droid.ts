@@ -1,7 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit, KeyChange } from '../../edits/plan.ts'
-import { withLimits } from '../../gateway/models/catalog.ts'
-import { defaultModel } from '../../gateway/models/rules.ts'
+import { defaultModel, speaks } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
@@ -18,7 +17,13 @@ import type {
 } from '../client.ts'
 import { checkProviderId } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
-import { chooseOneModel, oneUse, replacesWindow, type WindowHabit } from '../models.ts'
+import {
+  chooseOneModel,
+  offeredModels,
+  oneUse,
+  replacesWindow,
+  type WindowHabit,
+} from '../models.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
@@ -145,8 +150,8 @@ const defaultOutputTokens = 16_384
 
 function chooseForDroid(wanted: Wanted): ModelChoice {
   const choice = chooseOneModel(wanted, 'chat', windows)
-  const found = wanted.heard.catalog?.models.find(({ id }) => id === choice.model)
-  return { ...choice, offered: [withLimits(found ?? { id: choice.model })] }
+  const offered = offeredModels(wanted, choice.model, (one) => speaks(one, 'chat') !== false)
+  return { ...choice, offered }
 }
 
 /** @throws UserError `config-invalid`, `config-conflict` */

@@ -1,5 +1,4 @@
 import { compact } from '../../compact.ts'
-import { withLimits } from '../../gateway/models/catalog.ts'
 import { defaultModel, smallModel, speaks } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type {
@@ -13,7 +12,15 @@ import type {
 } from '../client.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
-import { aboutNames, isAsBefore, oneUse, pickModel, windowOf, wishesOf } from '../models.ts'
+import {
+  aboutNames,
+  isAsBefore,
+  offeredModels,
+  oneUse,
+  pickModel,
+  windowOf,
+  wishesOf,
+} from '../models.ts'
 import { testedVersions } from '../tested.ts'
 import { numberIn, originOf, rootOf } from '../texts.ts'
 import { chosenProvider, mergedConfig, ownFiles, providerOf, readKey } from './config.ts'
@@ -71,10 +78,8 @@ function choose({ withoutWindow }: Layout, wanted: Wanted): ModelChoice {
   const { catalog } = wanted.heard
   const { smallModel: kept } = wishesOf(wanted)
   const model = pickModel(wanted, 'chat')
-  const listed = catalog?.models.filter((one) => speaks(one, 'chat') !== false) ?? []
   // What is not in the client's own list it does not send.
-  const all = listed.some(({ id }) => id === model) ? listed : [...listed, { id: model }]
-  const offered = all.map(withLimits)
+  const offered = offeredModels(wanted, model, (one) => speaks(one, 'chat') !== false)
   const { notes, ...limits } = windowOf(wanted, [model], { otherwise: withoutWindow })
   const small = kept ?? (catalog && smallModel(catalog)?.id)
   const isOffered = offered.some(({ id }) => id === small)

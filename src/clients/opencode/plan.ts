@@ -5,7 +5,7 @@ import type { CatalogModel } from '../../gateway/types.ts'
 import type { Choice, FileText, FileTexts } from '../client.ts'
 import { isCodexAuth } from '../codex/auth.ts'
 import { headerKeys } from '../headers.ts'
-import { replacesWindow } from '../models.ts'
+import { type ToldFact, toldKeys, toldValues } from '../models.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead, readStrictly } from '../strict-json.ts'
 import { fileOf, isTable, readFile, rootOf, type Table, tableAt, textAt } from '../texts.ts'
@@ -83,27 +83,36 @@ export function ourKeys({ schema }: Layout, file: FileText, choice: Choice): rea
  * entries of another gateway go.
  */
 function modelKeys(now: Table, choice: Choice, isOtherGateway: boolean): readonly KeyChange[] {
-  const { models, wanted, providerId } = choice
+  const { models, providerId } = choice
   const list = ['provider', providerId, 'models']
   const offered = models.offered ?? [{ id: models.model }]
   const gone = isOtherGateway
     ? Object.keys(now).filter((id) => !offered.some((model) => model.id === id))
     : []
+
   return [
     ...gone.map((id) => ({ path: [...list, id], value: undefined })),
     ...offered.flatMap((model): readonly KeyChange[] => {
       const path = [...list, model.id]
       const entry = now[model.id]
-      const limit = limitOf(model, choice)
-      if (!isTable(entry))
-        return [{ path, value: compact({ name: model.displayName || undefined, limit }) }]
+      const told = toldOf(model, choice)
+      if (isTable(entry)) return toldKeys({ path, now: entry, isOtherGateway }, model, told, choice)
 
-      const stands = entry['limit'] !== undefined
-      const gives = model.id === models.model && replacesWindow(wanted)
-      const isSet = limit !== undefined && (!stands || isOtherGateway)
-      return isSet || (gives && stands) ? [{ path: [...path, 'limit'], value: limit }] : []
+      const name = model.displayName || undefined
+      return [{ path, value: { ...compact({ name }), ...toldValues(told) } }]
     }),
   ]
+}
+
+/** What the client is told of a model; it takes one that it does not know for a blind one (1.18.33). */
+function toldOf(model: CatalogModel, choice: Choice): Readonly<Record<string, ToldFact>> {
+  const { images, reasoning } = model
+  const modalities = images ? { input: ['text', 'image'], output: ['text'] } : undefined
+  return {
+    limit: { value: limitOf(model, choice), by: ['contextWindow', 'maxOutputTokens'] },
+    modalities: { value: modalities, by: ['images'] },
+    reasoning: { value: reasoning || undefined, by: ['reasoning'] },
+  }
 }
 
 /**
@@ -112,6 +121,7 @@ function modelKeys(now: Table, choice: Choice, isOtherGateway: boolean): readonl
  */
 const defaultOutputTokens = 32_000
 
+/** Where answers could fill the whole window, the client compacts without an end (1.18.33). */
 function limitOf(
   model: CatalogModel,
   { models }: Choice,
@@ -119,5 +129,6 @@ function limitOf(
   const context =
     (model.id === models.model ? models.contextWindow : undefined) ?? model.contextWindow
   if (context === undefined) return undefined
-  return { context, output: Math.min(model.maxOutputTokens ?? defaultOutputTokens, context) }
+  const output = Math.min(model.maxOutputTokens ?? defaultOutputTokens, Math.ceil(context / 2))
+  return { context, output }
 }

@@ -8,7 +8,7 @@ import {
 } from '../client.ts'
 import { wantedHeaders } from '../headers.ts'
 import { apiOf, loginOf, providerOf, readModels, usualProtocol } from './config.ts'
-import { limitsOf, offeredIn } from './plan.ts'
+import { entryOf, offeredIn } from './plan.ts'
 
 /** Holds what is not in the extension: the same text serves every run. */
 const providerVariable = 'REPOINT_RUN_PI'
@@ -74,7 +74,7 @@ function providerFor({ root, models }: Choice) {
       cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
       contextWindow: 128_000,
       maxTokens: 16_384,
-      ...limitsOf(model, models),
+      ...entryOf(model, models),
     })),
   }
 }

@@ -1,7 +1,11 @@
 import { compact } from '../../compact.ts'
-import { withLimits } from '../../gateway/models/catalog.ts'
 import { type ChosenModel, defaultModel, speaks } from '../../gateway/models/rules.ts'
-import { type Catalog, keyHeaders, type ProtocolName } from '../../gateway/types.ts'
+import {
+  type Catalog,
+  type CatalogModel,
+  keyHeaders,
+  type ProtocolName,
+} from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
   ClientModule,
@@ -15,7 +19,14 @@ import type {
 } from '../client.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
-import { chooseOneModel, listedProtocol, oneUse, type WindowHabit, wishesOf } from '../models.ts'
+import {
+  chooseOneModel,
+  listedProtocol,
+  offeredModels,
+  oneUse,
+  type WindowHabit,
+  wishesOf,
+} from '../models.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { ofNode, testedVersions } from '../tested.ts'
 import { brokenText, fileOf, numberIn, originOf, rootOf } from '../texts.ts'
@@ -146,25 +157,12 @@ const windows: WindowHabit = { otherwise: 'pi takes it for 128,000 tokens' }
 function chooseForPi(wanted: Wanted): ModelChoice {
   const protocol = wishesOf(wanted).protocol ?? listedProtocol(wanted, byRank, chosenByRules)
   const choice = chooseOneModel(wanted, protocol, windows)
-  return { ...choice, protocol, offered: offeredOf(wanted.heard.catalog, choice.model, protocol) }
-}
-
-/**
- * The models of which the gateway says what it says of the chosen one; beside one that it does not
- * list, all that may speak so.
- */
-function offeredOf(
-  catalog: Catalog | undefined,
-  model: string,
-  protocol: ProtocolName,
-): Catalog['models'] {
-  const all = catalog?.models ?? []
-  const chosen = all.find(({ id }) => id === model)
-  const others = all.filter((one) => {
-    const said = speaks(one, protocol)
-    return one !== chosen && (chosen ? said === speaks(chosen, protocol) : said !== false)
-  })
-  return [chosen ?? { id: model }, ...others].map(withLimits)
+  const saidOf = (one: CatalogModel | undefined) => one && speaks(one, protocol)
+  const said = saidOf(wanted.heard.catalog?.models.find(({ id }) => id === choice.model))
+  // Those of which the gateway says what it says of the chosen one, where it says anything.
+  const canUse = (one: CatalogModel) =>
+    said === undefined ? saidOf(one) !== false : saidOf(one) === said
+  return { ...choice, protocol, offered: offeredModels(wanted, choice.model, canUse) }
 }
 
 function readBackPi(texts: FileTexts): Settings {

@@ -1,14 +1,14 @@
 import { compact } from '../../compact.ts'
-import type { ConfigValue, FileEdit, KeyChange } from '../../edits/plan.ts'
+import type { FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/roots.ts'
 import type { Catalog, CatalogModel } from '../../gateway/types.ts'
 import type { Choice, FileText, FileTexts, ModelChoice } from '../client.ts'
 import { headerKeys } from '../headers.ts'
-import { replacesWindow } from '../models.ts'
+import { type ToldFact, toldKeys, toldValues } from '../models.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
-import { asPlanned, fileOf, layersOf, rootOf } from '../texts.ts'
+import { asPlanned, fileOf, layersOf, rootOf, type Table } from '../texts.ts'
 import {
   apiOf,
   modelOf,
@@ -98,31 +98,21 @@ function listKeys(now: PiProvider, choice: Choice): readonly KeyChange[] {
 function modelKeys(
   model: CatalogModel,
   now: PiProvider,
-  { models, wanted, providerId }: Choice,
+  choice: Choice,
   isOtherGateway: boolean,
 ): readonly KeyChange[] {
-  const path = modelPath(providerId, model.id)
-  const isChosen = model.id === models.model
+  const path = modelPath(choice.providerId, model.id)
   const entry = modelOf(now, model.id)
-  const set = (name: string, value: ConfigValue | undefined) => ({ path: [...path, name], value })
-  const limits = limitsOf(model, models)
+  const told = toldOf(model, choice.models)
   if (entry === undefined) {
-    const value = { id: model.id, ...compact({ name: model.displayName }), ...limits }
-    return [{ path, value }]
+    const { id, displayName: name } = model
+    return [{ path, value: { id, ...compact({ name }), ...toldValues(told) } }]
   }
 
-  const isWindowGone = isChosen && replacesWindow(wanted)
+  const isBound = model.id === choice.models.model && entry['api'] !== undefined
   return [
-    ...Object.entries(limits)
-      .filter(
-        ([name]) =>
-          entry[name] === undefined || isOtherGateway || (isWindowGone && name === 'contextWindow'),
-      )
-      .map(([name, value]) => set(name, value)),
-    ...(isWindowGone && limits.contextWindow === undefined && entry['contextWindow'] !== undefined
-      ? [set('contextWindow', undefined)]
-      : []),
-    ...(isChosen && entry['api'] !== undefined ? [set('api', undefined)] : []),
+    ...toldKeys({ path, now: entry, isOtherGateway }, model, told, choice),
+    ...(isBound ? [{ path: [...path, 'api'], value: undefined }] : []),
   ]
 }
 
@@ -131,13 +121,27 @@ export function offeredIn({ offered, model }: ModelChoice): Catalog['models'] {
   return all.some(({ id }) => id === model) ? all : [{ id: model }, ...all]
 }
 
-/** In tokens, as far as they are known. */
-export function limitsOf(
+/**
+ * What pi is told of a model, which it takes for a blind one that does not reason. To one that reasons
+ * it calls its own words the developer's in the chat protocol, which only OpenAI's models know (0.73.1).
+ */
+function toldOf(
   model: CatalogModel,
-  { model: chosen, contextWindow }: ModelChoice,
-): { readonly contextWindow?: number; readonly maxTokens?: number } {
-  return compact({
-    contextWindow: (model.id === chosen ? contextWindow : undefined) ?? model.contextWindow,
-    maxTokens: model.maxOutputTokens,
-  })
+  { model: chosen, contextWindow, protocol = usualProtocol }: ModelChoice,
+): Readonly<Record<string, ToldFact>> {
+  const { images, reasoning, maxOutputTokens } = model
+  const isChat = reasoning && protocol === 'chat'
+  const window = (model.id === chosen ? contextWindow : undefined) ?? model.contextWindow
+  return {
+    input: { value: images ? ['text', 'image'] : undefined, by: ['images'] },
+    reasoning: { value: reasoning || undefined, by: ['reasoning'] },
+    compat: { value: isChat ? { supportsDeveloperRole: false } : undefined, by: [] },
+    contextWindow: { value: window, by: ['contextWindow'] },
+    maxTokens: { value: maxOutputTokens, by: ['maxOutputTokens'] },
+  }
+}
+
+/** As `toldOf`, for a list of its own. */
+export function entryOf(model: CatalogModel, models: ModelChoice): Table {
+  return toldValues(toldOf(model, models))
 }

@@ -1,6 +1,7 @@
 import { protocolOf } from '../../clients/client.ts'
 import { describeEdit, editDocument } from '../../edits/describe.ts'
 import type { Plan } from '../../edits/plan.ts'
+import { isFromSnapshot, snapshotSource } from '../../gateway/models/facts.ts'
 import { rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Applied } from '../../transaction/record.ts'
 import type { Tried } from '../inventory/try-client.ts'
@@ -8,11 +9,19 @@ import type { Draft } from './draft.ts'
 import type { ProvenRun } from './run.ts'
 
 /** The plan as a person reads it, and beside it what else there is to know. */
-export function showDrafts({ session, access }: ProvenRun, drafts: readonly Draft[]): void {
+export function showDrafts(
+  { session, access, catalog }: ProvenRun,
+  drafts: readonly Draft[],
+): void {
   for (const { client, models, obstacles, edits } of drafts) {
     const protocol = protocolOf(client, models)
     const root = rootOf(access, protocol)
     session.say(`${client.label}: ${shownRoot(root, protocol)}, model ${models.model}`)
+    const { model, contextWindow, offered = [] } = models
+    const isTold = contextWindow !== undefined || offered.length > 0
+    const listed = catalog?.models.find(({ id }) => id === model) ?? { id: model }
+    if (isTold && isFromSnapshot(listed))
+      session.say(`  what the gateway does not say of it is said by ${snapshotSource}`)
     for (const edit of edits)
       for (const line of describeEdit(edit, session)) session.say(`  ${line}`)
     for (const { repair, message, place } of obstacles)

@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import { asObject, jsonIn, secretForms } from '../foreign-text.ts'
 import type { CatalogModel } from '../types.ts'
-import { withoutVendor } from './rules.ts'
+import { factsIn } from './facts.ts'
 
 type ListEntry = Readonly<Record<string, unknown>>
 
@@ -91,40 +91,11 @@ function readModel(id: string, entry: ListEntry, isSafe: (text: string) => boole
     endpointTypes: hasTypes
       ? types.slice(0, maxTypes).filter((type) => textOf(type) !== undefined)
       : undefined,
-    contextWindow: numberAt(entry, contextPlaces),
-    maxOutputTokens: numberAt(entry, outputPlaces),
+    ...factsIn(entry),
     displayName:
       textOf(entry['display_name']) ??
       (entry['id'] === undefined ? undefined : textOf(entry['name'])),
   })
-}
-
-/** Where gateways say the context window: OpenRouter, vLLM, LiteLLM, Groq, Mistral, llama.cpp. */
-const contextPlaces: readonly (readonly string[])[] = [
-  ['context_length'],
-  ['max_model_len'],
-  ['context_window'],
-  ['max_input_tokens'],
-  ['max_context_length'],
-  ['model_info', 'max_input_tokens'],
-  ['limit', 'context'],
-  // What one request may use: llama.cpp runs with less than the model was trained for.
-  ['meta', 'n_ctx'],
-]
-
-const outputPlaces: readonly (readonly string[])[] = [
-  ['max_output_tokens'],
-  ['max_completion_tokens'],
-  ['top_provider', 'max_completion_tokens'],
-  ['model_info', 'max_output_tokens'],
-  ['limit', 'output'],
-]
-
-function numberAt(entry: ListEntry, places: readonly (readonly string[])[]): number | undefined {
-  return places
-    .map((place) => place.reduce<unknown>((value, name) => asObject(value)?.[name], entry))
-    .map((value) => (typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : value))
-    .find((value): value is number => Number.isSafeInteger(value) && (value as number) > 0)
 }
 
 /** Shortest key that is looked for: local servers take words like `ollama` for a key. */
@@ -135,18 +106,4 @@ function safetyCheck(secrets: readonly string[]): (text: string) => boolean {
   const forms = secrets.filter(({ length }) => length >= shortestKey).flatMap(secretForms)
   return (text) =>
     /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(text) && forms.every((form) => text.search(form) === -1)
-}
-
-type TokenLimits = Required<Pick<CatalogModel, 'contextWindow' | 'maxOutputTokens'>>
-
-/**
- * Where a catalog says nothing: what the service says of its flagship. opencode 1.18.33 has the same
- * in its own table (2026-11-22).
- */
-const flagship: TokenLimits = { contextWindow: 1_050_000, maxOutputTokens: 128_000 }
-
-/** A model with the limits that are known of it. What the gateway says counts. */
-export function withLimits(model: CatalogModel): CatalogModel {
-  const isFlagship = /^gpt-5\.6-sol(?:-[\d-]+)?$/i.test(withoutVendor(model.id))
-  return isFlagship && model.contextWindow === undefined ? { ...flagship, ...model } : model
 }

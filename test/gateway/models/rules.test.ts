@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { withLimits } from '../../../src/gateway/models/catalog.ts'
 import {
   aliasTarget,
   defaultModel,
@@ -381,29 +380,5 @@ describe('nearest models', () => {
     expect(nearestModels('gpt-image-1', today)).not.toContain('gpt-image-2')
     expect(nearestModels('zzzzzzzzzzzzzzzzzzzzzzzzzz', today)).toEqual([])
     expect(nearestModels('x'.repeat(100_000), today)).toEqual([])
-  })
-})
-
-describe('limits where the catalog says none', () => {
-  const flagship = { contextWindow: 1_050_000, maxOutputTokens: 128_000 }
-
-  test.each(['gpt-5.6-sol', 'openai/gpt-5.6-sol', 'gpt-5.6-sol-2026-07-09', 'GPT-5.6-Sol'])(
-    '%s is the flagship',
-    (id) => {
-      expect(withLimits({ id })).toEqual({ id, ...flagship })
-    },
-  )
-
-  test.each(['gpt-5.6', 'gpt-5.6-sol-fast', 'gpt-5.6-luna', 'gpt-6-sol'])('%s is not', (id) => {
-    expect(withLimits({ id })).toEqual({ id })
-  })
-
-  test('what the gateway says counts', () => {
-    const said = { id: 'gpt-5.6-sol', contextWindow: 200_000 }
-    expect(withLimits(said)).toEqual(said)
-    expect(withLimits({ id: 'gpt-5.6-sol', maxOutputTokens: 9 })).toMatchObject({
-      contextWindow: 1_050_000,
-      maxOutputTokens: 9,
-    })
   })
 })

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest'
+import { readPage } from '../../../src/gateway/models/catalog.ts'
+import { described, snapshotSource } from '../../../src/gateway/models/facts.ts'
+
+const read = (entry: object) =>
+  readPage(JSON.stringify({ data: [{ id: 'm', ...entry }] }), [], 9).models[0]
+
+describe('what a catalog says of a model', () => {
+  test.each([
+    [
+      'OpenRouter',
+      {
+        context_length: 1_000_000,
+        architecture: { input_modalities: ['text', 'image'], output_modalities: ['text'] },
+        top_provider: { max_completion_tokens: 64_000 },
+        supported_parameters: ['max_tokens', 'reasoning', 'tools'],
+      },
+      {
+        contextWindow: 1_000_000,
+        maxOutputTokens: 64_000,
+        images: true,
+        reasoning: true,
+        tools: true,
+      },
+    ],
+    [
+      'OpenRouter, of a model that can less',
+      { architecture: { input_modalities: ['text'] }, supported_parameters: ['max_tokens'] },
+      { images: false, reasoning: false, tools: false },
+    ],
+    [
+      'LiteLLM',
+      {
+        max_input_tokens: 200_000,
+        max_output_tokens: 8000,
+        supports_vision: true,
+        supports_function_calling: false,
+        supports_reasoning: false,
+      },
+      {
+        contextWindow: 200_000,
+        maxOutputTokens: 8000,
+        images: true,
+        reasoning: false,
+        tools: false,
+      },
+    ],
+    [
+      'LiteLLM, /model/info',
+      {
+        model_info: { max_input_tokens: '9000', supports_vision: false, supports_reasoning: true },
+      },
+      { contextWindow: 9000, images: false, reasoning: true },
+    ],
+    ['vLLM', { max_model_len: 32_768 }, { contextWindow: 32_768 }],
+    [
+      'Groq',
+      { context_window: 131_072, max_completion_tokens: 32_768 },
+      { contextWindow: 131_072, maxOutputTokens: 32_768 },
+    ],
+    [
+      'Mistral',
+      {
+        max_context_length: 131_072,
+        capabilities: { vision: false, function_calling: true, reasoning: true },
+      },
+      { contextWindow: 131_072, images: false, reasoning: true, tools: true },
+    ],
+    [
+      'Moonshot',
+      { context_length: 262_144, supports_image_in: true, supports_reasoning: true },
+      { contextWindow: 262_144, images: true, reasoning: true },
+    ],
+    [
+      'Anthropic',
+      {
+        max_input_tokens: 1_000_000,
+        capabilities: { image_input: { supported: true }, thinking: { supported: true } },
+      },
+      { contextWindow: 1_000_000, images: true, reasoning: true },
+    ],
+    [
+      'Ollama',
+      { capabilities: ['completion', 'tools', 'thinking', 'vision'] },
+      { images: true, reasoning: true, tools: true },
+    ],
+    [
+      'llama.cpp',
+      { capabilities: ['completion', 'multimodal'], meta: { n_ctx: 8192 } },
+      { contextWindow: 8192, images: true },
+    ],
+    ['a gateway that says nothing', { owned_by: 'me' }, {}],
+    [
+      'a gateway that says nonsense',
+      { capabilities: 7, architecture: null, context_length: -1, supports_vision: 'yes' },
+      {},
+    ],
+  ])('%s', (_, entry, facts) => {
+    expect(read(entry)).toEqual({ id: 'm', ...facts })
+  })
+})
+
+describe('the snapshot of models.dev', () => {
+  const flagship = {
+    contextWindow: 1_050_000,
+    maxOutputTokens: 128_000,
+    images: true,
+    reasoning: true,
+    tools: true,
+  }
+
+  test.each(['gpt-5.6-sol', 'openai/gpt-5.6-sol', 'gpt-5.6-sol-2026-07-09', 'GPT-5.6-Sol'])(
+    'knows %s',
+    (id) => {
+      expect(described({ id })).toEqual({ id, ...flagship })
+    },
+  )
+
+  test('its date stands beside it', () => {
+    expect(snapshotSource).toMatch(/^models\.dev, 2026-\d\d-\d\d$/)
+  })
+
+  test.each(['gpt-5.6-sol-fast', 'my-deployment', 'llama3.2:3b', '__proto__', 'constructor'])(
+    'says nothing of %s',
+    (id) => {
+      expect(described({ id })).toEqual({ id })
+    },
+  )
+
+  test('says of a model that its maker serves what the maker says, and that some cannot see or reason', () => {
+    expect(described({ id: 'glm-5' })).toMatchObject({ images: false, reasoning: true })
+    expect(described({ id: 'gpt-4o' })).toMatchObject({ images: true, reasoning: false })
+  })
+
+  test('what the gateway says counts before it, also that it gives less room', () => {
+    const said = { id: 'gpt-5.6-sol', contextWindow: 20_000, images: false }
+    expect(described(said)).toEqual({ ...flagship, ...said, maxOutputTokens: 20_000 })
+  })
+})
