@@ -1,9 +1,7 @@
 import { compact } from '../../compact.ts'
 import { asObject, jsonIn, secretForms } from '../foreign-text.ts'
 import type { CatalogModel } from '../types.ts'
-import { factsIn } from './facts.ts'
-
-type ListEntry = Readonly<Record<string, unknown>>
+import { factsIn, type ListEntry } from './facts.ts'
 
 /** Whether a body is a catalog of any of the known shapes. */
 export function isCatalogBody(body: string): boolean {

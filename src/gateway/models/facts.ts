@@ -4,7 +4,7 @@ import type { CatalogModel, ModelFacts } from '../types.ts'
 import { withoutVendor } from './rules.ts'
 import snapshot from './snapshot.json' with { type: 'json' }
 
-type ListEntry = Readonly<Record<string, unknown>>
+export type ListEntry = Readonly<Record<string, unknown>>
 type Place = readonly string[]
 
 /**
