@@ -7,6 +7,7 @@ import { setAll } from './set.ts'
 import { decodeText, encodeText, lineAt, position } from './text.ts'
 import {
   emptyTable,
+  includesPath,
   isValueTable,
   leafPaths,
   matches,
@@ -15,6 +16,7 @@ import {
   showPath,
   startsWith,
   toConfigValue,
+  uniquePaths,
   type Value,
   type ValueTable,
   valueAt,
@@ -132,7 +134,7 @@ function expanded(
 
   const wanted = leafPaths(value, path)
   const gone = leafPaths(valueAt(parsed.root, path), path).filter(
-    (old) => old.length > path.length && !wanted.some((leaf) => samePath(leaf, old)),
+    (old) => old.length > path.length && !includesPath(wanted, old),
   )
 
   return [
@@ -220,10 +222,10 @@ function linesByHand(dialect: Dialect, changes: readonly KeyChange[]): string[] 
       withValue(all, path, isSecret ? secretPlaceholder : dialect.toValue(value!)),
     emptyTable() as ValueTable,
   )
-  const paths = set.map(({ path }) => upToNewList(emptyTable(), path))
-  const settings = paths
-    .filter((path, index) => paths.findIndex((one) => samePath(one, path)) === index)
-    .map((path): Setting => ({ path, content: { value: valueAt(root, path)! } }))
+  const paths = uniquePaths(set.map(({ path }) => upToNewList(emptyTable(), path)))
+  const settings = paths.map(
+    (path): Setting => ({ path, content: { value: valueAt(root, path)! } }),
+  )
 
   try {
     return settings.length > 0 ? [`Add by hand:\n${dialect.spellByHand(settings)}`] : []

@@ -186,6 +186,15 @@ export function samePath(a: AnyPath, b: AnyPath): boolean {
   return a.length === b.length && startsWith(a, b)
 }
 
+export function includesPath(paths: readonly KeyPath[], path: KeyPath): boolean {
+  return paths.some((one) => samePath(one, path))
+}
+
+/** Each path once. */
+export function uniquePaths(paths: readonly KeyPath[]): KeyPath[] {
+  return paths.filter((path, index) => !includesPath(paths.slice(0, index), path))
+}
+
 function sameStep(a: AnyPath[number] | undefined, b: AnyPath[number]): boolean {
   if (typeof b !== 'object') return a === b
   return typeof a === 'object' && sameValue(a.element, b.element)

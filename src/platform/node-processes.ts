@@ -76,21 +76,14 @@ function exists(pid: number): boolean {
   }
 }
 
-export function findProgram(
-  machine: Pick<Machine, 'os' | 'env'>,
-  command: string,
-): string | undefined {
-  return which(machine, command, isExecutable)
-}
-
 /**
  * The first file that PATH offers for `command`. Relative entries of PATH are passed over: what
  * lies in the working folder is not what was meant.
  */
-export function which(
+export function findProgram(
   machine: Pick<Machine, 'os' | 'env'>,
   command: string,
-  isRunnable: (path: string) => boolean,
+  isRunnable: (path: string) => boolean = isExecutable,
 ): string | undefined {
   const isWindows = machine.os === 'win32'
   const { delimiter, isAbsolute, join } = isWindows ? win32 : posix

@@ -15,12 +15,7 @@ export interface Standing {
   readonly by: RunRecord
 }
 
-/** @param runs newest first */
-export function historyOf(file: RecordedFile, runs: readonly RunRecord[]): FileHistory {
-  return historiesOf(runs)(file)
-}
-
-/** The same for several files: each path is looked at once. @param runs newest first */
+/** What the runs have made of each file: a path is looked at once. @param runs newest first */
 export function historiesOf(runs: readonly RunRecord[]): (file: RecordedFile) => FileHistory {
   const byId = new Map(runs.map((run) => [run.id, run]))
   const known = new Map<string, FileHistory>()

@@ -2,8 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { compact } from '../compact.ts'
 import type { ConfigDocument } from '../edits/edit.ts'
 import { formatOf } from '../edits/format.ts'
-import { type Bytes, type FileEdit, type KeyPath, sameBytes } from '../edits/plan.ts'
-import { plainPath, samePath, startsWith } from '../edits/values.ts'
+import {
+  type Bytes,
+  type FileEdit,
+  type KeyChange,
+  type KeyPath,
+  sameBytes,
+} from '../edits/plan.ts'
+import type { Versions } from '../edits/revert.ts'
+import { includesPath, plainPath, startsWith, uniquePaths } from '../edits/values.ts'
 import { UserError } from '../errors.ts'
 import { fileFailure, sha256Of, shownPath } from './files.ts'
 import type { RecordedFile, World } from './record.ts'
@@ -134,12 +141,7 @@ export function undoFile(
   const now = parsed(target, current.bytes)
   const then = parsed(target, back.after)
   const { client, path, format, scope, holdsSecret } = target
-  const changes = keys.all.map((key) => ({
-    path: key,
-    value: then?.get(key),
-    isSecret: isIn(keys.secret, key),
-    isBound: isIn(keys.bound, key),
-  }))
+  const changes = changesTo(then, keys)
   const edit = compact({
     client,
     path,
@@ -154,9 +156,10 @@ export function undoFile(
 
   const isGone = current.bytes === null && newest.after !== null
   const isLost = isGone && !options.force
-  const addresses = keys.bound.filter((key) => !isIn(keys.secret, key))
-  const isTakenOut = (key: KeyPath) => isIn(keys.secret, key) && !now?.get(key)
-  const changed = keys.bound.filter((bound) => back.kept.some((key) => startsWith(key, bound)))
+  const { secretKeys, boundKeys } = keys
+  const addresses = boundKeys.filter((key) => !includesPath(secretKeys, key))
+  const isTakenOut = (key: KeyPath) => includesPath(secretKeys, key) && !now?.get(key)
+  const changed = boundKeys.filter((bound) => back.kept.some((key) => startsWith(key, bound)))
 
   return {
     edit,
@@ -165,7 +168,7 @@ export function undoFile(
     isGone,
     changedBound: changed.filter((key) => !isTakenOut(key)),
     addressGone: isLost ? addressGone(world, target, addresses) : 'no',
-    isKeyGone: back.isLogin === true || (isLost ? keys.bound : changed).some(isTakenOut),
+    isKeyGone: back.isLogin === true || (isLost ? boundKeys : changed).some(isTakenOut),
     addresses: addresses.filter((key) => then?.get(key) !== undefined),
     ownAddresses: addresses.filter((key) => now?.get(key) !== undefined),
   }
@@ -175,14 +178,25 @@ function oldestOf(steps: readonly RecordedStep[]): RecordedFile {
   return steps.at(-1)!.file
 }
 
+type RecordedKeys = Pick<RecordedFile, 'keys' | 'secretKeys' | 'boundKeys'>
+
 /** Our keys of all steps, each once. */
-function keysOf(steps: readonly RecordedStep[]) {
-  const files = steps.map(({ file }) => file)
-  return {
-    all: uniquePaths(files.flatMap((file) => file.keys)),
-    bound: uniquePaths(files.flatMap((file) => file.boundKeys)),
-    secret: uniquePaths(files.flatMap((file) => file.secretKeys)),
-  }
+function keysOf(steps: readonly RecordedStep[]): RecordedKeys {
+  const allIn = (list: keyof RecordedKeys) => uniquePaths(steps.flatMap(({ file }) => file[list]))
+  return { keys: allIn('keys'), secretKeys: allIn('secretKeys'), boundKeys: allIn('boundKeys') }
+}
+
+/** What gives our keys the values that a version has. */
+export function changesTo(
+  version: ConfigDocument | undefined,
+  { keys, secretKeys, boundKeys }: RecordedKeys,
+): readonly KeyChange[] {
+  return keys.map((path) => ({
+    path,
+    value: version?.get(path),
+    isSecret: includesPath(secretKeys, path),
+    isBound: includesPath(boundKeys, path),
+  }))
 }
 
 /** The mode to give back where nothing else is: contents and mode are as the newest run left them. */
@@ -340,14 +354,6 @@ function keysThatStay(
   return kept.filter((key) => !isDeepStrictEqual(documentAfter?.get(key), documentBefore?.get(key)))
 }
 
-function isIn(keys: readonly KeyPath[], key: KeyPath): boolean {
-  return keys.some((one) => samePath(one, key))
-}
-
-function uniquePaths(paths: readonly KeyPath[]): KeyPath[] {
-  return paths.filter((path, index) => paths.findIndex((one) => samePath(one, path)) === index)
-}
-
 function addressGone(
   world: World,
   target: RecordedFile,
@@ -396,7 +402,7 @@ function undoStep(
   const all = undoKeys(world, file, file.keys, versions)
   if (!keepsTables) return all
   const inTables = keysOfSharedTables(file, versions, all.after)
-  const others = file.keys.filter((key) => !isIn(inTables, key))
+  const others = file.keys.filter((key) => !includesPath(inTables, key))
   const { after, kept } = undoKeys(world, file, others, versions)
 
   return { after, kept: uniquePaths([...kept, ...inTables]) }
@@ -412,11 +418,7 @@ function sha256OrNull(bytes: Bytes | null): string | null {
   return bytes && sha256Of(bytes)
 }
 
-interface FileVersions {
-  readonly before: Bytes | null
-  readonly written: Bytes | null
-  readonly current: Bytes
-}
+type FileVersions = Versions<Bytes | null> & { readonly current: Bytes }
 
 function undoKeys(
   world: World,
@@ -468,7 +470,7 @@ function keysOfSharedTables(
     const table = key.slice(0, -1)
     const isOurs = table.length > 0 && before?.get(table) === undefined
     const isShared = isOurs && documentAfter?.get(table) !== undefined
-    return isShared && !isIn(file.boundKeys, key) && !isIn(file.secretKeys, key)
+    return isShared && !includesPath(file.boundKeys, key) && !includesPath(file.secretKeys, key)
   })
 }
 

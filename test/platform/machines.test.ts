@@ -4,7 +4,7 @@ import { wslNotice } from '../../src/commands/inventory/wsl.ts'
 import { Session } from '../../src/commands/screen/session.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
 import { nodeFiles } from '../../src/platform/node-files.ts'
-import { which } from '../../src/platform/node-processes.ts'
+import { findProgram } from '../../src/platform/node-processes.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import { stateFolder } from '../../src/transaction/state.ts'
 
@@ -67,12 +67,12 @@ describe('on Windows', () => {
 
   test('which: finds the .cmd shim that npm installs, in PATH of whatever spelling', () => {
     const shim = 'C:\\Users\\me\\AppData\\Roaming\\npm\\codex.CMD'
-    expect(which(windows, 'codex', (path) => path === shim)).toBe(shim)
+    expect(findProgram(windows, 'codex', (path) => path === shim)).toBe(shim)
   })
 
   test('which: a program beats a shim of the same folder, and the working folder is not searched', () => {
     const asked: string[] = []
-    which(windows, 'codex', (path) => {
+    findProgram(windows, 'codex', (path) => {
       asked.push(path)
       return false
     })
@@ -98,7 +98,9 @@ describe('on macOS', () => {
 
   test('which: a name is looked for as it stands, in the folders of PATH', () => {
     const machine = { ...macos, env: { PATH: '/opt/homebrew/bin:/usr/bin' } }
-    expect(which(machine, 'codex', (path) => path === '/usr/bin/codex')).toBe('/usr/bin/codex')
+    expect(findProgram(machine, 'codex', (path) => path === '/usr/bin/codex')).toBe(
+      '/usr/bin/codex',
+    )
   })
 })
 

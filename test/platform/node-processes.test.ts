@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { imageName, nodeProcesses, which } from '../../src/platform/node-processes.ts'
+import { findProgram, imageName, nodeProcesses } from '../../src/platform/node-processes.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 
 const machine: Machine = {
@@ -56,14 +56,14 @@ describe('which', () => {
 
   test('finds the first in PATH, and passes relative entries over', () => {
     const here = { ...machine, env: { PATH: '.::/a:/b' } }
-    expect(which(here, 'codex', found(['codex', '/a/codex', '/b/codex']))).toBe('/a/codex')
-    expect(which(here, 'claude', found(['./claude']))).toBeUndefined()
+    expect(findProgram(here, 'codex', found(['codex', '/a/codex', '/b/codex']))).toBe('/a/codex')
+    expect(findProgram(here, 'claude', found(['./claude']))).toBeUndefined()
   })
 
   test('on Windows tries the endings of PATHEXT, whatever the case of Path', () => {
     const env = { Path: 'C:\\a;C:\\b', PATHEXT: '.EXE;.CMD' }
     const windows: Machine = { ...machine, os: 'win32', env }
-    expect(which(windows, 'codex', found(['C:\\b\\codex.CMD']))).toBe('C:\\b\\codex.CMD')
+    expect(findProgram(windows, 'codex', found(['C:\\b\\codex.CMD']))).toBe('C:\\b\\codex.CMD')
   })
 })
 

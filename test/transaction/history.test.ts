@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { endOf, historiesOf, historyOf, isBeside } from '../../src/transaction/history.ts'
+import { endOf, historiesOf, isBeside } from '../../src/transaction/history.ts'
 import type { RecordedFile, RunRecord } from '../../src/transaction/record.ts'
 
 function aFile(path: string, client = 'codex'): RecordedFile {
@@ -23,7 +23,7 @@ function aRun(id: string, files: readonly RecordedFile[], undoes?: string): RunR
 
 /** What stands in a file, as `run/by`, and which undos could be redone. */
 function told(file: RecordedFile, ...oldestFirst: RunRecord[]) {
-  const { standing, undone } = historyOf(file, oldestFirst.toReversed())
+  const { standing, undone } = historiesOf(oldestFirst.toReversed())(file)
   return [
     standing.map(({ run, by }) => (run === by ? run.id : `${run.id}/${by.id}`)).join(' '),
     undone.map(({ id }) => id).join(' '),

@@ -23,15 +23,12 @@ export const apiOf: Readonly<Record<ProtocolName, string>> = {
 /** What every gateway serves, where it does not say more. */
 export const usualProtocol: ProtocolName = 'chat'
 
-/** A file of pi's: `root` holds also what pi would read once the file is repaired. */
-export type PiFile = StrictFile
-
 /**
  * models.json. From 0.73.1 on `//` comments and trailing commas may stand in it, block comments may
  * not, and a byte order mark only in 0.87.1. One wrong type anywhere, and pi goes on without any of it,
  * which it does not say to `pi -p` (run with 0.60.0, 0.73.1 and 0.87.1, 2026-11-22).
  */
-export function readModels(texts: FileTexts): PiFile {
+export function readModels(texts: FileTexts): StrictFile {
   const text = fileOf(texts, 'models')
   const file = readPi(text, text.bytes && withoutLeniencies(text.bytes))
   if (text.bytes === null || (file.ignored !== undefined && !file.isRepairable)) return file
@@ -43,7 +40,7 @@ export function readModels(texts: FileTexts): PiFile {
  * settings.json, plain JSON. pi says that it cannot read it, and goes on with the first model that it
  * has a key for (0.60.0, 0.73.1, 0.87.1, 2026-11-22). An empty file is none.
  */
-export function readSettings(texts: FileTexts): PiFile {
+export function readSettings(texts: FileTexts): StrictFile {
   return readPlain(fileOf(texts, 'settings'))
 }
 
@@ -52,16 +49,20 @@ export function readSettings(texts: FileTexts): PiFile {
  * provider wins over that provider's key in models.json. Where it cannot be read, 0.60.0 and 0.73.1 go
  * on without it, and 0.87.1 finds no key at all (2026-11-22).
  */
-export function readAuth(texts: FileTexts): PiFile | undefined {
+export function readAuth(texts: FileTexts): StrictFile | undefined {
   return layersOf(texts, 'auth').map(readPlain)[0]
 }
 
-export function readPlain(text: FileText): PiFile {
+export function readPlain(text: FileText): StrictFile {
   return readPi(text, text.bytes?.length === 0 ? null : text.bytes)
 }
 
-/** @param plain what pi makes of the file's bytes before it reads them as JSON */
-function readPi(text: FileText, plain: Bytes | null): PiFile {
+/**
+ * `root` holds also what pi would read once the file is repaired.
+ *
+ * @param plain what pi makes of the file's bytes before it reads them as JSON
+ */
+function readPi(text: FileText, plain: Bytes | null): StrictFile {
   const file = readStrictly(text)
   const { root, ignored } = readStrictly({ ...text, bytes: plain })
   if (ignored === undefined)
@@ -119,7 +120,7 @@ function problemOfProvider(at: string, provider: Table): string | undefined {
  *
  * @param besides the provider that is about to be written
  */
-export function incompleteProvider({ root }: PiFile, besides?: string): string | undefined {
+export function incompleteProvider({ root }: StrictFile, besides?: string): string | undefined {
   const [found] = Object.entries(tableIn(root, ['providers'])).flatMap(([id, provider]) => {
     const lack = id === besides || reservedIds.includes(id) ? undefined : lackOf(provider)
     return lack === undefined ? [] : [`the provider ${id} ${lack}`]
@@ -164,7 +165,7 @@ export interface PiProvider {
   readonly models: readonly Table[]
 }
 
-export function providerOf({ root }: PiFile, id: string): PiProvider {
+export function providerOf({ root }: StrictFile, id: string): PiProvider {
   const table = tableIn(root, providerPath(id))
   const list: readonly ConfigValue[] = Array.isArray(table['models']) ? table['models'] : []
   return { table, url: textIn(table, ['baseUrl']), models: list.filter(isTable) }
@@ -183,7 +184,7 @@ export function modelPath(providerId: string, id: string): KeyPath {
 }
 
 /** What pi starts with; absent: the first model that it has a key for. */
-export function startingModel({ root }: PiFile): {
+export function startingModel({ root }: StrictFile): {
   readonly providerId?: string
   readonly model?: string
 } {

@@ -2,11 +2,11 @@ import type { KeyPath } from '../../edits/plan.ts'
 import type { Choice, Obstacle, Obstacles, Scene } from '../client.ts'
 import { formerProvider, leftoverObstacles, lostVersion, otherAddress } from '../obstacles.ts'
 import { removal } from '../repairs.ts'
+import type { StrictFile } from '../strict-json.ts'
 import { mayNeedNoKey, placeOf, rootOf, shownUrl, tableAt, tableIn } from '../texts.ts'
 import {
   modelOf,
   modelPath,
-  type PiFile,
   type PiProvider,
   providerOf,
   providerPath,
@@ -20,8 +20,8 @@ export const piName = { id: 'pi', label: 'pi' }
 /** What stands there, with the provider and the model that it is about. */
 export interface PiView {
   readonly scene: Scene
-  readonly models: PiFile
-  readonly settings: PiFile
+  readonly models: StrictFile
+  readonly settings: StrictFile
   readonly providerId: string
   readonly provider: PiProvider
   readonly model: string

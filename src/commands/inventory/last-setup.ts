@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FileText } from '../../clients/client.ts'
 import type { KeyChange, KeyPath } from '../../edits/plan.ts'
-import { samePath } from '../../edits/values.ts'
-import { historyOf, type Standing } from '../../transaction/history.ts'
+import { includesPath } from '../../edits/values.ts'
+import { historiesOf } from '../../transaction/history.ts'
 import type { RecordedFile, RunRecord, Runs } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
-import { parsed } from '../../transaction/undo-file.ts'
+import { changesTo, parsed } from '../../transaction/undo-file.ts'
 import type { Session } from '../screen/session.ts'
 
 /** A file as one run recorded it. */
@@ -21,20 +21,19 @@ export function isSetupRun({ undoes, command }: RunRecord): boolean {
 
 /** What the last setup that stands has left of a file; undefined: none stands there. */
 export function lastSetup(path: string, runs: Runs): WrittenFile | undefined {
-  return written(
-    path,
-    standingIn(path, runs).findLast(({ run }) => isSetupRun(run)),
-  )
+  return lastStanding(path, runs, isSetupRun)
 }
 
-function standingIn(path: string, runs: Runs): readonly Standing[] {
+function lastStanding(
+  path: string,
+  runs: Runs,
+  isMeant: (run: RunRecord) => boolean,
+): WrittenFile | undefined {
   const newest = runs.flatMap(({ files }) => files).find((file) => file.path === path)
-  return newest === undefined ? [] : historyOf(newest, runs).standing
-}
-
-function written(path: string, standing: Standing | undefined): WrittenFile | undefined {
-  const file = standing?.run.files.find((one) => one.path === path)
-  return standing && file && { run: standing.run, file }
+  const standing = newest ? historiesOf(runs)(newest).standing : []
+  const run = standing.findLast((one) => isMeant(one.run))?.run
+  const file = run?.files.find((one) => one.path === path)
+  return run && file && { run, file }
 }
 
 /**
@@ -54,24 +53,12 @@ export function changedSince(
   // A pruned copy, or a file that cannot be read any more: nothing can be said key by key.
   if (then === undefined || (now === undefined && bytes !== null)) return []
 
-  const repair = written(
-    path,
-    standingIn(path, runs).findLast(({ run }) => !isSetupRun(run)),
-  )?.file
+  const repair = lastStanding(path, runs, (run) => !isSetupRun(run))?.file
   const repaired = repair && parsed(repair, copyOf(platform, repair.after))
   const isRepaired = (key: KeyPath) =>
-    isIn(repair?.keys ?? [], key) && isDeepStrictEqual(repaired?.get(key), now?.get(key))
+    includesPath(repair?.keys ?? [], key) && isDeepStrictEqual(repaired?.get(key), now?.get(key))
 
-  return file.keys
-    .filter((key) => !isDeepStrictEqual(then.get(key), now?.get(key)) && !isRepaired(key))
-    .map((key) => ({
-      path: key,
-      value: then.get(key),
-      isSecret: isIn(file.secretKeys, key),
-      isBound: isIn(file.boundKeys, key),
-    }))
-}
-
-function isIn(keys: readonly KeyPath[], key: KeyPath): boolean {
-  return keys.some((one) => samePath(one, key))
+  return changesTo(then, file).filter(
+    ({ path: key, value }) => !isDeepStrictEqual(value, now?.get(key)) && !isRepaired(key),
+  )
 }
