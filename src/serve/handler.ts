@@ -127,6 +127,7 @@ export class Handler {
   }
 
   async #answerHere(reply: Reply, route: Route, scope: Scope): Promise<void> {
+    const { method, path } = reply.entry
     switch (route.kind) {
       case 'models':
       case 'model':
@@ -134,7 +135,9 @@ export class Handler {
       case 'stored':
         return this.#inference.giveStored(reply, route)
       case 'not-implemented':
-        return reply.fail(failures.notImplemented(route.leftOut ? reply.entry : undefined))
+        return reply.fail(
+          route.leftOut ? failures.leftOut(method, path) : failures.notImplemented(),
+        )
       case 'inference':
       case 'embeddings':
         if ((await this.#bodyOf(reply)) === undefined) return
@@ -189,25 +192,20 @@ export class Handler {
   async #bodyOf(reply: Reply): Promise<Buffer | undefined> {
     const { request, entry } = reply
     const { maxBodyBytes } = this.#parts.limits
-    const sent = await readBody(request, maxBodyBytes).catch(() => 'gone' as const)
-    if (sent === 'gone') {
-      reply.abandon()
+    let sent: Buffer | undefined
+    try {
+      sent = await readBody(request, maxBodyBytes)
+      entry.requestBytes = sent?.length ?? 0
+      const body = sent && (await unpacked(sent, request.headers['content-encoding'], maxBodyBytes))
+      entry.requestBody = body?.toString() ?? ''
+      if (body === undefined) reply.fail(failures.bodyTooLarge())
+      return body
+    } catch {
+      // The client has gone, or what it sent is not packed as it says.
+      if (sent === undefined) reply.abandon()
+      else reply.fail(failures.notJson())
       return undefined
     }
-    if (sent === undefined) {
-      reply.fail(failures.bodyTooLarge())
-      return undefined
-    }
-
-    entry.requestBytes = sent.length
-    const encoding = request.headers['content-encoding']
-    const body = await unpacked(sent, encoding, maxBodyBytes).catch(() => 'broken' as const)
-    if (body === undefined || body === 'broken') {
-      reply.fail(body === undefined ? failures.bodyTooLarge() : failures.notJson())
-      return undefined
-    }
-    entry.requestBody = body.toString()
-    return body
   }
 }
 

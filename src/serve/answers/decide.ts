@@ -7,38 +7,24 @@ import { messages } from '../codecs/messages.ts'
 import { responses } from '../codecs/responses.ts'
 import { isReachable, type ServedModels } from '../model/catalog.ts'
 import { builtInAnswer, eventsOf } from '../model/model.ts'
-import { asObject, type JsonObject, jsonIn } from '../requests/read.ts'
+import { asObject, asString, type JsonObject, jsonIn } from '../requests/read.ts'
 import { Refusal } from '../requests/refusal.ts'
 import { type Beside, InvalidRequest, type ModelRequest } from '../requests/request.ts'
-import {
-  type Fault,
-  type FaultName,
-  type FaultTarget,
-  faultFailure,
-  group,
-} from '../settings/faults.ts'
-import type { Played, RawReply } from '../settings/scenario.ts'
+import type { Scope } from '../scopes.ts'
+import { type Fault, type FaultName, faultFailure, group } from '../settings/faults.ts'
+import type { RawReply } from '../settings/scenario.ts'
+import type { StoredResponses } from '../store/responses.ts'
+import type { MessageThreads } from '../store/threads.ts'
 
 const codecs: Readonly<Record<ProtocolName, Codec>> = { chat, responses, messages }
 
 /** What the decision depends on beside the request. */
 export interface Circumstances {
   readonly catalog: ServedModels
-  strike(target: FaultTarget): Fault | undefined
-  /** What a scenario says to this; undefined: nothing, the built-in model answers. */
-  play(request: ModelRequest, protocol: ProtocolName): Played | undefined
-  /**
-   * The input of a responses request with the conversation that it goes on from.
-   *
-   * @throws Refusal
-   */
-  wholeInput(body: JsonObject): unknown
-  /**
-   * A messages request with the thread that it goes on from; undefined: it names none.
-   *
-   * @throws Refusal
-   */
-  wholeThread(body: JsonObject): JsonObject | undefined
+  readonly scope: Scope
+  /** What requests may go on from. */
+  readonly responses: StoredResponses
+  readonly threads: MessageThreads
   newCallId(protocol: ProtocolName): string
 }
 
@@ -48,10 +34,8 @@ export interface InferenceRequest {
   readonly body: string
   /** Whether its Content-Type says so. */
   readonly isJson: boolean
-  readonly headers: Headers
+  readonly headers: NonNullable<Beside['headers']>
 }
-
-type Headers = NonNullable<Beside['headers']>
 
 /** What is to be answered to one inference request whose key is good. */
 export interface Decision {
@@ -90,47 +74,54 @@ export function isModelAnswer(result: Decision['result']): result is ModelAnswer
 
 /** Decides in the service's order: rate limit, model, body, price, quota, upstream. Does no I/O. */
 export function decide(circumstances: Circumstances, inference: InferenceRequest): Decision {
-  const { body, failure } = parseBody(inference)
-  const { model } = body
-  const modelAsked = typeof model === 'string' ? model : undefined
-  const fault = circumstances.strike({ route: inference.protocol, model: modelAsked })
+  const { protocol } = inference
+  // The service leaves a body of another type unread and then misses the model.
+  const sent = inference.isJson ? jsonIn(inference.body) : {}
+  const body = asObject(sent)
+  const modelAsked = asString(body['model'])
   const decision: Undecided = {
-    protocol: inference.protocol,
+    protocol,
     modelAsked,
     modelServed: undefined,
     isStream: body['stream'] === true,
-    fault,
+    fault: circumstances.scope.faults.strike({ route: protocol, model: modelAsked }),
   }
 
   const result =
     forced(decision, 'before-model') ??
-    failure ??
-    modelResult({ ...circumstances, headers: inference.headers }, body, decision)
+    (sent === undefined
+      ? failures.notJson()
+      : modelResult(circumstances, { ...inference, sent: body }, decision))
   return { result, ...decision }
 }
 
 type Undecided = { -readonly [Member in Exclude<keyof Decision, 'result'>]: Decision[Member] }
 
+interface ParsedRequest extends InferenceRequest {
+  readonly sent: JsonObject
+}
+
 function modelResult(
-  circumstances: Circumstances & { readonly headers: Headers },
-  body: JsonObject,
+  circumstances: Circumstances,
+  inference: ParsedRequest,
   decision: Undecided,
 ): Decision['result'] {
+  const { catalog, scope, newCallId } = circumstances
+  const model = inference.sent['model']
   const { modelAsked, protocol } = decision
-  if (modelAsked === undefined && body['model'] !== undefined && body['model'] !== null)
+  if (modelAsked === undefined && model !== undefined && model !== null)
     return failures.modelNotAString()
   if (!modelAsked) return failures.noModelNamed()
 
-  const entry = circumstances.catalog.resolve(modelAsked)
-  if (circumstances.catalog.find(modelAsked)?.isForbidden)
-    return failures.modelForbidden(modelAsked)
+  const entry = catalog.resolve(modelAsked)
+  if (catalog.find(modelAsked)?.isForbidden) return failures.modelForbidden(modelAsked)
   if (entry === undefined) return failures.unknownModel(modelAsked, group)
   const atModel = forced(decision, 'at-model')
   if (atModel !== undefined) return atModel
 
   decision.modelServed = entry.id
   const codec = codecs[protocol]
-  const read = readWhole(circumstances, codec, body)
+  const read = settled(() => readWhole(circumstances, codec, inference))
   if (read instanceof InvalidRequest) return failures.invalidRequest(read.message)
   if (entry.hasNoPrice) return failures.noPrice(modelAsked)
   const late = forced(decision, 'after-body')
@@ -140,7 +131,7 @@ function modelResult(
   if (read instanceof Refusal) return failures.refused(read)
 
   const { request, ...asked } = read
-  const played = circumstances.play(request, protocol)
+  const played = scope.play(request, protocol)
   if (played?.failure !== undefined) return played.failure
   if (played?.fault !== undefined) {
     decision.fault = { ...decision.fault, ...played.fault }
@@ -150,9 +141,9 @@ function modelResult(
   if (played?.raw !== undefined) return { raw: played.raw }
   if (request.unsealed !== undefined) return failures.refused(request.unsealed)
 
-  const script = played ?? refusable(() => ({ utterances: builtInAnswer(request, entry.id) }))
-  if (script instanceof Refusal) return failures.refused(script)
-  const events = eventsOf(script, request, () => circumstances.newCallId(protocol))
+  const script = played ?? settled(() => ({ utterances: builtInAnswer(request, entry.id) }))
+  if (script instanceof Error) return failures.refused(script)
+  const events = eventsOf(script, request, () => newCallId(protocol))
   return { codec, ...asked, model: entry.id, events }
 }
 
@@ -183,44 +174,29 @@ function failurePointOf(name: FaultName | undefined): FailurePoint {
   }
 }
 
-interface Parsed {
-  readonly body: JsonObject
-  readonly failure?: GatewayFailure
-}
-
-// The service leaves a body of another type unread and then misses the model.
-function parseBody({ body, isJson }: InferenceRequest): Parsed {
-  if (!isJson) return { body: {} }
-  const value = jsonIn(body)
-  return value === undefined ? { body: {}, failure: failures.notJson() } : { body: asObject(value) }
-}
-
 interface WholeRequest extends Pick<ModelAnswer, 'body' | 'input' | 'isInThread'> {
   readonly request: ModelRequest
 }
 
-/** Reads a request with what it goes on from. */
+/**
+ * Reads a request with what it goes on from.
+ *
+ * @throws InvalidRequest, Refusal
+ */
 function readWhole(
-  circumstances: Circumstances & { readonly headers: Headers },
+  { responses, threads }: Circumstances,
   codec: Codec,
-  asked: JsonObject,
-): WholeRequest | InvalidRequest | Refusal {
-  const { protocol } = codec
-  try {
-    return refusable(() => {
-      const input = protocol === 'responses' ? circumstances.wholeInput(asked) : undefined
-      const thread = protocol === 'messages' ? circumstances.wholeThread(asked) : undefined
-      const body = thread ?? asked
-      const request = codec.readRequest(body, { input, headers: circumstances.headers })
-      return { request, body, input, isInThread: thread !== undefined }
-    })
-  } catch (error) {
-    if (error instanceof InvalidRequest) return error
-    throw error
-  }
+  { protocol, headers, sent }: ParsedRequest,
+): WholeRequest {
+  const input = protocol === 'responses' ? responses.wholeInput(sent) : undefined
+  const thread = protocol === 'messages' ? threads.whole(sent) : undefined
+  const body = thread ?? sent
+  const request = codec.readRequest(body, { input, headers })
+  return { request, body, input, isInThread: thread !== undefined }
 }
 
-function refusable<Result>(work: () => Result): Result | Refusal {
+/** What some work comes to, or why the vendor or the service refuses it. */
+function settled<Result>(work: () => Result): Result | Refusal {
   try {
     return work()
   } catch (error) {

@@ -33,8 +33,17 @@ export class Inference {
   readonly #responses = new StoredResponses()
   readonly #threads = new MessageThreads()
 
+  readonly #circumstances: Omit<Circumstances, 'scope'>
+
   constructor(parts: InferenceParts) {
     this.#parts = parts
+    this.#circumstances = {
+      catalog: parts.catalog,
+      responses: this.#responses,
+      threads: this.#threads,
+      newCallId: (protocol) =>
+        `${protocol === 'messages' ? 'toolu_' : 'call_'}${this.#newAnswerId()}`,
+    }
   }
 
   async answer(reply: Reply, protocol: ProtocolName, scope: Scope): Promise<void> {
@@ -42,12 +51,15 @@ export class Inference {
     const { catalog, webPage } = this.#parts
     const type = request.headers['content-type']
     const isJson = type?.startsWith('application/json') ?? false
-    const decision = decide(this.#circumstances(scope), {
-      protocol,
-      body: entry.requestBody,
-      isJson,
-      headers: request.headers,
-    })
+    const decision = decide(
+      { ...this.#circumstances, scope },
+      {
+        protocol,
+        body: entry.requestBody,
+        isJson,
+        headers: request.headers,
+      },
+    )
     const { result, fault, isStream } = decision
     entry.modelAsked = decision.modelAsked
     entry.modelServed = decision.modelServed
@@ -76,18 +88,6 @@ export class Inference {
     const answer = answerStored(this.#responses, { method, id, isInput, query })
     if (answer === undefined) reply.fail(failures.noSuchResponse(id))
     else reply.json(JSON.stringify(answer))
-  }
-
-  #circumstances(scope: Scope): Circumstances {
-    return {
-      catalog: this.#parts.catalog,
-      strike: (target) => scope.faults.strike(target),
-      play: (request, protocol) => scope.play(request, protocol),
-      wholeInput: (body) => this.#responses.wholeInput(body),
-      wholeThread: (body) => this.#threads.whole(body),
-      newCallId: (protocol) =>
-        `${protocol === 'messages' ? 'toolu_' : 'call_'}${this.#newAnswerId()}`,
-    }
   }
 
   async #giveAgain(

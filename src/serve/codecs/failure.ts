@@ -33,41 +33,43 @@ const relay = (status: number, code: string, message: string): GatewayFailure =>
   shape: 'relay',
 })
 
-/** Not tried again by any SDK, as a 500 would be. */
-const authors = (code: string, message: string): GatewayFailure => ({
-  ...relay(400, code, message),
+/** By the vendor behind the service, passed on. */
+const passed = (
+  status: number,
+  code: string | null,
+  message: string,
+  param?: string | null,
+): GatewayFailure => ({
+  status,
+  shape: 'relay',
+  message,
   type: 'invalid_request_error',
+  code,
+  ...(param ? { param } : {}),
+})
+
+const route = (status: number, code: string, message: string): GatewayFailure => ({
+  ...gate(status, code, message),
+  shape: 'route',
 })
 
 export const failures = {
   wrongRoute: (method: string, path: string): GatewayFailure => ({
-    status: 404,
-    shape: 'route',
-    message: `Invalid URL (${method} ${path})`,
+    ...route(404, '', `Invalid URL (${method} ${path})`),
     type: 'invalid_request_error',
-    code: '',
   }),
-  /** @param leftOut what this gateway does not do; absent: the service itself does not */
-  notImplemented: (leftOut?: {
-    readonly method: string
-    readonly path: string
-  }): GatewayFailure => ({
-    status: 501,
-    shape: 'route',
-    message:
-      leftOut === undefined
-        ? 'API not implemented'
-        : `The local gateway does not do this: ${leftOut.method} ${leftOut.path}. The service may: try it there.`,
-    type: 'new_api_error',
-    code: leftOut === undefined ? 'api_not_implemented' : 'unsupported_by_local_gateway',
-  }),
+  notImplemented: () => route(501, 'api_not_implemented', 'API not implemented'),
+  /** By this gateway; the service itself does it. */
+  leftOut: (method: string, path: string) =>
+    route(
+      501,
+      'unsupported_by_local_gateway',
+      `The local gateway does not do this: ${method} ${path}. The service may: try it there.`,
+    ),
   noSuchModel: (id: string): GatewayFailure => ({
-    status: 200,
-    shape: 'route',
-    message: `The model '${id}' does not exist`,
+    ...route(200, 'model_not_found', `The model '${id}' does not exist`),
     type: 'invalid_request_error',
     param: 'model',
-    code: 'model_not_found',
   }),
   invalidToken: () => gate(401, '', 'Invalid token'),
   rateLimited: (maxRequests = 60, minutes = 1) =>
@@ -88,22 +90,8 @@ export const failures = {
     ),
   bodyTooLarge: () => relay(413, 'read_request_body_failed', 'request body too large'),
   invalidRequest: (message: string) => relay(500, 'invalid_request', message),
-  /** By the vendor behind the service, passed on. */
-  refused: ({ message, param, code, status }: Refusal): GatewayFailure => ({
-    status,
-    shape: 'relay',
-    message,
-    type: 'invalid_request_error',
-    code,
-    ...(param === null ? {} : { param }),
-  }),
-  noSuchResponse: (id: string): GatewayFailure => ({
-    status: 404,
-    shape: 'relay',
-    message: `Response with id '${id}' not found.`,
-    type: 'invalid_request_error',
-    code: null,
-  }),
+  refused: ({ message, param, code, status }: Refusal) => passed(status, code, message, param),
+  noSuchResponse: (id: string) => passed(404, null, `Response with id '${id}' not found.`),
   noPrice: (model: string) =>
     relay(
       500,
@@ -115,22 +103,21 @@ export const failures = {
   upstream: (status: number, message = `bad response status code ${status}`) =>
     relay(status, 'bad_response_status_code', message),
   upstreamUnreachable: (message: string) => relay(500, 'do_request_failed', message),
-  /** Of the author of a test: nobody wrote an answer, and nothing else may be given. */
-  unanswered: (question: string) => authors('no_answer', `No answer is written for ${question}.`),
-  /** Of the author of a test: the function that answers has thrown, or said what is no answer. */
-  answerFailed: (problem: string) => authors('answer_failed', `The answer is none: ${problem}`),
+  /** Of the author of a test, as 400: no SDK tries that again, as it would a 500. Nobody wrote an answer. */
+  unanswered: (question: string) =>
+    passed(400, 'no_answer', `No answer is written for ${question}.`),
+  /** The same: the function that answers has thrown, or said what is no answer. */
+  answerFailed: (problem: string) => passed(400, 'answer_failed', `The answer is none: ${problem}`),
   /** Our own fault. */
   internal: (message: string) => relay(500, 'internal', `This is a fault in repoint: ${message}`),
-  /** What the vendor answers for an image or a realtime model, passed on. */
-  notAChatModel: (): GatewayFailure => ({
-    status: 404,
-    shape: 'relay',
-    message:
+  /** What the vendor answers for an image or a realtime model. */
+  notAChatModel: () =>
+    passed(
+      404,
+      null,
       'This is not a chat model and thus not supported in the v1/chat/completions endpoint. Did you mean to use v1/completions?',
-    type: 'invalid_request_error',
-    param: 'model',
-    code: null,
-  }),
+      'model',
+    ),
 } as const
 
 /** The JSON text of a failure. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from './read.ts'
 import type { Part, Turn } from './reading/turns.ts'
-import type { Refusal } from './refusal.ts'
+import { Refusal } from './refusal.ts'
 
 /**
  * What the protocols have in common on the way in: a body becomes a `ModelRequest`. Nothing here knows
@@ -55,7 +55,7 @@ export interface Tool {
 }
 
 /** A body that is JSON but not a request to the service itself: 500, in its own words. */
-export class InvalidRequest extends Error {}
+export class InvalidRequest extends Refusal {}
 
 /**
  * What the service itself wants of chat and messages.
