@@ -44,7 +44,7 @@ export function isSecretName(name: string): boolean {
 }
 
 const secretName =
-  /api_?key|apikeyhelper|token|secret|password|authorization|credential|bearer|^auth$|^key$/i
+  /api_?key|apikeyhelper|token|secret|password|authorization|credential|bearer|^auth$|^key$|^query_params$/i
 
 /** `max_tokens`, `maxTokens`, `CLAUDE_CODE_MAX_CONTEXT_TOKENS`: how many, not which. */
 const tokenCount = /(?:^|_)max_?(?:[a-z]+_)?tokens$/i

@@ -7,6 +7,7 @@ import type {
   ExtraHeader,
   KeyHeader,
   ProtocolName,
+  QueryParameter,
 } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { Machine, Platform } from '../platform/platform.ts'
@@ -37,6 +38,8 @@ export interface ClientModule {
     readonly headers: boolean
     /** In which headers the key can go alone. */
     readonly keyHeaders: readonly KeyHeader[]
+    /** Absent: none. */
+    readonly queries?: true
   }
   /** All that decides where its key goes, in every layer in which it counts. */
   readonly deciding: DecidingTable
@@ -368,6 +371,9 @@ export interface Choice {
   readonly formerHeaders?: readonly ExtraHeader[] | undefined
   /** Whether a setup for another address has put a header there. Costs some parses for each run. */
   readonly isFromElsewhere?: (header: Pick<ExtraHeader, 'name' | 'value'>) => boolean
+  readonly query?: readonly QueryParameter[] | undefined
+  /** Of other setups, and of earlier ones, as `formerHeaders`. */
+  readonly formerQueries?: readonly QueryParameter[] | undefined
   /** Absolute path of a PEM file with further authorities, where the gateway needs one. */
   readonly caFile?: string | undefined
   readonly providerId: string
@@ -414,6 +420,8 @@ export interface Settings {
   readonly keyHeader?: KeyHeader
   /** What its files send along to that address. */
   readonly headers?: readonly ExtraHeader[]
+  /** The same of what its files put behind the address. */
+  readonly query?: readonly QueryParameter[]
   /** The PEM file with further authorities that its files name; absent: its environment decides. */
   readonly caFile?: string
   readonly providerId?: string

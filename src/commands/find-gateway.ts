@@ -3,7 +3,12 @@ import { familyRows, loadClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { resultOf, UserError } from '../errors.ts'
 import { type AddressOptions, normaliseBaseUrl } from '../gateway/input/base-url.ts'
-import { type HeaderSources, readHeader, withAsked } from '../gateway/input/header.ts'
+import {
+  type AskedHeader,
+  type HeaderSources,
+  readHeader,
+  withAsked,
+} from '../gateway/input/header.ts'
 import { cleanKey, maxKeyBytes } from '../gateway/input/key.ts'
 import { type ImportLink, readImportLink, shownLink } from '../gateway/input/link.ts'
 import { assumedRoots } from '../gateway/roots.ts'
@@ -54,6 +59,8 @@ interface Sourced {
   readonly notices: readonly Notice[]
   readonly isAsked: boolean
   readonly isInUse?: boolean
+  /** Of an address. */
+  readonly query?: readonly AskedHeader[]
   /** What the key came with. */
   readonly link?: ImportLink
 }
@@ -86,14 +93,16 @@ export async function findGateway(
   const before = { ...knownGateway(session, found), ...compact(known) }
   const headers = withAsked(before.headers ?? [], asked)
   hideHeaders(session, headers)
+  const query = withAsked(before.query ?? [], address.query ?? [])
   const caFile = caFileFor(session, address.value, flags.caFile ?? known.caFile)
 
   return {
     access: accessTo(session, {
       ...found,
-      roots: rootsAt(session, flags, known, address.value),
+      roots: rootsAt(session, flags, { ...known, query }, address.value),
       keyHeader: before.keyHeader,
       headers,
+      query,
       timeoutMs: flags.timeout * 1000,
       caFile,
       allowHttp: flags.allowHttp ?? known.allowHttp,
@@ -132,8 +141,8 @@ function addressIn(
   named: { readonly flags: AddressFlags; readonly known: Partial<Gateway> },
 ): Sourced {
   const { baseUrl } = named.flags
-  const other = baseUrl && normaliseBaseUrl(baseUrl, named.flags).baseUrl
-  const wanted = other ?? named.known.baseUrl ?? link.baseUrls[0]
+  const other = baseUrl ? normaliseBaseUrl(baseUrl, named.flags) : undefined
+  const wanted = other?.baseUrl ?? named.known.baseUrl ?? link.baseUrls[0]
   if (!link.baseUrls.includes(wanted))
     throw new UserError({
       code: 'usage',
@@ -144,6 +153,7 @@ function addressIn(
   const message = `The link says: ${shownLink(link)}`
   return {
     value: wanted,
+    ...compact({ query: other?.query }),
     isAsked: false,
     notices: [{ code: 'link-read', message }, ...link.notices],
   }
@@ -161,7 +171,10 @@ function rootsAt(
   known: Partial<Gateway>,
   baseUrl: string,
 ): Roots {
-  const roots = known.roots ?? savedRoots(session, baseUrl) ?? assumedRoots(baseUrl)
+  // An address with a query comes whole out of an instruction: its path is that of the routes.
+  const isExact = known.query?.length !== 0 && new URL(baseUrl).pathname !== '/'
+  const assumed = isExact ? { chat: baseUrl, messages: baseUrl } : assumedRoots(baseUrl)
+  const roots = known.roots ?? savedRoots(session, baseUrl) ?? assumed
   if (messagesUrl === undefined) return roots
 
   const messages = messagesRootIn(messagesUrl, { allowHttp })
@@ -177,10 +190,11 @@ function rootsAt(
 /** @throws UserError `usage` */
 function messagesRootIn(text: string, allowed: AddressOptions): string {
   const found = resultOf(() => normaliseBaseUrl(text, allowed))
-  if (!(found instanceof UserError)) return found.baseUrl
+  if (!(found instanceof UserError) && found.query.length === 0) return found.baseUrl
+  const why = found instanceof UserError ? found.message : 'no client of it can send its query'
   throw new UserError({
     code: 'usage',
-    message: `--messages-url cannot be used: ${found.message}`,
+    message: `--messages-url cannot be used: ${why}`,
     hint: 'Give it like this: --messages-url https://gateway.example/anthropic.',
   })
 }
@@ -206,10 +220,10 @@ export async function gatewaysInUse(
   return (await loadClients(configured)).flatMap((client) => {
     const { label } = client
     const settings = settingsNow(session, client) ?? {}
-    const { key, keyHeader, headers } = settings
+    const { key, keyHeader, headers, query } = settings
     const gateway = gatewayOf(session, client, settings, runs)
     const isOurs = isAtOwnRoot(client, settings, runs)
-    return gateway && isOurs && key ? [{ label, ...gateway, key, keyHeader, headers }] : []
+    return gateway && isOurs && key ? [{ label, ...gateway, key, keyHeader, headers, query }] : []
   })
 }
 
@@ -220,8 +234,8 @@ async function findBaseUrl(
 ): Promise<Sourced> {
   const { ask, machine } = session.platform
   const clean = (text: string, isAsked = false): Sourced => {
-    const { baseUrl, notices } = normaliseBaseUrl(text, flags)
-    return { value: baseUrl, notices, isAsked }
+    const { baseUrl, query, notices } = normaliseBaseUrl(text, flags)
+    return { value: baseUrl, query, notices, isAsked }
   }
   if (gateway?.baseUrl !== undefined) return { value: gateway.baseUrl, notices: [], isAsked: false }
   if (flags.baseUrl !== undefined) return clean(flags.baseUrl)

@@ -6,6 +6,7 @@ import { plainPath } from '../edits/values.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { headerDocument, shownHeader } from '../gateway/input/header.ts'
+import { shownQuery } from '../gateway/input/query.ts'
 import { assumedRoots, rootOf, shownRoot } from '../gateway/roots.ts'
 import { maskSecret } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
@@ -168,7 +169,7 @@ function from(session: Session, path: string | undefined): string {
 }
 
 function configured(session: Session, settings: Settings, origins: Origins): [string, string][] {
-  const { slotModels = {}, headers = [], keyHeader } = settings
+  const { slotModels = {}, headers = [], query, keyHeader } = settings
   const sentAs = keyHeader === undefined ? '' : `, sent as ${keyHeader}`
   const rows: [string, string | undefined][] = [
     ['model', settings.model && settings.model + from(session, origins.model)],
@@ -182,6 +183,7 @@ function configured(session: Session, settings: Settings, origins: Origins): [st
         `${maskSecret(settings.key)}${sentAs}${settings.keyPath ? ` in ${session.showPath(settings.keyPath)}` : ''}`,
     ],
     ...headers.map((header): [string, string] => ['header', shownHeader(header)]),
+    ['query', query && shownQuery(query)],
     [
       'key also',
       settings.alsoSendsTo && `to ${settings.alsoSendsTo}, from conversations of before`,
@@ -214,7 +216,7 @@ function asDocument({ state, wanted, drift }: ClientReport) {
     return { id: client.family, label: client.label, error: { code, message, hint } }
   }
   const { client, settings, origins, gateway, obstacles, files } = state
-  const { key, root, headers = [], ...rest } = settings
+  const { key, root, headers = [], query, ...rest } = settings
   const protocol = protocolOf(client, settings)
   return {
     id: client.family,
@@ -224,7 +226,7 @@ function asDocument({ state, wanted, drift }: ClientReport) {
     gateway: gateway?.name ?? null,
     origins,
     key: key === undefined ? null : maskSecret(key),
-    ...compact({ headers: headerDocument(headers) }),
+    ...compact({ headers: headerDocument(headers), query: query && shownQuery(query) }),
     expected: wanted ? shownRoot(rootOf(wanted, protocol), protocol) : null,
     drift,
     files: files.map((file) => ({

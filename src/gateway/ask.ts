@@ -1,5 +1,6 @@
 import { UserError } from '../errors.ts'
 import { type RequestSpec, request } from './http/request.ts'
+import { withQuery } from './input/query.ts'
 import type { Answer, NetworkFailure, Outcome, Question } from './judge/answer.ts'
 import { diagnose } from './judge/http-answer.ts'
 import type { GatewayAccess } from './types.ts'
@@ -14,7 +15,7 @@ export function ask(access: GatewayAccess, spec: RequestSpec): Promise<Answer | 
     'user-agent': 'repoint',
     ...spec.headers,
   }
-  return request(access, { ...spec, headers })
+  return request(access, { ...spec, url: withQuery(spec.url, access.query), headers })
 }
 
 function keyIn({ key, keyHeader }: GatewayAccess): Readonly<Record<string, string>> {

@@ -43,6 +43,13 @@ export interface ExtraHeader {
   readonly isSecret?: true
 }
 
+/** A part of the query that goes with every request: some gateways want a version there. */
+export interface QueryParameter {
+  readonly name: string
+  /** Never a secret. */
+  readonly value: string
+}
+
 /** Headers for a key that is not taken as `authorization: Bearer`. */
 export const keyHeaders = ['x-api-key', 'api-key'] as const
 export type KeyHeader = (typeof keyHeaders)[number]
@@ -79,6 +86,7 @@ export interface Gateway {
   /** Where the key goes alone. Absent: `authorization: Bearer`. */
   readonly keyHeader?: KeyHeader | undefined
   readonly headers?: readonly ExtraHeader[] | undefined
+  readonly query?: readonly QueryParameter[] | undefined
   /** A PEM file with further authorities. */
   readonly caFile?: string | undefined
   /** Plain http to another machine was allowed. */

@@ -20,6 +20,8 @@ export interface SavedGateway {
   /** Absent: the key goes as `authorization: Bearer`. */
   readonly keyHeader?: 'x-api-key' | 'api-key'
   readonly headers?: readonly SavedHeader[]
+  /** Goes with every request. */
+  readonly query?: readonly Pick<SavedHeader, 'name' | 'value'>[]
   /** Absolute path of a PEM file with further authorities. */
   readonly caFile?: string
   /** Plain http to another machine was allowed. */
@@ -142,6 +144,7 @@ function readAt(world: World, paths: StatePaths): readonly SavedGateway[] {
 }
 
 const text = v.string()
+const named = v.array(v.looseObject({ name: text, value: text }))
 
 /** As far as the rest of repoint goes by it: a list that somebody edited by hand may hold anything. */
 const savedGateway = v.pipe(
@@ -151,7 +154,8 @@ const savedGateway = v.pipe(
     roots: v.optional(v.looseObject({ chat: text, messages: text })),
     key: v.optional(text),
     maskedKey: v.optional(text),
-    headers: v.optional(v.array(v.looseObject({ name: text, value: text }))),
+    headers: v.optional(named),
+    query: v.optional(named),
     caFile: v.optional(text),
     proven: v.optional(v.looseObject({ at: text, protocol: text, model: text })),
   }),

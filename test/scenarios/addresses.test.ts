@@ -22,7 +22,7 @@ test.each([
   }
 })
 
-test('nor is it when the address works, in status or in the files', async () => {
+test('nor is it when the address works, in the plan or in status; it stands in the files alone', async () => {
   const gateway = await startGateway({ port: 0 })
   const home = aHome()
   const env = { REPOINT_API_KEY: gateway.key }
@@ -31,6 +31,6 @@ test('nor is it when the address works, in status or in the files', async () => 
   expect(setup.status).toBe(0)
   const { stdout } = await runInProcess(home, ['status', '--json'])
   expect(setup.stdout + setup.stderr + stdout).not.toContain(canary)
-  expect(home.text('.codex/config.toml')).not.toContain(canary)
+  expect(home.text('.codex/config.toml')).toContain(canary)
   await gateway.close()
 })

@@ -11,6 +11,8 @@ export interface Demands {
   /** Of `keyHeader`: elsewhere the key counts as Bearer. */
   readonly onlyAt?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** In the query of every request. */
+  readonly query?: Readonly<Record<string, string>>
   /** It has no list of models, and says so before it looks at the key. */
   readonly hasList?: boolean
   /** Its answers are of the family that reads a key in every usual header. */
@@ -23,17 +25,25 @@ export interface Front {
   readonly url: string
   /** What each request brought, the refused ones too. */
   readonly seen: IncomingHttpHeaders[]
+  /** The path and query of each. */
+  readonly urls: string[]
   close(): Promise<void>
 }
 
 /** A gateway that is particular about headers, before a local one that answers. */
 export async function startFront(gateway: Gateway, demands: Demands): Promise<Front> {
   const seen: IncomingHttpHeaders[] = []
+  const urls: string[] = []
   const server = createServer((request, response) => {
     seen.push(request.headers)
-    const isList = request.url?.endsWith('/models')
+    urls.push(request.url!)
+    const { pathname, searchParams } = new URL(request.url!, 'http://front')
+    const isList = pathname.endsWith('/models')
+    const lacks = Object.entries(demands.query ?? {}).some(
+      ([name, value]) => searchParams.get(name) !== value,
+    )
     const refusal =
-      isList && demands.hasList === false
+      lacks || (isList && demands.hasList === false)
         ? { status: 404, body: { error: { message: 'Not Found' } } }
         : refusalOf(request.headers, demandsAt(request.url ?? '', demands))
     if (refusal !== undefined) {
@@ -69,6 +79,7 @@ export async function startFront(gateway: Gateway, demands: Demands): Promise<Fr
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
+    urls,
     close: () => {
       server.closeAllConnections()
       return new Promise((closed) => server.close(() => closed()))

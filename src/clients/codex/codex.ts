@@ -21,6 +21,7 @@ import { forOneRun } from './one-run.ts'
 import { otherAddress } from './other-providers.ts'
 import { addressInUse, providerInUse, reservedIds, takesAuthFile } from './provider.ts'
 import { startObstacles } from './provider-obstacles.ts'
+import { queryIn, queryKeys } from './query.ts'
 import { leftRunning } from './server.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -77,7 +78,7 @@ export const codex: ClientModule = {
     pingEnv: {},
   },
   protocol: 'responses',
-  sends: { headers: true, keyHeaders },
+  sends: { headers: true, keyHeaders, queries: true },
   deciding,
   interprets: { names: null, values: null },
   restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
@@ -156,6 +157,8 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const url = textAt(config, [...provider, 'base_url'])
   const headers = [...provider, 'http_headers']
   const { contextWindow } = choice.models
+  const isOtherAddress = url !== undefined && rootOf(url) !== choice.root
+  const query = [...provider, 'query_params']
   const window = ['model_context_window']
   const isWindowGone = choice.wanted.isAnew && config.document?.get(window) !== undefined
   return [
@@ -176,12 +179,8 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     { path: [...provider, 'supports_websockets'], value: false },
     // Not `env_http_headers`: a variable would have to be set in every shell. Run with 0.105.0 and
     // 0.169.0, 2026-11-22.
-    ...headerKeys(
-      headers,
-      config.document?.get(headers),
-      choice,
-      url !== undefined && rootOf(url) !== choice.root,
-    ),
+    ...headerKeys(headers, config.document?.get(headers), choice, isOtherAddress),
+    ...queryKeys(query, config.document?.get(query), choice, isOtherAddress),
   ]
 }
 
@@ -206,9 +205,10 @@ function readBackCodex(texts: FileTexts): Settings {
   const { url } = addressInUse(config)
   const contextWindow = config.document?.get(['model_context_window'])
   const isKeyUsed = auth.usableKey !== undefined && takesAuthFile(config)
-  const { headers, keyed } = readHeaders(providerInUse(config)?.table?.['http_headers'])
-  const isKeyed =
-    keyed !== undefined && providerInUse(config)?.table?.['requires_openai_auth'] !== true
+  const table = providerInUse(config)?.table
+  const { headers, keyed } = readHeaders(table?.['http_headers'])
+  const query = queryIn(table?.['query_params'])
+  const isKeyed = keyed !== undefined && table?.['requires_openai_auth'] !== true
   return compact({
     root: url && rootOf(url),
     model: textAt(config, ['model']),
@@ -216,6 +216,7 @@ function readBackCodex(texts: FileTexts): Settings {
     ...(isKeyed ? { ...keyed, keyPath: config.path } : {}),
     ...(isKeyUsed ? { key: auth.usableKey, keyPath: authFile.path } : {}),
     headers,
+    query: query.length === 0 ? undefined : query,
     alsoSendsTo: isKeyUsed && providerId && url ? otherAddress(texts, rootOf(url)) : undefined,
     providerId,
     login: auth.login,

@@ -17,6 +17,7 @@ export const deciding: DecidingTable = {
     { at: 'openai_base_url', decides: 'address', layers: own, seen: run },
     { at: provider, decides: 'provider', layers: others, seen: run },
     { at: `${provider}.base_url`, decides: 'address', layers: user, seen: run },
+    { at: `${provider}.query_params`, decides: 'address', layers: user, seen: run },
     { at: `${provider}.requires_openai_auth`, decides: 'key', layers: user, seen: run },
     { at: `${provider}.env_key`, decides: 'key', layers: user, seen: run },
     { at: `${provider}.experimental_bearer_token`, decides: 'key', layers: user, seen: run },

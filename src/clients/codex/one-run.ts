@@ -3,9 +3,10 @@ import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../cli
 import { headersInVariables } from '../headers.ts'
 import { fileOf, readFile, tableAt, textAt } from '../texts.ts'
 import { withoutOfferOnce } from './migrations.ts'
+import { queryIn } from './query.ts'
 
 /** What in a table would go along to another address, or speak against our key. */
-const ownToTable = ['auth', 'http_headers', 'env_http_headers', 'query_params']
+const ownToTable = ['auth', 'http_headers', 'env_http_headers']
 
 /**
  * By `-c`. `env_key` wins over auth.json, over `CODEX_API_KEY` and over the bearer of the file. Under
@@ -15,9 +16,12 @@ const ownToTable = ['auth', 'http_headers', 'env_http_headers', 'query_params']
  */
 export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRun): OneRun {
   const config = readFile(fileOf(texts, 'config'))
-  const { models } = choice
+  const { models, query = [] } = choice
   const standing = tableAt(config, ['model_providers', choice.providerId]) ?? {}
-  const isPlain = ownToTable.every((name) => standing[name] === undefined)
+  const isSameQuery = queryIn(standing['query_params']).every(({ name, value }) =>
+    query.some((one) => one.name === name && one.value === value),
+  )
+  const isPlain = isSameQuery && ownToTable.every((name) => standing[name] === undefined)
   const id = isPlain ? choice.providerId : 'repoint-run'
   const headers = headersInVariables(choice)
   const secrets = [runKeyVariable, ...headers.map(({ variable }) => variable)]
@@ -46,9 +50,20 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
   ]
   // As JSON, which is TOML too for text, numbers, truth values and lists of them.
   const flags = settings.flatMap(([path, value]) => ['-c', `${path}=${JSON.stringify(value)}`])
-  const table = headers.map(({ name, variable }) => `${JSON.stringify(name)}="${variable}"`)
-  const named =
-    table.length === 0 ? [] : ['-c', `model_providers.${id}.env_http_headers={${table.join(',')}}`]
+  const inTable = (name: string, members: readonly (readonly [string, string])[]) => {
+    const pairs = members.map((member) => member.map((text) => JSON.stringify(text)).join('='))
+    return pairs.length === 0 ? [] : ['-c', `model_providers.${id}.${name}={${pairs.join(',')}}`]
+  }
+  const named = [
+    ...inTable(
+      'env_http_headers',
+      headers.map(({ name, variable }) => [name, variable]),
+    ),
+    ...inTable(
+      'query_params',
+      query.map(({ name, value }) => [name, value]),
+    ),
+  ]
   return {
     args: [...flags, ...named, ...withoutOfferOnce(models.model), ...args],
     env: {

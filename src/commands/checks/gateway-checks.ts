@@ -46,11 +46,11 @@ export function askGateways(
   const named = states.find(({ settings }) => settings.caFile !== undefined)?.settings.caFile
 
   for (const state of states) {
-    const { broken, key, keyHeader, headers } = state.settings
+    const { broken, key, keyHeader, headers, query } = state.settings
     if (broken !== undefined || state.gateway === undefined || !key) continue
     const { baseUrl } = state.gateway
     const roots = rootsOf(state.gateway)
-    const question = JSON.stringify([roots, key, keyHeader, headers])
+    const question = JSON.stringify([roots, key, keyHeader, headers, query])
     const known = byGateway.get(question)
     const access =
       known?.access ??
@@ -60,6 +60,7 @@ export function askGateways(
         key,
         keyHeader,
         headers,
+        query,
         timeoutMs: flags.timeout * 1000,
         caFile: caFileFor(session, baseUrl, flags.caFile) ?? named,
         authorities,

@@ -3,6 +3,7 @@ import { rowOf } from '../../clients/list.ts'
 import { exitStatus, UserError } from '../../errors.ts'
 import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
 import { headerDocument, shownHeader } from '../../gateway/input/header.ts'
+import { shownQuery } from '../../gateway/input/query.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { commandOf, examples, GatewayArgument, timeoutOption } from '../command.ts'
@@ -65,11 +66,12 @@ export const command = commandOf(define, async (session, word, exported, { check
   session.document({
     command: 'gateways',
     gateways: all.map((one) => {
-      const { maskedKey: _, headers = [], ...shown } = one
+      const { maskedKey: _, headers = [], query, ...shown } = one
       return {
         ...shown,
         key: shownKey(one),
         headers: headerDocument(headers),
+        query: query && shownQuery(query),
         keychain: one.key === undefined,
         proven: one.proven ?? null,
         clients: users.get(one.name) ?? [],
@@ -86,6 +88,12 @@ export const command = commandOf(define, async (session, word, exported, { check
 async function exportDefaults(session: Session, wanted: string): Promise<number> {
   const saved = savedGateway(session, wanted)
   const { name, baseUrl } = saved
+  if (saved.query !== undefined)
+    throw new UserError({
+      code: 'usage',
+      message: `${name} is asked with a query, and a file of defaults holds none`,
+      hint: 'Have each machine set up with the whole address: --base-url.',
+    })
   const { messages } = rootsOf(saved)
   const messagesUrl = messages === baseUrl ? undefined : messages
   const users = (await clientsNow(session, runsSoFar(session))).filter(({ client, settings }) =>
@@ -152,12 +160,13 @@ function show(
       ]
     }),
   )
-  for (const { name, roots, headers = [], keyHeader } of all) {
+  for (const { name, roots, headers = [], query, keyHeader } of all) {
     if (roots !== undefined)
       session.say(`  ${name} has chat at ${roots.chat}, messages at ${roots.messages}`)
     if (keyHeader !== undefined) session.say(`  ${name} takes the key as ${keyHeader}`)
     if (headers.length > 0)
       session.say(`  ${name} is asked with ${headers.map(shownHeader).join(', ')}`)
+    if (query !== undefined) session.say(`  ${name} is asked with ${shownQuery(query)}`)
   }
   for (const { name } of all) {
     const { failure, balance } = checked.get(name) ?? {}

@@ -133,6 +133,7 @@ function pointClient(
       key: access.key,
       keyHeader: access.keyHeader,
       headers: access.headers,
+      query: access.query,
       providerId: providerIdOf(session, client),
       models,
       wanted,

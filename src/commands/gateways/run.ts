@@ -147,9 +147,12 @@ function expectCommand(self: CommandUnknownOpts, [first]: readonly string[]): vo
 }
 
 /** What a program without a client of ours would have to be told by hand. */
-function noteUnsaid(session: Session, { headers = [], keyHeader }: GatewayAccess): void {
+function noteUnsaid(
+  session: Session,
+  { headers = [], query = [], keyHeader }: GatewayAccess,
+): void {
   const names = [
-    ...headers.map(({ name }) => name),
+    ...[...headers, ...query].map(({ name }) => name),
     ...(keyHeader === undefined ? [] : [keyHeader]),
   ]
   if (names.length > 0)

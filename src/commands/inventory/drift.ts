@@ -12,7 +12,7 @@ import type { Session } from '../screen/session.ts'
 import { asRecorded } from './client-files.ts'
 import { type ClientState, gatewayOf, shownAddress } from './client-state.ts'
 import { changedSince, lastSetup } from './last-setup.ts'
-import { isSent, rememberedHeaders } from './saved-gateways.ts'
+import { isSent, rememberedHeaders, rememberedQueries } from './saved-gateways.ts'
 
 /** Where a client has to point, and with what. */
 export interface Expected extends Gateway {
@@ -53,8 +53,11 @@ export function settingsDrift(
 
   if (key === undefined) return [`it has ${login ?? 'no key'} in place of the key for it`]
   if (expected.isKey?.(key) === false) return ['it has another key for it']
-  const unsent = expected.headers?.find((header) => !isSent(header, settings))
+  const unsent = expected.headers?.find((header) => !isSent(header, settings.headers))
   if (unsent !== undefined) return [`it does not send the header ${unsent.name} as it was set up`]
+  const missing = expected.query?.find((part) => !isSent(part, settings.query))
+  if (missing !== undefined)
+    return [`it does not send ${missing.name} in its query as it was set up`]
   return expected.settings ? modelDrift(settings, expected.settings) : []
 }
 
@@ -88,9 +91,10 @@ export function leftAt(
 
   const settings = client.readBack(asRecorded(session, texts, files, 'after'))
   const gateway = gatewayOf(session, client, settings, runs)
-  const ours = rememberedHeaders(session)
-  const headers = settings.headers?.filter((one) => isSent(one, { headers: ours }))
-  return gateway && { ...gateway, isKey: (one) => one === settings.key, headers, settings }
+  const [ours, ourQueries] = [rememberedHeaders(session), rememberedQueries(session)]
+  const headers = settings.headers?.filter((one) => isSent(one, ours))
+  const query = settings.query?.filter((one) => isSent(one, ourQueries))
+  return gateway && { ...gateway, isKey: (one) => one === settings.key, headers, query, settings }
 }
 
 function setupFiles(texts: ClientState['texts'], runs: Runs): readonly RecordedFile[] {

@@ -146,7 +146,7 @@ export function sayNotRemembered(session: Session, failure: UserError): void {
 
 function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGateway {
   const { access, proof, keychain } = used
-  const { baseUrl, key, headers = [], keyHeader } = access
+  const { baseUrl, key, headers = [], query = [], keyHeader } = access
   const name = access.name ?? knownName(all, access) ?? freeName(all, baseUrl)
   const before = all.find((one) => one.name === name)
   const isSame = before?.baseUrl === baseUrl && isKeyOf(before, key)
@@ -159,6 +159,7 @@ function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGat
     ...(isInKeychain ? { maskedKey: maskSecret(key) } : { key }),
     keyHeader,
     headers: headers.length === 0 ? undefined : headers,
+    query: query.length === 0 ? undefined : query,
     caFile: access.caFile,
     allowHttp: access.allowHttp,
     proven: proof === undefined ? earlier : { at: now.toISOString(), ...proof },

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { type Client, protocolOf, type Settings } from '../../clients/client.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { isSameButVersion, rootOf, rootsOf } from '../../gateway/roots.ts'
-import type { ExtraHeader, Roots } from '../../gateway/types.ts'
+import type { ExtraHeader, QueryParameter, Roots } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import { looksLikeKey, maskSecret, nearestTo } from '../../text.ts'
 import { gatewayNames, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
@@ -57,6 +57,11 @@ export function rememberedHeaders(session: Session): readonly ExtraHeader[] {
   return hidden(session, gatewaysIfReadable(session)).flatMap(({ headers = [] }) => headers)
 }
 
+/** Those of all gateways. */
+export function rememberedQueries(session: Session): readonly QueryParameter[] {
+  return gatewaysIfReadable(session).flatMap(({ query = [] }) => query)
+}
+
 /** Where the routes of the gateway at this address were when it was used last. */
 export function savedRoots(session: Session, baseUrl: string): Roots | undefined {
   const saved = gatewaysIfReadable(session).find((one) => one.baseUrl === baseUrl)
@@ -79,17 +84,17 @@ export function nameOf(session: Session, client: Client, settings: Settings): st
   const used = all.filter((one) => isUsedBy(one, client, settings))
   // Of several with one address and one key it is the one whose headers are sent.
   const [likest] = used
-    .filter(({ headers = [] }) => headers.every((one) => isSent(one, settings)))
+    .filter(({ headers = [] }) => headers.every((one) => isSent(one, settings.headers)))
     .toSorted((a, b) => (b.headers?.length ?? 0) - (a.headers?.length ?? 0))
   return (likest ?? used[0])?.name
 }
 
-/** Whether a header goes along with what `settings` say. */
+/** Whether a header, or a part of a query, is among those that go along. */
 export function isSent(
-  { name, value }: ExtraHeader,
-  { headers = [] }: Pick<Settings, 'headers'>,
+  { name, value }: QueryParameter,
+  sent: readonly QueryParameter[] = [],
 ): boolean {
-  return headers.some((one) => one.name === name && one.value === value)
+  return sent.some((one) => one.name === name && one.value === value)
 }
 
 /** Whether a client that believes `settings` points at a remembered gateway, with its key. */

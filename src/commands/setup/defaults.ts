@@ -124,7 +124,11 @@ function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions)
       hint: '`repoint gateways export NAME` writes one.',
     })
 
-  const rootIn = (text: string) => normaliseBaseUrl(text, allowed).baseUrl
+  const rootIn = (text: string) => {
+    const { baseUrl, query } = normaliseBaseUrl(text, allowed)
+    if (query.length > 0) throw refuse('an address in it has a query')
+    return baseUrl
+  }
 
   const document = asObject(jsonIn(new TextDecoder().decode(bytes)))
   if (document === undefined) throw refuse('it is not a JSON object')

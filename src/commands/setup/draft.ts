@@ -20,7 +20,7 @@ import type { Notice } from '../../notice.ts'
 import { openPlaces, readClientFiles } from '../inventory/client-files.ts'
 import { authorityNotices } from '../inventory/client-program.ts'
 import { expectNotLedAstray, sceneOf } from '../inventory/client-state.ts'
-import { isSent, rememberedHeaders } from '../inventory/saved-gateways.ts'
+import { isSent, rememberedHeaders, rememberedQueries } from '../inventory/saved-gateways.ts'
 import { isFromElsewhere } from '../inventory/written-headers.ts'
 import type { Session } from '../screen/session.ts'
 import { lostModels, wantedFor } from './choose.ts'
@@ -55,6 +55,8 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
     keyHeader: access.keyHeader,
     headers: access.headers,
     formerHeaders: rememberedHeaders(session),
+    query: access.query,
+    formerQueries: rememberedQueries(session),
     isFromElsewhere: (header) =>
       isFromElsewhere(session, { runs, texts, baseUrl: access.baseUrl }, header),
     caFile: access.caFile,
@@ -188,7 +190,10 @@ export function expectReadBack(client: Client, texts: FileTexts, access: Gateway
   const right = rootOf(access, protocolOf(client, after))
   const isThere = root === right && alsoSendsTo === undefined
   const isKey = key === access.key && keyHeader === access.keyHeader
-  const isAllSent = (access.headers ?? []).every((header) => isSent(header, after))
+  const { headers = [], query = [] } = access
+  const isAllSent =
+    headers.every((one) => isSent(one, after.headers)) &&
+    query.every((one) => isSent(one, after.query))
   if (isThere && isKey && isAllSent) return
   throw new UserError({
     code: 'internal',

@@ -106,7 +106,7 @@ function presetAfter(
   preset: Preset,
 ): Preset | undefined {
   if (!(error instanceof UserError)) return undefined
-  const { baseUrl, roots, key } = access
+  const { baseUrl, roots, query, key } = access
   const withKnown = (known: Partial<Gateway>, more: Preset): Preset => ({
     ...preset,
     ...more,
@@ -114,7 +114,7 @@ function presetAfter(
   })
 
   const blamed = traitsOf(error)?.blames
-  if (blamed === 'key' && asked.key) return withKnown({ baseUrl, roots }, { inUse: [] })
+  if (blamed === 'key' && asked.key) return withKnown({ baseUrl, roots, query }, { inUse: [] })
   if ((blamed === 'address' || blamed === 'network') && asked.baseUrl)
     return withKnown({ key: isKeyInUse ? undefined : key }, { lastBaseUrl: baseUrl })
   return undefined

@@ -2,6 +2,8 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 import { UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
 import { ownerOfPage } from '../hosts.ts'
+import type { AskedHeader } from './header.ts'
+import { readQuery } from './query.ts'
 
 /** Routes of the three protocols and their neighbours, as people copy them out of documentation. */
 const routeAtEnd =
@@ -10,6 +12,9 @@ const routeAtEnd =
 /** First path segments of the web applications of this gateway family (New API, one-api, LiteLLM). */
 const webPage =
   /\/(?:console|panel|dashboard|login|register|tokens?|pricing|playground|topup|wallet|settings|about|ui|index\.html)(?:\/.*)?$/i
+
+/** Its version is that of this route alone: beside `/v1` Azure refuses one (2026-04). */
+const deployment = /\/deployments\/[^/]+/
 
 const docsHost =
   /^(?:docs?|documentation|api-?docs?|help|wiki|manual)\.|\.(?:gitbook\.io|readthedocs\.io|mintlify\.app|apifox\.cn)$/
@@ -35,14 +40,15 @@ export interface AddressOptions {
 
 /**
  * The API root in what people paste: with or without a scheme, `/v1`, a full route, quotes, a web
- * page's path, a whole line of a shell script. A path prefix (`https://host/gateway`) stays.
+ * page's path, a whole line of a shell script. A path prefix (`https://host/gateway`) stays, and so does
+ * a query, apart, but for that of a page or of an older route of Azure's.
  *
  * @throws UserError `usage` for what is no usable address, `docs-host` for the documentation
  */
 export function normaliseBaseUrl(
   input: string,
   options: AddressOptions,
-): { baseUrl: string; notices: Notice[] } {
+): { baseUrl: string; query: readonly AskedHeader[]; notices: Notice[] } {
   const changes: string[] = []
   const typed = parse(input, changes)
   const url = apiOf(typed, changes)
@@ -54,13 +60,10 @@ export function normaliseBaseUrl(
       'Type the address without them; the key is asked for apart.',
     )
   }
-  if (url.search !== '' || url.hash !== '') {
-    changes.push(
-      url.search === ''
-        ? 'the part after # removed'
-        : 'the query removed (no client is set up to send one)',
-    )
-  }
+  const isPage = url.hash !== '' || webPage.test(url.pathname) || deployment.test(url.pathname)
+  const query = isPage ? [] : readQuery(url)
+  if (url.searchParams.size > query.length) changes.push('the query removed')
+  else if (url.hash !== '') changes.push('the part after # removed')
 
   const hostname = cleanHostname(url, changes)
   const path = apiPrefix(url, hostname, changes)
@@ -79,7 +82,7 @@ export function normaliseBaseUrl(
     changes.length === 0
       ? []
       : [{ code: 'url-cleaned', message: `Base URL read as ${baseUrl}: ${changes.join(', ')}` }]
-  return { baseUrl, notices }
+  return { baseUrl, query, notices }
 }
 
 /** Where the API is whose web page was typed: asking it decides, as with any other address. */

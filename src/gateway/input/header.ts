@@ -87,7 +87,7 @@ function fill(name: string, given: string, sources: HeaderSources): string {
 }
 
 /** Whether plain text could be a secret, be it in a part. */
-function looksSecret(text: string): boolean {
+export function looksSecret(text: string): boolean {
   return maskTellTale(text) !== text || text.split(/[\s,;=:"'{}]+/).some(looksLikeKey)
 }
 

@@ -99,7 +99,10 @@ function addressesIn(text: string, allowed: AddressOptions): readonly string[] {
   if (given.length === 0) throw badLink('The link holds no address')
   if (given.length > maxAddresses)
     throw badLink(`The link holds ${given.length} addresses, and repoint tries ${maxAddresses}`)
-  return [...new Set(given.map((one) => normaliseBaseUrl(one, allowed).baseUrl))]
+  const addresses = given.map((one) => normaliseBaseUrl(one, allowed))
+  if (addresses.some(({ query }) => query.length > 0))
+    throw badLink('An address in the link has a query')
+  return [...new Set(addresses.map(({ baseUrl }) => baseUrl))]
 }
 
 /** What the link brings beside a gateway. */

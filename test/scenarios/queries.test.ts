@@ -1,0 +1,217 @@
+import { writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { loadClient, rows } from '../../src/clients/list.ts'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aServer, key as forgedKey, goodGateway, sendJson } from '../gateway/forged.ts'
+import { type Front, startFront } from '../support/front.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+
+/** A gateway that wants a part of the query with every request, and what becomes of it everywhere. */
+
+const key = 'sk-canary-key-5e6f708192a3b47f'
+const version = '2026-04-01-canary'
+const query = `?api-version=${version}`
+
+let gateway: Gateway
+/** Wants a version in the query. */
+let versioned: Front
+let plain: Front
+beforeAll(async () => {
+  gateway = await startGateway({ key: 'sk-inner-5e6f708192a3b47f' })
+  versioned = await startFront(gateway, { key, query: { 'api-version': version } })
+  plain = await startFront(gateway, { key })
+})
+afterAll(async () => {
+  for (const server of [versioned, plain, gateway]) await server.close()
+})
+beforeEach(() => {
+  versioned.urls.length = 0
+  plain.urls.length = 0
+})
+
+/** No value of a query is ever shown. */
+async function repoint(home: Home, ...args: string[]) {
+  const said = await runHere(home, args, { REPOINT_API_KEY: key })
+  for (const canary of [key, version]) expect(said.text).not.toContain(canary)
+  return said
+}
+
+const setUp = (home: Home, address: string, ...more: string[]) =>
+  repoint(home, 'codex', '--base-url', address, '--yes', ...more)
+
+const own = `# mine
+model = "o3"
+
+[model_providers.gateway]
+name = "Mine"
+base_url = "https://before.example/v1"
+query_params = { old = "1" } # of before
+`
+
+describe('a query that the gateway wants', () => {
+  test('goes with every request, into the file, and out of it to the byte', async () => {
+    const home = aHome({ '.codex/config.toml': own })
+    const before = home.snapshot()
+    expect((await setUp(home, versioned.url + query)).status).toBe(0)
+    expect(versioned.urls.length).toBeGreaterThan(1)
+    for (const url of versioned.urls) expect(url).toContain(query)
+
+    expect(home.text('.codex/config.toml')).toMatch(
+      /query_params = \{ "?api-version"? = "2026-04-01-canary" \}/,
+    )
+    const list = JSON.parse(home.text('.local/state/repoint/gateways.json'))
+    expect(list.gateways[0].query).toEqual([{ name: 'api-version', value: version }])
+
+    expect((await repoint(home, 'rollback', '--yes')).status).toBe(0)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('needs not be typed again: not for a second run, a look, a check, a new key', async () => {
+    const home = aHome()
+    await setUp(home, versioned.url + query, '--name', 'azure')
+    expect((await setUp(home, versioned.url)).json).toMatchObject({ changed: false })
+    for (const args of [
+      ['models', '--base-url', versioned.url],
+      ['doctor', 'codex'],
+      ['gateways', '--check'],
+      ['use', 'azure', 'codex', '--yes', '--defaults'],
+      ['key', 'codex', '--yes'],
+    ]) {
+      versioned.urls.length = 0
+      const { json } = await repoint(home, ...args)
+      expect([args[0], json['error']]).toEqual([args[0], undefined])
+      expect(versioned.urls.length).toBeGreaterThan(0)
+      for (const url of versioned.urls) expect(url).toContain(query)
+    }
+  })
+
+  test('is shown masked', async () => {
+    const home = aHome()
+    const plan = await setUp(home, versioned.url + query, '--dry-run')
+    expect(plan.text).toMatch(/query_params.api-version = \\"\.\.\.\.|query_params\S* = \.\.\.\./)
+    await setUp(home, versioned.url + query)
+    expect((await repoint(home, 'gateways')).json).toMatchObject({
+      gateways: [{ query: '?api-version=....' }],
+    })
+    expect((await repoint(home, 'status', 'codex')).json).toMatchObject({
+      clients: [{ query: '?api-version=....' }],
+    })
+  })
+
+  test('goes from the file with the address, and where its value is taken out', async () => {
+    const home = aHome()
+    await setUp(home, versioned.url + query)
+    await setUp(home, plain.url)
+    expect(home.text('.codex/config.toml')).not.toContain('query_params')
+
+    await setUp(home, `${plain.url}?v=1`)
+    expect(home.text('.codex/config.toml')).toMatch(/query_params.*v.? = "1"/s)
+    await setUp(home, `${plain.url}?v=`)
+    expect(home.text('.codex/config.toml')).not.toContain('query_params')
+    expect(home.text('.local/state/repoint/gateways.json')).not.toContain('"v"')
+  })
+
+  test('stands beside the own one of a user for the same address', async () => {
+    const home = aHome({
+      '.codex/config.toml': `[model_providers.gateway]\nname = "Mine"\nbase_url = "${versioned.url}/v1"\nquery_params = { mine = "1" }\n`,
+    })
+    expect((await setUp(home, versioned.url + query)).status).toBe(0)
+    expect(home.text('.codex/config.toml')).toContain('mine = "1"')
+    expect((await repoint(home, 'status', 'codex')).json).toMatchObject({ drifted: false })
+  })
+
+  test('is missed where somebody has taken it out, and put back', async () => {
+    const home = aHome()
+    await setUp(home, versioned.url + query)
+    const path = home.at('.codex/config.toml')
+    const right = home.text('.codex/config.toml')
+    writeFileSync(path, right.replace(version, '2020-01-01'))
+
+    expect((await repoint(home, 'status', 'codex')).json).toMatchObject({
+      clients: [{ drift: ['it does not send api-version in its query as it was set up'] }],
+    })
+    expect((await repoint(home, 'doctor', 'codex', '--fix', '--yes')).status).toBe(0)
+    expect(home.text('.codex/config.toml')).toBe(right)
+  })
+})
+
+describe('where a query cannot be sent it is refused in words', () => {
+  test('by every client but those that say they can', async () => {
+    const able: string[] = []
+    for (const row of rows) {
+      const { id, sends } = await loadClient(row)
+      if (sends?.queries) able.push(id)
+      else {
+        const home = aHome()
+        const args = [id, '--base-url', versioned.url + query, '--yes']
+        const { json } = await repoint(home, ...args)
+        expect(json['error']).toMatchObject({
+          code: 'protocol-unsupported',
+          message: expect.stringContaining(
+            'cannot send a query, and this gateway is asked with ?api-version',
+          ),
+          hint: expect.stringContaining('repoint codex'),
+        })
+        expect(home.snapshot()).toEqual({})
+      }
+    }
+    expect(able).toEqual(['codex'])
+  })
+
+  test('as the root of messages, in a file of defaults and in a link', async () => {
+    const home = aHome({
+      'team.json': JSON.stringify({ version: 1, baseUrl: versioned.url + query, clients: {} }),
+    })
+    const messages = ['--messages-url', `${plain.url}${query}`]
+    expect((await setUp(home, plain.url, ...messages)).json['error']).toMatchObject({
+      message: '--messages-url cannot be used: no client of it can send its query',
+    })
+    const team = await repoint(home, 'setup', '--from', home.at('team.json'), '--yes')
+    expect(team.json['error']).toMatchObject({
+      message: expect.stringContaining('an address in it has a query'),
+    })
+
+    const endpoint = encodeURIComponent(plain.url + query)
+    const link = `ccswitch://v1/import?resource=provider&app=codex&apiKey=${key}&endpoint=${endpoint}`
+    const said = await runHere(home, ['codex', '--yes'], { REPOINT_API_KEY: link })
+    expect(said.json['error']).toMatchObject({ message: 'An address in the link has a query' })
+  })
+
+  test('when the gateway is exported', async () => {
+    const home = aHome()
+    await setUp(home, versioned.url + query, '--name', 'azure')
+    expect((await repoint(home, 'gateways', 'export', 'azure')).json['error']).toMatchObject({
+      message: 'azure is asked with a query, and a file of defaults holds none',
+    })
+  })
+})
+
+// Its words: pydantic/pydantic-ai issue 5066, 2026-04.
+test("Azure's older root, which wants a version, is found beside its newer one, which refuses any", async () => {
+  const { port, seen } = await aServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url, 'http://azure')
+    const hasVersion = searchParams.has('api-version')
+    if (pathname.startsWith('/openai/v1') && hasVersion)
+      return sendJson(response, 400, {
+        error: {
+          code: 'BadRequest',
+          message: 'api-version query parameter is not allowed when using /v1 path',
+        },
+      })
+    if (!pathname.startsWith('/openai/') || !hasVersion)
+      return sendJson(response, 404, { error: { code: '404', message: 'Resource not found' } })
+    goodGateway({ ...request, url: pathname.replace('/openai', '/v1') }, response)
+  })
+  const home = aHome()
+  const address = `http://127.0.0.1:${port}/openai/responses${query}`
+  const { status } = await runHere(home, ['codex', '--base-url', address, '--yes'], {
+    REPOINT_API_KEY: forgedKey,
+  })
+  expect(status).toBe(0)
+  expect(seen.map(({ url }) => url)).toEqual([
+    `/openai/models${query}`,
+    `/openai/responses${query}`,
+  ])
+  expect(home.text('.codex/config.toml')).toContain(`base_url = "http://127.0.0.1:${port}/openai"`)
+})
