@@ -6,9 +6,9 @@ import { type AskedHeader, isCredentialHeader, looksSecret } from './header.ts'
 /** Of advertisements, and what clients put behind routes by themselves: no gateway goes by it. */
 const ofNoGateway = /^(?:utm_\w+|aff|ref|beta|limit|after_id|client_version)$/
 
-/** Codex 0.105.0 to 0.169.0 sends both as they stand, unescaped (2026-11-23). */
+/** Codex 0.105.0 and 0.169.0 send both as they stand, unescaped (2026-11-23). */
 const plainName = /^[\w.-]{1,64}$/
-const plainValue = /^[\w.~:,@/-]{0,200}$/
+const plainValue = /^[\w.~:,/-]{0,200}$/
 
 /** Signatures and the keys of functions, beside what names a credential in a header. */
 const credential = /^(?:sig|signature|code)$/i

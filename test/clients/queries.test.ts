@@ -1,0 +1,60 @@
+import { chmodSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+// @ts-expect-error plain JavaScript, shared with the script
+import { clients } from '../../scripts/drift/clients.js'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { startFront } from '../support/front.ts'
+import { aHome } from '../support/home.ts'
+import { installedClient } from './support/install.ts'
+import { runClient } from './support/run-client.ts'
+
+/** The real Codex at a gateway that wants a part of the query with every request. */
+
+const key = 'sk-real-key-4f7a1c9e2b8d6035'
+const query = { 'api-version': '2026-04-01-preview', region: 'eu:west,1/a~c' }
+const asked = 'api-version=2026-04-01-preview&region=eu:west,1/a~c'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ key: 'sk-inner-4f7a1c9e2b8d6035' })
+})
+afterAll(() => gateway.close())
+
+test.each(['0.105.0', '0.169.0'])(
+  'Codex %s sends it with every request, by its file and in `run`, as it stands',
+  { timeout: 180_000 },
+  async (version) => {
+    const home = aHome()
+    const front = await startFront(gateway, { key, query })
+    onTestFinished(() => front.close())
+    const env = { REPOINT_API_KEY: key }
+    const address = `${front.url}?${asked}`
+    const setup = ['codex', '--base-url', address, '--yes', '--json', '--name', 'work']
+    const { status, stdout } = await runCli(home, setup, { env })
+    expect([status, stdout]).toEqual([0, expect.stringContaining('"changed":true')])
+
+    front.urls.length = 0
+    const said = await runClient('codex', version, { home: home.path, prompt: 'ping' })
+    expect(said.stdout).toContain('pong')
+    expectSent(front.urls)
+
+    const words = installedClient('codex', version).map((word) => `'${word}'`)
+    home.put('bin/codex', `#!/bin/sh\nexec ${words.join(' ')} "$@" </dev/null\n`)
+    chmodSync(home.at('bin/codex'), 0o755)
+    const run = ['run', 'work', '--no-verify', '--', 'codex', ...clients['codex'].run('ping')]
+    const path = `${home.at('bin')}:${dirname(process.execPath)}:/usr/bin:/bin`
+    // Another address in the file: only what `run` says counts.
+    home.put('.codex/config.toml', '')
+    front.urls.length = 0
+    const ran = await runCli(home, run, { env: { PATH: path }, timeoutMs: 90_000 })
+    expect([ran.stdout, ran.stderr]).toEqual([expect.stringContaining('pong'), expect.anything()])
+    expectSent(front.urls)
+  },
+)
+
+function expectSent(urls: readonly string[]): void {
+  expect(urls.some((url) => url.startsWith('/v1/responses?'))).toBe(true)
+  for (const url of urls) for (const part of asked.split('&')) expect(url).toContain(part)
+}
