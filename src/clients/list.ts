@@ -43,7 +43,7 @@ export const rows: readonly ClientRow[] = [
     ],
     changes: {
       files: '`~/.codex/auth.json`, then `~/.codex/config.toml`',
-      keys: 'the key; `model`, `model_provider`, `openai_base_url`, one `[model_providers.gateway]` table, in `[notice.model_migrations]` that no newer model is offered, and in tables of other providers what keeps the key from them',
+      keys: 'the key; `model`, `model_provider`, `openai_base_url`, one `[model_providers.gateway]` table (with `query_params`, where the address has a query), in `[notice.model_migrations]` that no newer model is offered, and in tables of other providers what keeps the key from them',
     },
     flags: [modelFlag, providerIdFlag, contextWindowFlag, keepOldGatewayFlag],
     load: async () => (await import('./codex/codex.ts')).codex,
