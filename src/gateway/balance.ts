@@ -177,10 +177,12 @@ async function askFor(
   access: GatewayAccess,
   source: Source,
 ): Promise<Balance | undefined | 'unreachable'> {
+  // A gateway that takes the key in a header of its own is none of those.
+  const isBare = source.isBareKey && access.keyHeader === undefined
   const result = await ask(access, {
     method: 'GET',
     url: source.url(access),
-    headers: { accept: 'application/json', ...(source.isBareKey && { authorization: access.key }) },
+    headers: { accept: 'application/json', ...(isBare && { authorization: access.key }) },
     maxBytes,
     answerWithinMs: Math.min(patienceMs, access.timeoutMs),
   })
