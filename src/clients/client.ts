@@ -171,6 +171,8 @@ export interface Interpreted {
   readonly names: RegExp | null
   /** In keys and values of headers. */
   readonly values: RegExp | null
+  /** It reads keys of a file so too, not values alone. */
+  readonly isInKeys?: true
 }
 
 /** Holds the key for one process of a client: its arguments can be read by others. */

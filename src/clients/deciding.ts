@@ -190,7 +190,8 @@ function whyUntold({ interprets }: TabledClient, file: FileText): string | undef
   if (file.role !== 'project') return undefined
   const { document, problem } = readFile(file)
   if (problem !== undefined) return problem
-  return hasKeyLike(document?.root ?? null, interprets.names) ? 'makes keys of others' : undefined
+  const isMade = interprets.isInKeys && hasKeyLike(document?.root ?? null, interprets.names)
+  return isMade ? 'makes keys of others' : undefined
 }
 
 function hasKeyLike(value: ConfigValue, pattern: RegExp | null): boolean {

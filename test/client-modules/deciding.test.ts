@@ -132,6 +132,7 @@ describe('a setting of a list, or of another spelling', () => {
     ['opencode', 'work/opencode.json', '{"formatter":false,"mcp":{},"model":"gateway/gpt-5.6"}'],
     ['opencode', 'work/opencode.json', '{"provider":{"second":{"name":"x","models":{"y":{}}}}}'],
     ['droid', 'work/.factory/settings.json', '{"model":"custom:gateway"}'],
+    ['qwen', 'work/.qwen/settings.json', '{"ui":{"theme":"x"},"$version":4}'],
     ['qwen', 'work/.qwen/.env', '# HTTPS_PROXY=x\nHTTP_PROXY=\nNODE_OPTIONS= # none\nA=1'],
   ])('%s: %s with %s says nothing else', (client, path, text) => {
     expect(at(client, path, text)).toEqual([])

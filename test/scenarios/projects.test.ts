@@ -83,6 +83,7 @@ const starting: readonly (readonly [string, string, unknown])[] = [
   ['codex', '.codex/config.toml', '[mcp_servers.x]\ncommand = "./x"\n'],
   ['pi', '.pi/extensions/x.ts', 'export default () => {}'],
   ['qwen', '.qwen/settings.json', { mcpServers: { x: { command: './x' } } }],
+  ['qwen', '.mcp.json', { mcpServers: { x: { command: './x' } } }],
   ['droid', '.factory/mcp.json', { mcpServers: { x: { command: './x' } } }],
 ]
 

@@ -50,7 +50,7 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
     sends: { headers: true, keyHeaders },
     deciding,
     // Anywhere in its configuration (1.18.33, 2026-11-23).
-    interprets: { names: /\{(?:env|file):/, values: /\{(?:env|file):/ },
+    interprets: { names: /\{(?:env|file):/, values: /\{(?:env|file):/, isInKeys: true },
     restartAdvice: `Close every running ${label} and start it again.`,
     files: (machine, look) => filesOf(layout, machine, look),
     checkOptions: ({ providerId }) => checkProviderId(providerId, label, reservedIds),

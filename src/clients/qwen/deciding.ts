@@ -32,6 +32,8 @@ export const deciding: DecidingTable = {
     { at: 'model.name', decides: 'model', layers: others, seen: run },
     { at: 'model.baseUrl', decides: 'address', layers: ['settings', ...others], seen: run },
     { at: 'mcpServers', decides: 'program', layers: folder, seen: run },
+    // .mcp.json, of which 0.24.4 starts the servers without a question; 2026-11-23.
+    { at: 'mcpServers', decides: 'program', layers: ['project-code'], seen: run },
     { at: 'hooks', decides: 'program', layers: folder, seen: run },
     { at: 'tools.discoveryCommand', decides: 'program', layers: folder, seen: read },
     { at: 'tools.callCommand', decides: 'program', layers: folder, seen: read },

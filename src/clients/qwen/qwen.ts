@@ -116,6 +116,7 @@ function qwenFiles(machine: Machine, look: Look): readonly ConfigFile[] {
       ['lower', [defaults]],
       // In the home the project's folder is the user's own.
       ['project', cwd === home ? [] : [join(cwd, '.qwen', 'settings.json')]],
+      ['project-code', cwd === home ? [] : [join(cwd, '.mcp.json')]],
       ['managed', [managed]],
       ['login', [join(own, 'oauth_creds.json')]],
       ['copy', copiesIn(own, look).map((name) => join(own, name))],
