@@ -1,7 +1,8 @@
 /**
  * Runs a suite with what it needs: `node scripts/test.js SUITE [what vitest takes]`. A suite is a
- * project of vitest.config.js, `properties` (many more runs of the property tests), `nodes` (the
- * default tests that depend on Node, on the other supported ones, most of them on the newest) or `mutation ROOM`.
+ * project of vitest.config.js, `properties` (many more runs of the property tests), `sweeps` (every case
+ * of the default tests that try a sample otherwise), `nodes` (the default tests that depend on Node, on the
+ * other supported ones, most of them on the newest) or `mutation ROOM`.
  */
 import { spawnSync } from 'node:child_process'
 import { installPackages, installTools, modulesOf, nodeOf } from './install.js'
@@ -43,6 +44,16 @@ const needs = {
     project: 'unit',
     paths: ['test/edits/properties.test.ts'],
     env: { REPOINT_PROPERTY_RUNS: '5000' },
+  },
+  sweeps: {
+    project: 'unit',
+    paths: [
+      'test/providers/matrix.test.ts',
+      'test/scenarios/round-trips.test.ts',
+      'test/transaction/faults.test.ts',
+      'test/transaction/power-loss.test.ts',
+    ],
+    env: { REPOINT_EVERY_CASE: '1' },
   },
 }
 

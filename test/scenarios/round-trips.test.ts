@@ -1,11 +1,12 @@
 import net from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { rows } from '../../src/clients/list.ts'
+import { loadClient, rows } from '../../src/clients/list.ts'
 import { startGateway } from '../../src/serve/index.ts'
 import { aSocketServer, tlsFile } from '../gateway/forged.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { aLongWay } from '../support/round-trips.ts'
+import { triesAll } from '../support/sample.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-5f4e3d2c1b0a99887766'
@@ -43,7 +44,7 @@ async function aFarGateway() {
 }
 
 async function succeeds(home: Home, args: string[], env: Record<string, string>): Promise<void> {
-  const { status, stderr } = await runCli(home, args, { env })
+  const { status, stderr } = await runInProcess(home, args, { env })
   expect(stderr).not.toContain('error:')
   expect(status).toBe(0)
 }
@@ -60,7 +61,13 @@ const guided = async (home: Home, env: Record<string, string>): Promise<void> =>
   expect(await run.ended).toBe(0)
 }
 
-test.each(rows.map(({ id }) => id))(
+const clients = await Promise.all(rows.map(loadClient))
+/** The first of each protocol. */
+const sample = clients.filter(
+  ({ protocol }, index) => index === clients.findIndex((one) => one.protocol === protocol),
+)
+
+test.each((triesAll ? clients : sample).map(({ id }) => id))(
   '%s, for the first time and again: four round trips, one connection, one question that costs',
   async (client) => {
     const { env, cost } = await aFarGateway()

@@ -8,6 +8,7 @@ import { listRuns } from '../../src/transaction/state.ts'
 import { aPairPlan } from './a-plan.ts'
 import { ForgetfulFiles } from './forgetful-files.ts'
 import { home, type Swept, stateFolder, sweepPowerLoss, worldOf } from './power-loss.ts'
+import { oneInTurn, triesAll } from './sample.ts'
 
 const auth = `${home}/.codex/auth.json`
 const config = `${home}/.codex/config.toml`
@@ -109,6 +110,16 @@ function planFor(files: ForgetfulFiles) {
     text: (name) => files.text(`${home}/${name}`),
   })
 }
+
+const works = [
+  { what: 'setup', workOf: setupWork, leastStates: 300 },
+  { what: 'rollback', workOf: rollbackWork, leastStates: 100 },
+]
+
+/** Each machine with each work; of a sample each machine with one of them. */
+export const pairSweeps = pairMachines.flatMap((machine, turn) =>
+  (triesAll ? works : oneInTurn(works, turn)).map((work) => ({ ...machine, ...work })),
+)
 
 /** Takes the power away at each call of the work. */
 export function sweepWork(work: Work, mistake?: (files: Files) => Files): Swept {

@@ -28,7 +28,7 @@ export interface Sweep {
   readonly work: (world: World) => void
   /** What must hold after a power loss. Returns what does not. */
   readonly check: (files: ForgetfulFiles, hasEnded: boolean) => string[]
-  /** What stands between the work and the disk: a planted mistake. */
+  /** What stands between the work and the disk: a planted mistake. Its first violation is enough. */
   readonly mistake?: ((files: Files) => Files) | undefined
   readonly boot?: number
 }
@@ -40,13 +40,7 @@ export interface Swept {
 }
 
 /** Does the work again and again, and takes the power away at each of its file calls in turn. */
-export function sweepPowerLoss({
-  start,
-  work,
-  check,
-  mistake = (files) => files,
-  boot = 1,
-}: Sweep): Swept {
+export function sweepPowerLoss({ start, work, check, mistake, boot = 1 }: Sweep): Swept {
   const random = seededRandom(boot)
   const violations: string[] = []
   let points = 0
@@ -54,12 +48,13 @@ export function sweepPowerLoss({
   for (let at = 1, hasEnded = false; !hasEnded; at++) {
     const files = start.afterSync()
     files.powerLossAt = at
-    hasEnded = hasFinished(() => work(worldOf(mistake(files), boot)))
+    hasEnded = hasFinished(() => work(worldOf(mistake?.(files) ?? files, boot)))
     points++
     for (const after of files.afterPowerLoss(random)) {
       states++
       for (const violation of check(after, hasEnded))
         violations.push(`power lost at call ${at}: ${violation}`)
+      if (mistake && violations.length > 0) return { points, states, violations }
     }
   }
   return { points, states, violations }

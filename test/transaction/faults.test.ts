@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sweepFaults } from '../support/fault-sweep.ts'
-import { pairMachines, rollbackWork, setupWork } from '../support/pair-machines.ts'
+import { pairSweeps } from '../support/pair-machines.ts'
 
 const faults = [
   { code: 'ENOSPC', expected: 'disk-full' },
@@ -9,26 +9,19 @@ const faults = [
   { code: 'EIO', expected: 'io-failed' },
 ]
 
-const works = [
-  { what: 'setup', workOf: setupWork },
-  { what: 'rollback', workOf: rollbackWork },
-]
+describe.each(pairSweeps)('faults, $what of $name', ({ workOf, start }) => {
+  test.each(faults)('$code at any call: untouched or complete, and truly said', (fault) => {
+    const { points, codes, violations } = sweepFaults(workOf(start()), { code: fault.code })
+    expect(violations).toEqual([])
+    expect(points).toBeGreaterThan(40)
+    expect([...codes.keys()]).toContain(fault.expected)
+  })
 
-describe.each(pairMachines)('faults, $name', ({ start }) => {
-  describe.each(works)('$what', ({ workOf }) => {
-    test.each(faults)('$code at any call: untouched or complete, and truly said', (fault) => {
-      const { points, codes, violations } = sweepFaults(workOf(start()), { code: fault.code })
-      expect(violations).toEqual([])
-      expect(points).toBeGreaterThan(40)
-      expect([...codes.keys()]).toContain(fault.expected)
-    })
-
-    test('a disk that stays full from any write on: untouched, and said', () => {
-      const kinds = ['createNew', 'write', 'mkdir', 'fsync'] as const
-      const sweep = sweepFaults(workOf(start()), { code: 'ENOSPC', isLasting: true, kinds })
-      expect(sweep.violations).toEqual([])
-      expect([...sweep.codes.keys()]).toEqual(['disk-full'])
-      expect(sweep.done).toBe(0)
-    })
+  test('a disk that stays full from any write on: untouched, and said', () => {
+    const kinds = ['createNew', 'write', 'mkdir', 'fsync'] as const
+    const sweep = sweepFaults(workOf(start()), { code: 'ENOSPC', isLasting: true, kinds })
+    expect(sweep.violations).toEqual([])
+    expect([...sweep.codes.keys()]).toEqual(['disk-full'])
+    expect(sweep.done).toBe(0)
   })
 })

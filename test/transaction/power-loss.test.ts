@@ -1,25 +1,19 @@
 import { dirname } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Files } from '../../src/platform/platform.ts'
-import { pairMachines, rollbackWork, setupWork, sweepWork } from '../support/pair-machines.ts'
+import { pairMachines, pairSweeps, setupWork, sweepWork } from '../support/pair-machines.ts'
 import { stateFolder } from '../support/power-loss.ts'
 
 /** Recovery that is cut off itself: test/crash/power-loss.test.ts. */
-describe.each(pairMachines)('power loss, $name', ({ start }) => {
-  test('setup: all old or all new after every lost call, and undone exactly', () => {
-    const { points, states, violations } = sweepWork(setupWork(start()))
-    console.log(`setup: ${points} points, ${states} states`)
+test.each(pairSweeps)(
+  'power loss, $what of $name: all old or all new after every lost call, and undone exactly',
+  ({ what, workOf, start, leastStates }) => {
+    const { points, states, violations } = sweepWork(workOf(start()))
+    console.log(`${what}: ${points} points, ${states} states`)
     expect(violations).toEqual([])
-    expect(states).toBeGreaterThan(300)
-  })
-
-  test('rollback: all back or all as it was after every lost call', () => {
-    const { points, states, violations } = sweepWork(rollbackWork(start()))
-    console.log(`rollback: ${points} points, ${states} states`)
-    expect(violations).toEqual([])
-    expect(states).toBeGreaterThan(100)
-  })
-})
+    expect(states).toBeGreaterThan(leastStates)
+  },
+)
 
 /** Each of these would go unnoticed without a power loss. */
 const mistakes: readonly { name: string; plant: (files: Files) => Files }[] = [
