@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 
 /** The words that the program offers, without their descriptions. */
 async function offered(...line: string[]): Promise<string[]> {
@@ -13,7 +13,7 @@ async function offered(...line: string[]): Promise<string[]> {
   chmodSync(home.at('.local/state/repoint'), 0o700)
   home.put('.local/state/repoint/models.txt', 'gpt-5.6-sol\nllama3:8b\n')
   const [typed, ...words] = line.toReversed()
-  const { stdout, stderr } = await runCli(
+  const { stdout, stderr } = await runInProcess(
     home,
     ['complete', `--typed=${typed}`, '--', ...words.toReversed()],
     { env: { MY_GATEWAY_KEY: 'x' } },
@@ -61,6 +61,6 @@ test.each([
 })
 
 test('complete tells what a command and a flag are', async () => {
-  const { stdout } = await runCli(aHome(), ['complete', '--typed=rollb', '--'])
+  const { stdout } = await runInProcess(aHome(), ['complete', '--typed=rollb', '--'])
   expect(stdout).toBe('rollback\tundo the newest run, or the newest run of one client\n')
 })

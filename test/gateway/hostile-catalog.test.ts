@@ -8,8 +8,8 @@ import {
   nearestModels,
   resolveModel,
 } from '../../src/gateway/models/rules.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { accessTo, aServer, key, sendJson } from './forged.ts'
 
 const pad = (text: string, length: number): string => text.padEnd(length, 'x')
@@ -38,7 +38,7 @@ async function aGatewayWith(data: readonly unknown[]) {
 describe('hostile catalog', () => {
   test.each(Object.entries(lists))('%s are read and ranked in a moment', async (name, data) => {
     const access = accessTo(await aGatewayWith(data))
-    const started = performance.now()
+    const started = process.cpuUsage()
     const catalog = await readCatalog(access).catch(() => undefined)
     if (catalog !== undefined) {
       defaultModel(catalog, 'responses')
@@ -46,8 +46,8 @@ describe('hostile catalog', () => {
       resolveModel(catalog, 'gpt-9')
       nearestModels('gpt-5.6-sol', catalog)
     }
-    // Quadratic rules took 12 s for the smallest of these.
-    expect(performance.now() - started).toBeLessThan(5_000)
+    // Quadratic rules took 12 s for the smallest of these. Processor time, as others may use the machine.
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(5_000)
 
     if (name.includes('201 characters')) return expect(catalog).toBeUndefined()
     const isCut = !name.includes('the same id')
@@ -69,7 +69,7 @@ test('hostile catalog: pages without end are cut', async () => {
   )
 })
 
-describe('hostile catalog: the program', () => {
+describe('hostile catalog: the commands', () => {
   test.each([
     ['models', []],
     ['codex', ['--dry-run']],
@@ -81,7 +81,7 @@ describe('hostile catalog: the program', () => {
     const server = await aGatewayWith(lists['130,000 families with a sol'])
     const { baseUrl } = accessTo(server)
     const started = performance.now()
-    const { status, stderr } = await runCli(
+    const { status, stderr } = await runInProcess(
       aHome({}),
       [command, ...args, '--base-url', baseUrl, '--timeout', '4', '--json'],
       { env: { REPOINT_API_KEY: key } },

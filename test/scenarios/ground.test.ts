@@ -1,8 +1,8 @@
 import { chmodSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 
 /** What a setup stands on: the folder it is started in, the modes of the files, what was before. */
 
@@ -20,7 +20,7 @@ interface Said {
 
 async function run(home: Home, args: readonly string[], cwd = home.path) {
   const env = { REPOINT_BASE_URL: gateway.url, REPOINT_API_KEY: gateway.key }
-  const { json, status } = await runCli(home, [...args, '--json'], { env, cwd })
+  const { json, status } = await runInProcess(home, [...args, '--json'], { env, cwd })
   return { ...(json as Said), status }
 }
 
@@ -87,6 +87,6 @@ test('rollback says which recorded conversations do not open any more, before it
       hint: expect.stringContaining('codex fork SESSION_ID'),
     }),
   )
-  const { stdout } = await runCli(home, ['rollback'])
+  const { stdout } = await runInProcess(home, ['rollback'])
   expect(stdout).toMatch(/Conversations of the provider .*\n(?:.*\n)*Done in run/)
 })

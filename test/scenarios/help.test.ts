@@ -3,10 +3,11 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { rows } from '../../src/clients/list.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { runOnTerminal } from '../support/terminal.ts'
 
 async function helpOf(...command: string[]): Promise<string> {
-  const { status, stdout, stderr } = await runCli(aHome(), [...command, '--help'])
+  const { status, stdout, stderr } = await runInProcess(aHome(), [...command, '--help'])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   return stdout
 }
@@ -43,13 +44,13 @@ describe('--help', () => {
     for (const { id } of rows) expect(flagsIn(await helpOf(id))).toEqual(usual)
     const all = await helpOf('claude', '--all')
     expect(flagsIn(all)).toEqual(expect.arrayContaining([...usual, '--slot', '--header']))
-    expect((await runCli(aHome(), ['help', 'claude', '--all'])).stdout).toBe(all)
-    expect((await runCli(aHome(), ['help', '--all'])).stdout).toBe(await helpOf('--all'))
+    expect((await runInProcess(aHome(), ['help', 'claude', '--all'])).stdout).toBe(all)
+    expect((await runInProcess(aHome(), ['help', '--all'])).stdout).toBe(await helpOf('--all'))
     expect(flagsIn(await helpOf('serve'))).toContain('--record')
   })
 
   test.each(['-v', '-V', '--version'])('%s prints the version', async (flag) => {
-    const { status, stdout } = await runCli(aHome(), [flag])
+    const { status, stdout } = await runInProcess(aHome(), [flag])
     expect({ status, stdout }).toEqual({ status: 0, stdout: `${packageJson.version}\n` })
   })
 
@@ -85,7 +86,7 @@ describe('a misspelt word', () => {
     [['codex', '--dry-rn'], '--dry-run'],
     [['status', '--jsn'], '--json'],
   ])('%j: the nearest one is offered', async (args, nearest) => {
-    const { status, stdout, stderr } = await runCli(aHome(), args)
+    const { status, stdout, stderr } = await runInProcess(aHome(), args)
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(`hint:  Did you mean ${nearest}?`)
   })
@@ -103,7 +104,7 @@ describe('a misspelt word', () => {
     }),
   )('%s is meant by %j', async (name, words) => {
     for (const word of words) {
-      const { status, stderr } = await runCli(aHome(), [word])
+      const { status, stderr } = await runInProcess(aHome(), [word])
       expect({ status, stderr }).toMatchObject({
         status: 2,
         stderr: expect.stringContaining(`hint:  Did you mean ${name}?\n`),
@@ -114,7 +115,7 @@ describe('a misspelt word', () => {
   test.each([['start'], ['new'], ['ui'], ['s'], ['install'], ['rollback', 'cursor']])(
     '%j %s: nothing is suggested that may be wrong',
     async (...args) => {
-      expect((await runCli(aHome(), args)).stderr).toMatch(/^hint: {2}See: repoint/m)
+      expect((await runInProcess(aHome(), args)).stderr).toMatch(/^hint: {2}See: repoint/m)
     },
   )
 
@@ -122,13 +123,13 @@ describe('a misspelt word', () => {
     [['help', 'nope'], "Unknown command 'nope'"],
     [['help', '--help'], '`help` takes a command'],
   ])('%j: the hint names a command that works', async (args, message) => {
-    const { stderr } = await runCli(aHome(), args)
+    const { stderr } = await runInProcess(aHome(), args)
     expect(stderr).toContain(message)
     expect(stderr).toContain('hint:  See: repoint --help')
   })
 
   test('an argument that is none names the allowed ones and the help page', async () => {
-    const { stderr } = await runCli(aHome(), ['rollback', 'cursor'])
+    const { stderr } = await runInProcess(aHome(), ['rollback', 'cursor'])
     expect(stderr).toContain(rows.map(({ id }) => id).join(', '))
     expect(stderr).toContain('hint:  See: repoint rollback --help')
   })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 
 const canary = 'sk-canary-7d1c0b9a8f7e6d5c4b3a2910'
 const config = '.config/opencode/opencode.json'
@@ -27,7 +27,9 @@ afterAll(() => gateway.close())
 async function afterSetup() {
   const home = aHome({ [config]: given })
   const env = { REPOINT_API_KEY: canary }
-  const { status } = await runCli(home, ['opencode', '--base-url', gateway.url, '--yes'], { env })
+  const { status } = await runInProcess(home, ['opencode', '--base-url', gateway.url, '--yes'], {
+    env,
+  })
   expect(status).toBe(0)
   return home
 }
@@ -45,14 +47,14 @@ test("opencode's lists keep their comments when they are mended, and are undone 
     "mistral"
   ],
 `)
-  await runCli(home, ['rollback', '--yes'])
+  await runInProcess(home, ['rollback', '--yes'])
   expect(home.text(config)).toBe(given)
 })
 
 test('an undo takes our id out of a list that its owner has added to since', async () => {
   const home = await afterSetup()
   home.put(config, home.text(config).replace('"gateway"\n', '"gateway",\n    "groq" // mine\n'))
-  const { json } = await runCli(home, ['rollback', '--yes', '--json'])
+  const { json } = await runInProcess(home, ['rollback', '--yes', '--json'])
   expect(json).toMatchObject({ files: [{ kept: [] }, { kept: [] }] })
   expect(home.text(config)).toBe(
     given.replace('"google" // at home\n', '"google", // at home\n    "groq" // mine\n'),

@@ -2,8 +2,8 @@ import { chmodSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { aServer } from '../gateway/forged.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { keys, runOnTerminal, type TerminalRun } from '../support/terminal.ts'
 
 const canary = 'sk-canary-00aa11bb22cc33dd44ee55ff'
@@ -235,7 +235,7 @@ test('repoint alone: of the two setups of Claude Code the one in force is ticked
     return run.screen().match(/◉ Claude Code.*?(?= {2})/g)
   }
   expect(await ticked()).toEqual(['◉ Claude Code'])
-  await runCli(home, ['claude-gpt', '--yes'], { env })
+  await runInProcess(home, ['claude-gpt', '--yes'], { env })
   expect(await ticked()).toEqual(['◉ Claude Code with GPT models'])
 })
 
@@ -335,7 +335,8 @@ test('Ctrl-C ends it while it looks for clients', async () => {
 /** A home in which Codex has the canary for an address. */
 async function homeWithCodexAt(url: string): Promise<Home> {
   const home = aHome()
-  await runCli(home, ['codex', '--base-url', url, '--yes'], { env: { REPOINT_API_KEY: canary } })
+  const env = { REPOINT_API_KEY: canary }
+  await runInProcess(home, ['codex', '--base-url', url, '--yes'], { env })
   return home
 }
 

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import { resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { spawn } from '@lydell/node-pty'
@@ -55,8 +56,10 @@ export function runOnTerminal(
   )
   let output = ''
   let seen = 0
+  const written = new EventEmitter()
   child.onData((data) => {
     output += data
+    written.emit('data')
   })
   let hasEnded = false
   const ended = new Promise<number>((settle) => {
@@ -72,7 +75,7 @@ export function runOnTerminal(
 
   return {
     async shows(text) {
-      const deadline = Date.now() + 20_000
+      const signal = AbortSignal.timeout(20_000)
       for (;;) {
         const shown = screen().slice(seen)
         const start = typeof text === 'string' ? shown.indexOf(text) : shown.search(text)
@@ -80,9 +83,9 @@ export function runOnTerminal(
           seen += start + (typeof text === 'string' ? text : text.exec(shown)![0]).length
           return
         }
-        if (Date.now() > deadline)
+        await once(written, 'data', { signal }).catch(() => {
           throw new Error(`The terminal never showed ${text}. It shows:\n${screen()}`)
-        await new Promise((settle) => setTimeout(settle, 20))
+        })
       }
     },
     type: (text) => child.write(text),
