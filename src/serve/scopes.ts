@@ -62,11 +62,15 @@ export class Scope {
 
   /** What was written for a request. Undefined: nothing, and the built-in model answers. */
   play(request: ModelRequest, protocol: ProtocolName): Played | undefined {
-    return (
-      this.#fromFunction(request, protocol) ??
-      this.#player?.play(request, protocol) ??
-      (this.#isStrict ? this.#unanswered(request, protocol) : undefined)
-    )
+    const answered = this.#fromFunction(request, protocol)
+    if (answered !== undefined) return answered
+
+    const played = this.#player?.play(request, protocol) ?? ''
+    if (typeof played !== 'string') return played
+    if (!this.#isStrict) return undefined
+    const { text, model, afterTool } = questionOf(request, protocol)
+    const asked = `${JSON.stringify(text.slice(0, 200))} (${protocol}, ${model}${afterTool ? ', after tool results' : ''})`
+    return { utterances: [], failure: failures.unanswered(asked + played) }
   }
 
   close(): void {
@@ -81,13 +85,6 @@ export class Scope {
     } catch (error) {
       return { utterances: [], failure: failures.answerFailed((error as Error).message) }
     }
-  }
-
-  #unanswered(request: ModelRequest, protocol: ProtocolName): Played {
-    const { text, model, afterTool } = questionOf(request, protocol)
-    const asked = `${JSON.stringify(text.slice(0, 200))} (${protocol}, ${model}${afterTool ? ', after tool results' : ''})`
-    const problem = this.#player?.problemWith(request, protocol) ?? ''
-    return { utterances: [], failure: failures.unanswered(asked + problem) }
   }
 
   #take(scenario: Scenario): void {

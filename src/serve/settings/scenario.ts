@@ -223,23 +223,20 @@ export function questionOf(request: ModelRequest, protocol: ProtocolName): Gatew
  * @throws Misfit where it is none, Error where it calls a tool that the request does not offer
  */
 export function playReply(reply: unknown, request: ModelRequest): Played {
-  const given = accept(step, reply, ['the answer'])
-  const calls = callsOf(given, request)
-  if (calls === undefined) throw new Error(notOffered(given, request))
-  return playedFrom(given, calls, request)
+  const played = playStep(accept(step, reply, ['the answer']), request)
+  if (typeof played === 'string') throw new Error(played)
+  return played
 }
 
-function notOffered({ calls }: ScenarioStep, { tools }: ModelRequest): string {
-  const called = calls.map(({ tool }) => tool).join(', ')
-  return `It calls ${called}; the request lets it call ${tools.map(({ name }) => name).join(', ') || 'no tool'}.`
-}
-
-function playedFrom(
-  given: ScenarioStep,
-  calls: readonly Utterance[],
-  request: ModelRequest,
-): Played {
+/** A text: why it cannot be the answer to this request. */
+function playStep(given: ScenarioStep, request: ModelRequest): Played | string {
   const { finish, usage, raw, fault } = given
+  const calls = callsOf(given, request)
+  if (calls === undefined) {
+    const called = given.calls.map(({ tool }) => tool).join(', ')
+    const offered = request.tools.map(({ name }) => name).join(', ') || 'no tool'
+    return `It calls ${called}; the request lets it call ${offered}.`
+  }
   return {
     ...compact({ finish, usage, raw }),
     utterances: [...spokenIn(given, request), ...calls],
@@ -255,32 +252,24 @@ export class Player {
     this.#rules = answers.map((one) => ({ rule: one, played: 0 }))
   }
 
-  /** The answer of the first rule that fits; undefined: none does. */
-  play(request: ModelRequest, protocol: ProtocolName): Played | undefined {
+  /** The answer of the first rule that fits and has one; a text: why those that fit have none. */
+  play(request: ModelRequest, protocol: ProtocolName): Played | string {
     const asked = questionOf(request, protocol)
-    for (const state of this.#rules) {
+    let problems = ''
+    for (const [index, state] of this.#rules.entries()) {
       if (!fits(state.rule.when, asked)) continue
       const next = stepAt(state.rule, state.played)
-      const calls = next && callsOf(next, request)
       // A side job of the client, such as a title, repeats the question without the tools.
-      if (next === undefined || calls === undefined) continue
+      const played = next === undefined ? 'It has no answer left.' : playStep(next, request)
+      if (typeof played === 'string') {
+        problems += ` Rule ${index + 1} fits. ${played}`
+        continue
+      }
 
       state.played++
-      return playedFrom(next, calls, request)
+      return played
     }
-    return undefined
-  }
-
-  /** Why rules that fit a request have no answer for it; empty: none fits. */
-  problemWith(request: ModelRequest, protocol: ProtocolName): string {
-    const asked = questionOf(request, protocol)
-    const problems = this.#rules.flatMap(({ rule, played }, index) => {
-      if (!fits(rule.when, asked)) return []
-      const next = stepAt(rule, played)
-      const why = next === undefined ? 'It has no answer left.' : notOffered(next, request)
-      return ` Rule ${index + 1} fits. ${why}`
-    })
-    return problems.join('')
+    return problems
   }
 }
 

@@ -220,9 +220,9 @@ describe('a scenario that is wrong', () => {
       maxOutputTokens: undefined,
       stopSequences: [],
     } as const
-    expect(new Player(scenario).play(request, 'chat')!.utterances).toEqual([
-      { type: 'call', tool, input: '{"input":"oops {"}' },
-    ])
+    expect(new Player(scenario).play(request, 'chat')).toEqual({
+      utterances: [{ type: 'call', tool, input: '{"input":"oops {"}' }],
+    })
   })
 })
 

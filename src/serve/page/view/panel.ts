@@ -1,4 +1,4 @@
-import { h, type VNode } from 'preact'
+import { type ComponentChildren, h, type VNode } from 'preact'
 import type { LoggedRequest } from '../../log/request-log.ts'
 import { readExchange } from '../../transcript/exchange.ts'
 import { curlOf } from '../read/curl.ts'
@@ -80,7 +80,7 @@ export class Panel {
     return button('✕', this.#parts.shut, { class: 'close', 'aria-label': 'Close' })
   }
 
-  #view(entry: Entry, thread: readonly Entry[]): readonly VNode[] {
+  #view(entry: Entry, thread: readonly Entry[]): readonly ComponentChildren[] {
     const { request, full, digest, place } = entry
     const title = digest?.asks ?? `${request.method} ${request.path}`
     const before = this.#parts.store.find(place.before)
@@ -88,7 +88,7 @@ export class Panel {
       make('div', 'top', make('h2', '', title), this.#close()),
       make('p', 'route mono', `${request.method} ${request.path}`),
       this.#tools(entry, thread),
-      ...reasonView(entry),
+      reasonView(entry),
       factsView(entry, before),
     ]
     if (full === undefined) return top
@@ -114,24 +114,16 @@ export class Panel {
       const more = { title, 'aria-label': title, disabled: id === undefined }
       return button(arrow, () => id !== undefined && open(id), more)
     }
+    const place = make('span', '', `${at + 1} of ${thread.length}`)
     const steps =
-      thread.length === 1
-        ? []
-        : [
-            make(
-              'span',
-              'steps',
-              step('Earlier', '←', -1),
-              make('span', '', `${at + 1} of ${thread.length}`),
-              step('Later', '→', 1),
-            ),
-          ]
-    if (full === undefined) return make('div', 'buttons', ...steps)
+      thread.length > 1 &&
+      make('span', 'steps', step('Earlier', '←', -1), place, step('Later', '→', 1))
+    if (full === undefined) return make('div', 'buttons', steps)
     const all = thread.flatMap((one) => one.full ?? [])
     return make(
       'div',
       'buttons',
-      ...steps,
+      steps,
       button('Copy as curl', () =>
         copy(curlOf(full, location.origin), 'the command; its key is $REPOINT_API_KEY'),
       ),
@@ -150,18 +142,15 @@ export class Panel {
   }
 }
 
-function reasonView({ request, full }: Entry): readonly VNode[] {
+function reasonView({ request, full }: Entry): VNode | undefined {
+  const cut = request.state === 'cut' ? 'The connection ended before the answer did.' : undefined
   const problem = request.reason ?? (full && readExchange(full).problem)
-  if (problem === undefined) {
-    if (request.state !== 'cut') return []
-    return [note('bad', 'The connection ended before the answer did.')]
-  }
-  const made = request.fault === undefined ? '' : ` (A fault made it so: ${request.fault}.)`
-  return [note(statusClass(request), `${problem}${made}`)]
+  if (problem === undefined && cut === undefined) return undefined
 
-  function note(kind: string, text: string): VNode {
-    return make('p', `reason ${kind}`, make('b', '', statusText(request)), ' ', text)
-  }
+  const isMade = problem !== undefined && request.fault !== undefined
+  const made = isMade ? ` (A fault made it so: ${request.fault}.)` : ''
+  const status = make('b', '', statusText(request))
+  return make('p', `reason ${statusClass(request)}`, status, ' ', problem ?? cut, made)
 }
 
 function factsView({ request, digest }: Entry, before: Entry | undefined): VNode {

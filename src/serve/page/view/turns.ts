@@ -1,5 +1,5 @@
 import { type Change, diffLines, diffWordsWithSpace } from 'diff'
-import type { VNode } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import {
   type Answer,
   callNames,
@@ -21,7 +21,7 @@ import { amount, plural } from './words.ts'
 export function conversation(
   { question, answer }: Exchange,
   before: Question | undefined,
-): readonly VNode[] {
+): readonly ComponentChildren[] {
   if (question === undefined) return []
   const difference = before && compare(before, question)
   const names = callNames([...question.turns, { role: 'assistant', parts: answer?.parts ?? [] }])
@@ -30,9 +30,7 @@ export function conversation(
     ...frameOf(question, before, difference),
     turnsView(question, difference, names),
     // An error has no parts and does not end: its words stand above.
-    ...(answer === undefined || (answer.parts.length === 0 && answer.finish === undefined)
-      ? []
-      : [answerView(answer, names)]),
+    (answer?.parts.length || answer?.finish) && answerView(answer, names),
   ]
 }
 
@@ -41,54 +39,39 @@ function frameOf(
   question: Question,
   before: Question | undefined,
   difference: Difference | undefined,
-): readonly VNode[] {
+): readonly ComponentChildren[] {
   const { system, tools, settings } = question
-  const changes = difference?.settings ?? []
+  const { isSystemNew = false, removedTools = [], settings: changes = [] } = difference ?? {}
+  const names = changes.length === 0 ? Object.keys(settings) : changes.map(({ name }) => name)
   return [
-    ...(system === '' && !difference?.isSystemNew
-      ? []
-      : [
-          fold({
-            name: 'system',
-            title: 'System prompt',
-            note: `${amount(system.length)} characters${difference?.isSystemNew ? ', changed' : ''}`,
-            content: () => [
-              difference?.isSystemNew ? changed(before?.system ?? '', system) : longText(system),
-            ],
-          }),
-        ]),
-    ...(tools.length === 0 && !difference?.removedTools.length
-      ? []
-      : [
-          fold({
-            name: 'tools',
-            title: plural(tools.length, 'tool'),
-            note: toolsNote(question, difference),
-            content: () =>
-              tools.map(({ name, definition }) =>
-                fold({
-                  name: `tool ${name}`,
-                  title: name,
-                  content: () => [make('pre', '', JSON.stringify(definition, null, 2))],
-                }),
-              ),
-          }),
-        ]),
-    ...(Object.keys(settings).length === 0 && changes.length === 0
-      ? []
-      : [
-          fold({
-            name: 'settings',
-            title: 'Settings',
-            note:
-              changes.length === 0
-                ? Object.keys(settings).join(', ')
-                : `changed: ${changes.map(({ name }) => name).join(', ')}`,
-            isOpen: changes.length > 0,
-            content: () => [settingsView(question, changes)],
-          }),
-        ]),
+    (system !== '' || isSystemNew) &&
+      fold({
+        name: 'system',
+        title: 'System prompt',
+        note: `${amount(system.length)} characters${isSystemNew ? ', changed' : ''}`,
+        content: () => [isSystemNew ? changed(before?.system ?? '', system) : longText(system)],
+      }),
+    tools.length + removedTools.length > 0 &&
+      fold({
+        name: 'tools',
+        title: plural(tools.length, 'tool'),
+        note: toolsNote(question, difference),
+        content: () => tools.map(toolView),
+      }),
+    names.length > 0 &&
+      fold({
+        name: 'settings',
+        title: 'Settings',
+        note: `${changes.length === 0 ? '' : 'changed: '}${names.join(', ')}`,
+        isOpen: changes.length > 0,
+        content: () => [settingsView(question, changes)],
+      }),
   ]
+}
+
+function toolView({ name, definition }: Question['tools'][number]): VNode {
+  const content = () => [make('pre', '', JSON.stringify(definition, null, 2))]
+  return fold({ name: `tool ${name}`, title: name, content })
 }
 
 function toolsNote({ tools }: Question, difference: Difference | undefined): string {
@@ -155,32 +138,25 @@ function turnsView(
   if (difference === undefined)
     return make('div', 'turns', ...turns.map((turn) => turnView(turn, '', names)))
 
-  const shown: VNode[] = []
-  let same: Turn[] = []
-  const closeSame = () => {
-    const held = same
-    same = []
-    if (held.length === 0) return
-    shown.push(
-      fold({
-        name: 'earlier',
-        title: `${plural(held.length, 'turn')} as before`,
-        content: () => held.map((turn) => turnView(turn, '', names)),
-      }),
-    )
-  }
-  for (const { turn, mark } of difference.turns) {
-    if (mark === 'same') {
-      same.push(turn)
-      continue
-    }
-    closeSame()
-    shown.push(turnView(turn, mark, names))
-  }
-  closeSame()
-  if (difference.turns.every(({ mark }) => mark === 'same'))
-    shown.push(make('p', 'quiet', 'It says the same as the request before it.'))
-  return make('div', 'turns', ...shown)
+  const { turns: compared } = difference
+  const shown = compared.map(({ turn, mark }, index) => {
+    if (mark !== 'same') return turnView(turn, mark, names)
+    return compared[index - 1]?.mark !== 'same' && earlierView(compared.slice(index), names)
+  })
+  const isSame = compared.every(({ mark }) => mark === 'same')
+  const note = make('p', 'quiet', 'It says the same as the request before it.')
+  return make('div', 'turns', ...shown, isSame && note)
+}
+
+/** The turns from one on that are as they were, folded. */
+function earlierView(from: Difference['turns'], names: ReadonlyMap<string, string>): VNode {
+  const end = from.findIndex(({ mark }) => mark !== 'same')
+  const same = end === -1 ? from : from.slice(0, end)
+  return fold({
+    name: 'earlier',
+    title: `${plural(same.length, 'turn')} as before`,
+    content: () => same.map(({ turn }) => turnView(turn, '', names)),
+  })
 }
 
 function answerView({ parts, finish }: Answer, names: ReadonlyMap<string, string>): VNode {
