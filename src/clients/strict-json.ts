@@ -1,7 +1,7 @@
 import { jsonDialect, type Leniency, lenienciesOf } from '../edits/json.ts'
 import type { Bytes } from '../edits/plan.ts'
 import { applySplices, decodeText, encodeText, position, type Splice } from '../edits/text.ts'
-import { UserError } from '../errors.ts'
+import { resultOf, UserError } from '../errors.ts'
 import type { FileText } from './client.ts'
 import { brokenText, type ReadFile, readFile, type Table } from './texts.ts'
 
@@ -36,12 +36,8 @@ export function readStrictly(
 }
 
 function isReadOnceRepaired(bytes: Bytes, bears: Strictness): boolean {
-  try {
-    return strictJsonProblem(repairToStrictJson(bytes, 'it'), bears) === undefined
-  } catch (error) {
-    if (error instanceof UserError) return false
-    throw error
-  }
+  const repaired = resultOf(() => repairToStrictJson(bytes, 'it'))
+  return !(repaired instanceof UserError) && strictJsonProblem(repaired, bears) === undefined
 }
 
 /**

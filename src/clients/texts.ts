@@ -1,7 +1,7 @@
 import type { ConfigDocument } from '../edits/edit.ts'
 import { formatOf } from '../edits/format.ts'
 import type { Bytes, ConfigValue, FileEdit, KeyChange, KeyPath } from '../edits/plan.ts'
-import { UserError } from '../errors.ts'
+import { resultOf, UserError } from '../errors.ts'
 import { isLoopback } from '../gateway/input/base-url.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
 import type { Choice, FileText, FileTexts, Scene } from './client.ts'
@@ -47,13 +47,10 @@ export function readFile(file: Pick<FileText, 'path' | 'format' | 'bytes'>): Rea
 }
 
 function readAnew({ path, format }: Pick<FileText, 'path' | 'format'>, bytes: Bytes): ReadFile {
-  try {
-    const document = formatOf(format).read(bytes, path)
-    return { path, document, problem: undefined }
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error
-    return { path, document: undefined, problem: error.message }
-  }
+  const document = resultOf(() => formatOf(format).read(bytes, path))
+  return document instanceof UserError
+    ? { path, document: undefined, problem: document.message }
+    : { path, document, problem: undefined }
 }
 
 /** What stands in a file at `path`, as text; undefined for anything else. */

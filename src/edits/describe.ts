@@ -1,10 +1,8 @@
-import { UserError } from '../errors.ts'
 import { isSecretName, maskSecret, maskTellTale, printableLine } from '../text.ts'
 import type { ConfigDocument } from './edit.ts'
-import { formatOf } from './format.ts'
+import { documentOf } from './format.ts'
 import {
   actionOf,
-  type Bytes,
   type ConfigValue,
   type FileAction,
   type FileEdit,
@@ -36,8 +34,9 @@ export function describeChanges(edit: FileEdit): string[] {
     edit.mode === undefined ? [] : [`~ mode: ${edit.mode.toString(8).padStart(4, '0')}`]
   if (sameBytes(edit.before, edit.after)) return newMode
 
-  const before = tryRead(edit.before, edit)
-  const after = tryRead(edit.after, edit)
+  // A file that cannot be parsed is described without its old values.
+  const before = documentOf(edit, edit.before)
+  const after = documentOf(edit, edit.after)
   const changes = edit.changes.map((change) => ({
     path: change.path,
     line: describeChange(change, before),
@@ -146,14 +145,4 @@ function showMasked(value: ConfigValue): string {
 function showValue(value: ConfigValue): string {
   if (typeof value === 'bigint') return String(value)
   return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part))
-}
-
-/** A file that cannot be parsed is described without its old values. */
-function tryRead(bytes: Bytes | null, edit: FileEdit): ConfigDocument | undefined {
-  try {
-    return bytes === null ? undefined : formatOf(edit.format).read(bytes, edit.path)
-  } catch (cause) {
-    if (cause instanceof UserError) return undefined
-    throw cause
-  }
 }

@@ -1,3 +1,4 @@
+import { resultOf, UserError } from '../errors.ts'
 import { type ConfigDocument, editWith, readWith } from './edit.ts'
 import { jsonDialect } from './json.ts'
 import type { Bytes, FileEdit, KeyChange, KeyPath } from './plan.ts'
@@ -37,6 +38,15 @@ export interface Format {
    * @throws UserError as `edit` does
    */
   undo(versions: Versions<Bytes | null>, paths: readonly KeyPath[], place: string): Undone
+}
+
+/** Undefined: there is no document of the format, as a file before us may have been none. */
+export function documentOf(
+  { format, path }: Pick<FileEdit, 'format' | 'path'>,
+  bytes: Bytes | null,
+): ConfigDocument | undefined {
+  const document = bytes === null ? undefined : resultOf(() => formatOf(format).read(bytes, path))
+  return document instanceof UserError ? undefined : document
 }
 
 /** Edited in place: splices at the spans of one parser, judged by another. */

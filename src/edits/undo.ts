@@ -1,4 +1,4 @@
-import { UserError } from '../errors.ts'
+import { resultOf, UserError } from '../errors.ts'
 import { Conflict, type Dialect, type ParsedText } from './dialect.ts'
 import { type EditStep, refusal, workOn } from './edit.ts'
 import { sourceAt } from './find.ts'
@@ -177,13 +177,8 @@ function tryParse(
   text: string,
   isAllowed: (root: ValueTable) => boolean,
 ): ParsedText | undefined {
-  try {
-    const parsed = dialect.parse(text, place)
-    return isAllowed(parsed.root) ? parsed : undefined
-  } catch (cause) {
-    if (cause instanceof UserError) return undefined
-    throw cause
-  }
+  const parsed = resultOf(() => dialect.parse(text, place))
+  return parsed instanceof UserError || !isAllowed(parsed.root) ? undefined : parsed
 }
 
 /** Takes out the tables and lists that we opened and that hold nothing any more, comments neither. */

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path'
-import { UserError } from '../errors.ts'
+import { resultOf, UserError } from '../errors.ts'
 import {
   attempt,
   codeOf,
@@ -196,12 +196,8 @@ function lookAt(world: World, file: RecordedFile, temp: string): FoundFile {
 
 /** Whether the client's path leads somewhere else than when the run was made. */
 function leadsElsewhere({ files, machine }: World, { path, realPath }: RecordedFile): boolean {
-  try {
-    return findTarget(files, machine, path).realPath !== realPath
-  } catch (error) {
-    if (error instanceof UserError) return true
-    throw error
-  }
+  const target = resultOf(() => findTarget(files, machine, path))
+  return target instanceof UserError || target.realPath !== realPath
 }
 
 /**

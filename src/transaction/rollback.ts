@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { compact } from '../compact.ts'
+import { documentOf } from '../edits/format.ts'
 import { actionOf, type Bytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { applyPlan } from './apply.ts'
@@ -8,14 +9,7 @@ import { isInside, shownPath } from './files.ts'
 import { endOf, type FileHistory, historiesOf, isBeside, type Standing, writes } from './history.ts'
 import type { Applied, RecordedFile, RollbackPlan, RunRecord, Runs, World } from './record.ts'
 import { copyOf, listRuns } from './state.ts'
-import {
-  leftAsItIs,
-  parsed,
-  type RecordedStep,
-  type UndoOptions,
-  undoFile,
-  whyHeld,
-} from './undo-file.ts'
+import { leftAsItIs, type RecordedStep, type UndoOptions, undoFile, whyHeld } from './undo-file.ts'
 
 export interface RollbackOptions {
   /** Only the files of these clients. */
@@ -145,7 +139,7 @@ function heldBack(world: World, path: string, runs: Runs, undo: RunRecord): read
 /** Whether an undo has left our keys in a file as a run had found them. */
 function isAsBefore(world: World, { before, scope, ...file }: RecordedFile, led: RecordedFile) {
   if (scope === 'whole') return before?.sha256 === led.after?.sha256
-  const [old, now] = [before, led.after].map((version) => parsed(file, copyOf(world, version)))
+  const [old, now] = [before, led.after].map((version) => documentOf(file, copyOf(world, version)))
   return file.keys.every((key) => isDeepStrictEqual(old?.get(key), now?.get(key)))
 }
 

@@ -1,7 +1,7 @@
 import { posix, win32 } from 'node:path'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Bytes } from '../edits/plan.ts'
-import { UserError } from '../errors.ts'
+import { resultOf, UserError } from '../errors.ts'
 import type { Machine } from '../platform/platform.ts'
 import {
   attempt,
@@ -188,12 +188,8 @@ export function contentsOf(world: World, version: FileVersion | null): Bytes | n
 
 /** A version of a file as far as there is one: a copy that is gone proves nothing. */
 export function copyOf(world: World, version: FileVersion | null): Bytes | null {
-  try {
-    return contentsOf(world, version)
-  } catch (error) {
-    if (error instanceof UserError) return null
-    throw error
-  }
+  const bytes = resultOf(() => contentsOf(world, version))
+  return bytes instanceof UserError ? null : bytes
 }
 
 function readCopy({ files }: World, paths: StatePaths, sha256: string): Bytes | undefined {

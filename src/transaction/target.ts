@@ -105,16 +105,21 @@ function realPathOf(files: Files, path: string, missing: readonly string[]): str
 /**
  * The bytes at `path`, or null where nothing is.
  *
- * @throws UserError `config-invalid` if the file is larger than any configuration
+ * @throws UserError `tooLarge` if the file is larger than any configuration
  */
-export function readIfThere(files: Files, machine: Machine, path: string): Bytes | null {
+export function readIfThere(
+  files: Files,
+  machine: Machine,
+  path: string,
+  tooLarge: 'config-conflict' | 'config-invalid' = 'config-conflict',
+): Bytes | null {
   try {
     return files.read(path, maxConfigBytes)
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null
     if (!(error instanceof RangeError)) throw error
     throw new UserError({
-      code: 'config-invalid',
+      code: tooLarge,
       message: `${shownPath(machine, path)} is larger than ${maxConfigBytes} bytes, which no configuration is`,
       hint: 'Look at what stands in it.',
       cause: error,

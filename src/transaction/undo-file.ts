@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { compact } from '../compact.ts'
 import type { ConfigDocument } from '../edits/edit.ts'
-import { formatOf } from '../edits/format.ts'
+import { documentOf, formatOf } from '../edits/format.ts'
 import {
   type Bytes,
   type FileEdit,
@@ -11,7 +11,7 @@ import {
 } from '../edits/plan.ts'
 import type { Versions } from '../edits/revert.ts'
 import { includesPath, plainPath, startsWith, uniquePaths } from '../edits/values.ts'
-import { UserError } from '../errors.ts'
+import { resultOf, UserError } from '../errors.ts'
 import { fileFailure, sha256Of, shownPath } from './files.ts'
 import type { RecordedFile, World } from './record.ts'
 import { contentsOf, copyOf } from './state.ts'
@@ -138,8 +138,8 @@ export function undoFile(
     ? { after: contentsOf(world, target.before), kept: [] }
     : foldBack(world, steps, current.bytes, options)
 
-  const now = parsed(target, current.bytes)
-  const then = parsed(target, back.after)
+  const now = documentOf(target, current.bytes)
+  const then = documentOf(target, back.after)
   const { client, path, format, scope, holdsSecret } = target
   const changes = changesTo(then, keys)
   const edit = compact({
@@ -303,7 +303,7 @@ interface Between {
 
 /** A login, which has other keys than what we write, stays where runs are missing. */
 function wholeAsLeft(_: World, { older, newer, bytes, written, found }: Between): Bytes | null {
-  const [now, then] = [bytes, written].map((one) => parsed(older.file, one))
+  const [now, then] = [bytes, written].map((one) => documentOf(older.file, one))
   if (!now || !then || !sameBytes(bytes, found)) return bytes
 
   const isOurKind = newer.stands || isDeepStrictEqual(Object.keys(now.root), Object.keys(then.root))
@@ -314,7 +314,7 @@ function wholeAsLeft(_: World, { older, newer, bytes, written, found }: Between)
 function keysAsLeft(world: World, { older, newer, bytes, written, found }: Between): Bytes {
   const { file, isBehindGap } = older
   const [now, then, met, healed] = [bytes, written, found, contentsOf(world, newer.file.after)].map(
-    (one) => parsed(file, one),
+    (one) => documentOf(file, one),
   )
   if (!now || !then || !met) return bytes
 
@@ -334,7 +334,7 @@ function isLoginBetween(
 ): boolean {
   if (!stands || scope !== 'whole' || after === null) return false
   const isFound = sha256OrNull(bytes) === newer.before?.sha256
-  const document = isFound ? parsed(newer, bytes) : undefined
+  const document = isFound ? documentOf(newer, bytes) : undefined
   return document !== undefined && secretKeys.every((key) => !document.get(key))
 }
 
@@ -349,8 +349,8 @@ function keysThatStay(
 ): readonly KeyPath[] {
   const before = copyOf(world, target.before)
   if (target.scope === 'whole') return sameBytes(before, after) ? [] : kept
-  const documentAfter = parsed(target, after)
-  const documentBefore = parsed(target, before)
+  const documentAfter = documentOf(target, after)
+  const documentBefore = documentOf(target, before)
   return kept.filter((key) => !isDeepStrictEqual(documentAfter?.get(key), documentBefore?.get(key)))
 }
 
@@ -360,7 +360,7 @@ function addressGone(
   keys: readonly KeyPath[],
 ): UndoneFile['addressGone'] {
   if (keys.length === 0) return 'no'
-  const before = parsed(target, contentsOf(world, target.before))
+  const before = documentOf(target, contentsOf(world, target.before))
   return keys.some((key) => before?.get(key) !== undefined) ? 'with-older' : 'yes'
 }
 
@@ -426,18 +426,16 @@ function undoKeys(
   keys: readonly KeyPath[],
   versions: FileVersions,
 ): LedBack {
-  try {
-    const { bytes, kept } = formatOf(format).undo(versions, keys, shownPath(world.machine, path))
-    return { after: bytes, kept }
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error
-    throw new UserError({
-      code: error.code,
-      message: error.message,
-      hint: 'Correct the file by hand, or put back the old contents: repoint rollback --force',
-      cause: error,
-    })
-  }
+  const place = shownPath(world.machine, path)
+  const undone = resultOf(() => formatOf(format).undo(versions, keys, place))
+  if (!(undone instanceof UserError)) return { after: undone.bytes, kept: undone.kept }
+
+  throw new UserError({
+    code: undone.code,
+    message: undone.message,
+    hint: 'Correct the file by hand, or put back the old contents: repoint rollback --force',
+    cause: undone,
+  })
 }
 
 /**
@@ -446,7 +444,7 @@ function undoKeys(
  */
 function withOurTables(world: World, file: RecordedFile, versions: FileVersions): FileVersions {
   const [before, written, now] = [versions.before, versions.written, versions.current].map((one) =>
-    parsed(file, one),
+    documentOf(file, one),
   )
   const isAsWritten = (key: KeyPath) => isDeepStrictEqual(now?.get(key), written?.get(key))
   const changes = uniquePaths(file.boundKeys.map((key) => key.slice(0, -1)))
@@ -463,8 +461,8 @@ function keysOfSharedTables(
   versions: FileVersions,
   after: Bytes | null,
 ): readonly KeyPath[] {
-  const before = parsed(file, versions.before)
-  const documentAfter = parsed(file, after)
+  const before = documentOf(file, versions.before)
+  const documentAfter = documentOf(file, after)
 
   return file.keys.filter((key) => {
     const table = key.slice(0, -1)
@@ -476,25 +474,12 @@ function keysOfSharedTables(
 
 /** A login made since the run must not be replaced by an older one. */
 function undoWhole(file: RecordedFile, { before, written, current }: FileVersions): LedBack {
-  const ours = parsed(file, written)
-  if (ours && isDeepStrictEqual(parsed(file, current)?.root, ours.root))
+  const ours = documentOf(file, written)
+  if (ours && isDeepStrictEqual(documentOf(file, current)?.root, ours.root))
     return { after: before, kept: [] }
   return {
     after: current,
     kept: file.keys,
     note: 'It was changed since by a login or by hand, so it is left as it is. `--force` puts the old contents back.',
-  }
-}
-
-/** Undefined: there is no document of the format, as a file before us may have been none. */
-export function parsed(
-  { format, path }: Pick<RecordedFile, 'format' | 'path'>,
-  bytes: Bytes | null,
-): ConfigDocument | undefined {
-  try {
-    return bytes === null ? undefined : formatOf(format).read(bytes, path)
-  } catch (error) {
-    if (error instanceof UserError) return undefined
-    throw error
   }
 }

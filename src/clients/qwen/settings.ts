@@ -1,6 +1,6 @@
 import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
 import type { FileText, FileTexts } from '../client.ts'
-import { strictJsonProblem } from '../strict-json.ts'
+import { readStrictly } from '../strict-json.ts'
 import {
   brokenText,
   fileOf,
@@ -79,8 +79,7 @@ export function ownFiles(texts: FileTexts): readonly ReadFile[] {
  * too, and goes on without.
  */
 export function problemOf(file: FileText): string | undefined {
-  if (file.bytes === null) return undefined
-  return strictJsonProblem(file.bytes, { allowsBom: true, allowsComments: true })
+  return readStrictly(file, { allowsBom: true, allowsComments: true }).ignored
 }
 
 export function mergedSettings(texts: FileTexts): {

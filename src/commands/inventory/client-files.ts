@@ -53,7 +53,7 @@ export function isUsual(session: Session, client: Client): boolean {
 function readConfig(session: Session, file: ConfigFile): Bytes | null {
   const { files, machine } = session.platform
   try {
-    return readIfThere(files, machine, file.path)
+    return readIfThere(files, machine, file.path, 'config-invalid')
   } catch (error) {
     if (file.use === 'layer') return null
     throw fileFailure(machine, file.path, error)

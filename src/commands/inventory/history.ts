@@ -1,4 +1,4 @@
-import { exitStatus, UserError } from '../../errors.ts'
+import { exitStatus, resultOf, UserError } from '../../errors.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { type Settled, settle } from '../../transaction/restore.ts'
 import { listRuns } from '../../transaction/state.ts'
@@ -36,15 +36,13 @@ export function runsSoFar(session: Session): Runs {
 
 /** Settles and lists the runs for a command that only looks; or why the records cannot be read. */
 export function runsIfReadable(session: Session): Runs | UserError {
-  try {
+  const found = resultOf(() => {
     settleFirst(session)
     return runsSoFar(session)
-  } catch (error) {
-    const isUnreadable =
-      error instanceof UserError &&
-      exitStatus[error.code] === exitStatus['not-permitted'] &&
-      error.files === 'unchanged'
-    if (isUnreadable) return error
-    throw error
-  }
+  })
+  const isOtherFailure =
+    found instanceof UserError &&
+    (exitStatus[found.code] !== exitStatus['not-permitted'] || found.files !== 'unchanged')
+  if (isOtherFailure) throw found
+  return found
 }

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FileText } from '../../clients/client.ts'
+import { documentOf } from '../../edits/format.ts'
 import type { KeyChange, KeyPath } from '../../edits/plan.ts'
 import { includesPath } from '../../edits/values.ts'
 import { historiesOf } from '../../transaction/history.ts'
 import type { RecordedFile, RunRecord, Runs } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
-import { changesTo, parsed } from '../../transaction/undo-file.ts'
+import { changesTo } from '../../transaction/undo-file.ts'
 import type { Session } from '../screen/session.ts'
 
 /** A file as one run recorded it. */
@@ -49,12 +50,12 @@ export function changedSince(
   if (setup === undefined) return []
 
   const { file } = setup
-  const [then, now] = [parsed(file, copyOf(platform, file.after)), parsed(file, bytes)]
+  const [then, now] = [documentOf(file, copyOf(platform, file.after)), documentOf(file, bytes)]
   // A pruned copy, or a file that cannot be read any more: nothing can be said key by key.
   if (then === undefined || (now === undefined && bytes !== null)) return []
 
   const repair = lastStanding(path, runs, (run) => !isSetupRun(run))?.file
-  const repaired = repair && parsed(repair, copyOf(platform, repair.after))
+  const repaired = repair && documentOf(repair, copyOf(platform, repair.after))
   const isRepaired = (key: KeyPath) =>
     includesPath(repair?.keys ?? [], key) && isDeepStrictEqual(repaired?.get(key), now?.get(key))
 

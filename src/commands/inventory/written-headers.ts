@@ -1,9 +1,9 @@
 import type { FileTexts } from '../../clients/client.ts'
+import { documentOf } from '../../edits/format.ts'
 import type { ConfigValue } from '../../edits/plan.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
 import type { RecordedFile, Runs } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
-import { parsed } from '../../transaction/undo-file.ts'
 import type { Session } from '../screen/session.ts'
 
 /** A header as it stands in a file. */
@@ -18,7 +18,7 @@ export function isFromElsewhere(
   const paths = texts.map(({ path }) => path)
   const isWritten = (file: RecordedFile) => {
     const [before, after] = [file.before, file.after].map((version) =>
-      parsed(file, copyOf(platform, version)),
+      documentOf(file, copyOf(platform, version)),
     )
     return file.keys.some((path) => {
       const says = (value: ConfigValue | undefined) => isSaid(header, String(path.at(-1)), value)
