@@ -1,8 +1,8 @@
 import { Command } from '@commander-js/extra-typings'
 import type { Client, Repair } from '../clients/client.ts'
-import { familyRows, rowOf } from '../clients/list.ts'
+import { rowOf } from '../clients/list.ts'
 import { planRepairs } from '../clients/repairs.ts'
-import { editDocument } from '../edits/describe.ts'
+import { describeEdit, editDocument } from '../edits/describe.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import { hangUp } from '../gateway/http/request.ts'
@@ -11,9 +11,9 @@ import type { Notice } from '../notice.ts'
 import { applyPlan } from '../transaction/apply.ts'
 import type { Runs } from '../transaction/record.ts'
 import {
+  asCheck,
   asWarning,
   type Check,
-  checkDrift,
   checkFiles,
   checkInstalled,
   describeDrift,
@@ -22,8 +22,9 @@ import {
   secretFiles,
 } from './checks/client-checks.ts'
 import { askGateways, checkGateway } from './checks/gateway-checks.ts'
+import { type ExaminedClient, showClients, showFindings } from './checks/show.ts'
 import { clientArgument, commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'
-import { absentText, findInstalled } from './inventory/client-program.ts'
+import { findInstalled } from './inventory/client-program.ts'
 import {
   type ClientState,
   clientsInUse,
@@ -40,8 +41,13 @@ function define() {
   return new Command('doctor')
     .description('test every client and its gateway, and say how to mend what is wrong')
     .addArgument(clientArgument('only this client'))
-    .option('--fix', 'carry out the safe cures, as one run that rollback undoes')
-    .option('--yes', 'with --fix: also cures that take something of yours out of use')
+    .option('--all', 'show what is right as well, and every detail')
+    .option('--fix', 'mend what repoint can mend, as one run that rollback undoes')
+    .option('--dry-run', 'with --fix: show what would be mended, change nothing')
+    .option(
+      '--yes',
+      'with --fix: do not ask, and take settings of yours out of use where that mends',
+    )
     .option('--no-verify', 'skip the checks over the network')
     .option('--ca-file <path>', 'trust the certificate authorities in this PEM file too')
     .addOption(timeoutOption())
@@ -69,30 +75,35 @@ export async function doctor(
   const examined = await clientsInUse(session, runs ?? [], id && rowOf(id).family)
   const examine = () => examined.map((client) => stateOrFailure(session, client, runs))
   const known = () => examine().filter((state) => 'settings' in state)
-  const fixing = flags.fix && session.consent(flags.yes)
+  const { dryRun } = flags
+  const fixing = flags.fix && (dryRun && !flags.yes ? 'none' : session.consent(flags.yes))
   const { run, edits, fixed }: Repaired = fixing
-    ? await fix(session, known(), runs ?? [], fixing)
+    ? await fix(session, known(), runs ?? [], { consent: fixing, dryRun })
     : { edits: [], fixed: [] }
 
-  const checks: Check[] = [...session.notices.map(asCheck), ...unknown]
-  checks.push(
-    ...(await session.step(
-      'Asking the clients and their gateways',
-      checkAll(session, { states: examine(), runs: runs ?? [], flags, fixing }),
-    )),
+  const ofMachine: Check[] = [...session.notices.map(asMachineCheck), ...unknown]
+  const clients = await session.step(
+    'Asking the clients and their gateways',
+    checkAll(session, { states: examine(), runs: runs ?? [], flags, fixing: !dryRun && fixing }),
   )
-  if (run !== undefined) {
-    session.say(`Fixed in run ${run}; \`repoint rollback\` undoes it:`)
-    for (const { about, message } of fixed) session.say(`  ${about}: ${message}`)
-  }
-  show(session, checks, id === undefined)
+  const checks = [...ofMachine, ...clients.flatMap(({ findings }) => findings)]
+  showFindings(
+    session,
+    checks.filter(({ about }) => about === 'machine'),
+    true,
+  )
+  showClients(session, clients.map(withoutMachine), {
+    isAbsent: (one) => id === undefined && isAbsent(one),
+    isDetailed: flags.all === true || id !== undefined,
+  })
   session.document({
     command: 'doctor',
     changed: run !== undefined,
     run: run ?? null,
+    dryRun,
     files: edits.map(editDocument),
     fixed,
-    checks: checks.map(({ code: _, isAbsent: __, ...check }) => check),
+    checks: checks.map(asCheck),
   })
   return Math.max(0, ...checks.map(({ code }) => (code === undefined ? 0 : exitStatus[code])))
 }
@@ -102,40 +113,45 @@ interface Examination {
   readonly runs: Runs
   readonly flags: DoctorFlags
   /** The cures have been carried out, by this consent. */
-  readonly fixing: Consent | undefined
+  readonly fixing: Consent | false | undefined
+}
+
+/** A client with its checks. */
+interface Checked extends ExaminedClient {
+  readonly findings: readonly Check[]
 }
 
 /** The checks of every client, in their order, made side by side. */
 async function checkAll(
   session: Session,
   { states, runs, flags, fixing }: Examination,
-): Promise<Check[]> {
+): Promise<Checked[]> {
   const known = states.filter((state) => 'settings' in state)
   for (const { settings } of known) if (settings.key) session.hide(settings.key)
   const asked = flags.verify ? askGateways(session, known, flags) : undefined
 
   const checked = Promise.all(
-    states.map(async (state): Promise<Check[]> => {
+    states.map(async (state): Promise<Checked> => {
       const found: Finding[] = []
       if ('failure' in state) found.push(failedCheck(state.failure))
       else {
         const examined = { ...state, installed: await findInstalled(session, state.client) }
-        found.push(checkInstalled(examined), ...checkFiles(session, state, fixing))
-        found.push(...checkDrift(session, examined, runs))
+        found.push(checkInstalled(examined))
+        found.push(...checkFiles(session, state, { fixing: fixing || undefined, runs }))
         if (asked !== undefined)
           found.push(...(await checkGateway(session, examined, asked.get(state), flags)))
       }
-      return found.map((one) => ({ about: state.client.family, ...one }))
+      return { state, findings: found.map((one) => ({ about: state.client.family, ...one })) }
     }),
   )
   try {
-    return (await checked).flat()
+    return await checked
   } finally {
     for (const { access } of new Set(asked?.values())) await hangUp(access)
   }
 }
 
-function asCheck(notice: Notice): Check {
+function asMachineCheck(notice: Notice): Check {
   const check = { about: 'machine', ...asWarning(notice) }
   return notice.code === 'run-recovered' ? { ...check, result: 'ok' } : check
 }
@@ -154,7 +170,7 @@ async function fix(
   session: Session,
   states: readonly ClientState[],
   runs: Runs,
-  consent: Consent,
+  { consent, dryRun }: { consent: Consent; dryRun: true | undefined },
 ): Promise<Repaired> {
   const edits: FileEdit[] = []
   const fixed: Repaired['fixed'][number][] = []
@@ -173,7 +189,7 @@ async function fix(
     }
 
     const drifted = driftSince(session, state, runs)
-    const found = drifted && describeDrift(drifted)
+    const found = drifted && describeDrift(client, drifted)
     const isPutBack = drifted?.cure && (await session.wants(consent, putBack(client, found!)))
     const back = isPutBack ? drifted.cure : undefined
     if (back !== undefined) fixed.push({ about, id: 'drifted', message: found! })
@@ -186,6 +202,12 @@ async function fix(
         fixed.push({ about, id: 'private', message: `${text.path} could be read by others` })
   }
   if (edits.length === 0) return { edits, fixed }
+  showRepairs(session, 'Will mend, in one run', { edits, fixed })
+  if (dryRun) {
+    session.say('Dry run: nothing was changed.')
+    return { edits, fixed }
+  }
+  await session.agree(consent, { message: 'Mend?', default: true })
 
   // A record names addresses of ours: a rollback takes them to be so.
   const configured = states.find(({ client, settings }) => isAtOwnRoot(client, settings, runs))
@@ -199,7 +221,18 @@ async function fix(
   }
   const applied = applyPlan(session.platform, plan)
   session.noteApplied(applied)
-  return { run: applied.run?.id, edits, fixed }
+  const run = applied.run?.id
+  session.say(`✔ Mended in run ${run}; \`repoint rollback\` undoes it.`)
+  return { run, edits, fixed }
+}
+
+/** Why, and which keys of which files. */
+function showRepairs(session: Session, heading: string, { edits, fixed }: Repaired): void {
+  session.say(`${heading}:`)
+  for (const { about, message } of fixed) session.say(`  ${about}: ${message}`)
+  for (const edit of edits)
+    for (const line of describeEdit(edit, { showPath: (path) => session.showPath(path) }))
+      session.say(`  ${line}`)
 }
 
 /** What somebody else has changed may be meant so: whether to take it back is asked. */
@@ -232,19 +265,12 @@ function closed(
   return [...others, ...closing]
 }
 
-const marks = { ok: 'ok     ', warning: 'warning', problem: 'problem' } as const
+/** What is said of the machine stands above the clients. */
+function withoutMachine({ state, findings }: Checked): ExaminedClient {
+  return { state, findings: findings.filter(({ about }) => about !== 'machine') }
+}
 
-/** @param isShort the clients that are not here share a line, where nothing else is to be said of them */
-function show(session: Session, checks: readonly Check[], isShort: boolean): void {
-  const isAbsent = (family: string) => {
-    const own = checks.filter(({ about }) => about === family)
-    return own.some((one) => one.isAbsent) && own.every(({ result }) => result === 'ok')
-  }
-  const absent = isShort ? familyRows.filter(({ family }) => isAbsent(family)) : []
-  for (const { about, result, message, cure } of checks) {
-    if (absent.some(({ family }) => family === about)) continue
-    session.say(`${marks[result]}  ${about}: ${message}`)
-    if (cure !== undefined && result !== 'ok') session.say(`         ${cure}`)
-  }
-  if (absent.length > 0) session.say(`${marks.ok}  ${absentText(absent)}`)
+/** Nothing of it is here, and nothing else is to be said. */
+function isAbsent({ findings }: ExaminedClient): boolean {
+  return findings.some((one) => one.isAbsent) && findings.every(({ result }) => result === 'ok')
 }

@@ -10,9 +10,9 @@ import { shownQuery } from '../gateway/input/query.ts'
 import { assumedRoots, rootOf, shownRoot } from '../gateway/roots.ts'
 import { maskSecret } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
-import { checkFiles } from './checks/client-checks.ts'
+import { checkFiles, type Finding, failedCheck } from './checks/client-checks.ts'
+import { type ExaminedClient, showClients } from './checks/show.ts'
 import { clientsArgument, commandOf, examples, type FlagsOf } from './command.ts'
-import { absentText } from './inventory/client-program.ts'
 import {
   type ClientState,
   type FileState,
@@ -30,6 +30,7 @@ function define() {
   return new Command('status')
     .description('show what each client uses now, and what overrides its files')
     .addArgument(clientsArgument('only these clients'))
+    .option('--all', 'every detail of every client')
     .option('--exit-code', 'end with status 11 where one no longer points where repoint put it')
     .option('--expect <gateway>', 'the same, and all at this gateway: its name or address')
     .option('--json', 'print one JSON document')
@@ -69,16 +70,16 @@ export async function status(
     return { state, wanted, drift: wanted ? driftOf(session, state, wanted) : [] }
   })
   const absent = families.length > 0 ? [] : told.filter((one) => isAbsent(session, one))
-  for (const one of told) {
-    if (absent.includes(one)) continue
-    if ('failure' in one.state) showFailure(session, one.state)
-    else {
-      if (one.state.settings.key) session.hide(one.state.settings.key)
-      showState(session, one.state)
-    }
-    for (const reason of one.drift) session.say(`  ! drifted: ${reason}`)
-  }
-  if (absent.length > 0) session.say(absentText(absent.map(({ state }) => state.client)))
+  for (const { state } of told)
+    if ('settings' in state && state.settings.key) session.hide(state.settings.key)
+  showClients(
+    session,
+    told.map((one) => examined(session, one, runs)),
+    {
+      isAbsent: ({ state }) => absent.some((one) => one.state === state),
+      isDetailed: flags.all === true || families.length > 0,
+    },
+  )
 
   const isNowhere = expected !== undefined && told.every(({ wanted }) => wanted === undefined)
   if (isNowhere)
@@ -143,25 +144,30 @@ function gatewayNamed(session: Session, text: string): Expected {
   return { baseUrl, roots, isKey: (key) => isKeyOf(gateway, key) }
 }
 
-function showFailure(session: Session, { client, failure }: Unreadable): void {
-  session.say(`${client.label}: cannot be told`)
-  session.say(`  ! ${failure.message}`)
-  if (failure.hint !== undefined) session.say(`    ${failure.hint}`)
+/** A client with what can be told of it without the network. */
+function examined(
+  session: Session,
+  { state, drift }: ClientReport,
+  runs: Runs | undefined,
+): ExaminedClient {
+  if ('failure' in state) return { state, findings: [failedCheck(state.failure)] }
+  const findings = checkFiles(session, state, { runs })
+  // Another gateway was expected than that of the setup, or what is told already is the reason.
+  const isTold = (reason: string) => findings.some(({ message }) => message.includes(reason))
+  const drifts = drift
+    .filter((reason) => !isTold(reason))
+    .map((reason): Finding => ({ id: 'drifted', result: 'warning', message: `drifted: ${reason}` }))
+  return { state, findings: [...findings, ...drifts], details: detailsOf(session, state) }
 }
 
-function showState(session: Session, state: ClientState): void {
-  const { client, settings, origins, gateway, files } = state
-  const otherwise = settings.broken === undefined ? 'its own service' : 'cannot be told'
-  const where = `${shownAddress(client, settings) ?? otherwise}${gateway?.name === undefined ? '' : ` (${gateway.name})`}`
-  session.say(`${client.label}: ${where}${from(session, origins.baseUrl)}`)
-  for (const [name, value] of configured(session, settings, origins))
-    session.say(`  ${name.padEnd(9)} ${value}`)
-  for (const file of files) session.say(`  ${session.showPath(file.path)}  ${describeFile(file)}`)
-  for (const { result, message, cure } of checkFiles(session, state, undefined)) {
-    if (result === 'ok') continue
-    session.say(`  ! ${message}`)
-    if (cure !== undefined) session.say(`    ${cure}`)
-  }
+/** What its files say, and who has written them. */
+function detailsOf(session: Session, { client, settings, origins, files }: ClientState): string[] {
+  const address = shownAddress(client, settings)
+  return [
+    ...(address === undefined ? [] : [`address   ${address}${from(session, origins.baseUrl)}`]),
+    ...configured(session, settings, origins).map(([name, value]) => `${name.padEnd(9)} ${value}`),
+    ...files.map((file) => `${session.showPath(file.path)}  ${describeFile(file)}`),
+  ]
 }
 
 function from(session: Session, path: string | undefined): string {

@@ -68,8 +68,8 @@ test('status shows what it can, and that the records cannot be read', async () =
   })
 
   const people = unreadable(false)
-  await status(people.session, [], {})
-  expect(people.output.out).toContain('Codex: https://gateway.example')
+  await status(people.session, [], { all: true })
+  expect(people.output.out).toContain('gateway.example\n  ✔ Codex')
   expect(people.output.out).toContain('auth.json  whether repoint wrote it cannot be told')
   expect(people.output.err).toContain('What repoint has written cannot be told')
   expect(people.output.out).not.toContain(canaryKey)

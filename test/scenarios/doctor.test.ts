@@ -4,6 +4,7 @@ import { familyRows } from '../../src/clients/list.ts'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
+import { runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-92a3b47f3a9b2c4d5e6f7081'
 
@@ -60,23 +61,30 @@ describe('repoint status', () => {
     const said = async (...args: string[]) => (await runInProcess(home, args)).stdout.split('\n')
 
     const status = await said('status')
-    expect(status.filter((line) => /^\S/.test(line))).toEqual([
-      expect.stringContaining('Codex: '),
-      expect.stringContaining('Claude Code: its own service'),
+    expect(status).toEqual([
+      gateway.url,
+      '  ✔ Codex        gpt-5.6-sol',
+      'Its own service',
+      '  ✔ Claude Code  opus',
       `Not installed, and not set up: ${others.filter((one) => one !== 'Claude Code').join(', ')}`,
-    ])
-    expect(await said('status', 'kilo')).toEqual([
-      'Kilo: its own service',
-      '  ~/.local/share/kilo/auth.json  does not exist',
-      '  ~/.config/kilo/kilo.jsonc  does not exist',
       '',
     ])
+    expect(await said('status', 'kilo')).toEqual([
+      'Its own service',
+      '  ✔ Kilo  no model named',
+      '          ~/.local/share/kilo/auth.json  does not exist',
+      '          ~/.config/kilo/kilo.jsonc  does not exist',
+      '',
+    ])
+    expect((await said('status', '--all')).join('\n')).toContain('~/.claude/settings.json  not')
 
     const doctor = await said('doctor', '--no-verify')
-    expect(doctor.at(-2)).toBe(`ok       Not installed, and not set up: ${others.join(', ')}`)
-    expect(doctor.join('\n')).not.toContain('kilo:')
+    expect(doctor.at(-2)).toBe(`Not installed, and not set up: ${others.join(', ')}`)
+    expect(doctor.join('\n')).not.toContain('✔ Kilo')
     expect(await said('doctor', 'kilo', '--no-verify')).toEqual([
-      'ok       kilo: Kilo is not installed, and not set up',
+      'Its own service',
+      '  ✔ Kilo  no model named',
+      '          ✔ Kilo is not installed, and not set up',
       '',
     ])
     const { json } = await runInProcess(home, ['doctor', '--no-verify', '--json'])
@@ -119,7 +127,9 @@ describe('repoint status', () => {
       ]),
     })
     await runInProcess(home, ['rollback'])
-    expect((await runInProcess(home, ['status'])).stdout).toContain('model     gpt-5.6-luna')
+    expect((await runInProcess(home, ['status', 'codex'])).stdout).toContain(
+      'model     gpt-5.6-luna',
+    )
   })
 
   test('names what overrides the files: environment and shell profile with its line', async () => {
@@ -137,7 +147,7 @@ describe('repoint status', () => {
     const env = { ANTHROPIC_AUTH_TOKEN: 'PROXY_MANAGED', ANTHROPIC_BASE_URL: gateway.url }
     const home = aHome({ '.claude/settings.json': JSON.stringify({ env }) })
     const { stdout } = await runInProcess(home, ['status'])
-    expect(stdout).toContain('! in the place of the key stands what cc-switch leaves there')
+    expect(stdout).toContain(' in the place of the key stands what cc-switch leaves there')
   })
 
   test('tells from which file each value comes, also where files are merged', async () => {
@@ -146,8 +156,8 @@ describe('repoint status', () => {
       '.config/opencode/opencode.json':
         '{"model":"gateway/big","provider":{"gateway":{"options":{"baseURL":"https://gw.example/v1"}}}}',
     })
-    const { stdout } = await runInProcess(home, ['status'])
-    expect(stdout).toContain('opencode: https://gw.example in ~/.config/opencode/opencode.json')
+    const { stdout } = await runInProcess(home, ['status', 'opencode'])
+    expect(stdout).toContain('address   https://gw.example in ~/.config/opencode/opencode.json')
     expect(stdout).toContain('big in ~/.config/opencode/opencode.json')
     expect(stdout).toContain('mine in ~/.config/opencode/config.json')
   })
@@ -156,7 +166,7 @@ describe('repoint status', () => {
     const { stdout, status } = await runInProcess(aHome({ '.codex/config.toml': '[[[' }), [
       'status',
     ])
-    expect(stdout).toMatch(/^Codex: cannot be told\n/)
+    expect(stdout).toMatch(/^Gateway unknown\n {2}! Codex {2}not readable\n/)
     expect(stdout).toContain('line 1')
     expect(status).toBe(0)
   })
@@ -255,7 +265,7 @@ describe('repoint doctor', () => {
     chmodSync(home.at('.codex/auth.json'), 0o644)
     const { stdout, status } = await runInProcess(home, ['doctor', 'codex', '--no-verify'])
     expect(status).toBe(8)
-    expect(stdout).toMatch(/problem .*auth\.json.*644\)\n +chmod 600/)
+    expect(stdout).toMatch(/✗ Codex(?:.|\n)*auth\.json.*644\)\n +→ chmod 600/)
   })
 
   test.each([
@@ -309,8 +319,9 @@ describe('repoint doctor', () => {
     await setUp(home, 'codex')
     home.put('.codex/auth.json', home.text('.codex/auth.json'), 0o644)
     const { stdout } = await runInProcess(home, ['status', 'codex'])
-    expect(stdout).toMatch(/^ {2}! ~\/\.codex\/auth\.json holds the key, and others may read it/m)
-    expect(stdout).toMatch(/^ {4}chmod 600 /m)
+    expect(stdout).toMatch(/^ {2}✗ Codex/m)
+    expect(stdout).toMatch(/^ +~\/\.codex\/auth\.json holds the key, and others may read it/m)
+    expect(stdout).toMatch(/^ +→ chmod 600 /m)
   })
 
   test('--fix says what was wrong, and what undoes the cure', async () => {
@@ -327,11 +338,88 @@ describe('repoint doctor', () => {
       '--no-verify',
     ])
     expect(status).toBe(0)
-    expect(stdout).toMatch(/^Fixed in run \S+; `repoint rollback` undoes it:$/m)
+    expect(stdout).toMatch(/^Will mend, in one run:$/m)
+    expect(stdout).toMatch(/^ {2}~\/\.claude\/settings\.json \(will be updated\)\n {4}~ env\.ANTH/m)
+    expect(stdout).toMatch(/^✔ Mended in run \S+; `repoint rollback` undoes it\.$/m)
     expect(stdout).toMatch(/^ {2}claude: ANTHROPIC_BASE_URL ends in \/v1, .*settings\.json/m)
     expect(stdout).toMatch(/^ {2}claude: ~\/\.claude\/settings\.json could be read by others$/m)
     const again = await runInProcess(home, ['doctor', 'claude', '--fix', '--no-verify', '--json'])
     expect(again.json).toMatchObject({ changed: false, fixed: [] })
+  })
+
+  test('--fix --dry-run shows what would be mended, and changes nothing', async () => {
+    const home = aHome()
+    await setUp(home, 'codex')
+    home.put('.codex/auth.json', home.text('.codex/auth.json'), 0o644)
+    const before = home.snapshot()
+    const args = ['doctor', 'codex', '--fix', '--dry-run', '--no-verify']
+    const { status, stdout } = await runInProcess(home, args)
+    expect(status).toBe(8)
+    expect(stdout).toContain('Will mend, in one run:\n  codex: ~/.codex/auth.json could be read')
+    expect(stdout).toContain('Dry run: nothing was changed.\n')
+    expect((await runInProcess(home, [...args, '--json'])).json).toMatchObject({
+      changed: false,
+      dryRun: true,
+      run: null,
+      files: [{ changes: ['~ mode: 0600'] }],
+      checks: expect.arrayContaining([expect.objectContaining({ id: 'private' })]),
+    })
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('a gateway is told once for all its clients, and what is wrong with it as well', async () => {
+    const own = await startGateway({ port: 0, key: canary })
+    const home = aHome()
+    const args = ['setup', 'codex', 'claude', '--base-url', own.url, '--name', 'work', '--yes']
+    await runHere(home, args, { REPOINT_API_KEY: canary })
+    const right = (await runInProcess(home, ['doctor'])).stdout
+    expect(right.split('\n')[0]).toMatch(/^http\S+ \(work\) {2}answers, takes the key, \d+ models$/)
+    expect(right).toMatch(/^ {2}! Codex {8}gpt-5\.6-sol answers, with tools$/m)
+    expect(right.match(/takes the key/g)).toHaveLength(1)
+    expect(right).not.toContain('auth.json')
+    expect((await runInProcess(home, ['doctor', '--all'])).stdout).toContain('auth.json is private')
+
+    await own.close()
+    const gone = await runInProcess(home, ['doctor'])
+    expect(gone.status).toBe(6)
+    expect(gone.stdout.match(/Nothing listens/g)).toHaveLength(1)
+    expect(gone.stdout).toMatch(/^ {2}✗ Codex {8}gpt-5\.6-sol$/m)
+    const { json } = await runInProcess(home, ['doctor', '--json'])
+    const { checks } = json as { checks: { about: string; id: string }[] }
+    expect(checks.filter(({ id }) => id === 'refused').map(({ about }) => about)).toEqual([
+      'codex',
+      'claude',
+    ])
+    expect(Object.keys(checks.find(({ id }) => id === 'refused')!).sort()).toEqual([
+      ...['about', 'cure', 'id', 'message', 'result'],
+    ])
+  })
+
+  test.each(['status', 'doctor'])('%s says who changed what, and the one command', async (name) => {
+    const home = aHome()
+    await setUp(home, 'codex')
+    home.put('.codex/config.toml', home.text('.codex/config.toml').replace('sol', 'luna'))
+    const { stdout } = await runInProcess(home, [name])
+    expect(stdout).toMatch(/^ {2}! Codex {2}.*changed since its setup$/m)
+    expect(stdout).toContain(
+      'somebody else changed Codex after its setup: its model is gpt-5.6-luna',
+    )
+    expect(stdout).toMatch(/→ To put back .*: repoint doctor codex --fix --yes\. Or set Codex up/)
+  })
+
+  test.each([60, 80])('on %i columns no line is longer, and no word is broken', async (columns) => {
+    const home = aHome()
+    await setUp(home, 'codex')
+    home.put('.codex/auth.json', home.text('.codex/auth.json'), 0o644)
+    const terminal = runOnTerminal(home, ['status', 'codex'], {
+      columns,
+      env: { TERM: 'dumb', NO_COLOR: '1' },
+    })
+    expect(await terminal.ended).toBe(0)
+    const lines = terminal.screen().split(/\r?\n/)
+    for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(columns)
+    expect(terminal.raw()).not.toContain('\x1b[3')
+    expect(lines.join(' ').replace(/ +/g, ' ')).toContain('→ chmod 600 ~/.codex/auth.json')
   })
 
   test('--fix carries out safe cures as one run, and rollback undoes it', async () => {

@@ -172,7 +172,7 @@ describe('doctor --fix does not approve what somebody else has changed', () => {
     const { checks } = json as { checks: { id: string; message: string; cure: string }[] }
     const said = checks.find(({ id }) => id === 'drifted')
     expect(said?.message).toMatch(
-      /somebody else changed it .*it points at https:\/\/x\.example, not at http.*base_url in ~\/\.codex\/config\.toml/,
+      /somebody else changed Codex .*it points at https:\/\/x\.example, not at http.*base_url in ~\/\.codex\/config\.toml/,
     )
     expect(said?.cure).toContain('repoint doctor codex --fix --yes')
     expect(await drift(home, '--exit-code')).toMatchObject({ status: 11 })

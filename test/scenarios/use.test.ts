@@ -150,7 +150,7 @@ describe('repoint use', () => {
   test('status and doctor call the gateway by its name', async () => {
     const home = await aHomeBetween()
     const status = await runInProcess(home, ['status'])
-    expect(status.stdout).toContain(`Codex: ${one.url} (one) in ~/.codex/config.toml`)
+    expect(status.stdout).toContain(`${one.url} (one)\n  ✔ Codex `)
     const { json } = await runInProcess(home, ['status', '--json'])
     expect(json).toMatchObject({
       clients: expect.arrayContaining([expect.objectContaining({ id: 'codex', gateway: 'one' })]),

@@ -56,7 +56,7 @@ describe.each(['node20', 'node22'] as const)('Windows under Wine, %s', (node) =>
     })
     expect(home.text('.config/opencode/opencode.json')).toContain(`${gateway.url}/v1`)
 
-    const { stdout } = await expectDone(home, ['status'], { node })
+    const { stdout } = await expectDone(home, ['status', '--all'], { node })
     expect(stdout).toContain('~\\.codex\\config.toml  as repoint wrote it')
     await expectDone(home, ['doctor', '--json'], { node })
 

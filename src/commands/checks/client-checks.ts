@@ -1,4 +1,4 @@
-import { type FileText, isCovered } from '../../clients/client.ts'
+import { type Client, type FileText, isCovered } from '../../clients/client.ts'
 import { compact } from '../../compact.ts'
 import type { ErrorCode, UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
@@ -18,6 +18,10 @@ export interface Finding {
   readonly cure?: string
   /** The exit status that a problem stands for. */
   readonly code?: ErrorCode
+  /** The same in a few words, for the line of its client or gateway. */
+  readonly brief?: string
+  /** It is the same for every client of the gateway, and told once. */
+  readonly isOfGateway?: true
   /** Of its client neither a program nor a setup is here. */
   readonly isAbsent?: true
 }
@@ -27,16 +31,28 @@ export interface Check extends Finding {
   readonly about: string
 }
 
+/** As the documents of `--json` have it. */
+export function asCheck({ about, id, result, message, cure }: Check) {
+  return { about, id, result, message, ...compact({ cure }) }
+}
+
 /** A client's state, and its program on this machine where there is one. */
 export interface Examined extends ClientState {
   readonly installed: Installed | undefined
 }
 
-/** One of the checks of a client's files. @param fixing the cures have been carried out, by this consent */
+interface Circumstances {
+  /** The cures have been carried out, by this consent. */
+  readonly fixing?: Consent | undefined
+  /** Absent: they cannot be read. */
+  readonly runs?: Runs | undefined
+}
+
+/** One of the checks of a client's files. */
 type FileCheck = (
   session: Session,
   state: ClientState,
-  fixing: Consent | undefined,
+  circumstances: Circumstances,
 ) => readonly Finding[]
 
 /** What can be told of a client without the network, and without its program: `status` says it too. */
@@ -50,6 +66,7 @@ const fileChecks: readonly FileCheck[] = [
   checkLeftRunning,
   checkPrivacy,
   checkObstacles,
+  checkDrift,
 ]
 
 export function checkInstalled({ client, settings, installed }: Examined): Finding {
@@ -74,13 +91,13 @@ export function checkInstalled({ client, settings, installed }: Examined): Findi
   const { testedVersions } = binary
   const isTested = testedVersions.includes(version)
   const tested = isTested ? '' : `; tested from ${testedVersions[0]} to ${testedVersions.at(-1)}`
-  return { id, result: 'ok', message: `${label} ${version}${tested}` }
+  return { id, result: 'ok', message: `${label} ${version}${tested}`, brief: version }
 }
 
 function checkBroken(
   _: Session,
   { client, settings, obstacles, files }: ClientState,
-  fixing: Consent | undefined,
+  { fixing }: Circumstances,
 ): Finding[] {
   const { broken } = settings
   if (broken === undefined || isCovered('broken', obstacles)) return []
@@ -159,7 +176,7 @@ function checkPrivacy(session: Session, state: ClientState): Finding[] {
 function checkObstacles(
   _: Session,
   { client, settings, obstacles }: ClientState,
-  fixing: Consent | undefined,
+  { fixing }: Circumstances,
 ): Finding[] {
   return obstacles.map(({ code, message, place, cure, weight, repair, needsConsent }): Finding => {
     const blocks = weight === 'blocks' && settings.root !== undefined
@@ -175,24 +192,24 @@ function checkObstacles(
 }
 
 /** What somebody else has changed since the last setup: no repair approves it. */
-export function checkDrift(session: Session, state: ClientState, runs: Runs): Finding[] {
-  const drifted = driftSince(session, state, runs)
+function checkDrift(session: Session, state: ClientState, { runs }: Circumstances): Finding[] {
+  const drifted = runs && driftSince(session, state, runs)
   if (drifted === undefined) return []
   const { client } = state
-  const anew = `set it up as it is to be: repoint ${client.id}`
+  const anew = `set ${client.label} up anew: repoint ${client.id}`
   const back = `put back what the setup wrote: repoint doctor ${client.family} --fix --yes`
   return [
     {
       id: 'drifted',
       result: 'warning',
-      message: describeDrift(drifted),
+      message: describeDrift(client, drifted),
       cure: drifted.cure ? `To ${back}. Or ${anew}` : `To ${anew}`,
     },
   ]
 }
 
-export function describeDrift({ reasons, changes }: Drifted): string {
-  const what = `somebody else changed it after its setup: ${reasons.join('; ')}`
+export function describeDrift({ label }: Client, { reasons, changes }: Drifted): string {
+  const what = `somebody else changed ${label} after its setup: ${reasons.join('; ')}`
   return changes === '' ? what : `${what} (${changes})`
 }
 

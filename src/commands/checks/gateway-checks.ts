@@ -27,8 +27,8 @@ type RequestFlags = Pick<GatewayFlags, 'timeout' | 'caFile'>
 interface AskedGateway {
   readonly access: GatewayAccess
   readonly catalog: Promise<Catalog | UserError>
-  /** What is left on the key, told with the first of its clients. */
-  readonly balance?: Promise<Balance | undefined>
+  /** What is left on the key. */
+  readonly balance: Promise<Balance | undefined>
 }
 
 /** Asks the gateways of all the clients for their models, side by side. */
@@ -51,26 +51,30 @@ export function askGateways(
     const { baseUrl } = state.gateway
     const roots = rootsOf(state.gateway)
     const question = JSON.stringify([roots, key, keyHeader, headers, query])
-    const known = byGateway.get(question)
-    const access =
-      known?.access ??
-      accessTo(session, {
+    const asked = byGateway.get(question) ?? ask()
+    byGateway.set(question, asked)
+    byState.set(state, asked)
+    // One for each: their probes go out side by side.
+    void openAhead(asked.access, 1)
+
+    function ask(): AskedGateway {
+      const caFile = caFileFor(session, baseUrl, flags.caFile) ?? named
+      const timeoutMs = flags.timeout * 1000
+      const asked = {
         baseUrl,
         roots,
-        key,
+        key: key!,
         keyHeader,
         headers,
         query,
-        timeoutMs: flags.timeout * 1000,
-        caFile: caFileFor(session, baseUrl, flags.caFile) ?? named,
+        timeoutMs,
+        caFile,
         authorities,
-      })
-
-    // One for each: their probes go out side by side.
-    void openAhead(access, 1)
-    const catalog = known?.catalog ?? catalogOrError(access, { isExtra: true })
-    byGateway.set(question, { access, catalog })
-    byState.set(state, known ?? { access, catalog, balance: balanceBehind(catalog, access) })
+      }
+      const access = accessTo(session, asked)
+      const catalog = catalogOrError(access, { isExtra: true })
+      return { access, catalog, balance: balanceBehind(catalog, access) }
+    }
   }
   return byState
 }
@@ -83,10 +87,11 @@ async function balanceBehind(catalog: Promise<Catalog | UserError>, access: Gate
 /** An empty key is told before the client finds out. */
 function checkBalance(balance: Balance | undefined): Finding[] {
   if (balance === undefined) return []
-  const message = `the key has ${shownBalance(balance)}`
-  if (balance.remaining !== 0) return [{ id: 'balance', result: 'ok', message }]
+  const brief = shownBalance(balance)
+  const found = { id: 'balance', message: `the key has ${brief}`, isOfGateway: true } as const
+  if (balance.remaining !== 0) return [{ ...found, result: 'ok', brief }]
   const cure = "Top the key up on the gateway's page, or take another: repoint key"
-  return [{ id: 'balance', result: 'problem', message, cure, code: 'quota' }]
+  return [{ ...found, result: 'problem', cure, code: 'quota' }]
 }
 
 /** What only the network can tell. */
@@ -142,7 +147,10 @@ export async function checkGateway(
     if (blamed !== 'network' && told.every(({ id }) => id !== 'network'))
       told.push(networkCheck(baseUrl, access))
 
-    const check = failedCheck(error)
+    const check: Finding = {
+      ...failedCheck(error),
+      ...(blamed !== 'model' && { isOfGateway: true }),
+    }
     // The hints of these speak of flags that a setup has and doctor has not.
     if (blamed === 'key' && isSetUp)
       told.push({ ...check, cure: `repoint key ${addressFlags(gateway, caFile)}` })
@@ -180,13 +188,20 @@ function checkCatalog(
   if (!(list instanceof UserError))
     return [
       networkCheck(baseUrl, access),
-      { id: 'catalog', result: 'ok', message: `${where} lists ${list.models.length} models` },
+      {
+        id: 'catalog',
+        result: 'ok',
+        message: `${where} lists ${list.models.length} models`,
+        brief: `takes the key, ${list.models.length} models`,
+        isOfGateway: true,
+      },
       ...checkClock(session, baseUrl, list),
     ]
 
   if (!mayStillServe(list)) throw list
   const message = `${where} has no readable list of models: ${list.message}`
-  return [networkCheck(baseUrl, access), { id: 'catalog', result: 'warning', message }]
+  const found = { id: 'catalog', result: 'warning', message, isOfGateway: true } as const
+  return [networkCheck(baseUrl, access), found]
 }
 
 /** @throws UserError why the model is not served */
@@ -199,7 +214,7 @@ function probeCheck(
   const isUnlisted = !(list instanceof UserError) && listing(list, model, protocol) === 'absent'
   const beside = isUnlisted ? ', though the gateway does not list it' : ''
   const message = `${model} answers over the ${protocol} protocol${beside}`
-  return { id: 'probe', result: 'ok', message }
+  return { id: 'probe', result: 'ok', message, brief: `${model}${beside}` }
 }
 
 /** @throws UserError where the client's model cannot be used, or only the catalog could tell it */
@@ -232,7 +247,8 @@ function checkProxy({ baseUrl, env }: GatewayAccess): Finding[] {
   const proxy = proxyFor(new URL(baseUrl), env)
   if (proxy === undefined) return []
   const message = `${baseUrl} is reached through the proxy ${proxy.hostname}:${proxy.port} (${proxy.variable})`
-  return [{ id: 'proxy', result: 'ok', message }]
+  const brief = `through the proxy ${proxy.hostname}:${proxy.port}`
+  return [{ id: 'proxy', result: 'ok', message, brief, isOfGateway: true }]
 }
 
 /** As a shell takes it for one word. */
@@ -251,5 +267,6 @@ function networkCheck(baseUrl: string, access: GatewayAccess): Finding {
   const { host, protocol } = new URL(baseUrl)
   const by = isVouchedPrivately(access) ? ` by an authority of ${privateSources(access)}` : ''
   const tls = protocol === 'https:' ? `, and its certificate is trusted${by}` : ''
-  return { id: 'network', result: 'ok', message: `${host} is found and answers${tls}` }
+  const message = `${host} is found and answers${tls}`
+  return { id: 'network', result: 'ok', message, brief: 'answers', isOfGateway: true }
 }

@@ -112,6 +112,9 @@ export interface Drifted {
   readonly cure?: { readonly repairs: readonly Repair[]; readonly edits: readonly FileEdit[] }
 }
 
+/** From this many on the others are counted. */
+const manyKeys = 4
+
 /** @returns undefined: no setup stands, or safe repairs are all it takes to have what the last one left */
 export function driftSince(session: Session, state: ClientState, runs: Runs): Drifted | undefined {
   const { client, obstacles, settings } = state
@@ -138,7 +141,9 @@ export function driftSince(session: Session, state: ClientState, runs: Runs): Dr
     const changes = use === 'target' ? changedSince(session, texts[index]!, runs) : []
     if (setup === undefined || changes.length === 0) continue
 
-    const keys = changes.map((change) => plainPath(change.path)).join(', ')
+    const all = changes.map((change) => plainPath(change.path))
+    const more = all.length > manyKeys ? ` and ${all.length - manyKeys} more` : ''
+    const keys = all.slice(0, manyKeys).join(', ') + more
     places.push(`${keys} in ${session.showPath(path)}, written by run ${setup.run.id}`)
     const { scope, holdsSecret, after } = setup.file
     if (scope === 'keys') repairs.push({ role, changes })

@@ -1,0 +1,129 @@
+import { absentText } from '../inventory/client-program.ts'
+import type { ClientState, Unreadable } from '../inventory/client-state.ts'
+import { table } from '../screen/drawing.ts'
+import type { Session } from '../screen/session.ts'
+import type { Finding } from './client-checks.ts'
+
+/** A client with what was found out about it, its gateway included. */
+export interface ExaminedClient {
+  readonly state: ClientState | Unreadable
+  readonly findings: readonly Finding[]
+  /** What its files say, a line each. */
+  readonly details?: readonly string[]
+}
+
+/** What `status` and `doctor` show of the clients. */
+interface Shown {
+  /** Neither a program nor a setup is here: they share a line. */
+  readonly isAbsent: (one: ExaminedClient) => boolean
+  /** With every file, and with what is right. */
+  readonly isDetailed: boolean
+}
+
+const marks = { ok: '✔', warning: '!', problem: '✗' } as const
+
+/** By gateway, which is told once; a row a client; and below it only what is wrong. */
+export function showClients(
+  session: Session,
+  clients: readonly ExaminedClient[],
+  { isAbsent, isDetailed }: Shown,
+): void {
+  const here = clients.filter((one) => !isAbsent(one))
+  const width = Math.max(0, ...here.map(({ state }) => state.client.label.length))
+  const byGateway = new Map<string, ExaminedClient[]>()
+  for (const one of here) {
+    const heading = headingOf(one)
+    byGateway.set(heading, [...(byGateway.get(heading) ?? []), one])
+  }
+
+  for (const [heading, users] of byGateway) {
+    const told = ofGateway(users)
+    const facts = told.flatMap(({ result, brief }) => (result === 'ok' && brief ? [brief] : []))
+    session.say(facts.length === 0 ? heading : `${heading}  ${facts.join(', ')}`)
+    showFindings(session, told, isDetailed)
+
+    const rows = users.flatMap((one) => {
+      const own = one.findings.filter(({ message }) => told.every((all) => all.message !== message))
+      return rowsOf(one, own, { width, isDetailed })
+    })
+    const { columns, stdoutIsTerminal } = session.platform.terminal
+    const [first = [], ...others] = rows
+    const room = stdoutIsTerminal ? columns : Number.POSITIVE_INFINITY
+    for (const line of table(first, others, room)) session.say(line)
+  }
+
+  const absent = clients.filter(isAbsent).map(({ state }) => state.client)
+  if (absent.length > 0) session.say(absentText(absent))
+}
+
+/** Of this machine, or of a gateway: each below a line of its own. */
+export function showFindings(
+  session: Session,
+  findings: readonly Finding[],
+  isDetailed: boolean,
+): void {
+  for (const { result, message, cure } of findings) {
+    if (result === 'ok' && !isDetailed) continue
+    session.say(`  ${marks[result]} ${message}`)
+    if (cure !== undefined && result !== 'ok') session.say(`    → ${cure}`)
+  }
+}
+
+/** What all the clients of a gateway have found out about it. */
+function ofGateway(users: readonly ExaminedClient[]): readonly Finding[] {
+  const [first, ...others] = users.map(({ findings }) => findings)
+  return (first ?? []).filter(
+    ({ isOfGateway, message }) =>
+      isOfGateway && others.every((all) => all.some((one) => one.message === message)),
+  )
+}
+
+function headingOf({ state }: ExaminedClient): string {
+  if ('failure' in state) return 'Gateway unknown'
+  const { gateway, settings } = state
+  if (gateway !== undefined) {
+    const address = gateway.baseUrl.replace(/^https:\/\//, '')
+    const isCalledSo = gateway.name === undefined || address.includes(gateway.name)
+    return isCalledSo ? address : `${address} (${gateway.name})`
+  }
+  return settings.broken === undefined ? 'Its own service' : 'Gateway unknown'
+}
+
+/** The client in a row, and in further ones what is wrong, or every detail. */
+function rowsOf(
+  one: ExaminedClient,
+  own: readonly Finding[],
+  { width, isDetailed }: { width: number; isDetailed: boolean },
+): string[][] {
+  const { state, findings, details = [] } = one
+  const found = findings.map(({ result }) => result)
+  const worst = (['problem', 'warning'] as const).find((result) => found.includes(result)) ?? 'ok'
+  const lines = own.flatMap(({ result, message, cure }) => {
+    if (result === 'ok') return isDetailed ? [`${marks.ok} ${message}`] : []
+    return cure === undefined ? [message] : [message, `→ ${cure}`]
+  })
+  const label = `  ${marks[worst]} ${state.client.label.padEnd(width)}`
+  return [
+    [label, briefOf(one)],
+    ...[...lines, ...(isDetailed ? details : [])].map((line) => ['', line]),
+  ]
+}
+
+/** Its version and the models that answer it, or the one that it is set to. */
+function briefOf({ state, findings }: ExaminedClient): string {
+  if ('failure' in state) return 'its files cannot be read'
+  const { model, login, broken } = state.settings
+  const briefs = (id: string) =>
+    findings.flatMap((one) => (one.id === id && one.brief !== undefined ? [one.brief] : []))
+  const answering = briefs('probe')
+  const configured = broken === undefined ? (model ?? login ?? 'no model named') : 'not readable'
+  const models =
+    answering.length === 0
+      ? configured
+      : `${answering.join(', ')} ${answering.length > 1 ? 'answer' : 'answers'}, with tools`
+
+  const isChanged = findings.some(({ id }) => id === 'drifted')
+  return [...briefs('installed'), models, ...(isChanged ? ['changed since its setup'] : [])].join(
+    ', ',
+  )
+}
