@@ -74,7 +74,7 @@ export async function status(
     if ('settings' in state && state.settings.key) session.hide(state.settings.key)
   showClients(
     session,
-    told.map((one) => examined(session, one, runs)),
+    told.map((one) => examined(session, one, { runs, isJudged })),
     {
       isAbsent: ({ state }) => absent.some((one) => one.state === state),
       isDetailed: flags.all === true || families.length > 0,
@@ -148,14 +148,14 @@ function gatewayNamed(session: Session, text: string): Expected {
 function examined(
   session: Session,
   { state, drift }: ClientReport,
-  runs: Runs | undefined,
+  { runs, isJudged }: { runs: Runs | undefined; isJudged: boolean | undefined },
 ): ExaminedClient {
   if ('failure' in state) return { state, findings: [failedCheck(state.failure)] }
   const findings = checkFiles(session, state, { runs })
-  // Another gateway was expected than that of the setup, or what is told already is the reason.
+  // Who asks whether it has drifted reads that word; else what is told already is not said again.
   const isTold = (reason: string) => findings.some(({ message }) => message.includes(reason))
   const drifts = drift
-    .filter((reason) => !isTold(reason))
+    .filter((reason) => isJudged || !isTold(reason))
     .map((reason): Finding => ({ id: 'drifted', result: 'warning', message: `drifted: ${reason}` }))
   return { state, findings: [...findings, ...drifts], details: detailsOf(session, state) }
 }
