@@ -50,6 +50,7 @@ const needs = {
     paths: [
       'test/providers/matrix.test.ts',
       'test/scenarios/round-trips.test.ts',
+      'test/scenarios/sequences.test.ts',
       'test/transaction/faults.test.ts',
       'test/transaction/power-loss.test.ts',
     ],

@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, symlinkSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { runOnTerminal } from '../support/terminal.ts'
 
 const remembered = { '.local/state/repoint/models.txt': 'gpt-5.6-sol\ngpt-5.4-mini\nllama3:8b\n' }
@@ -31,7 +31,7 @@ function isInstalled(shell: string): boolean {
 }
 
 async function script(home: Home, shell: string): Promise<string> {
-  return (await runCli(home, ['completion', shell])).stdout
+  return (await runInProcess(home, ['completion', shell])).stdout
 }
 
 describe.skipIf(!isInstalled('bash'))('completion in bash', () => {
@@ -160,7 +160,7 @@ test('completion: PowerShell asks the program, with quotes and brackets in pairs
 })
 
 test('completion: a shell that we have no script for is a usage error that names the others', async () => {
-  const { status, stderr } = await runCli(aHome(), ['completion', 'tcsh'])
+  const { status, stderr } = await runInProcess(aHome(), ['completion', 'tcsh'])
   expect(status).toBe(2)
   expect(stderr).toContain('bash, zsh, fish, powershell')
 })

@@ -6,9 +6,10 @@ import { nodePlatform } from '../../src/platform/node.ts'
 import { fc } from '../support/fast-check.ts'
 import { livedInHome } from '../support/fixtures.ts'
 import { Home } from '../support/home.ts'
+import { triesAll } from '../support/sample.ts'
 import { worldIn } from '../support/world.ts'
 
-const numRuns = Number(process.env['REPOINT_PROPERTY_RUNS'] ?? 15)
+const numRuns = triesAll ? 60 : 5
 vi.setConfig({ testTimeout: 300_000 })
 
 const canaries = ['sk-canary-one-0123456789', 'sk-canary-two-0123456789'] as const
