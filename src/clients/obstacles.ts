@@ -12,30 +12,26 @@ interface UnreadFile extends Pick<Obstacle, 'code' | 'message' | 'covers'> {
   readonly file: Pick<StrictFile, 'role' | 'path' | 'isRepairable'>
 }
 
-const strict = {
-  cure: 'Take comments and trailing commas out of it.',
-  consent: 'Comments and trailing commas are taken out of',
-  toStrictJson: true,
-} as const
-
-/** A file that is no JSON for its client, be it for what other readers bear. */
-export function unreadFile(
-  { file, ...found }: UnreadFile,
-  repair: {
-    readonly cure: string
-    readonly consent: string
-    readonly toStrictJson: true | 'but-comments'
-  } = strict,
-): Obstacle {
+/**
+ * A file that is no JSON for its client, be it for what other readers bear.
+ *
+ * @param leniencies what of it a client does not bear that bears comments; absent: it bears none of it
+ */
+export function unreadFile({ file, ...found }: UnreadFile, leniencies?: string): Obstacle {
   const { role, path, isRepairable } = file
   const shared = { ...found, place: path, weight: 'blocks' } as const
   if (!isRepairable) return { ...shared, cure: 'Correct the file by hand.' }
+  const taken = leniencies ?? 'comments and trailing commas'
   return {
     ...shared,
-    cure: repair.cure,
-    repair: { role, changes: [], toStrictJson: repair.toStrictJson },
-    needsConsent: `${repair.consent} ${path}, which comes into force as a whole.`,
+    cure: `Take ${taken} out of it.`,
+    repair: { role, changes: [], toStrictJson: leniencies === undefined ? true : 'but-comments' },
+    needsConsent: `${capitalised(taken)} are taken out of ${path}, which comes into force as a whole.`,
   }
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** An address that repoint has written, without its `/v1` by now. */

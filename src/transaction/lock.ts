@@ -1,4 +1,4 @@
-import { UserError } from '../errors.ts'
+import { ifPossible, UserError } from '../errors.ts'
 import { attempt, codeOf, fileFailure, isThere, randomName, shownPath } from './files.ts'
 import type { World } from './record.ts'
 import type { StatePaths } from './state.ts'
@@ -126,17 +126,13 @@ function holderOf(name: string): LockHolder | undefined {
   if (!match) return undefined
   const [, pid = '', startTime = '', bootId = '', host = '', since = ''] = match
 
-  try {
-    return {
-      pid: Number(pid),
-      startTime: decodeURIComponent(startTime),
-      bootId: decodeURIComponent(bootId),
-      host: decodeURIComponent(host),
-      since: Number(since),
-    }
-  } catch {
-    return undefined
-  }
+  return ifPossible(() => ({
+    pid: Number(pid),
+    startTime: decodeURIComponent(startTime),
+    bootId: decodeURIComponent(bootId),
+    host: decodeURIComponent(host),
+    since: Number(since),
+  }))
 }
 
 function isAlive({ processes, clock }: World, holder: LockHolder): boolean {

@@ -93,11 +93,7 @@ function* unreadable(settings: DroidSettings): Obstacles {
       file: { ...settings, isRepairable: document !== undefined },
       covers: 'broken',
     },
-    {
-      cure: 'Take trailing commas and the byte order mark out of it.',
-      consent: 'Trailing commas and a byte order mark are taken out of',
-      toStrictJson: 'but-comments',
-    },
+    'trailing commas and the byte order mark',
   )
 }
 

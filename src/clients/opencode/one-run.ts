@@ -1,5 +1,5 @@
 import type { ConfigValue } from '../../edits/plan.ts'
-import { UserError } from '../../errors.ts'
+import { ifPossible, UserError } from '../../errors.ts'
 import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../client.ts'
 import { fileOf, isTable, overlaid, type Table } from '../texts.ts'
 import { mergedConfig, providerOf } from './config.ts'
@@ -45,10 +45,8 @@ export function forOneRun(
 /** @throws UserError `usage` */
 function readContent(variable: string, text: string | undefined): Table {
   if (!text) return {}
-  try {
-    const content: ConfigValue = JSON.parse(text)
-    if (isTable(content)) return content
-  } catch {}
+  const content = ifPossible((): ConfigValue => JSON.parse(text))
+  if (isTable(content)) return content
   throw new UserError({
     code: 'usage',
     message: `${variable} is set, and is not a JSON object that could be added to`,

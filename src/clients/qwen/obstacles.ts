@@ -83,11 +83,7 @@ function* unreadable(texts: FileTexts): Obstacles {
       file: { ...file, isRepairable: readFile(file).problem === undefined },
       covers: 'broken',
     },
-    {
-      cure: 'Take trailing commas out of it.',
-      consent: 'Trailing commas are taken out of',
-      toStrictJson: 'but-comments',
-    },
+    'trailing commas',
   )
 }
 
