@@ -4,8 +4,8 @@ import type { ClientFlag, Wishes } from './client.ts'
 
 /** For a client with one model. */
 export const modelFlag: ClientFlag = {
-  flag: '--model <id>',
-  help: 'the model (default: chosen from the catalog)',
+  flag: '--model [id]',
+  help: 'the model; without an ID: chosen from a list',
   takes: 'model',
   means: (model) => ({ model: String(model) }),
 }

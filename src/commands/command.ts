@@ -129,6 +129,7 @@ export function withSetupFlags<Args extends unknown[], Flags extends OptionValue
     .option('--defaults', 'go back to the default models')
     .option('--name <name>', 'what the gateway is remembered as (default: its host)')
     .option('--keychain', "keep the remembered key in the system's keychain")
+    .option('--details', 'show every key that changes')
     .option('--dry-run', 'test and show everything, change nothing')
     .option('--yes', 'do not ask')
     .option('--no-verify', 'skip the checks over the network')

@@ -1,9 +1,11 @@
+import { Option } from '@commander-js/extra-typings'
 import { slots } from '../clients/client.ts'
 import { aboutNames, pickModel } from '../clients/models.ts'
 import { UserError } from '../errors.ts'
 import { isLoopback, isPrivate } from '../gateway/input/base-url.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'
 import type { Catalog } from '../gateway/types.ts'
+import type { Notice } from '../notice.ts'
 import { maskSecret } from '../text.ts'
 import {
   commandOf,
@@ -14,52 +16,111 @@ import {
   newestGateway,
 } from './command.ts'
 import { proveModel } from './gateways/ask-catalog.ts'
+import type { Session } from './screen/session.ts'
 
-/** What Cursor cannot do with a gateway, from the service's description. */
-const limits: readonly string[] = [
-  'Its servers ask the gateway: one on this machine or in a private network is refused.',
-  'Choose the model by name; Auto does not use the gateway.',
-  'Models of the claude-* kind cannot be routed through a gateway there.',
-  'Cursor needs a paid plan to use a key of your own.',
-]
+/** An editor that a person points at a gateway by hand, as it asks for it. */
+interface Editor {
+  readonly label: string
+  readonly limits: readonly string[]
+  /** What goes where. */
+  readonly fields: (typed: Typed) => readonly (readonly [field: string, value: string])[]
+}
+
+interface Typed {
+  readonly key: string
+  readonly root: string
+  readonly model: string
+}
+
+const editors: Readonly<Record<string, Editor>> = {
+  // From the service's description.
+  cursor: {
+    label: 'Cursor',
+    limits: [
+      'Its servers ask the gateway: one on this machine or in a private network is refused.',
+      'Choose the model by name; Auto does not use the gateway.',
+      'Models of the claude-* kind cannot be routed through a gateway there.',
+      'Cursor needs a paid plan to use a key of your own.',
+    ],
+    fields: ({ key, root, model }) => [
+      ['Settings > Models > OpenAI API Key', key],
+      ['Settings > Models > Override OpenAI Base URL', root],
+      ['Settings > Models > Add custom model', model],
+    ],
+  },
+  // chatLanguageModels.json of VS Code 1.122 (read 2026-11-23).
+  vscode: {
+    label: 'VS Code',
+    limits: ['It has "Custom Endpoint" since 1.122; nobody need log in at GitHub.'],
+    fields: ({ key, root, model }) => [
+      ['Chat: Manage Language Models > Add Models', 'Custom Endpoint'],
+      ['API key', key],
+      ['API type', 'chat-completions'],
+      ['models > id, and name', model],
+      ['models > url', `${root}/chat/completions`],
+      ['models > toolCalling', 'true'],
+    ],
+  },
+  // `language_models.openai_compatible` in Zed's settings.json (read 2026-11-23).
+  zed: {
+    label: 'Zed',
+    limits: ['In settings.json the same stands in language_models.openai_compatible.'],
+    fields: ({ key, root, model }) => [
+      ['Agent Panel > Settings > Add Provider', 'OpenAI'],
+      ['API URL (api_url)', root],
+      ['API Key (or the variable <NAME>_API_KEY)', key],
+      ['Model Name (available_models > name)', model],
+      ['Capabilities (tools)', 'on'],
+    ],
+  },
+}
 
 function define() {
   return gatewayCommand('editor')
-    .description('check the key and print what goes into the settings of the editor Cursor')
+    .description('check the key and print what to enter in Cursor, VS Code or Zed')
+    .addOption(
+      new Option('--for <editor>', 'which editor (default: asked for, else cursor)').choices(
+        Object.keys(editors),
+      ),
+    )
     .option('--model <id>', 'the model to enter', modelId)
     .option('--json', 'print one JSON document')
     .addHelpText('after', newestGateway)
-    .addHelpText('after', examples(['repoint editor', 'repoint editor --json --key-stdin < key']))
+    .addHelpText(
+      'after',
+      examples(['repoint editor --for vscode', 'repoint editor --json --key-stdin < key']),
+    )
 }
 
 type EditorFlags = FlagsOf<typeof define>
 
-/** Checks the key for Cursor and prints what to paste. Returns the exit status. */
+/** Checks the key for an editor and prints what to enter. Returns the exit status. */
 export const command = commandOf(define, async (session, flags) => {
+  const id = flags.for ?? (session.canAsk ? await askEditor(session) : 'cursor')
+  const { label, limits, fields: fieldsFor } = editors[id]!
   const { access, models } = await proveModel(session, flags, {
     // It has one field for a key.
-    client: { label: 'Cursor', protocol: 'chat' },
-    checkAddress: checkReach,
-    choose: (catalog) => chooseModel(catalog, flags),
+    client: { label, protocol: 'chat' },
+    choose: (catalog) => chooseModel(id, catalog, flags),
   })
+  const { baseUrl, roots } = access
+  if (id === 'cursor') session.notice(...outOfReach(baseUrl))
 
-  const fields = [
-    { field: 'Settings > Models > OpenAI API Key', value: `your key (${maskSecret(access.key)})` },
-    { field: 'Settings > Models > Override OpenAI Base URL', value: access.roots.chat },
-    { field: 'Settings > Models > Add custom model', value: models.probeModel },
-  ]
+  const key = `your key (${maskSecret(access.key)})`
+  const rows = fieldsFor({ key, root: roots.chat, model: models.probeModel })
   session.showNotices('warning')
-  session.say('The key, the address and the model work. Enter in Cursor:')
-  const width = Math.max(...fields.map(({ field }) => field.length))
-  for (const { field, value } of fields) session.say(`  ${field.padEnd(width)}  ${value}`)
+  session.say(`The key, the address and the model work. Enter in ${label}:`)
+  const width = Math.max(...rows.map(([field]) => field.length))
+  for (const [field, value] of rows) session.say(`  ${field.padEnd(width)}  ${value}`)
   session.say('')
   for (const limit of limits) session.say(`  note: ${limit}`)
+
   session.document({
     command: 'editor',
     changed: false,
-    baseUrl: access.baseUrl,
+    baseUrl,
     model: models.probeModel,
-    fields,
+    fields: rows.map(([field, value]) => ({ field, value })),
     limits,
     verified: { before: true, after: false },
     warnings: session.notices,
@@ -67,27 +128,34 @@ export const command = commandOf(define, async (session, flags) => {
   return 0
 })
 
+function askEditor({ platform }: Session): Promise<string> {
+  const choices = Object.entries(editors).map(([value, { label }]) => ({ value, name: label }))
+  return platform.ask.search({ message: 'Which editor?', choices })
+}
+
 /**
  * Cursor's own servers ask the gateway, not this machine, and answer `ssrf_blocked: connection to
  * private IP is blocked` (forum.cursor.com/t/160995; github.com/automazeio/vibeproxy/issues/168,
  * both read 2026-11-22).
  */
-function checkReach(baseUrl: string): void {
+function outOfReach(baseUrl: string): readonly Notice[] {
   const { hostname } = new URL(baseUrl)
-  if (!isPrivate(hostname)) return
-  throw new UserError({
-    code: 'usage',
-    message: `Cursor cannot use ${baseUrl}: its servers ask the gateway, and ${hostname} is reached from this ${isLoopback(hostname) ? 'machine' : 'network'} alone`,
-    hint: 'Give it a gateway that is reached from the internet: --base-url URL.',
-  })
+  if (!isPrivate(hostname)) return []
+  return [
+    {
+      code: 'editor-out-of-reach',
+      message: `Cursor cannot reach ${baseUrl}: its servers ask the gateway, and ${hostname} is reached from this ${isLoopback(hostname) ? 'machine' : 'network'} alone`,
+      hint: 'Give Cursor a gateway on the internet (--base-url URL), or use VS Code or Zed: both ask from this machine.',
+    },
+  ]
 }
 
 /** @throws UserError `protocol-unsupported` for a model that cannot be routed */
-function chooseModel(catalog: Catalog | undefined, { model }: EditorFlags) {
+function chooseModel(editor: string, catalog: Catalog | undefined, { model }: EditorFlags) {
   const wanted = { named: { model }, heard: { catalog, refused: [] } }
   const id = pickModel(wanted, 'chat')
   const tiers = messagesTiers({ models: [{ id }] }, slots)
-  if (Object.values(tiers).some((ids) => ids.length > 0))
+  if (editor === 'cursor' && Object.values(tiers).some((ids) => ids.length > 0))
     throw new UserError({
       code: 'protocol-unsupported',
       message: `${id} is a model of the claude-* kind, which Cursor cannot route through a gateway`,

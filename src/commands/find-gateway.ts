@@ -26,7 +26,7 @@ import type { Session } from './screen/session.ts'
 /** What is known before anything is looked for: from an earlier run, or from a first try. */
 export interface Preset {
   /** Neither looked for nor asked, as far as it goes. */
-  readonly gateway?: Partial<Gateway>
+  readonly gateway?: Partial<Gateway> | undefined
   /** Offered as the default answer. */
   readonly lastBaseUrl?: string | undefined
   /** Setups in force. Who is asked for a key need not type again the one for the same address. */
@@ -36,7 +36,8 @@ export interface Preset {
 }
 
 export interface GatewayInUse extends Gateway {
-  /** The client that uses it. */
+  /** Of the client that uses it. */
+  readonly family: string
   readonly label: string
   readonly key: string
 }
@@ -199,6 +200,13 @@ function messagesRootIn(text: string, allowed: AddressOptions): string {
   })
 }
 
+/** Whether an address or a key is named now: the two go together. */
+export function namesGateway({ platform }: Session, flags: GatewayFlags): boolean {
+  const { baseUrl, keyStdin, keyFile, keyEnv } = flags
+  const { REPOINT_BASE_URL, REPOINT_API_KEY } = platform.machine.env
+  return [baseUrl, keyStdin, keyFile, keyEnv, REPOINT_BASE_URL, REPOINT_API_KEY].some(Boolean)
+}
+
 /** A gateway, asked from this machine until the command is interrupted. */
 export function accessTo(
   { platform }: Session,
@@ -218,12 +226,13 @@ export async function gatewaysInUse(
     .toSorted((one, other) => age(one) - age(other))
 
   return (await loadClients(configured)).flatMap((client) => {
-    const { label } = client
+    const { family, label } = client
     const settings = settingsNow(session, client) ?? {}
     const { key, keyHeader, headers, query } = settings
     const gateway = gatewayOf(session, client, settings, runs)
     const isOurs = isAtOwnRoot(client, settings, runs)
-    return gateway && isOurs && key ? [{ label, ...gateway, key, keyHeader, headers, query }] : []
+    const own = { family, label, key, keyHeader, headers, query }
+    return gateway && isOurs && key ? [{ ...gateway, ...own, key }] : []
   })
 }
 

@@ -6,8 +6,7 @@ import type { Preset } from './find-gateway.ts'
 import { accessToSaved } from './gateways/saved.ts'
 import { isUsual, settingsNow } from './inventory/client-files.ts'
 import { findInstalled } from './inventory/client-program.ts'
-import { shownAddress } from './inventory/client-state.ts'
-import { savedChoices, savedGateway, savedGateways } from './inventory/saved-gateways.ts'
+import { nameOf, savedChoices, savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
 
@@ -27,32 +26,10 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
     return 2
   }
 
-  const found = await session.step(
-    'Looking for clients',
-    Promise.all(
-      (await loadClients()).map(async (client) => ({
-        client,
-        installed: await findInstalled(session, client),
-      })),
-    ),
+  session.say(
+    'repoint points coding clients at your model gateway. Nothing changes until you say yes, and `repoint rollback` takes it back.',
   )
-
-  const present = found.filter(({ installed }) => installed !== undefined)
-  const absent = found.filter(({ installed }) => installed === undefined)
-  const chosen = await session.platform.ask.checkbox({
-    message: 'Which clients should use the gateway?',
-    choices: [...present, ...absent].map(({ client, installed }) => {
-      const program = installed ? (installed.version ?? 'unknown version') : 'not installed'
-      return {
-        value: client.id,
-        name: `${client.label}  ${program}, ${pointsAt(session, client)}`,
-        short: client.label,
-        checked: installed !== undefined && isUsual(session, client),
-      }
-    }),
-    validate: problemOfChoice,
-  })
-
+  const chosen = await askClients(session)
   const ids = oneOfEachFamily(chosen)
   return setup(session, {
     command: ids.length === 1 ? ids[0]! : 'setup',
@@ -60,6 +37,40 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
     flags: noFlags,
     preset: await askSaved(session),
   })
+}
+
+/** The list is there at once: versions fill in as the clients' programs answer. */
+async function askClients(session: Session): Promise<readonly string[]> {
+  const { ask, machine } = session.platform
+  const all = await loadClients()
+  const present = all.filter((client) => isPresent(session, client))
+  const absent = all.filter((client) => !present.includes(client))
+
+  const programs = new Map(absent.map(({ id }) => [id, 'not installed']))
+  const updates = present.map(async (client) => {
+    const installed = await findInstalled(session, client)
+    programs.set(client.id, installed?.version ?? 'unknown version')
+  })
+  if (machine.env['TERM'] === 'dumb')
+    await session.step('Looking for clients', Promise.all(updates))
+
+  const width = Math.max(...all.map(({ label }) => label.length))
+  const chosen = await ask.checkbox({
+    message: 'Which clients should use the gateway?',
+    choices: () =>
+      [...present, ...absent].map((client) => ({
+        value: client.id,
+        name: `${client.label.padEnd(width)}  ${programs.get(client.id) ?? '...'}${pointsAt(session, client)}`,
+        short: client.label,
+        checked: present.includes(client) && isUsual(session, client),
+      })),
+    updates,
+    validate: problemOfChoice,
+  })
+
+  const labels = all.filter(({ id }) => chosen.includes(id)).map(({ label }) => label)
+  session.remark(`✔ Clients: ${labels.join(', ')}`)
+  return chosen
 }
 
 /** A remembered gateway, where there is one and the environment does not name another. */
@@ -82,8 +93,18 @@ function problemOfChoice(chosen: readonly string[]): true | string {
   return twins === undefined ? true : `${twins}: tick one of them.`
 }
 
+/** Behind the program of a client: where that has its answers from. */
 function pointsAt(session: Session, client: Client): string {
   const settings = settingsNow(session, client)
-  if (settings === undefined) return 'configuration unreadable'
-  return `now at ${shownAddress(client, settings) ?? 'its own service'}`
+  if (settings === undefined) return ', configuration unreadable'
+  const { root } = settings
+  if (root === undefined) return isPresent(session, client) ? ', its own service' : ''
+
+  const host = URL.canParse(root) ? new URL(root).host : root
+  const name = nameOf(session, client, settings) ?? host
+  return `, gateway ${name}${name === host ? '' : ` (${host})`}`
+}
+
+function isPresent({ platform }: Session, { binary }: Client): boolean {
+  return platform.processes.which(binary.command) !== undefined
 }

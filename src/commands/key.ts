@@ -1,33 +1,48 @@
 import { protocolOf } from '../clients/client.ts'
-import { rowOf } from '../clients/list.ts'
+import { rowOf, rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { rootsOf } from '../gateway/roots.ts'
 import type { Gateway, Roots } from '../gateway/types.ts'
+import type { SavedGateway } from '../transaction/gateways.ts'
 import type { Runs } from '../transaction/record.ts'
 import {
   clientsArgument,
   commandOf,
   examples,
+  GatewayArgument,
   type GatewayFlags,
   gatewayCommand,
 } from './command.ts'
 import { type ClientNow, clientsNow, noteLeftOut, whyNotSetUp } from './inventory/client-state.ts'
+import { savedGateway } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 import { begin, setup } from './setup.ts'
 
 function define() {
   return gatewayCommand('key')
     .description('test a new key, and write it into every client of the gateway')
+    .addArgument(gatewayOrClient())
     .addArgument(clientsArgument('only these clients'))
     .option('--messages-url <url>', 'address for Anthropic-style requests, if different')
     .option('--keychain', "keep the remembered key in the system's keychain")
+    .option('--details', 'show every key that changes')
     .option('--dry-run', 'test and show everything, change nothing')
     .option('--yes', 'do not ask')
     .option('--no-verify', 'skip the checks over the network')
     .option('--json', 'print one JSON document')
     .addHelpText('after', '\nAddress, models and every other choice stay as they are.')
-    .addHelpText('after', examples(['repoint key', 'repoint key codex --key-stdin --yes < key']))
+    .addHelpText(
+      'after',
+      examples(['repoint key', 'repoint key work', 'repoint key codex --key-stdin --yes < key']),
+    )
+}
+
+function gatewayOrClient() {
+  const argument = new GatewayArgument('[name]', 'the gateway, or the first client')
+  // What else the Tab key offers: a name is not among them.
+  argument.argChoices = rows.map(({ id }) => id)
+  return argument
 }
 
 /** A client that repoint has set up, and where. */
@@ -36,11 +51,18 @@ interface SetUpClient extends ClientNow {
 }
 
 /** Switches the key of a gateway in the clients that use it, in one run. Returns the exit status. */
-export const command = commandOf(define, async (session, ids, flags) => {
+export const command = commandOf(define, async (session, word, more, flags) => {
   const runs = begin(session)
+  const isClient = rows.some(({ id }) => id === word)
+  const ids = word !== undefined && isClient ? [word, ...more] : more
+  const saved = word === undefined || isClient ? undefined : savedGateway(session, word)
+
   const clientsHere = await clientsSetUp(session, runs, ids)
-  const baseUrl = await gatewayToKey(session, clientsHere, flags)
-  const affected = clientsHere.filter(({ gateway }) => gateway.baseUrl === baseUrl)
+  const gateway = saved
+    ? placeOf(saved, clientsHere)
+    : await gatewayToKey(session, clientsHere, flags)
+  const affected = clientsHere.filter((one) => isOn(one, gateway))
+  const { baseUrl } = gateway
   if (ids.length === 0) await noteLeftOut(session, runs, (setup) => setup.baseUrl === baseUrl)
 
   return setup(
@@ -57,6 +79,26 @@ export const command = commandOf(define, async (session, ids, flags) => {
     runs,
   )
 })
+
+/** Of what may have one address and several keys: the name, where it is known. */
+type KeyedGateway = Pick<Gateway, 'baseUrl' | 'name'>
+
+function isOn({ gateway }: SetUpClient, { baseUrl, name }: KeyedGateway): boolean {
+  return gateway.baseUrl === baseUrl && (name === undefined || gateway.name === name)
+}
+
+/** @throws UserError `usage` where no client points at it */
+function placeOf(
+  { name, baseUrl }: SavedGateway,
+  clientsHere: readonly SetUpClient[],
+): KeyedGateway {
+  if (clientsHere.some((one) => isOn(one, { name, baseUrl }))) return { name, baseUrl }
+  throw new UserError({
+    code: 'usage',
+    message: `None of the clients points at ${name}`,
+    hint: `Point one there: repoint use ${name}`,
+  })
+}
 
 /** @throws UserError `usage` where none is set up, or one that is named is not; `config-invalid` */
 async function clientsSetUp(
@@ -104,34 +146,38 @@ async function gatewayToKey(
   session: Session,
   clientsHere: readonly SetUpClient[],
   { baseUrl, allowHttp }: GatewayFlags,
-): Promise<string> {
+): Promise<KeyedGateway> {
   const urls = [...new Set(clientsHere.map(({ gateway }) => gateway.baseUrl))]
   const describe = (url: string) => {
     const ofUrl = clientsHere.filter(({ gateway }) => gateway.baseUrl === url)
-    return `${url} (${ofUrl.map(({ client }) => client.label).join(', ')})`
+    const names = [...new Set(ofUrl.flatMap(({ gateway }) => gateway.name ?? []))]
+    const labels = ofUrl.map(({ client }) => client.label).join(', ')
+    return `${[...names, url].join('  ')} (${labels})`
   }
 
   const named = baseUrl ?? session.platform.machine.env['REPOINT_BASE_URL']
   if (named) {
     const wanted = normaliseBaseUrl(named, { allowHttp }).baseUrl
-    if (urls.includes(wanted)) return wanted
+    if (urls.includes(wanted)) return { baseUrl: wanted }
     throw new UserError({
       code: 'usage',
       message: `None of the clients is set up at ${wanted}`,
-      hint: `They are at: ${urls.map(describe).join(', ')}.`,
+      hint: `The clients are at: ${urls.map(describe).join(', ')}.`,
     })
   }
 
   const [only, ...others] = urls
-  if (only !== undefined && others.length === 0) return only
+  if (only !== undefined && others.length === 0) return { baseUrl: only }
   if (session.canAsk)
-    return session.platform.ask.search({
-      message: 'Which gateway is the new key for?',
-      choices: urls.map((url) => ({ value: url, name: describe(url) })),
-    })
+    return {
+      baseUrl: await session.platform.ask.search({
+        message: 'Which gateway is the new key for?',
+        choices: urls.map((url) => ({ value: url, name: describe(url) })),
+      }),
+    }
   throw new UserError({
     code: 'usage',
     message: `A key is for one gateway, and the clients use several: ${urls.map(describe).join(', ')}`,
-    hint: 'Name one with --base-url URL, or name the clients that use it.',
+    hint: 'Name the gateway: repoint key NAME. `repoint gateways` lists them.',
   })
 }

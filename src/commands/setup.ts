@@ -20,7 +20,12 @@ import {
   withSetupFlags,
 } from './command.ts'
 import { readClientFiles } from './inventory/client-files.ts'
-import { expectInstalled, stopLeftRunning } from './inventory/client-program.ts'
+import {
+  adviceForRunning,
+  expectInstalled,
+  nowRun,
+  stopLeftRunning,
+} from './inventory/client-program.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
 import { changedSince } from './inventory/last-setup.ts'
 import { rememberModels } from './inventory/model-cache.ts'
@@ -35,7 +40,7 @@ import type { Session } from './screen/session.ts'
 import { keptChoices, namedFor } from './setup/choose.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
 import { findProvenGateway } from './setup/prove.ts'
-import { reportSetup, showDrafts } from './setup/report.ts'
+import { reportSetup, showPlan } from './setup/report.ts'
 import type { ProvenRun, SetupRequest, SetupRun } from './setup/run.ts'
 
 export function commandFor(row: ClientRow): ListedCommand {
@@ -45,8 +50,14 @@ export function commandFor(row: ClientRow): ListedCommand {
     return withSetupFlags(command, 'the real client').addHelpText('after', examples(row.examples))
   }
   return commandOf(define, (session, flags, command) => {
-    const optionsOf = () => setupOptions(row.flags, command)
-    return setup(session, { command: row.id, clients: [row.id], flags, optionsOf })
+    const named = setupOptions(row.flags, command)
+    return setup(session, {
+      command: row.id,
+      clients: [row.id],
+      flags,
+      optionsOf: () => named,
+      picksModel: command.getOptionValue('model') === true,
+    })
   })
 }
 
@@ -67,7 +78,8 @@ export function setupOptions(
     const name = asOption(flag).attributeName()
     // commander gives a flag `--no-…` a value that nobody typed.
     if (command.getOptionValueSource(name) !== 'cli') return []
-    return [flag.means(command.getOptionValue(name) as string | number | boolean)]
+    const value = command.getOptionValue(name) as string | number | boolean
+    return flag.takes === 'model' && value === true ? [] : [flag.means(value)]
   })
   return saidTogether(said)
 }
@@ -103,18 +115,21 @@ export async function setup(
   const plan = planOf(run, drafts)
 
   session.notice(...drafts.flatMap(({ notices }) => notices))
-  showDrafts(run, drafts)
+  const isDetailed = flags.details === true || flags.dryRun === true
   const consents = consentsOf(drafts)
-  for (const { message } of consents) session.say(`  ! ${message}`)
+  showPlan(run, drafts, { consents, isDetailed })
+  session.showNotices('note')
   session.notice(...checkTargets(session.platform, plan))
   session.showNotices('note')
   session.notice(...consents)
   if (flags.dryRun) {
-    reportSetup(run, plan, { tried: [], isProvenBefore: flags.verify, next: [] })
+    reportSetup(run, plan, { tried: [], isProvenBefore: flags.verify, next: [], toType: [] })
     return 0
   }
 
-  if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged')) await askToApply(run, consents)
+  const showDetails = () => showPlan(run, drafts, { consents, isDetailed: true })
+  if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged'))
+    await askToApply(run, consents, isDetailed ? undefined : showDetails)
   session.platform.ask.release()
   if (session.platform.interrupt.aborted)
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
@@ -157,7 +172,9 @@ export async function setup(
   if (isLeftToClients) rememberGateway(session, remembered)
   const advice = clients.map(({ restartAdvice }) => restartAdvice)
   const next = applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : []
-  reportSetup(run, plan, { applied, tried, isProvenBefore, next })
+  const running = session.isJson ? [] : await adviceForRunning(session, changed)
+  const toType = [...toDo, ...running, nowRun(session, clients)]
+  reportSetup(run, plan, { applied, tried, isProvenBefore, next, toType })
   return 0
 }
 
@@ -212,16 +229,21 @@ function consentsOf(drafts: readonly Draft[]): readonly Notice[] {
   )
 }
 
-/** One question for the whole run. */
-function askToApply({ session, consent }: SetupRun, consents: readonly Notice[]): Promise<void> {
+/** One question for the whole run. @param showDetails absent: all is shown already */
+function askToApply(
+  { session, consent }: SetupRun,
+  consents: readonly Notice[],
+  showDetails: (() => void) | undefined,
+): Promise<void> {
   const needed = consents.map(
-    ({ message }) => `it needs your consent: ${message.replace(/\.$/, '')}`,
+    ({ message }) => `the plan needs your consent: ${message.replace(/\.$/, '')}`,
   )
   return session.agree(
     consent,
     {
       message: consents.length > 0 ? 'Apply this, with what is marked "!"?' : 'Apply this?',
       default: consents.length === 0,
+      showDetails,
     },
     {
       message: ['There is no terminal to ask whether to apply the plan', ...needed].join('; '),

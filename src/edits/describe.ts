@@ -19,8 +19,12 @@ export interface DescribeOptions {
 
 /** One file's edit: its path, then a line for each key. Secrets are masked. */
 export function describeEdit(edit: FileEdit, options: DescribeOptions): string[] {
-  const title = `${printableLine(options.showPath(edit.path))} (${willBe(actionOf(edit))})`
-  return [title, ...describeChanges(edit).map((line) => `  ${line}`)]
+  return [titleOf(edit, options), ...describeChanges(edit).map((line) => `  ${line}`)]
+}
+
+/** `~/.codex/config.toml (will be updated)`. */
+export function titleOf(edit: FileEdit, options: DescribeOptions): string {
+  return `${printableLine(options.showPath(edit.path))} (${willBe(actionOf(edit))})`
 }
 
 /** The same as the documents of `--json` tell it. */

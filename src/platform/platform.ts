@@ -84,21 +84,34 @@ export interface Ask {
     /** True, or what is wrong. */
     validate?: (answer: string) => true | string
   }): Promise<string>
-  /** Hidden: neither shown nor countable, whatever key is pressed. */
+  /** Hidden, whatever key is pressed: what arrives shows as a fixed number of asterisks. */
   secret(question: {
     message: string
     validate?: (answer: string) => true | string
   }): Promise<string>
-  confirm(question: { message: string; default: boolean }): Promise<boolean>
+  confirm(question: ConfirmQuestion): Promise<boolean>
   /** One of a list, narrowed by typing. */
   search(question: { message: string; choices: readonly AskChoice[] }): Promise<string>
   /** Several of a list. */
   checkbox(question: {
     message: string
-    choices: readonly AskChoice[]
+    /** As they are known by now. */
+    choices: () => readonly AskChoice[]
+    /**
+     * Once one of these has settled the choices are shown anew, until a person begins to choose. The
+     * answered question then leaves the screen.
+     */
+    updates?: readonly Promise<unknown>[]
     /** True, or what is wrong with the choice. */
     validate?: (chosen: readonly string[]) => true | string
   }): Promise<string[]>
+}
+
+export interface ConfirmQuestion {
+  readonly message: string
+  readonly default: boolean
+  /** Shows all that is asked about, when a person answers `d`; then it is asked again. */
+  readonly showDetails?: (() => void) | undefined
 }
 
 export interface AskChoice {

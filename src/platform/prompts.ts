@@ -1,8 +1,10 @@
 import { checkbox, confirm, input, password, search } from '@inquirer/prompts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import { dots } from '../text.ts'
-import type { Ask, AskChoice } from './platform.ts'
+import { dots, maskSecret } from '../text.ts'
+import type { Ask, AskChoice, ConfirmQuestion } from './platform.ts'
+
+type CheckboxQuestion = Parameters<Ask['checkbox']>[0]
 
 type Verdict = (answer: string) => true | string
 
@@ -18,14 +20,18 @@ export function askInput({
     input(
       {
         message,
-        // A key that was pasted into the wrong question is not shown either.
-        transformer: (text) => (/^\s*(?:sk|pk)-/.test(text) ? dots : text),
+        transformer: withoutKey,
         validate: check,
         ...compact({ default: preset }),
       },
       { ...context(), signal },
     ),
   )
+}
+
+/** A key that was pasted into the wrong question is not shown either. */
+function withoutKey(text: string): string {
+  return /^\s*(?:sk|pk)-/.test(text) ? dots : text
 }
 
 export async function askSecret({ message, validate }: Parameters<Ask['secret']>[0]): Attempt {
@@ -38,8 +44,13 @@ export async function askSecret({ message, validate }: Parameters<Ask['secret']>
         answer = await pasted.whole(text)
         return check(answer)
       }
+      // A mask of the prompt's own would show how long the key is.
+      const style = {
+        help: () => (pasted.hasBegun() ? '********' : ''),
+        answer: () => maskSecret(answer),
+      }
       // Without toggleMask: false, Ctrl-T shows the key in clear (@inquirer/prompts 8.7.5).
-      const question = { message, toggleMask: false, validate: checkWhole }
+      const question = { message, toggleMask: false, validate: checkWhole, theme: { style } }
       return password(question, { ...context(), signal })
     })
     return given === undefined ? undefined : answer
@@ -72,7 +83,36 @@ async function unlessRefused(
   }
 }
 
-export const askConfirm: Ask['confirm'] = (question) => orCancelled(confirm(question, context()))
+export async function askConfirm(question: ConfirmQuestion): Promise<boolean> {
+  const { message, default: preset, showDetails } = question
+  if (showDetails === undefined)
+    return orCancelled(confirm({ message, default: preset }, context()))
+
+  for (;;) {
+    const answer = await askLetter(message, preset)
+    if (answer === 'd') showDetails()
+    else if (answer !== undefined) return answer === 'y'
+  }
+}
+
+/** Which of y, n and d a person types; undefined: none of them. */
+async function askLetter(message: string, preset: boolean): Promise<string | undefined> {
+  const letterOf = (text: string) => (text.trim().toLowerCase() || (preset ? 'y' : 'n')).charAt(0)
+  const words: Record<string, string> = { y: 'Yes', n: 'No', d: 'Details' }
+  const answer = await unlessRefused(
+    (text) => /^(?:y|yes|n|no|d|details)?$/i.test(text.trim()) || 'Type y, n or d.',
+    (validate, { signal }) =>
+      input(
+        {
+          message: `${message} (${preset ? 'Y/n' : 'y/N'}, d shows every key)`,
+          transformer: (text, { isFinal }) => (isFinal ? words[letterOf(text)]! : withoutKey(text)),
+          validate,
+        },
+        { ...context(), signal },
+      ),
+  )
+  return answer === undefined ? undefined : letterOf(answer)
+}
 
 export const askSearch: Ask['search'] = ({ message, choices }) =>
   orCancelled(search({ message, source: (term) => matching(choices, term ?? '') }, context()))
@@ -80,20 +120,54 @@ export const askSearch: Ask['search'] = ({ message, choices }) =>
 /** Of a list: the question, the help below it, an error. */
 const linesAround = 4
 
-export const askCheckbox: Ask['checkbox'] = ({ message, choices, validate = () => true }) =>
-  orCancelled(
-    checkbox(
-      {
-        message,
-        choices: choices.map(compact),
-        pageSize: Math.max(7, Math.min(choices.length, process.stdout.rows - linesAround)),
-        // A key for all would tick two setups of the same files.
-        shortcuts: { all: null, invert: null },
-        validate: (chosen) => validate(chosen.map(({ value }) => value)),
-      },
-      context(),
-    ),
+export async function askCheckbox(question: CheckboxQuestion): Promise<string[]> {
+  let shown = new AbortController()
+  let isTouched = false
+  const touch = () => {
+    isTouched = true
+  }
+  const redraw = () => {
+    if (!isTouched) shown.abort()
+  }
+  process.stdin.prependListener('data', touch)
+  for (const update of question.updates ?? []) void update.then(redraw, redraw)
+
+  try {
+    for (;;) {
+      const chosen = await checkboxUntil(question, shown.signal)
+      if (chosen !== undefined) return chosen
+      shown = new AbortController()
+    }
+  } finally {
+    process.stdin.off('data', touch)
+  }
+}
+
+/** Undefined: its choices are outdated. */
+async function checkboxUntil(
+  { message, choices, updates, validate = () => true }: CheckboxQuestion,
+  outdated: AbortSignal,
+): Promise<string[] | undefined> {
+  const now = choices()
+  const asked = checkbox(
+    {
+      message,
+      choices: now.map(compact),
+      pageSize: Math.max(7, Math.min(now.length, process.stdout.rows - linesAround)),
+      // A key for all would tick two setups of the same files.
+      shortcuts: { all: null, invert: null },
+      validate: (chosen) => validate(chosen.map(({ value }) => value)),
+    },
+    { ...context(), signal: outdated, clearPromptOnDone: updates !== undefined },
   )
+
+  try {
+    return await orCancelled(asked)
+  } catch (error) {
+    if (outdated.aborted) return undefined
+    throw error
+  }
+}
 
 /** How far apart the pieces of a paste may come, in ms. */
 const pasteGapMs = 30
@@ -104,15 +178,20 @@ const pasteGapMs = 30
  */
 function watchPaste() {
   let rest = ''
+  let hasBegun = false
   const take = (piece: Buffer) => {
+    hasBegun = true
     const text = piece.toString()
     const lineBreak = text.search(/[\r\n]/)
     if (rest !== '') rest += text
     else if (lineBreak !== -1) rest = text.slice(lineBreak)
   }
-  process.stdin.on('data', take)
+  // Before the prompt's own listener: what that draws is already about these keys.
+  process.stdin.prependListener('data', take)
 
   return {
+    /** Whether anything has arrived. */
+    hasBegun: () => hasBegun,
     /** The answer with all that was pasted behind it; a line break at its end is the Enter key. */
     async whole(text: string) {
       await new Promise((resolve) => setTimeout(resolve, pasteGapMs))

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { isPrivate } from '../../src/gateway/input/base-url.ts'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { aHome } from '../support/home.ts'
-import { runHere } from '../support/in-process.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
 import { internetTo } from '../support/internet.ts'
+import { keys, runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-aa00bb11cc22dd33ee44ff55'
 
@@ -51,14 +52,45 @@ test('without a list a model that is named is asked for, and else the hint names
     })
 })
 
-test('a gateway that Cursor`s servers cannot reach is not approved, and not asked', async () => {
-  const before = gateway.requests().length
+test('a gateway that Cursor`s servers cannot reach is printed with a warning', async () => {
   const result = await runHere(aHome(), ['editor', '--base-url', gateway.url], {
     REPOINT_API_KEY: canary,
   })
-  expect(result).toMatchObject({ status: 2, json: { error: { code: 'usage' } } })
-  expect(result.text).toContain('Cursor cannot use')
-  expect(gateway.requests()).toHaveLength(before)
+  expect(result).toMatchObject({
+    status: 0,
+    json: {
+      fields: [{}, { value: `${gateway.url}/v1` }, {}],
+      warnings: [{ code: 'editor-out-of-reach', message: expect.stringContaining('machine') }],
+    },
+  })
+})
+
+test.each([
+  ['vscode', 'VS Code', '/v1/chat/completions'],
+  ['zed', 'Zed', '/v1'],
+])('%s asks from this machine: address and model, the key masked, no warning', async (...row) => {
+  const [id, label, route] = row
+  const args = ['editor', '--for', id, '--model', 'claude-sonnet-5', '--base-url', gateway.url]
+  const env = { REPOINT_API_KEY: canary }
+  const { status, json, text } = await runHere(aHome(), args, env)
+  expect({ status, json }).toMatchObject({ status: 0, json: { warnings: [] } })
+  const values = (json['fields'] as { value: string }[]).map(({ value }) => value)
+  expect(values).toEqual(expect.arrayContaining([`${gateway.url}${route}`, 'claude-sonnet-5']))
+  expect(text).not.toContain(canary)
+  const { stdout } = await runInProcess(aHome(), args, { env })
+  expect(stdout).toContain(`Enter in ${label}:`)
+})
+
+test('on a terminal the editor is asked for', async () => {
+  const run = runOnTerminal(aHome(), ['editor', '--base-url', gateway.url], {
+    env: { REPOINT_API_KEY: canary },
+  })
+  await run.shows('Which editor?')
+  run.type('Zed')
+  await run.shows('❯ Zed')
+  run.type(keys.enter)
+  expect(await run.ended).toBe(0)
+  expect(run.screen()).toContain('Enter in Zed:')
 })
 
 test.each([

@@ -223,3 +223,27 @@ test('the cure of a missing key keeps the mapping', async () => {
   await runHere(home, [...problem!.cure.split(' ').slice(1), '--yes'], { REPOINT_API_KEY: canary })
   expect(JSON.parse(home.text('.claude/settings.json'))).toEqual(JSON.parse(before))
 })
+
+test('a gateway is named as `use` and `forget` name it', async () => {
+  const home = aHome()
+  await setUp(home, 'codex --name work')
+  const other = await startGateway({ port: 0, key: canary })
+  await setUp(home, 'opencode --name home', other.url)
+  await rotateKey()
+  const before = written(home)
+
+  expect(await changeKey(home, 'work')).toMatchObject({ status: 0, json: { changed: true } })
+  expect(home.text('.codex/auth.json')).toContain(newCanary)
+  const ofOther = Object.entries(before).filter(([name]) => name.includes('opencode'))
+  expect(written(home)).toMatchObject(Object.fromEntries(ofOther))
+
+  await runHere(home, ['use', 'home', 'codex', '--yes'])
+  expect(await changeKey(home, 'work')).toMatchObject({
+    status: 2,
+    json: { error: { message: 'None of the clients points at work' } },
+  })
+  expect(await changeKey(home, 'wrok')).toMatchObject({
+    json: { error: { hint: expect.stringContaining('Did you mean work?') } },
+  })
+  await other.close()
+})

@@ -4,7 +4,7 @@ import { contextWindowFlag } from '../flags.ts'
 /** The messages client has a model for each slot. */
 export const claudeFlags: readonly ClientFlag[] = [
   {
-    flag: '--model <id>',
+    flag: '--model [id]',
     help: 'pin the model of the chosen slot',
     takes: 'model',
     means: (model) => ({ model: String(model) }),

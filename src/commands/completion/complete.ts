@@ -99,7 +99,8 @@ function argumentsOf(
 ): readonly string[] {
   const count = behind.filter((word) => !word.startsWith('-')).length
   const next = all[count] ?? (all.at(-1)?.variadic ? all.at(-1) : all[0])
-  return next instanceof GatewayArgument ? known.gateways() : (next?.argChoices ?? [])
+  const names = next instanceof GatewayArgument ? known.gateways() : []
+  return [...names, ...(next?.argChoices ?? [])]
 }
 
 function beginning(typed: string, words: readonly (string | Candidate)[]): Candidate[] {

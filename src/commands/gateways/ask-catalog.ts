@@ -5,7 +5,7 @@ import { adviseNamingModel, catalogUnavailable, mayStillServe } from '../../gate
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { GatewayFlags } from '../command.ts'
-import { findGateway, gatewaysInUse } from '../find-gateway.ts'
+import { findGateway, gatewaysInUse, namesGateway } from '../find-gateway.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import { rememberModels } from '../inventory/model-cache.ts'
 import type { Session } from '../screen/session.ts'
@@ -17,20 +17,14 @@ type CatalogFlags = GatewayFlags & { readonly model?: string }
  * Finds the gateway and asks it for its models: the beginning of every command that only asks. The
  * newest setup that is in force will do, unless the user names an address or a key: the two go
  * together. Where a model is named, why there is no list may be the answer.
- *
- * @param checkAddress throws for one that is not to be asked
  */
 export async function askCatalog(
   session: Session,
   flags: CatalogFlags,
-  checkAddress: (baseUrl: string) => void = () => {},
 ): Promise<{ finder: GatewayFinder; answer: Catalog | UserError }> {
   settleFirst(session)
   const runs = runsSoFar(session)
-  const { baseUrl, keyStdin, keyFile, keyEnv } = flags
-  const { REPOINT_BASE_URL, REPOINT_API_KEY } = session.platform.machine.env
-  const named = [baseUrl, keyStdin, keyFile, keyEnv, REPOINT_BASE_URL, REPOINT_API_KEY]
-  const [configured] = named.some(Boolean) ? [] : await gatewaysInUse(session, runs)
+  const [configured] = namesGateway(session, flags) ? [] : await gatewaysInUse(session, runs)
   if (configured)
     session.remark(
       `note: The address and key are those of ${configured.label}; --base-url and a key flag name others.`,
@@ -39,7 +33,6 @@ export async function askCatalog(
   const preset = configured ? { gateway: configured } : { lastBaseUrl: runs[0]?.baseUrl }
   const { access, notices } = await findGateway(session, flags, preset)
   session.platform.ask.release()
-  checkAddress(access.baseUrl)
   const finder = new GatewayFinder(access)
   const isExtra = flags.model !== undefined
   const asking = finder.askCatalog({ isExtra })
@@ -57,8 +50,6 @@ export async function askCatalog(
 /** What a client is to a proof of one model. */
 interface ModelProof<Models> {
   readonly client: Pick<Client, 'label' | 'protocol' | 'sends'>
-  /** @throws UserError for one that is not to be asked */
-  readonly checkAddress?: (baseUrl: string) => void
   readonly choose: (catalog: Catalog | undefined) => Models
 }
 
@@ -72,9 +63,9 @@ export async function proveModel<
 >(
   session: Session,
   flags: CatalogFlags,
-  { client, checkAddress, choose }: ModelProof<Models>,
+  { client, choose }: ModelProof<Models>,
 ): Promise<{ readonly access: GatewayAccess; readonly models: Models }> {
-  const { finder, answer } = await askCatalog(session, flags, checkAddress)
+  const { finder, answer } = await askCatalog(session, flags)
   const isMissing = answer instanceof UserError
   const models = choose(isMissing ? undefined : answer)
   const asking = finder.probe(protocolOf(client, models), models.probeModel, { catalog: answer })

@@ -25,6 +25,7 @@ function define() {
     .addArgument(clientsArgument('only these; absent: all that are set up'))
     .option('--model <id>', 'the model of all these clients (default: the model of each)', modelId)
     .option('--defaults', 'go back to the default models')
+    .option('--details', 'show every key that changes')
     .option('--dry-run', 'test and show everything, change nothing')
     .option('--yes', 'do not ask')
     .option('--no-verify', 'skip the checks over the network')
@@ -87,7 +88,7 @@ async function clientsFor(session: Session, name: string | undefined): Promise<r
 
   return session.platform.ask.checkbox({
     message: 'Which clients?',
-    choices: setUp.map((id) => ({ value: id, name: rowOf(id).label, checked: true })),
+    choices: () => setUp.map((id) => ({ value: id, name: rowOf(id).label, checked: true })),
     validate: (chosen) => chosen.length > 0 || 'Tick at least one with the space bar.',
   })
 }

@@ -160,6 +160,36 @@ export async function stopLeftRunning(
   return toDo
 }
 
+/**
+ * What a person must do about clients that are running. Where the system cannot be asked for its
+ * processes, it may be any.
+ */
+export async function adviceForRunning(
+  session: Session,
+  clients: readonly Client[],
+): Promise<readonly string[]> {
+  const { processes } = session.platform
+  const pgrep = processes.which('pgrep')
+  if (pgrep === undefined) return clients.map(({ restartAdvice }) => restartAdvice)
+
+  const asked = clients.map(async ({ binary, restartAdvice }) => {
+    // A program of its own, or a script that node or bun runs: not an editor that has such a file open.
+    const itself = `^([^ ]*/)?((node|bun)( --[^ ]*)* )?([^ ]*/)?${binary.command}( |$)`
+    const args = ['-U', String(processes.uid), '-f', itself]
+    const { exitStatus } = await processes.run(pgrep, args, { timeoutMs: 2_000 })
+    return exitStatus === 1 ? [] : [restartAdvice]
+  })
+  return (await Promise.all(asked)).flat()
+}
+
+/** The next thing to type. */
+export function nowRun({ platform }: Session, clients: readonly Client[]): string {
+  const commands = clients.map(({ binary: { command } }) =>
+    platform.processes.which(command) === undefined ? `${command} (not installed here)` : command,
+  )
+  return `Now run: ${[...new Set(commands)].join(', or ')}`
+}
+
 /** The clients that are not on this machine, in one line. */
 export function absentText(clients: readonly Pick<Client, 'label'>[]): string {
   return `Not installed, and not set up: ${clients.map(({ label }) => label).join(', ')}`

@@ -40,8 +40,8 @@ const beginnings: readonly (readonly [RegExp, ...number[]])[] = [
   [/^error:/, bold, red],
   [/^(warning:|warning(?= ))/, bold, yellow],
   [/^(hint|note):/, bold, cyan],
-  [/^(Done|ok)\b/, green],
-  [/^problem(?= )/, bold, red],
+  [/^(?:✔|OK(?= )|Done\b|ok\b)/, green],
+  [/^(?:✗|X(?= )|problem(?= ))/, bold, red],
   [/^== .*/, bold],
   [/^ *\+(?!\+).*/, green],
   [/^ *-(?!-).*/, red],
@@ -71,10 +71,12 @@ const ascii: Readonly<Record<string, string>> = {
   '→': '->',
   '–': '-',
   '•': '*',
+  '✔': 'OK',
+  '✗': 'X',
 }
 
 function toAscii(text: string): string {
-  return text.replace(/[’“”…→–•]/g, (sign) => ascii[sign] ?? sign)
+  return text.replace(/[’“”…→–•✔✗]/g, (sign) => ascii[sign] ?? sign)
 }
 
 /** Words of `text` in lines of at most `width` columns, where no word is longer. */

@@ -1,6 +1,6 @@
 import { type FilesState, UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
-import type { Platform } from '../../platform/platform.ts'
+import type { ConfirmQuestion, Platform } from '../../platform/platform.ts'
 import { dots, maskTellTale, printable, shortPath } from '../../text.ts'
 import { isUtf8, looksOf, paint, table, wrapLine } from './drawing.ts'
 
@@ -42,10 +42,7 @@ export class Session {
   }
 
   /** Whether a person wants something. Where nobody can be asked they do not. */
-  async wants(
-    consent: Consent,
-    question: { readonly message: string; readonly default: boolean },
-  ): Promise<boolean> {
+  async wants(consent: Consent, question: ConfirmQuestion): Promise<boolean> {
     if (consent !== 'ask') return consent === 'given'
     return this.platform.ask.confirm(question)
   }
@@ -58,7 +55,7 @@ export class Session {
    */
   async agree(
     consent: Consent,
-    question: { readonly message: string; readonly default: boolean },
+    question: ConfirmQuestion,
     alone?: { readonly message: string; readonly hint: string },
   ): Promise<void> {
     if (consent !== 'none') {
@@ -188,7 +185,12 @@ export class Session {
     const { terminal, machine } = this.platform
     const started = performance.now()
     const written = this.#files === 'changed' ? 'The files are written. ' : ''
-    if (this.isJson || !terminal.stderrIsTerminal || machine.env['TERM'] === 'dumb') return work
+    if (this.isJson || !terminal.stderrIsTerminal) return work
+    if (machine.env['TERM'] === 'dumb') {
+      this.remark(`${written}${label} …`)
+      return work
+    }
+
     const frames = isUtf8(machine.env) ? '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏' : '|/-\\'
     let frame = 0
     let isDrawn = false

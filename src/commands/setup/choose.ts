@@ -13,9 +13,10 @@ import { listing, modelsOf, wishesOf } from '../../clients/models.ts'
 import { UserError } from '../../errors.ts'
 import { adviseNamingModel } from '../../gateway/catalog.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
-import { isChatModel } from '../../gateway/models/rules.ts'
+import { isChatModel, speaks } from '../../gateway/models/rules.ts'
 import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
-import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
+import type { Catalog, CatalogModel, Gateway, GatewayAccess } from '../../gateway/types.ts'
+import type { AskChoice } from '../../platform/platform.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { SetupFlags } from '../command.ts'
 import { settingsNow } from '../inventory/client-files.ts'
@@ -142,7 +143,7 @@ export interface Asking {
 
 /**
  * The models of a client: by its rules, or by a person where neither rules nor gateway tell.
- * Undefined: it is to be left out.
+ * Undefined: the client is left out.
  *
  * @throws UserError `usage`, `model-unknown`, `protocol-unsupported`; where only a list could have told
  *   the models, why there is none
@@ -179,8 +180,8 @@ export function isDecided(run: SetupRun, client: Client, access: GatewayAccess):
 }
 
 /**
- * Whether models are to be chosen once more where the gateway refuses them: what was chosen before
- * gives way to a list, unless only the key is to change; and where nothing is listed or named, a person
+ * Whether models are chosen once more where the gateway refuses them: what was chosen before
+ * gives way to a list, unless only the key changes; and where nothing is listed or named, a person
  * may know what to try.
  */
 export function canChooseAgain(
@@ -193,6 +194,44 @@ export function canChooseAgain(
   if (heard.catalog === undefined)
     return consent === 'ask' && named.length === 0 && !kept.has(client)
   return kept.has(client) && !request.flags.defaults && !request.isKeyOnly
+}
+
+/**
+ * The setup with the model that a person picks from what the gateway offers and the client can use.
+ *
+ * @throws UserError `usage` where there is no list, or nobody to pick
+ */
+export async function withPickedModel(
+  run: SetupRun,
+  catalog: Catalog | undefined,
+): Promise<SetupRun> {
+  const { session, request, clients } = run
+  const [client] = clients
+  if (!request.picksModel || client === undefined) return run
+  if (catalog === undefined || !session.canAsk)
+    throw new UserError({
+      code: 'usage',
+      message: `--model has no ID, and there is no ${session.canAsk ? 'list' : 'terminal'} to pick a model from`,
+      hint: 'Name the model: --model ID.',
+    })
+
+  const named = namedFor(request, client)
+  const spoken = named.protocol ? [named.protocol] : [client.protocol, ...(client.alsoSpeaks ?? [])]
+  const model = await session.platform.ask.search({
+    message: `Which model should ${client.label} use?`,
+    choices: chatModels(catalog, (one) =>
+      spoken.some((protocol) => speaks(one, protocol) !== false),
+    ),
+  })
+  return { ...run, request: { ...request, optionsOf: () => ({ ...named, model }) } }
+}
+
+function chatModels(
+  { models }: Catalog,
+  isUsable: (model: CatalogModel) => boolean = () => true,
+): AskChoice[] {
+  const usable = models.filter((one) => isChatModel(one) && isUsable(one))
+  return usable.map(({ id }) => ({ value: id, name: id }))
 }
 
 /** One question for all that is not named. */
@@ -228,10 +267,7 @@ async function pickedModel(
   const none = { value: '', name: `none: leave ${client.label} out` }
   const model = await session.platform.ask.search({
     message: `${message}. Which model should ${client.label} use?`,
-    choices: [
-      ...(clients.length > 1 ? [none] : []),
-      ...catalog.models.filter(isChatModel).map(({ id }) => ({ value: id, name: id })),
-    ],
+    choices: [...(clients.length > 1 ? [none] : []), ...chatModels(catalog)],
   })
   return model === none.value ? undefined : model
 }

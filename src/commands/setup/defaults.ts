@@ -204,7 +204,7 @@ function isFitting(
   { flag, choices, takes }: ClientFlag,
   value: unknown,
 ): value is string | number | boolean {
-  if (!flag.includes('<')) return typeof value === 'boolean'
+  if (!/[<[]/.test(flag)) return typeof value === 'boolean'
   if (takes === 'tokens') return Number.isSafeInteger(value) && Number(value) > 0
   return (
     typeof value === 'string' &&

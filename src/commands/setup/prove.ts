@@ -1,6 +1,7 @@
 import { type Client, type Heard, usualSlot, type Wishes } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { rowOf } from '../../clients/list.ts'
+import { idsToProve } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
@@ -11,7 +12,14 @@ import { traitsOf } from '../../gateway/judge/traits.ts'
 import { unusualRoots } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
-import { type FoundGateway, findGateway, gatewaysInUse, type Preset } from '../find-gateway.ts'
+import {
+  type FoundGateway,
+  findGateway,
+  type GatewayInUse,
+  gatewaysInUse,
+  namesGateway,
+  type Preset,
+} from '../find-gateway.ts'
 import { authoritiesOf, expectBelieved, installedVersion } from '../inventory/client-program.ts'
 import { expectNameFor } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
@@ -20,8 +28,10 @@ import {
   canChooseAgain,
   chooseModels,
   isDecided,
+  namedFor,
   unheard,
   wantedFor,
+  withPickedModel,
 } from './choose.ts'
 import { isUnserved, type Probed, Probes } from './probes.ts'
 import type { Chosen, Proof, ProvenRun, SetupRun } from './run.ts'
@@ -40,9 +50,11 @@ const maxTries = 3
 export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
   const { session, request, runs } = given
   const { flags } = request
+  const inUse = request.isKeyOnly ? [] : await gatewaysInUse(session, runs)
   let preset: Preset = {
     lastBaseUrl: runs[0]?.baseUrl,
-    inUse: session.canAsk && !request.isKeyOnly ? await gatewaysInUse(session, runs) : [],
+    inUse: session.canAsk ? inUse : [],
+    gateway: gatewayToStay(given, inUse),
     ...request.preset,
   }
 
@@ -56,6 +68,7 @@ export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
       const { access, chosen } = proof
       for (const client of chosen.keys()) expectSendable(client, access)
       session.notice(...found.notices, ...keyNotices(found.access, access), ...notices)
+      if (flags.verify && !proof.isLeftToClients) showProof(session, proof)
       return { ...run, ...proof, clients: [...chosen.keys()] }
     } catch (error) {
       const next =
@@ -92,6 +105,33 @@ function nextOfLink(error: unknown, { link, access }: FoundGateway, preset: Pres
   return { ...preset, link, gateway: { ...preset.gateway, baseUrl } }
 }
 
+/** Who names another model, and no gateway, means the one that the client has. */
+function gatewayToStay(
+  { session, request, clients: [client], kept }: SetupRun,
+  inUse: readonly GatewayInUse[],
+): Gateway | undefined {
+  const { clients, flags, picksModel = false } = request
+  if (client === undefined || clients.length > 1 || !kept.has(client)) return undefined
+
+  const { slotModels, ...named } = namedFor(request, client)
+  const isChoice = Object.keys(compact({ ...slotModels, ...named })).length > 0
+  if (!isChoice && !picksModel && !flags.defaults) return undefined
+  if (namesGateway(session, flags)) return undefined
+  return inUse.find(({ family }) => family === client.family)
+}
+
+/** A line for the gateway and for each client that is proven. */
+function showProof(session: Session, { access, catalog, chosen }: Proof): void {
+  const list = catalog === undefined ? '' : `: ${catalog.models.length} models`
+  session.remark(`✔ ${new URL(access.baseUrl).host} answers, and takes the key${list}`)
+  for (const [{ label }, { models }] of chosen) {
+    const ids = idsToProve(models, catalog)
+    session.remark(
+      `✔ ${label}: ${ids.join(' and ')} ${ids.length > 1 ? 'answer' : 'answers'}, with tools`,
+    )
+  }
+}
+
 /** What has come out about where the key goes. */
 function keyNotices(before: GatewayAccess, { keyHeader }: GatewayAccess): readonly Notice[] {
   if (keyHeader === before.keyHeader || keyHeader === undefined) return []
@@ -124,6 +164,7 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   const { session, clients, request } = run
   if (request.flags.verify) return prove(run, access)
 
+  await withPickedModel(run, undefined)
   const versions = await versionsOf(session, clients)
   const chosen = clients.map((client): [Client, Chosen] => {
     const wanted = wantedFor(run, client, access, unheard)
@@ -131,6 +172,7 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
     return [client, { models, heard: unheard }]
   })
   return {
+    request,
     access,
     chosen: new Map(chosen),
     catalog: undefined,
@@ -155,25 +197,28 @@ function rootsUnasked(access: GatewayAccess): readonly Notice[] {
  * Proves address, key and models: the catalog first, then one minimal inference for each protocol and
  * model that the clients will use, side by side. What a client does not ask for first is taken from the
  * catalog where that lists it. What the gateway refuses is chosen once more, where it was not named now.
- * Where it admits certain clients only, and those are to be tried, the proof is left to them.
+ * Where it admits certain clients only, and the clients are tried, the proof is left to them.
  * Writes nothing.
  *
  * @throws UserError with the diagnosis
  */
-export async function prove(run: SetupRun, given: GatewayAccess): Promise<Proven> {
-  const { session, clients, request } = run
-  const access = { ...given, authorities: authoritiesOf(given.env, clients) }
-  const isMessagesGiven = request.flags.messagesUrl !== undefined
+export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Proven> {
+  const { session, clients } = given
+  const access = { ...reached, authorities: authoritiesOf(reached.env, clients) }
+  const isMessagesGiven = given.request.flags.messagesUrl !== undefined
   const finder = new GatewayFinder(access, { isMessagesGiven })
   if (clients.length > 1) void openAhead(access, clients.length)
   try {
-    const isExtra = clients.every((client) => isDecided(run, client, access))
+    const isExtra =
+      !given.request.picksModel && clients.every((client) => isDecided(given, client, access))
     const [answer, versions] = await session.step(
       'Asking the gateway for its models',
       Promise.all([finder.askCatalog({ isExtra }), versionsOf(session, clients)]),
     )
     const [catalog, missing] = answer instanceof UserError ? [undefined, answer] : [answer]
     if (missing !== undefined && !mayStillServe(missing)) throw missing
+    const run = await withPickedModel(given, catalog)
+    const { request } = run
 
     const probes = new Probes((...question) => finder.probe(...question), answer)
     const chosen = new Map<Client, Chosen>()
@@ -204,14 +249,15 @@ export async function prove(run: SetupRun, given: GatewayAccess): Promise<Proven
 
     const results = [...(await askAll(session, probes, chosen)).values()].flat()
     const left = results.filter(({ result }) => request.flags.tryClient && mayPassAsClient(result))
-    const proven = results.filter((one) => !left.includes(one))
+    const served = results.filter((one) => !left.includes(one))
     const notices = [
       ...(catalog?.notices ?? []),
       ...(missing === undefined ? [] : [catalogUnavailable(missing)]),
-      ...new Set(proven.flatMap(({ result }) => noticesOf(result))),
+      ...new Set(served.flatMap(({ result }) => noticesOf(result))),
       ...(left.length > 0 ? [leftToClients] : []),
     ]
-    return { access: finder.access, catalog, chosen, isLeftToClients: left.length > 0, notices }
+    const { access: proven } = finder
+    return { request, access: proven, catalog, chosen, isLeftToClients: left.length > 0, notices }
   } finally {
     await finder.hangUp()
   }

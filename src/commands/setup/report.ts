@@ -1,33 +1,39 @@
 import { protocolOf } from '../../clients/client.ts'
-import { describeEdit, editDocument } from '../../edits/describe.ts'
+import { describeEdit, editDocument, titleOf } from '../../edits/describe.ts'
 import type { Plan } from '../../edits/plan.ts'
 import { isFromSnapshot, snapshotSource } from '../../gateway/models/facts.ts'
 import { rootOf, shownRoot } from '../../gateway/roots.ts'
+import type { Notice } from '../../notice.ts'
 import type { Applied } from '../../transaction/record.ts'
 import type { Tried } from '../inventory/try-client.ts'
 import type { Draft } from './draft.ts'
 import type { ProvenRun } from './run.ts'
 
-/** The plan as a person reads it, and beside it what else there is to know. */
-export function showDrafts(
+/** The plan as a person reads it: two lines a client, or every key; and what needs consent. */
+export function showPlan(
   { session, access, catalog }: ProvenRun,
   drafts: readonly Draft[],
+  shown: { readonly consents: readonly Notice[]; readonly isDetailed: boolean },
 ): void {
   for (const { client, models, obstacles, edits } of drafts) {
     const protocol = protocolOf(client, models)
-    const root = rootOf(access, protocol)
-    session.say(`${client.label}: ${shownRoot(root, protocol)}, model ${models.model}`)
+    const address = shownRoot(rootOf(access, protocol), protocol)
     const { model, contextWindow, offered = [] } = models
+    const list = offered.length > 1 ? `, ${offered.length} models in its list` : ''
+    session.say(`${client.label}: ${address}, model ${model}${list}`)
+
     const isTold = contextWindow !== undefined || offered.length > 0
     const listed = catalog?.models.find(({ id }) => id === model) ?? { id: model }
     if (isTold && isFromSnapshot(listed))
       session.say(`  what the gateway does not say of it is said by ${snapshotSource}`)
-    for (const edit of edits)
-      for (const line of describeEdit(edit, session)) session.say(`  ${line}`)
+
+    const details = edits.flatMap((edit) => describeEdit(edit, session))
+    const summary = edits.map((edit) => titleOf(edit, session)).join(', ')
+    for (const line of shown.isDetailed ? details : [summary]) session.say(`  ${line}`)
     for (const { repair, message, place } of obstacles)
       if (repair) session.say(`  repairs: ${message} (${place})`)
   }
-  session.showNotices('note')
+  for (const { message } of shown.consents) session.say(`  ! ${message}`)
 }
 
 type FileResult = Pick<Applied['files'][number], 'action' | 'note'>
@@ -39,8 +45,10 @@ export interface SetupResult {
   readonly tried: readonly Tried[]
   /** Whether the gateway was asked before anything was written, and with success. */
   readonly isProvenBefore: boolean
-  /** What a person has still to do. */
+  /** What is still to do, for a script: whether a client runs is not looked at. */
   readonly next: readonly string[]
+  /** The same for a person; the last line is the command to type. */
+  readonly toType: readonly string[]
 }
 
 export function reportSetup(
@@ -48,18 +56,19 @@ export function reportSetup(
   plan: Plan,
   result: SetupResult,
 ): void {
-  const { applied, tried, isProvenBefore, next } = result
+  const { applied, tried, isProvenBefore, next, toType } = result
   const { verify, dryRun } = request.flags
   if (applied === undefined) session.say('Dry run: nothing was changed.')
-  else if (applied.run === undefined) session.say('Everything is already so; nothing was changed.')
+  else if (applied.run === undefined)
+    session.say('Everything is set up so already; nothing was changed.')
   else {
-    const proof = verify ? 'and proven: key, address and model work' : 'not verified'
-    session.say(`Done, ${proof}. Run ${applied.run.id}.`)
+    session.say(`✔ Done${verify ? '' : ', not verified'}: run ${applied.run.id}`)
+    session.say('  Undo: repoint rollback')
     for (const { path, note } of applied.files)
       if (note !== undefined) session.say(`  ${session.showPath(path)}: ${note}`)
   }
   for (const { client, said } of tried) session.say(`  ${client} says: ${said}`)
-  for (const line of next) session.say(`  ${line}`)
+  for (const line of toType) session.say(`  ${line}`)
 
   const files = plan.edits.map((edit, index) => {
     const file = editDocument(edit)

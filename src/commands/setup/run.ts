@@ -14,9 +14,11 @@ export interface SetupRequest {
   readonly flags: SetupFlags
   /** What was named now for a client of this id. What was chosen before comes from its files. */
   readonly optionsOf?: (id: string) => Wishes | undefined
+  /** A person picks the model from the gateway's list. */
+  readonly picksModel?: boolean
   /** What is known of the gateway already, and neither looked for nor asked. */
   readonly preset?: Preset
-  /** Nothing but the key is to change, whatever else the gateway would offer by now. */
+  /** Nothing but the key changes, whatever else the gateway would offer by now. */
   readonly isKeyOnly?: boolean
 }
 
@@ -46,6 +48,8 @@ export interface Chosen {
 
 /** What the gateway said before anything was written. */
 export interface Proof {
+  /** With the model that a person has picked. */
+  readonly request: SetupRequest
   /** With the roots that have answered. */
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined

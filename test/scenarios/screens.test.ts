@@ -1,0 +1,261 @@
+import { chmodSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+import { keys, runOnTerminal } from '../support/terminal.ts'
+
+const canary = 'sk-canary-4d3c2b1a09f8e7d6c5b4a392'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ port: 0, key: canary })
+})
+afterAll(() => gateway.close())
+
+/** A home with programs of these names, by what they do. */
+function homeWith(programs: Readonly<Record<string, string>>): Home {
+  const home = aHome()
+  for (const [name, text] of Object.entries(programs)) {
+    home.put(`bin/${name}`, `#!/bin/sh\n${text}\n`)
+    chmodSync(home.at(`bin/${name}`), 0o755)
+  }
+  return home
+}
+
+function withBin(home: Home, env: Record<string, string> = {}) {
+  return { PATH: `${home.at('bin')}:${process.env['PATH']}`, ...env }
+}
+
+/** A home in which Codex has the canary. */
+async function homeWithCodex(): Promise<Home> {
+  const home = aHome()
+  const args = ['codex', '--base-url', gateway.url, '--yes']
+  await runCli(home, args, { env: { REPOINT_API_KEY: canary } })
+  return home
+}
+
+describe('the list of clients', () => {
+  test('is there at once, and the versions fill in as the clients answer', async () => {
+    const home = homeWith({
+      codex: 'sleep 4; echo codex-cli 0.169.0',
+      claude: 'sleep 2; echo 2.1.330',
+    })
+    const run = runOnTerminal(home, [], { env: withBin(home) })
+    await run.shows(/Codex +\.\.\./)
+    await run.shows(/Codex +\.\.\., its own service\s+.*Claude Code +2\.1\.330/)
+    await run.shows(/Codex +0\.169\.0, its own service/)
+    await run.shows(/opencode +not installed\r?\n/)
+    run.type(keys.ctrlC)
+    expect(await run.ended).toBe(130)
+  })
+
+  test('stays as it is once a person chooses: what is ticked is not lost', async () => {
+    const home = homeWith({ codex: 'sleep 2; echo codex-cli 0.169.0' })
+    const run = runOnTerminal(home, [], { env: withBin(home) })
+    await run.shows(/◉ Codex +\.\.\./)
+    run.type(keys.space)
+    await run.shows(/◯ Codex +\.\.\./)
+    await new Promise((settle) => setTimeout(settle, 2_500))
+    run.type(keys.enter)
+    await run.shows('Tick at least one')
+    expect(run.screen()).not.toContain('0.169.0')
+    run.type(keys.ctrlC)
+    expect(await run.ended).toBe(130)
+  })
+
+  test('a dumb terminal gets a line a step', async () => {
+    const home = homeWith({ codex: 'echo codex-cli 0.169.0' })
+    const env = { TERM: 'dumb', REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url }
+    const run = runOnTerminal(home, [], { env: withBin(home, env) })
+    await run.shows(/Looking for clients …\r?\n/)
+    await run.shows(/Codex +0\.169\.0/)
+    run.type(keys.enter)
+    await run.shows('Base URL')
+    run.type(keys.enter)
+    await run.shows(/Asking the gateway for its models …\r?\n/)
+    await run.shows(/Asking gpt-5\.6-sol for one word …\r?\n/)
+    await run.shows('✔ Codex: gpt-5.6-sol answers, with tools')
+    run.type(keys.ctrlC)
+    expect(await run.ended).toBe(130)
+  })
+})
+
+describe('what a setup says', () => {
+  test('what was learnt, two lines a client, every key on demand, and what to type next', async () => {
+    const home = homeWith({ codex: 'echo codex-cli 0.169.0', pgrep: 'exit 1' })
+    const env = withBin(home, { REPOINT_API_KEY: canary })
+    const run = runOnTerminal(home, ['codex', '--base-url', gateway.url], { env })
+    const { host } = new URL(gateway.url)
+    await run.shows(`✔ ${host} answers, and takes the key: `)
+    await run.shows('✔ Codex: gpt-5.6-sol answers, with tools')
+    await run.shows(`Codex: ${gateway.url}, model gpt-5.6-sol`)
+    await run.shows(/auth\.json \(will be created\), ~\/\.codex\/config\.toml \(will be created\)/)
+    await run.shows('Apply this? (Y/n, d shows every key)')
+    expect(run.screen()).not.toContain('wire_api')
+    run.type(`x${keys.enter}`)
+    await run.shows(/Type y, n or d.*\s+\? Apply this/)
+    run.type(`d${keys.enter}`)
+    await run.shows('model_providers.gateway.wire_api')
+    await run.shows('Apply this?')
+    run.type(keys.enter)
+    await run.shows('✔ Done: run')
+    await run.shows('Undo: repoint rollback')
+    expect(await run.ended).toBe(0)
+    expect(run.screen().trimEnd().split(/\r?\n/).at(-1)).toBe('  Now run: codex')
+    expect(run.screen()).not.toContain('Close every')
+  })
+
+  test.each([
+    ['one that runs is closed first', 'exit 0', true],
+    ['nobody is told to close what does not run', 'exit 1', false],
+    ['where that cannot be told, it is said', 'exit 3', true],
+  ])('%s', async (_, pgrep, isTold) => {
+    const home = homeWith({ pgrep })
+    const args = ['codex', '--base-url', gateway.url, '--yes']
+    const env = withBin(home, { REPOINT_API_KEY: canary })
+    const { stdout, stderr } = await runCli(home, args, { env })
+    expect(stdout.includes('Close every running Codex')).toBe(isTold)
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe('  Now run: codex (not installed here)')
+    // A pipe gets a line for each finished step too.
+    expect(stderr).toContain('✔ Codex: gpt-5.6-sol answers, with tools')
+  })
+
+  test.each([
+    ['--yes', false],
+    ['--details', true],
+    ['--dry-run', true],
+  ])('with %s every key is shown: %s', async (flag, isShown) => {
+    const args = ['codex', '--base-url', gateway.url, '--yes', flag]
+    const { stdout } = await runCli(aHome(), [...new Set(args)], {
+      env: { REPOINT_API_KEY: canary },
+    })
+    expect(stdout.includes('+ model_providers.gateway.wire_api')).toBe(isShown)
+    expect(stdout).not.toContain(canary)
+  })
+
+  test('what needs consent is shown in full before the question, and the answer is no', async () => {
+    const home = aHome({ '.codex/auth.json': '{"tokens": {"access_token": "eyJ0"}}\n' })
+    const run = runOnTerminal(home, ['codex', '--base-url', gateway.url], {
+      env: { REPOINT_API_KEY: canary },
+    })
+    await run.shows('! Your ChatGPT login in auth.json will be replaced by the key')
+    await run.shows('Apply this, with what is marked "!"? (y/N')
+    run.type(keys.enter)
+    expect(await run.ended).toBe(0)
+    expect(home.text('.codex/auth.json')).toContain('eyJ0')
+  })
+
+  test('60 columns break no word', async () => {
+    const home = aHome()
+    const run = runOnTerminal(home, ['codex', '--base-url', gateway.url, '--yes', '--details'], {
+      env: { REPOINT_API_KEY: canary },
+      columns: 60,
+    })
+    expect(await run.ended).toBe(0)
+    const lines = run.screen().split(/[\r\n]+/)
+    expect(lines.filter((line) => line.length > 60)).toEqual([])
+    expect(run.screen()).toMatch(/created\),?|Undo: repoint rollback/)
+  })
+})
+
+describe('a key that is pasted', () => {
+  test.each([canary, `${canary}${canary}${canary}`])(
+    'shows as eight asterisks, however long: %#',
+    async (pasted) => {
+      const run = runOnTerminal(aHome(), ['codex', '--base-url', gateway.url])
+      await run.shows('API key')
+      expect(run.screen()).not.toContain('*')
+      run.type(pasted)
+      await run.shows('********')
+      run.type(keys.ctrlC)
+      expect(await run.ended).toBe(130)
+      expect(run.screen()).not.toContain('*********')
+      expect(run.raw()).not.toContain(canary.slice(3, 12))
+    },
+  )
+
+  test('at the question whether to apply it does not show', async () => {
+    const run = runOnTerminal(aHome(), ['codex', '--base-url', gateway.url], {
+      env: { REPOINT_API_KEY: canary },
+    })
+    await run.shows('Apply this?')
+    run.type(`${canary}${keys.enter}`)
+    await run.shows('Type y, n or d.')
+    run.type(keys.ctrlC)
+    expect(await run.ended).toBe(130)
+    expect(run.raw()).not.toContain(canary.slice(3, 12))
+  })
+})
+
+describe('another model of a client that is set up', () => {
+  test('is one flag: no address and no key, without a terminal too', async () => {
+    const home = await homeWithCodex()
+    const { status, json } = await runHere(home, ['codex', '--model', 'gpt-5.4', '--yes'])
+    expect({ status, json }).toMatchObject({ json: { changed: true, baseUrl: gateway.url } })
+    expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.4"')
+    const back = await runHere(home, ['codex', '--defaults', '--yes'])
+    expect(back.json).toMatchObject({ changed: true, model: 'gpt-5.6-sol' })
+  })
+
+  test('a slot of Claude Code as well', async () => {
+    const home = aHome()
+    const first = ['claude', '--base-url', gateway.url, '--yes']
+    await runHere(home, first, { REPOINT_API_KEY: canary })
+    const result = await runHere(home, ['claude', '--slot', 'opus', '--yes'])
+    expect(result.json).toMatchObject({ changed: true, baseUrl: gateway.url })
+  })
+
+  test('a client that is not set up, or an address that is named, needs its key as ever', async () => {
+    const home = await homeWithCodex()
+    const other = await runHere(home, ['opencode', '--model', 'gpt-5.4', '--yes'])
+    expect(other).toMatchObject({ status: 2, json: { error: { code: 'usage' } } })
+    const named = ['codex', '--model', 'gpt-5.4', '--base-url', gateway.url, '--yes']
+    expect(await runHere(home, named)).toMatchObject({ json: { error: { code: 'key-missing' } } })
+  })
+
+  test('without an ID it is picked from what the gateway offers and the client can use', async () => {
+    const home = await homeWithCodex()
+    const run = runOnTerminal(home, ['codex', '--model'])
+    await run.shows('Which model should Codex use?')
+    await run.shows('gpt-5.6-sol')
+    run.type('5.4-m')
+    await run.shows('❯ gpt-5.4-mini')
+    run.type(keys.enter)
+    await run.shows('Apply this?')
+    run.type(keys.enter)
+    expect(await run.ended).toBe(0)
+    expect(run.screen()).not.toMatch(/Base URL|API key|text-embedding/)
+    expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.4-mini"')
+  })
+
+  test('and where nobody can pick, that is an error', async () => {
+    const home = await homeWithCodex()
+    const error = { code: 'usage', hint: 'Name the model: --model ID.' }
+    for (const more of [[], ['--no-verify']])
+      expect(await runHere(home, ['codex', '--yes', ...more, '--model'])).toMatchObject({
+        status: 2,
+        json: { error },
+      })
+  })
+})
+
+describe('Ctrl-C', () => {
+  test.each([
+    ['at the list of clients', [], 'Which clients', {}],
+    ['at the key', ['codex', '--base-url'], 'API key', {}],
+    ['at the list of models', ['codex', '--model', '--base-url'], 'Which model', { canary }],
+    ['at the question to apply', ['codex', '--base-url'], 'Apply this?', { canary }],
+  ])('%s: status 130, and nothing was changed', async (_, args, question, env) => {
+    const home = aHome()
+    const all = args.at(-1) === '--base-url' ? [...args, gateway.url] : args
+    const key: Record<string, string> = 'canary' in env ? { REPOINT_API_KEY: canary } : {}
+    const run = runOnTerminal(home, all, { env: key })
+    await run.shows(question)
+    run.type(keys.ctrlC)
+    expect(await run.ended).toBe(130)
+    expect(run.screen()).toContain('Nothing was changed.')
+    expect(home.snapshot()).toEqual({})
+  })
+})
