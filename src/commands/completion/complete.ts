@@ -66,7 +66,9 @@ export function completionOf(
   // A value stands behind its flag, or in one word with it.
   const start = /^--[\w-]+=/.exec(typed)?.[0] ?? ''
   const flag = start === '' ? words.at(-1) : start.slice(0, -1)
-  const option = options.find(({ long, required }) => required && long === flag)
+  const option = options.find(
+    ({ long, required, optional }) => (required || optional) && long === flag,
+  )
   if (option !== undefined) {
     const values = valuesOf(option, known)
     return values === 'files'
