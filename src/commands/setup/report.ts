@@ -24,8 +24,8 @@ export function showPlan(
 
     const isTold = contextWindow !== undefined || offered.length > 0
     const listed = catalog?.models.find(({ id }) => id === model) ?? { id: model }
-    if (isTold && isFromSnapshot(listed))
-      session.say(`  what the gateway does not say of it is said by ${snapshotSource}`)
+    if (shown.isDetailed && isTold && isFromSnapshot(listed))
+      session.say(`  what the gateway does not say of ${model} is from ${snapshotSource}`)
 
     const details = edits.flatMap((edit) => describeEdit(edit, session))
     const summary = edits.map((edit) => titleOf(edit, session)).join(', ')
