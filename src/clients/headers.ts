@@ -1,7 +1,12 @@
 import type { ConfigValue, KeyChange, KeyPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
-import { judgedHeader } from '../gateway/input/header.ts'
-import { type ExtraHeader, type KeyHeader, keyHeaders } from '../gateway/types.ts'
+import { isAmong, judgedHeader } from '../gateway/input/header.ts'
+import {
+  type ExtraHeader,
+  type KeyHeader,
+  keyHeaders,
+  type QueryParameter,
+} from '../gateway/types.ts'
 import { type Choice, type ClientModule, type ClientName, runKeyVariable } from './client.ts'
 import { isTable } from './texts.ts'
 
@@ -52,7 +57,7 @@ export function isStrayHeader(
 ): boolean {
   return (
     keyHeaders.some((one) => one === name) ||
-    formerHeaders.some((one) => one.name === name && one.value === value) ||
+    isAmong({ name, value }, formerHeaders) ||
     (isOtherAddress && judgedHeader(name, value).isSecret === true) ||
     isFromElsewhere?.({ name, value }) === true
   )
@@ -70,21 +75,44 @@ export function headerKeys(
   isOtherAddress: boolean,
 ): readonly KeyChange[] {
   const standing = isTable(found) ? Object.keys(found) : []
-  const wanted = wantedHeaders(choice)
-  const isWanted = (name: string) => wanted.some((one) => one.name === name.toLowerCase())
-  const gone = textHeaders(found)
-    .filter(({ name }) => !isWanted(name))
-    .filter((one) =>
-      isStrayHeader({ ...one, name: one.name.toLowerCase() }, choice, isOtherAddress),
-    )
+  const wanted = wantedHeaders(choice).map(({ name, ...header }) => {
+    const spelled = standing.find((one) => one.toLowerCase() === name)
+    return { name: spelled ?? name, ...header }
+  })
+  return tableKeys(path, found, wanted, (one) =>
+    isStrayHeader({ ...one, name: one.name.toLowerCase() }, choice, isOtherAddress),
+  )
+}
+
+/**
+ * The same of a table of what goes into the query. What belongs to another address, or was written for
+ * an earlier setup, goes.
+ */
+export function queryKeys(
+  path: KeyPath,
+  found: ConfigValue | undefined,
+  { query = [], formerQueries }: Choice,
+  isOtherAddress: boolean,
+): readonly KeyChange[] {
+  return tableKeys(path, found, query, (one) => isOtherAddress || isAmong(one, formerQueries))
+}
+
+function tableKeys(
+  path: KeyPath,
+  found: ConfigValue | undefined,
+  wanted: readonly ExtraHeader[],
+  isStray: (member: QueryParameter) => boolean,
+): readonly KeyChange[] {
+  const isWanted = (name: string) => wanted.some((one) => one.name === name)
+  const standing = isTable(found) ? Object.keys(found) : []
+  const gone = textMembers(found).filter((one) => !isWanted(one.name) && isStray(one))
   if (wanted.length === 0 && gone.length > 0 && gone.length === standing.length)
     return [{ path, value: undefined, isBound: true }]
 
   return [
     ...gone.map(({ name }) => ({ path: [...path, name], value: undefined, ...bound })),
     ...wanted.map(({ name, value, isSecret }) => {
-      const spelled = standing.find((one) => one.toLowerCase() === name) ?? name
-      return { path: [...path, spelled], value, ...(isSecret ? bound : {}) }
+      return { path: [...path, name], value, ...(isSecret ? bound : {}) }
     }),
   ]
 }
@@ -92,7 +120,8 @@ export function headerKeys(
 /** It is undone with address and key: alone it would go elsewhere. */
 const bound = { isSecret: true, isBound: true } as const
 
-function textHeaders(found: ConfigValue | undefined) {
+/** The texts of a table by name. */
+export function textMembers(found: ConfigValue | undefined) {
   return Object.entries(isTable(found) ? found : {}).flatMap(([name, value]) =>
     typeof value === 'string' ? [{ name, value }] : [],
   )
@@ -117,7 +146,7 @@ export function readHeaders(found: ConfigValue | undefined): {
   readonly headers: readonly ExtraHeader[] | undefined
   readonly keyed: { readonly keyHeader: KeyHeader; readonly key: string } | undefined
 } {
-  const all = textHeaders(found).map(({ name, value }) => judgedHeader(name, value))
+  const all = textMembers(found).map(({ name, value }) => judgedHeader(name, value))
   const keyed = keyHeaders.flatMap((keyHeader) =>
     all.filter(({ name }) => name === keyHeader).map(({ value: key }) => ({ keyHeader, key })),
   )

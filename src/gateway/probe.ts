@@ -31,13 +31,16 @@ export interface ProbeOptions {
   readonly roots?: readonly string[] | undefined
 }
 
+/** Reads like work: filters of gateways refuse a bare `ping` as a test of the key (2026-11-23). */
+const prompt = 'In one word: which type does this JavaScript have? const total = 1 + 1'
+
 /** Most tokens to ask for. The responses protocol refuses fewer than 16. */
 const maxTokens = 16
 
 /**
- * One small inference with `ping`, asked as the client asks: streamed, with the key as Bearer, and with
- * a tool, since the clients always offer some. Streamed, because all the clients stream, and because a gateway (or a proxy
- * before it) that answers in one piece passes every other check and leaves a client waiting for ever.
+ * One small inference, asked as the client asks: streamed, with the key as Bearer, and with a tool,
+ * since the clients always offer some. Streamed, because all the clients stream, and because a gateway
+ * (or a proxy before it) that answers in one piece passes every other check and leaves a client waiting for ever.
  *
  * A limit of tokens that the gateway does not bear is left out in a second try: not all know one,
  * and the clients can do without. Where a refusal speaks of tools, one more question without any tells
@@ -153,7 +156,7 @@ const requests: Readonly<
     route: '/chat/completions',
     body: {
       model,
-      messages: [{ role: 'user', content: 'ping' }],
+      messages: [{ role: 'user', content: prompt }],
       stream: true,
       ...(isLimited ? { max_tokens: maxTokens } : {}),
     },
@@ -162,7 +165,7 @@ const requests: Readonly<
     route: '/responses',
     body: {
       model,
-      input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'ping' }] }],
+      input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: prompt }] }],
       stream: true,
       store: false,
       ...(isLimited ? { max_output_tokens: maxTokens } : {}),
@@ -175,7 +178,7 @@ const requests: Readonly<
     body: {
       model,
       max_tokens: maxTokens,
-      messages: [{ role: 'user', content: 'ping' }],
+      messages: [{ role: 'user', content: prompt }],
       stream: true,
     },
   }),

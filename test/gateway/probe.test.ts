@@ -37,21 +37,22 @@ describe('probe: proves a protocol', () => {
       ...JSON.parse(body),
     }))
     const common = { authorization: `Bearer ${key}`, hasOtherKey: false, model, stream: true }
-    const ping = [{ role: 'user', content: 'ping' }]
+    const prompt = 'In one word: which type does this JavaScript have? const total = 1 + 1'
+    const messages = [{ role: 'user', content: prompt }]
     const named = { name: 'noop', description: 'Does nothing.' }
     const parameters = { type: 'object', properties: {} }
     expect(asked).toEqual([
       {
         ...common,
         route: 'POST /v1/chat/completions',
-        messages: ping,
+        messages,
         max_tokens: 16,
         tools: [{ type: 'function', function: { ...named, parameters } }],
       },
       {
         ...common,
         route: 'POST /v1/responses',
-        input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'ping' }] }],
+        input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: prompt }] }],
         store: false,
         max_output_tokens: 16,
         tools: [{ type: 'function', ...named, parameters, strict: false }],
@@ -60,7 +61,7 @@ describe('probe: proves a protocol', () => {
         ...common,
         route: 'POST /v1/messages?beta=true',
         version: '2023-06-01',
-        messages: ping,
+        messages,
         max_tokens: 16,
         tools: [{ ...named, input_schema: parameters }],
       },

@@ -176,3 +176,20 @@ describe('a wrong path is told as one, whatever the key', () => {
     },
   )
 })
+
+describe('what only looked like a refusal of the setup is none', () => {
+  test('a filter that takes a bare ping for a test of the key lets the question through', async () => {
+    const { port } = await aServer((request, response) => {
+      if (/"(?:content|text)":"(?:ping|hi|hello|test)"/i.test(request.body))
+        return sendJson(response, 403, { error: { message: '请勿发送测试内容', type: 'filter' } })
+      if (request.method === 'GET') return sendJson(response, 200, listBody)
+      goodGateway(request, response)
+    })
+    for (const client of ['codex', 'claude', 'opencode'] as const) {
+      const row = { client, reply: { status: 403, body: '' } } as CauseRow
+      wrong.wronglyRefused++
+      expect((await setUp(row, port)).error).toBeUndefined()
+      wrong.wronglyRefused--
+    }
+  })
+})

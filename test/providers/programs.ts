@@ -59,7 +59,10 @@ export const programs: readonly GatewayProgram[] = [
       args: ['-p', String(port), '-f', 'answers.json'],
       files: {
         'answers.json': JSON.stringify({
-          fixtures: [{ match: { userMessage: 'ping' }, response: { content: 'pong' } }],
+          fixtures: ['ping', 'In one word'].map((userMessage) => ({
+            match: { userMessage },
+            response: { content: 'pong' },
+          })),
         }),
       },
     }),

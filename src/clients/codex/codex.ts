@@ -6,7 +6,7 @@ import { defaultModel, withoutVendor } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { Choice, ClientModule, FileText, FileTexts, Origins, Settings } from '../client.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
-import { headerKeys, readHeaders } from '../headers.ts'
+import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
 import { editKeys } from '../repairs.ts'
 import { testedVersions } from '../tested.ts'
@@ -21,7 +21,6 @@ import { forOneRun } from './one-run.ts'
 import { otherAddress } from './other-providers.ts'
 import { addressInUse, providerInUse, reservedIds, takesAuthFile } from './provider.ts'
 import { startObstacles } from './provider-obstacles.ts'
-import { queryIn, queryKeys } from './query.ts'
 import { leftRunning } from './server.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -207,7 +206,7 @@ function readBackCodex(texts: FileTexts): Settings {
   const isKeyUsed = auth.usableKey !== undefined && takesAuthFile(config)
   const table = providerInUse(config)?.table
   const { headers, keyed } = readHeaders(table?.['http_headers'])
-  const query = queryIn(table?.['query_params'])
+  const query = textMembers(table?.['query_params'])
   const isKeyed = keyed !== undefined && table?.['requires_openai_auth'] !== true
   return compact({
     root: url && rootOf(url),

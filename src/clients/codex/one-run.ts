@@ -1,9 +1,9 @@
 import type { ConfigValue } from '../../edits/plan.ts'
+import { isAmong } from '../../gateway/input/header.ts'
 import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../client.ts'
-import { headersInVariables } from '../headers.ts'
+import { headersInVariables, textMembers } from '../headers.ts'
 import { fileOf, readFile, tableAt, textAt } from '../texts.ts'
 import { withoutOfferOnce } from './migrations.ts'
-import { queryIn } from './query.ts'
 
 /** What in a table would go along to another address, or speak against our key. */
 const ownToTable = ['auth', 'http_headers', 'env_http_headers']
@@ -18,9 +18,7 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
   const config = readFile(fileOf(texts, 'config'))
   const { models, query = [] } = choice
   const standing = tableAt(config, ['model_providers', choice.providerId]) ?? {}
-  const isSameQuery = queryIn(standing['query_params']).every(({ name, value }) =>
-    query.some((one) => one.name === name && one.value === value),
-  )
+  const isSameQuery = textMembers(standing['query_params']).every((one) => isAmong(one, query))
   const isPlain = isSameQuery && ownToTable.every((name) => standing[name] === undefined)
   const id = isPlain ? choice.providerId : 'repoint-run'
   const headers = headersInVariables(choice)
@@ -35,6 +33,9 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
     ...(choice.keyHeader === undefined
       ? [[`model_providers.${id}.env_key`, runKeyVariable] as const]
       : []),
+    ...query.map(
+      ({ name, value }) => [`model_providers.${id}.query_params.${name}`, value] as const,
+    ),
     [`model_providers.${id}.requires_openai_auth`, false],
     [`model_providers.${id}.supports_websockets`, false],
     // Without it the model's shell could print the key.
@@ -50,20 +51,9 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
   ]
   // As JSON, which is TOML too for text, numbers, truth values and lists of them.
   const flags = settings.flatMap(([path, value]) => ['-c', `${path}=${JSON.stringify(value)}`])
-  const inTable = (name: string, members: readonly (readonly [string, string])[]) => {
-    const pairs = members.map((member) => member.map((text) => JSON.stringify(text)).join('='))
-    return pairs.length === 0 ? [] : ['-c', `model_providers.${id}.${name}={${pairs.join(',')}}`]
-  }
-  const named = [
-    ...inTable(
-      'env_http_headers',
-      headers.map(({ name, variable }) => [name, variable]),
-    ),
-    ...inTable(
-      'query_params',
-      query.map(({ name, value }) => [name, value]),
-    ),
-  ]
+  const table = headers.map(({ name, variable }) => `${JSON.stringify(name)}="${variable}"`)
+  const named =
+    table.length === 0 ? [] : ['-c', `model_providers.${id}.env_http_headers={${table.join(',')}}`]
   return {
     args: [...flags, ...named, ...withoutOfferOnce(models.model), ...args],
     env: {

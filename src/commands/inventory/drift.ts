@@ -4,6 +4,7 @@ import { asPlanned } from '../../clients/texts.ts'
 import type { FileEdit } from '../../edits/plan.ts'
 import { plainPath } from '../../edits/values.ts'
 import { resultOf, UserError } from '../../errors.ts'
+import { isAmong } from '../../gateway/input/header.ts'
 import { isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Gateway } from '../../gateway/types.ts'
 import type { RecordedFile, Runs } from '../../transaction/record.ts'
@@ -12,7 +13,7 @@ import type { Session } from '../screen/session.ts'
 import { asRecorded } from './client-files.ts'
 import { type ClientState, gatewayOf, shownAddress } from './client-state.ts'
 import { changedSince, lastSetup } from './last-setup.ts'
-import { isSent, rememberedHeaders, rememberedQueries } from './saved-gateways.ts'
+import { rememberedHeaders, rememberedQueries } from './saved-gateways.ts'
 
 /** Where a client has to point, and with what. */
 export interface Expected extends Gateway {
@@ -53,9 +54,9 @@ export function settingsDrift(
 
   if (key === undefined) return [`it has ${login ?? 'no key'} in place of the key for it`]
   if (expected.isKey?.(key) === false) return ['it has another key for it']
-  const unsent = expected.headers?.find((header) => !isSent(header, settings.headers))
+  const unsent = expected.headers?.find((header) => !isAmong(header, settings.headers))
   if (unsent !== undefined) return [`it does not send the header ${unsent.name} as it was set up`]
-  const missing = expected.query?.find((part) => !isSent(part, settings.query))
+  const missing = expected.query?.find((part) => !isAmong(part, settings.query))
   if (missing !== undefined)
     return [`it does not send ${missing.name} in its query as it was set up`]
   return expected.settings ? modelDrift(settings, expected.settings) : []
@@ -92,8 +93,8 @@ export function leftAt(
   const settings = client.readBack(asRecorded(session, texts, files, 'after'))
   const gateway = gatewayOf(session, client, settings, runs)
   const [ours, ourQueries] = [rememberedHeaders(session), rememberedQueries(session)]
-  const headers = settings.headers?.filter((one) => isSent(one, ours))
-  const query = settings.query?.filter((one) => isSent(one, ourQueries))
+  const headers = settings.headers?.filter((one) => isAmong(one, ours))
+  const query = settings.query?.filter((one) => isAmong(one, ourQueries))
   return gateway && { ...gateway, isKey: (one) => one === settings.key, headers, query, settings }
 }
 

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { type Client, protocolOf, type Settings } from '../../clients/client.ts'
 import { resultOf, UserError } from '../../errors.ts'
+import { isAmong } from '../../gateway/input/header.ts'
 import { isSameButVersion, rootOf, rootsOf } from '../../gateway/roots.ts'
 import type { ExtraHeader, QueryParameter, Roots } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
@@ -84,17 +85,9 @@ export function nameOf(session: Session, client: Client, settings: Settings): st
   const used = all.filter((one) => isUsedBy(one, client, settings))
   // Of several with one address and one key it is the one whose headers are sent.
   const [likest] = used
-    .filter(({ headers = [] }) => headers.every((one) => isSent(one, settings.headers)))
+    .filter(({ headers = [] }) => headers.every((one) => isAmong(one, settings.headers)))
     .toSorted((a, b) => (b.headers?.length ?? 0) - (a.headers?.length ?? 0))
   return (likest ?? used[0])?.name
-}
-
-/** Whether a header, or a part of a query, is among those that go along. */
-export function isSent(
-  { name, value }: QueryParameter,
-  sent: readonly QueryParameter[] = [],
-): boolean {
-  return sent.some((one) => one.name === name && one.value === value)
 }
 
 /** Whether a client that believes `settings` points at a remembered gateway, with its key. */

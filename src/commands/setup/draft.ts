@@ -14,13 +14,14 @@ import { isAsBefore, modelsOf, wishesOf } from '../../clients/models.ts'
 import { asPlanned, fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
+import { isAmong } from '../../gateway/input/header.ts'
 import { rootOf } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { openPlaces, readClientFiles } from '../inventory/client-files.ts'
 import { authorityNotices } from '../inventory/client-program.ts'
 import { expectNotLedAstray, sceneOf } from '../inventory/client-state.ts'
-import { isSent, rememberedHeaders, rememberedQueries } from '../inventory/saved-gateways.ts'
+import { rememberedHeaders, rememberedQueries } from '../inventory/saved-gateways.ts'
 import { isFromElsewhere } from '../inventory/written-headers.ts'
 import type { Session } from '../screen/session.ts'
 import { lostModels, wantedFor } from './choose.ts'
@@ -192,8 +193,8 @@ export function expectReadBack(client: Client, texts: FileTexts, access: Gateway
   const isKey = key === access.key && keyHeader === access.keyHeader
   const { headers = [], query = [] } = access
   const isAllSent =
-    headers.every((one) => isSent(one, after.headers)) &&
-    query.every((one) => isSent(one, after.query))
+    headers.every((one) => isAmong(one, after.headers)) &&
+    query.every((one) => isAmong(one, after.query))
   if (isThere && isKey && isAllSent) return
   throw new UserError({
     code: 'internal',

@@ -1,6 +1,6 @@
 import { UserError } from '../../errors.ts'
 import { looksLikeKey, maskSecret, maskTellTale } from '../../text.ts'
-import { type ExtraHeader, keyHeaders } from '../types.ts'
+import { type ExtraHeader, keyHeaders, type QueryParameter } from '../types.ts'
 
 /** A header that is to be sent from now on, or no longer: then it has no value. */
 export type AskedHeader = ExtraHeader | { readonly name: string; readonly value?: undefined }
@@ -151,4 +151,12 @@ export function headerDocument(
 ): Readonly<Record<string, string>> | undefined {
   if (headers.length === 0) return undefined
   return Object.fromEntries(headers.map((header) => [header.name, shownValue(header)]))
+}
+
+/** Whether a header, or a part of a query, is among those that go along. */
+export function isAmong(
+  { name, value }: QueryParameter,
+  sent: readonly QueryParameter[] = [],
+): boolean {
+  return sent.some((one) => one.name === name && one.value === value)
 }

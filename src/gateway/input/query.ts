@@ -7,7 +7,7 @@ import { type AskedHeader, isCredentialHeader, looksSecret } from './header.ts'
 const ofNoGateway = /^(?:utm_\w+|aff|ref|beta|limit|after_id|client_version)$/
 
 /** Codex 0.105.0 and 0.169.0 send both as they stand, unescaped (2026-11-23). */
-const plainName = /^[\w.-]{1,64}$/
+const plainName = /^[\w-]{1,64}$/
 const plainValue = /^[\w.~:,/-]{0,200}$/
 
 /** Signatures and the keys of functions, beside what names a credential in a header. */
