@@ -64,14 +64,6 @@ export interface ModelAnswer {
   readonly isInThread: boolean
 }
 
-export function isRecorded(result: Decision['result']): result is RecordedAnswer {
-  return 'raw' in result
-}
-
-export function isModelAnswer(result: Decision['result']): result is ModelAnswer {
-  return 'events' in result
-}
-
 /** Decides in the service's order: rate limit, model, body, price, quota, upstream. Does no I/O. */
 export function decide(circumstances: Circumstances, inference: InferenceRequest): Decision {
   const { protocol } = inference

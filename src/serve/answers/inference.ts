@@ -12,10 +12,10 @@ import type { Route } from '../routes.ts'
 import type { Scope } from '../scopes.ts'
 import { type Fault, faultFailure } from '../settings/faults.ts'
 import type { RawReply } from '../settings/scenario.ts'
-import { answerStored, StoredResponses } from '../store/responses.ts'
+import { StoredResponses } from '../store/responses.ts'
 import { MessageThreads } from '../store/threads.ts'
 import type { Circumstances, ModelAnswer } from './decide.ts'
-import { decide, isModelAnswer, isRecorded } from './decide.ts'
+import { decide } from './decide.ts'
 import { embed } from './embeddings.ts'
 
 interface InferenceParts {
@@ -66,9 +66,8 @@ export class Inference {
     entry.stream = isStream
 
     if (!(await reply.comesThrough(fault, webPage))) return
-    if (isRecorded(result)) await this.#giveAgain(reply, result.raw)
-    else if (!isModelAnswer(result))
-      reply.fail(result, reasonOfFailure(result, entry, type, catalog))
+    if ('raw' in result) await this.#giveAgain(reply, result.raw)
+    else if ('shape' in result) reply.fail(result, reasonOfFailure(result, entry, type, catalog))
     else if (isStream) this.#stream(reply, result, fault)
     else this.#sendWhole(reply, result, fault)
   }
@@ -85,7 +84,8 @@ export class Inference {
   giveStored(reply: Reply, { id, isInput }: Extract<Route, { kind: 'stored' }>): void {
     const { method, path } = reply.entry
     const query = new URLSearchParams(path.split('?')[1])
-    const answer = answerStored(this.#responses, { method, id, isInput, query })
+    const read = () => (isInput ? this.#responses.inputOf(id, query) : this.#responses.find(id))
+    const answer = method === 'DELETE' ? this.#responses.delete(id) : read()
     if (answer === undefined) reply.fail(failures.noSuchResponse(id))
     else reply.json(JSON.stringify(answer))
   }

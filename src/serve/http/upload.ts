@@ -40,17 +40,11 @@ export function restOfUpload(request: IncomingMessage): Promise<Rest> | undefine
   return ended.then(async () => {
     clearTimeout(timer)
     const sent = Buffer.concat(pieces)
-    return { bytes, text: await textOf(sent, request.headers['content-encoding']) }
+    const encoding = request.headers['content-encoding']
+    const body = await unpacked(sent, encoding, maxUnpacked).catch(() => sent)
+    return { bytes, text: body?.toString() ?? '' }
   })
 }
 
 /** Larger bodies are not unpacked for somebody who may not even ask, in bytes. */
 const maxUnpacked = 4 * maxLoggedBody
-
-async function textOf(sent: Buffer, encoding: string | undefined): Promise<string> {
-  try {
-    return (await unpacked(sent, encoding, maxUnpacked))?.toString() ?? ''
-  } catch {
-    return sent.toString()
-  }
-}

@@ -41,16 +41,18 @@ export class StoredResponses {
   }
 
   /** What it was asked with, each item with an id. */
-  inputOf(id: string): readonly JsonObject[] | undefined {
+  inputOf(id: string, query: URLSearchParams): object | undefined {
     const stored = this.#answers.find(id)
-    return (
-      stored && itemsOf(stored.input).map((item, index) => withId(item, `${id.slice(5)}_${index}`))
+    if (stored === undefined) return undefined
+    const items = itemsOf(stored.input)
+    return pageOf(
+      items.map((item, index) => withId(item, `${id.slice(5)}_${index}`)),
+      query,
     )
   }
 
-  /** Returns whether it was there. */
-  forget(id: string): boolean {
-    return this.#answers.forget(id)
+  delete(id: string): object | undefined {
+    return this.#answers.forget(id) ? { id, object: 'response', deleted: true } : undefined
   }
 
   /**
@@ -117,24 +119,6 @@ function withId(item: JsonObject, id: string): JsonObject {
     ...(isText ? { content: [{ type: 'input_text', text: content }] } : {}),
     ...(type === 'message' ? { status: 'completed' } : {}),
   }
-}
-
-/** Asks for an answer that was given; `query` is what stands behind the question mark. */
-export interface StoredQuestion {
-  readonly method: string
-  readonly id: string
-  readonly isInput: boolean
-  readonly query: URLSearchParams
-}
-
-/** The answer to one; undefined: there is none of that id. */
-export function answerStored(store: StoredResponses, question: StoredQuestion): object | undefined {
-  const { method, id, isInput, query } = question
-  if (method === 'DELETE')
-    return store.forget(id) ? { id, object: 'response', deleted: true } : undefined
-  if (!isInput) return store.find(id)
-  const items = store.inputOf(id)
-  return items && pageOf(items, query)
 }
 
 /** A part of a list, the newest first unless said otherwise. */
