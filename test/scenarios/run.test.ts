@@ -31,8 +31,8 @@ afterAll(async () => {
   await two.close()
 })
 
-/** Every client set up for ONE, while TWO is remembered; and programs that tell how they were started. */
-async function aHomeBetween(): Promise<Home> {
+/** These clients set up for ONE, while TWO is remembered; and programs that tell how they were started. */
+async function aHomeBetween(...clients: readonly string[]): Promise<Home> {
   const home = aHome()
   for (const name of ['codex', 'claude', 'opencode', 'other']) {
     home.put(
@@ -46,7 +46,7 @@ console.log(JSON.stringify({ args: argv.slice(2), env }))
   }
   const first = ['codex', '--name', 'two', '--model', 'gpt-5.5-sol', '--base-url', two.url, '--yes']
   expect(await runHere(home, first, { REPOINT_API_KEY: keys.two })).toMatchObject({ status: 0 })
-  for (const client of ['codex', 'claude-gpt', 'opencode'])
+  for (const client of clients)
     await runHere(home, [client, '--name', 'one', '--base-url', one.url, '--yes'], {
       REPOINT_API_KEY: keys.one,
     })
@@ -66,7 +66,7 @@ async function started(home: Home, args: readonly string[], env: Record<string, 
 
 describe('repoint run', () => {
   test('codex: by -c under the provider id of its files, with the key in a variable', async () => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween('codex')
     const { args, env, stderr } = await started(home, ['two', '--', 'codex', 'exec', '--json'])
     expect(args).toEqual(
       expect.arrayContaining([
@@ -85,14 +85,14 @@ describe('repoint run', () => {
   })
 
   test('codex: a model that this catalog lacks becomes what the rules choose', async () => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween('codex')
     expect((await started(home, ['one', 'codex'])).args.join(' ')).not.toContain('model=')
     const { args } = await started(home, ['two', 'codex'])
     expect(args).toContain('model="gpt-5.5-sol"')
   })
 
   test('what the choice of a model has to say is said', async () => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween('codex')
     const { stderr } = await started(home, ['two', '--model', 'gpt-5.5-soll', '--', 'codex'])
     expect(stderr).toMatch(
       /note: The gateway does not list gpt-5\.5-soll\n.*nearest are gpt-5\.5-sol/,
@@ -102,7 +102,7 @@ describe('repoint run', () => {
   })
 
   test('claude: where the gateway has other ids, every slot goes out under those', async () => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween('claude-gpt')
     const [entry] = builtInCatalog.filter(({ id }) => id === 'claude-sonnet-5')
     const ids = ['up/claude-opus-5', 'up/claude-sonnet-5', 'up/claude-haiku-5']
     const models = ids.map((id) => ({ ...entry!, id }))
@@ -122,7 +122,7 @@ describe('repoint run', () => {
   })
 
   test('codex: what would go along to another address stays behind', async () => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween('codex')
     const config = home.text('.codex/config.toml')
     const headers = '$&\nhttp_headers = { "x-team" = "secret" }'
     home.put('.codex/config.toml', config.replace(/^base_url = .*/m, headers))
@@ -131,7 +131,7 @@ describe('repoint run', () => {
   })
 
   test('claude: by --settings and a helper; the mapping goes along as far as the catalog has it', async () => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween('claude-gpt')
     const { args, env } = await started(home, ['one', '--', 'claude', '-p', 'hi'], {
       ANTHROPIC_API_KEY: 'sk-ant-mine-0123456789',
     })
@@ -152,14 +152,14 @@ describe('repoint run', () => {
   })
 
   test('claude: --settings of its own is refused, because it is taken once', async () => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween('claude-gpt')
     const env = { PATH: `${home.at('bin')}:${process.env['PATH']}` }
     const result = await runCli(home, ['run', 'two', 'claude', '--settings', '{}'], { env })
     expect([result.status, result.stdout]).toEqual([2, ''])
   })
 
   test('opencode: by its content variable, added to what stands there', async () => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween('opencode')
     const { args, env } = await started(home, ['two', 'opencode', 'run', 'hi'], {
       OPENCODE_CONFIG_CONTENT: '{"share":"disabled","provider":{"mine":{}}}',
     })
@@ -175,7 +175,7 @@ describe('repoint run', () => {
   })
 
   test('droid: a file of its own that only we may read, gone with the process', async () => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween('codex')
     home.put(
       'bin/droid',
       `#!${process.execPath}
@@ -195,7 +195,7 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
   })
 
   test('the authorities of the gateway go along, in the variable that the client reads', async () => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween('codex')
     const list = '.local/state/repoint/gateways.json'
     home.put('ca.pem', readFileSync(tlsFile('ca.pem'), 'utf8'))
     const entry = `"name": "two", "caFile": ${JSON.stringify(home.at('ca.pem'))}`
@@ -209,7 +209,7 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
   })
 
   test('anything else has the usual variables', async () => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween('codex')
     const { args, env } = await started(home, ['two', '--', 'other', '--', '--json'])
     expect(args).toEqual(['--', '--json'])
     expect(env).toMatchObject({
@@ -221,7 +221,7 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
   })
 
   test('a shell: says which clients obey their files there', async () => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween('codex', 'claude-gpt', 'opencode')
     for (const name of ['copilot', 'droid']) home.put(`bin/${name}`, '#!/bin/sh\n')
     for (const name of ['copilot', 'droid']) chmodSync(home.at(`bin/${name}`), 0o755)
     const env = { PATH: `${home.at('bin')}:${process.env['PATH']}`, SHELL: '/bin/sh' }
@@ -243,7 +243,7 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
   })
 
   test('what a killed one has left goes with the next, and nothing else', async () => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween('codex')
     const state = home.at('.local/state/repoint')
     const left = () => readdirSync(state).filter((name) => name.startsWith('.try-'))
     const script = "require('node:fs').writeFileSync(process.env.HOME + '/up', String(process.pid))"
@@ -293,7 +293,7 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
     ['its status', 'process.exit(23)', 23],
     ['a signal', "process.kill(process.pid, 'SIGKILL'); setTimeout(() => {}, 9e4)", 137],
   ])('%s passes through', async (_, script, expected) => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween('codex')
     const args = ['run', 'two', '--', process.execPath, '-e', script]
     expect((await runCli(home, args)).status).toBe(expected)
   })
@@ -301,7 +301,7 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     '%s reaches the command as it is',
     async (name) => {
-      const home = await aHomeBetween()
+      const home = await aHomeBetween('codex')
       const script = `process.on('${name}', () => { console.log('heard ${name}'); process.exit(5) }); console.log('up'); setTimeout(() => {}, 9e4)`
       const args = ['run', 'two', '--', process.execPath, '-e', script]
       const child = spawn(process.execPath, [resolve('bin/repoint.js'), ...args], {
@@ -327,7 +327,7 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
     afterAll(() => three.close())
 
     async function aHomeWithThree(): Promise<Home> {
-      const home = await aHomeBetween()
+      const home = await aHomeBetween('codex')
       const line = `opencode --name three --model up/one --base-url ${three.url} --yes`
       await runHere(home, line.split(' '), { REPOINT_API_KEY: keys.one })
       return home
@@ -351,7 +351,7 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
   })
 
   test('help behind the name is that of run', async () => {
-    const { status, stdout } = await runCli(await aHomeBetween(), ['run', 'two', '--help'])
+    const { status, stdout } = await runCli(await aHomeBetween('codex'), ['run', 'two', '--help'])
     expect(status).toBe(0)
     expect(stdout).toContain('Usage: repoint run')
   })
@@ -368,14 +368,14 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
       'There is no command no-such-program',
     ],
   ])('%s is said', async (_, args, status, words) => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween('codex')
     const result = await runCli(home, ['run', ...args])
     expect(result.status).toBe(status)
     expect(result.stderr).toContain(words)
   })
 
   test('a gateway that is down, or refuses the key, is said before anything starts', async () => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween('codex')
     const file = '.local/state/repoint/gateways.json'
     home.put(file, home.text(file).replace(keys.two, 'sk-old-0123456789abcdef'))
     const env = { PATH: `${home.at('bin')}:${process.env['PATH']}` }
