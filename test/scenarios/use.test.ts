@@ -35,13 +35,17 @@ async function setUp(home: Home, { url, key }: Gateway, ...args: string[]): Prom
   expect(status).toBe(0)
 }
 
-/** All clients at ONE, with choices of their own, and TWO remembered. */
-async function aHomeBetween(): Promise<Home> {
+const choices: Readonly<Record<string, readonly string[]>> = {
+  codex: ['--name', 'one', '--model', 'gpt-5.4', '--provider-id', 'work'],
+  claude: ['--slot', 'opus', '--opus-model', 'claude-opus-5-5'],
+  opencode: ['--model', 'gpt-5.6-terra'],
+}
+
+/** These clients, or all, at ONE, with choices of their own, and TWO remembered. */
+async function aHomeBetween(clients = Object.keys(choices)): Promise<Home> {
   const home = aHome()
   await setUp(home, two, 'codex', '--name', 'two')
-  await setUp(home, one, 'codex', '--name', 'one', '--model', 'gpt-5.4', '--provider-id', 'work')
-  await setUp(home, one, 'claude', '--slot', 'opus', '--opus-model', 'claude-opus-5-5')
-  await setUp(home, one, 'opencode', '--model', 'gpt-5.6-terra')
+  for (const client of clients) await setUp(home, one, client, ...choices[client]!)
   one.clearRequests()
   two.clearRequests()
   return home
@@ -59,7 +63,7 @@ describe('repoint use', () => {
     ['run', 'two', '--', 'true'],
     ['gateways', '--check'],
   ])('%s %s: a key or an address that works no more names what changes it', async (...args) => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween(['codex'])
     const file = '.local/state/repoint/gateways.json'
     home.put(file, home.text(file).replace(keys.two, 'sk-old-0123456789abcdef'))
     const rejected = await runInProcess(home, args)
@@ -208,7 +212,7 @@ describe('repoint use', () => {
   })
 
   test('the environment of a setup does not speak for another gateway', async () => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween(['codex'])
     const env = { REPOINT_API_KEY: keys.one, REPOINT_BASE_URL: one.url }
     expect((await runInProcess(home, ['use', 'two', '--yes'], { env })).status).toBe(0)
     expect(one.requests()).toEqual([])
@@ -222,7 +226,7 @@ describe('repoint use', () => {
     ['two setups of one file', ['two', 'claude', 'claude-gpt', '--yes'], 2, 'usage'],
     ['an unknown client', ['two', 'nobody', '--yes'], 2, 'usage'],
   ])('%s is an error, and nothing changes', async (_, args, status, code) => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween(['codex'])
     const before = home.snapshot()
     const result = await use(home, ...args)
     expect(result).toMatchObject({ status, json: { error: { code } } })
@@ -234,7 +238,7 @@ describe('repoint use', () => {
     ['has moved', (text) => text.replace(two.url, 'http://127.0.0.1:9'), 6],
     ['is a page now', (text) => text.replace(two.url, `${two.url}/_repoint`), 4],
   ])('a gateway that %s is told, and nothing changes', async (_, change, status) => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween(['codex'])
     const list = '.local/state/repoint/gateways.json'
     home.put(list, change(home.text(list)))
     const before = home.snapshot()
@@ -253,7 +257,7 @@ describe('repoint use', () => {
   })
 
   test('two at once: what the one has switched is no fault of the other', async () => {
-    const home = await aHomeBetween()
+    const home = await aHomeBetween(['codex'])
     const args = ['codex', '--yes', '--no-verify', '--json']
     const program = [process.execPath, resolve('bin/repoint.js'), 'use']
     const { status, stdout, stderr } = await runCli(home, ['use', 'two', ...args], {
