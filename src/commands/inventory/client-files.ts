@@ -56,7 +56,15 @@ function readConfig(session: Session, file: ConfigFile): Bytes | null {
     return readIfThere(files, machine, file.path, 'config-invalid')
   } catch (error) {
     if (file.use === 'layer') return null
-    throw fileFailure(machine, file.path, error)
+    const failure = fileFailure(machine, file.path, error)
+    if (failure instanceof UserError) throw failure
+    // Also a fault of ours is a file that is not read: what was switched by then is told with it.
+    throw new UserError({
+      code: 'config-conflict',
+      message: `${session.showPath(file.path)} cannot be read as a file (${String(error)})`,
+      hint: 'Move away what stands in its place, then try again.',
+      cause: error,
+    })
   }
 }
 
