@@ -18,12 +18,12 @@ export function checkShape(protocol: ProtocolName, body: JsonObject): void {
 }
 
 /** A value, what holds for it beside its type, and where it stands: the steps from within. */
-interface Place {
+interface CheckedValue {
   readonly value: unknown
   readonly rows: Rows | undefined
   /** Absent in the body itself, and where a place is the same under a further name. */
   readonly key?: string | number
-  readonly up: Place | undefined
+  readonly up: CheckedValue | undefined
 }
 
 interface Problem {
@@ -40,12 +40,12 @@ class Checker {
   }
 
   /** The first thing that is wrong with a value. Null counts as absent. */
-  find(shape: Shape, place: Place): Problem | undefined {
+  find(shape: Shape, place: CheckedValue): Problem | undefined {
     if (isMissing(place.value)) return undefined
     return this.#misfit(formOf(shape), place) ?? this.#beyondRows(place)
   }
 
-  #misfit(form: Form, place: Place): Problem | undefined {
+  #misfit(form: Form, place: CheckedValue): Problem | undefined {
     if (typeof form === 'object' && 'any' in form) return this.#inUnion(form.any, place)
     if (!isOfKind(place.value, form)) return this.#wrongKind([form], place)
     if (typeof form === 'string') return undefined
@@ -65,10 +65,10 @@ class Checker {
     )
   }
 
-  #inObject({ of, needs }: ObjectForm, place: Place): Problem | undefined {
+  #inObject({ of, needs }: ObjectForm, place: CheckedValue): Problem | undefined {
     const { rows } = place
     const value = place.value as JsonObject
-    const memberAt = (key: string): Place => {
+    const memberAt = (key: string): CheckedValue => {
       return { value: value[key], rows: rows?.inner.get(key), key, up: place }
     }
     const [type, tags] = [memberAt('type'), choicesAt(of, 'type')]
@@ -92,7 +92,7 @@ class Checker {
     })
   }
 
-  #inUnion(shapes: readonly Shape[], place: Place): Problem | undefined {
+  #inUnion(shapes: readonly Shape[], place: CheckedValue): Problem | undefined {
     const { value } = place
     const forms = shapes.map(formOf)
     const fitting = forms.filter((form) => isOfKind(value, form))
@@ -107,7 +107,7 @@ class Checker {
   }
 
   /** Which of several kinds of objects is meant is told by its `type`, then by its `role`. */
-  #inObjects(forms: readonly Form[], place: Place): Problem | undefined {
+  #inObjects(forms: readonly Form[], place: CheckedValue): Problem | undefined {
     let left = forms.filter((form) => typeof form === 'object' && 'of' in form) as ObjectForm[]
     if (left.length < forms.length) return undefined
     let named = place
@@ -132,7 +132,11 @@ class Checker {
     return problems.reduce((best, one) => (one!.depth > best!.depth ? one : best))
   }
 
-  #unknownTag(name: string, tagged: readonly ObjectForm[], place: Place): Problem | undefined {
+  #unknownTag(
+    name: string,
+    tagged: readonly ObjectForm[],
+    place: CheckedValue,
+  ): Problem | undefined {
     const tag = (place.value as JsonObject)[name]
     const named = place.rows?.inner.get(name)?.choices
     if (named?.includes(tag as string)) return undefined
@@ -145,7 +149,7 @@ class Checker {
   }
 
   /** What is wrong by the rows of a value whose kind is right. */
-  #beyondRows(place: Place): Problem | undefined {
+  #beyondRows(place: CheckedValue): Problem | undefined {
     const { value, rows } = place
     if (rows === undefined) return undefined
     const { least, most, isWhole, longest, pattern, notDone } = rows
@@ -171,7 +175,7 @@ class Checker {
       : undefined
   }
 
-  #wrongKind(forms: readonly Form[], place: Place): Problem {
+  #wrongKind(forms: readonly Form[], place: CheckedValue): Problem {
     const { value, rows } = place
     const kinds = new Set(forms.map(kindOf))
     const isContent = kinds.has('string') && kinds.has('array')
@@ -185,7 +189,7 @@ class Checker {
     )
   }
 
-  #notAChoice(choices: readonly string[], place: Place): Problem | undefined {
+  #notAChoice(choices: readonly string[], place: CheckedValue): Problem | undefined {
     const { value, rows } = place
     const named = rows?.choices ?? choices
     if ([choices, named].some((list) => list.includes(value as string))) return undefined
@@ -193,12 +197,12 @@ class Checker {
   }
 }
 
-function problemAt(place: Place, say: (path: Path) => Refusal): Problem {
+function problemAt(place: CheckedValue, say: (path: Path) => Refusal): Problem {
   const path = pathOf(place)
   return { depth: path.length, refusal: () => say(path) }
 }
 
-function pathOf({ key, up }: Place): Path {
+function pathOf({ key, up }: CheckedValue): Path {
   if (up === undefined) return key === undefined ? [] : [key]
   return key === undefined ? pathOf(up) : [...pathOf(up), key]
 }
