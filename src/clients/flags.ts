@@ -32,17 +32,24 @@ export const contextWindowFlag: ClientFlag = {
   means: (contextWindow) => ({ contextWindow: Number(contextWindow) }),
 }
 
-/** For a client that is told of a model what it can. */
-export const modelFactFlags: readonly ClientFlag[] = [
-  contextWindowFlag,
-  {
-    flag: '--output-limit <tokens>',
-    help: 'most tokens of an answer, where the gateway does not say',
-    takes: 'tokens',
-    means: (maxOutputTokens) => ({ maxOutputTokens: Number(maxOutputTokens) }),
-  },
+const outputLimitFlag: ClientFlag = {
+  flag: '--output-limit <tokens>',
+  help: 'most tokens of an answer, where the gateway does not say',
+  takes: 'tokens',
+  means: (maxOutputTokens) => ({ maxOutputTokens: Number(maxOutputTokens) }),
+}
+
+/** For a client that is told how much a model takes and says. */
+export const limitFlags: readonly ClientFlag[] = [contextWindowFlag, outputLimitFlag]
+
+/** For a client that is told which models see. */
+export const imageFlags: readonly ClientFlag[] = [
   { flag: '--images', help: 'the model sees images', means: () => ({ images: true }) },
   { flag: '--no-images', help: 'the model sees none', means: () => ({ images: false }) },
+]
+
+/** For a client that is told which models reason. */
+export const reasoningFlags: readonly ClientFlag[] = [
   { flag: '--reasoning', help: 'the model reasons', means: () => ({ reasoning: true }) },
   { flag: '--no-reasoning', help: 'the model does not', means: () => ({ reasoning: false }) },
 ]

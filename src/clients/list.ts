@@ -2,11 +2,13 @@ import { claudeFlags } from './claude/flags.ts'
 import type { Client, ClientFlag, ClientModule, ClientName } from './client.ts'
 import {
   contextWindowFlag,
+  imageFlags,
   keepOldGatewayFlag,
-  modelFactFlags,
+  limitFlags,
   modelFlag,
   protocolFlag,
   providerIdFlag,
+  reasoningFlags,
 } from './flags.ts'
 import { takingLiterally } from './literal.ts'
 
@@ -85,7 +87,7 @@ export const rows: readonly ClientRow[] = [
         '`~/.local/share/opencode/auth.json`, then `~/.config/opencode/opencode.json` or `.jsonc`',
       keys: 'the key under your provider id; one provider, `model`, `small_model`',
     },
-    flags: [modelFlag, providerIdFlag, ...modelFactFlags],
+    flags: [modelFlag, providerIdFlag, ...limitFlags, ...imageFlags, ...reasoningFlags],
     load: async () => (await import('./opencode/opencode.ts')).opencode,
   },
   {
@@ -99,7 +101,7 @@ export const rows: readonly ClientRow[] = [
         '`~/.local/share/kilo/auth.json`, then `~/.config/kilo/kilo.jsonc` or the strongest that is there',
       keys: 'the key under your provider id; one provider, `model`, `small_model`; before its first start an empty `permission.bash`',
     },
-    flags: [modelFlag, providerIdFlag, ...modelFactFlags],
+    flags: [modelFlag, providerIdFlag, ...limitFlags, ...imageFlags, ...reasoningFlags],
     load: async () => (await import('./kilo/kilo.ts')).kilo,
   },
   {
@@ -112,7 +114,14 @@ export const rows: readonly ClientRow[] = [
       files: '`~/.pi/agent/models.json`, then `~/.pi/agent/settings.json`',
       keys: 'one provider with the key, its address, its protocol and its models; `defaultProvider`, `defaultModel`; a login for the same provider in `auth.json` goes',
     },
-    flags: [modelFlag, protocolFlag, providerIdFlag, ...modelFactFlags],
+    flags: [
+      modelFlag,
+      protocolFlag,
+      providerIdFlag,
+      ...limitFlags,
+      ...imageFlags,
+      ...reasoningFlags,
+    ],
     load: async () => (await import('./pi/pi.ts')).pi,
   },
   {
@@ -125,7 +134,7 @@ export const rows: readonly ClientRow[] = [
       files: '`~/.qwen/settings.json`',
       keys: '`env.QWEN_GATEWAY_API_KEY`, one entry of `modelProviders.openai`, `security.auth.selectedType`, `model.name`',
     },
-    flags: [modelFlag, ...modelFactFlags],
+    flags: [modelFlag, ...limitFlags, ...imageFlags],
     load: async () => (await import('./qwen/qwen.ts')).qwen,
   },
   {
@@ -138,7 +147,7 @@ export const rows: readonly ClientRow[] = [
       files: '`~/.factory/settings.json`',
       keys: 'one entry of `customModels`, known by its `id`, and `sessionDefaultSettings.model`; its screen wants a Factory login all the same, `droid exec` does not',
     },
-    flags: [modelFlag, providerIdFlag, contextWindowFlag],
+    flags: [modelFlag, providerIdFlag, ...limitFlags],
     load: async () => (await import('./droid/droid.ts')).droid,
   },
 ]

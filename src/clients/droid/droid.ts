@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit, KeyChange } from '../../edits/plan.ts'
 import { defaultModel, speaks } from '../../gateway/models/rules.ts'
-import { keyHeaders } from '../../gateway/types.ts'
+import { type CatalogModel, keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
   Choice,
@@ -162,25 +162,58 @@ function planDroid(texts: FileTexts, choice: Choice): readonly FileEdit[] {
   return [edit]
 }
 
-/** What else stands in our entry stays, unless it belongs to another address. */
 function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
-  const { root, key, keyHeader, providerId, models } = choice
-  const path = modelPath(providerId)
+  const { providerId, models, root } = choice
+  const [chosen = { id: models.model }, ...offered] = models.offered ?? []
+  const { contextWindow: _, ...known }: CatalogModel = chosen
+  const started: CatalogModel = { ...known, ...compact({ contextWindow: models.contextWindow }) }
+
+  // Where the gateway has not said what it offers, those stay that are there for it.
+  const others = readSettings(file).models.flatMap(({ providerId: id, entry }) =>
+    id?.startsWith(`${providerId}/`) ? [{ id, entry }] : [],
+  )
+  const staying = others.filter(({ entry }) => rootOf(String(entry['baseUrl'])) === root)
+  const all =
+    offered.length > 0 ? offered : staying.map(({ entry }) => ({ id: String(entry['model']) }))
+  const gone = others.filter(({ id }) => !all.some((one) => id === `${providerId}/${one.id}`))
+
+  return [
+    ...gone.map(({ id }) => ({ path: modelPath(id), value: undefined })),
+    ...entryKeys(file, providerId, started, choice),
+    ...all.flatMap((model) => entryKeys(file, `${providerId}/${model.id}`, model, choice)),
+    { path: defaultModelPath, value: idOf(providerId) },
+  ]
+}
+
+/** What else stands in an entry of ours stays, unless it belongs to another address. */
+function entryKeys(
+  file: FileText,
+  id: string,
+  model: CatalogModel,
+  choice: Choice,
+): readonly KeyChange[] {
+  const { root, key, keyHeader, providerId, wanted } = choice
+  const path = modelPath(id)
   const now = tableAt(readFile(file), path) ?? {}
   const url = textIn(now, ['baseUrl'])
   const isOtherAddress = url !== undefined && rootOf(url) !== root
-  const [limits] = models.offered ?? []
   const output = Math.min(
-    limits?.maxOutputTokens ?? defaultOutputTokens,
-    models.contextWindow ?? Number.POSITIVE_INFINITY,
+    model.maxOutputTokens ?? defaultOutputTokens,
+    model.contextWindow ?? Number.POSITIVE_INFINITY,
   )
-  const isOther = isOtherAddress || now['model'] !== models.model
+  const isOther = isOtherAddress || now['model'] !== model.id
+  const isLimitSaid = wanted.isAnew || wanted.named.maxOutputTokens !== undefined
   const sent = keyHeader === undefined ? key : undefined
 
   return [
-    { path: [...path, 'model'], value: models.model },
+    { path: [...path, 'model'], value: model.id },
     ...(textIn(now, ['displayName']) === undefined
-      ? [{ path: [...path, 'displayName'], value: 'Gateway' }]
+      ? [
+          {
+            path: [...path, 'displayName'],
+            value: id === providerId ? 'Gateway' : (model.displayName ?? model.id),
+          },
+        ]
       : []),
     { path: [...path, 'baseUrl'], value: root },
     ...(sent !== undefined || now['apiKey'] !== undefined
@@ -192,20 +225,23 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     ...['authMode', 'bedrock']
       .filter((name) => now[name] !== undefined)
       .map((name) => ({ path: [...path, name], value: undefined })),
-    ...windowKeys(now, isOther, choice),
-    ...(isOther || choice.wanted.isAnew || now['maxOutputTokens'] === undefined
+    ...windowKeys(now, { id, isOther, window: model.contextWindow }, choice),
+    ...(isOther || (isLimitSaid && id === providerId) || now['maxOutputTokens'] === undefined
       ? [{ path: [...path, 'maxOutputTokens'], value: output }]
       : []),
-    { path: defaultModelPath, value: idOf(providerId) },
   ]
 }
 
 /** What stands there for the same model stays, unless another window was asked for. */
-function windowKeys(now: Table, isOther: boolean, { models, providerId, wanted }: Choice) {
-  const value = models.contextWindow
-  const isSet =
-    now['maxContextLimit'] === undefined || isOther ? value !== undefined : replacesWindow(wanted)
-  return isSet ? [{ path: [...modelPath(providerId), 'maxContextLimit'], value }] : []
+function windowKeys(
+  now: Table,
+  entry: { readonly id: string; readonly isOther: boolean; readonly window: number | undefined },
+  { providerId, wanted }: Choice,
+): readonly KeyChange[] {
+  const { id, isOther, window } = entry
+  const stands = now['maxContextLimit'] !== undefined && !isOther
+  const isSet = stands ? id === providerId && replacesWindow(wanted) : window !== undefined
+  return isSet ? [{ path: [...modelPath(id), 'maxContextLimit'], value: window }] : []
 }
 
 function readBackDroid(texts: FileTexts): Settings {
@@ -222,7 +258,8 @@ function readBackDroid(texts: FileTexts): Settings {
     ...key,
     keyPath: key?.key === undefined ? undefined : path,
     headers,
-    providerId: found?.providerId,
+    // One that `/model` has chosen beside ours is of the same setup.
+    providerId: found?.providerId?.replace(/\/.*/s, ''),
     contextWindow: numberIn(found?.entry, ['maxContextLimit']),
     broken: ignored === undefined ? undefined : brokenText(path, ignored),
   })

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { type AskedRun, type Choice, type OneRun, runKeyVariable } from '../client.ts'
 import { overlaid } from '../texts.ts'
-import { idOf } from './settings.ts'
+import { idOf, modelPath } from './settings.ts'
 
 /** Names a settings file that lies above all others, those of projects included (0.215.0, 0.225.2). */
 const variable = 'FACTORY_RUNTIME_SETTINGS_PATH'
@@ -38,8 +39,11 @@ export function forOneRun(
         : `Unset it for this run: env -u ${variable} repoint run …`,
     })
 
+  const [, started] = modelPath(choice.providerId)
   const entry = keys.flatMap(({ path, value }) =>
-    path[0] === 'customModels' && value !== undefined ? [{ path: path.slice(2), value }] : [],
+    isDeepStrictEqual(path[1], started) && value !== undefined
+      ? [{ path: path.slice(2), value }]
+      : [],
   )
   const settings = {
     customModels: [

@@ -1,6 +1,7 @@
 import { compact } from '../../compact.ts'
-import type { ConfigValue, FileEdit, KeyChange, KeyPath } from '../../edits/plan.ts'
-import { defaultModel } from '../../gateway/models/rules.ts'
+import type { ConfigValue, FileEdit, KeyChange, KeyPath, ListElement } from '../../edits/plan.ts'
+import { defaultModel, speaks } from '../../gateway/models/rules.ts'
+import type { CatalogModel } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
   Choice,
@@ -9,11 +10,20 @@ import type {
   FileText,
   FileTexts,
   Look,
+  ModelChoice,
   Origins,
   Settings,
+  Wanted,
 } from '../client.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
-import { chooseOneModel, oneUse, replacesWindow } from '../models.ts'
+import {
+  chooseOneModel,
+  offeredModels,
+  oneUse,
+  replacesWindow,
+  type ToldFact,
+  toldKeys,
+} from '../models.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
@@ -25,6 +35,8 @@ import {
   originOf,
   readFile,
   rootOf,
+  type Table,
+  tableIn,
   textAt,
   valueIn,
 } from '../texts.ts'
@@ -80,11 +92,7 @@ export const qwen: ClientModule = {
   interprets: { names: openText, values: openText },
   restartAdvice: 'Close every running Qwen Code and start it again.',
   files: qwenFiles,
-  choose: (wanted) =>
-    chooseOneModel(wanted, 'chat', {
-      knows: knowsWindow,
-      otherwise: 'Qwen Code takes 200,000 tokens for it.',
-    }),
+  choose: chooseForQwen,
   plan: (texts, choice) => [planSettings(texts, choice)],
   readBack: readBackQwen,
   origins: originsOfQwen,
@@ -99,6 +107,27 @@ export const qwen: ClientModule = {
 /** Families whose windows it has a table of (0.24.4; the older one the same but for new names). */
 function knowsWindow(id: string): boolean {
   return /^(?:.*\/)?(?:gpt-|o\d|claude-|gemini-|qwen|deepseek|glm|kimi|minimax)/i.test(id)
+}
+
+/** Such of them as it sends images to by itself (0.15.10, 2026-11-23). */
+function knowsToSee(id: string): boolean {
+  return /^(?:.*\/)?(?:gpt-|claude-|gemini-|qwen.*(?:vl|omni))/i.test(id)
+}
+
+function chooseForQwen(wanted: Wanted): ModelChoice {
+  const choice = chooseOneModel(wanted, 'chat', {
+    knows: knowsWindow,
+    otherwise: 'Qwen Code takes 200,000 tokens for it.',
+  })
+  const listed = new Map(wanted.heard.catalog?.models.map((model) => [model.id, model]))
+  const offered = offeredModels(wanted, choice.model, (one) => speaks(one, 'chat') !== false)
+  return {
+    ...choice,
+    offered: offered.map(({ contextWindow, ...model }) => {
+      const said = listed.get(model.id)?.contextWindow
+      return compact({ ...model, contextWindow: knowsWindow(model.id) ? said : contextWindow })
+    }),
+  }
 }
 
 function qwenFiles(machine: Machine, look: Look): readonly ConfigFile[] {
@@ -163,23 +192,38 @@ function planSettings(texts: FileTexts, choice: Choice): FileEdit {
 function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const now = readFile(file)
   const { models } = choice
-  const entry = entriesIn(now.document?.root).find(({ envKey }) => envKey === keyVariable)
+  const [entry, ...others] = entriesIn(now.document?.root).filter(
+    ({ envKey }) => envKey === keyVariable,
+  )
   const isOther = literalIn(entry, ['id']) !== models.model
   const isElsewhere = literalIn(entry, ['baseUrl']) !== choice.root
+  const [chosen = { id: models.model }, ...offered] = models.offered ?? []
+  const told = toldOf(chosen, choice)
+  // A new one is known by its model too: others of ours may stand beside it.
+  const first = { ...elementOf(models.model), isFirst: true } as const
+  const own = entry ? ownEntry : [...paths.entries, first]
+  const config = [...own, 'generationConfig']
   return [
+    ...goneKeys(entry, others, offered, choice),
     // Of an older layout only the client itself can make a newer one.
     ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
     { path: paths.key, value: choice.key, isSecret: true },
-    { path: [...ownEntry, 'id'], value: models.model },
-    ...(literalIn(entry, ['name']) ? [] : [{ path: [...ownEntry, 'name'], value: 'Gateway' }]),
-    { path: [...ownEntry, 'baseUrl'], value: choice.root },
-    ...windowKeys(entry, isOther || isElsewhere, choice),
-    ...headerKeys(
-      [...ownEntry, ...paths.headers],
-      valueIn(entry, paths.headers),
+    { path: [...own, 'id'], value: models.model },
+    ...(literalIn(entry, ['name']) ? [] : [{ path: [...own, 'name'], value: 'Gateway' }]),
+    { path: [...own, 'baseUrl'], value: choice.root },
+    ...windowKeys(own, entry, isOther || isElsewhere, choice),
+    ...toldKeys(
+      {
+        path: config,
+        now: tableIn(entry, ['generationConfig']),
+        isOtherGateway: isOther || isElsewhere,
+      },
+      chosen,
+      told,
       choice,
-      isElsewhere,
     ),
+    ...headerKeys([...own, ...paths.headers], valueIn(entry, paths.headers), choice, isElsewhere),
+    ...offered.flatMap((model) => otherKeys(model, others, choice)),
     { path: paths.type, value: 'openai' },
     { path: paths.model, value: models.model },
     ...(textAt(now, paths.modelUrl) === undefined && !isBehindAnother(now, models.model)
@@ -188,13 +232,87 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   ]
 }
 
+/** Where an entry of another model stands than the one that is started with. */
+function pathOf(id: string): KeyPath {
+  return [...paths.entries, elementOf(id)]
+}
+
+function elementOf(id: string): ListElement {
+  return { element: { envKey: keyVariable, id } }
+}
+
+/** Entries of ours that the gateway has no model for, or that would take the key to another one. */
+function goneKeys(
+  own: Table | undefined,
+  others: readonly Table[],
+  offered: readonly CatalogModel[],
+  { root, models }: Choice,
+): readonly KeyChange[] {
+  return others.flatMap((entry) => {
+    const id = literalIn(entry, ['id'])
+    if (id === undefined || id === literalIn(own, ['id'])) return []
+    const isOffered = offered.some((model) => model.id === id)
+    const mayStay = offered.length === 0 && literalIn(entry, ['baseUrl']) === root
+    const isGone = id === models.model || !(isOffered || mayStay)
+    return isGone ? [{ path: pathOf(id), value: undefined }] : []
+  })
+}
+
+/** What the entry of another model becomes, which `/model` offers beside it. */
+function otherKeys(
+  model: CatalogModel,
+  others: readonly Table[],
+  choice: Choice,
+): readonly KeyChange[] {
+  const path = pathOf(model.id)
+  const now = others.find(({ id }) => id === model.id)
+  const isElsewhere = now !== undefined && literalIn(now, ['baseUrl']) !== choice.root
+  const window = { value: model.contextWindow, by: ['contextWindow'] } as const
+  return [
+    ...(literalIn(now, ['name'])
+      ? []
+      : [{ path: [...path, 'name'], value: model.displayName ?? model.id }]),
+    { path: [...path, 'baseUrl'], value: choice.root },
+    ...toldKeys(
+      {
+        path: [...path, 'generationConfig'],
+        now: tableIn(now, ['generationConfig']),
+        isOtherGateway: isElsewhere,
+      },
+      model,
+      { ...toldOf(model, choice), contextWindowSize: window },
+      choice,
+    ),
+    ...headerKeys([...path, ...paths.headers], valueIn(now, paths.headers), choice, isElsewhere),
+  ]
+}
+
+/** In tokens: what it asks of every model (0.15.10, 2026-11-23). */
+const usualOutputTokens = 8000
+
+/** What it does not know of a model by its id: `capabilities` has no effect (0.15.10, 2026-11-23). */
+function toldOf(model: CatalogModel, { wanted }: Choice): Readonly<Record<string, ToldFact>> {
+  const { images, maxOutputTokens: limit } = model
+  const isNews = images !== undefined && images !== knowsToSee(model.id)
+  const isLimited = limit !== undefined && limit < usualOutputTokens
+  const isAsked = isLimited || (limit !== undefined && limit === wanted.named.maxOutputTokens)
+  return {
+    modalities: { value: isNews ? { image: images } : undefined, by: ['images'] },
+    samplingParams: {
+      value: isAsked ? { max_tokens: limit } : undefined,
+      by: ['maxOutputTokens'],
+    },
+  }
+}
+
 /** What stands there for the same model stays, unless another window was asked for. */
 function windowKeys(
+  own: KeyPath,
   entry: ConfigValue | undefined,
   isOther: boolean,
   { models, wanted }: Choice,
 ): readonly KeyChange[] {
-  const path: KeyPath = [...ownEntry, ...paths.window]
+  const path: KeyPath = [...own, ...paths.window]
   const value = models.contextWindow
   const stands = valueIn(entry, paths.window) !== undefined
   const isSet = stands ? isOther || replacesWindow(wanted) : value !== undefined

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest'
+import type { Catalog } from '../../src/gateway/types.ts'
+import { aMachine, byId, type Disk, planOn, text, written } from './support.ts'
+
+/** What each client's list offers after a setup, and what it is told of each model. */
+
+const machine = aMachine()
+const gateway = (...ids: string[]): Catalog => ({ models: ids.map((id) => ({ id })) })
+
+function setUp(id: string, disk: Disk, catalog: Catalog | undefined, more: object = {}): Disk {
+  const { edits } = planOn(byId(id), disk, { catalog, ...more })
+  return written(disk, machine, edits)
+}
+
+function fileOf(disk: Disk, name: string) {
+  const path = Object.keys(disk).find((one) => one.endsWith(name))!
+  const content = disk[path]!
+  return JSON.parse(typeof content === 'string' ? content : text(content))
+}
+
+interface QwenEntry {
+  readonly id: string
+  readonly baseUrl: string
+  readonly generationConfig?: object
+}
+const qwenList = (disk: Disk): readonly QwenEntry[] =>
+  fileOf(disk, '.qwen/settings.json').modelProviders.openai
+interface DroidEntry {
+  readonly id: string
+  readonly model: string
+  readonly baseUrl: string
+  readonly apiKey: string
+  readonly maxOutputTokens: number
+}
+const droidList = (disk: Disk): readonly DroidEntry[] =>
+  fileOf(disk, '.factory/settings.json').customModels
+
+const options = { model: 'glm-5' }
+const elsewhere = { choice: { root: 'https://other.example/v1', key: 'sk-other-0123456789' } }
+
+describe.each([
+  ['qwen', (disk: Disk) => qwenList(disk).map(({ id }) => id), qwenList],
+  ['droid', (disk: Disk) => droidList(disk).map(({ model }) => model), droidList],
+])('%s', (id, models, entries) => {
+  test('offers every model of the gateway, the chosen one first; one that is lost goes', () => {
+    const all = setUp(id, {}, gateway('gpt-5.6-sol', 'glm-5', 'mine', 'text-embedding-4'), {
+      options,
+    })
+    expect(models(all)).toEqual(['glm-5', 'gpt-5.6-sol', 'mine'])
+    expect(setUp(id, all, gateway('gpt-5.6-sol', 'glm-5', 'mine'), { options })).toEqual(all)
+
+    const fewer = setUp(id, all, gateway('glm-5', 'new'), { options })
+    expect([...models(fewer)].sort()).toEqual(['glm-5', 'new'])
+  })
+
+  test('another model takes the place of the chosen one, which is offered beside it', () => {
+    const catalog = gateway('glm-5', 'mine', 'yours')
+    const first = setUp(id, {}, catalog, { options })
+    const second = setUp(id, first, catalog, { options: { model: 'yours' } })
+    expect(models(second)[0]).toBe('yours')
+    expect([...models(second)].sort()).toEqual(['glm-5', 'mine', 'yours'])
+  })
+
+  test('a model that takes no tools is not offered', () => {
+    const catalog = { models: [{ id: 'glm-5' }, { id: 'mine', tools: false }, { id: 'yours' }] }
+    expect(models(setUp(id, {}, catalog, { options }))).toEqual(['glm-5', 'yours'])
+  })
+
+  test('where the gateway is not asked, entries stay at its address; at another none takes the key there', () => {
+    const all = setUp(id, {}, gateway('glm-5', 'mine'), { options })
+    expect(setUp(id, all, undefined, { options })).toEqual(all)
+    const moved = setUp(id, all, undefined, { options, ...elsewhere })
+    expect(entries(moved).map(({ baseUrl }) => baseUrl)).toEqual([elsewhere.choice.root])
+  })
+})
+
+test('droid: a new key reaches every entry', () => {
+  const all = setUp('droid', {}, gateway('glm-5', 'mine'), { options })
+  const next = setUp('droid', all, undefined, { options, choice: { key: 'sk-next-0123456789' } })
+  expect(droidList(next).map(({ apiKey }) => apiKey)).toEqual(Array(2).fill('sk-next-0123456789'))
+})
+
+test('qwen is told of images where it does not know the model, and of limits below its own', () => {
+  const catalog: Catalog = {
+    models: [
+      { id: 'mine', images: true, maxOutputTokens: 4000, contextWindow: 64_000 },
+      { id: 'gpt-5.6-sol' },
+      { id: 'glm-5' },
+    ],
+  }
+  const [mine, known, blind] = qwenList(setUp('qwen', {}, catalog, { options: { model: 'mine' } }))
+  expect(mine?.generationConfig).toEqual({
+    contextWindowSize: 64_000,
+    modalities: { image: true },
+    samplingParams: { max_tokens: 4000 },
+  })
+  expect([known?.generationConfig, blind?.generationConfig]).toEqual([undefined, undefined])
+})
+
+test.each([
+  ['opencode', 'opencode.json', 'modalities', { input: ['text', 'image'], output: ['text'] }],
+  ['kilo', 'kilo.jsonc', 'modalities', { input: ['text', 'image'], output: ['text'] }],
+  ['pi', 'models.json', 'input', ['text', 'image']],
+])('%s: flags say of a model what nothing knows, and take it back', (id, name, member, sees) => {
+  const told = (disk: Disk) => {
+    const file = fileOf(disk, name)
+    return id === 'pi' ? file.providers.gateway.models[0] : file.provider.gateway.models.mine
+  }
+  const catalog = gateway('mine')
+  const nothing = setUp(id, {}, catalog)
+  expect(told(nothing)).toEqual(id === 'pi' ? { id: 'mine' } : {})
+
+  const said = { images: true, reasoning: true, contextWindow: 64_000, maxOutputTokens: 9000 }
+  const all = setUp(id, nothing, catalog, { options: said })
+  expect(told(all)).toMatchObject({ [member]: sees, reasoning: true })
+  expect(setUp(id, all, catalog)).toEqual(all)
+
+  const taken = told(setUp(id, all, catalog, { options: { images: false, reasoning: false } }))
+  expect([taken[member], taken.reasoning]).toEqual([undefined, undefined])
+})
