@@ -192,19 +192,23 @@ function planSettings(texts: FileTexts, choice: Choice): FileEdit {
 function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const now = readFile(file)
   const { models } = choice
-  const [entry, ...others] = entriesIn(now.document?.root).filter(
-    ({ envKey }) => envKey === keyVariable,
-  )
+  const [chosen = { id: models.model }, ...offered] = models.offered ?? []
+  const ours = entriesIn(now.document?.root).filter(({ envKey }) => envKey === keyVariable)
+  const found = ours.find(({ id }) => id === models.model)
+  // An entry of a model that the gateway has no more becomes that of the chosen one.
+  const lost = offered.some(({ id }) => id === ours[0]?.['id']) ? undefined : ours[0]
+  const entry = found ?? lost
+  const others = ours.filter((one) => one !== entry)
   const isOther = literalIn(entry, ['id']) !== models.model
   const isElsewhere = literalIn(entry, ['baseUrl']) !== choice.root
-  const [chosen = { id: models.model }, ...offered] = models.offered ?? []
   const told = toldOf(chosen, choice)
   // A new one is known by its model too: others of ours may stand beside it.
   const first = { ...elementOf(models.model), isFirst: true } as const
-  const own = entry ? ownEntry : [...paths.entries, first]
+  const existing = found ? pathOf(models.model) : ownEntry
+  const own = entry ? existing : [...paths.entries, first]
   const config = [...own, 'generationConfig']
   return [
-    ...goneKeys(entry, others, offered, choice),
+    ...goneKeys(others, offered, choice),
     // Of an older layout only the client itself can make a newer one.
     ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
     { path: paths.key, value: choice.key, isSecret: true },
@@ -243,18 +247,16 @@ function elementOf(id: string): ListElement {
 
 /** Entries of ours that the gateway has no model for, or that would take the key to another one. */
 function goneKeys(
-  own: Table | undefined,
   others: readonly Table[],
   offered: readonly CatalogModel[],
-  { root, models }: Choice,
+  { root }: Choice,
 ): readonly KeyChange[] {
   return others.flatMap((entry) => {
     const id = literalIn(entry, ['id'])
-    if (id === undefined || id === literalIn(own, ['id'])) return []
+    if (id === undefined) return []
     const isOffered = offered.some((model) => model.id === id)
     const mayStay = offered.length === 0 && literalIn(entry, ['baseUrl']) === root
-    const isGone = id === models.model || !(isOffered || mayStay)
-    return isGone ? [{ path: pathOf(id), value: undefined }] : []
+    return isOffered || mayStay ? [] : [{ path: pathOf(id), value: undefined }]
   })
 }
 

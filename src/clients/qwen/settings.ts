@@ -127,7 +127,9 @@ function entryInUse(settings: ConfigValue | undefined): Table | undefined {
 /** Whether our entry stands behind another for that model. One that is not there yet will not. */
 export function isBehindAnother({ document }: ReadFile, model: string): boolean {
   const entries = entriesIn(document?.root)
-  const own = entries.findIndex(({ envKey }) => envKey === keyVariable)
+  const isOurs = ({ envKey }: Table) => envKey === keyVariable
+  const exact = entries.findIndex((entry) => isOurs(entry) && entry['id'] === model)
+  const own = exact === -1 ? entries.findIndex(isOurs) : exact
   const first = entries.findIndex(({ id }) => id === model)
   return first !== -1 && first < own
 }
