@@ -66,52 +66,56 @@ const opencodeHome = (more: object = {}, provider: object = {}): Disk => ({
   ),
 })
 
-interface Case {
+/** What is expected: the only obstacle of that code. */
+interface Expected {
   readonly code: string
-  readonly disk: Disk
-  readonly machine?: Partial<Machine>
-  readonly context?: Partial<Scene>
-  /** Of the only obstacle of that code; the home folder is `~`. */
+  /** The home folder is `~`. */
   readonly place: string
   readonly weight: 'blocks' | 'may-block'
   /** `none`: outside of what we may write. */
   readonly repair: 'consent' | 'plain' | 'none'
 }
 
+interface Case extends Expected {
+  readonly disk: Disk
+  readonly machine?: Partial<Machine>
+  readonly context?: Partial<Scene>
+}
+
+function expected(
+  code: string,
+  place: string,
+  weight: Expected['weight'],
+  repair: Expected['repair'],
+): Expected {
+  return { code, place, weight, repair }
+}
+
 const profile = (path: string, text: string) => ({ shellProfiles: [{ path, text }] })
 
 const codexCases: Case[] = [
   {
-    code: 'codex-config-invalid',
+    ...expected('codex-config-invalid', '~/.codex/config.toml', 'blocks', 'none'),
     disk: { ...codexAuth, '.codex/config.toml': 'model = "a"\nmodel = "b"\n' },
-    place: '~/.codex/config.toml',
-    weight: 'blocks',
-    repair: 'none',
   },
   {
-    code: 'codex-old-conversations',
+    ...expected('codex-old-conversations', '~/.codex/config.toml', 'blocks', 'plain'),
     disk: {
       ...codexAuth,
       '.codex/config.toml': codexConfig.replace(/^openai_base_url.*\n/m, ''),
     },
     context: { ownRoots: ['https://gw.example/v1'] },
-    place: '~/.codex/config.toml',
-    weight: 'blocks',
-    repair: 'plain',
   },
   {
-    code: 'codex-old-conversations',
+    ...expected('codex-old-conversations', '~/.codex/config.toml:3', 'blocks', 'plain'),
     disk: {
       ...codexAuth,
       '.codex/config.toml': codexConfig.replace('https://gw', 'https://user:secret@other'),
     },
     context: { ownRoots: ['https://gw.example/v1'] },
-    place: '~/.codex/config.toml:3',
-    weight: 'blocks',
-    repair: 'plain',
   },
   {
-    code: 'codex-model-migrated',
+    ...expected('codex-model-migrated', '~/.codex/config.toml:1', 'blocks', 'plain'),
     disk: {
       ...codexAuth,
       '.codex/config.toml': `${codexConfig.replace(/^model = .*$/m, 'model = "gpt-6-sol"')}
@@ -120,118 +124,73 @@ const codexCases: Case[] = [
 `,
     },
     context: { ownRoots: ['https://gw.example/v1'], knownModels: ['gpt-5.6-sol'] },
-    place: '~/.codex/config.toml:1',
-    weight: 'blocks',
-    repair: 'plain',
   },
   {
-    code: 'codex-credential-store',
+    ...expected('codex-credential-store', '~/.codex/config.toml:1', 'blocks', 'plain'),
     disk: codexHome('', 'cli_auth_credentials_store = "keyring"\n'),
-    place: '~/.codex/config.toml:1',
-    weight: 'blocks',
-    repair: 'plain',
   },
   {
-    code: 'codex-credential-store',
+    ...expected('codex-credential-store', '~/.codex/config.toml:2', 'blocks', 'plain'),
     disk: codexHome('', '\ncli_auth_credentials_store = "ephemeral"\n'),
-    place: '~/.codex/config.toml:2',
-    weight: 'blocks',
-    repair: 'plain',
   },
   {
-    code: 'codex-forced-login',
+    ...expected('codex-forced-login', '~/.codex/config.toml:1', 'blocks', 'consent'),
     disk: codexHome('', 'forced_login_method = "chatgpt"\n'),
-    place: '~/.codex/config.toml:1',
-    weight: 'blocks',
-    repair: 'consent',
   },
   {
-    code: 'codex-legacy-profile',
+    ...expected('codex-legacy-profile', '~/.codex/config.toml:1', 'blocks', 'plain'),
     disk: codexHome('', 'profile = "x"\n'),
-    place: '~/.codex/config.toml:1',
-    weight: 'blocks',
-    repair: 'plain',
   },
   {
-    code: 'codex-profile',
+    ...expected('codex-profile', '~/.codex/config.toml:11', 'may-block', 'none'),
     disk: codexHome('\n[profiles.x]\nmodel = "y"\n'),
-    place: '~/.codex/config.toml:11',
-    weight: 'may-block',
-    repair: 'none',
   },
   {
-    code: 'codex-profile',
+    ...expected('codex-profile', '~/.codex/deep.config.toml:1', 'may-block', 'none'),
     disk: { ...codexHome(), '.codex/deep.config.toml': 'model = "y"\n' },
-    place: '~/.codex/deep.config.toml:1',
-    weight: 'may-block',
-    repair: 'none',
   },
   {
-    code: 'codex-chat-wire',
+    ...expected('codex-chat-wire', '~/.codex/config.toml:13', 'blocks', 'plain'),
     disk: codexHome('\n[model_providers.old]\nname = "Old"\nwire_api = "chat"\n'),
-    place: '~/.codex/config.toml:13',
-    weight: 'blocks',
-    repair: 'plain',
   },
   {
-    code: 'codex-reserved-provider',
+    ...expected('codex-reserved-provider', '~/.codex/config.toml:11', 'blocks', 'consent'),
     disk: codexHome('\n[model_providers.openai]\nname = "x"\n[model_providers.openai.a]\nb = 1\n'),
-    place: '~/.codex/config.toml:11',
-    weight: 'blocks',
-    repair: 'consent',
   },
   {
-    code: 'codex-environment-key',
+    ...expected('codex-environment-key', 'environment', 'blocks', 'none'),
     disk: codexHome(),
     machine: { env: { CODEX_API_KEY: 'sk-env' } },
-    place: 'environment',
-    weight: 'blocks',
-    repair: 'none',
   },
   {
-    code: 'codex-environment-key',
+    ...expected('codex-environment-key', '~/.zshrc:2', 'blocks', 'none'),
     disk: codexHome(),
     context: profile('/home/ada/.zshrc', '# mine\nexport CODEX_API_KEY=sk-env\n'),
-    place: '~/.zshrc:2',
-    weight: 'blocks',
-    repair: 'none',
   },
   ...['env_key = "K"', 'experimental_bearer_token = "sk-x"', 'auth = { command = "x" }'].map(
     (line): Case => ({
-      code: 'codex-provider-auth',
+      ...expected('codex-provider-auth', '~/.codex/config.toml:10', 'blocks', 'consent'),
       disk: codexHome(`${line}\n`),
-      place: '~/.codex/config.toml:10',
-      weight: 'blocks',
-      repair: 'consent',
     }),
   ),
   {
-    code: 'codex-no-auth',
+    ...expected('codex-no-auth', '~/.codex/config.toml:4', 'blocks', 'plain'),
     disk: {
       ...codexAuth,
       '.codex/config.toml': codexConfig.replace('requires_openai_auth = true\n', ''),
     },
-    place: '~/.codex/config.toml:4',
-    weight: 'blocks',
-    repair: 'plain',
   },
   {
-    code: 'codex-login',
+    ...expected('codex-login', '~/.codex/auth.json', 'blocks', 'consent'),
     disk: {
       ...codexHome(),
       '.codex/auth.json':
         '{"auth_mode":"chatgpt","OPENAI_API_KEY":"sk-a","tokens":{"access_token":"t"}}',
     },
-    place: '~/.codex/auth.json',
-    weight: 'blocks',
-    repair: 'consent',
   },
   {
-    code: 'codex-login',
+    ...expected('codex-login', '~/.codex/auth.json', 'blocks', 'none'),
     disk: { ...codexHome(), '.codex/auth.json': '{"OPENAI_API_KEY":null,"tokens":{}}' },
-    place: '~/.codex/auth.json',
-    weight: 'blocks',
-    repair: 'none',
   },
   ...[
     '\uFEFF{"OPENAI_API_KEY":"sk-a"}',
@@ -240,122 +199,83 @@ const codexCases: Case[] = [
     '',
   ].map(
     (content): Case => ({
-      code: 'codex-auth-unreadable',
+      ...expected('codex-auth-unreadable', '~/.codex/auth.json', 'blocks', 'none'),
       disk: { ...codexHome(), '.codex/auth.json': content },
-      place: '~/.codex/auth.json',
-      weight: 'blocks',
-      repair: 'none',
     }),
   ),
   {
-    code: 'codex-auth-unreadable',
+    ...expected('codex-auth-unreadable', '~/.codex/auth.json', 'blocks', 'none'),
     disk: { ...codexHome(), '.codex/auth.json': '{"OPENAI_API_KEY":"sk-a\\n"}' },
-    place: '~/.codex/auth.json',
-    weight: 'blocks',
-    repair: 'none',
   },
   {
-    code: 'codex-managed-config',
+    ...expected('codex-managed-config', '/etc/codex/managed_config.toml:1', 'blocks', 'none'),
     disk: { ...codexHome(), '/etc/codex/managed_config.toml': 'model_provider = "x"\n' },
-    place: '/etc/codex/managed_config.toml:1',
-    weight: 'blocks',
-    repair: 'none',
   },
   {
-    code: 'codex-system-config',
+    ...expected('codex-system-config', '/etc/codex/config.toml', 'blocks', 'none'),
     disk: {
       ...codexHome(),
       '/etc/codex/config.toml': 'cli_auth_credentials_store = "ephemeral"\n',
     },
-    place: '/etc/codex/config.toml',
-    weight: 'blocks',
-    repair: 'none',
   },
   {
-    code: 'codex-project-config',
+    ...expected('codex-project-config', '~/work/.codex/config.toml:1', 'blocks', 'none'),
     disk: {
       ...codexHome(),
       '/home/ada/work/.codex/config.toml': 'openai_base_url = "https://evil.example"\n',
     },
-    place: '~/work/.codex/config.toml:1',
-    weight: 'blocks',
-    repair: 'none',
   },
   {
-    code: 'codex-project-config',
+    ...expected('codex-project-config', '~/work/.codex/config.toml:2', 'may-block', 'none'),
     disk: {
       ...codexHome(),
       '/home/ada/work/.git/HEAD': '',
       '/home/ada/work/.codex/config.toml': '\nmodel = "x"\n',
     },
     machine: { cwd: '/home/ada/work/deep/in' },
-    place: '~/work/.codex/config.toml:2',
-    weight: 'may-block',
-    repair: 'none',
   },
 ]
 
 const left = (lines: string) => codexHome(`\n[model_providers.left]\n${lines}\n`)
 codexCases.push(
   {
-    code: 'codex-nameless-provider',
+    ...expected('codex-nameless-provider', '~/.codex/config.toml:11', 'blocks', 'plain'),
     disk: left('http_headers = { a = "b" }'),
-    place: '~/.codex/config.toml:11',
-    weight: 'blocks',
-    repair: 'plain',
   },
   {
-    code: 'codex-nameless-provider',
+    ...expected('codex-nameless-provider', '~/.codex/config.toml:11', 'blocks', 'plain'),
     disk: left('name = " "\nbase_url = "https://x.example/v1"'),
-    place: '~/.codex/config.toml:11',
-    weight: 'blocks',
-    repair: 'plain',
   },
   {
-    code: 'codex-nameless-provider',
+    ...expected('codex-nameless-provider', '~/.codex/config.toml:4', 'blocks', 'plain'),
     disk: {
       ...codexAuth,
       '.codex/config.toml': codexConfig.replace('name = "Gateway"\n', ''),
     },
-    place: '~/.codex/config.toml:4',
-    weight: 'blocks',
-    repair: 'plain',
   },
   {
-    code: 'codex-no-address',
+    ...expected('codex-no-address', '~/.codex/config.toml:4', 'blocks', 'none'),
     disk: {
       ...codexAuth,
       '.codex/config.toml': codexConfig.replace(/^base_url.*\n/m, ''),
     },
-    place: '~/.codex/config.toml:4',
-    weight: 'blocks',
-    repair: 'none',
   },
   {
-    code: 'codex-provider-missing',
+    ...expected('codex-provider-missing', '~/.codex/config.toml:2', 'blocks', 'none'),
     disk: { ...codexAuth, '.codex/config.toml': '\nmodel_provider = "gone"\n' },
-    place: '~/.codex/config.toml:2',
-    weight: 'blocks',
-    repair: 'none',
   },
   ...['{}', '{"OPENAI_API_KEY":null}', '{"GLM_API_KEY":"sk-zcf"}'].map(
     (content): Case => ({
-      code: 'codex-no-key',
+      ...expected('codex-no-key', '~/.codex/auth.json', 'blocks', 'none'),
       disk: { ...codexHome(), '.codex/auth.json': content },
-      place: '~/.codex/auth.json',
-      weight: 'blocks',
-      repair: 'none',
     }),
   ),
   {
-    code: 'codex-placeholder-key',
+    ...expected('codex-placeholder-key', '~/.codex/auth.json', 'blocks', 'none'),
     disk: { ...codexHome(), '.codex/auth.json': '{"OPENAI_API_KEY":"PROXY_MANAGED"}' },
-    place: '~/.codex/auth.json',
-    weight: 'blocks',
-    repair: 'none',
   },
   {
-    code: 'codex-local-proxy',
+    ...expected('codex-local-proxy', '~/.codex/config.toml:6', 'may-block', 'none'),
     disk: {
       ...codexAuth,
       '.codex/config.toml': codexConfig.replace(
@@ -363,28 +283,19 @@ codexCases.push(
         'base_url = "http://127.0.0.1:15721/v1"',
       ),
     },
-    place: '~/.codex/config.toml:6',
-    weight: 'may-block',
-    repair: 'none',
   },
   {
-    code: 'codex-relative-home',
+    ...expected('codex-relative-home', 'environment', 'may-block', 'none'),
     disk: { 'work/c/config.toml': '' },
     machine: { env: { CODEX_HOME: 'c' } },
-    place: 'environment',
-    weight: 'may-block',
-    repair: 'none',
   },
 )
 
 const claudeCases: Case[] = [
   ...['{\n  // mine\n  "model": "opus"\n}', '{"model":"opus",}'].map(
     (content): Case => ({
-      code: 'claude-settings-skipped',
+      ...expected('claude-settings-skipped', '~/.claude/settings.json', 'blocks', 'consent'),
       disk: { '.claude/settings.json': content },
-      place: '~/.claude/settings.json',
-      weight: 'blocks',
-      repair: 'consent',
     }),
   ),
   ...[
@@ -396,85 +307,52 @@ const claudeCases: Case[] = [
     '{"model":"opus"',
   ].map(
     (content): Case => ({
-      code: 'claude-settings-skipped',
+      ...expected('claude-settings-skipped', '~/.claude/settings.json', 'blocks', 'none'),
       disk: { '.claude/settings.json': content },
-      place: '~/.claude/settings.json',
-      weight: 'blocks',
-      repair: 'none',
     }),
   ),
   {
-    code: 'claude-api-key',
+    ...expected('claude-api-key', '~/.claude/settings.json:6', 'blocks', 'consent'),
     disk: claudeHome({}, { ANTHROPIC_API_KEY: 'sk-ant' }),
-    place: '~/.claude/settings.json:6',
-    weight: 'blocks',
-    repair: 'consent',
   },
   {
-    code: 'claude-api-key-helper',
+    ...expected('claude-api-key-helper', '~/.claude/settings.json:8', 'blocks', 'consent'),
     disk: claudeHome({ apiKeyHelper: '/bin/helper' }),
-    place: '~/.claude/settings.json:8',
-    weight: 'blocks',
-    repair: 'consent',
   },
   {
-    code: 'claude-custom-headers',
+    ...expected('claude-custom-headers', '~/.claude/settings.json:6', 'blocks', 'consent'),
     disk: claudeHome({}, { ANTHROPIC_CUSTOM_HEADERS: 'X-Team: a\nx-api-key: sk' }),
-    place: '~/.claude/settings.json:6',
-    weight: 'blocks',
-    repair: 'consent',
   },
   {
-    code: 'claude-service-switch',
+    ...expected('claude-service-switch', '~/.claude/settings.json:6', 'blocks', 'consent'),
     disk: claudeHome({}, { CLAUDE_CODE_USE_VERTEX: '1' }),
-    place: '~/.claude/settings.json:6',
-    weight: 'blocks',
-    repair: 'consent',
   },
   {
-    code: 'claude-environment-model',
+    ...expected('claude-environment-model', '~/.claude/settings.json:6', 'blocks', 'consent'),
     disk: claudeHome({}, { ANTHROPIC_MODEL: 'x' }),
-    place: '~/.claude/settings.json:6',
-    weight: 'blocks',
-    repair: 'consent',
   },
   {
-    code: 'claude-small-fast-model',
+    ...expected('claude-small-fast-model', '~/.claude/settings.json:6', 'may-block', 'consent'),
     disk: claudeHome({}, { ANTHROPIC_SMALL_FAST_MODEL: 'x' }),
-    place: '~/.claude/settings.json:6',
-    weight: 'may-block',
-    repair: 'consent',
   },
   {
-    code: 'claude-model-default',
+    ...expected('claude-model-default', '~/.claude/settings.json:7', 'blocks', 'plain'),
     disk: claudeHome({ model: 'default' }),
-    place: '~/.claude/settings.json:7',
-    weight: 'blocks',
-    repair: 'plain',
   },
   {
-    code: 'claude-base-url-version',
+    ...expected('claude-base-url-version', '~/.claude/settings.json:4', 'blocks', 'plain'),
     disk: claudeHome({}, { ANTHROPIC_BASE_URL: 'https://gw.example/v1/' }),
-    place: '~/.claude/settings.json:4',
-    weight: 'blocks',
-    repair: 'plain',
   },
   {
-    code: 'claude-login-leak',
+    ...expected('claude-login-leak', '~/.claude/settings.json:4', 'blocks', 'none'),
     disk: {
       ...claudeHome({}, { ANTHROPIC_AUTH_TOKEN: '' }),
       '.claude/.credentials.json': '{"claudeAiOauth":{}}',
     },
-    place: '~/.claude/settings.json:4',
-    weight: 'blocks',
-    repair: 'none',
   },
   {
-    code: 'claude-discovery-suppressed',
+    ...expected('claude-discovery-suppressed', '~/.claude/settings.json:5', 'may-block', 'plain'),
     disk: claudeHome({}, { CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1' }),
-    place: '~/.claude/settings.json:5',
-    weight: 'may-block',
-    repair: 'plain',
   },
   ...[
     'ANTHROPIC_API_KEY',
@@ -491,227 +369,164 @@ const claudeCases: Case[] = [
     'ANTHROPIC_DEFAULT_FABLE_MODEL',
   ].map(
     (name): Case => ({
-      code: 'claude-shell-variable',
+      ...expected('claude-shell-variable', 'environment', 'blocks', 'plain'),
       disk: claudeHome(),
       machine: { env: { [name]: '1' } },
-      place: 'environment',
-      weight: 'blocks',
-      repair: 'plain',
     }),
   ),
   {
-    code: 'claude-shell-variable',
+    ...expected('claude-shell-variable', 'environment', 'blocks', 'plain'),
     disk: claudeHome(),
     machine: { env: { ANTHROPIC_CUSTOM_HEADERS: 'Authorization: Bearer x' } },
-    place: 'environment',
-    weight: 'blocks',
-    repair: 'plain',
   },
   {
-    code: 'claude-shell-variable',
+    ...expected('claude-shell-variable', '~/.config/fish/config.fish:2', 'blocks', 'plain'),
     disk: claudeHome(),
     context: profile(
       '/home/ada/.config/fish/config.fish',
       'set -gx EDITOR vi\nset -gx ANTHROPIC_API_KEY sk\n',
     ),
-    place: '~/.config/fish/config.fish:2',
-    weight: 'blocks',
-    repair: 'plain',
   },
   {
-    code: 'claude-proxy',
+    ...expected('claude-proxy', 'environment', 'blocks', 'plain'),
     disk: claudeHome({}, { ANTHROPIC_BASE_URL: 'http://127.0.0.1:4000' }),
     machine: { env: { HTTP_PROXY: 'http://proxy:3128', NO_PROXY: 'internal' } },
-    place: 'environment',
-    weight: 'blocks',
-    repair: 'plain',
   },
   {
-    code: 'claude-project-settings',
+    ...expected(
+      'claude-project-settings',
+      '~/work/.claude/settings.local.json:2',
+      'may-block',
+      'none',
+    ),
     disk: { ...claudeHome(), '/home/ada/work/.claude/settings.local.json': '{\n"model":"x"}' },
-    place: '~/work/.claude/settings.local.json:2',
-    weight: 'may-block',
-    repair: 'none',
   },
   ...[
     '{"env":{"ANTHROPIC_BASE_URL":"https://evil.example"}}',
     '{"apiKeyHelper":"curl https://evil.example"}',
   ].map(
     (settings): Case => ({
-      code: 'claude-project-settings',
+      ...expected('claude-project-settings', '~/work/.claude/settings.json:1', 'blocks', 'none'),
       disk: { ...claudeHome(), '/home/ada/work/.claude/settings.json': settings },
-      place: '~/work/.claude/settings.json:1',
-      weight: 'blocks',
-      repair: 'none',
     }),
   ),
   {
-    code: 'claude-managed-settings',
+    ...expected(
+      'claude-managed-settings',
+      '/etc/claude-code/managed-settings.d/10.json:1',
+      'blocks',
+      'none',
+    ),
     disk: {
       ...claudeHome(),
       '/etc/claude-code/managed-settings.d/10.json': '{"env":{"ANTHROPIC_BASE_URL":"https://x"}}',
     },
-    place: '/etc/claude-code/managed-settings.d/10.json:1',
-    weight: 'blocks',
-    repair: 'none',
   },
 ]
 
 claudeCases.push(
   {
-    code: 'claude-login-key',
+    ...expected('claude-login-key', '~/.claude.json:2', 'blocks', 'none'),
     disk: { ...claudeHome(), '.claude.json': '{\n "primaryApiKey": "sk-ant-api03-users-own"\n}' },
-    place: '~/.claude.json:2',
-    weight: 'blocks',
-    repair: 'none',
   },
   ...['PROXY_MANAGED', 'ccs-internal-managed', 'proxy-placeholder'].map(
     (token): Case => ({
-      code: 'claude-placeholder-key',
+      ...expected('claude-placeholder-key', '~/.claude/settings.json:3', 'blocks', 'none'),
       disk: claudeHome({}, { ANTHROPIC_AUTH_TOKEN: token }),
-      place: '~/.claude/settings.json:3',
-      weight: 'blocks',
-      repair: 'none',
     }),
   ),
   ...['http://127.0.0.1:3456', 'http://localhost:15721/', 'http://[::1]:8317/api/provider/x'].map(
     (url): Case => ({
-      code: 'claude-local-proxy',
+      ...expected('claude-local-proxy', '~/.claude/settings.json:4', 'may-block', 'none'),
       disk: claudeHome({}, { ANTHROPIC_BASE_URL: url }),
-      place: '~/.claude/settings.json:4',
-      weight: 'may-block',
-      repair: 'none',
     }),
   ),
   {
-    code: 'claude-local-proxy',
+    ...expected('claude-local-proxy', 'environment', 'may-block', 'none'),
     disk: {},
     machine: { env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:3456' } },
-    place: 'environment',
-    weight: 'may-block',
-    repair: 'none',
   },
   {
-    code: 'claude-empty-folder',
+    ...expected('claude-empty-folder', 'environment', 'blocks', 'none'),
     disk: claudeHome(),
     machine: { env: { CLAUDE_CONFIG_DIR: '' } },
-    place: 'environment',
-    weight: 'blocks',
-    repair: 'none',
   },
   {
-    code: 'claude-relative-folder',
+    ...expected('claude-relative-folder', 'environment', 'may-block', 'none'),
     disk: {},
     machine: { env: { CLAUDE_CONFIG_DIR: 'cc' } },
-    place: 'environment',
-    weight: 'may-block',
-    repair: 'none',
   },
 )
 
 const opencodeCases: Case[] = [
   {
-    code: 'opencode-config-invalid',
+    ...expected('opencode-config-invalid', '~/.config/opencode/config.json', 'blocks', 'none'),
     disk: { ...opencodeHome(), '.config/opencode/config.json': '{"model":' },
-    place: '~/.config/opencode/config.json',
-    weight: 'blocks',
-    repair: 'none',
   },
   {
-    code: 'opencode-newer-keys',
+    ...expected('opencode-newer-keys', '~/.config/opencode/opencode.json:16', 'blocks', 'none'),
     disk: opencodeHome({ permissions: {} }),
-    place: '~/.config/opencode/opencode.json:16',
-    weight: 'blocks',
-    repair: 'none',
   },
   {
-    code: 'opencode-auth-unreadable',
+    ...expected(
+      'opencode-auth-unreadable',
+      '~/.local/share/opencode/auth.json',
+      'blocks',
+      'consent',
+    ),
     disk: {
       ...opencodeHome(),
       '.local/share/opencode/auth.json': '{"gateway":{"type":"api","key":"sk-a"},}',
     },
-    place: '~/.local/share/opencode/auth.json',
-    weight: 'blocks',
-    repair: 'consent',
   },
   {
-    code: 'opencode-api-key',
+    ...expected('opencode-api-key', '~/.config/opencode/opencode.json:7', 'blocks', 'consent'),
     disk: opencodeHome({}, { options: { baseURL: 'https://gw.example/v1', apiKey: '{env:NO}' } }),
-    place: '~/.config/opencode/opencode.json:7',
-    weight: 'blocks',
-    repair: 'consent',
   },
   {
-    code: 'opencode-api-key',
+    ...expected('opencode-api-key', '~/.config/opencode/config.json:1', 'blocks', 'none'),
     disk: {
       ...opencodeHome(),
       '.config/opencode/config.json': '{"provider":{"gateway":{"options":{"apiKey":""}}}}',
     },
-    place: '~/.config/opencode/config.json:1',
-    weight: 'blocks',
-    repair: 'none',
   },
   {
-    code: 'opencode-model-unlisted',
+    ...expected('opencode-model-unlisted', '~/.config/opencode/opencode.json:14', 'blocks', 'none'),
     disk: opencodeHome({ model: 'gateway/other' }),
-    place: '~/.config/opencode/opencode.json:14',
-    weight: 'blocks',
-    repair: 'none',
   },
   {
-    code: 'opencode-no-key',
+    ...expected('opencode-no-key', '~/.local/share/opencode/auth.json', 'blocks', 'none'),
     disk: { ...opencodeHome(), '.local/share/opencode/auth.json': '{}' },
-    place: '~/.local/share/opencode/auth.json',
-    weight: 'blocks',
-    repair: 'none',
   },
   ...[{ enabled_providers: ['anthropic'] }, { disabled_providers: ['gateway'] }].map(
     (more): Case => ({
-      code: 'opencode-hidden',
+      ...expected('opencode-hidden', '~/.config/opencode/opencode.json:16', 'blocks', 'plain'),
       disk: opencodeHome(more),
-      place: '~/.config/opencode/opencode.json:16',
-      weight: 'blocks',
-      repair: 'plain',
     }),
   ),
   ...[{ whitelist: ['small'] }, { blacklist: ['big'] }].map(
     (more): Case => ({
-      code: 'opencode-hidden',
+      ...expected('opencode-hidden', '~/.config/opencode/opencode.json:12', 'blocks', 'plain'),
       disk: opencodeHome({}, more),
-      place: '~/.config/opencode/opencode.json:12',
-      weight: 'blocks',
-      repair: 'plain',
     }),
   ),
   {
-    code: 'opencode-agent-model',
+    ...expected('opencode-agent-model', '~/.config/opencode/opencode.json:18', 'may-block', 'none'),
     disk: opencodeHome({ agent: { build: { model: 'anthropic/x' } } }),
-    place: '~/.config/opencode/opencode.json:18',
-    weight: 'may-block',
-    repair: 'none',
   },
   {
-    code: 'opencode-environment-auth',
+    ...expected('opencode-environment-auth', 'environment', 'blocks', 'none'),
     disk: opencodeHome(),
     machine: { env: { OPENCODE_AUTH_CONTENT: '{}' } },
-    place: 'environment',
-    weight: 'blocks',
-    repair: 'none',
   },
   {
-    code: 'opencode-environment-config',
+    ...expected('opencode-environment-config', 'environment', 'may-block', 'none'),
     disk: opencodeHome(),
     machine: { env: { OPENCODE_CONFIG_CONTENT: '{}' } },
-    place: 'environment',
-    weight: 'may-block',
-    repair: 'none',
   },
   {
-    code: 'opencode-project-config',
+    ...expected('opencode-project-config', '~/opencode.json:1', 'may-block', 'none'),
     disk: { ...opencodeHome(), '/home/ada/opencode.json': '{"model":"x/y"}' },
-    place: '~/opencode.json:1',
-    weight: 'may-block',
-    repair: 'none',
   },
   ...(
     [
@@ -720,62 +535,41 @@ const opencodeCases: Case[] = [
     ] as const
   ).map(
     ([weight, config]): Case => ({
-      code: 'opencode-project-config',
+      ...expected('opencode-project-config', '~/opencode.json:1', weight, 'none'),
       disk: { ...opencodeHome(), '/home/ada/opencode.json': config },
-      place: '~/opencode.json:1',
-      weight,
-      repair: 'none',
     }),
   ),
   {
-    code: 'opencode-project-code',
+    ...expected('opencode-project-code', '~/work/.opencode/plugin/evil.js', 'may-block', 'none'),
     disk: { ...opencodeHome(), '/home/ada/work/.opencode/plugin/evil.js': 'export {}' },
-    place: '~/work/.opencode/plugin/evil.js',
-    weight: 'may-block',
-    repair: 'none',
   },
   {
-    code: 'opencode-upper-config',
+    ...expected('opencode-upper-config', '/srv/oc/opencode.jsonc:1', 'may-block', 'none'),
     disk: { ...opencodeHome(), '/srv/oc/opencode.jsonc': '{"model":"x/y"}' },
     machine: { env: { OPENCODE_CONFIG_DIR: '/srv/oc' } },
-    place: '/srv/oc/opencode.jsonc:1',
-    weight: 'may-block',
-    repair: 'none',
   },
   {
-    code: 'opencode-managed-config',
+    ...expected('opencode-managed-config', '/etc/opencode/opencode.json:1', 'may-block', 'none'),
     disk: { ...opencodeHome(), '/etc/opencode/opencode.json': '{"model":"x/y"}' },
-    place: '/etc/opencode/opencode.json:1',
-    weight: 'may-block',
-    repair: 'none',
   },
 ]
 
 opencodeCases.push(
   {
-    code: 'opencode-placeholder-key',
+    ...expected('opencode-placeholder-key', '~/.local/share/opencode/auth.json', 'blocks', 'none'),
     disk: {
       ...opencodeHome(),
       '.local/share/opencode/auth.json': '{"gateway":{"type":"api","key":"PROXY_MANAGED"}}',
     },
-    place: '~/.local/share/opencode/auth.json',
-    weight: 'blocks',
-    repair: 'none',
   },
   {
-    code: 'opencode-local-proxy',
+    ...expected('opencode-local-proxy', '~/.config/opencode/opencode.json:6', 'may-block', 'none'),
     disk: opencodeHome({}, { options: { baseURL: 'http://127.0.0.1:15721/v1' } }),
-    place: '~/.config/opencode/opencode.json:6',
-    weight: 'may-block',
-    repair: 'none',
   },
   {
-    code: 'opencode-relative-folder',
+    ...expected('opencode-relative-folder', 'environment', 'may-block', 'none'),
     disk: {},
     machine: { env: { XDG_DATA_HOME: 'd' } },
-    place: 'environment',
-    weight: 'may-block',
-    repair: 'none',
   },
 )
 
