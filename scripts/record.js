@@ -1,11 +1,11 @@
 /**
- * Records `repoint codex` on a real terminal against `repoint serve`, and draws its last screen:
- * docs/images/codex.svg.
+ * Records the guided setup and `repoint doctor` on a real terminal against `repoint serve`, and draws their
+ * last screens: docs/images/guided.svg and doctor.svg.
  */
 import { spawn as spawnProcess } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { spawn } from '@lydell/node-pty'
 import { drawScreen } from './record/draw.js'
 import { Screen } from './record/screen.js'
@@ -18,25 +18,49 @@ const key = 'sk-demo-8c1f5a7e3b9d2046'
 const home = mkdtempSync(join(tmpdir(), 'repoint-record-'))
 const server = await startServer()
 try {
-  mkdirSync(join(home, '.codex'))
-  writeFileSync(
-    join(home, '.codex/config.toml'),
-    '# My settings\nmodel = "gpt-5.4"  # the cheap one\napproval_policy = "on-request"\n',
-  )
-  const screen = new Screen(columns, rows)
-  screen.write('\x1b[1m$\x1b[0m npx repoint codex\r\n')
-  const status = await answer(['codex'], screen, [
-    ['Base URL', `${server.url}/v1`],
-    ['API key', key],
-    ['Apply this?', 'y'],
-  ])
-  if (status !== 0) throw new Error(`repoint codex ended with ${status}:\n${screen.text()}`)
-  if (screen.text().includes(key)) throw new Error('The key is on the screen.')
+  // Programs that tell a version: the newest that was run.
+  for (const name of ['codex', 'claude']) {
+    const { rows } = JSON.parse(readFileSync(`src/clients/${name}/tested.json`, 'utf8'))
+    put(`bin/${name}`, `#!/bin/sh\necho ${rows.at(-1).version}\n`, 0o755)
+  }
+  put('.codex/config.toml', '# My settings\nmodel = "gpt-5.4"  # the cheap one\n')
   mkdirSync('docs/images', { recursive: true })
-  writeFileSync('docs/images/codex.svg', drawScreen(screen, 'repoint codex'))
+
+  await record(
+    'guided',
+    [],
+    [
+      ['Clients', ''],
+      ['address', `${server.url}/v1`],
+      ['Key', key],
+      ['Apply', 'y'],
+    ],
+  )
+  // What somebody changes by hand, and a variable that wins.
+  put(
+    '.claude/settings.json',
+    readFileSync(join(home, '.claude/settings.json'), 'utf8').replace('sonnet', 'opus'),
+  )
+  await record('doctor', ['doctor'], [], { ANTHROPIC_MODEL: 'old-model' })
 } finally {
   server.child.kill()
   rmSync(home, { recursive: true })
+}
+
+function put(name, text, mode) {
+  mkdirSync(dirname(join(home, name)), { recursive: true })
+  writeFileSync(join(home, name), text)
+  if (mode !== undefined) chmodSync(join(home, name), mode)
+}
+
+/** Draws the last screen of a command into docs/images. */
+async function record(name, args, answers, env = {}) {
+  const screen = new Screen(columns, rows)
+  const words = ['repoint', ...args].join(' ')
+  screen.write(`\x1b[1m$\x1b[0m ${words}\r\n`)
+  await answer(args, screen, answers, env)
+  if (screen.text().includes(key)) throw new Error('The key is on the screen.')
+  writeFileSync(`docs/images/${name}.svg`, drawScreen(screen, words))
 }
 
 async function startServer() {
@@ -52,12 +76,12 @@ async function startServer() {
 }
 
 /** Runs the program on a terminal and types each answer when its question is shown. */
-function answer(args, screen, answers) {
+function answer(args, screen, answers, env) {
   const terminal = spawn(process.execPath, [program, ...args], {
     cols: columns,
     rows,
     cwd: home,
-    env: { PATH: process.env.PATH, HOME: home, TERM: 'xterm-256color', LANG: 'C.UTF-8' },
+    env: { PATH: join(home, 'bin'), HOME: home, TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env },
   })
   const waiting = [...answers]
   terminal.onData((data) => {
