@@ -265,6 +265,8 @@ export interface Look {
   exists(path: string): boolean
   /** The names in a folder, sorted; none where there is no such folder. */
   entries(folder: string): readonly string[]
+  /** The first kB of a file as text; empty where there is none. */
+  start(path: string): string
 }
 
 /** The files of one client, read. */

@@ -51,3 +51,15 @@ export function projectFolders(machine: Machine, look: Look): readonly string[] 
   }
   return folders
 }
+
+/**
+ * The main worktree of a repository whose root is a linked one: there `.git` is a file that leads to it
+ * (gitrepository-layout). Undefined: it is none.
+ */
+export function mainWorktree(machine: Machine, look: Look, root: string): string | undefined {
+  const { join, isAbsolute } = pathsOf(machine)
+  const start = look.start(join(root, '.git'))
+  const main = /^gitdir: (.+?)[\\/]\.git[\\/]worktrees[\\/]/.exec(start)?.[1]
+  if (main === undefined) return undefined
+  return isAbsolute(main) ? main : join(root, main)
+}

@@ -8,7 +8,7 @@ import { aMachine, baseUrl, byId, catalog, planOn, textsOf, wanted } from './sup
 /** All that a client would read, on a disk on which everything is there. */
 function everyFile(client: Client): readonly ConfigFile[] {
   const names = ['a.config.toml', 'a.json', 'a.md', 'a.ts']
-  return client.files(aMachine(), { exists: () => true, entries: () => names })
+  return client.files(aMachine(), { exists: () => true, entries: () => names, start: () => '' })
 }
 
 /** The keys of a row, each `*` and `:provider` as something. */

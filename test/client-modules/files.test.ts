@@ -217,4 +217,14 @@ describe('layers are those that the client reads', () => {
       '/home/ada/work/.mcp.json',
     ])
   })
+
+  test('claude: in a linked worktree also settings.local.json of the main one', () => {
+    const disk = {
+      '/home/ada/linked/.git': 'gitdir: /home/ada/main/.git/worktrees/linked\n',
+      '/home/ada/main/.claude/settings.local.json': '{}',
+    }
+    expect(paths('claude', 'layer', { cwd: '/home/ada/linked' }, disk)).toEqual([
+      '/home/ada/main/.claude/settings.local.json',
+    ])
+  })
 })

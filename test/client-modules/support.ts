@@ -65,6 +65,7 @@ export function textsOf(client: Client, machine: Machine, disk: Disk): FileTexts
         .filter((path) => path.startsWith(`${folder}/`))
         .map((path) => path.slice(folder.length + 1).split('/')[0]!)
         .sort(),
+    start: (path) => new TextDecoder().decode(files.get(path)),
   })
   return listed.map((file) => ({ ...file, bytes: files.get(file.path) ?? null }))
 }

@@ -192,7 +192,7 @@ const secretNames = new Set([
     client
       .files(
         { os: 'linux', env: {}, home: '/', cwd: '/' },
-        { exists: () => false, entries: () => [] },
+        { exists: () => false, entries: () => [], start: () => '' },
       )
       .filter(({ holdsSecret }) => holdsSecret)
       .map(({ path }) => basename(path)),

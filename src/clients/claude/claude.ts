@@ -14,7 +14,7 @@ import {
   usualSlot,
   type Wishes,
 } from '../client.ts'
-import { layersThere, pathsOf, projectFolders } from '../paths.ts'
+import { layersThere, mainWorktree, pathsOf, projectFolders } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
@@ -135,6 +135,8 @@ function claudeFiles(machine: Machine, look: Look): readonly ConfigFile[] {
   const settings = join(folder, 'settings.json')
   const project = join(cwd, '.claude')
   const folders = projectFolders(machine, look)
+  const root = folders[0]!
+  const repository = mainWorktree(machine, look, root) ?? root
   const managed = managedFolder(machine)
   const filesIn = (place: string, ending: string) =>
     look
@@ -150,9 +152,10 @@ function claudeFiles(machine: Machine, look: Look): readonly ConfigFile[] {
         'project',
         [
           join(project, 'settings.json'),
-          // Of the folders above, the root of the repository alone counts, with this file alone
-          // (2.1.238 and 2.1.330; not in 2.1.197; 2026-11-23).
-          join(folders[0]!, '.claude', 'settings.local.json'),
+          // Of the folders above, the root of the repository alone counts, with this file alone; in a linked
+          // worktree also that of the main one (2.1.238 and 2.1.330; not in 2.1.197; 2026-11-23).
+          join(repository, '.claude', 'settings.local.json'),
+          join(root, '.claude', 'settings.local.json'),
           join(project, 'settings.local.json'),
         ],
       ],

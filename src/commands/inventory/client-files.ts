@@ -36,6 +36,7 @@ export function listClientFiles(session: Session, client: Client): readonly Conf
   return client.files(machine, {
     exists: (path) => ifPossible(() => files.stat(path)) !== undefined,
     entries: (folder) => ifPossible(() => files.readdir(folder).sort()) ?? [],
+    start: (path) => new TextDecoder().decode(ifPossible(() => files.readStart(path, 1024))),
   })
 }
 
