@@ -278,3 +278,11 @@ describe('repoint forget', () => {
     })
   })
 })
+
+test('a redo says what it sets up again', async () => {
+  const home = aHome(pair)
+  await setUp(home)
+  await runInProcess(home, ['rollback'])
+  const { stdout } = await runInProcess(home, ['rollback', '--redo'])
+  expect(stdout).toMatch(/^Redo: sets up Codex again, as run \S+ did\n/)
+})
