@@ -14,6 +14,8 @@ function refusal(input: string): UserError {
   throw new Error(`accepted: ${input}`)
 }
 
+const gw = 'https://gw.example'
+
 /** What is said of an address. */
 const gap = 'The base URL is still a placeholder from the instructions'
 const noAddress = 'The base URL is not a web address'
@@ -21,16 +23,21 @@ const aKey = 'This looks like a key, not an address'
 const spaces = 'The base URL has spaces inside'
 const around = 'what stood around the address removed'
 const https = 'https:// put in front'
+const http = 'http:// put in front'
+const query = 'the query removed'
+const dot = 'the dot behind the host removed'
+const letters = 'the name in the letters that the network knows'
+const ownPath = (path: string) => `the web page's own path ${path} removed`
 const removed = (path: string) => `${path} removed (clients add it where it belongs)`
 
 describe('base URL: what people paste', () => {
   test.each([
     // As it should be: nothing to say.
-    ['https://gw.example', 'https://gw.example', ''],
-    ['https://gw.example/', 'https://gw.example', ''],
-    ['  https://gw.example \n', 'https://gw.example', ''],
-    ['HTTPS://GW.Example', 'https://gw.example', ''],
-    ['https://gw.example:443', 'https://gw.example', ''],
+    ['https://gw.example', gw, ''],
+    ['https://gw.example/', gw, ''],
+    ['  https://gw.example \n', gw, ''],
+    ['HTTPS://GW.Example', gw, ''],
+    ['https://gw.example:443', gw, ''],
     ['https://gw.example:8443', 'https://gw.example:8443', ''],
     ['http://127.0.0.1:3000', 'http://127.0.0.1:3000', ''],
     ['http://localhost:11434/', 'http://localhost:11434', ''],
@@ -46,34 +53,18 @@ describe('base URL: what people paste', () => {
     ],
 
     // Routes.
-    ['https://gw.example/v1', 'https://gw.example', removed('/v1')],
-    ['https://gw.example/v1/', 'https://gw.example', removed('/v1')],
-    ['https://gw.example/V1', 'https://gw.example', removed('/V1')],
-    ['https://gw.example/v1/v1', 'https://gw.example', removed('/v1/v1')],
-    ['https://gw.example//v1//', 'https://gw.example', removed('/v1')],
-    [
-      'https://gw.example/v1/chat/completions',
-      'https://gw.example',
-      removed('/v1/chat/completions'),
-    ],
-    ['https://gw.example/v1/responses', 'https://gw.example', removed('/v1/responses')],
-    [
-      'https://gw.example/v1/messages?beta=true',
-      'https://gw.example',
-      'the query removed, /v1/messages removed (clients add it where it belongs)',
-    ],
-    [
-      'https://gw.example/v1/messages/count_tokens',
-      'https://gw.example',
-      removed('/v1/messages/count_tokens'),
-    ],
-    ['https://gw.example/v1/models', 'https://gw.example', removed('/v1/models')],
-    [
-      'https://gw.example/v1/models/gpt-5.6-sol',
-      'https://gw.example',
-      removed('/v1/models/gpt-5.6-sol'),
-    ],
-    ['https://gw.example/chat/completions', 'https://gw.example', removed('/chat/completions')],
+    ['https://gw.example/v1', gw, removed('/v1')],
+    ['https://gw.example/v1/', gw, removed('/v1')],
+    ['https://gw.example/V1', gw, removed('/V1')],
+    ['https://gw.example/v1/v1', gw, removed('/v1/v1')],
+    ['https://gw.example//v1//', gw, removed('/v1')],
+    ['https://gw.example/v1/chat/completions', gw, removed('/v1/chat/completions')],
+    ['https://gw.example/v1/responses', gw, removed('/v1/responses')],
+    ['https://gw.example/v1/messages?beta=true', gw, `${query}, ${removed('/v1/messages')}`],
+    ['https://gw.example/v1/messages/count_tokens', gw, removed('/v1/messages/count_tokens')],
+    ['https://gw.example/v1/models', gw, removed('/v1/models')],
+    ['https://gw.example/v1/models/gpt-5.6-sol', gw, removed('/v1/models/gpt-5.6-sol')],
+    ['https://gw.example/chat/completions', gw, removed('/chat/completions')],
     ['https://host.example/gateway/v1', 'https://host.example/gateway', removed('/v1')],
     [
       'https://host.example/gateway/v1/chat/completions',
@@ -81,62 +72,26 @@ describe('base URL: what people paste', () => {
       removed('/v1/chat/completions'),
     ],
     ['https://openrouter.ai/api/v1', 'https://openrouter.ai/api', removed('/v1')],
-    [
-      'https://gw.example/v1/chat/completions/v1',
-      'https://gw.example',
-      removed('/v1/chat/completions/v1'),
-    ],
+    ['https://gw.example/v1/chat/completions/v1', gw, removed('/v1/chat/completions/v1')],
 
     // The web page's own paths, queries, fragments.
-    [
-      'https://gw.example/console/token',
-      'https://gw.example',
-      "the web page's own path /console/token removed",
-    ],
-    [
-      'https://gw.example/login?next=%2F',
-      'https://gw.example',
-      "the query removed, the web page's own path /login removed",
-    ],
-    ['https://gw.example/#/token', 'https://gw.example', 'the part after # removed'],
-    [
-      'https://gw.example/index.html',
-      'https://gw.example',
-      "the web page's own path /index.html removed",
-    ],
-    ['https://gw.example/panel', 'https://gw.example', "the web page's own path /panel removed"],
-    [
-      'https://host.example/gateway/console',
-      'https://host.example/gateway',
-      "the web page's own path /console removed",
-    ],
-    [
-      'https://gw.example/v1?utm_source=mail&aff=x',
-      'https://gw.example',
-      'the query removed, /v1 removed (clients add it where it belongs)',
-    ],
+    ['https://gw.example/console/token', gw, ownPath('/console/token')],
+    ['https://gw.example/login?next=%2F', gw, `${query}, ${ownPath('/login')}`],
+    ['https://gw.example/#/token', gw, 'the part after # removed'],
+    ['https://gw.example/index.html', gw, ownPath('/index.html')],
+    ['https://gw.example/panel', gw, ownPath('/panel')],
+    ['https://host.example/gateway/console', 'https://host.example/gateway', ownPath('/console')],
+    ['https://gw.example/v1?utm_source=mail&aff=x', gw, `${query}, ${removed('/v1')}`],
 
     // No scheme.
-    ['gw.example', 'https://gw.example', https],
-    [
-      'gw.example/v1',
-      'https://gw.example',
-      'https:// put in front, /v1 removed (clients add it where it belongs)',
-    ],
-    [
-      'gw.example:8443/v1',
-      'https://gw.example:8443',
-      'https:// put in front, /v1 removed (clients add it where it belongs)',
-    ],
-    ['//gw.example', 'https://gw.example', https],
-    ['localhost:3000', 'http://localhost:3000', 'http:// put in front'],
-    [
-      '127.0.0.1:3000/v1',
-      'http://127.0.0.1:3000',
-      'http:// put in front, /v1 removed (clients add it where it belongs)',
-    ],
-    ['[::1]:3000', 'http://[::1]:3000', 'http:// put in front'],
-    ['::1', 'http://[::1]', 'http:// put in front'],
+    ['gw.example', gw, https],
+    ['gw.example/v1', gw, `${https}, ${removed('/v1')}`],
+    ['gw.example:8443/v1', 'https://gw.example:8443', `${https}, ${removed('/v1')}`],
+    ['//gw.example', gw, https],
+    ['localhost:3000', 'http://localhost:3000', http],
+    ['127.0.0.1:3000/v1', 'http://127.0.0.1:3000', `${http}, ${removed('/v1')}`],
+    ['[::1]:3000', 'http://[::1]:3000', http],
+    ['::1', 'http://[::1]', http],
     ['2001:db8::1', 'https://[2001:db8::1]', https],
     ['http://0.0.0.0:3000', 'http://127.0.0.1:3000', '0.0.0.0 replaced by 127.0.0.1'],
     [
@@ -146,115 +101,67 @@ describe('base URL: what people paste', () => {
     ],
 
     // What stands around it.
-    [
-      '"https://gw.example/v1"',
-      'https://gw.example',
-      'what stood around the address removed, /v1 removed (clients add it where it belongs)',
-    ],
-    ['<https://gw.example>', 'https://gw.example', around],
-    ['`https://gw.example`', 'https://gw.example', around],
-    ['“https://gw.example”', 'https://gw.example', around],
-    ['https://gw.example.', 'https://gw.example', around],
-    [
-      'https://gw.example./v1',
-      'https://gw.example',
-      'the dot behind the host removed, /v1 removed (clients add it where it belongs)',
-    ],
-    ['https://gw.example,', 'https://gw.example', around],
-    [
-      'Base URL: https://gw.example/v1',
-      'https://gw.example',
-      'what stood around the address removed, /v1 removed (clients add it where it belongs)',
-    ],
-    [
-      '[gateway](https://gw.example/v1)',
-      'https://gw.example',
-      'what stood around the address removed, /v1 removed (clients add it where it belongs)',
-    ],
-    [
-      'export OPENAI_BASE_URL=https://gw.example/v1',
-      'https://gw.example',
-      'what stood around the address removed, /v1 removed (clients add it where it belongs)',
-    ],
-    ['ANTHROPIC_BASE_URL="https://gw.example"', 'https://gw.example', around],
-    ['OPENAI_BASE_URL=gw.example', 'https://gw.example', `${around}, ${https}`],
+    ['"https://gw.example/v1"', gw, `${around}, ${removed('/v1')}`],
+    ['<https://gw.example>', gw, around],
+    ['`https://gw.example`', gw, around],
+    ['“https://gw.example”', gw, around],
+    ['https://gw.example.', gw, around],
+    ['https://gw.example./v1', gw, `${dot}, ${removed('/v1')}`],
+    ['https://gw.example,', gw, around],
+    ['Base URL: https://gw.example/v1', gw, `${around}, ${removed('/v1')}`],
+    ['[gateway](https://gw.example/v1)', gw, `${around}, ${removed('/v1')}`],
+    ['export OPENAI_BASE_URL=https://gw.example/v1', gw, `${around}, ${removed('/v1')}`],
+    ['ANTHROPIC_BASE_URL="https://gw.example"', gw, around],
+    ['OPENAI_BASE_URL=gw.example', gw, `${around}, ${https}`],
     [
       'curl https://gw.example/v1/models -H "Authorization: Bearer sk-x"',
-      'https://gw.example',
-      'what stood around the address removed, /v1/models removed (clients add it where it belongs)',
+      gw,
+      `${around}, ${removed('/v1/models')}`,
     ],
-    [
-      '接口地址：https://gw.example/v1',
-      'https://gw.example',
-      'what stood around the address removed, /v1 removed (clients add it where it belongs)',
-    ],
-    ['https：//gw.example', 'https://gw.example', around],
-    ['https://gw。example', 'https://gw.example', around],
-    ['https://gw.example\u200b', 'https://gw.example', ''],
-    ['\ufeffhttps://gw.example', 'https://gw.example', ''],
-    ['https:/gw.example', 'https://gw.example', ''],
+    ['接口地址：https://gw.example/v1', gw, `${around}, ${removed('/v1')}`],
+    ['https：//gw.example', gw, around],
+    ['https://gw。example', gw, around],
+    ['https://gw.example\u200b', gw, ''],
+    ['\ufeffhttps://gw.example', gw, ''],
+    ['https:/gw.example', gw, ''],
 
     // Names outside of ASCII become what the network knows them as.
-    [
-      'https://шлюз.example/v1',
-      'https://xn--g1ah2bza.example',
-      'the name in the letters that the network knows, /v1 removed (clients add it where it belongs)',
-    ],
-    [
-      'https://网关.example',
-      'https://xn--d6q013i.example',
-      'the name in the letters that the network knows',
-    ],
+    ['https://шлюз.example/v1', 'https://xn--g1ah2bza.example', `${letters}, ${removed('/v1')}`],
+    ['https://网关.example', 'https://xn--d6q013i.example', letters],
 
     // What only looks like something else.
     ['http：//127.0.0.1:3000', 'http://127.0.0.1:3000', around],
     ['see http://127.0.0.1:3000 there', 'http://127.0.0.1:3000', around],
-    ['" gw.example "', 'https://gw.example', `${around}, ${https}`],
-    ['gw.example/x?url=y', 'https://gw.example/x', 'https:// put in front'],
-    ['BASE_URL = gw.example', 'https://gw.example', `${around}, ${https}`],
-    ['set HOST=gw.example', 'https://gw.example', `${around}, ${https}`],
-    ['export\tAPI_ENDPOINT=gw.example', 'https://gw.example', `${around}, ${https}`],
-    ['<<gw.example>>', 'https://gw.example', `${around}, ${https}`],
+    ['" gw.example "', gw, `${around}, ${https}`],
+    ['gw.example/x?url=y', 'https://gw.example/x', https],
+    ['BASE_URL = gw.example', gw, `${around}, ${https}`],
+    ['set HOST=gw.example', gw, `${around}, ${https}`],
+    ['export\tAPI_ENDPOINT=gw.example', gw, `${around}, ${https}`],
+    ['<<gw.example>>', gw, `${around}, ${https}`],
     ["gw.example/it's/x", 'https://gw.example/it%27s/x', https],
     ['gw.example/x(1)/y', 'https://gw.example/x%281%29/y', https],
-    ['gw.example,;', 'https://gw.example', `${around}, ${https}`],
+    ['gw.example,;', gw, `${around}, ${https}`],
     ['gw.example/a://b', 'https://gw.example/a:/b', https],
     ['10.0.0.5', 'https://10.0.0.5', https],
     ['[2001:db8::1]', 'https://[2001:db8::1]', https],
     ['[2001:db8::1]:8443', 'https://[2001:db8::1]:8443', https],
-    ['[::1]:80', 'http://[::1]', 'http:// put in front'],
+    ['[::1]:80', 'http://[::1]', http],
     ['gw.xn--p1ai', 'https://gw.xn--p1ai', https],
     ['https://gw.example/a...', 'https://gw.example/a', around],
-    [
-      'https://gw.example/v1/images/generations',
-      'https://gw.example',
-      removed('/v1/images/generations'),
-    ],
-    ['https://gw.example/v1/audio/speech', 'https://gw.example', removed('/v1/audio/speech')],
+    ['https://gw.example/v1/images/generations', gw, removed('/v1/images/generations')],
+    ['https://gw.example/v1/audio/speech', gw, removed('/v1/audio/speech')],
     ['https://gw.example/v1/images/9', 'https://gw.example/v1/images/9', ''],
     ['https://gw.example/consolex', 'https://gw.example/consolex', ''],
-    ['https://gw.example/token', 'https://gw.example', "the web page's own path /token removed"],
-    [
-      'https://gw.example/settings/profile',
-      'https://gw.example',
-      "the web page's own path /settings/profile removed",
-    ],
-    [
-      'https://gw.example/index.html',
-      'https://gw.example',
-      "the web page's own path /index.html removed",
-    ],
+    ['https://gw.example/token', gw, ownPath('/token')],
+    ['https://gw.example/settings/profile', gw, ownPath('/settings/profile')],
+    ['https://gw.example/index.html', gw, ownPath('/index.html')],
     ['https://mydocs.example', 'https://mydocs.example', ''],
     ['https://gitbook.io.example', 'https://gitbook.io.example', ''],
     ['https://gw.example/docsx', 'https://gw.example/docsx', ''],
     ['gh-pages.example', 'https://gh-pages.example', https],
     ['notsk-1234.example', 'https://notsk-1234.example', https],
     ['abcdefghijklmnopqrstuvwxyz1.example', 'https://abcdefghijklmnopqrstuvwxyz1.example', https],
-    [
-      'https://gw.example./v1',
-      'https://gw.example',
-      'the dot behind the host removed, /v1 removed (clients add it where it belongs)',
-    ],
+    ['https://gw.example./v1', gw, `${dot}, ${removed('/v1')}`],
   ])('%j is %s', (input, baseUrl, said) => {
     const result = read(input)
     expect(result.baseUrl).toBe(baseUrl)
