@@ -1,5 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import {
+  chmodSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -70,9 +71,12 @@ async function serveFromInstallation() {
   return { url: JSON.parse(line).url as string, end: () => child.kill() }
 }
 
+/** On a machine on which no client runs. */
 function environment(home: Home) {
+  home.put('bin/pgrep', '#!/bin/sh\nexit 1\n')
+  chmodSync(home.at('bin/pgrep'), 0o755)
   return {
-    PATH: `${process.env['PATH']}`,
+    PATH: `${home.at('bin')}:${process.env['PATH']}`,
     HOME: home.path,
     LANG: 'C.UTF-8',
     TERM: 'xterm-256color',
@@ -166,6 +170,7 @@ describe('the tarball', () => {
 describe('the installed program', () => {
   test('in a pipe: version, help, setup, status and rollback, as in the transcript', async () => {
     const home = aHome({ '.codex/config.toml': '# mine\nmodel = "o3"\n' })
+    environment(home)
     const before = home.snapshot()
     const typed = [
       ['--version'],
@@ -219,7 +224,7 @@ function lastScreen(raw: string): string {
 /** The same on every machine and day. */
 function settled(text: string): string {
   return text
-    .replaceAll(server.url, 'http://127.0.0.1:8787')
+    .replaceAll(new URL(server.url).host, '127.0.0.1:8787')
     .replace(/\d{8}T\d{6}Z-[0-9a-f]+/g, '20261121T090000Z-0001')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-11-21T09:00:00.000Z')
 }
