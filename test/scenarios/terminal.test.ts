@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
 import { aServer } from '../gateway/forged.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
@@ -15,8 +15,11 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 test('codex on a terminal: asks, hides the key, shows the plan, asks once, applies', async () => {
-  const home = aHome()
-  const run = runOnTerminal(home, ['codex'])
+  // A system on which every client runs.
+  const home = aHome({ 'bin/pgrep': '#!/bin/sh\nexit 0\n' })
+  chmodSync(home.at('bin/pgrep'), 0o755)
+  const env = { PATH: `${home.at('bin')}:${process.env['PATH']}` }
+  const run = runOnTerminal(home, ['codex'], { env })
   await run.shows('Base URL')
   run.type(`${gateway.url}/v1${keys.enter}`)
   await run.shows('API key')
@@ -253,8 +256,13 @@ test('repoint alone: two setups of one client are named, and one of them is to b
 })
 
 test('repoint alone: an unknown window is told of the clients that would guess it', async () => {
+  const [flagship] = builtInCatalog
+  const ids = ['gpt-5.6-sol', 'gpt-5.33', 'gpt-5.33-mini']
+  const models = ids.map((id) => ({ ...flagship!, id }))
+  const unknown = await startGateway({ port: 0, key: canary, models })
+  onTestFinished(() => unknown.close())
   const run = runOnTerminal(aHome(), [], {
-    env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url },
+    env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: unknown.url },
     columns: 300,
   })
   await run.shows('Which clients')
@@ -265,7 +273,7 @@ test('repoint alone: an unknown window is told of the clients that would guess i
   run.type(`n${keys.enter}`)
   await run.ended
   expect(run.screen().match(/does not say the context window of .*/g)).toEqual([
-    expect.stringMatching(/ of gpt-5\.4, gpt-5\.4-mini: Claude Code guesses it/),
+    expect.stringMatching(/ of gpt-5\.33, gpt-5\.33-mini: Claude Code guesses it/),
   ])
 })
 
