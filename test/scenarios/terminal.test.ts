@@ -257,7 +257,7 @@ test('repoint alone: two setups of one client are named, and one of them is to b
 
 test('repoint alone: an unknown window is told of the clients that would guess it', async () => {
   const [flagship] = builtInCatalog
-  const ids = ['gpt-5.6-sol', 'gpt-5.33', 'gpt-5.33-mini']
+  const ids = ['gpt-5.6-sol', 'gpt-5.5-terra', 'gpt-5.5-luna']
   const models = ids.map((id) => ({ ...flagship!, id }))
   const unknown = await startGateway({ port: 0, key: canary, models })
   onTestFinished(() => unknown.close())
@@ -273,7 +273,7 @@ test('repoint alone: an unknown window is told of the clients that would guess i
   run.type(`n${keys.enter}`)
   await run.ended
   expect(run.screen().match(/does not say the context window of .*/g)).toEqual([
-    expect.stringMatching(/ of gpt-5\.33, gpt-5\.33-mini: Claude Code guesses it/),
+    expect.stringMatching(/ of gpt-5\.5-terra, gpt-5\.5-luna: Claude Code guesses it/),
   ])
 })
 
