@@ -1,0 +1,46 @@
+import { writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome } from '../support/home.ts'
+import { inferences, prompt } from './support/prompt.ts'
+
+/** What a client is told of a model reaches the gateway: images, and the wish that it reasons. */
+
+const key = 'sk-abilities-6b0e93d1c7a2f485'
+/** One pixel. */
+const picture = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+const question = 'what is in this picture'
+
+/** What a real client, set up by repoint, sends to the gateway with a picture beside its question. */
+async function sentBy(client: string, args: readonly string[], asked: string): Promise<string> {
+  const gateway = await startGateway({ key })
+  const home = aHome({ 'work/.keep': '' })
+  writeFileSync(home.at('work/pic.png'), picture)
+  const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
+  const done = await runCli(home, [client, '--yes', '--json'], { env })
+  expect(done.status).toBe(0)
+
+  gateway.clearRequests()
+  await prompt(client, { home: home.path, cwd: home.at('work'), args, prompt: asked })
+  const bodies = inferences(gateway.requests()).map(({ requestBody }) => requestBody)
+  await gateway.close()
+  return bodies.join('\n')
+}
+
+describe('a picture arrives at the gateway', () => {
+  test.each([
+    ['opencode', ['-f', 'pic.png', '--'], question],
+    ['qwen', [], `${question} @pic.png`],
+    ['codex', ['-i', 'pic.png', '--'], question],
+  ])('%s', async (client, args, asked) => {
+    expect(await sentBy(client, args, asked)).toMatch(/data:image\\?\/(?:png|jpeg|webp);base64,/)
+  })
+})
+
+test('pi asks a model that reasons to do so', async () => {
+  expect(await sentBy('pi', [], 'ping')).toMatch(/"reasoning(?:_effort)?\\?":/)
+})
