@@ -34,6 +34,8 @@ async function sentBy(client: string, args: readonly string[], asked: string): P
 describe('a picture arrives at the gateway', () => {
   test.each([
     ['opencode', ['-f', 'pic.png', '--'], question],
+    ['kilo', ['-f', 'pic.png', '--'], question],
+    ['pi', ['@pic.png'], question],
     ['qwen', [], `${question} @pic.png`],
     ['codex', ['-i', 'pic.png', '--'], question],
   ])('%s', async (client, args, asked) => {

@@ -62,11 +62,13 @@ export function runOpencode(run: ClientRun): Promise<ClientResult> {
 export function runClient(
   name: string,
   version: string | undefined,
-  { env, ...run }: Omit<ClientRun, 'args'>,
+  { env, args = [], ...run }: ClientRun,
 ): Promise<ClientResult> {
   const { env: own, run: argsOf } = clients[name]
   const program = installedClient(name, version)
-  return runProgram(program, { ...run, env: { ...own, ...env } }, argsOf(run.prompt))
+  const usual: string[] = argsOf(run.prompt)
+  const all = [...usual.slice(0, -1), ...args, ...usual.slice(-1)]
+  return runProgram(program, { ...run, env: { ...own, ...env } }, all)
 }
 
 function runProgram(
