@@ -165,10 +165,15 @@ describe('what the editor is told', () => {
       ['editor', '--base-url', url, ...args, ...(setup.args ?? [])],
       { ...env, ...setup.env, REPOINT_API_KEY: provider.key },
     )
-    if (isLocal) return expectRefused(said, { code: 'usage', says: /Cursor cannot use/ })
     if (setup.refused !== undefined) return expectRefused(said, setup.refused)
+    if (setup.args?.includes('--header'))
+      return expectRefused(said, { code: 'protocol-unsupported', says: /cannot send/ })
 
     expect(said.json['error']).toBeUndefined()
+    const outOfReach = expect.arrayContaining([
+      expect.objectContaining({ code: 'editor-out-of-reach' }),
+    ])
+    if (isLocal) expect(said.json['warnings']).toEqual(outOfReach)
     const [, address, model] = said.json['fields'] as readonly { readonly value: string }[]
     const sends = {
       url: `${address!.value.replace(origin, provider.origin)}/chat/completions`,
