@@ -257,8 +257,10 @@ describe('repoint models and editor', () => {
     expect(asked.stderr).toContain('those of Claude Code')
     expect(asked.stdout + asked.stderr).not.toContain(canary)
     const checked = await runInProcess(home, ['editor', '--json'], {})
+    const message = expect.stringContaining(`Cursor cannot reach ${gateway.url}`)
     expect(checked.json).toMatchObject({
-      error: { message: expect.stringContaining(`Cursor cannot use ${gateway.url}`) },
+      baseUrl: gateway.url,
+      warnings: expect.arrayContaining([expect.objectContaining({ message })]),
     })
     expect(JSON.stringify(checked.json)).not.toContain(canary)
   })
