@@ -51,6 +51,24 @@ describe('the list of clients', () => {
     expect(await run.ended).toBe(130)
   })
 
+  test.each([0, 1])(
+    'is answered by Enter once the versions have filled in, after %i s',
+    async (seconds) => {
+      const wait = seconds === 0 ? '' : `sleep ${seconds}; `
+      const home = homeWith({
+        codex: `${wait}echo codex-cli 0.169.0`,
+        claude: `${wait}echo 2.1.330`,
+      })
+      const run = runOnTerminal(home, [], { env: withBin(home) })
+      await run.shows(/Codex +0\.169\.0, its own service/)
+      await new Promise((settle) => setTimeout(settle, 500))
+      run.type(keys.enter)
+      await run.shows('Base URL')
+      run.type(keys.ctrlC)
+      expect(await run.ended).toBe(130)
+    },
+  )
+
   test('stays as it is once a person chooses: what is ticked is not lost', async () => {
     const home = homeWith({ codex: 'sleep 2; echo codex-cli 0.169.0' })
     const run = runOnTerminal(home, [], { env: withBin(home) })
