@@ -230,7 +230,8 @@ describe.each(claudeVersions)('Claude Code %s, further options', (version) => {
       }
     }
     await repoint(home, 'claude-gpt')
-    expect(await ask()).toEqual({ isAttributed: true, guessesWindow: version === '2.1.330' })
+    // What the gateway does not say of the window, the list of facts about models does.
+    expect(await ask()).toEqual({ isAttributed: true, guessesWindow: false })
     await repoint(home, 'claude-gpt', '--no-attribution', '--context-window', '200000')
     expect(await ask()).toEqual({ isAttributed: false, guessesWindow: false })
   })

@@ -110,8 +110,9 @@ describe('the tarball', () => {
       expect(manifest.scripts).not.toHaveProperty(script)
   })
 
-  test('is at most 750 kB packed', () => {
-    expect(statSync(tarball).size).toBeLessThanOrEqual(750_000)
+  // 30 kB of it are what is known of models and of the SDKs' types.
+  test('is at most 800 kB packed', () => {
+    expect(statSync(tarball).size).toBeLessThanOrEqual(800_000)
   })
 
   test('names the licence of each package that is bundled', () => {
