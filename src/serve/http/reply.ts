@@ -177,7 +177,10 @@ export class Reply {
       if (!response.write(frame)) await this.#drained()
     }
     if (ending === 'end') response.end()
-    else this.#tearDown()
+    else {
+      this.#tearDown()
+      this.#end('cut', sent.text)
+    }
   }
 
   /** Passes an answer on as it comes; `note` is told each piece. */
@@ -247,7 +250,8 @@ export class Reply {
   /** Flushes what was written, then drops the connection without ending the answer. */
   #tearDown(): void {
     this.#response.flushHeaders()
-    this.request.socket.destroySoon()
+    // Node keeps what was written until the end of this turn (26.10.0, 2026-11-23).
+    setImmediate(() => this.request.socket.destroySoon())
   }
 
   #end(state: 'done' | 'cut', sent: string): void {
