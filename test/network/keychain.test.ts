@@ -158,7 +158,8 @@ describe.runIf(isHere)(`a real Secret Service on a bus of its own ${isHere ? '' 
   ])('one %s: a clear error, and nothing is changed', async (what, message, env) => {
     const home = await aHomeBetween()
     const before = home.snapshot()
-    const listed = () => JSON.parse(home.text(`${state}/gateways.json`)).gateways
+    // The list of a setup names the run that brought it, until it is written anew.
+    const listed = () => home.text(`${state}/gateways.json`).replace(/^ "run": .*\n/m, '')
     const list = listed()
     const isLocked = what === 'that is locked'
     if (isLocked) await keyring.lock()
@@ -177,7 +178,7 @@ describe.runIf(isHere)(`a real Secret Service on a bus of its own ${isHere ? '' 
       }
       expect(await repoint(home, ['run', 'work', '--', 'true'], env)).toMatchObject({ status: 8 })
       expect(home.snapshot()).toEqual(before)
-      expect(listed()).toEqual(list)
+      expect(listed()).toBe(list)
     } finally {
       if (isLocked) await keyring.unlock()
     }
