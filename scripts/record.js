@@ -30,10 +30,10 @@ try {
     'guided',
     [],
     [
-      ['Clients', ''],
-      ['address', `${server.url}/v1`],
-      ['Key', key],
-      ['Apply', 'y'],
+      ['Which clients', ''],
+      ['Base URL', `${server.url}`],
+      ['API key', key],
+      ['Apply this', 'y'],
     ],
   )
   // What somebody changes by hand, and a variable that wins.
@@ -81,7 +81,13 @@ function answer(args, screen, answers, env) {
     cols: columns,
     rows,
     cwd: home,
-    env: { PATH: join(home, 'bin'), HOME: home, TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env },
+    env: {
+      PATH: `${join(home, 'bin')}:/usr/bin:/bin`,
+      HOME: home,
+      TERM: 'xterm-256color',
+      LANG: 'C.UTF-8',
+      ...env,
+    },
   })
   const waiting = [...answers]
   terminal.onData((data) => {
