@@ -1,4 +1,4 @@
-import { type ComponentChildren, Fragment, h, render, type VNode } from 'preact'
+import { type ComponentChildren, Fragment, type HTMLAttributes, h, type JSX, render } from 'preact'
 
 /** Elements of the page. What a client sent gets into it as text only. */
 
@@ -12,7 +12,7 @@ export function make(
   tag: keyof HTMLElementTagNameMap,
   className: string,
   ...children: readonly ComponentChildren[]
-): VNode {
+): JSX.Element {
   return h(tag, className === '' ? null : { class: className }, ...children)
 }
 
@@ -21,13 +21,13 @@ export function button(
   text: string,
   onClick: () => void,
   more: Readonly<Record<string, string | boolean>> = {},
-): VNode {
+): JSX.Element {
   return h('button', { type: 'button', onClick, ...more }, text)
 }
 
 /** A button that shows others. */
-export function menu(title: string, items: Readonly<Record<string, () => void>>): VNode {
-  return h(
+export function menu(title: string, items: Readonly<Record<string, () => void>>): JSX.Element {
+  return h<HTMLAttributes<HTMLDetailsElement>, HTMLDetailsElement>(
     'details',
     {
       class: 'menu',

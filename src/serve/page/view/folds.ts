@@ -1,4 +1,4 @@
-import { type ComponentChildren, Fragment, h, type VNode } from 'preact'
+import { type ComponentChildren, Fragment, h, type JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { button, make } from './dom.ts'
 import { amount } from './words.ts'
@@ -18,11 +18,11 @@ interface Fold {
 }
 
 /** A part that can be opened. */
-export function fold(parts: Fold): VNode {
+export function fold(parts: Fold): JSX.Element {
   return h(FoldView, { key: parts.name, ...parts })
 }
 
-function FoldView({ name, title, note = '', isOpen = false, content }: Fold): VNode {
+function FoldView({ name, title, note = '', isOpen = false, content }: Fold): JSX.Element {
   const [, redraw] = useState({})
   const isShown = opened.get(name) ?? isOpen
   const onClick = (event: Event) => {
@@ -42,7 +42,7 @@ function FoldView({ name, title, note = '', isOpen = false, content }: Fold): VN
 const maxShown = 3000
 
 /** A text with its line breaks, cut if it is long. */
-export function longText(text: string, className = ''): VNode {
+export function longText(text: string, className = ''): JSX.Element {
   return h(LongText, { text, className })
 }
 
@@ -60,7 +60,7 @@ function LongText({ text, className }: { readonly text: string; readonly classNa
 }
 
 /** A body as it came, and laid out where it is JSON. */
-export function BodyText({ body }: { readonly body: string }): VNode {
+export function BodyText({ body }: { readonly body: string }): JSX.Element {
   const [isLaidOut, layOut] = useState(false)
   if (body === '') return make('p', 'quiet', 'Nothing.')
   const better = laidOut(body)

@@ -1,4 +1,4 @@
-import { Component, h, type VNode } from 'preact'
+import { Component, h, type JSX } from 'preact'
 import { type Filter, readFilter } from '../read/filter.ts'
 import { $, draw, make } from './dom.ts'
 import type { Entry, Store } from './store.ts'
@@ -89,7 +89,7 @@ export class List {
   }
 
   /** @param members newest first */
-  #thread(key: string, members: readonly Entry[], shown: ReadonlySet<string>): VNode {
+  #thread(key: string, members: readonly Entry[], shown: ReadonlySet<string>): JSX.Element {
     const first = members.at(-1)!
     const title = first.digest?.asks ?? first.request.path
     const longestMs = Math.max(...members.map(({ request }) => request.totalMs ?? 0))
@@ -126,7 +126,7 @@ function visibleRows(): readonly HTMLElement[] {
 }
 
 /** Of a conversation, newest request first. */
-function headOf(title: string, members: readonly Entry[]): VNode {
+function headOf(title: string, members: readonly Entry[]): JSX.Element {
   const requests = members.map(({ request }) => request)
   const took = Math.max(...requests.map(endOf)) - startOf(requests.at(-1)!)
   const answered = requests.filter(({ inputTokens }) => inputTokens !== undefined)
@@ -165,7 +165,7 @@ class Row extends Component<RowParts> {
     return names.some((name) => next[name] !== this.props[name])
   }
 
-  override render({ entry, longestMs, isHidden, isChosen, isCurrent }: RowParts): VNode {
+  override render({ entry, longestMs, isHidden, isChosen, isCurrent }: RowParts): JSX.Element {
     const { request, digest } = entry
     const asks = digest?.asks ?? `${request.method} ${request.path}`
     const says = digest?.says ?? ''

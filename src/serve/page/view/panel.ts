@@ -1,4 +1,4 @@
-import { type ComponentChildren, h, type VNode } from 'preact'
+import { type ComponentChildren, h, type JSX } from 'preact'
 import type { LoggedRequest } from '../../log/request-log.ts'
 import { readExchange } from '../../transcript/exchange.ts'
 import { curlOf } from '../read/curl.ts'
@@ -72,11 +72,11 @@ export class Panel {
     draw($('panel'), ...(entry === undefined ? this.#gone() : this.#view(entry, thread)))
   }
 
-  #gone(): readonly VNode[] {
+  #gone(): readonly JSX.Element[] {
     return [make('div', 'top', make('h2', '', 'This request has left the log.'), this.#close())]
   }
 
-  #close(): VNode {
+  #close(): JSX.Element {
     return button('✕', this.#parts.shut, { class: 'close', 'aria-label': 'Close' })
   }
 
@@ -105,7 +105,7 @@ export class Panel {
     ]
   }
 
-  #tools({ full }: Entry, thread: readonly Entry[]): VNode {
+  #tools({ full }: Entry, thread: readonly Entry[]): JSX.Element {
     const { open } = this.#parts
     const at = thread.findIndex(({ request }) => request.id === this.#id)
     const step = (text: string, arrow: string, to: 1 | -1) => {
@@ -142,7 +142,7 @@ export class Panel {
   }
 }
 
-function reasonView({ request, full }: Entry): VNode | undefined {
+function reasonView({ request, full }: Entry): JSX.Element | undefined {
   const cut = request.state === 'cut' ? 'The connection ended before the answer did.' : undefined
   const problem = request.reason ?? (full && readExchange(full).problem)
   if (problem === undefined && cut === undefined) return undefined
@@ -153,10 +153,10 @@ function reasonView({ request, full }: Entry): VNode | undefined {
   return make('p', `reason ${statusClass(request)}`, status, ' ', problem ?? cut, made)
 }
 
-function factsView({ request, digest }: Entry, before: Entry | undefined): VNode {
+function factsView({ request, digest }: Entry, before: Entry | undefined): JSX.Element {
   const { requestBytes, responseBytes, firstByteMs, totalMs } = request
   const gap = before === undefined ? undefined : startOf(request) - endOf(before.request)
-  const facts: Readonly<Record<string, VNode | string>> = {
+  const facts: Readonly<Record<string, JSX.Element | string>> = {
     Status: make('span', `status ${statusClass(request)}`, statusText(request)),
     Model: modelText(request),
     Client: request.client,
@@ -191,7 +191,7 @@ function factsView({ request, digest }: Entry, before: Entry | undefined): VNode
   )
 }
 
-function headersFold(title: string, headers: LoggedRequest['headers']): VNode {
+function headersFold(title: string, headers: LoggedRequest['headers']): JSX.Element {
   const entries = Object.entries(headers)
   return fold({
     name: title,
@@ -203,7 +203,7 @@ function headersFold(title: string, headers: LoggedRequest['headers']): VNode {
   })
 }
 
-function bodyFold(title: string, body: string, bytes: number): VNode {
+function bodyFold(title: string, body: string, bytes: number): JSX.Element {
   const isCut = body.length > 0 && body.length * 4 < bytes
   return fold({
     name: title,

@@ -1,6 +1,6 @@
 import type { LoggedRequest, RequestSummary } from '../../log/request-log.ts'
 import { type Digest, digestOf } from '../read/digest.ts'
-import { type Known, type Place, placesOf } from '../read/threads.ts'
+import { type Known, placesOf, type ThreadPlace } from '../read/threads.ts'
 
 /** The log's own limit. */
 const maxRequests = 1000
@@ -11,7 +11,7 @@ export interface Entry extends Known {
   /** Undefined: its bodies have not come yet. */
   full: LoggedRequest | undefined
   digest: Digest | undefined
-  place: Place
+  place: ThreadPlace
   /** Counts up with each change, so that it is drawn anew. */
   version: number
 }

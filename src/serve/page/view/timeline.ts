@@ -1,10 +1,10 @@
-import { h, type VNode } from 'preact'
+import { h, type JSX } from 'preact'
 import type { RequestSummary } from '../../log/request-log.ts'
 import { make } from './dom.ts'
 import { duration, startOf, statusClass } from './words.ts'
 
 /** One request: how long it waited for its first byte, and how long its answer took then. */
-export function bar(request: RequestSummary, longestMs: number): VNode {
+export function bar(request: RequestSummary, longestMs: number): JSX.Element {
   const { totalMs, firstByteMs = totalMs ?? 0 } = request
   if (totalMs === undefined || longestMs === 0) return make('span', 'bar')
   const part = (className: string, ms: number) =>
@@ -14,7 +14,7 @@ export function bar(request: RequestSummary, longestMs: number): VNode {
 }
 
 /** Several requests on one line, each at its time. */
-export function strip(requests: readonly RequestSummary[]): VNode {
+export function strip(requests: readonly RequestSummary[]): JSX.Element {
   const from = Math.min(...requests.map(startOf))
   const span = Math.max(...requests.map(endOf)) - from || 1
   const marks = requests.map((request) => {

@@ -1,5 +1,5 @@
 import { type Change, diffLines, diffWordsWithSpace } from 'diff'
-import type { ComponentChildren, VNode } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import {
   type Answer,
   callNames,
@@ -69,7 +69,7 @@ function frameOf(
   ]
 }
 
-function toolView({ name, definition }: Question['tools'][number]): VNode {
+function toolView({ name, definition }: Question['tools'][number]): JSX.Element {
   const content = () => [make('pre', '', JSON.stringify(definition, null, 2))]
   return fold({ name: `tool ${name}`, title: name, content })
 }
@@ -84,7 +84,7 @@ function toolsNote({ tools }: Question, difference: Difference | undefined): str
   return (changes.length > 0 ? changes : tools.map(({ name }) => name)).join(', ')
 }
 
-function settingsView(question: Question, changes: Difference['settings']): VNode {
+function settingsView(question: Question, changes: Difference['settings']): JSX.Element {
   const changed = new Map(changes.map((change) => [change.name, change]))
   const value = (held: unknown) => (held === undefined ? '(absent)' : JSON.stringify(held))
   const names = new Set([...Object.keys(question.settings), ...changed.keys()])
@@ -104,7 +104,7 @@ function settingsView(question: Question, changes: Difference['settings']): VNod
 const maxEditLength = 400
 
 /** What became of a text: line by line, and word by word where lines stand in the place of others. */
-function changed(before: string, now: string): VNode {
+function changed(before: string, now: string): JSX.Element {
   const lines = diffLines(before, now)
   const shown = lines.flatMap((line, index) => {
     const [last, next] = [lines[index - 1], lines[index + 1]]
@@ -134,7 +134,7 @@ function turnsView(
   { turns }: Question,
   difference: Difference | undefined,
   names: ReadonlyMap<string, string>,
-): VNode {
+): JSX.Element {
   if (difference === undefined)
     return make('div', 'turns', ...turns.map((turn) => turnView(turn, '', names)))
 
@@ -149,7 +149,7 @@ function turnsView(
 }
 
 /** The turns from one on that are as they were, folded. */
-function earlierView(from: Difference['turns'], names: ReadonlyMap<string, string>): VNode {
+function earlierView(from: Difference['turns'], names: ReadonlyMap<string, string>): JSX.Element {
   const end = from.findIndex(({ mark }) => mark !== 'same')
   const same = end === -1 ? from : from.slice(0, end)
   return fold({
@@ -159,7 +159,7 @@ function earlierView(from: Difference['turns'], names: ReadonlyMap<string, strin
   })
 }
 
-function answerView({ parts, finish }: Answer, names: ReadonlyMap<string, string>): VNode {
+function answerView({ parts, finish }: Answer, names: ReadonlyMap<string, string>): JSX.Element {
   const end = finish === undefined ? undefined : make('div', 'finish', `ended with ${finish}`)
   return turnView({ role: 'assistant', parts }, 'answer', names, end)
 }
@@ -171,8 +171,8 @@ function turnView(
   { role, parts }: Turn,
   mark: string,
   names: ReadonlyMap<string, string>,
-  end?: VNode,
-): VNode {
+  end?: JSX.Element,
+): JSX.Element {
   const title = mark === 'answer' ? 'Answer' : roleNames[role]
   const marked = mark === 'new' || mark === 'gone' ? [' ', make('span', 'mark', mark)] : []
   const label = make('div', 'role', title, ...marked)
@@ -186,7 +186,7 @@ function withLines(json: string): string {
   return json.replace(/(?<!\\)((?:\\\\)*)\\n/g, '$1\n')
 }
 
-function partView(part: Part, names: ReadonlyMap<string, string>): VNode {
+function partView(part: Part, names: ReadonlyMap<string, string>): JSX.Element {
   switch (part.type) {
     case 'text':
       return longText(part.text)
