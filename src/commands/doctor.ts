@@ -117,7 +117,7 @@ interface Examination {
 }
 
 /** A client with its checks. */
-interface Checked extends ExaminedClient {
+interface CheckedClient extends ExaminedClient {
   readonly findings: readonly Check[]
 }
 
@@ -125,13 +125,13 @@ interface Checked extends ExaminedClient {
 async function checkAll(
   session: Session,
   { states, runs, flags, fixing }: Examination,
-): Promise<Checked[]> {
+): Promise<CheckedClient[]> {
   const known = states.filter((state) => 'settings' in state)
   for (const { settings } of known) if (settings.key) session.hide(settings.key)
   const asked = flags.verify ? askGateways(session, known, flags) : undefined
 
   const checked = Promise.all(
-    states.map(async (state): Promise<Checked> => {
+    states.map(async (state): Promise<CheckedClient> => {
       const found: Finding[] = []
       if ('failure' in state) found.push(failedCheck(state.failure))
       else {
@@ -266,7 +266,7 @@ function closed(
 }
 
 /** What is said of the machine stands above the clients. */
-function withoutMachine({ state, findings }: Checked): ExaminedClient {
+function withoutMachine({ state, findings }: CheckedClient): ExaminedClient {
   return { state, findings: findings.filter(({ about }) => about !== 'machine') }
 }
 

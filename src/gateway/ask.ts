@@ -1,12 +1,15 @@
 import { UserError } from '../errors.ts'
 import { type RequestSpec, request } from './http/request.ts'
 import { withQuery } from './input/query.ts'
-import type { Answer, NetworkFailure, Outcome, Question } from './judge/answer.ts'
+import type { AskedRequest, HttpAnswer, NetworkFailure, Outcome } from './judge/answer.ts'
 import { diagnose } from './judge/http-answer.ts'
 import type { GatewayAccess } from './types.ts'
 
 /** One request with the key, without a judgement. */
-export function ask(access: GatewayAccess, spec: RequestSpec): Promise<Answer | NetworkFailure> {
+export function ask(
+  access: GatewayAccess,
+  spec: RequestSpec,
+): Promise<HttpAnswer | NetworkFailure> {
   const headers = {
     ...Object.fromEntries((access.headers ?? []).map(({ name, value }) => [name, value])),
     ...keyIn(access),
@@ -25,8 +28,8 @@ function keyIn({ key, keyHeader }: GatewayAccess): Readonly<Record<string, strin
 /** What is wrong with what came back; undefined: it is what was asked for. */
 export function judge(
   access: GatewayAccess,
-  result: Answer | NetworkFailure,
-  question: Pick<Question, 'asked' | 'model' | 'catalog' | 'isBaseProven' | 'isRouteProven'>,
+  result: HttpAnswer | NetworkFailure,
+  question: Pick<AskedRequest, 'asked' | 'model' | 'catalog' | 'isBaseProven' | 'isRouteProven'>,
 ): Outcome | undefined {
   return diagnose(result, {
     ...question,

@@ -3,7 +3,7 @@ import { UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import { ask, errorFor, judge, secretsOf, withHint } from './ask.ts'
 import type { RequestSpec } from './http/request.ts'
-import { type Answer, maxCatalogBytes } from './judge/answer.ts'
+import { type HttpAnswer, maxCatalogBytes } from './judge/answer.ts'
 import { traitsOf } from './judge/traits.ts'
 import { readPage } from './models/catalog.ts'
 import type { Catalog, CatalogModel, GatewayAccess } from './types.ts'
@@ -75,7 +75,7 @@ export async function readCatalog(
 }
 
 /** @throws UserError from the closed set; `gateway-fault` where the list takes longer than it is waited for */
-async function askForList(access: GatewayAccess, spec: RequestSpec): Promise<Answer> {
+async function askForList(access: GatewayAccess, spec: RequestSpec): Promise<HttpAnswer> {
   const result = await ask(access, spec)
   const isSlow =
     'stage' in result &&
@@ -88,7 +88,7 @@ async function askForList(access: GatewayAccess, spec: RequestSpec): Promise<Ans
     })
   const outcome = judge(access, result, { asked: 'catalog' })
   if (outcome !== undefined) throw errorFor(outcome)
-  return result as Answer
+  return result as HttpAnswer
 }
 
 /** The same, with a failure as a value. */
@@ -165,7 +165,7 @@ function modelsLeftOut(count: number): Notice {
 }
 
 /** A cache on the way keeps the date of its copy, and says how old that is (RFC 9111, 5.1). */
-function clockOf({ headers }: Answer): Date | undefined {
+function clockOf({ headers }: HttpAnswer): Date | undefined {
   const sent = Date.parse(headers['date'] ?? '')
   if (Number.isNaN(sent)) return undefined
   const age = /^\d{1,9}$/.exec(headers['age'] ?? '')?.[0] ?? '0'

@@ -5,7 +5,7 @@ import { ask, errorFor, judge, withHint } from './ask.ts'
 import { catalogRequest } from './catalog.ts'
 import { cleanForeignText } from './foreign-text.ts'
 import type { RequestSpec } from './http/request.ts'
-import { type Answer, maxAnswerBytes, type Outcome } from './judge/answer.ts'
+import { type HttpAnswer, maxAnswerBytes, type Outcome } from './judge/answer.ts'
 import { isUnlisted } from './judge/outcomes.ts'
 import { isComplete, proofIn } from './judge/proof.ts'
 import { traitsOf } from './judge/traits.ts'
@@ -94,7 +94,7 @@ export async function probe(
   }
   if (outcome !== undefined) throw errorFor({ ...outcome, ...cureOf(outcome, options) })
 
-  const { kind } = proofIn(protocol, (result as Answer).body)
+  const { kind } = proofIn(protocol, (result as HttpAnswer).body)
   return { root, notices: kind === 'unstreamed' ? [notStreamed] : [] }
 }
 
@@ -210,7 +210,7 @@ function withoutTools({ message, ...outcome }: Outcome, model: string): Outcome 
 }
 
 /** A refusal of our limit names the parameter, in whatever language. */
-function refusesLimit(answer: Answer): boolean {
+function refusesLimit(answer: HttpAnswer): boolean {
   return (
     (answer.status === 400 || answer.status === 422) &&
     /max_(?:output_|completion_)?tokens/.test(answer.body)

@@ -1,8 +1,6 @@
 import type { Notice } from '../notice.ts'
 
-/** The three protocols of the gateway. */
-export const protocols = ['chat', 'responses', 'messages'] as const
-export type ProtocolName = (typeof protocols)[number]
+export { type ProtocolName, protocols } from '../protocols.ts'
 
 /** What is known of a model; what is absent is unknown. */
 export interface ModelFacts {

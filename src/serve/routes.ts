@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { ProtocolName } from './codecs/codec.ts'
+import type { ProtocolName } from '../protocols.ts'
 
 /** Where a request leads. */
 export type Route =

@@ -1,6 +1,6 @@
 import { UserError } from '../errors.ts'
+import type { ProtocolName } from '../protocols.ts'
 import { isUsableKey, keyChecker } from './auth.ts'
-import type { ProtocolName } from './codecs/codec.ts'
 import { failures } from './codecs/failure.ts'
 import { generateKey } from './ids.ts'
 import type { ScopeOptions } from './options.ts'

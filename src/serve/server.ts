@@ -31,7 +31,7 @@ export interface GatewayScope {
 }
 
 /** A running gateway. */
-export interface Gateway extends GatewayScope {
+export interface RunningGateway extends GatewayScope {
   readonly port: number
   clearRequests(): void
   /** Requests that were refused since the start because their key was missing or wrong. */
@@ -51,7 +51,7 @@ const keepAliveMs = 65_000
  * @throws UserError `usage` for options that cannot be meant, `config-invalid` for a scenario that is wrong
  * @throws the system's own error (`EADDRINUSE`, `EACCES`, …) if it cannot listen
  */
-export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
+export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
   checkMembers(options, 'startGateway')
   const { host = '127.0.0.1', upstream, onRequest, scenarioFile } = options
   const limits = { ...defaultLimits, ...options.limits }

@@ -44,7 +44,7 @@ interface GatewayCheck {
 }
 
 /** By the gateway's name. */
-type Checked = ReadonlyMap<string, GatewayCheck>
+type GatewayChecks = ReadonlyMap<string, GatewayCheck>
 
 /** Lists them. Returns the highest status of a check that failed. */
 export const command = commandOf(define, async (session, word, exported, { check, timeout }) => {
@@ -58,7 +58,7 @@ export const command = commandOf(define, async (session, word, exported, { check
   if (exported !== undefined) return exportDefaults(session, exported)
   const saved = savedGateways(session)
   const users = await usersNow(session, runsSoFar(session))
-  const checked: Checked = check ? await checkAll(session, saved, timeout) : new Map()
+  const checked: GatewayChecks = check ? await checkAll(session, saved, timeout) : new Map()
   const all = check ? savedGateways(session) : saved
 
   show(session, all, users, checked)
@@ -113,7 +113,7 @@ async function checkAll(
   session: Session,
   all: readonly SavedGateway[],
   timeout: number,
-): Promise<Checked> {
+): Promise<GatewayChecks> {
   const checks = all.map(async (one): Promise<[string, GatewayCheck]> => {
     try {
       const access = await proveSaved(session, one, timeout * 1000)
@@ -127,7 +127,7 @@ async function checkAll(
   return new Map(await session.step('Asking every gateway for one word', Promise.all(checks)))
 }
 
-function checkDocument(checked: Checked, name: string) {
+function checkDocument(checked: GatewayChecks, name: string) {
   const { failure, balance } = checked.get(name) ?? {}
   if (failure === undefined) return { works: true, balance }
   const { code, message, hint } = failure
@@ -138,7 +138,7 @@ function show(
   session: Session,
   all: readonly SavedGateway[],
   users: ReadonlyMap<string, readonly string[]>,
-  checked: Checked,
+  checked: GatewayChecks,
 ): void {
   if (all.length === 0) {
     session.say('No gateway is remembered so far: every setup remembers its own.')

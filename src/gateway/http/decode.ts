@@ -1,9 +1,9 @@
-import type { Answer } from '../judge/answer.ts'
+import type { HttpAnswer } from '../judge/answer.ts'
 
 /** A body as text: unpacked and decoded, at most `maxBytes` of it. Never throws. */
 export async function decodeBody(
   bytes: Uint8Array,
-  headers: Answer['headers'],
+  headers: HttpAnswer['headers'],
   maxBytes: number,
 ): Promise<{ text: string; cut?: 'limit' | 'encoding' }> {
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase()
@@ -38,7 +38,7 @@ export async function decodeBody(
   }
 }
 
-function textOf(bytes: Uint8Array, headers: Answer['headers']): string {
+function textOf(bytes: Uint8Array, headers: HttpAnswer['headers']): string {
   const charset = /charset=["']?([\w-]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8'
   try {
     return new TextDecoder(charset).decode(bytes)

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
 import { compact } from '../../compact.ts'
-import type { Answer, NetworkFailure } from '../judge/answer.ts'
+import type { HttpAnswer, NetworkFailure } from '../judge/answer.ts'
 import type { GatewayAccess } from '../types.ts'
 import { isVouchedPrivately } from './authorities.ts'
 import type { Connection, ConnectStyle } from './connection.ts'
@@ -37,7 +37,7 @@ const firstWay: ConnectStyle = { addressTimeoutMs: 250, offersHttp2: false, beli
 export async function request(
   access: GatewayAccess,
   spec: RequestSpec,
-): Promise<Answer | NetworkFailure> {
+): Promise<HttpAnswer | NetworkFailure> {
   const deadline = performance.now() + access.timeoutMs
   let url = new URL(spec.url)
   for (let redirects = 0; ; redirects++) {
@@ -77,7 +77,7 @@ interface Sending {
 }
 
 /** Once more, in another way, where the connection was at fault and not the gateway. */
-async function send(sending: Sending): Promise<Answer | NetworkFailure> {
+async function send(sending: Sending): Promise<HttpAnswer | NetworkFailure> {
   // undici is large: only who asks a gateway waits for it.
   const { newConnection, takeIdle } = await import('./connection.ts')
   const usual: ConnectStyle = isVouchedPrivately(sending.access)
@@ -133,7 +133,7 @@ function wantsHttp2({ url, errorCode, detail, firstBytes = '' }: NetworkFailure)
   )
 }
 
-function sendOn(connection: Connection, sending: Sending): Promise<Answer | Failed> {
+function sendOn(connection: Connection, sending: Sending): Promise<HttpAnswer | Failed> {
   const { access, spec, url } = sending
   const started = sending.deadline - access.timeoutMs
 
@@ -258,7 +258,7 @@ class Received {
     url: URL
     connection: Connection
     cut: 'limit' | 'connection' | undefined
-  }): Promise<Answer> {
+  }): Promise<HttpAnswer> {
     const { spec, status, headers } = this
     const decoded = await decodeBody(Buffer.concat(this.chunks), headers, spec.maxBytes)
     return compact({
@@ -305,7 +305,7 @@ function failureOf(failed: {
 }
 
 /** Where a redirect leads, if it stays in the origin and keeps the method. */
-function followable(method: RequestSpec['method'], answer: Answer, from: URL): URL | undefined {
+function followable(method: RequestSpec['method'], answer: HttpAnswer, from: URL): URL | undefined {
   const kept = method === 'GET' ? [301, 302, 303, 307, 308] : [307, 308]
   const location = answer.headers['location']
   if (!kept.includes(answer.status) || location === undefined) return undefined

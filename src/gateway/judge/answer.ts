@@ -8,7 +8,7 @@ export const maxCatalogBytes = 8_000_000
 export const maxAnswerBytes = 1_000_000
 
 /** What one request brought back: plain data, so that the diagnosis needs no network. */
-export interface Answer {
+export interface HttpAnswer {
   /** The address that answered, after redirects. */
   readonly url: string
   readonly status: number
@@ -49,7 +49,7 @@ export interface NetworkFailure {
 }
 
 /** What was asked, as far as an answer must be judged by it. */
-export interface Question {
+export interface AskedRequest {
   readonly asked: ProtocolName | 'catalog'
   /** The root. */
   readonly baseUrl: string

@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import { asObject, jsonIn } from '../foreign-text.ts'
-import type { Answer } from './answer.ts'
+import type { HttpAnswer } from './answer.ts'
 
 /** What the body of an answer says about a failure, whoever wrote it. */
 export interface ErrorBody {
@@ -22,7 +22,7 @@ const maxWords = 2_000
 const maxPageStart = 20_000
 
 /** Reads the error in an answer: JSON of all shapes seen, a web page, or plain text. */
-export function readErrorBody(answer: Pick<Answer, 'headers' | 'body'>): ErrorBody {
+export function readErrorBody(answer: Pick<HttpAnswer, 'headers' | 'body'>): ErrorBody {
   const body = answer.body.replace(/^\ufeff/, '').trim()
   if (body === '') return { ...nothing, kind: 'empty' }
   if (isPage(answer.headers, body))
@@ -116,7 +116,7 @@ function holdsLayer(value: unknown): boolean {
 
 const nothing: ErrorBody = { kind: 'text', isApiError: false, codes: [], param: '', words: '' }
 
-function isPage(headers: Answer['headers'], body: string): boolean {
+function isPage(headers: HttpAnswer['headers'], body: string): boolean {
   if (/^\s*[[{]/.test(body) && jsonIn(body) !== undefined) return false
   return (
     /\b(?:text\/html|application\/xhtml)/i.test(headers['content-type'] ?? '') ||

@@ -1,11 +1,11 @@
 import { isCatalogBody } from '../models/catalog.ts'
 import {
-  type Answer,
+  type AskedRequest,
+  type HttpAnswer,
   maxAnswerBytes,
   maxCatalogBytes,
   type NetworkFailure,
   type Outcome,
-  type Question,
 } from './answer.ts'
 import { codesOf, type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
 import {
@@ -45,17 +45,20 @@ import { causeOf } from './refusals.ts'
  * was asked for. Status and codes decide; words only where a status leaves two causes open, and
  * then by parts that no language changes (the model's id, a route).
  */
-export function diagnose(result: Answer | NetworkFailure, question: Question): Outcome | undefined {
+export function diagnose(
+  result: HttpAnswer | NetworkFailure,
+  question: AskedRequest,
+): Outcome | undefined {
   return 'status' in result ? diagnoseAnswer(result, question) : diagnoseFailure(result, question)
 }
 
 /** The outcome of an HTTP answer, or undefined where it is what was asked for. */
-function diagnoseAnswer(answer: Answer, question: Question): Outcome | undefined {
+function diagnoseAnswer(answer: HttpAnswer, question: AskedRequest): Outcome | undefined {
   if (hundredsOf(answer.status) === 2) return diagnoseSuccess(answer, question)
   return diagnoseError({ answer, question, error: readErrorBody(answer), status: answer.status })
 }
 
-function diagnoseSuccess(answer: Answer, question: Question): Outcome | undefined {
+function diagnoseSuccess(answer: HttpAnswer, question: AskedRequest): Outcome | undefined {
   const isList = question.asked === 'catalog' && isCatalogBody(answer.body)
   if (isList && answer.cut === undefined) return undefined
 
@@ -163,7 +166,7 @@ function diagnoseRoad(judged: JudgedAnswer): Outcome | undefined {
 const noCertificate = /No required SSL certificate was sent|The SSL certificate error/
 
 /** A forward proxy that says so itself; what it merely hands on names the web server. */
-function isProxysOwn({ headers }: Answer): boolean {
+function isProxysOwn({ headers }: HttpAnswer): boolean {
   return (
     headers['x-squid-error'] !== undefined ||
     /^(?:squid|tinyproxy|privoxy|mitmproxy|zscaler|bluecoat)\b/i.test(headers['server'] ?? '')

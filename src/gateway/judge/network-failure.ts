@@ -1,9 +1,9 @@
 import { cleanForeignText } from '../foreign-text.ts'
 import { isLoopback } from '../input/base-url.ts'
-import type { NetworkFailure, Outcome, Question } from './answer.ts'
+import type { AskedRequest, NetworkFailure, Outcome } from './answer.ts'
 
 /** The outcome of a request that got no answer. */
-export function diagnoseFailure(failure: NetworkFailure, question: Question): Outcome {
+export function diagnoseFailure(failure: NetworkFailure, question: AskedRequest): Outcome {
   const url = new URL(failure.url)
   const { errorCode: code, detail, reason, stage } = failure
   if (reason === 'cancelled') {
@@ -183,7 +183,7 @@ function diagnoseDeadline(failure: NetworkFailure, url: URL): Outcome {
   }
 }
 
-function diagnoseTls(failure: NetworkFailure, question: Question): Outcome {
+function diagnoseTls(failure: NetworkFailure, question: AskedRequest): Outcome {
   const { errorCode: code, detail } = failure
   const url = new URL(failure.url)
   if (plainInstead.test(`${code} ${detail}`)) {
@@ -240,7 +240,7 @@ const plainInstead =
   /WRONG_VERSION_NUMBER|wrong version number|PACKET_LENGTH_TOO_LONG|packet length too long|HTTP_REQUEST|http request/
 
 /** Where the client looks for authorities, which is what repoint judges by. */
-function whatCounts({ authorities, isNodeToldMore }: Question): string {
+function whatCounts({ authorities, isNodeToldMore }: AskedRequest): string {
   if (authorities?.of === undefined) return ''
   const { of, system, files } = authorities
   const places = [...(system ? ["the system's store"] : []), ...files].join(', ')

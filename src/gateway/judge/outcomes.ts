@@ -2,13 +2,13 @@ import { compact } from '../../compact.ts'
 import { cleanForeignText } from '../foreign-text.ts'
 import { knownHost } from '../hosts.ts'
 import { nearestModels } from '../models/rules.ts'
-import type { Answer, Outcome, Question } from './answer.ts'
+import type { AskedRequest, HttpAnswer, Outcome } from './answer.ts'
 import type { ErrorBody } from './error-body.ts'
 
 /** An answer with all that the rules look at. */
 export interface JudgedAnswer {
-  readonly answer: Answer
-  readonly question: Question
+  readonly answer: HttpAnswer
+  readonly question: AskedRequest
   readonly error: ErrorBody
   /** Of the answer, or the one inside the body of a 200. */
   readonly status: number
@@ -56,7 +56,7 @@ export function redirected(judged: JudgedAnswer): Outcome {
 }
 
 /** Without its query: who knows what a redirect puts there. */
-function withoutQuery(url: URL, { secrets }: Question): string {
+function withoutQuery(url: URL, { secrets }: AskedRequest): string {
   return cleanForeignText(url.origin + url.pathname, secrets)
 }
 
@@ -164,7 +164,7 @@ export function modelUnknown(judged: JudgedAnswer): Outcome {
 }
 
 /** Whether a list is known that does not have the model that was asked for. */
-export function isUnlisted({ model, catalog }: Pick<Question, 'model' | 'catalog'>): boolean {
+export function isUnlisted({ model, catalog }: Pick<AskedRequest, 'model' | 'catalog'>): boolean {
   return catalog?.models.every(({ id }) => id !== model) === true
 }
 
@@ -274,7 +274,7 @@ function modelOf({ question }: JudgedAnswer): string {
 }
 
 /** Basic and its like are asked for by a web server in front, never by such an API. */
-export function asksForLogin(answer: Answer): boolean {
+export function asksForLogin(answer: HttpAnswer): boolean {
   return (
     answer.status === 401 &&
     /\b(?:basic|digest|ntlm|negotiate)\b/i.test(answer.headers['www-authenticate'] ?? '') &&
@@ -319,6 +319,6 @@ function requestIdOf({ answer, question, error }: JudgedAnswer): string | undefi
     )
 }
 
-export function hostOf(answer: Answer): string {
+export function hostOf(answer: HttpAnswer): string {
   return new URL(answer.url).host
 }

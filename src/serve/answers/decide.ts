@@ -1,5 +1,6 @@
+import type { ProtocolName } from '../../protocols.ts'
 import { chat } from '../codecs/chat.ts'
-import type { Codec, ProtocolName } from '../codecs/codec.ts'
+import type { Codec } from '../codecs/codec.ts'
 import type { ModelEvent } from '../codecs/events.ts'
 import type { GatewayFailure } from '../codecs/failure.ts'
 import { failures } from '../codecs/failure.ts'
@@ -19,7 +20,7 @@ import type { MessageThreads } from '../store/threads.ts'
 const codecs: Readonly<Record<ProtocolName, Codec>> = { chat, responses, messages }
 
 /** What the decision depends on beside the request. */
-export interface Circumstances {
+export interface DecisionContext {
   readonly catalog: ServedModels
   readonly scope: Scope
   /** What requests may go on from. */
@@ -65,7 +66,7 @@ export interface ModelAnswer {
 }
 
 /** Decides in the service's order: rate limit, model, body, price, quota, upstream. Does no I/O. */
-export function decide(circumstances: Circumstances, inference: InferenceRequest): Decision {
+export function decide(context: DecisionContext, inference: InferenceRequest): Decision {
   const { protocol } = inference
   // The service leaves a body of another type unread and then misses the model.
   const sent = inference.isJson ? jsonIn(inference.body) : {}
@@ -76,14 +77,14 @@ export function decide(circumstances: Circumstances, inference: InferenceRequest
     modelAsked,
     modelServed: undefined,
     isStream: body['stream'] === true,
-    fault: circumstances.scope.faults.strike({ route: protocol, model: modelAsked }),
+    fault: context.scope.faults.strike({ route: protocol, model: modelAsked }),
   }
 
   const result =
     forced(decision, 'before-model') ??
     (sent === undefined
       ? failures.notJson()
-      : modelResult(circumstances, { ...inference, sent: body }, decision))
+      : modelResult(context, { ...inference, sent: body }, decision))
   return { result, ...decision }
 }
 
@@ -94,11 +95,11 @@ interface ParsedRequest extends InferenceRequest {
 }
 
 function modelResult(
-  circumstances: Circumstances,
+  context: DecisionContext,
   inference: ParsedRequest,
   decision: Undecided,
 ): Decision['result'] {
-  const { catalog, scope, newCallId } = circumstances
+  const { catalog, scope, newCallId } = context
   const model = inference.sent['model']
   const { modelAsked, protocol } = decision
   if (modelAsked === undefined && model !== undefined && model !== null)
@@ -113,7 +114,7 @@ function modelResult(
 
   decision.modelServed = entry.id
   const codec = codecs[protocol]
-  const read = settled(() => readWhole(circumstances, codec, inference))
+  const read = settled(() => readWhole(context, codec, inference))
   if (read instanceof InvalidRequest) return failures.invalidRequest(read.message)
   if (entry.hasNoPrice) return failures.noPrice(modelAsked)
   const late = forced(decision, 'after-body')
@@ -176,7 +177,7 @@ interface WholeRequest extends Pick<ModelAnswer, 'body' | 'input' | 'isInThread'
  * @throws InvalidRequest, Refusal
  */
 function readWhole(
-  { responses, threads }: Circumstances,
+  { responses, threads }: DecisionContext,
   codec: Codec,
   { protocol, headers, sent }: ParsedRequest,
 ): WholeRequest {

@@ -1,4 +1,5 @@
-import { inTokens, type ProtocolName, type StreamEncoder, wholeOf } from '../codecs/codec.ts'
+import type { ProtocolName } from '../../protocols.ts'
+import { inTokens, type StreamEncoder, wholeOf } from '../codecs/codec.ts'
 import type { ModelEvent } from '../codecs/events.ts'
 import { failures } from '../codecs/failure.ts'
 import type { Reply } from '../http/reply.ts'
@@ -14,7 +15,7 @@ import { type Fault, faultFailure } from '../settings/faults.ts'
 import type { RawReply } from '../settings/scenario.ts'
 import { StoredResponses } from '../store/responses.ts'
 import { MessageThreads } from '../store/threads.ts'
-import type { Circumstances, ModelAnswer } from './decide.ts'
+import type { DecisionContext, ModelAnswer } from './decide.ts'
 import { decide } from './decide.ts'
 import { embed } from './embeddings.ts'
 
@@ -33,11 +34,11 @@ export class Inference {
   readonly #responses = new StoredResponses()
   readonly #threads = new MessageThreads()
 
-  readonly #circumstances: Omit<Circumstances, 'scope'>
+  readonly #context: Omit<DecisionContext, 'scope'>
 
   constructor(parts: InferenceParts) {
     this.#parts = parts
-    this.#circumstances = {
+    this.#context = {
       catalog: parts.catalog,
       responses: this.#responses,
       threads: this.#threads,
@@ -52,7 +53,7 @@ export class Inference {
     const type = request.headers['content-type']
     const isJson = type?.startsWith('application/json') ?? false
     const decision = decide(
-      { ...this.#circumstances, scope },
+      { ...this.#context, scope },
       {
         protocol,
         body: entry.requestBody,

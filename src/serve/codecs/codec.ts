@@ -1,9 +1,8 @@
+import type { ProtocolName } from '../../protocols.ts'
 import type { JsonObject } from '../requests/read.ts'
-import type { Beside, ModelRequest, ProtocolName, Tool } from '../requests/request.ts'
+import type { Beside, ModelRequest, Tool } from '../requests/request.ts'
 import type { FinishReason, ModelEvent, Usage } from './events.ts'
 import { tokensOf } from './tokens.ts'
-
-export type { ProtocolName }
 
 /** What an answer carries beside the model's events. */
 export interface AnswerFacts {

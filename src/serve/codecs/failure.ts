@@ -1,5 +1,5 @@
+import type { ProtocolName } from '../../protocols.ts'
 import type { Refusal } from '../requests/refusal.ts'
-import type { ProtocolName } from './codec.ts'
 
 /**
  * A failure as the service answers it. The shapes were read in the source of New API, 2026-11-21:

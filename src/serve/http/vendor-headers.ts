@@ -1,4 +1,4 @@
-import type { ProtocolName } from '../codecs/codec.ts'
+import type { ProtocolName } from '../../protocols.ts'
 import type { LogEntry } from '../log/request-log.ts'
 
 /** Requests and tokens a minute that the vendors are said to allow; only faults limit them here. */

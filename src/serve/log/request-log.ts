@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http'
-import type { ProtocolName } from '../codecs/codec.ts'
+import type { ProtocolName } from '../../protocols.ts'
 import { hideKeys, hideKeysInEvents, maskKey } from './secrets.ts'
 
 /** Which headers carried a key. */

@@ -1,4 +1,4 @@
-import type { ProtocolName } from '../codecs/codec.ts'
+import type { ProtocolName } from '../../protocols.ts'
 import builtIn from './catalog.json' with { type: 'json' }
 
 /** One model that the gateway knows. */

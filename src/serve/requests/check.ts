@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { ProtocolName } from '../../protocols.ts'
 import { isObject, type JsonObject } from './read.ts'
 import type { Path, Refusal, Rule, Words } from './refusal.ts'
-import type { ProtocolName } from './request.ts'
 import { type Rows, rowsOf } from './rows.ts'
 import { bodies, type Form, formOf, type ObjectForm, type Shape } from './shapes.ts'
 

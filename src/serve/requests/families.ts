@@ -1,5 +1,6 @@
+import type { ProtocolName } from '../../protocols.ts'
 import { Refusal } from './refusal.ts'
-import { countInputTokens, type ModelRequest, type ProtocolName } from './request.ts'
+import { countInputTokens, type ModelRequest } from './request.ts'
 
 /** What families of models refuse that others take, by the beginning of their ids. */
 interface Family {

@@ -7,8 +7,6 @@ import { Refusal } from './refusal.ts'
  * a protocol or a socket.
  */
 
-export type ProtocolName = 'chat' | 'responses' | 'messages'
-
 /** What stands beside a body. */
 export interface Beside {
   /** What counts in the place of the member `input` (responses only). */

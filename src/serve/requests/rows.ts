@@ -1,5 +1,5 @@
+import type { ProtocolName } from '../../protocols.ts'
 import { anthropicWords, openaiWords, Refusal, type Words } from './refusal.ts'
-import type { ProtocolName } from './request.ts'
 import rules from './rules.json' with { type: 'json' }
 import type { Shape } from './shapes.ts'
 

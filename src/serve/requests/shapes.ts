@@ -1,4 +1,4 @@
-import type { ProtocolName } from './request.ts'
+import type { ProtocolName } from '../../protocols.ts'
 import shapes from './shapes.json' with { type: 'json' }
 
 /**

@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import type { ProtocolName } from '../codecs/codec.ts'
+import type { ProtocolName } from '../../protocols.ts'
 import type { GatewayFailure } from '../codecs/failure.ts'
 import { failures } from '../codecs/failure.ts'
 import { type VendorErrorName, vendorError, vendorErrorNames } from './vendor-errors.ts'

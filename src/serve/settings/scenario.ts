@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js'
 import * as v from 'valibot'
 import { compact } from '../../compact.ts'
-import type { ProtocolName } from '../codecs/codec.ts'
+import type { ProtocolName } from '../../protocols.ts'
 import type { GatewayFailure } from '../codecs/failure.ts'
 import type { Script, Utterance } from '../model/model.ts'
 import { lastUserText } from '../model/person.ts'

@@ -1,4 +1,4 @@
-import type { ProtocolName } from '../codecs/codec.ts'
+import type { ProtocolName } from '../../protocols.ts'
 import type { Script } from '../model/model.ts'
 import type { Turn } from '../requests/reading/turns.ts'
 import type { Fault } from './faults.ts'

@@ -1,4 +1,4 @@
-import type { ProtocolName } from '../codecs/codec.ts'
+import type { ProtocolName } from '../../protocols.ts'
 import type { LoggedRequest } from '../log/request-log.ts'
 import type { JsonObject } from '../requests/read.ts'
 import { asString, isObject, objectIn } from '../requests/read.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Answer } from '../../../src/gateway/judge/answer.ts'
+import type { HttpAnswer } from '../../../src/gateway/judge/answer.ts'
 import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
 import { isComplete } from '../../../src/gateway/judge/proof.ts'
 
@@ -20,7 +20,7 @@ describe('diagnose: a body made to keep a pattern busy', () => {
     const started = performance.now()
     for (const asked of ['catalog', 'chat', 'responses', 'messages'] as const) {
       for (const status of [200, 403, 404, 500]) {
-        const answer: Answer = {
+        const answer: HttpAnswer = {
           url: 'https://gw.example/v1/models',
           status,
           headers: { 'content-type': type },

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { exitStatus } from '../../../src/errors.ts'
 import { cleanForeignText } from '../../../src/gateway/foreign-text.ts'
-import type { Answer, NetworkFailure, Question } from '../../../src/gateway/judge/answer.ts'
+import type { AskedRequest, HttpAnswer, NetworkFailure } from '../../../src/gateway/judge/answer.ts'
 import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
 import { fc } from '../../support/fast-check.ts'
 
-const question: Question = {
+const question: AskedRequest = {
   asked: 'catalog',
   baseUrl: 'https://gw.example',
   secrets: ['sk-secret-1234'],
@@ -293,7 +293,7 @@ describe('diagnose: whatever comes in', () => {
     fc.json().map((value) => `data: ${value}\n\ndata: {"type":"error","error":${value}}\n\n`),
     fc.json().map((value) => `data: {"choices":[${value}]}\n\n`),
   )
-  const answer: fc.Arbitrary<Answer> = fc.record({
+  const answer: fc.Arbitrary<HttpAnswer> = fc.record({
     url: fc.constantFrom('https://gw.example/v1/models', 'http://127.0.0.1:1/ai/v1/responses'),
     status: fc.oneof(
       fc.constantFrom(200, 204, 301, 400, 401, 403, 404, 429, 500, 503),

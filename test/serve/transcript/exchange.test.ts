@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ProtocolName } from '../../../src/serve/codecs/codec.ts'
+import type { ProtocolName } from '../../../src/protocols.ts'
 import { gistOfAnswer, gistOfQuestion } from '../../../src/serve/page/read/gist.ts'
 import { readExchange } from '../../../src/serve/transcript/exchange.ts'
 import { aRequest } from '../support/a-request.ts'
