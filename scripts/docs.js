@@ -54,7 +54,9 @@ const overview = helpOf('--all')
 const named = namesIn(overview).map((name) => ({ name, help: helpOf(name, '--all') }))
 const program = JSON.parse(readFileSync('package.json', 'utf8'))
 write('docs/commands.md', () => commandsPage())
-write('man/repoint.1', () => manPage({ program, overview, commands: named }))
+write('man/repoint.1', () =>
+  manPage({ command: 'repoint', version: program.version, overview, commands: named }),
+)
 write('docs/tested-versions.md', () => testedPage())
 write('docs/providers.md', () =>
   providersPage({
@@ -68,7 +70,26 @@ write('docs/providers.md', () =>
 )
 for (const page of ['README.md', 'README.zh.md', 'docs/what-it-changes.md', 'docs/errors.md'])
   write(page, (text) => Object.entries(blocks).reduce(withBlock, text))
+for (const page of [
+  'README.md',
+  'README.zh.md',
+  'docs/ci.md',
+  'docs/gateway.md',
+  'examples/fleet/roles/repoint_install/defaults/main.yml',
+])
+  write(page, withPackageName)
 if (isStale && process.argv.includes('--check')) process.exitCode = 1
+
+/** What installs or imports the package, by the name and the version of package.json. */
+function withPackageName(text) {
+  const { name, version } = program
+  return text
+    .replace(/(?<=from ')(@[\w-]+\/)?repoint(?=\/gateway')/g, name)
+    .replace(/(?<=npm link )(@[\w-]+\/)?repoint\b/g, name)
+    .replace(/(?<=npx --yes )(@[\w-]+\/)?repoint@\S+/g, `${name}@${version}`)
+    .replace(/(?<=^repoint_version: ).*/m, version)
+    .replace(/(?<=^repoint_package: ")[^"{]*@(?={)/m, `${name}@`)
+}
 
 function write(path, contentFrom) {
   const before = existsSync(path) ? readFileSync(path, 'utf8') : ''

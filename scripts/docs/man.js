@@ -1,17 +1,17 @@
 /** The manual page, out of the help of every command. */
 
 /**
- * @param program its name, version and description
+ * @param command what people type; the package may be called otherwise
  * @param overview the help of `repoint help --all`, with the commands under their headings
  * @param commands of each its name and its whole help
  */
-export function manPage({ program, overview, commands }) {
+export function manPage({ command, version, overview, commands }) {
   const [about] = overview.split('\n\n').slice(1)
   const groups = overview.split('\n\n').slice(2).map(asSection)
   const pages = commands.map(({ name, help }) => {
     const [usage, description, ...blocks] = help.trim().split('\n\n')
     return [
-      `.SS ${program.name} ${escaped(name)}`,
+      `.SS ${command} ${escaped(name)}`,
       escaped(usage.replace(/^Usage: /, '')),
       '.PP',
       escaped(joined(description)),
@@ -19,14 +19,14 @@ export function manPage({ program, overview, commands }) {
     ].join('\n')
   })
   return `${[
-    `.TH ${program.name.toUpperCase()} 1 "" "${program.name} ${program.version}"`,
+    `.TH ${command.toUpperCase()} 1 "" "${command} ${version}"`,
     '.SH NAME',
-    `${program.name} \\- ${escaped(joined(about))}`,
+    `${command} \\- ${escaped(joined(about))}`,
     '.SH SYNOPSIS',
-    `.B ${program.name}`,
+    `.B ${command}`,
     '[command] [flags]',
     '.SH DESCRIPTION',
-    `Without a command, ${program.name} finds the clients on this machine and asks which of them to set up.`,
+    `Without a command, ${command} finds the clients on this machine and asks which of them to set up.`,
     ...groups,
     '.SH COMMANDS',
     ...pages,

@@ -2,6 +2,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
+const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as { name: string }
+
 /** A fenced block of a page. */
 export interface DocBlock {
   /** What stands behind the fence; empty: nothing. */
@@ -28,13 +30,13 @@ export function needsSdk({ text }: DocBlock): boolean {
 /**
  * An example as a module of its own, to be imported where tests are collected.
  *
- * @param places of what it imports, by name; `repoint/gateway` is this checkout
+ * @param places of what it imports, by name; the package's gateway is this checkout
  */
 export function moduleOf(
   { text }: DocBlock,
   places: Readonly<Record<string, string>> = {},
 ): string {
-  const known = { 'repoint/gateway': resolve('src/serve/index.ts'), ...places }
+  const known = { [`${manifest.name}/gateway`]: resolve('src/serve/index.ts'), ...places }
   const path = join(mkdtempSync(join(tmpdir(), 'repoint-')), 'example.mjs')
   const placed = Object.entries(known).reduce(
     (code, [name, place]) => code.replaceAll(`from '${name}'`, `from '${place}'`),
