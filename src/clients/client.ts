@@ -251,7 +251,7 @@ export interface ConfigFile {
   readonly role: string
   /** Absolute. */
   readonly path: string
-  readonly format: 'toml' | 'json'
+  readonly format: FileEdit['format']
   readonly holdsSecret: boolean
   /**
    * `target`: we may write it. `layer`: the client reads it too (project, managed, lower layer),

@@ -1,4 +1,4 @@
-import { jsonDialect, type Leniency, lenienciesOf } from '../edits/json.ts'
+import { jsonDialect, type Leniency, lenienciesOf } from '../edits/dialects/json.ts'
 import type { Bytes } from '../edits/plan.ts'
 import { applySplices, decodeText, encodeText, position, type Splice } from '../edits/text.ts'
 import { resultOf, UserError } from '../errors.ts'

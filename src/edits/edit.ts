@@ -1,5 +1,11 @@
 import { UserError } from '../errors.ts'
-import { Conflict, type Content, type Dialect, type ParsedText, type Setting } from './dialect.ts'
+import {
+  Conflict,
+  type Content,
+  type Dialect,
+  type ParsedText,
+  type Setting,
+} from './dialects/dialect.ts'
 import { memberAt, startOf } from './find.ts'
 import type { Bytes, ConfigValue, KeyChange, KeyPath } from './plan.ts'
 import { removeAll } from './remove.ts'

@@ -5,7 +5,7 @@ import {
   type IndexedPath,
   type Member,
   type ParsedText,
-} from './dialect.ts'
+} from './dialects/dialect.ts'
 import type { KeyPath } from './plan.ts'
 import type { Splice } from './text.ts'
 import { isElement, isValueTable, samePath, showPath, startsWith, valueAt } from './values.ts'
@@ -96,7 +96,7 @@ export function tailOf(dialect: Dialect, text: string, offset: number): Tail {
       hasComment = true
       end = comment
     } else {
-      const endsLine = /[\r\n]/.test(text.charAt(at))
+      const endsLine = /[\r\n\u2028\u2029]/.test(text.charAt(at))
       return { end: endsLine ? at : end, comma, hasComment, endsLine }
     }
   }

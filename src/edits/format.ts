@@ -1,9 +1,10 @@
 import { resultOf, UserError } from '../errors.ts'
+import { jsonDialect } from './dialects/json.ts'
+import { json5Dialect } from './dialects/json5.ts'
+import { tomlDialect } from './dialects/toml.ts'
 import { type ConfigDocument, editWith, readWith } from './edit.ts'
-import { jsonDialect } from './json.ts'
 import type { Bytes, FileEdit, KeyChange, KeyPath } from './plan.ts'
 import type { Versions } from './revert.ts'
-import { tomlDialect } from './toml.ts'
 import { type Undone, undoWith } from './undo.ts'
 
 /** What editing a file format offers. */
@@ -49,9 +50,11 @@ export function documentOf(
   return document instanceof UserError ? undefined : document
 }
 
+const dialects = { toml: tomlDialect, json: jsonDialect, json5: json5Dialect }
+
 /** Edited in place: splices at the spans of one parser, judged by another. */
 export function formatOf(format: FileEdit['format']): Format {
-  const dialect = format === 'toml' ? tomlDialect : jsonDialect
+  const dialect = dialects[format]
   return {
     read: (bytes, place) => readWith(dialect, bytes, place),
     edit: (bytes, changes, place) => editWith(dialect, bytes, changes, place),

@@ -7,7 +7,7 @@ export function sameBytes(a: Bytes | null, b: Bytes | null): boolean {
 }
 
 /**
- * A place in a TOML or JSON document: the keys from the root, and an element where the way leads
+ * A place in a TOML, JSON or JSON5 document: the keys from the root, and an element where the way leads
  * into a list. A text in a list comes last; behind a table in one may follow its keys.
  */
 export type KeyPath = readonly (string | ListElement)[]
@@ -54,6 +54,9 @@ export function listLacks(list: readonly string[], element: string): KeyChange {
   return { path: [...list, { element }], value: undefined }
 }
 
+/** `json` bears comments and trailing commas; `json5` bears unquoted names and single quotes too. */
+export type FileFormat = 'toml' | 'json' | 'json5'
+
 /**
  * What one run would do to one file. Plain data: made by a client module, shown by `describe.ts`,
  * carried out by `transaction/apply.ts`.
@@ -63,7 +66,7 @@ export interface FileEdit {
   readonly client: string
   /** Absolute, as the client itself names it; symlinks are followed when writing. */
   readonly path: string
-  readonly format: 'toml' | 'json'
+  readonly format: FileFormat
   /**
    * `keys`: our keys inside a file that belongs to the user; an undo looks at each key.
    * `whole`: the file as a whole is ours after the run; an undo takes all or nothing.

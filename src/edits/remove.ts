@@ -1,4 +1,10 @@
-import { Conflict, type Container, type Dialect, type Member, type ParsedText } from './dialect.ts'
+import {
+  Conflict,
+  type Container,
+  type Dialect,
+  type Member,
+  type ParsedText,
+} from './dialects/dialect.ts'
 import {
   behindBlanks,
   commaFrom,

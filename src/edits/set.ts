@@ -9,7 +9,7 @@ import {
   membersOf,
   type ParsedText,
   type Setting,
-} from './dialect.ts'
+} from './dialects/dialect.ts'
 import { memberAt, membersWhere, refuseBlocked, startOf, tailOf, toIndexedPath } from './find.ts'
 import type { KeyPath } from './plan.ts'
 import {
@@ -324,7 +324,14 @@ function furtherMembers(dialect: Dialect, parsed: ParsedText, site: Site, after:
   ]
 }
 
-const oneLine: MemberLayout = { isMultiLine: false, eol: '\n', unit: '  ', indent: '', colon: ': ' }
+const oneLine: MemberLayout = {
+  isMultiLine: false,
+  eol: '\n',
+  unit: '  ',
+  indent: '',
+  colon: ': ',
+  isUnquoted: false,
+}
 
 /** The layout of a member's container, as its lines show it. */
 function layoutOf({ text, containers }: ParsedText, member: Member): MemberLayout {
@@ -341,6 +348,7 @@ function layoutOf({ text, containers }: ParsedText, member: Member): MemberLayou
     unit: indentUnit(text, containers[0]!.members),
     indent: indentAt(text, start),
     colon: /[ \t]*:[ \t]*$/.exec(key)?.[0] ?? ': ',
+    isUnquoted: /^[^"']/.test(key),
   }
 }
 
@@ -361,6 +369,6 @@ function separatorBefore(text: string, member: Member): { isCommaFirst: boolean;
     if (/^,[ \t]*$/.test(gap)) return { isCommaFirst: false, text: gap.slice(1) }
   }
 
-  const isTight = text.slice(start + 1, member.start) === '' && !text.includes('": ')
+  const isTight = text.slice(start + 1, member.start) === '' && !/["'\w]: /.test(text)
   return { isCommaFirst: false, text: isTight ? '' : ' ' }
 }

@@ -68,6 +68,13 @@ export function position(text: string, offset: number): string {
   return `line ${lines.length}, column ${column}`
 }
 
+/** Where a line and a column lie: lines from 1, columns from 0, in UTF-16 units. */
+export function offsetAt(text: string, line: number, column: number): number {
+  let start = 0
+  for (let n = 1; n < line; n++) start = text.indexOf('\n', start) + 1
+  return Math.min(start + column, text.length)
+}
+
 /** The line that an offset lies in, from 1. */
 export function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length

@@ -1,5 +1,5 @@
 import { resultOf, UserError } from '../errors.ts'
-import { Conflict, type Dialect, type ParsedText } from './dialect.ts'
+import { Conflict, type Dialect, type ParsedText } from './dialects/dialect.ts'
 import { type EditStep, refusal, workOn } from './edit.ts'
 import { sourceAt } from './find.ts'
 import { type Bytes, type KeyPath, sameBytes } from './plan.ts'

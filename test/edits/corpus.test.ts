@@ -14,6 +14,8 @@ test('corpus: every realistic configuration is edited exactly, or refused with i
       'claude: 19 files, 18 exact, 18 with every untouched line kept, 18 undone to the byte, 1 refused, 0 wrong',
       '  refused  claude/19-env-null.json: Cannot edit it: env is null, not an object (line 2, column 10)',
       'codex: 20 files, 20 exact, 20 with every untouched line kept, 20 undone to the byte, 0 refused, 0 wrong',
+      'openclaw: 4 files, 3 exact, 3 with every untouched line kept, 3 undone to the byte, 1 refused, 0 wrong',
+      '  refused  openclaw/09-agents-is-text.json5: Cannot edit it: agents is a string, not an object (line 2, column 11)',
       'opencode: 15 files, 14 exact, 14 with every untouched line kept, 14 undone to the byte, 1 refused, 0 wrong',
       '  refused  opencode/15-provider-is-a-list.json: Cannot edit it: provider is a list, not an object (line 2, column 15)',
     ],

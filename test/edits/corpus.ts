@@ -4,10 +4,11 @@ import { stripVTControlCharacters } from 'node:util'
 import { type Format, formatOf } from '../../src/edits/format.ts'
 import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
-import { claudeChanges, codexChanges, opencodeChanges } from './fixture-changes.ts'
+import { claudeChanges, codexChanges, openclawChanges, opencodeChanges } from './fixture-changes.ts'
 import {
   bytesOf,
   decodeJson,
+  decodeJson5,
   decodeToml,
   linesLost,
   show,
@@ -15,8 +16,14 @@ import {
   withoutEmptyTables,
 } from './helpers.ts'
 
-const json = formatOf('json')
-const toml = formatOf('toml')
+const clients = {
+  codex: { kind: 'toml', changes: codexChanges, decode: decodeToml },
+  claude: { kind: 'json', changes: claudeChanges, decode: (bytes: Bytes) => decodeJson(bytes) },
+  opencode: { kind: 'json', changes: opencodeChanges, decode: (bytes: Bytes) => decodeJson(bytes) },
+  openclaw: { kind: 'json5', changes: openclawChanges, decode: decodeJson5 },
+} as const
+
+type Client = (typeof clients)[keyof typeof clients]
 
 interface Tally {
   files: number
@@ -34,21 +41,24 @@ export interface CorpusReport {
   readonly lines: readonly string[]
 }
 
-/** Edits every .toml, .json and .jsonc file below `folder` in memory; nothing is written. */
+/** Edits every .toml, .json, .jsonc and .json5 file below `folder` in memory; nothing is written. */
 export function runCorpus(folder: string): CorpusReport {
   const tallies = new Map<string, Tally>()
   for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted()) {
-    if (!/\.(toml|jsonc?)$/.test(path)) continue
+    if (!/\.(toml|json[c5]?)$/.test(path)) continue
     const bytes = readFileSync(join(folder, path))
     const client = clientOf(path, bytes)
     const tally = tallies.get(client) ?? newTally()
     tallies.set(client, tally)
-    tryFile(bytes, path, client, tally)
+    tryFile(bytes, path, clients[client], tally)
   }
   const all = [...tallies.values()]
   return {
     isClean: all.length > 0 && all.every((tally) => tally.wrong.length === 0),
-    lines: all.length === 0 ? ['no .toml, .json or .jsonc files'] : [...tallies].flatMap(showTally),
+    lines:
+      all.length === 0
+        ? ['no .toml, .json, .jsonc or .json5 files']
+        : [...tallies].flatMap(showTally),
   }
 }
 
@@ -57,18 +67,17 @@ function newTally(): Tally {
 }
 
 /** Whose file it may be: only the set of keys that are changed depends on it. */
-function clientOf(path: string, bytes: Bytes): 'codex' | 'claude' | 'opencode' {
+function clientOf(path: string, bytes: Bytes): keyof typeof clients {
   if (path.endsWith('.toml')) return 'codex'
+  if (path.endsWith('.json5') || /openclaw/i.test(path)) return 'openclaw'
   const isOpencode = path.endsWith('.jsonc') || /opencode/i.test(path)
   return isOpencode || (show(bytes) as string).includes('opencode.ai') ? 'opencode' : 'claude'
 }
 
-function tryFile(bytes: Bytes, path: string, client: string, tally: Tally): void {
-  const format = client === 'codex' ? toml : json
-  const changes = { codex: codexChanges, claude: claudeChanges, opencode: opencodeChanges }[client]
+function tryFile(bytes: Bytes, path: string, client: Client, tally: Tally): void {
   tally.files++
   try {
-    const results = formsOf(bytes).map((form) => checkFile(format, form, changes ?? []))
+    const results = formsOf(bytes).map((form) => checkFile(form, client))
     tally.exact += Number(results.every((result) => result.isExact))
     tally.linesKept += Number(results.every((result) => result.keepsLines))
     tally.undone += Number(results.every((result) => result.isUndone))
@@ -94,9 +103,8 @@ interface Checked {
   readonly isUndone: boolean
 }
 
-function checkFile(format: Format, bytes: Bytes, changes: readonly KeyChange[]): Checked {
-  const kind = format === toml ? 'toml' : 'json'
-  const decode = (version: Bytes) => (kind === 'json' ? decodeJson(version) : decodeToml(version))
+function checkFile(bytes: Bytes, { kind, changes, decode }: Client): Checked {
+  const format = formatOf(kind)
   const written = format.edit(bytes, changes, 'it')
   const paths = changes.map((change) => change.path)
   const wanted = withoutEmptyTables(withChanges(decode(bytes), changes))
@@ -113,7 +121,7 @@ function checkFile(format: Format, bytes: Bytes, changes: readonly KeyChange[]):
   }
 }
 
-function withLineOnTop(kind: 'toml' | 'json', version: Bytes): Bytes {
+function withLineOnTop(kind: Client['kind'], version: Bytes): Bytes {
   const [, bom = '', text = ''] = /^(\ufeff?)([\s\S]*)$/.exec(show(version) as string) ?? []
   return bytesOf(`${bom}${kind === 'toml' ? '#' : '//'} above\n${text}`)
 }

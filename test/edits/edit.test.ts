@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Dialect } from '../../src/edits/dialect.ts'
+import type { Dialect } from '../../src/edits/dialects/dialect.ts'
+import { jsonDialect } from '../../src/edits/dialects/json.ts'
 import { editWith } from '../../src/edits/edit.ts'
-import { jsonDialect } from '../../src/edits/json.ts'
 import { undoWith } from '../../src/edits/undo.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 

@@ -32,3 +32,19 @@ export const opencodeChanges: readonly KeyChange[] = [
   { path: ['model'], value: 'gateway/gpt-5.6-sol' },
   { path: ['small_model'], value: 'gateway/gpt-5.4-mini' },
 ]
+
+/** What a setup of OpenClaw changes in its configuration. */
+export const openclawChanges: readonly KeyChange[] = [
+  { path: ['models', 'providers', 'gateway', 'baseUrl'], value: 'https://gw.example/v1' },
+  {
+    path: ['models', 'providers', 'gateway', 'apiKey'],
+    value: 'sk-gateway-0123456789',
+    isSecret: true,
+  },
+  { path: ['models', 'providers', 'gateway', 'api'], value: undefined },
+  {
+    path: ['models', 'providers', 'gateway', 'models'],
+    value: [{ id: 'gpt-5.6-sol', name: 'GPT', input: ['text', 'image'], reasoning: true }],
+  },
+  { path: ['agents', 'defaults', 'model'], value: { primary: 'gateway/gpt-5.6-sol' } },
+]

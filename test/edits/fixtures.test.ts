@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Format, formatOf } from '../../src/edits/format.ts'
 import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
-import { claudeChanges, codexChanges } from './fixture-changes.ts'
+import { claudeChanges, codexChanges, openclawChanges } from './fixture-changes.ts'
 import { bytesOf, caught, linesLost, show } from './helpers.ts'
 
 const folder = new URL('../fixtures/edits/', import.meta.url)
@@ -20,6 +20,7 @@ const forms: Record<string, (text: string) => string> = {
 describe.each([
   { kind: 'toml' as const, changes: codexChanges },
   { kind: 'json' as const, changes: claudeChanges },
+  { kind: 'json5' as const, changes: openclawChanges },
 ])('$kind fixtures', ({ kind, changes }) => {
   const format = formatOf(kind)
   const names = readdirSync(new URL(`${kind}/`, folder))
@@ -47,7 +48,7 @@ describe.each([
       expect(show(written)?.replaceAll('\r\n', '\n')).toBe(after)
       expect(
         linesLost(kind, old, written).filter(
-          (line) => !/profile|auth|env_key|command|args|name|API|mod/i.test(line),
+          (line) => !/profile|auth|baseUrl|env_key|command|args|name|API|mod/i.test(line),
         ),
       ).toEqual([])
       expectUndone(format, old, written, changes)

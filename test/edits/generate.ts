@@ -206,7 +206,25 @@ const jsonScalar = fc.constantFrom(
   '{\n "y": {"__proto__": 1}\n}',
 )
 
+const json5Scalar = fc.oneof(
+  jsonScalar,
+  fc.constantFrom(
+    "'foreign'",
+    "'it\"s // no comment'",
+    "'a\\\nb\\x41\\0\\v\u2028'",
+    '0xDECAF',
+    '+1',
+    '-.5e3',
+    '5.',
+    '-Infinity',
+    'NaN',
+    "{ x: 1, 'y': [2,], /* z */ }",
+  ),
+)
+
 interface JsonStyle {
+  /** What names stand in, where they can. */
+  readonly quote: '"' | "'" | ''
   readonly newline: string
   readonly unit: string
   readonly colon: string
@@ -217,20 +235,23 @@ interface JsonStyle {
 
 type Tree = readonly (readonly [key: string, value: string | Tree])[]
 
-const jsonStyle: fc.Arbitrary<JsonStyle> = fc.record({
-  newline: fc.constantFrom('\n', '\n', '\n', ' ', ''),
-  unit: fc.constantFrom('  ', '    ', '\t'),
-  colon: fc.constantFrom(': ', ':', ' : '),
-  commaFirst: fc.boolean(),
-  comments: fc.boolean(),
-  trailingComma: fc.boolean(),
-})
-
-const foreignMembers: fc.Arbitrary<Tree> = fc
-  .array(fc.tuple(fc.constantFrom('a', 'b c', 'é', '', '__proto__', '\\u0061'), jsonScalar), {
-    maxLength: 4,
+const jsonStyle = (quotes: readonly JsonStyle['quote'][]): fc.Arbitrary<JsonStyle> =>
+  fc.record({
+    quote: fc.constantFrom(...quotes),
+    newline: fc.constantFrom('\n', '\n', '\n', ' ', ''),
+    unit: fc.constantFrom('  ', '    ', '\t'),
+    colon: fc.constantFrom(': ', ':', ' : '),
+    commaFirst: fc.boolean(),
+    comments: fc.boolean(),
+    trailingComma: fc.boolean(),
   })
-  .map((members) => members.map(([key, value], index) => [`${key}${index}`, value] as const))
+
+const foreignMembers = (scalar: fc.Arbitrary<string>): fc.Arbitrary<Tree> =>
+  fc
+    .array(fc.tuple(fc.constantFrom('a', 'b c', 'é', '', '__proto__', '\\u0061'), scalar), {
+      maxLength: 4,
+    })
+    .map((members) => members.map(([key, value], index) => [`${key}${index}`, value] as const))
 
 const envMembers = fc.subarray<readonly [string, string]>([
   ['KEEP', '"foreign"'],
@@ -238,32 +259,40 @@ const envMembers = fc.subarray<readonly [string, string]>([
   ['ANTHROPIC_API_KEY', '"model key"'],
 ])
 
-export const jsonDocument: fc.Arbitrary<Generated> = fc
-  .record({
-    style: jsonStyle,
-    members: foreignMembers,
-    envKey: fc.constantFrom('env', '\\u0065nv'),
-    env: fc.oneof(
-      { weight: 6, arbitrary: fc.option(envMembers, { nil: undefined }) },
-      { weight: 1, arbitrary: fc.constantFrom('null', '"model"', '[]') },
-    ),
-    model: fc.option(fc.constantFrom('"opus"', '"model"', 'null'), { nil: undefined }),
-    ourPlace: fc.nat(4),
-    form,
-    changes: jsonChanges(),
-  })
-  .map((parts) => {
-    const our: (readonly [string, string | Tree])[] = []
-    if (parts.env !== undefined) our.push([parts.envKey, parts.env])
-    if (parts.model !== undefined) our.push(['model', parts.model])
-    const members = [
-      ...parts.members.slice(0, parts.ourPlace),
-      ...our,
-      ...parts.members.slice(parts.ourPlace),
-    ]
-    const text = `${writeObject(members, parts.style, '')}\n`
-    return { bytes: inForm(text, parts.form), changes: parts.changes }
-  })
+export const jsonDocument = documentOf(jsonScalar, ['"'])
+export const json5Document = documentOf(json5Scalar, ['', '', "'", '"'])
+
+function documentOf(
+  scalar: fc.Arbitrary<string>,
+  quotes: readonly JsonStyle['quote'][],
+): fc.Arbitrary<Generated> {
+  return fc
+    .record({
+      style: jsonStyle(quotes),
+      members: foreignMembers(scalar),
+      envKey: fc.constantFrom('env', '\\u0065nv'),
+      env: fc.oneof(
+        { weight: 6, arbitrary: fc.option(envMembers, { nil: undefined }) },
+        { weight: 1, arbitrary: fc.constantFrom('null', '"model"', '[]') },
+      ),
+      model: fc.option(fc.constantFrom('"opus"', '"model"', 'null'), { nil: undefined }),
+      ourPlace: fc.nat(4),
+      form,
+      changes: jsonChanges(),
+    })
+    .map((parts) => {
+      const our: (readonly [string, string | Tree])[] = []
+      if (parts.env !== undefined) our.push([parts.envKey, parts.env])
+      if (parts.model !== undefined) our.push(['model', parts.model])
+      const members = [
+        ...parts.members.slice(0, parts.ourPlace),
+        ...our,
+        ...parts.members.slice(parts.ourPlace),
+      ]
+      const text = `${writeObject(members, parts.style, '')}\n`
+      return { bytes: inForm(text, parts.form), changes: parts.changes }
+    })
+}
 
 function writeObject(tree: Tree, style: JsonStyle, indent: string): string {
   if (tree.length === 0)
@@ -272,7 +301,8 @@ function writeObject(tree: Tree, style: JsonStyle, indent: string): string {
   const inner = isLines ? indent + style.unit : ''
   const members = tree.map(([key, value]) => {
     const text = typeof value === 'string' ? value : writeObject(value, style, inner)
-    return `"${key}"${style.colon}${text}`
+    const quote = /^[a-z_\\é][\w\\]*$/i.test(key) ? style.quote : style.quote || '"'
+    return `${quote}${key}${quote}${style.colon}${text}`
   })
   const last = style.trailingComma && !style.commaFirst ? ',' : ''
   if (!isLines)

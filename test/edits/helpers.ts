@@ -1,4 +1,5 @@
 import { diffArrays } from 'diff'
+import JSON5 from 'json5'
 import { parse as parseTomlIndependently } from 'smol-toml'
 import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
@@ -58,6 +59,12 @@ export function decodeJson(bytes: Bytes, keepsDigits = true): Plain {
   const bare = text.replace(token, (_, string, number) => string ?? (number ? tag(number) : ' '))
   const strict = bare.replace(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, (_, string) => string ?? ' ')
   return strict.trim() === '' ? {} : JSON.parse(strict)
+}
+
+export function decodeJson5(bytes: Bytes): Plain {
+  const text = textOf(bytes)
+  const bare = text.replace(/\/\/[^\n\r]*|\/\*[\s\S]*?\*\//g, ' ')
+  return bare.trim() === '' ? {} : JSON5.parse(text)
 }
 
 export function withChanges(root: Plain, changes: readonly KeyChange[]): Plain {

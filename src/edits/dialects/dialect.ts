@@ -1,5 +1,5 @@
-import type { ConfigValue, KeyPath } from './plan.ts'
-import type { Value, ValueTable } from './values.ts'
+import type { ConfigValue, KeyPath } from '../plan.ts'
+import type { Value, ValueTable } from '../values.ts'
 
 /** A parsed text: `root` comes from the independent parser, the containers from the one that has places. */
 export interface ParsedText {
@@ -75,6 +75,8 @@ export interface MemberLayout {
   readonly indent: string
   /** What stands between key and value: `: `. */
   readonly colon: string
+  /** Names stand without quotes. */
+  readonly isUnquoted: boolean
 }
 
 /** A key that is to have a value. */
@@ -83,7 +85,7 @@ export interface Setting {
   readonly content: Content
 }
 
-/** What TOML and JSON each know: parsing and spelling. Finding, setting and removing know neither. */
+/** What TOML, JSON and JSON5 each know: parsing and spelling. Finding, setting and removing know neither. */
 export interface Dialect {
   /** @throws UserError `config-invalid` with line and column */
   parse(text: string, place: string): ParsedText

@@ -1,4 +1,15 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import { applySplices, eolAt, invalid } from '../text.ts'
+import {
+  emptyTable,
+  isValueTable,
+  Literal,
+  maxNesting,
+  plainKey,
+  toValue,
+  type Value,
+  type ValueTable,
+} from '../values.ts'
 import {
   Conflict,
   type Container,
@@ -10,17 +21,6 @@ import {
   membersOf,
   type Setting,
 } from './dialect.ts'
-import { applySplices, eolAt, invalid } from './text.ts'
-import {
-  emptyTable,
-  isValueTable,
-  Literal,
-  maxNesting,
-  plainKey,
-  toValue,
-  type Value,
-  type ValueTable,
-} from './values.ts'
 
 /**
  * JSON and JSONC. Two parsers that share no code must both accept a text: the engine's own says what
@@ -35,7 +35,7 @@ export const jsonDialect: Dialect = {
   },
   toValue: (value) => toValue(value, toLiteral),
   spell: spellJson,
-  spellMember: ([key], value, { colon }) => JSON.stringify(key) + colon + value,
+  spellMember: ([key = ''], value, layout) => spellName(key, layout) + layout.colon + value,
   spellAtEnd: spellNewRoot,
   spellByHand: (settings) => spellRoot(settings, '\n'),
   comment: /\/\/[^\r\n]*|\/\*[\s\S]*?\*\//y,
@@ -206,7 +206,8 @@ function spellJson(content: Content, layout: MemberLayout): string {
 
 function spellJsonValue(value: Value, layout: MemberLayout): string {
   if (value instanceof Literal) return value.source
-  if (typeof value === 'number') throw new Conflict('JSON has only finite numbers', 0)
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new Conflict('JSON has only finite numbers', 0)
   if (Array.isArray(value)) {
     const items = value.map((item) => spellJsonValue(item, deeper(layout)))
     return enclose('[', items, ']', layout)
@@ -221,9 +222,14 @@ function spellObject<Child>(
   spellChild: (child: Child, layout: MemberLayout) => string,
 ): string {
   const all = [...members].map(
-    ([key, child]) => JSON.stringify(key) + layout.colon + spellChild(child, deeper(layout)),
+    ([key, child]) => spellName(key, layout) + layout.colon + spellChild(child, deeper(layout)),
   )
   return enclose('{', all, '}', layout)
+}
+
+/** Unquoted where the names beside it are, which only JSON5 bears. */
+function spellName(key: string, { isUnquoted }: MemberLayout): string {
+  return isUnquoted && /^[a-z_$][\w$]*$/i.test(key) ? key : JSON.stringify(key)
 }
 
 function deeper(layout: MemberLayout): MemberLayout {
@@ -260,6 +266,6 @@ function spellRoot(settings: readonly Setting[], eol: string): string {
     path: path.map(plainKey),
     content,
   }))
-  const layout = { isMultiLine: true, eol, unit: '  ', indent: '', colon: ': ' }
+  const layout = { isMultiLine: true, eol, unit: '  ', indent: '', colon: ': ', isUnquoted: false }
   return spellJson({ members: membersOf(members) }, layout)
 }

@@ -1,6 +1,16 @@
 import stringify from '@iarna/toml/stringify.js'
 import { parse, TomlDate, TomlError } from 'smol-toml'
 import { type AST, ParseError, parseTOML } from 'toml-eslint-parser'
+import { endsWithBlankLine, eolAt, invalid, offsetAt } from '../text.ts'
+import {
+  isValueTable,
+  Literal,
+  maxNesting,
+  plainKey,
+  toValue,
+  type Value,
+  type ValueTable,
+} from '../values.ts'
 import {
   Conflict,
   type Container,
@@ -10,16 +20,6 @@ import {
   type Member,
   type Setting,
 } from './dialect.ts'
-import { endsWithBlankLine, eolAt, invalid } from './text.ts'
-import {
-  isValueTable,
-  Literal,
-  maxNesting,
-  plainKey,
-  toValue,
-  type Value,
-  type ValueTable,
-} from './values.ts'
 
 /**
  * TOML. Two parsers that share no code must both accept a text: smol-toml says what it means,
@@ -56,7 +56,7 @@ function meaningOfToml(text: string, place: string): ValueTable {
   } catch (cause) {
     if (cause instanceof RangeError) throw invalid(place, cause.message, text, 0, cause)
     if (!(cause instanceof TomlError)) throw cause
-    const offset = offsetOf(text, cause.line, cause.column - 1)
+    const offset = offsetAt(text, cause.line, cause.column - 1)
     // The rest of the message quotes the file, which may hold secrets.
     const reason = cause.message.replace('Invalid TOML document: ', '').replace(/\n.*/s, '')
     const key = text
@@ -86,14 +86,8 @@ function placesInToml(text: string, place: string): AST.TOMLTopLevelTable {
     if (cause instanceof RangeError)
       throw invalid(place, 'it holds too long a text', text, 0, cause)
     if (!(cause instanceof ParseError)) throw cause
-    throw invalid(place, cause.message, text, offsetOf(text, cause.lineNumber, cause.column))
+    throw invalid(place, cause.message, text, offsetAt(text, cause.lineNumber, cause.column))
   }
-}
-
-function offsetOf(text: string, line: number, column: number): number {
-  let start = 0
-  for (let n = 1; n < line; n++) start = text.indexOf('\n', start) + 1
-  return Math.min(start + column, text.length)
 }
 
 function tomlContainers(top: AST.TOMLTopLevelTable): readonly Container[] {

@@ -1,0 +1,162 @@
+import parse from 'json5/lib/parse.js'
+import { applySplices, invalid, offsetAt, type Splice } from '../text.ts'
+import {
+  emptyTable,
+  isValueTable,
+  maxNesting,
+  toValue,
+  type Value,
+  type ValueTable,
+} from '../values.ts'
+import type { Container, Dialect, IndexedPath, Member } from './dialect.ts'
+import { jsonDialect } from './json.ts'
+
+/**
+ * JSON5. json5, with which clients read it, says what a text means; where it stands is found token by
+ * token, in a text that json5 has accepted. What is written is plain JSON, with unquoted names among
+ * such.
+ */
+export const json5Dialect: Dialect = {
+  ...jsonDialect,
+  parse(text, place) {
+    const tokens = tokensOf(text)
+    const first = tokens.find(({ isComment }) => !isComment)
+    if (first === undefined) return { text, root: emptyTable(), containers: [] }
+
+    const root = meaningOfJson5(text, tokens, place)
+    if (!isValueTable(root)) throw invalid(place, 'its root is not an object', text, first.start)
+    return { text, root, containers: json5Containers(tokens) }
+  },
+  toValue: (value) => toValue(value, Number),
+  comment: /\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\//y,
+}
+
+/** A comment, a string, a mark, or what stands between blanks: a name, a number. Offsets in UTF-16 units. */
+interface Token {
+  readonly text: string
+  readonly start: number
+  readonly end: number
+  readonly isComment: boolean
+}
+
+const json5Token = new RegExp(
+  [
+    /\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\//,
+    /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|'[^'\\]*(?:\\[\s\S][^'\\]*)*'/,
+    /[{}[\]:,]|[^\s{}[\]:,"'/]+|\S/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+)
+
+function tokensOf(text: string): readonly Token[] {
+  return Array.from(text.matchAll(json5Token), ({ 0: part, index: start }) => ({
+    text: part,
+    start,
+    end: start + part.length,
+    isComment: part.length > 1 && part.startsWith('/'),
+  }))
+}
+
+/** @throws UserError `config-invalid` with line and column */
+function meaningOfJson5(text: string, tokens: readonly Token[], place: string): Value {
+  try {
+    return withoutPrototypes(parse(applySplices(text, escapedSeparators(tokens))), 1)
+  } catch (cause) {
+    if (cause instanceof RangeError) throw invalid(place, cause.message, text, 0)
+    if (!(cause instanceof SyntaxError)) throw cause
+    const { lineNumber, columnNumber } = cause as SyntaxError & Record<string, unknown>
+    // The rest of the message quotes the file, which may hold secrets.
+    const reason = /invalid (end of input|identifier character|character)/.exec(cause.message)?.[0]
+    const offset = offsetAt(text, Number(lineNumber), Number(columnNumber) - 1)
+    throw invalid(place, reason ?? 'it is not valid JSON5', text, offset)
+  }
+}
+
+/** json5 warns on the console of a bare U+2028 or U+2029 in a string (seen in 2.2.3, 2026-11-23). */
+function escapedSeparators(tokens: readonly Token[]): readonly Splice[] {
+  return tokens
+    .filter(({ text }) => /^["'].*[\u2028\u2029]/s.test(text))
+    .map(({ text, start, end }) => {
+      const escaped = text.replace(/\\[\s\S]|[\u2028\u2029]/g, (part) =>
+        part.length > 1 ? part : `\\u${part.charCodeAt(0).toString(16)}`,
+      )
+      return { start, end, text: escaped }
+    })
+}
+
+function withoutPrototypes(value: unknown, depth: number): Value {
+  if (typeof value !== 'object' || value === null) return value as Value
+  if (depth > maxNesting) throw new RangeError(`nested more than ${maxNesting} levels deep`)
+  if (Array.isArray(value)) return value.map((item) => withoutPrototypes(item, depth + 1))
+
+  const table: Record<string, Value> = emptyTable()
+  for (const [key, child] of Object.entries(value)) table[key] = withoutPrototypes(child, depth + 1)
+  return table as ValueTable
+}
+
+interface OpenContainer extends Container {
+  end: number
+  readonly members: OpenMember[]
+  readonly owner: OpenMember | undefined
+}
+
+interface OpenMember extends Member {
+  end: number
+  inside: OpenContainer | undefined
+}
+
+/** Of a text that is valid: a name is what stands first in an object, or behind a comma of it. */
+function json5Containers(tokens: readonly Token[]): readonly Container[] {
+  const containers: OpenContainer[] = []
+  let container: OpenContainer | undefined
+  let name: Token | undefined
+
+  for (const token of tokens) {
+    const { text, end, isComment } = token
+    if (isComment || text === ':' || text === ',') continue
+
+    if (container && (text === '}' || text === ']')) {
+      container.end = end
+      if (container.owner) container.owner.end = end
+      container = container.owner?.container as OpenContainer | undefined
+      continue
+    }
+    if (container?.kind === 'object' && name === undefined) {
+      name = token
+      continue
+    }
+
+    const owner = container && addMember(container, name, token)
+    name = undefined
+    if (text !== '{' && text !== '[') continue
+    container = openContainer(token, owner)
+    if (owner) owner.inside = container
+    containers.push(container)
+  }
+  return containers
+}
+
+function openContainer({ text, start, end }: Token, owner: OpenMember | undefined): OpenContainer {
+  const path: IndexedPath = owner?.path ?? []
+  return { kind: text === '{' ? 'object' : 'list', path, start, end, members: [], owner }
+}
+
+function addMember(container: OpenContainer, name: Token | undefined, value: Token): OpenMember {
+  const member = {
+    path: [...container.path, name ? nameIn(name.text) : container.members.length],
+    container,
+    start: (name ?? value).start,
+    valueStart: value.start,
+    end: value.end,
+    inside: undefined,
+  }
+  container.members.push(member)
+  return member
+}
+
+function nameIn(text: string): string {
+  if (text.includes('\\')) return Object.keys(parse(`{${text}:0}`))[0]!
+  return /^["']/.test(text) ? text.slice(1, -1) : text
+}
