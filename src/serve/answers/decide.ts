@@ -1,13 +1,13 @@
 import type { ProtocolName } from '../../protocols.ts'
+import type { WholeAnswer } from '../codecs/answer.ts'
 import { chat } from '../codecs/chat.ts'
 import type { Codec } from '../codecs/codec.ts'
-import type { ModelEvent } from '../codecs/events.ts'
 import type { GatewayFailure } from '../codecs/failure.ts'
 import { failures } from '../codecs/failure.ts'
 import { messages } from '../codecs/messages.ts'
 import { responses } from '../codecs/responses.ts'
 import { isReachable, type ServedModels } from '../model/catalog.ts'
-import { builtInAnswer, eventsOf } from '../model/model.ts'
+import { answerOf, builtInAnswer } from '../model/model.ts'
 import { asObject, asString, type JsonObject, jsonIn } from '../requests/read.ts'
 import { Refusal } from '../requests/refusal.ts'
 import { type Beside, InvalidRequest, type ModelRequest } from '../requests/request.ts'
@@ -60,7 +60,7 @@ export interface ModelAnswer {
   /** Of responses: with what came before. */
   readonly input: unknown
   readonly model: string
-  readonly events: readonly ModelEvent[]
+  readonly answer: WholeAnswer
   /** Of messages: later requests may go on from it. */
   readonly isInThread: boolean
 }
@@ -136,8 +136,8 @@ function modelResult(
 
   const script = played ?? settled(() => ({ utterances: builtInAnswer(request, entry.id) }))
   if (script instanceof Error) return failures.refused(script)
-  const events = eventsOf(script, request, () => newCallId(protocol))
-  return { codec, ...asked, model: entry.id, events }
+  const answer = answerOf(script, request, () => newCallId(protocol))
+  return { codec, ...asked, model: entry.id, answer }
 }
 
 /** The failure that a fault asks for, if this is the check at which it comes up. */

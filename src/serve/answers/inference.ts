@@ -1,6 +1,5 @@
 import type { ProtocolName } from '../../protocols.ts'
-import { inTokens, type StreamEncoder, wholeOf } from '../codecs/codec.ts'
-import type { ModelEvent } from '../codecs/events.ts'
+import type { AnswerFacts, AnswerStream } from '../codecs/codec.ts'
 import { failures } from '../codecs/failure.ts'
 import type { Reply } from '../http/reply.ts'
 import { vendorHeaders } from '../http/vendor-headers.ts'
@@ -11,7 +10,7 @@ import type { Page } from '../page/page.ts'
 import { reasonOfFailure } from '../reason.ts'
 import type { Route } from '../routes.ts'
 import type { Scope } from '../scopes.ts'
-import { type Fault, faultFailure } from '../settings/faults.ts'
+import { type Fault, type FaultTarget, faultFailure } from '../settings/faults.ts'
 import type { RawReply } from '../settings/scenario.ts'
 import { StoredResponses } from '../store/responses.ts'
 import { MessageThreads } from '../store/threads.ts'
@@ -110,25 +109,23 @@ export class Inference {
     })
   }
 
-  #sendWhole(reply: Reply, answer: ModelAnswer, fault: Fault | undefined): void {
-    const { codec, body, events } = answer
-    const document = codec.fold(body, this.#factsOf(reply, answer), wholeOf(events))
-    const text = JSON.stringify(document)
+  #sendWhole(reply: Reply, given: ModelAnswer, fault: Fault | undefined): void {
+    const { codec, body, answer } = given
+    const text = JSON.stringify(codec.fold(body, this.#factsOf(reply, given), answer))
     if (fault?.errorAfter !== undefined) reply.fail(failures.upstream(500))
     else if (fault?.cutAfter !== undefined) reply.sendHalf(text)
     else reply.json(text, vendorHeaders(codec.protocol, reply.entry))
   }
 
-  #stream(reply: Reply, answer: ModelAnswer, fault: Fault | undefined): void {
+  #stream(reply: Reply, given: ModelAnswer, fault: Fault | undefined): void {
     if (this.openStreams >= this.#parts.limits.maxOpenStreams) {
       reply.fail(failures.upstream(503, 'too many open streams'))
       return
     }
 
-    const { codec, body, events } = answer
-    const encoder = codec.encodeStream(body, this.#factsOf(reply, answer))
-    const target = { route: codec.protocol, model: answer.model }
-    const frames = framesOf(encoder, events, fault && { ...fault, target })
+    const { codec, body, model, answer } = given
+    const stream = codec.encodeStream(body, this.#factsOf(reply, given), answer)
+    const frames = framesOf(stream, fault, { route: codec.protocol, model })
     const ending = fault?.cutAfter === undefined ? 'end' : 'cut'
     const betweenMs = fault?.betweenMs ?? 0
     if (betweenMs === 0) reply.streamAtOnce(frames, ending)
@@ -141,45 +138,40 @@ export class Inference {
     reply.streamSlowly(stream)
   }
 
-  /** What an answer carries beside its events; its tokens are noted down, and it is kept if it is to be. */
-  #factsOf({ entry }: Reply, answer: ModelAnswer) {
-    const { codec, body, input, model, events } = answer
-    const finish = events.at(-1)
-    const usage = finish?.type === 'finish' ? finish.usage : undefined
-    entry.inputTokens = usage?.inputTokens
-    entry.outputTokens = usage?.outputTokens
-    const facts = {
-      id: this.#newAnswerId(),
-      model,
-      createdAt: Math.floor(entry.at.getTime() / 1000),
-      inputTokens: usage?.inputTokens ?? 0,
-      cachedTokens: usage?.cachedTokens ?? 0,
-    }
+  /** What an answer carries beside what is said; its tokens are noted down, and it is kept if it is to be. */
+  #factsOf({ entry }: Reply, given: ModelAnswer): AnswerFacts {
+    const { codec, body, model, answer } = given
+    entry.inputTokens = answer.usage.inputTokens
+    entry.outputTokens = answer.usage.outputTokens
+    const createdAt = Math.floor(entry.at.getTime() / 1000)
+    const facts = { id: this.#newAnswerId(), model, createdAt }
 
-    const size = entry.requestBody.length
-    if (codec.protocol === 'responses' && body['store'] !== false)
-      this.#responses.keep({ facts, body, input, events, size })
-    if (answer.isInThread) this.#threads.keep({ facts, body, events, size })
+    const kept = { ...given, facts, size: entry.requestBody.length }
+    if (codec.protocol === 'responses' && body['store'] !== false) this.#responses.keep(kept)
+    if (given.isInThread) this.#threads.keep(kept)
     return facts
   }
 }
 
 /** The frames of a stream, as far as a fault lets it go. */
 function framesOf(
-  encoder: StreamEncoder,
-  events: readonly ModelEvent[],
-  fault: (Fault & { readonly target: Parameters<typeof faultFailure>[1] }) | undefined,
+  stream: AnswerStream,
+  fault: Fault | undefined,
+  target: FaultTarget,
 ): readonly string[] {
-  const texts = [encoder.open(), ...inTokens(events).map((event) => encoder.frames(event))]
-  if (fault === undefined) return texts.filter((text) => text !== '')
+  const { errorAfter, cutAfter } = fault ?? {}
+  const most = Math.min(errorAfter ?? Infinity, cutAfter ?? Infinity)
+  const frames: string[] = []
+  for (const frame of stream.frames) {
+    if (frames.length >= most) break
+    frames.push(frame)
+  }
 
-  const { errorAfter, cutAfter } = fault
-  const frames = texts.flatMap((text) => text.split(/(?<=\n\n)/)).filter((text) => text !== '')
-  const sent = frames.slice(0, Math.min(errorAfter ?? Infinity, cutAfter ?? Infinity))
-  const failure = faultFailure(fault, fault.target) ?? {
+  if (errorAfter === undefined) return frames
+  const failure = faultFailure(fault!, target) ?? {
     message: 'upstream error',
-    type: fault.target.route === 'messages' ? 'api_error' : 'new_api_error',
+    type: target.route === 'messages' ? 'api_error' : 'new_api_error',
     code: 'bad_response',
   }
-  return errorAfter === undefined ? sent : [...sent, encoder.fail(failure)]
+  return [...frames, stream.fail(failure)]
 }

@@ -1,20 +1,18 @@
 import { isLegacy, readChatRequest } from '../requests/chat.ts'
 import { isObject, type JsonObject } from '../requests/read.ts'
 import type { Tool } from '../requests/request.ts'
-import type { AnswerFacts, Codec, StreamEncoder, WholeAnswer } from './codec.ts'
+import type { Block, FinishReason, Usage, WholeAnswer } from './answer.ts'
+import type { AnswerFacts, AnswerStream, Codec } from './codec.ts'
 import { sseFrame } from './codec.ts'
-import type { FinishReason, Usage } from './events.ts'
+import { piecesOf } from './tokens.ts'
 
 /** POST /v1/chat/completions. */
 export const chat: Codec = { protocol: 'chat', readRequest: readChatRequest, encodeStream, fold }
 
-function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
+function encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): AnswerStream {
   const options = body['stream_options']
   const includesUsage = isObject(options) && options['include_usage'] === true
   const hasFunctions = isLegacy(body)
-  let toolCalls = 0
-  let input = 'arguments'
-  let isRefusal = false
 
   const chunk = (choices: readonly object[], usage: Usage | null = null) =>
     sseFrame({
@@ -28,37 +26,38 @@ function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
   const deltaChunk = (delta: object, reason: string | null = null) =>
     chunk([{ index: 0, delta, logprobs: null, finish_reason: reason }])
 
-  return {
-    open: () => deltaChunk({ role: 'assistant', content: '', refusal: null }),
-    frames(event) {
-      switch (event.type) {
-        case 'thinking-delta':
-          return deltaChunk({ reasoning_content: event.text })
-        case 'text-start':
-          isRefusal = event.isRefusal === true
-          return ''
-        case 'text-delta':
-          return deltaChunk(isRefusal ? { refusal: event.text } : { content: event.text })
-        case 'tool-call-start': {
-          const { id, tool } = event
-          if (hasFunctions) return deltaChunk({ function_call: { name: tool.name, arguments: '' } })
-          input = tool.kind === 'function' ? 'arguments' : 'input'
-          return deltaChunk({ tool_calls: [{ index: toolCalls++, ...callOf(id, tool, '') }] })
-        }
-        case 'tool-call-delta': {
-          if (hasFunctions) return deltaChunk({ function_call: { arguments: event.text } })
-          const kind = input === 'arguments' ? 'function' : 'custom'
-          const piece = { index: toolCalls - 1, [kind]: { [input]: event.text } }
-          return deltaChunk({ tool_calls: [piece] })
-        }
-        case 'finish': {
-          const usage = includesUsage ? chunk([], event.usage) : ''
-          return `${deltaChunk({}, finishReason(event.reason, hasFunctions))}${usage}data: [DONE]\n\n`
-        }
-        default:
-          return ''
+  function* frames() {
+    let index = -1
+    yield deltaChunk({ role: 'assistant', content: '', refusal: null })
+    for (const block of answer.blocks) {
+      if (block.type === 'call') {
+        index++
+        const { id, tool } = block
+        yield deltaChunk(
+          hasFunctions
+            ? { function_call: { name: tool.name, arguments: '' } }
+            : { tool_calls: [{ index, ...callOf(id, tool, '') }] },
+        )
       }
-    },
+      for (const piece of piecesOf(block)) yield deltaChunk(deltaOf(block, piece, index))
+    }
+
+    yield deltaChunk({}, finishReason(answer.reason, hasFunctions))
+    if (includesUsage) yield chunk([], answer.usage)
+    yield 'data: [DONE]\n\n'
+  }
+
+  function deltaOf(block: Block, piece: string, index: number): object {
+    if (block.type === 'thinking') return { reasoning_content: piece }
+    if (block.type === 'text') return block.isRefusal ? { refusal: piece } : { content: piece }
+    if (hasFunctions) return { function_call: { arguments: piece } }
+    const { kind } = block.tool
+    const grown = kind === 'function' ? { arguments: piece } : { input: piece }
+    return { tool_calls: [{ index, [kind]: grown }] }
+  }
+
+  return {
+    frames: frames(),
     fail: ({ message, type, param = '', code }) =>
       sseFrame({ error: { message, type, param, code } }),
   }

@@ -1,9 +1,10 @@
 import { readMessagesRequest } from '../requests/messages.ts'
 import { isObject, type JsonObject } from '../requests/read.ts'
 import { sealOf } from '../requests/seal.ts'
-import type { AnswerFacts, Block, Codec, StreamEncoder, WholeAnswer } from './codec.ts'
+import type { Block, FinishReason, Usage, WholeAnswer } from './answer.ts'
+import type { AnswerFacts, AnswerStream, Codec } from './codec.ts'
 import { sseFrame } from './codec.ts'
-import type { FinishReason, Usage } from './events.ts'
+import { piecesOf } from './tokens.ts'
 
 /** POST /v1/messages. */
 export const messages: Codec = {
@@ -13,61 +14,51 @@ export const messages: Codec = {
   fold,
 }
 
-function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
+function encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): AnswerStream {
+  const { blocks, reason, usage } = answer
   const isOmitted = omitsThoughts(body)
-  let index = -1
-  let thought = ''
-  // Every event is called as its data says.
-  const frame = (data: { readonly type: string; readonly [member: string]: unknown }) =>
-    sseFrame(data, data.type)
-  const startBlock = (block: object) =>
-    frame({ type: 'content_block_start', index: ++index, content_block: block })
-  const delta = (block: object) => frame({ type: 'content_block_delta', index, delta: block })
+
+  function* frames() {
+    const begun = { ...usage, outputTokens: 1, reasoningTokens: 0 }
+    yield frame({ type: 'message_start', message: messageOf(facts, [], null, begun) })
+    yield frame({ type: 'ping' })
+
+    for (const [index, block] of blocks.entries()) {
+      const delta = (grown: object) => frame({ type: 'content_block_delta', index, delta: grown })
+      yield frame({ type: 'content_block_start', index, content_block: beginningOf(block) })
+      if (block.type !== 'thinking' || !isOmitted)
+        for (const piece of piecesOf(block)) yield delta(deltaOf(block, piece))
+      if (block.type === 'thinking')
+        yield delta({ type: 'signature_delta', signature: sealOf(isOmitted ? '' : block.text) })
+      yield frame({ type: 'content_block_stop', index })
+    }
+
+    const last = { container: null, stop_details: null, ...stopOf(reason) }
+    yield frame({ type: 'message_delta', delta: last, usage: tokenCounts(usage) })
+    yield frame({ type: 'message_stop' })
+  }
 
   return {
-    open() {
-      const { inputTokens, cachedTokens } = facts
-      const usage = { inputTokens, cachedTokens, outputTokens: 1, reasoningTokens: 0 }
-      const message = messageOf(facts, [], null, usage)
-      return frame({ type: 'message_start', message }) + frame({ type: 'ping' })
-    },
-    frames(event) {
-      switch (event.type) {
-        case 'thinking-start':
-          thought = ''
-          return startBlock({ type: 'thinking', thinking: '', signature: '' })
-        case 'thinking-delta':
-          if (isOmitted) return ''
-          thought += event.text
-          return delta({ type: 'thinking_delta', thinking: event.text })
-        case 'thinking-end':
-          return (
-            delta({ type: 'signature_delta', signature: sealOf(thought) }) +
-            frame({ type: 'content_block_stop', index })
-          )
-        case 'text-start':
-          return startBlock({ type: 'text', text: '' })
-        case 'text-delta':
-          return delta({ type: 'text_delta', text: event.text })
-        case 'tool-call-start':
-          return startBlock(toolUse(event.id, event.tool.name, {}))
-        case 'tool-call-delta':
-          return delta({ type: 'input_json_delta', partial_json: event.text })
-        case 'text-end':
-        case 'tool-call-end':
-          return frame({ type: 'content_block_stop', index })
-        case 'finish': {
-          const { reason, usage } = event
-          const last = { container: null, stop_details: null, ...stopOf(reason) }
-          return (
-            frame({ type: 'message_delta', delta: last, usage: tokenCounts(usage) }) +
-            frame({ type: 'message_stop' })
-          )
-        }
-      }
-    },
+    frames: frames(),
     fail: ({ message, type }) => frame({ type: 'error', error: { type, message } }),
   }
+}
+
+/** Every event is called as its data says. */
+function frame(data: { readonly type: string; readonly [member: string]: unknown }): string {
+  return sseFrame(data, data.type)
+}
+
+function beginningOf(block: Block): object {
+  if (block.type === 'thinking') return { type: 'thinking', thinking: '', signature: '' }
+  if (block.type === 'text') return { type: 'text', text: '' }
+  return toolUse(block.id, block.tool.name, {})
+}
+
+function deltaOf({ type }: Block, piece: string): object {
+  if (type === 'thinking') return { type: 'thinking_delta', thinking: piece }
+  if (type === 'text') return { type: 'text_delta', text: piece }
+  return { type: 'input_json_delta', partial_json: piece }
 }
 
 function fold(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {

@@ -1,9 +1,10 @@
 import { asList, asObject, isObject, type JsonObject } from '../requests/read.ts'
 import { readResponsesRequest } from '../requests/responses.ts'
 import { sealOf } from '../requests/seal.ts'
-import type { AnswerFacts, Block, Codec, StreamEncoder, WholeAnswer } from './codec.ts'
-import { Blocks, sseFrame } from './codec.ts'
-import type { FinishReason, Usage } from './events.ts'
+import type { Block, FinishReason, Usage, WholeAnswer } from './answer.ts'
+import type { AnswerFacts, AnswerStream, Codec } from './codec.ts'
+import { sseFrame } from './codec.ts'
+import { piecesOf } from './tokens.ts'
 
 /** POST /v1/responses. */
 export const responses: Codec = {
@@ -15,107 +16,81 @@ export const responses: Codec = {
 
 type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
-function encodeStream(body: JsonObject, facts: AnswerFacts): StreamEncoder {
-  const output = new Blocks()
+function encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): AnswerStream {
   const document = documentOf(body, facts)
   const told = toldOf(body)
-  const index = () => output.all.length - 1
-  const itemId = () => itemIdOf(facts, output.last, index())
   let sequence = 0
   /** Every event is called as its data says. */
   const frame = (type: string, members: object) =>
     sseFrame({ type, sequence_number: sequence++, ...members }, type)
 
+  function* frames() {
+    const response = document('in_progress', [], null)
+    yield frame('response.created', { response })
+    yield frame('response.in_progress', { response })
+
+    for (const [index, block] of answer.blocks.entries()) {
+      const begun = itemOf({ facts, told, block: { ...block, text: '' }, index }, 'in_progress')
+      yield frame('response.output_item.added', { output_index: index, item: begun })
+      yield* spoken(block, index)
+      const item = itemOf({ facts, told, block, index }, endOf(block))
+      yield frame('response.output_item.done', { output_index: index, item })
+    }
+
+    const status = endStatus(answer.reason)
+    yield frame(`response.${status}`, { response: document(status, answer.blocks, answer) })
+  }
+
+  /** What is said in an item, piece by piece. */
+  function* spoken(block: Block, index: number) {
+    const wording = wordingOf(block, told)
+    if (wording === undefined) return
+    const { event, part, place, more } = wording
+    const placed = (name: string, members: object) => {
+      const item_id = itemIdOf(facts, block, index)
+      return frame(`response.${name}`, { item_id, output_index: index, ...place, ...members })
+    }
+
+    if (part !== undefined) yield placed(`${part}.added`, { part: partOf({ ...block, text: '' }) })
+    for (const delta of piecesOf(block)) yield placed(`${event}.delta`, { delta, ...more })
+    yield placed(`${event}.done`, { ...wording.whole, ...more })
+    if (part !== undefined) yield placed(`${part}.done`, { part: partOf(block) })
+  }
+
   return {
-    open() {
-      const response = document('in_progress', [], null)
-      return frame('response.created', { response }) + frame('response.in_progress', { response })
-    },
-    frames(event) {
-      output.take(event)
-      switch (event.type) {
-        case 'thinking-start':
-          return itemFrame('added') + (told.summary ? summaryFrame('added') : '')
-        case 'text-start':
-          return itemFrame('added') + partFrame('added')
-        case 'tool-call-start':
-          return itemFrame('added')
-        case 'thinking-delta':
-          return told.summary ? placed('reasoning_summary_text.delta', { delta: event.text }) : ''
-        case 'text-delta':
-          if (isRefusal(output.last)) return placed('refusal.delta', { delta: event.text })
-          return textFrame(event.text)
-        case 'tool-call-delta':
-          return placed(`${callEvent()}.delta`, { delta: event.text })
-        case 'thinking-end': {
-          if (!told.summary) return itemFrame('done')
-          const done = placed('reasoning_summary_text.done', { text: output.last.text })
-          return done + summaryFrame('done') + itemFrame('done')
-        }
-        case 'text-end': {
-          const { text } = output.last
-          const done = isRefusal(output.last)
-            ? placed('refusal.done', { refusal: text })
-            : placed('output_text.done', { text, logprobs: [] })
-          return done + partFrame('done') + itemFrame('done')
-        }
-        case 'tool-call-end':
-          return placed(`${callEvent()}.done`, argumentsOf(output.last)) + itemFrame('done')
-        case 'finish': {
-          const status = endStatus(event.reason)
-          const response = document(status, output.all, event)
-          return frame(`response.${status}`, { response })
-        }
-      }
-    },
+    frames: frames(),
     fail: ({ message, code, param = null }) => frame('error', { code, message, param }),
   }
+}
 
-  function callEvent(): string {
-    return isFunction(output.last) ? 'function_call_arguments' : 'custom_tool_call_input'
+/** The words of the events in which a block is said, and what is in them beside the pieces. */
+interface Wording {
+  readonly event: string
+  /** Of the part that is said, in an item that has parts. */
+  readonly part?: string
+  /** Of that part within the item. */
+  readonly place?: object
+  readonly more?: object
+  /** What the last event repeats. */
+  readonly whole: object
+}
+
+/** Undefined: nothing of it is to be heard. */
+function wordingOf(block: Block, told: Told): Wording | undefined {
+  const { type, text } = block
+  if (type === 'call')
+    return isFunction(block)
+      ? { event: 'function_call_arguments', whole: { name: block.tool.name, arguments: text } }
+      : { event: 'custom_tool_call_input', whole: { input: text } }
+  if (type === 'thinking') {
+    const [event, part] = ['reasoning_summary_text', 'reasoning_summary_part']
+    return told.summary ? { event, part, place: { summary_index: 0 }, whole: { text } } : undefined
   }
 
-  /** Of the block that is being said, with its place within the item too, where that has several. */
-  function placed(name: string, members: object): string {
-    const { type } = output.last
-    return frame(`response.${name}`, {
-      item_id: itemId(),
-      output_index: index(),
-      ...(type === 'text' ? { content_index: 0 } : {}),
-      ...(type === 'thinking' ? { summary_index: 0 } : {}),
-      ...members,
-    })
-  }
-
-  /** The most frequent one by far: written out, it takes half of the time. */
-  function textFrame(delta: string): string {
-    const type = 'response.output_text.delta'
-    const data = {
-      type,
-      sequence_number: sequence++,
-      item_id: itemId(),
-      output_index: index(),
-      content_index: 0,
-      delta,
-      logprobs: [],
-    }
-    return sseFrame(data, type)
-  }
-
-  function itemFrame(stage: 'added' | 'done'): string {
-    const { last: block } = output
-    const status = stage === 'added' ? 'in_progress' : endOf(block)
-    const item = itemOf({ facts, told, block, index: index() }, status)
-    return frame(`response.output_item.${stage}`, { output_index: index(), item })
-  }
-
-  function partFrame(stage: 'added' | 'done'): string {
-    return placed(`content_part.${stage}`, { part: textPart(output.last) })
-  }
-
-  function summaryFrame(stage: 'added' | 'done'): string {
-    return placed(`reasoning_summary_part.${stage}`, { part: summaryPart(output.last) })
-  }
+  const inItem = { part: 'content_part', place: { content_index: 0 } }
+  return block.isRefusal
+    ? { event: 'refusal', ...inItem, whole: { refusal: text } }
+    : { event: 'output_text', ...inItem, more: { logprobs: [] }, whole: { text } }
 }
 
 function fold(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
@@ -126,14 +101,12 @@ function endStatus({ type }: FinishReason): 'completed' | 'incomplete' {
   return type === 'length' || type === 'content-filter' ? 'incomplete' : 'completed'
 }
 
-function textPart(block: Block) {
-  return isRefusal(block)
-    ? { type: 'refusal', refusal: block.text }
-    : { type: 'output_text', annotations: [], logprobs: [], text: block.text }
-}
-
-function summaryPart({ text }: Block) {
-  return { type: 'summary_text', text }
+function partOf(block: Block) {
+  const { text } = block
+  if (block.type === 'thinking') return { type: 'summary_text', text }
+  return block.type === 'text' && block.isRefusal
+    ? { type: 'refusal', refusal: text }
+    : { type: 'output_text', annotations: [], logprobs: [], text }
 }
 
 /** The status of an item that is no longer open. */
@@ -143,10 +116,6 @@ function endOf({ isCut }: Block): ItemStatus {
 
 function isFunction(block: Block): boolean {
   return block.type === 'call' && block.tool.kind === 'function'
-}
-
-function isRefusal(block: Block): boolean {
-  return block.type === 'text' && block.isRefusal
 }
 
 /** What a client wants to hear of thoughts. */
@@ -181,11 +150,11 @@ function itemOf({ facts, told, block, index }: PlacedBlock, status: ItemStatus) 
   const id = itemIdOf(facts, block, index)
   const isOpen = status === 'in_progress'
   if (block.type === 'text') {
-    const content = isOpen ? [] : [textPart(block)]
+    const content = isOpen ? [] : [partOf(block)]
     return { id, type: 'message', status, content, role: 'assistant' }
   }
   if (block.type === 'thinking') {
-    const summary = told.summary && !isOpen ? [summaryPart(block)] : []
+    const summary = told.summary && !isOpen ? [partOf(block)] : []
     const sealed = told.encrypted ? { encrypted_content: isOpen ? '' : sealOf(block.text) } : {}
     return { id, type: 'reasoning', summary, ...sealed }
   }
@@ -202,13 +171,6 @@ function itemOf({ facts, told, block, index }: PlacedBlock, status: ItemStatus) 
     name,
     ...(namespace === undefined ? {} : { namespace }),
   }
-}
-
-function argumentsOf(block: Block): object {
-  if (block.type !== 'call') return {}
-  return isFunction(block)
-    ? { name: block.tool.name, arguments: block.text }
-    : { input: block.text }
 }
 
 /** Makes the document of an answer, which repeats what the request said. */

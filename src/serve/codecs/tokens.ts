@@ -1,13 +1,18 @@
+import type { Utterance } from './answer.ts'
+
 /**
  * A space and up to sixteen UTF-16 units of a word, never cut between the halves of a character
  * outside of the basic plane. What stands before `!`, control characters too, counts as a space.
  */
 const tokenPattern = /(?:[^!-\uffff]|(?=[!-\uffff]))[!-\uffff]{0,16}[\udc00-\udfff]*/g
 
+/** The arguments of a tool call are streamed in pieces of so many characters. */
+const argumentPattern = /.{1,24}/gs
+
 /**
- * Splits text into the pieces that are streamed, one "token" each: a word with the space before it.
- * Joined again they are the text.
+ * Splits what is said into the pieces that are streamed, one "token" each: a word with the space
+ * before it, or a part of the arguments of a call. Joined again they are the text.
  */
-export function tokensOf(text: string): readonly string[] {
-  return text.match(tokenPattern) ?? []
+export function piecesOf({ type, text }: Pick<Utterance, 'type' | 'text'>): readonly string[] {
+  return text.match(type === 'call' ? argumentPattern : tokenPattern) ?? []
 }

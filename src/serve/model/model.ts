@@ -1,17 +1,11 @@
-import type { FinishReason, ModelEvent, Usage } from '../codecs/events.ts'
-import { tokensOf } from '../codecs/tokens.ts'
+import type { Block, FinishReason, Usage, Utterance, WholeAnswer } from '../codecs/answer.ts'
+import { piecesOf } from '../codecs/tokens.ts'
 import { objectIn } from '../requests/read.ts'
 import { callNames, type Part, type Turn } from '../requests/reading/turns.ts'
 import { Refusal } from '../requests/refusal.ts'
 import { countInputTokens, type ModelRequest, type Tool } from '../requests/request.ts'
 import { lastUserText } from './person.ts'
 import { sampleOf } from './sample.ts'
-
-/** What a model says, before it is cut into events. */
-export type Utterance =
-  | { readonly type: 'thinking'; readonly text: string }
-  | { readonly type: 'text'; readonly text: string; readonly isRefusal?: boolean }
-  | { readonly type: 'call'; readonly tool: Tool; readonly input: string }
 
 /** What an answer says, and how it ends, where that is not what follows from it. */
 export interface Script {
@@ -180,43 +174,39 @@ function say(content: string): Utterance {
   return { type: 'text', text: content }
 }
 
-function callTool(tool: Tool, input: string): Utterance {
-  return { type: 'call', tool, input }
+function callTool(tool: Tool, text: string): Utterance {
+  return { type: 'call', tool, text }
 }
 
-/** Pieces in which the arguments of a tool call are streamed, in characters. */
-const argumentPiece = 24
-
-/** Cuts utterances into events, keeping to the limits of the request. */
-export function eventsOf(
+/** The answer that some utterances make, as far as the limits of the request let them. */
+export function answerOf(
   { utterances, finish, usage }: Script,
   request: ModelRequest,
   newCallId: () => string,
-): readonly ModelEvent[] {
-  const events: ModelEvent[] = []
+): WholeAnswer {
+  const blocks: Block[] = []
   let reason: FinishReason = { type: 'stop' }
-  let left = request.maxOutputTokens ?? Number.POSITIVE_INFINITY
   let outputTokens = 0
   let reasoningTokens = 0
 
   for (const utterance of utterances) {
     const { type } = utterance
     if (type === 'call' && reason.type === 'tool-calls' && !request.isParallel) break
+    const left = (request.maxOutputTokens ?? Number.POSITIVE_INFINITY) - outputTokens
     if (left === 0) {
       reason = { type: 'length' }
       break
     }
-    const [kept, sequence] =
-      type === 'text'
-        ? upToStop(utterance.text, request.stopSequences)
-        : [inputOf(utterance), undefined]
-    const tokens = type === 'call' ? piecesOf(kept) : tokensOf(kept)
-    const said = tokens.slice(0, left)
-    const isCut = said.length < tokens.length
-    left -= said.length
+
+    const [text, sequence] =
+      type === 'text' ? upToStop(utterance.text, request.stopSequences) : [utterance.text]
+    const pieces = piecesOf({ type, text })
+    const said = pieces.slice(0, left)
+    const isCut = said.length < pieces.length
     outputTokens += said.length
     if (type === 'thinking') reasoningTokens += said.length
-    events.push(...blockEvents(utterance, said, isCut, newCallId))
+    const id = type === 'call' ? newCallId() : ''
+    blocks.push({ ...utterance, text: said.join(''), isCut, id })
 
     if (type === 'call') reason = { type: 'tool-calls' }
     if (type === 'text' && utterance.isRefusal) reason = { type: 'refusal' }
@@ -225,65 +215,19 @@ export function eventsOf(
     if (isCut || sequence !== undefined) break
   }
 
-  const counted = {
-    inputTokens: countInputTokens(request),
-    cachedTokens: 0,
-    outputTokens,
-    reasoningTokens,
-  }
-  events.push({
-    type: 'finish',
+  const inputTokens = countInputTokens(request)
+  return {
+    blocks,
     reason: finish === undefined ? reason : { type: finish },
-    usage: { ...counted, ...usage },
-  })
-  return events
-}
-
-function inputOf(utterance: Utterance): string {
-  return utterance.type === 'call' ? utterance.input : utterance.text
-}
-
-function blockEvents(
-  utterance: Utterance,
-  said: readonly string[],
-  isCut: boolean,
-  newCallId: () => string,
-): readonly ModelEvent[] {
-  const cut = isCut ? { isCut } : {}
-  if (utterance.type === 'call')
-    return [
-      { type: 'tool-call-start', id: newCallId(), tool: utterance.tool },
-      ...said.map((text): ModelEvent => ({ type: 'tool-call-delta', text })),
-      { type: 'tool-call-end', ...cut },
-    ]
-
-  const text = said.join('')
-  if (utterance.type === 'thinking')
-    return [
-      { type: 'thinking-start' },
-      { type: 'thinking-delta', text },
-      { type: 'thinking-end', ...cut },
-    ]
-  return [
-    { type: 'text-start', ...(utterance.isRefusal ? { isRefusal: true } : {}) },
-    { type: 'text-delta', text },
-    { type: 'text-end', ...cut },
-  ]
-}
-
-/** A piece of the arguments counts as a token. */
-function piecesOf(input: string): readonly string[] {
-  const pieces: string[] = []
-  for (let at = 0; at < input.length; at += argumentPiece)
-    pieces.push(input.slice(at, at + argumentPiece))
-  return pieces
+    usage: { inputTokens, cachedTokens: 0, outputTokens, reasoningTokens, ...usage },
+  }
 }
 
 /** Text up to the first stop sequence in it, and that sequence. */
 function upToStop(
   content: string,
   sequences: readonly string[],
-): readonly [string, string | undefined] {
+): readonly [text: string, sequence?: string | undefined] {
   let end = content.length
   let found: string | undefined
   for (const sequence of sequences) {

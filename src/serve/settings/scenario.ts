@@ -2,8 +2,9 @@ import { RE2JS } from 're2js'
 import * as v from 'valibot'
 import { compact } from '../../compact.ts'
 import type { ProtocolName } from '../../protocols.ts'
+import type { Utterance } from '../codecs/answer.ts'
 import type { GatewayFailure } from '../codecs/failure.ts'
-import type { Script, Utterance } from '../model/model.ts'
+import type { Script } from '../model/model.ts'
 import { lastUserText } from '../model/person.ts'
 import { isObject } from '../requests/read.ts'
 import { endsWithResults, type ModelRequest } from '../requests/request.ts'
@@ -313,7 +314,7 @@ function callsOf({ calls }: ScenarioStep, request: ModelRequest): readonly Utter
     utterances.push({
       type: 'call',
       tool,
-      input: isForText ? input : JSON.stringify(object),
+      text: isForText ? input : JSON.stringify(object),
     })
   }
   return utterances

@@ -1,13 +1,29 @@
+import type { WholeAnswer } from '../codecs/answer.ts'
+import type { AnswerFacts } from '../codecs/codec.ts'
+import type { JsonObject } from '../requests/read.ts'
+
 /** As many answers are kept, and of as many characters of requests; the oldest go first. */
 const mostKept = 500
 const mostCharacters = 16 * 1024 * 1024
 
-/** The newest answers by their ids. `size` is that of the request, in characters. */
-export class NewestAnswers<Answer extends { readonly size: number }> {
-  readonly #byId = new Map<string, Answer>()
+/** An answer that was given, as far as a later request can go on from it. */
+export interface GivenAnswer {
+  readonly facts: AnswerFacts
+  /** Of messages: with what came before. */
+  readonly body: JsonObject
+  /** Of responses: with what came before. */
+  readonly input: unknown
+  readonly answer: WholeAnswer
+  /** Of the request, in characters. */
+  readonly size: number
+}
+
+/** The newest answers by their ids. */
+export class NewestAnswers {
+  readonly #byId = new Map<string, GivenAnswer>()
   #characters = 0
 
-  keep(id: string, answer: Answer): void {
+  keep(id: string, answer: GivenAnswer): void {
     this.#byId.set(id, answer)
     this.#characters += answer.size
     for (const oldest of this.#byId.keys()) {
@@ -16,7 +32,7 @@ export class NewestAnswers<Answer extends { readonly size: number }> {
     }
   }
 
-  find(id: string): Answer | undefined {
+  find(id: string): GivenAnswer | undefined {
     return this.#byId.get(id)
   }
 

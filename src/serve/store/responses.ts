@@ -1,54 +1,28 @@
-import type { AnswerFacts } from '../codecs/codec.ts'
-import { wholeOf } from '../codecs/codec.ts'
-import type { ModelEvent } from '../codecs/events.ts'
 import { responses } from '../codecs/responses.ts'
 import { asList, isObject, type JsonObject } from '../requests/read.ts'
 import { Refusal } from '../requests/refusal.ts'
 import { itemsOf } from '../requests/responses.ts'
-import { NewestAnswers } from './newest.ts'
-
-/** An answer that was given, as far as a later request can ask for it. */
-export interface GivenResponse {
-  readonly facts: AnswerFacts
-  readonly body: JsonObject
-  /** With what came before. */
-  readonly input: unknown
-  readonly events: readonly ModelEvent[]
-  /** Of the request, in characters. */
-  readonly size: number
-}
-
-interface Stored extends GivenResponse {
-  /** Made when it is first asked for. */
-  document?: JsonObject
-}
+import { type GivenAnswer, NewestAnswers } from './newest.ts'
 
 /** The answers of responses that later requests go on from. */
 export class StoredResponses {
-  readonly #answers = new NewestAnswers<Stored>()
+  readonly #answers = new NewestAnswers()
 
-  keep(given: GivenResponse): void {
-    this.#answers.keep(`resp_${given.facts.id}`, { ...given })
+  keep(given: GivenAnswer): void {
+    this.#answers.keep(`resp_${given.facts.id}`, given)
   }
 
   /** The answer as it was given. */
   find(id: string): JsonObject | undefined {
-    const stored = this.#answers.find(id)
-    if (stored === undefined) return undefined
-    const { body, facts, events } = stored
-    stored.document ??= responses.fold(body, facts, wholeOf(events)) as JsonObject
-    return stored.document
+    const given = this.#answers.find(id)
+    return given && (responses.fold(given.body, given.facts, given.answer) as JsonObject)
   }
 
   /** What it was asked with, each item with an id. */
   inputOf(id: string, query: URLSearchParams): object | undefined {
-    const stored = this.#answers.find(id)
-    if (stored === undefined) return undefined
-    const items = itemsOf(stored.input)
-    return pageOf(
-      items.map((item, index) => withId(item, `${id.slice(5)}_${index}`)),
-      query,
-    )
+    const given = this.#answers.find(id)
+    const items = itemsOf(given?.input).map((item, at) => withId(item, `${id.slice(5)}_${at}`))
+    return given && pageOf(items, query)
   }
 
   delete(id: string): object | undefined {

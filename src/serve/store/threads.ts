@@ -1,18 +1,7 @@
-import { type AnswerFacts, wholeOf } from '../codecs/codec.ts'
-import type { ModelEvent } from '../codecs/events.ts'
 import { messages } from '../codecs/messages.ts'
 import { asList, isObject, type JsonObject } from '../requests/read.ts'
 import { Refusal } from '../requests/refusal.ts'
-import { NewestAnswers } from './newest.ts'
-
-interface GivenMessage {
-  readonly facts: AnswerFacts
-  /** With what came before. */
-  readonly body: JsonObject
-  readonly events: readonly ModelEvent[]
-  /** Of the request, in characters. */
-  readonly size: number
-}
+import { type GivenAnswer, NewestAnswers } from './newest.ts'
 
 /** What a thread keeps from its first request on. */
 const createOnly = ['system', 'tools']
@@ -23,9 +12,9 @@ const createOnly = ['system', 'tools']
  * @anthropic-ai/sdk 1.12.0 sends them (2026-11-23).
  */
 export class MessageThreads {
-  readonly #answers = new NewestAnswers<GivenMessage>()
+  readonly #answers = new NewestAnswers()
 
-  keep(given: GivenMessage): void {
+  keep(given: GivenAnswer): void {
     this.#answers.keep(`msg_${given.facts.id}`, given)
   }
 
@@ -50,8 +39,8 @@ export class MessageThreads {
       throw new Refusal(`${repeated}: a thread keeps what it was created with`, repeated)
     if (!Array.isArray(asked['messages'])) return asked
 
-    const { body, facts, events } = before
-    const { role, content } = messages.fold(body, facts, wholeOf(events)) as JsonObject
+    const { body, facts, answer } = before
+    const { role, content } = messages.fold(body, facts, answer) as JsonObject
     const kept = createOnly.filter((name) => body[name] !== undefined)
     return {
       ...asked,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { Block, FinishReason, WholeAnswer } from '../../../src/serve/codecs/answer.ts'
 import { chat } from '../../../src/serve/codecs/chat.ts'
-import { type Codec, wholeOf } from '../../../src/serve/codecs/codec.ts'
-import type { FinishReason, ModelEvent } from '../../../src/serve/codecs/events.ts'
+import type { Codec } from '../../../src/serve/codecs/codec.ts'
 import { messages } from '../../../src/serve/codecs/messages.ts'
 import { responses } from '../../../src/serve/codecs/responses.ts'
 import type { JsonObject } from '../../../src/serve/requests/read.ts'
@@ -12,57 +12,48 @@ const facts = {
   id: 'x',
   model: 'gpt-5.6-sol',
   createdAt: 1_790_000_000,
-  inputTokens: 12,
-  cachedTokens: 0,
 }
 const usage = { inputTokens: 12, cachedTokens: 0, outputTokens: 5, reasoningTokens: 0 }
 const weather: Tool = { name: 'weather', kind: 'function', parameters: {} }
 const patch: Tool = { name: 'apply', kind: 'custom', parameters: undefined, namespace: 'functions' }
 
-function text(...pieces: string[]): ModelEvent[] {
-  return [
-    { type: 'text-start' },
-    ...pieces.map((piece): ModelEvent => ({ type: 'text-delta', text: piece })),
-    { type: 'text-end' },
-  ]
+function text(said: string): Block {
+  return { type: 'text', text: said, isCut: false, id: '' }
 }
 
-function call(id: string, tool: Tool, ...pieces: string[]): ModelEvent[] {
-  return [
-    { type: 'tool-call-start', id, tool },
-    ...pieces.map((piece): ModelEvent => ({ type: 'tool-call-delta', text: piece })),
-    { type: 'tool-call-end' },
-  ]
+function call(id: string, tool: Tool, said: string): Block {
+  return { type: 'call', tool, text: said, isCut: false, id }
 }
 
-function finish(reason: FinishReason = { type: 'stop' }): ModelEvent {
-  return { type: 'finish', reason, usage }
+function answer(blocks: readonly Block[], reason: FinishReason = { type: 'stop' }): WholeAnswer {
+  return { blocks, reason, usage }
 }
 
 /** The data of a stream, parsed; `[DONE]` stays text. */
-function stream(codec: Codec, events: readonly ModelEvent[], body: JsonObject = {}) {
-  const encoder = codec.encodeStream(body, facts)
-  const frames = encoder.open() + events.map((event) => encoder.frames(event)).join('')
-  return sseEvents(frames).map(({ event, data }) => ({
+function stream(codec: Codec, whole: WholeAnswer, body: JsonObject = {}) {
+  const { frames } = codec.encodeStream(body, facts, whole)
+  return sseEvents([...frames].join('')).map(({ event, data }) => ({
     event,
     data: data === '[DONE]' ? data : JSON.parse(data),
   }))
 }
 
-function folded(codec: Codec, events: readonly ModelEvent[], body: JsonObject = {}) {
-  return JSON.parse(JSON.stringify(codec.fold(body, facts, wholeOf(events))))
+function folded(codec: Codec, whole: WholeAnswer, body: JsonObject = {}) {
+  return JSON.parse(JSON.stringify(codec.fold(body, facts, whole)))
 }
+
+const arguments_ = '{"city":"Paris, the capital"}'
 
 describe('chat', () => {
   test('chat: one id, a role, the text, a reason, the end', () => {
-    const frames = stream(chat, [...text('Hel', 'lo "you"\n'), finish()])
+    const frames = stream(chat, answer([text('Hello "you"')]))
     expect(frames.at(-1)!.data).toBe('[DONE]')
     const chunks = frames.slice(0, -1).map(({ data }) => data)
     expect(new Set(chunks.map(({ id }) => id))).toEqual(new Set(['chatcmpl-x']))
     expect(chunks.map(({ choices }) => choices[0].delta)).toEqual([
       { role: 'assistant', content: '', refusal: null },
-      { content: 'Hel' },
-      { content: 'lo "you"\n' },
+      { content: 'Hello' },
+      { content: ' "you"' },
       {},
     ])
     expect(chunks.map(({ choices }) => choices[0].finish_reason)).toEqual([
@@ -76,7 +67,7 @@ describe('chat', () => {
 
   test('chat: include_usage adds one chunk without choices before the end', () => {
     const body = { stream_options: { include_usage: true } }
-    const frames = stream(chat, [...text('a'), finish()], body)
+    const frames = stream(chat, answer([text('a')]), body)
     const last = frames.at(-2)!.data
     expect(last.choices).toEqual([])
     expect(last.usage).toMatchObject({ prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 })
@@ -84,20 +75,20 @@ describe('chat', () => {
   })
 
   test('chat: parallel tool calls have an index each', () => {
-    const events = [...call('c1', weather, '{"a"', ':1}'), ...call('c2', weather, '{}')]
-    const frames = stream(chat, [...events, finish({ type: 'tool-calls' })]).slice(1, -2)
+    const calls = [call('c1', weather, arguments_), call('c2', weather, '{}')]
+    const frames = stream(chat, answer(calls, { type: 'tool-calls' })).slice(1, -2)
     expect(frames.map(({ data }) => data.choices[0].delta.tool_calls[0])).toEqual([
       { index: 0, id: 'c1', type: 'function', function: { name: 'weather', arguments: '' } },
-      { index: 0, function: { arguments: '{"a"' } },
-      { index: 0, function: { arguments: ':1}' } },
+      { index: 0, function: { arguments: arguments_.slice(0, 24) } },
+      { index: 0, function: { arguments: arguments_.slice(24) } },
       { index: 1, id: 'c2', type: 'function', function: { name: 'weather', arguments: '' } },
       { index: 1, function: { arguments: '{}' } },
     ])
   })
 
   test('chat: the folded answer holds the same', () => {
-    const events = [...text('He', 'y'), ...call('c1', weather, '{"a"', ':1}')]
-    expect(folded(chat, [...events, finish({ type: 'tool-calls' })])).toMatchObject({
+    const blocks = [text('Hey'), call('c1', weather, '{"a":1}')]
+    expect(folded(chat, answer(blocks, { type: 'tool-calls' }))).toMatchObject({
       object: 'chat.completion',
       choices: [
         {
@@ -111,16 +102,15 @@ describe('chat', () => {
       ],
       usage: { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 },
     })
-    expect(folded(chat, [...text('x'), finish({ type: 'length' })]).choices[0].finish_reason).toBe(
-      'length',
-    )
+    const cut = folded(chat, answer([text('x')], { type: 'length' }))
+    expect(cut.choices[0].finish_reason).toBe('length')
   })
 })
 
 describe('responses', () => {
   test('responses: every part opens, fills and closes before the next', () => {
-    const events = [...text('Hi'), ...call('c1', weather, '{}'), ...call('c2', patch, '*** x')]
-    const frames = stream(responses, [...events, finish({ type: 'tool-calls' })])
+    const blocks = [text('Hi'), call('c1', weather, '{}'), call('c2', patch, '*** x')]
+    const frames = stream(responses, answer(blocks, { type: 'tool-calls' }))
     expect(frames.map(({ event }) => event!.slice('response.'.length))).toEqual([
       'created',
       'in_progress',
@@ -165,7 +155,7 @@ describe('responses', () => {
   })
 
   test('responses: an answer that is cut by the limit is incomplete and says why', () => {
-    const frames = stream(responses, [...text('Hi'), finish({ type: 'length' })])
+    const frames = stream(responses, answer([text('Hi')], { type: 'length' }))
     expect(frames.at(-1)).toMatchObject({
       event: 'response.incomplete',
       data: {
@@ -176,7 +166,7 @@ describe('responses', () => {
 
   test('responses: has every member that Open Responses asks for', () => {
     const tools = [{ type: 'function', name: 'weather' }]
-    const sent = folded(responses, [...call('c1', weather, '{}'), finish()], { tools })
+    const sent = folded(responses, answer([call('c1', weather, '{}')]), { tools })
     expect(sent).toMatchObject({
       presence_penalty: 0,
       frequency_penalty: 0,
@@ -186,7 +176,7 @@ describe('responses', () => {
       prompt_cache_key: null,
       tools: [{ description: null, parameters: null, strict: true }],
     })
-    const frames = stream(responses, [...call('c1', weather, '{}'), finish()])
+    const frames = stream(responses, answer([call('c1', weather, '{}')]))
     const done = frames.find(({ event }) => event === 'response.function_call_arguments.done')
     expect(done!.data).toMatchObject({ name: 'weather', arguments: '{}' })
   })
@@ -194,7 +184,7 @@ describe('responses', () => {
   test('responses: repeats what the request said', () => {
     const tools = [{ type: 'function', name: 'weather', parameters: {} }]
     const body = { instructions: 'Be short.', tools, temperature: 0.5, metadata: { a: 'b' } }
-    expect(folded(responses, [...text('Hi'), finish()], body)).toMatchObject({
+    expect(folded(responses, answer([text('Hi')]), body)).toMatchObject({
       ...body,
       object: 'response',
       created_at: facts.createdAt,
@@ -206,8 +196,8 @@ describe('responses', () => {
 
 describe('messages', () => {
   test('messages: closes the text block before a tool call opens', () => {
-    const events = [...text('Hi'), ...call('t1', weather, '{"a":', '1}')]
-    const frames = stream(messages, [...events, finish({ type: 'tool-calls' })])
+    const blocks = [text('Hi'), call('t1', weather, arguments_)]
+    const frames = stream(messages, answer(blocks, { type: 'tool-calls' }))
     expect(frames.map(({ event, data }) => [event, data.index])).toEqual([
       ['message_start', undefined],
       ['ping', undefined],
@@ -241,21 +231,19 @@ describe('messages', () => {
     [{ type: 'tool-calls' }, 'tool_use', null],
     [{ type: 'stop-sequence', sequence: 'END' }, 'stop_sequence', 'END'],
   ] as const)('messages: ends with the reason of %j', (reason, stop_reason, stop_sequence) => {
-    expect(folded(messages, [...text('x'), finish(reason)])).toMatchObject({
+    expect(folded(messages, answer([text('x')], reason))).toMatchObject({
       stop_reason,
       stop_sequence,
     })
   })
 
   test('messages: a text has no citations, not even null: @ai-sdk/anthropic 3 takes none', () => {
-    expect(folded(messages, [...text('Hi'), finish()]).content).toEqual([
-      { type: 'text', text: 'Hi' },
-    ])
+    expect(folded(messages, answer([text('Hi')])).content).toEqual([{ type: 'text', text: 'Hi' }])
   })
 
   test('messages: the folded answer holds the arguments as an object', () => {
-    const events = [...text('Hi'), ...call('t1', weather, '{"a":', '1}')]
-    expect(folded(messages, [...events, finish({ type: 'tool-calls' })])).toMatchObject({
+    const blocks = [text('Hi'), call('t1', weather, '{"a":1}')]
+    expect(folded(messages, answer(blocks, { type: 'tool-calls' }))).toMatchObject({
       id: 'msg_x',
       type: 'message',
       role: 'assistant',
@@ -271,15 +259,20 @@ describe('messages', () => {
 test('every protocol: what a model says cannot break out of its frame', () => {
   const nasty = '\n\ndata: [DONE]\n\n"}\u2028\u0000\ud800'
   for (const codec of [chat, responses, messages]) {
-    const frames = stream(codec, [...text(nasty), finish()])
-    expect(JSON.stringify(frames)).toContain(JSON.stringify(nasty).slice(1, -1))
+    const frames = stream(codec, answer([text(nasty)]))
+    const pieces = frames.map(({ data }) => {
+      const { choices, delta = '' } = data
+      return choices?.[0].delta.content ?? delta.text ?? (typeof delta === 'string' ? delta : '')
+    })
+    expect(pieces.join('')).toBe(nasty)
     expect(frames.filter(({ data }) => data === '[DONE]')).toHaveLength(codec === chat ? 1 : 0)
   }
 })
 
 test('every protocol: a failure inside a stream has the protocol’s own form', () => {
   const failure = { message: 'no', type: 'new_api_error', code: 'bad_response' }
-  const frame = (codec: Codec) => sseEvents(codec.encodeStream({}, facts).fail(failure))[0]!
+  const frame = (codec: Codec) =>
+    sseEvents(codec.encodeStream({}, facts, answer([])).fail(failure))[0]!
   expect(JSON.parse(frame(chat).data)).toEqual({
     error: { message: 'no', type: 'new_api_error', param: '', code: 'bad_response' },
   })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { inTokens } from '../../../src/serve/codecs/codec.ts'
-import { builtInAnswer, eventsOf } from '../../../src/serve/model/model.ts'
+import { piecesOf } from '../../../src/serve/codecs/tokens.ts'
+import { answerOf, builtInAnswer } from '../../../src/serve/model/model.ts'
 import type { Turn } from '../../../src/serve/requests/reading/turns.ts'
 import type { ModelRequest, Tool } from '../../../src/serve/requests/request.ts'
 
@@ -77,28 +77,28 @@ test('the model: tags without an end take no time', () => {
 
 test('the model: #call calls the client’s own tool', () => {
   const replies = answer('Please:\n#call Bash {"command": "ls -l"}\nthanks', { tools: [bash] })
-  expect(replies).toEqual([{ type: 'call', tool: bash, input: '{"command":"ls -l"}' }])
+  expect(replies).toEqual([{ type: 'call', tool: bash, text: '{"command":"ls -l"}' }])
 })
 
 test('the model: several #call lines are parallel calls, a custom tool gets its text', () => {
   const text = '#call Bash\n#call apply_patch *** Begin'
   expect(answer(text, { tools: [bash, patch] })).toEqual([
-    { type: 'call', tool: bash, input: '{}' },
-    { type: 'call', tool: patch, input: '*** Begin' },
+    { type: 'call', tool: bash, text: '{}' },
+    { type: 'call', tool: patch, text: '*** Begin' },
   ])
 })
 
 test('the model: understands a prompt that opencode has put in quotes', () => {
   const text = '"#call Bash {\\"command\\":\\"echo \\\\"a b\\\\"\\"}"'
   expect(answer(text, { tools: [bash] })).toEqual([
-    { type: 'call', tool: bash, input: '{"command":"echo \\"a b\\""}' },
+    { type: 'call', tool: bash, text: '{"command":"echo \\"a b\\""}' },
   ])
 })
 
 test('the model: reaches a tool that only a script tool can call', () => {
   const exec: Tool = { ...patch, name: 'exec', nested: ['exec_command'] }
   expect(answer('#call exec_command {"cmd":"ls"}', { tools: [exec] })).toEqual([
-    { type: 'call', tool: exec, input: 'text(await tools.exec_command({"cmd":"ls"}))' },
+    { type: 'call', tool: exec, text: 'text(await tools.exec_command({"cmd":"ls"}))' },
   ])
 })
 
@@ -149,7 +149,7 @@ test('the model: a forced tool is called with the smallest arguments that fit', 
     },
   }
   expect(answer('Go', { tools: [bash, tool], toolChoice: { name: 'plan' } })).toEqual([
-    { type: 'call', tool, input: '{"city":"","days":1,"mode":"fast","where":{"x":null}}' },
+    { type: 'call', tool, text: '{"city":"","days":1,"mode":"fast","where":{"x":null}}' },
   ])
   expect(answer('#call Bash {}', { tools: [bash], toolChoice: 'none' })[0]!.type).toBe('text')
   expect(answer('Go', { tools: [bash], toolChoice: 'required' })[0]!.type).toBe('call')
@@ -169,44 +169,29 @@ test('the model: an answer that must fit a schema does', () => {
 
 const newId = () => 'id'
 
-test('events: a text comes in one piece, streamed or not', () => {
-  const reply = { type: 'text', text: 'one two three' } as const
-  expect(eventsOf({ utterances: [reply] }, request([]), newId).map(({ type }) => type)).toEqual([
-    'text-start',
-    'text-delta',
-    'text-end',
-    'finish',
-  ])
-})
-
-test('events: as many tokens are counted as a stream has pieces', () => {
+test('answers: as many tokens are counted as a stream has pieces', () => {
   const said = 'One two\n\tthree-verylongwordthatmustbecut 4️⃣ '
-  const events = eventsOf({ utterances: [{ type: 'text', text: said }] }, request([]), newId)
-  const pieces = inTokens(events).filter(({ type }) => type === 'text-delta')
-  expect(pieces.length).toBeGreaterThan(4)
-  expect(events.at(-1)).toMatchObject({ usage: { outputTokens: pieces.length } })
+  const reply = { type: 'text', text: said } as const
+  const { blocks, usage } = answerOf({ utterances: [reply] }, request([]), newId)
+  expect(blocks).toEqual([{ ...reply, isCut: false, id: '' }])
+  expect(usage.outputTokens).toBeGreaterThan(4)
+  expect(usage.outputTokens).toBe(piecesOf(reply).length)
 })
 
-test('events: max_tokens cuts the text and says so', () => {
-  const text = 'one two three four'
-  const events = eventsOf(
-    { utterances: [{ type: 'text', text }] },
-    request([], { maxOutputTokens: 2 }),
-    newId,
-  )
-  const pieces = events.flatMap((event) => (event.type === 'text-delta' ? event.text : []))
-  expect(pieces.join('')).toBe('one two')
-  expect(events.at(-1)).toMatchObject({ reason: { type: 'length' }, usage: { outputTokens: 2 } })
-})
+const limits: readonly (readonly [string, Partial<ModelRequest>, object])[] = [
+  [
+    'max_tokens cuts the text and says so',
+    { maxOutputTokens: 2 },
+    { blocks: [{ text: 'one two', isCut: true }], reason: { type: 'length' } },
+  ],
+  [
+    'a stop sequence ends the text before it and is named',
+    { stopSequences: ['four', 'th'] },
+    { blocks: [{ text: 'one two ' }], reason: { type: 'stop-sequence', sequence: 'th' } },
+  ],
+]
 
-test('events: a stop sequence ends the text before it and is named', () => {
-  const stopSequences = ['four', 'th']
-  const events = eventsOf(
-    { utterances: [{ type: 'text', text: 'one two three four' }] },
-    request([], { stopSequences }),
-    newId,
-  )
-  const pieces = events.flatMap((event) => (event.type === 'text-delta' ? event.text : []))
-  expect(pieces.join('')).toBe('one two ')
-  expect(events.at(-1)).toMatchObject({ reason: { type: 'stop-sequence', sequence: 'th' } })
+test.each(limits)('answers: %s', (_, more, expected) => {
+  const utterances = [{ type: 'text', text: 'one two three four' } as const]
+  expect(answerOf({ utterances }, request([], more), newId)).toMatchObject(expected)
 })

@@ -221,7 +221,7 @@ describe('a scenario that is wrong', () => {
       stopSequences: [],
     } as const
     expect(new Player(scenario).play(request, 'chat')).toEqual({
-      utterances: [{ type: 'call', tool, input: '{"input":"oops {"}' }],
+      utterances: [{ type: 'call', tool, text: '{"input":"oops {"}' }],
     })
   })
 })
