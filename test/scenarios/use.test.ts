@@ -178,6 +178,20 @@ describe('repoint use', () => {
     expect(home.text('.claude/settings.json')).toContain(two.url)
   })
 
+  test('--model without an ID: one model for the clients, from what all of them can use', async () => {
+    const home = await aHomeBetween(['codex', 'opencode'])
+    const run = runOnTerminal(home, ['use', 'two', 'codex', 'opencode', '--model'])
+    await run.shows('Which model should Codex and opencode use?')
+    run.type('5.4-m')
+    await run.shows('❯ gpt-5.4-mini')
+    run.type(keyboard.enter)
+    await run.shows('Apply this')
+    run.type(`y${keyboard.enter}`)
+    expect(await run.ended).toBe(0)
+    expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.4-mini"')
+    expect(home.text('.config/opencode/opencode.json')).toContain('"gateway/gpt-5.4-mini"')
+  })
+
   test('bare repoint offers the remembered gateways before it asks for an address', async () => {
     const home = await aHomeBetween()
     const run = runOnTerminal(home, [])

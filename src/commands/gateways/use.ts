@@ -23,7 +23,11 @@ function define() {
     .description('point clients at a remembered gateway, keeping their models')
     .addArgument(new GatewayArgument('[name]', 'the gateway; absent: asked for'))
     .addArgument(clientsArgument('only these; absent: all that are set up'))
-    .option('--model <id>', 'the model of all these clients (default: the model of each)', modelId)
+    .option(
+      '--model [id]',
+      'one model for all these clients; without an ID: chosen from a list',
+      modelId,
+    )
     .option('--defaults', 'go back to the default models')
     .option('--details', 'show every key that changes')
     .option('--dry-run', 'test and show everything, change nothing')
@@ -41,12 +45,14 @@ export const command = commandOf(define, async (session, name, named, flags) => 
   const clients = named.length > 0 ? oneOfEachFamily(named) : await clientsFor(session, name)
 
   const gateway = await accessToSaved(session, saved, flags.timeout * 1000)
-  const optionsOf = () => compact({ model: flags.model })
+  const picksModel = flags.model === true
+  const model = flags.model === true ? undefined : flags.model
   return setup(session, {
     command: 'use',
     clients,
     flags,
-    optionsOf,
+    optionsOf: () => compact({ model }),
+    picksModel,
     preset: { gateway },
   }).catch((error) => {
     throw withCureFor(saved, error)

@@ -206,8 +206,7 @@ export async function withPickedModel(
   catalog: Catalog | undefined,
 ): Promise<SetupRun> {
   const { session, request, clients } = run
-  const [client] = clients
-  if (!request.picksModel || client === undefined) return run
+  if (!request.picksModel) return run
   if (catalog === undefined || !session.canAsk)
     throw new UserError({
       code: 'usage',
@@ -215,15 +214,20 @@ export async function withPickedModel(
       hint: 'Name the model: --model ID.',
     })
 
-  const named = namedFor(request, client)
-  const spoken = named.protocol ? [named.protocol] : [client.protocol, ...(client.alsoSpeaks ?? [])]
+  const labels = clients.map(({ label }) => label)
   const model = await session.platform.ask.search({
-    message: `Which model should ${client.label} use?`,
+    message: `Which model should ${labels.join(' and ')} use?`,
     choices: chatModels(catalog, (one) =>
-      spoken.some((protocol) => speaks(one, protocol) !== false),
+      clients.every((client) => canUse(client, namedFor(request, client), one)),
     ),
   })
-  return { ...run, request: { ...request, optionsOf: () => ({ ...named, model }) } }
+  const optionsOf = (id: string) => ({ ...request.optionsOf?.(id), model })
+  return { ...run, request: { ...request, optionsOf } }
+}
+
+function canUse({ protocol, alsoSpeaks = [] }: Client, named: Wishes, model: CatalogModel) {
+  const spoken = named.protocol ? [named.protocol] : [protocol, ...alsoSpeaks]
+  return spoken.some((one) => speaks(model, one) !== false)
 }
 
 function chatModels(
