@@ -102,6 +102,9 @@ export interface ClientModule {
   /** What the rules would take each model of a catalog for. Pure. */
   wouldUse(catalog: Catalog): readonly ModelUse[]
 
+  /** The models that its own list offers at the provider in use. Absent: it has no such list. Pure. */
+  offers?(texts: FileTexts): readonly string[]
+
   /** Of several clients of a family: whether this is the one for what is configured. Pure. */
   isUsual?(settings: Settings): boolean
 
@@ -354,6 +357,8 @@ export interface ModelChoice {
   readonly smallModel?: string
   /** The models that a client with a list of its own is given. */
   readonly offered?: Catalog['models']
+  /** They are all that the gateway has for the client. */
+  readonly isWholeList?: boolean
   /** In tokens; absent: unknown, or known to the client itself: left alone. */
   readonly contextWindow?: number
   /** Things to say about the choice. */

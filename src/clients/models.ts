@@ -1,5 +1,4 @@
 import { compact } from '../compact.ts'
-import type { ConfigValue, KeyChange, KeyPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { described } from '../gateway/models/facts.ts'
 import {
@@ -9,10 +8,9 @@ import {
   resolveModel,
   speaks,
 } from '../gateway/models/rules.ts'
-import type { Catalog, CatalogModel, ModelFacts, ProtocolName } from '../gateway/types.ts'
+import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
-import type { Choice, Memories, ModelChoice, ModelUse, Wanted } from './client.ts'
-import type { Table } from './texts.ts'
+import type { Memories, ModelChoice, ModelUse, Wanted } from './client.ts'
 
 /** What holds in the end: what is named, and beside it what is kept. */
 export function wishesOf({ named, kept }: Omit<Wanted, 'heard'>): Memories {
@@ -22,11 +20,6 @@ export function wishesOf({ named, kept }: Omit<Wanted, 'heard'>): Memories {
 /** Whether the models are those of before: they are not looked for under another name. */
 export function isAsBefore({ named, kept }: Omit<Wanted, 'heard'>): boolean {
   return kept !== undefined && named.slot === undefined && modelsOf(named).length === 0
-}
-
-/** Whether a window that stands in a file gives way to the choice's, or to none. */
-export function replacesWindow({ named, isAnew = false }: Omit<Wanted, 'heard'>): boolean {
-  return named.contextWindow !== undefined || isAnew
 }
 
 /** Every model that is named or kept, once. */
@@ -179,63 +172,6 @@ function notListed(catalog: Catalog, asked: string): Notice {
   }
 }
 
-/**
- * The models that a client is given, the chosen one first, each with what is known of it. One that takes
- * no tools is of no use to a client, which always offers some.
- */
-export function offeredModels(
-  { named, heard }: Pick<Wanted, 'named' | 'heard'>,
-  model: string,
-  canUse: (listed: CatalogModel) => boolean,
-): readonly CatalogModel[] {
-  const { images, reasoning, maxOutputTokens } = named
-  const all = heard.catalog?.models ?? []
-  const chosen = described(entryOf(heard.catalog, model) ?? { id: model })
-  const others = all.filter((one) => one.id !== model && one.tools !== false && canUse(one))
-  return [
-    { ...chosen, ...compact({ images, reasoning, maxOutputTokens }) },
-    ...others.map(described),
-  ]
-}
-
-/** A member of an entry of a client's list that tells something of the model. */
-export interface ToldFact {
-  /** Absent: the client takes it for so by itself, or it is unknown. */
-  readonly value: ConfigValue | undefined
-  /** By which of the facts it goes. */
-  readonly by: readonly (keyof ModelFacts)[]
-}
-
-/** What a new entry is told. */
-export function toldValues(told: Readonly<Record<string, ToldFact>>): Table {
-  const values = Object.entries(told).map(([name, { value }]) => [name, value] as const)
-  return compact(Object.fromEntries(values)) as Table
-}
-
-/**
- * What an entry that is there is told of its model. What someone wrote into it stays, unless it is said
- * otherwise now, or was said at another gateway and this model is known.
- */
-export function toldKeys(
-  entry: { readonly path: KeyPath; readonly now: Table; readonly isOtherGateway: boolean },
-  model: CatalogModel,
-  told: Readonly<Record<string, ToldFact>>,
-  { models, wanted }: Pick<Choice, 'models' | 'wanted'>,
-): readonly KeyChange[] {
-  const { path, now, isOtherGateway } = entry
-  const isChosen = model.id === models.model
-  const isSaid = (fact: keyof ModelFacts) =>
-    isChosen && (wanted.isAnew || (wanted.named as ModelFacts)[fact] !== undefined)
-
-  return Object.entries(told).flatMap(([name, { value, by }]): KeyChange[] => {
-    const isAbsent = now[name] === undefined
-    const isKnown = by.some((fact) => model[fact] !== undefined)
-    const isReplaced = by.some(isSaid) || (isOtherGateway && isKnown)
-    const isSet = isAbsent ? value !== undefined : isReplaced
-    return isSet ? [{ path: [...path, name], value }] : []
-  })
-}
-
 /** What a client does about the context windows of models. */
 export interface WindowHabit {
   /** Whether it knows the model's window by itself. Absent: it knows none. */
@@ -303,7 +239,10 @@ function unknownWindow(ids: readonly string[], otherwise: string): Notice {
   }
 }
 
-function entryOf(catalog: Catalog | undefined, id: string | undefined): CatalogModel | undefined {
+export function entryOf(
+  catalog: Catalog | undefined,
+  id: string | undefined,
+): CatalogModel | undefined {
   return catalog?.models.find((model) => model.id === id)
 }
 

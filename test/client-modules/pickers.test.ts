@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { Catalog } from '../../src/gateway/types.ts'
-import { aMachine, byId, type Disk, planOn, text, textsOf, written } from './support.ts'
+import { aMachine, byId, type Disk, planOn, type Setup, text, textsOf, written } from './support.ts'
 
 /** What each client's list offers after a setup, and what it is told of each model. */
 
 const machine = aMachine()
 const gateway = (...ids: string[]): Catalog => ({ models: ids.map((id) => ({ id })) })
 
-function setUp(id: string, disk: Disk, catalog: Catalog | undefined, more: object = {}): Disk {
-  const { edits } = planOn(byId(id), disk, { catalog, ...more })
+function setUp(id: string, disk: Disk, catalog: Catalog | undefined, more: Setup = {}): Disk {
+  // Before the first run there was no file.
+  const choice = { earlier: () => [null], ...more.choice }
+  const { edits } = planOn(byId(id), disk, { catalog, ...more, choice })
   return written(disk, machine, edits)
 }
 
@@ -38,10 +40,30 @@ const droidList = (disk: Disk): readonly DroidEntry[] =>
 const options = { model: 'glm-5' }
 const elsewhere = { choice: { root: 'https://other.example/v1', key: 'sk-other-0123456789' } }
 
-describe.each([
-  ['qwen', (disk: Disk) => qwenList(disk).map(({ id }) => id), qwenList],
-  ['droid', (disk: Disk) => droidList(disk).map(({ model }) => model), droidList],
-])('%s', (id, models, entries) => {
+/** Each as the list of its own says it: ids, and where their requests go. */
+const lists: readonly [string, (disk: Disk) => string[], (disk: Disk) => string[]][] = [
+  ['qwen', (disk) => qwenList(disk).map(({ id }) => id), rootsIn(qwenList)],
+  ['droid', (disk) => droidList(disk).map(({ model }) => model), rootsIn(droidList)],
+  ['opencode', ofProvider('opencode.json'), optionsIn('opencode.json')],
+  ['kilo', ofProvider('kilo.jsonc'), optionsIn('kilo.jsonc')],
+  [
+    'pi',
+    (disk) => fileOf(disk, 'models.json').providers.gateway.models.map(({ id }: QwenEntry) => id),
+    (disk) => [fileOf(disk, 'models.json').providers.gateway.baseUrl],
+  ],
+]
+
+function rootsIn(entries: (disk: Disk) => readonly { baseUrl: string }[]) {
+  return (disk: Disk) => entries(disk).map(({ baseUrl }) => baseUrl)
+}
+function ofProvider(name: string) {
+  return (disk: Disk) => Object.keys(fileOf(disk, name).provider.gateway.models)
+}
+function optionsIn(name: string) {
+  return (disk: Disk) => [fileOf(disk, name).provider.gateway.options.baseURL]
+}
+
+describe.each(lists)('%s', (id, models, roots) => {
   test('offers every model of the gateway, the chosen one first; one that is lost goes', () => {
     const all = setUp(id, {}, gateway('gpt-5.6-sol', 'glm-5', 'mine', 'text-embedding-4'), {
       options,
@@ -51,6 +73,9 @@ describe.each([
 
     const fewer = setUp(id, all, gateway('glm-5', 'new'), { options })
     expect([...models(fewer)].sort()).toEqual(['glm-5', 'new'])
+    const one = setUp(id, fewer, gateway('glm-5'), { options })
+    expect(models(one)).toEqual(['glm-5'])
+    expect(byId(id).offers?.(textsOf(byId(id), machine, all))).toEqual(models(all))
   })
 
   test('another model takes the place of the chosen one, which is offered beside it', () => {
@@ -70,7 +95,8 @@ describe.each([
     const all = setUp(id, {}, gateway('glm-5', 'mine'), { options })
     expect(setUp(id, all, undefined, { options })).toEqual(all)
     const moved = setUp(id, all, undefined, { options, ...elsewhere })
-    expect(entries(moved).map(({ baseUrl }) => baseUrl)).toEqual([elsewhere.choice.root])
+    expect(roots(moved)).toEqual([elsewhere.choice.root])
+    expect(models(moved)).toEqual(['glm-5'])
   })
 })
 

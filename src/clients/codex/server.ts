@@ -1,7 +1,6 @@
 import { ifPossible } from '../../errors.ts'
 import type { LeftRunning, Outside } from '../client.ts'
 import { pathsOf } from '../paths.ts'
-import { isNewer, livingServer } from '../server.ts'
 import { codexHome } from './files.ts'
 
 /** Stopping waits for running turns: it took 5 s with none. In ms. */
@@ -52,4 +51,26 @@ function whyFailed(reason: string, stderr: string, status: string | undefined): 
   return (
     error ?? (status === undefined ? 'codex did not answer as expected' : `codex says ${status}`)
   )
+}
+
+/** State files have a few hundred bytes. */
+const maxStateBytes = 10_000
+
+/**
+ * The process of a server that a client has left running, by the `pid` in its state file: a JSON object.
+ * Undefined where it does not live. A pid that another process has taken since looks like it.
+ */
+export function livingServer({ files, processes }: Outside, statePath: string): number | undefined {
+  // No file, no server; an unreadable one says nothing either.
+  const pid: unknown = ifPossible(
+    () => JSON.parse(new TextDecoder().decode(files.read(statePath, maxStateBytes))).pid,
+  )
+  const isPid = typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0
+  return isPid && processes.startTime(pid) !== undefined ? pid : undefined
+}
+
+/** Whether a file is newer than another. Both lie on one file system, so that one clock wrote both times. */
+export function isNewer({ files }: Outside, path: string, other: string): boolean {
+  // Without the file with the key, the key that the server holds is an old one.
+  return ifPossible(() => files.stat(path).modifiedMs > files.stat(other).modifiedMs) ?? false
 }

@@ -17,14 +17,9 @@ import type {
 } from '../client.ts'
 import { checkProviderId } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
-import {
-  chooseOneModel,
-  offeredModels,
-  oneUse,
-  replacesWindow,
-  type WindowHabit,
-} from '../models.ts'
+import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
+import { leavingKeys, offeredModels, toldKeys } from '../picker.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
@@ -35,7 +30,6 @@ import {
   originOf,
   readFile,
   rootOf,
-  type Table,
   tableAt,
   textIn,
 } from '../texts.ts'
@@ -94,6 +88,7 @@ export const droid: ClientModule = {
   choose: chooseForDroid,
   plan: planDroid,
   readBack: readBackDroid,
+  offers: offersOfDroid,
   origins: originsOfDroid,
   asConfigured: ({ model, providerId, contextWindow }) => ({ model, providerId, contextWindow }),
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
@@ -150,8 +145,8 @@ const defaultOutputTokens = 16_384
 
 function chooseForDroid(wanted: Wanted): ModelChoice {
   const choice = chooseOneModel(wanted, 'chat', windows)
-  const offered = offeredModels(wanted, choice.model, (one) => speaks(one, 'chat') !== false)
-  return { ...choice, offered }
+  const canUse = (one: CatalogModel) => speaks(one, 'chat') !== false
+  return { ...choice, ...offeredModels(wanted, choice.model, canUse) }
 }
 
 /** @throws UserError `config-invalid`, `config-conflict` */
@@ -168,17 +163,18 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const { contextWindow: _, ...known }: CatalogModel = chosen
   const started: CatalogModel = { ...known, ...compact({ contextWindow: models.contextWindow }) }
 
+  const others = readSettings(file).models.flatMap(({ providerId: id, entry }) => {
+    if (!id?.startsWith(`${providerId}/`)) return []
+    const isElsewhere = rootOf(String(entry['baseUrl'])) !== root
+    const model = id.slice(providerId.length + 1)
+    return [{ id: model, path: modelPath(id), isElsewhere, isMarked: true as const }]
+  })
   // Where the gateway has not said what it offers, those stay that are there for it.
-  const others = readSettings(file).models.flatMap(({ providerId: id, entry }) =>
-    id?.startsWith(`${providerId}/`) ? [{ id, entry }] : [],
-  )
-  const staying = others.filter(({ entry }) => rootOf(String(entry['baseUrl'])) === root)
-  const all =
-    offered.length > 0 ? offered : staying.map(({ entry }) => ({ id: String(entry['model']) }))
-  const gone = others.filter(({ id }) => !all.some((one) => id === `${providerId}/${one.id}`))
+  const isKept = offered.length === 0 && !models.isWholeList
+  const all = isKept ? others.filter(({ isElsewhere }) => !isElsewhere) : offered
 
   return [
-    ...gone.map(({ id }) => ({ path: modelPath(id), value: undefined })),
+    ...leavingKeys(file, others, all, choice),
     ...entryKeys(file, providerId, started, choice),
     ...all.flatMap((model) => entryKeys(file, `${providerId}/${model.id}`, model, choice)),
     { path: defaultModelPath, value: idOf(providerId) },
@@ -192,7 +188,7 @@ function entryKeys(
   model: CatalogModel,
   choice: Choice,
 ): readonly KeyChange[] {
-  const { root, key, keyHeader, providerId, wanted } = choice
+  const { root, key, keyHeader, providerId } = choice
   const path = modelPath(id)
   const now = tableAt(readFile(file), path) ?? {}
   const url = textIn(now, ['baseUrl'])
@@ -201,8 +197,6 @@ function entryKeys(
     model.maxOutputTokens ?? defaultOutputTokens,
     model.contextWindow ?? Number.POSITIVE_INFINITY,
   )
-  const isOther = isOtherAddress || now['model'] !== model.id
-  const isLimitSaid = wanted.isAnew || wanted.named.maxOutputTokens !== undefined
   const sent = keyHeader === undefined ? key : undefined
 
   return [
@@ -225,23 +219,21 @@ function entryKeys(
     ...['authMode', 'bedrock']
       .filter((name) => now[name] !== undefined)
       .map((name) => ({ path: [...path, name], value: undefined })),
-    ...windowKeys(now, { id, isOther, window: model.contextWindow }, choice),
-    ...(isOther || (isLimitSaid && id === providerId) || now['maxOutputTokens'] === undefined
-      ? [{ path: [...path, 'maxOutputTokens'], value: output }]
-      : []),
+    ...toldKeys(
+      {
+        path,
+        now,
+        isOtherGateway: isOtherAddress,
+        isOtherModel: now['model'] !== undefined && now['model'] !== model.id,
+      },
+      model,
+      {
+        maxContextLimit: { value: model.contextWindow, by: ['contextWindow'] },
+        maxOutputTokens: { value: output, by: ['maxOutputTokens', 'contextWindow'] },
+      },
+      choice,
+    ),
   ]
-}
-
-/** What stands there for the same model stays, unless another window was asked for. */
-function windowKeys(
-  now: Table,
-  entry: { readonly id: string; readonly isOther: boolean; readonly window: number | undefined },
-  { providerId, wanted }: Choice,
-): readonly KeyChange[] {
-  const { id, isOther, window } = entry
-  const stands = now['maxContextLimit'] !== undefined && !isOther
-  const isSet = stands ? id === providerId && replacesWindow(wanted) : window !== undefined
-  return isSet ? [{ path: [...modelPath(id), 'maxContextLimit'], value: window }] : []
 }
 
 function readBackDroid(texts: FileTexts): Settings {
@@ -263,6 +255,16 @@ function readBackDroid(texts: FileTexts): Settings {
     contextWindow: numberIn(found?.entry, ['maxContextLimit']),
     broken: ignored === undefined ? undefined : brokenText(path, ignored),
   })
+}
+
+/** Those of the setup; entries of other names are the user's own. */
+function offersOfDroid(texts: FileTexts): readonly string[] {
+  const { providerId } = readBackDroid(texts)
+  return readSettings(fileOf(texts, 'settings')).models.flatMap(({ providerId: id, entry }) =>
+    providerId !== undefined && id?.replace(/\/.*/s, '') === providerId
+      ? [String(entry['model'])]
+      : [],
+  )
 }
 
 function originsOfDroid(texts: FileTexts): Origins {

@@ -11,12 +11,12 @@ import type {
   Outside,
   Scene,
 } from '../client.ts'
+import { isNewer, livingServer } from '../codex/server.ts'
 import { ownFiles } from '../opencode/config.ts'
 import type { Layout } from '../opencode/layout.ts'
 import { clientOf } from '../opencode/module.ts'
 import { reservedIds } from '../opencode/opencode.ts'
 import { pathsOf } from '../paths.ts'
-import { isNewer, livingServer } from '../server.ts'
 import { ofOwnRuntime } from '../tested.ts'
 import { fileOf, layersOf } from '../texts.ts'
 import tested from './tested.json' with { type: 'json' }

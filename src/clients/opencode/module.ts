@@ -12,17 +12,10 @@ import type {
 } from '../client.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
-import {
-  aboutNames,
-  isAsBefore,
-  offeredModels,
-  oneUse,
-  pickModel,
-  windowOf,
-  wishesOf,
-} from '../models.ts'
+import { aboutNames, isAsBefore, oneUse, pickModel, windowOf, wishesOf } from '../models.ts'
+import { offeredModels } from '../picker.ts'
 import { testedVersions } from '../tested.ts'
-import { numberIn, originOf, rootOf } from '../texts.ts'
+import { numberIn, originOf, rootOf, tableIn } from '../texts.ts'
 import { chosenProvider, mergedConfig, ownFiles, providerOf, readKey } from './config.ts'
 import { deciding } from './deciding.ts'
 import { filesOf, type Layout } from './layout.ts'
@@ -57,6 +50,7 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
     choose: (wanted) => choose(layout, wanted),
     plan: (texts, choice) => plan(layout, texts, choice),
     readBack,
+    offers,
     origins,
     asConfigured: ({ model, smallModel, providerId, contextWindow }) => ({
       model,
@@ -79,10 +73,10 @@ function choose({ withoutWindow }: Layout, wanted: Wanted): ModelChoice {
   const { smallModel: kept } = wishesOf(wanted)
   const model = pickModel(wanted, 'chat')
   // What is not in the client's own list it does not send.
-  const offered = offeredModels(wanted, model, (one) => speaks(one, 'chat') !== false)
+  const list = offeredModels(wanted, model, (one) => speaks(one, 'chat') !== false)
   const { notes, ...limits } = windowOf(wanted, [model], { otherwise: withoutWindow })
   const small = kept ?? (catalog && smallModel(catalog)?.id)
-  const isOffered = offered.some(({ id }) => id === small)
+  const isOffered = list.offered.some(({ id }) => id === small)
   // It may be of another provider, of which the catalog says nothing.
   const isLeftAlone = isAsBefore(wanted) && kept !== undefined
   return {
@@ -90,7 +84,7 @@ function choose({ withoutWindow }: Layout, wanted: Wanted): ModelChoice {
     model,
     // Without one of its own, titles would be asked of whatever the client thinks is small.
     ...(isLeftAlone ? {} : { smallModel: small !== undefined && isOffered ? small : model }),
-    offered,
+    ...list,
     ...limits,
     notes: [...aboutNames(wanted, [wanted.named.model]), ...notes],
   }
@@ -104,6 +98,11 @@ function origins(texts: FileTexts): Origins {
     model: originOf(files, ['model']),
     smallModel: originOf(files, ['small_model']),
   })
+}
+
+function offers(texts: FileTexts): readonly string[] {
+  const { value } = mergedConfig(texts)
+  return Object.keys(tableIn(providerOf(value, chosenProvider(value)).table, ['models']))
 }
 
 function readBack(texts: FileTexts): Settings {

@@ -5,10 +5,10 @@ import type { CatalogModel } from '../../gateway/types.ts'
 import type { Choice, FileText, FileTexts } from '../client.ts'
 import { isCodexAuth } from '../codex/auth.ts'
 import { headerKeys } from '../headers.ts'
-import { type ToldFact, toldKeys, toldValues } from '../models.ts'
+import { leavingKeys, type ToldFact, toldKeys, toldValues } from '../picker.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead, readStrictly } from '../strict-json.ts'
-import { fileOf, isTable, readFile, rootOf, type Table, tableAt, textAt } from '../texts.ts'
+import { fileOf, isTable, readFile, rootOf, tableAt, textAt } from '../texts.ts'
 import { deciding } from './deciding.ts'
 import type { Layout } from './layout.ts'
 
@@ -72,26 +72,24 @@ export function ourKeys({ schema }: Layout, file: FileText, choice: Choice): rea
       : [{ path: [...provider, 'name'], value: 'Gateway' }]),
     { path: [...provider, 'options', 'baseURL'], value: choice.root },
     ...headerKeys(headers, now.document?.get(headers), choice, isOtherGateway),
-    ...modelKeys(tableAt(now, [...provider, 'models']) ?? {}, choice, isOtherGateway),
+    ...modelKeys(file, choice, isOtherGateway),
     { path: ['model'], value: `${id}/${models.model}` },
     { path: ['small_model'], value: small },
   ]
 }
 
-/**
- * What the list of models becomes. An entry that is there keeps what someone wrote into it; the
- * entries of another gateway go.
- */
-function modelKeys(now: Table, choice: Choice, isOtherGateway: boolean): readonly KeyChange[] {
+/** What the list of models becomes. An entry that is there keeps what someone wrote into it. */
+function modelKeys(file: FileText, choice: Choice, isOtherGateway: boolean): readonly KeyChange[] {
   const { models, providerId } = choice
   const list = ['provider', providerId, 'models']
+  const now = tableAt(readFile(file), list) ?? {}
   const offered = models.offered ?? [{ id: models.model }]
-  const gone = isOtherGateway
-    ? Object.keys(now).filter((id) => !offered.some((model) => model.id === id))
-    : []
+  const entries = Object.keys(now).map((id) => {
+    return { id, path: [...list, id], isElsewhere: isOtherGateway }
+  })
 
   return [
-    ...gone.map((id) => ({ path: [...list, id], value: undefined })),
+    ...leavingKeys(file, entries, offered, choice),
     ...offered.flatMap((model): readonly KeyChange[] => {
       const path = [...list, model.id]
       const entry = now[model.id]

@@ -19,15 +19,9 @@ import type {
 } from '../client.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
-import {
-  chooseOneModel,
-  listedProtocol,
-  offeredModels,
-  oneUse,
-  type WindowHabit,
-  wishesOf,
-} from '../models.ts'
+import { chooseOneModel, listedProtocol, oneUse, type WindowHabit, wishesOf } from '../models.ts'
 import { layersThere, pathsOf } from '../paths.ts'
+import { offeredModels } from '../picker.ts'
 import { ofNode, testedVersions } from '../tested.ts'
 import { brokenText, fileOf, numberIn, originOf, rootOf } from '../texts.ts'
 import {
@@ -95,6 +89,7 @@ export const pi: ClientModule = {
   choose: chooseForPi,
   plan: planPi,
   readBack: readBackPi,
+  offers: offersOfPi,
   origins: originsOfPi,
   asConfigured: ({ model, protocol, providerId, contextWindow }) => ({
     model,
@@ -162,7 +157,7 @@ function chooseForPi(wanted: Wanted): ModelChoice {
   // Those of which the gateway says what it says of the chosen one, where it says anything.
   const canUse = (one: CatalogModel) =>
     said === undefined ? saidOf(one) !== false : saidOf(one) === said
-  return { ...choice, protocol, offered: offeredModels(wanted, choice.model, canUse) }
+  return { ...choice, protocol, ...offeredModels(wanted, choice.model, canUse) }
 }
 
 function readBackPi(texts: FileTexts): Settings {
@@ -202,6 +197,11 @@ function readBackPi(texts: FileTexts): Settings {
         ? `the login for ${providerId} in auth.json`
         : undefined,
   })
+}
+
+function offersOfPi(texts: FileTexts): readonly string[] {
+  const { providerId = '' } = startingModel(readSettings(texts))
+  return providerOf(readModels(texts), providerId).models.map(({ id }) => String(id))
 }
 
 /** A model of the same provider may have an address of its own, which gets the same key. */

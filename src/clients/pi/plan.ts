@@ -5,7 +5,7 @@ import { isSameButVersion } from '../../gateway/roots.ts'
 import type { Catalog, CatalogModel } from '../../gateway/types.ts'
 import type { Choice, FileText, FileTexts, ModelChoice } from '../client.ts'
 import { headerKeys } from '../headers.ts'
-import { type ToldFact, toldKeys, toldValues } from '../models.ts'
+import { leavingKeys, type ToldFact, toldKeys, toldValues } from '../picker.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
 import { asPlanned, fileOf, layersOf, rootOf, type Table } from '../texts.ts'
@@ -73,24 +73,23 @@ function modelsKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
     // Else pi sends the key as x-api-key alone, and beside it whatever ANTHROPIC_AUTH_TOKEN holds.
     ...(protocol === 'messages' ? [{ path: [...path, 'authHeader'], value: true }] : []),
     ...headerKeys([...path, 'headers'], now.table['headers'], choice, isForeign),
-    ...listKeys(now, choice),
+    ...listKeys(fileOf(texts, 'models'), now, choice),
   ]
 }
 
-/**
- * What the list of models becomes. An entry that is there keeps what someone wrote into it; the
- * entries of another gateway go.
- */
-function listKeys(now: PiProvider, choice: Choice): readonly KeyChange[] {
+/** What the list of models becomes. An entry that is there keeps what someone wrote into it. */
+function listKeys(file: FileText, now: PiProvider, choice: Choice): readonly KeyChange[] {
   const { models, providerId } = choice
   const offered = offeredIn(models)
   // Or for the address of another protocol.
   const isOtherGateway = now.url !== undefined && rootOf(now.url) !== choice.root
-  const gone = isOtherGateway
-    ? now.models.filter(({ id }) => !offered.some((model) => model.id === id))
-    : []
+  const entries = now.models.map(({ id }) => {
+    const path = modelPath(providerId, String(id))
+    return { id: String(id), path, isElsewhere: isOtherGateway }
+  })
+
   return [
-    ...gone.map(({ id }) => ({ path: modelPath(providerId, String(id)), value: undefined })),
+    ...leavingKeys(file, entries, offered, choice),
     ...offered.flatMap((model) => modelKeys(model, now, choice, isOtherGateway)),
   ]
 }

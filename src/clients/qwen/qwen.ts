@@ -16,15 +16,9 @@ import type {
   Wanted,
 } from '../client.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
-import {
-  chooseOneModel,
-  offeredModels,
-  oneUse,
-  replacesWindow,
-  type ToldFact,
-  toldKeys,
-} from '../models.ts'
+import { chooseOneModel, oneUse } from '../models.ts'
 import { layersThere, pathsOf } from '../paths.ts'
+import { leavingKeys, offeredModels, type ToldFact, toldKeys } from '../picker.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
 import { ofNode, testedVersions } from '../tested.ts'
@@ -95,6 +89,7 @@ export const qwen: ClientModule = {
   choose: chooseForQwen,
   plan: (texts, choice) => [planSettings(texts, choice)],
   readBack: readBackQwen,
+  offers: (texts) => ownEntries(mergedSettings(texts).value).map(({ id }) => String(id)),
   origins: originsOfQwen,
   asConfigured: ({ model, contextWindow }) => ({ model, contextWindow }),
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
@@ -120,10 +115,11 @@ function chooseForQwen(wanted: Wanted): ModelChoice {
     otherwise: 'Qwen Code takes 200,000 tokens for it.',
   })
   const listed = new Map(wanted.heard.catalog?.models.map((model) => [model.id, model]))
-  const offered = offeredModels(wanted, choice.model, (one) => speaks(one, 'chat') !== false)
+  const list = offeredModels(wanted, choice.model, (one) => speaks(one, 'chat') !== false)
   return {
     ...choice,
-    offered: offered.map(({ contextWindow, ...model }) => {
+    ...list,
+    offered: list.offered.map(({ contextWindow, ...model }) => {
       const said = listed.get(model.id)?.contextWindow
       return compact({ ...model, contextWindow: knowsWindow(model.id) ? said : contextWindow })
     }),
@@ -193,7 +189,7 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const now = readFile(file)
   const { models } = choice
   const [chosen = { id: models.model }, ...offered] = models.offered ?? []
-  const ours = entriesIn(now.document?.root).filter(({ envKey }) => envKey === keyVariable)
+  const ours = ownEntries(now.document?.root)
   const found = ours.find(({ id }) => id === models.model)
   // An entry of a model that the gateway has no more becomes that of the chosen one.
   const lost = offered.some(({ id }) => id === ours[0]?.['id']) ? undefined : ours[0]
@@ -201,29 +197,28 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const others = ours.filter((one) => one !== entry)
   const isOther = literalIn(entry, ['id']) !== models.model
   const isElsewhere = literalIn(entry, ['baseUrl']) !== choice.root
-  const told = toldOf(chosen, choice)
   // A new one is known by its model too: others of ours may stand beside it.
   const first = { ...elementOf(models.model), isFirst: true } as const
   const existing = found ? pathOf(models.model) : ownEntry
   const own = entry ? existing : [...paths.entries, first]
   const config = [...own, 'generationConfig']
   return [
-    ...goneKeys(others, offered, choice),
+    ...leavingKeys(file, listed(others, choice), offered, choice),
     // Of an older layout only the client itself can make a newer one.
     ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
     { path: paths.key, value: choice.key, isSecret: true },
     { path: [...own, 'id'], value: models.model },
     ...(literalIn(entry, ['name']) ? [] : [{ path: [...own, 'name'], value: 'Gateway' }]),
     { path: [...own, 'baseUrl'], value: choice.root },
-    ...windowKeys(own, entry, isOther || isElsewhere, choice),
     ...toldKeys(
       {
         path: config,
         now: tableIn(entry, ['generationConfig']),
-        isOtherGateway: isOther || isElsewhere,
+        isOtherGateway: isElsewhere,
+        isOtherModel: isOther,
       },
       chosen,
-      told,
+      toldOf({ ...chosen, ...compact({ contextWindow: models.contextWindow }) }, choice),
       choice,
     ),
     ...headerKeys([...own, ...paths.headers], valueIn(entry, paths.headers), choice, isElsewhere),
@@ -236,6 +231,10 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   ]
 }
 
+function ownEntries(settings: ConfigValue | undefined): readonly Table[] {
+  return entriesIn(settings).filter(({ envKey }) => envKey === keyVariable)
+}
+
 /** Where an entry of another model stands than the one that is started with. */
 function pathOf(id: string): KeyPath {
   return [...paths.entries, elementOf(id)]
@@ -245,18 +244,11 @@ function elementOf(id: string): ListElement {
   return { element: { envKey: keyVariable, id } }
 }
 
-/** Entries of ours that the gateway has no model for, or that would take the key to another one. */
-function goneKeys(
-  others: readonly Table[],
-  offered: readonly CatalogModel[],
-  { root }: Choice,
-): readonly KeyChange[] {
-  return others.flatMap((entry) => {
-    const id = literalIn(entry, ['id'])
-    if (id === undefined) return []
-    const isOffered = offered.some((model) => model.id === id)
-    const mayStay = offered.length === 0 && literalIn(entry, ['baseUrl']) === root
-    return isOffered || mayStay ? [] : [{ path: pathOf(id), value: undefined }]
+function listed(entries: readonly Table[], { root }: Choice) {
+  return entries.map((entry) => {
+    const id = String(entry['id'])
+    const isElsewhere = literalIn(entry, ['baseUrl']) !== root
+    return { id, path: pathOf(id), isElsewhere, isMarked: true as const }
   })
 }
 
@@ -269,7 +261,6 @@ function otherKeys(
   const path = pathOf(model.id)
   const now = others.find(({ id }) => id === model.id)
   const isElsewhere = now !== undefined && literalIn(now, ['baseUrl']) !== choice.root
-  const window = { value: model.contextWindow, by: ['contextWindow'] } as const
   return [
     ...(literalIn(now, ['name'])
       ? []
@@ -282,7 +273,7 @@ function otherKeys(
         isOtherGateway: isElsewhere,
       },
       model,
-      { ...toldOf(model, choice), contextWindowSize: window },
+      toldOf(model, choice),
       choice,
     ),
     ...headerKeys([...path, ...paths.headers], valueIn(now, paths.headers), choice, isElsewhere),
@@ -294,31 +285,18 @@ const usualOutputTokens = 8000
 
 /** What it does not know of a model by its id: `capabilities` has no effect (0.15.10, 2026-11-23). */
 function toldOf(model: CatalogModel, { wanted }: Choice): Readonly<Record<string, ToldFact>> {
-  const { images, maxOutputTokens: limit } = model
+  const { images, contextWindow, maxOutputTokens: limit } = model
   const isNews = images !== undefined && images !== knowsToSee(model.id)
   const isLimited = limit !== undefined && limit < usualOutputTokens
   const isAsked = isLimited || (limit !== undefined && limit === wanted.named.maxOutputTokens)
   return {
+    contextWindowSize: { value: contextWindow, by: ['contextWindow'] },
     modalities: { value: isNews ? { image: images } : undefined, by: ['images'] },
     samplingParams: {
       value: isAsked ? { max_tokens: limit } : undefined,
       by: ['maxOutputTokens'],
     },
   }
-}
-
-/** What stands there for the same model stays, unless another window was asked for. */
-function windowKeys(
-  own: KeyPath,
-  entry: ConfigValue | undefined,
-  isOther: boolean,
-  { models, wanted }: Choice,
-): readonly KeyChange[] {
-  const path: KeyPath = [...own, ...paths.window]
-  const value = models.contextWindow
-  const stands = valueIn(entry, paths.window) !== undefined
-  const isSet = stands ? isOther || replacesWindow(wanted) : value !== undefined
-  return isSet ? [{ path, value }] : []
 }
 
 function originsOfQwen(texts: FileTexts): Origins {

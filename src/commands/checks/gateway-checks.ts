@@ -1,5 +1,6 @@
 import { isCovered, type ModelChoice, protocolOf } from '../../clients/client.ts'
 import { listing } from '../../clients/models.ts'
+import { strayModels } from '../../clients/picker.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
@@ -136,7 +137,7 @@ export async function checkGateway(
     const protocol = protocolOf(client, choice)
     for (const one of await probes.askFor(client, choice))
       found.push(probeCheck(protocol, list, one))
-    found.push(...checkBalance(await asked.balance))
+    found.push(...checkBalance(await asked.balance), ...checkPicker(examined, list))
     return found
   } catch (error) {
     if (!(error instanceof UserError) || error.code === 'cancelled') throw error
@@ -215,6 +216,18 @@ function probeCheck(
   const beside = isUnlisted ? ', though the gateway does not list it' : ''
   const message = `${model} answers over the ${protocol} protocol${beside}`
   return { id: 'probe', result: 'ok', message, brief: `${model}${beside}` }
+}
+
+/** What the client's own list has kept of a longer list of the gateway's. */
+function checkPicker(
+  { client, texts, options }: Examined,
+  list: Catalog | UserError,
+): readonly Finding[] {
+  const stray = list instanceof UserError ? [] : strayModels(client, texts, list, options)
+  if (stray.length === 0) return []
+  const message = `${client.label} offers ${stray.join(', ')}, which the gateway does not list`
+  const cure = `To take out what repoint wrote: repoint ${client.id}`
+  return [{ id: 'picker', result: 'warning', message, cure }]
 }
 
 /** @throws UserError where the client's model cannot be used, or only the catalog could tell it */

@@ -2,6 +2,7 @@ import {
   type Choice,
   type Client,
   type FileTexts,
+  type Heard,
   isCovered,
   type Memories,
   type ModelChoice,
@@ -11,6 +12,7 @@ import {
 } from '../../clients/client.ts'
 import { layerObstacles } from '../../clients/deciding.ts'
 import { isAsBefore, modelsOf, wishesOf } from '../../clients/models.ts'
+import { strayModels } from '../../clients/picker.ts'
 import { asPlanned, fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
@@ -98,6 +100,7 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
       ...authorityNotices(session, client, client.readBack(after), access.caFile),
       ...(client.aboutConversations?.(platform, { before: texts, after }) ?? []),
       ...models.notes.filter(isNews),
+      ...strayNotices(client, after, models, heard).filter(isNews),
       ...lossNotices(run, client, after, wanted),
     ],
   }
@@ -115,7 +118,25 @@ async function earlierOf(
 
 /** What the gateway says beside the models themselves is left out. */
 function onlyChosen({ contextWindow: _, ...models }: ModelChoice): ModelChoice {
-  return { ...models, offered: [] }
+  return { ...models, offered: [], isWholeList: false }
+}
+
+/** Of entries that repoint did not write: those that it wrote have left by then. */
+function strayNotices(
+  client: Client,
+  after: FileTexts,
+  models: ModelChoice,
+  { catalog }: Heard,
+): readonly Notice[] {
+  const stray = catalog && models.isWholeList ? strayModels(client, after, catalog, models) : []
+  if (stray.length === 0) return []
+  return [
+    {
+      code: 'model-not-listed',
+      message: `${client.label} also offers ${stray.join(', ')}, which the gateway does not list`,
+      hint: 'repoint did not write that, and leaves it there.',
+    },
+  ]
 }
 
 /** What was chosen before and does not hold any more: models, and what is said of those that stay. */

@@ -1,0 +1,150 @@
+import { compact } from '../compact.ts'
+import type { ConfigValue, KeyChange, KeyPath } from '../edits/plan.ts'
+import { described } from '../gateway/models/facts.ts'
+import type { Catalog, CatalogModel, ModelFacts } from '../gateway/types.ts'
+import type {
+  Choice,
+  Client,
+  FileText,
+  FileTexts,
+  Memories,
+  ModelChoice,
+  Wanted,
+} from './client.ts'
+import { entryOf, modelsOf } from './models.ts'
+import { readFile, type Table } from './texts.ts'
+
+/**
+ * The models that a client is given, the chosen one first, each with what is known of it. One that takes
+ * no tools is of no use to a client, which always offers some.
+ */
+export function offeredModels(
+  { named, heard }: Pick<Wanted, 'named' | 'heard'>,
+  model: string,
+  canUse: (listed: CatalogModel) => boolean,
+): Required<Pick<ModelChoice, 'offered' | 'isWholeList'>> {
+  const { images, reasoning, maxOutputTokens } = named
+  const all = heard.catalog?.models ?? []
+  const chosen = described(entryOf(heard.catalog, model) ?? { id: model })
+  const others = all.filter((one) => one.id !== model && one.tools !== false && canUse(one))
+  return {
+    offered: [
+      { ...chosen, ...compact({ images, reasoning, maxOutputTokens }) },
+      ...others.map(described),
+    ],
+    isWholeList: all.length > 0,
+  }
+}
+
+/** An entry of a client's list that is there. */
+export interface ListedEntry {
+  /** Of the model. */
+  readonly id: string
+  readonly path: KeyPath
+  /** It leads to another address than the choice's. */
+  readonly isElsewhere: boolean
+  /** By its own members it is known to be of repoint. */
+  readonly isMarked?: true
+}
+
+/**
+ * The entries that leave the list of a client in `file`: those that lead elsewhere, and, where the gateway
+ * has said all that it has, those that repoint wrote. What somebody else wrote for this gateway stays.
+ *
+ * @param staying models whose entries are kept, or written anew
+ */
+export function leavingKeys(
+  file: FileText,
+  entries: readonly ListedEntry[],
+  staying: readonly Pick<CatalogModel, 'id'>[],
+  choice: Choice,
+): readonly KeyChange[] {
+  const kept = new Set(staying.map(({ id }) => id))
+  const others = entries.filter(({ id }) => !kept.has(id))
+  const here = choice.models.isWholeList ? others.filter(({ isElsewhere }) => !isElsewhere) : []
+  const ours = [...here.filter(({ isMarked }) => isMarked), ...ownAmong(file, here, choice)]
+  return others
+    .filter((one) => one.isElsewhere || ours.includes(one))
+    .map(({ path }) => ({ path, value: undefined }))
+}
+
+/** Those that some version of the file lacks, from before a run of repoint. */
+function ownAmong(
+  file: FileText,
+  entries: readonly ListedEntry[],
+  { earlier }: Choice,
+): readonly ListedEntry[] {
+  let others = entries.filter(({ isMarked }) => !isMarked)
+  const own: ListedEntry[] = []
+  if (others.length === 0) return own
+
+  for (const bytes of earlier?.(file.role) ?? []) {
+    const { document, problem } = readFile({ ...file, bytes })
+    if (problem !== undefined) continue
+    const isThere = ({ path }: ListedEntry) => document?.get(path) !== undefined
+    own.push(...others.filter((one) => !isThere(one)))
+    others = others.filter(isThere)
+    if (others.length === 0) break
+  }
+  return own
+}
+
+/**
+ * What a client's list offers and the gateway does not list, beside the models that are chosen. None
+ * where a wildcard in that list may stand for it.
+ */
+export function strayModels(
+  client: Pick<Client, 'offers'>,
+  texts: FileTexts,
+  catalog: Catalog,
+  chosen: Memories,
+): readonly string[] {
+  const known = new Set([...catalog.models.map(({ id }) => id), ...modelsOf(chosen)])
+  if ([...known].some((id) => id.includes('*'))) return []
+  return (client.offers?.(texts) ?? []).filter((id) => !known.has(id))
+}
+
+/** A member of an entry of a client's list that tells something of the model. */
+export interface ToldFact {
+  /** Absent: the client takes it for so by itself, or it is unknown. */
+  readonly value: ConfigValue | undefined
+  /** By which of the facts it goes. */
+  readonly by: readonly (keyof ModelFacts)[]
+}
+
+/** What a new entry is told. */
+export function toldValues(told: Readonly<Record<string, ToldFact>>): Table {
+  const values = Object.entries(told).map(([name, { value }]) => [name, value] as const)
+  return compact(Object.fromEntries(values)) as Table
+}
+
+/** An entry, and what it was written for so far. */
+export interface ToldEntry {
+  readonly path: KeyPath
+  readonly now: Table
+  readonly isOtherGateway: boolean
+  readonly isOtherModel?: boolean
+}
+
+/**
+ * What an entry that is there is told of its model. What someone wrote into it stays, unless it is said
+ * otherwise now, was said of another model, or at another gateway and this model is known.
+ */
+export function toldKeys(
+  { path, now, isOtherGateway, isOtherModel = false }: ToldEntry,
+  model: CatalogModel,
+  told: Readonly<Record<string, ToldFact>>,
+  { models, wanted }: Pick<Choice, 'models' | 'wanted'>,
+): readonly KeyChange[] {
+  const isChosen = model.id === models.model
+  const isSaid = (fact: keyof ModelFacts) =>
+    isChosen && (wanted.isAnew || (wanted.named as ModelFacts)[fact] !== undefined)
+
+  return Object.entries(told).flatMap(([name, { value, by }]): KeyChange[] => {
+    const isAbsent = now[name] === undefined
+    const isKnown = by.some((fact) => model[fact] !== undefined)
+    const isReplaced = isOtherModel || by.some(isSaid) || (isOtherGateway && isKnown)
+    const isSet = isAbsent ? value !== undefined : isReplaced
+    return isSet ? [{ path: [...path, name], value }] : []
+  })
+}

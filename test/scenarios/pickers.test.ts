@@ -1,0 +1,69 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aHome } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+
+/** What becomes of a client's list when the gateway's own grows shorter. */
+
+const key = 'sk-pickers-3d9f07b2c6a81e54'
+
+async function aGateway(ids: readonly string[], port = 0): Promise<Gateway> {
+  const gateway = await startGateway({ key, port, models: ids })
+  onTestFinished(() => gateway.close())
+  return gateway
+}
+
+/** The client's list: where, and its ids. */
+const lists: readonly [string, string, (file: string) => string, (root: object) => string[]][] = [
+  [
+    'opencode',
+    '.config/opencode/opencode.json',
+    (file) => file.replace('"glm-5":', '"my-own": { "name": "Mine" }, "glm-5":'),
+    (root) => Object.keys(Reflect.get(root, 'provider').gateway.models),
+  ],
+  [
+    'pi',
+    '.pi/agent/models.json',
+    (file) => file.replace('"models": [', '"models": [{ "id": "my-own" },'),
+    (root) => Reflect.get(root, 'providers').gateway.models.map(({ id }: { id: string }) => id),
+  ],
+]
+
+test.each(lists)(
+  '%s: what repoint wrote leaves with the model, what its user wrote stays and is said',
+  async (client, path, withOwn, ids) => {
+    const long = await aGateway(['glm-5', 'lost', 'lost-too'])
+    const home = aHome()
+    const run = async (...args: string[]) => {
+      const { json, text } = await runHere(home, args, { REPOINT_API_KEY: key })
+      expect(text).not.toContain(key)
+      return json
+    }
+    const listed = () => [...ids(JSON.parse(home.text(path)))].sort()
+    await run(client, '--base-url', long.url, '--model', 'glm-5', '--yes', '--name', 'work')
+    home.put(path, withOwn(home.text(path)), 0o600)
+    expect(listed()).toEqual(['glm-5', 'lost', 'lost-too', 'my-own'])
+    expect(await run(client, '--yes', '--model', 'glm-5')).toMatchObject({ changed: false })
+
+    await long.close()
+    await aGateway(['glm-5'], Number(new URL(long.url).port))
+    const stray = {
+      id: 'picker',
+      message: expect.stringMatching(/offers .*lost-too.*, which the gateway does not list/),
+    }
+    expect(await run('doctor', client)).toMatchObject({
+      checks: expect.arrayContaining([expect.objectContaining(stray)]),
+    })
+
+    expect(await run('key', client, '--yes')).toMatchObject({ changed: false })
+    expect(await run('use', 'work', client, '--yes')).toMatchObject({
+      changed: true,
+      warnings: [
+        { code: 'model-not-listed', message: expect.stringMatching(/also offers my-own,/) },
+      ],
+    })
+    expect(listed()).toEqual(['glm-5', 'my-own'])
+    await run('rollback', client, '--yes')
+    expect(listed()).toEqual(['glm-5', 'lost', 'lost-too', 'my-own'])
+  },
+)
