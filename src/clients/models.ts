@@ -66,6 +66,21 @@ export function listedProtocol(
   return ranked.find((protocol) => entry && speaks(entry, protocol) === true) ?? 'chat'
 }
 
+/** What every gateway serves, where it does not say more. */
+export const usualProtocol: ProtocolName = 'chat'
+
+/**
+ * In this order, where the gateway says that the model speaks it: the one that keeps the most of what
+ * a model says between two requests before the others, and a model's own before a translation.
+ */
+export const protocolsByRank: readonly ProtocolName[] = ['responses', 'messages', 'chat']
+
+/** For a client that speaks all protocols. Undefined: only a person can choose. */
+export function defaultOfAny(catalog: Catalog): ChosenModel | undefined {
+  const protocols = [usualProtocol, ...protocolsByRank]
+  return protocols.map((protocol) => defaultModel(catalog, protocol)).find(Boolean)
+}
+
 /** What the rules would take a model for, in a client that has one. */
 export function oneUse(chosen: ChosenModel | undefined, role?: string): readonly ModelUse[] {
   return chosen === undefined ? [] : [{ ...chosen, ...(role === undefined ? {} : { role }) }]

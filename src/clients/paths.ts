@@ -6,6 +6,10 @@ import type { ConfigFile, Look } from './client.ts'
 export function pathsOf(machine: Machine) {
   const paths = machine.os === 'win32' ? win32 : posix
   const { join, dirname, isAbsolute } = paths
+  const named = (name: string) => {
+    const value = machine.env[name]
+    return value ? paths.resolve(machine.cwd, value) : undefined
+  }
   return {
     join,
     dirname,
@@ -16,9 +20,11 @@ export function pathsOf(machine: Machine) {
      * XDG specification too, which says to ignore them. Run against Codex 0.169.0, Claude Code
      * 2.1.197 and 2.1.329, opencode 1.18.33 (2026-11-21).
      */
-    named: (name: string) => {
-      const value = machine.env[name]
-      return value ? paths.resolve(machine.cwd, value) : undefined
+    named,
+    /** The same where the client takes `~` at the start of it for the home folder. */
+    namedFromHome: (name: string) => {
+      const tilde = /^~(?:\/(.*))?$/s.exec(machine.env[name] ?? '')
+      return tilde === null ? named(name) : join(machine.home, tilde[1] ?? '')
     },
   }
 }

@@ -1,6 +1,7 @@
 import { compact } from '../compact.ts'
 import type { ConfigValue, KeyChange, KeyPath } from '../edits/plan.ts'
 import { described } from '../gateway/models/facts.ts'
+import { speaks } from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ModelFacts } from '../gateway/types.ts'
 import type {
   Choice,
@@ -11,7 +12,16 @@ import type {
   ModelChoice,
   Wanted,
 } from './client.ts'
-import { entryOf, modelsOf } from './models.ts'
+import {
+  chooseOneModel,
+  defaultOfAny,
+  entryOf,
+  listedProtocol,
+  modelsOf,
+  protocolsByRank,
+  type WindowHabit,
+  wishesOf,
+} from './models.ts'
 import { readFile, type Table } from './texts.ts'
 
 /**
@@ -34,6 +44,30 @@ export function offeredModels(
     ],
     isWholeList: all.length > 0,
   }
+}
+
+/**
+ * The model and the protocol for a client that speaks all of them, with the models of its list: those
+ * of which the gateway says what it says of the chosen one, where it says anything.
+ *
+ * @throws UserError `model-unknown`, `protocol-unsupported`, `usage`
+ */
+export function chooseOfAny(wanted: Wanted, window: WindowHabit): ModelChoice {
+  const protocol =
+    wishesOf(wanted).protocol ?? listedProtocol(wanted, protocolsByRank, defaultOfAny)
+  const choice = chooseOneModel(wanted, protocol, window)
+
+  const saidOf = (one: CatalogModel | undefined) => one && speaks(one, protocol)
+  const said = saidOf(entryOf(wanted.heard.catalog, choice.model))
+  const canUse = (one: CatalogModel) =>
+    said === undefined ? saidOf(one) !== false : saidOf(one) === said
+
+  return { ...choice, protocol, ...offeredModels(wanted, choice.model, canUse) }
+}
+
+/** The models of a choice for a client with a list of its own, the chosen one among them. */
+export function offeredIn({ offered = [], model }: ModelChoice): Catalog['models'] {
+  return offered.some(({ id }) => id === model) ? offered : [{ id: model }, ...offered]
 }
 
 /** An entry of a client's list that is there. */
@@ -147,4 +181,53 @@ export function toldKeys(
     const isSet = isAbsent ? value !== undefined : isReplaced
     return isSet ? [{ path: [...path, name], value }] : []
   })
+}
+
+/**
+ * What an entry says of its model, where the client takes one without a word for blind, for one that
+ * does not reason, and for one of some usual size.
+ */
+export function limitsAndSkills(
+  model: CatalogModel,
+  { model: chosen, contextWindow }: ModelChoice,
+) {
+  const { images, reasoning, maxOutputTokens } = model
+  const window = (model.id === chosen ? contextWindow : undefined) ?? model.contextWindow
+  return {
+    input: { value: images ? ['text', 'image'] : undefined, by: ['images'] },
+    reasoning: { value: reasoning || undefined, by: ['reasoning'] },
+    contextWindow: { value: window, by: ['contextWindow'] },
+    maxTokens: { value: maxOutputTokens, by: ['maxOutputTokens'] },
+  } satisfies Readonly<Record<string, ToldFact>>
+}
+
+/** A provider's list of models, each entry known by its `id`. */
+export interface ModelList {
+  readonly path: KeyPath
+  readonly now: readonly Table[]
+  readonly isOtherGateway: boolean
+  /** What a new entry has beside its id and what it is told. */
+  readonly fresh: (model: CatalogModel) => Table
+  readonly told: (model: CatalogModel) => Readonly<Record<string, ToldFact>>
+}
+
+/** What the list becomes. An entry that is there keeps what someone wrote into it. */
+export function listKeys(file: FileText, list: ModelList, choice: Choice): readonly KeyChange[] {
+  const { now, isOtherGateway, fresh, told } = list
+  const offered = offeredIn(choice.models)
+  const at = (id: string): KeyPath => [...list.path, { element: { id } }]
+  const entries = now.map(({ id }) => {
+    return { id: String(id), path: at(String(id)), isElsewhere: isOtherGateway }
+  })
+
+  return [
+    ...leavingKeys(file, entries, offered, choice),
+    ...offered.flatMap((model): readonly KeyChange[] => {
+      const { id } = model
+      const path = at(id)
+      const entry = now.findLast((one) => one['id'] === id)
+      if (entry) return toldKeys({ path, now: entry, isOtherGateway }, model, told(model), choice)
+      return [{ path, value: { id, ...fresh(model), ...toldValues(told(model)) } }]
+    }),
+  ]
 }

@@ -20,9 +20,6 @@ export const apiOf: Readonly<Record<ProtocolName, string>> = {
   messages: 'anthropic-messages',
 }
 
-/** What every gateway serves, where it does not say more. */
-export const usualProtocol: ProtocolName = 'chat'
-
 /**
  * models.json. From 0.73.1 on `//` comments and trailing commas may stand in it, block comments may
  * not, and a byte order mark only in 0.87.1. One wrong type anywhere, and pi goes on without any of it,
@@ -179,8 +176,12 @@ export function providerPath(id: string): readonly string[] {
   return ['providers', id]
 }
 
+export function modelsPath(providerId: string): readonly string[] {
+  return [...providerPath(providerId), 'models']
+}
+
 export function modelPath(providerId: string, id: string): KeyPath {
-  return [...providerPath(providerId), 'models', { element: { id } }]
+  return [...modelsPath(providerId), { element: { id } }]
 }
 
 /** What pi starts with; absent: the first model that it has a key for. */

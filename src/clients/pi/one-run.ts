@@ -7,8 +7,10 @@ import {
   runKeyVariable,
 } from '../client.ts'
 import { wantedHeaders } from '../headers.ts'
-import { apiOf, loginOf, providerOf, readModels, usualProtocol } from './config.ts'
-import { entryOf, offeredIn } from './plan.ts'
+import { usualProtocol } from '../models.ts'
+import { offeredIn } from '../picker.ts'
+import { apiOf, loginOf, providerOf, readModels } from './config.ts'
+import { entryOf } from './plan.ts'
 
 /** Holds what is not in the extension: the same text serves every run. */
 const providerVariable = 'REPOINT_RUN_PI'

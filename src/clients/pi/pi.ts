@@ -1,27 +1,12 @@
 import { compact } from '../../compact.ts'
-import { type ChosenModel, defaultModel, speaks } from '../../gateway/models/rules.ts'
-import {
-  type Catalog,
-  type CatalogModel,
-  keyHeaders,
-  type ProtocolName,
-} from '../../gateway/types.ts'
+import { keyHeaders, type ProtocolName } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
-import type {
-  ClientModule,
-  ConfigFile,
-  FileTexts,
-  Look,
-  ModelChoice,
-  Origins,
-  Settings,
-  Wanted,
-} from '../client.ts'
+import type { ClientModule, ConfigFile, FileTexts, Look, Origins, Settings } from '../client.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
-import { chooseOneModel, listedProtocol, oneUse, type WindowHabit, wishesOf } from '../models.ts'
+import { defaultOfAny, oneUse, usualProtocol } from '../models.ts'
 import { layersThere, pathsOf } from '../paths.ts'
-import { offeredModels } from '../picker.ts'
+import { chooseOfAny } from '../picker.ts'
 import { ofNode, testedVersions } from '../tested.ts'
 import { brokenText, fileOf, numberIn, originOf, rootOf } from '../texts.ts'
 import {
@@ -38,7 +23,6 @@ import {
   readSettings,
   reservedIds,
   startingModel,
-  usualProtocol,
 } from './config.ts'
 import { deciding } from './deciding.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
@@ -86,7 +70,7 @@ export const pi: ClientModule = {
   restartAdvice: 'Close every running pi and start it again.',
   files: piFiles,
   checkOptions: ({ providerId }) => checkProviderId(providerId, 'pi', reservedIds),
-  choose: chooseForPi,
+  choose: (wanted) => chooseOfAny(wanted, { otherwise: 'pi takes it for 128,000 tokens' }),
   plan: planPi,
   readBack: readBackPi,
   offers: offersOfPi,
@@ -97,7 +81,7 @@ export const pi: ClientModule = {
     contextWindow,
     providerId: usableProviderId(providerId, reservedIds),
   }),
-  wouldUse: (catalog) => oneUse(chosenByRules(catalog)),
+  wouldUse: (catalog) => oneUse(defaultOfAny(catalog)),
   demoFiles,
   forOneRun,
   inTheWay,
@@ -106,13 +90,9 @@ export const pi: ClientModule = {
 
 /** `PI_CODING_AGENT_DIR` may begin with `~`. Of a project pi looks in the very folder it is started in. */
 function piFiles(machine: Machine, look: Look): readonly ConfigFile[] {
-  const { join, named } = pathsOf(machine)
-  const { home, cwd, env } = machine
-  const tilde = /^~(?:\/(.*))?$/s.exec(env['PI_CODING_AGENT_DIR'] ?? '')
-  const folder =
-    tilde === null
-      ? (named('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent'))
-      : join(home, tilde[1] ?? '')
+  const { join, namedFromHome } = pathsOf(machine)
+  const { home, cwd } = machine
+  const folder = namedFromHome('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent')
   const auth = join(folder, 'auth.json')
   const models = join(folder, 'models.json')
   const settings = join(folder, 'settings.json')
@@ -132,32 +112,6 @@ function piFiles(machine: Machine, look: Look): readonly ConfigFile[] {
       ],
     ]),
   ]
-}
-
-/**
- * In this order, where the gateway says that the model speaks it: the one that keeps the most of what
- * a model says between two requests before the others, and a model's own before a translation.
- */
-const byRank: readonly ProtocolName[] = ['responses', 'messages', 'chat']
-
-/** It speaks all protocols. Undefined: only a person can choose. */
-function chosenByRules(catalog: Catalog): ChosenModel | undefined {
-  const protocols = [usualProtocol, ...byRank]
-  return protocols.map((protocol) => defaultModel(catalog, protocol)).find(Boolean)
-}
-
-const windows: WindowHabit = { otherwise: 'pi takes it for 128,000 tokens' }
-
-/** @throws UserError `model-unknown`, `protocol-unsupported`, `usage` */
-function chooseForPi(wanted: Wanted): ModelChoice {
-  const protocol = wishesOf(wanted).protocol ?? listedProtocol(wanted, byRank, chosenByRules)
-  const choice = chooseOneModel(wanted, protocol, windows)
-  const saidOf = (one: CatalogModel | undefined) => one && speaks(one, protocol)
-  const said = saidOf(wanted.heard.catalog?.models.find(({ id }) => id === choice.model))
-  // Those of which the gateway says what it says of the chosen one, where it says anything.
-  const canUse = (one: CatalogModel) =>
-    said === undefined ? saidOf(one) !== false : saidOf(one) === said
-  return { ...choice, protocol, ...offeredModels(wanted, choice.model, canUse) }
 }
 
 function readBackPi(texts: FileTexts): Settings {

@@ -2,10 +2,11 @@ import { compact } from '../../compact.ts'
 import type { FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/roots.ts'
-import type { Catalog, CatalogModel } from '../../gateway/types.ts'
+import type { CatalogModel } from '../../gateway/types.ts'
 import type { Choice, FileText, FileTexts, ModelChoice } from '../client.ts'
 import { headerKeys } from '../headers.ts'
-import { leavingKeys, type ToldFact, toldKeys, toldValues } from '../picker.ts'
+import { usualProtocol } from '../models.ts'
+import { limitsAndSkills, listKeys, type ToldFact, toldValues } from '../picker.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
 import { asPlanned, fileOf, layersOf, rootOf, type Table } from '../texts.ts'
@@ -13,13 +14,13 @@ import {
   apiOf,
   modelOf,
   modelPath,
+  modelsPath,
   type PiProvider,
   providerOf,
   providerPath,
   readAuth,
   readModels,
   readSettings,
-  usualProtocol,
 } from './config.ts'
 import { deciding } from './deciding.ts'
 
@@ -73,71 +74,39 @@ function modelsKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
     // Else pi sends the key as x-api-key alone, and beside it whatever ANTHROPIC_AUTH_TOKEN holds.
     ...(protocol === 'messages' ? [{ path: [...path, 'authHeader'], value: true }] : []),
     ...headerKeys([...path, 'headers'], now.table['headers'], choice, isForeign),
-    ...listKeys(fileOf(texts, 'models'), now, choice),
+    ...modelKeys(fileOf(texts, 'models'), now, choice),
   ]
 }
 
-/** What the list of models becomes. An entry that is there keeps what someone wrote into it. */
-function listKeys(file: FileText, now: PiProvider, choice: Choice): readonly KeyChange[] {
-  const { models, providerId } = choice
-  const offered = offeredIn(models)
-  // Or for the address of another protocol.
-  const isOtherGateway = now.url !== undefined && rootOf(now.url) !== choice.root
-  const entries = now.models.map(({ id }) => {
-    const path = modelPath(providerId, String(id))
-    return { id: String(id), path, isElsewhere: isOtherGateway }
-  })
-
-  return [
-    ...leavingKeys(file, entries, offered, choice),
-    ...offered.flatMap((model) => modelKeys(model, now, choice, isOtherGateway)),
-  ]
-}
-
-function modelKeys(
-  model: CatalogModel,
-  now: PiProvider,
-  choice: Choice,
-  isOtherGateway: boolean,
-): readonly KeyChange[] {
-  const path = modelPath(choice.providerId, model.id)
-  const entry = modelOf(now, model.id)
-  const told = toldOf(model, choice.models)
-  if (entry === undefined) {
-    const { id, displayName: name } = model
-    return [{ path, value: { id, ...compact({ name }), ...toldValues(told) } }]
+function modelKeys(file: FileText, now: PiProvider, choice: Choice): readonly KeyChange[] {
+  const { models, providerId, root } = choice
+  const chosen = modelOf(now, models.model)
+  const list = {
+    path: modelsPath(providerId),
+    now: now.models,
+    // Or for the address of another protocol.
+    isOtherGateway: now.url !== undefined && rootOf(now.url) !== root,
+    fresh: ({ displayName: name }: CatalogModel) => compact({ name }),
+    told: (model: CatalogModel) => toldOf(model, models),
   }
-
-  const isBound = model.id === choice.models.model && entry['api'] !== undefined
+  const isBound = chosen?.['api'] !== undefined
   return [
-    ...toldKeys({ path, now: entry, isOtherGateway }, model, told, choice),
-    ...(isBound ? [{ path: [...path, 'api'], value: undefined }] : []),
+    ...listKeys(file, list, choice),
+    ...(isBound
+      ? [{ path: [...modelPath(providerId, models.model), 'api'], value: undefined }]
+      : []),
   ]
-}
-
-export function offeredIn({ offered, model }: ModelChoice): Catalog['models'] {
-  const all = offered ?? []
-  return all.some(({ id }) => id === model) ? all : [{ id: model }, ...all]
 }
 
 /**
- * What pi is told of a model, which it takes for a blind one that does not reason. To one that reasons
- * it calls its own words the developer's in the chat protocol, which only OpenAI's models know (0.73.1).
+ * What pi is told of a model. To one that reasons it calls its own words the developer's in the chat
+ * protocol, which only OpenAI's models know (0.73.1).
  */
-function toldOf(
-  model: CatalogModel,
-  { model: chosen, contextWindow, protocol = usualProtocol }: ModelChoice,
-): Readonly<Record<string, ToldFact>> {
-  const { images, reasoning, maxOutputTokens } = model
-  const isChat = reasoning && protocol === 'chat'
-  const window = (model.id === chosen ? contextWindow : undefined) ?? model.contextWindow
-  return {
-    input: { value: images ? ['text', 'image'] : undefined, by: ['images'] },
-    reasoning: { value: reasoning || undefined, by: ['reasoning'] },
-    compat: { value: isChat ? { supportsDeveloperRole: false } : undefined, by: [] },
-    contextWindow: { value: window, by: ['contextWindow'] },
-    maxTokens: { value: maxOutputTokens, by: ['maxOutputTokens'] },
-  }
+function toldOf(model: CatalogModel, models: ModelChoice): Readonly<Record<string, ToldFact>> {
+  const isChat = model.reasoning && (models.protocol ?? usualProtocol) === 'chat'
+  const { input, reasoning, ...limits } = limitsAndSkills(model, models)
+  const compat = { value: isChat ? { supportsDeveloperRole: false } : undefined, by: [] }
+  return { input, reasoning, compat, ...limits }
 }
 
 /** As `toldOf`, for a list of its own. */
