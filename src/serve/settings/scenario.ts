@@ -7,7 +7,7 @@ import type { GatewayFailure } from '../codecs/failure.ts'
 import type { Script } from '../model/model.ts'
 import { lastUserText } from '../model/person.ts'
 import { isObject } from '../requests/read.ts'
-import { endsWithResults, type ModelRequest } from '../requests/request.ts'
+import { endsWithResults, type ModelRequest, type Tool } from '../requests/request.ts'
 import { effects, faultSchema } from './fault-spec.ts'
 import type { Fault } from './faults.ts'
 import { accept, choice, count, flag, list, mapping, orText, text } from './schema.ts'
@@ -51,12 +51,15 @@ const rawReply = mapping({
 
 export type RawReply = v.InferOutput<typeof rawReply>
 
+/** One of these is an answer; the other members say how it is given. */
+const saying = ['text', 'call', 'refusal', 'raw', ...Object.keys(effects)]
+
 const writtenStep = v.pipe(
   mapping({
     text: v.exactOptional(text),
     call: v.exactOptional(text),
     with: v.exactOptional(callInput()),
-    calls: v.optional(list(writtenCall), []),
+    calls: v.exactOptional(list(writtenCall)),
     thinking: v.exactOptional(text),
     refusal: v.exactOptional(text),
     finish: v.exactOptional(choice(['stop', 'length', 'tool-calls', 'refusal', 'content-filter'])),
@@ -78,32 +81,14 @@ const writtenStep = v.pipe(
     ),
     ['with'],
   ),
-  v.transform((written): ScenarioStep => {
-    const {
-      text: said,
-      thinking,
-      refusal,
-      finish,
-      usage,
-      raw,
-      call,
-      with: input,
-      calls,
-      ...fault
-    } = written
-    const single = call === undefined ? [] : [{ tool: call, with: input }]
-    return {
-      ...compact({ text: said, thinking, refusal, finish, usage, raw }),
-      calls: [...single, ...calls].map((one) => ({ tool: one.tool, input: one.with ?? {} })),
-      fault,
-    }
-  }),
   v.check(
-    ({ text: said, refusal, raw, calls, fault }) =>
-      (said ?? refusal ?? raw) !== undefined || calls.length > 0 || Object.keys(fault).length > 0,
+    ({ calls = [], ...written }) =>
+      calls.length > 0 || Object.keys(written).some((name) => saying.includes(name)),
     'says nothing: give it "text", "call" or a fault',
   ),
 )
+
+type ScenarioStep = v.InferOutput<typeof writtenStep>
 
 /** One answer; text alone is one too. */
 const step = orText('text', writtenStep)
@@ -145,17 +130,13 @@ const condition = mapping({
   afterTool: v.exactOptional(flag),
 })
 
-const rule = v.pipe(
-  mapping({
-    when: v.optional(orText('text', condition), {}),
-    /** In this order, one for each request that fits. */
-    reply: v.exactOptional(steps),
-    /** After the last step: stay at it, begin again, or fit no more. */
-    repeat: v.optional(choice(['last', 'loop', 'never']), 'last'),
-  }),
-  v.check(({ reply }) => reply !== undefined, 'must have "reply": what is answered'),
-  v.transform(({ when, reply, repeat }) => ({ when, steps: reply ?? [], repeat })),
-)
+const rule = mapping({
+  when: v.optional(orText('text', condition), {}),
+  /** In this order, one for each request that fits. */
+  reply: steps,
+  /** After the last step: stay at it, begin again, or fit no more. */
+  repeat: v.optional(choice(['last', 'loop', 'never']), 'last'),
+})
 
 const scenario = mapping({
   answers: v.optional(list(rule), []),
@@ -171,15 +152,6 @@ type ScenarioRule = Scenario['answers'][number]
 /** All of it must fit. */
 type Condition = ScenarioRule['when']
 
-interface ScenarioStep extends Pick<Script, 'finish' | 'usage'> {
-  readonly text?: string
-  readonly thinking?: string
-  readonly refusal?: string
-  readonly raw?: RawReply
-  readonly calls: readonly { readonly tool: string; readonly input: unknown }[]
-  readonly fault: Fault
-}
-
 /**
  * Reads a scenario from plain data. docs/gateway.md describes the file.
  *
@@ -191,9 +163,7 @@ export function readScenario(data: unknown): Scenario {
 
 /** The models of which answers were recorded. */
 export function recordedModels({ answers }: Scenario): readonly string[] {
-  const recorded = answers.filter(({ steps: replies }) =>
-    replies.some(({ raw }) => raw !== undefined),
-  )
+  const recorded = answers.filter(({ reply }) => reply.some(({ raw }) => raw !== undefined))
   return [...new Set(recorded.flatMap(({ when }) => when.model ?? []))]
 }
 
@@ -230,19 +200,35 @@ export function playReply(reply: unknown, request: ModelRequest): Played {
 }
 
 /** A text: why it cannot be the answer to this request. */
-function playStep(given: ScenarioStep, request: ModelRequest): Played | string {
-  const { finish, usage, raw, fault } = given
-  const calls = callsOf(given, request)
-  if (calls === undefined) {
-    const called = given.calls.map(({ tool }) => tool).join(', ')
-    const offered = request.tools.map(({ name }) => name).join(', ') || 'no tool'
-    return `It calls ${called}; the request lets it call ${offered}.`
+function playStep(step: ScenarioStep, request: ModelRequest): Played | string {
+  const { text: said, thinking, refusal, finish, usage, raw, ...more } = step
+  const { call, with: input, calls = [], ...fault } = more
+  const called = call === undefined ? calls : [{ tool: call, with: input }, ...calls]
+  const offered = request.toolChoice === 'none' ? [] : request.tools
+  const toolOf = ({ tool }: { readonly tool: string }) => offered.find(({ name }) => name === tool)
+  if (called.some((one) => toolOf(one) === undefined)) {
+    const names = offered.map(({ name }) => name).join(', ') || 'no tool'
+    return `It calls ${called.map(({ tool }) => tool).join(', ')}; the request lets it call ${names}.`
   }
+
+  const isThinking = thinking !== undefined && request.thinking !== 'never'
   return {
     ...compact({ finish, usage, raw }),
-    utterances: [...spokenIn(given, request), ...calls],
+    utterances: [
+      ...(isThinking ? [{ type: 'thinking', text: thinking } as const] : []),
+      ...(said === undefined ? [] : [{ type: 'text', text: said } as const]),
+      ...(refusal === undefined ? [] : [{ type: 'text', text: refusal, isRefusal: true } as const]),
+      ...called.map((one) => callOf(toolOf(one)!, one.with)),
+    ],
     ...(Object.keys(fault).length === 0 ? {} : { fault }),
   }
+}
+
+/** Text is what a custom tool takes; a function takes an object, whatever the file says. */
+function callOf(tool: Tool, input: unknown = {}): Utterance {
+  const isText = typeof input === 'string'
+  const text = isText && tool.kind === 'custom' ? input : JSON.stringify(isText ? { input } : input)
+  return { type: 'call', tool, text }
 }
 
 /** A scenario being played: knows how far each rule has come. */
@@ -274,18 +260,6 @@ export class Player {
   }
 }
 
-function spokenIn(
-  { text: said, thinking, refusal }: ScenarioStep,
-  request: ModelRequest,
-): readonly Utterance[] {
-  const isThinking = thinking !== undefined && request.thinking !== 'never'
-  return [
-    ...(isThinking ? [{ type: 'thinking', text: thinking } as const] : []),
-    ...(said === undefined ? [] : [{ type: 'text', text: said } as const]),
-    ...(refusal === undefined ? [] : [{ type: 'text', text: refusal, isRefusal: true } as const]),
-  ]
-}
-
 function fits(when: Condition, asked: GatewayQuestion): boolean {
   const { text: contained, pattern: matching, model, protocol, afterTool } = when
   if (contained !== undefined && !asked.text.toLowerCase().includes(contained.toLowerCase()))
@@ -296,26 +270,8 @@ function fits(when: Condition, asked: GatewayQuestion): boolean {
   return afterTool === undefined || afterTool === asked.afterTool
 }
 
-function stepAt({ steps, repeat }: ScenarioRule, played: number): ScenarioStep | undefined {
-  if (played < steps.length) return steps[played]
+function stepAt({ reply, repeat }: ScenarioRule, played: number): ScenarioStep | undefined {
+  if (played < reply.length) return reply[played]
   if (repeat === 'never') return undefined
-  return repeat === 'loop' ? steps[played % steps.length] : steps.at(-1)
-}
-
-/** The calls with the client's own tools; undefined: it offers one of them not. */
-function callsOf({ calls }: ScenarioStep, request: ModelRequest): readonly Utterance[] | undefined {
-  const utterances: Utterance[] = []
-  for (const { tool: name, input } of calls) {
-    const tool = request.tools.find((candidate) => candidate.name === name)
-    if (tool === undefined || request.toolChoice === 'none') return undefined
-    // Text is what a custom tool takes; a function takes an object, whatever the file says.
-    const isForText = tool.kind === 'custom' && typeof input === 'string'
-    const object = typeof input === 'string' ? { input } : input
-    utterances.push({
-      type: 'call',
-      tool,
-      text: isForText ? input : JSON.stringify(object),
-    })
-  }
-  return utterances
+  return repeat === 'loop' ? reply[played % reply.length] : reply.at(-1)
 }

@@ -165,7 +165,7 @@ describe('a scenario that is wrong', () => {
     ['5', 'the document must be a mapping, not a number (line 1, column 1)'],
     ['', 'the document must be a mapping, not nothing'],
     ['answer: []', 'answer is not known here; known are answers, faults (line 1, column 9)'],
-    ['answers:\n  - {}', 'answers[0] must have "reply": what is answered (line 2, column 5)'],
+    ['answers:\n  - {}', 'answers[0].reply is missing (line 2, column 5)'],
     [
       'answers:\n  - reply: []',
       'answers[0].reply must have at least one answer (line 2, column 12)',
