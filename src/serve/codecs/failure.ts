@@ -20,44 +20,23 @@ export interface GatewayFailure {
   readonly retryAfter?: number
 }
 
-const gate = (status: number, code: string, message: string): GatewayFailure => ({
-  status,
-  shape: 'gate',
-  message,
-  type: 'new_api_error',
-  code,
-})
+const inShape =
+  (shape: GatewayFailure['shape'], type = 'new_api_error') =>
+  (status: number, code: string | null, message: string, param?: string | null): GatewayFailure => {
+    return { status, shape, message, type, code, ...(param ? { param } : {}) }
+  }
 
-const relay = (status: number, code: string, message: string): GatewayFailure => ({
-  ...gate(status, code, message),
-  shape: 'relay',
-})
-
+const gate = inShape('gate')
+const relay = inShape('relay')
+const route = inShape('route')
+/** No fault of the service's. */
+const invalidRoute = inShape('route', 'invalid_request_error')
 /** By the vendor behind the service, passed on. */
-const passed = (
-  status: number,
-  code: string | null,
-  message: string,
-  param?: string | null,
-): GatewayFailure => ({
-  status,
-  shape: 'relay',
-  message,
-  type: 'invalid_request_error',
-  code,
-  ...(param ? { param } : {}),
-})
-
-const route = (status: number, code: string, message: string): GatewayFailure => ({
-  ...gate(status, code, message),
-  shape: 'route',
-})
+const passed = inShape('relay', 'invalid_request_error')
 
 export const failures = {
-  wrongRoute: (method: string, path: string): GatewayFailure => ({
-    ...route(404, '', `Invalid URL (${method} ${path})`),
-    type: 'invalid_request_error',
-  }),
+  wrongRoute: (method: string, path: string) =>
+    invalidRoute(404, '', `Invalid URL (${method} ${path})`),
   notImplemented: () => route(501, 'api_not_implemented', 'API not implemented'),
   /** By this gateway; the service itself does it. */
   leftOut: (method: string, path: string) =>
@@ -66,11 +45,8 @@ export const failures = {
       'unsupported_by_local_gateway',
       `The local gateway does not do this: ${method} ${path}. The service may: try it there.`,
     ),
-  noSuchModel: (id: string): GatewayFailure => ({
-    ...route(200, 'model_not_found', `The model '${id}' does not exist`),
-    type: 'invalid_request_error',
-    param: 'model',
-  }),
+  noSuchModel: (id: string) =>
+    invalidRoute(200, 'model_not_found', `The model '${id}' does not exist`, 'model'),
   invalidToken: () => gate(401, '', 'Invalid token'),
   rateLimited: (maxRequests = 60, minutes = 1) =>
     gate(
