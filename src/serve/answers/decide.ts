@@ -189,7 +189,7 @@ function readWhole(
 }
 
 /** What some work comes to, or why the vendor or the service refuses it. */
-function settled<Result>(work: () => Result): Result | Refusal {
+export function settled<Result>(work: () => Result): Result | Refusal {
   try {
     return work()
   } catch (error) {

@@ -1,8 +1,9 @@
 import { failures, type GatewayFailure } from '../codecs/failure.ts'
 import { isReachable, type ServedModels } from '../model/catalog.ts'
-import { asObject, type JsonObject, jsonIn } from '../requests/read.ts'
+import { asObject, asString, type JsonObject, jsonIn } from '../requests/read.ts'
 import { openaiWords, Refusal } from '../requests/refusal.ts'
 import { type Fault, type Faults, faultFailure } from '../settings/faults.ts'
+import { settled } from './decide.ts'
 
 /** How long the vectors of the vendor's models are; only those of the third generation can be shorter. */
 const lengths: Readonly<Record<string, number>> = {
@@ -27,7 +28,7 @@ interface Embedded {
 export function embed(catalog: ServedModels, faults: Faults, text: string): Embedded {
   const sent = jsonIn(text)
   const body = asObject(sent)
-  const model = typeof body['model'] === 'string' ? body['model'] : undefined
+  const model = asString(body['model'])
   const fault = faults.strike({ route: 'embeddings', model })
   const asked = fault && faultFailure(fault, { route: 'embeddings', model })
   const answer = (): object | GatewayFailure => {
@@ -40,12 +41,8 @@ export function embed(catalog: ServedModels, faults: Faults, text: string): Embe
     return answerTo(body, entry.id)
   }
 
-  try {
-    return { model, fault, result: answer() }
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    return { model, fault, result: failures.refused(error) }
-  }
+  const result = settled(answer)
+  return { model, fault, result: result instanceof Refusal ? failures.refused(result) : result }
 }
 
 /** @throws Refusal */
