@@ -1,7 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { compact } from '../compact.ts'
 import { ask } from './ask.ts'
 import { jsonIn } from './foreign-text.ts'
-import type { GatewayAccess } from './types.ts'
+import { hangUp } from './http/request.ts'
+import type { Catalog, GatewayAccess } from './types.ts'
 
 /** What is left on a key, as its gateway says it. */
 export interface Balance {
@@ -44,33 +46,38 @@ interface Said {
   readonly expires?: unknown
 }
 
-/** One way to ask, known by the shape of its answer and not by a name. */
-interface Source {
+/** One way to ask, known by the shape of its answer. */
+export interface BalanceWay {
   readonly url: (access: GatewayAccess) => string
-  /** The vendor's own hosts: there it is asked alone. */
+  /** The vendor's own hosts: there it is asked alone, and nowhere else. */
   readonly hosts?: readonly string[]
+  /** The list of models tells that this is the way. */
+  readonly isToldBy?: (catalog: Catalog) => boolean
+  /** What it counts in, where that is not what people pay with. */
+  readonly quota?: { readonly url: (access: GatewayAccess) => string; readonly path: string }
   /** The key stands in `authorization` without `Bearer`. */
   readonly isBareKey?: true
   readonly read: (at: At) => Said | undefined
 }
 
-/** New API and One API count in quota: so many for a dollar, unless the owner says otherwise. */
+/** New API counts in quota: so many for a dollar, unless the owner says otherwise. */
 const quotaPerDollar = 500_000
 
 /**
  * Where gateways say what is left on the key that asks, the likeliest first. From their sources: New API
  * `controller/token.go`, CC Switch `services/balance.rs` and `coding_plan.rs` (2026-11-23).
  */
-const sources: readonly Source[] = [
+const balanceWays: readonly BalanceWay[] = [
   // New API. With `unlimited_quota` the number means nothing.
   {
     url: ({ baseUrl }) => `${baseUrl}/api/usage/token/`,
+    isToldBy: ({ isNewApi }) => isNewApi === true,
+    quota: { url: ({ baseUrl }) => `${baseUrl}/api/status`, path: 'data.quota_per_unit' },
     read: (at) => {
       if (at('data.object') !== 'token_usage') return undefined
-      const left = numberOf(at('data.total_available'))
       const isUnlimited = at('data.unlimited_quota') === true
       return {
-        remaining: isUnlimited ? 'unlimited' : left && left / quotaPerDollar,
+        remaining: isUnlimited ? 'unlimited' : at('data.total_available'),
         expires: at('data.expires_at'),
       }
     },
@@ -159,39 +166,92 @@ const patienceMs = 3_000
 const maxBytes = 100_000
 
 /**
- * What is left on the key of a gateway; undefined: it does not say. At most one request for each way to
- * ask, one after the other, and none after the first that answers. Never throws for what a gateway does.
+ * What is left on the key of a gateway; undefined: it does not say. One request where host or list tell
+ * the way to ask, else one for each way that any gateway may have, side by side. Never throws for what
+ * a gateway does.
  */
-export async function balanceOf(access: GatewayAccess): Promise<Balance | undefined> {
-  const { hostname } = new URL(access.baseUrl)
-  const own = sources.filter(({ hosts }) => hosts?.includes(hostname))
-  for (const source of own.length > 0 ? own : sources) {
-    const found = await askFor(access, source)
-    if (found === 'unreachable') return undefined
-    if (found !== undefined) return found
-  }
-  return undefined
+export async function balanceOf(
+  access: GatewayAccess,
+  catalog?: Catalog,
+): Promise<Balance | undefined> {
+  const known = wayOf(access, catalog)
+  const ways = known ? [known] : balanceWays.filter(({ hosts }) => hosts === undefined)
+  const found = await Promise.all(ways.map((way) => askIn(access, way)))
+  return found.find((balance) => balance !== undefined)
 }
 
-async function askFor(
+/** How long an answer that is still under way is waited for once all else is done, in ms: nobody feels it. */
+const graceMs = 50
+
+/** A question beside other work. */
+export interface BalanceBeside {
+  /** What has been answered by now. */
+  readonly answered: () => Promise<Balance | undefined>
+  /** Ends the question, wherever it stands. */
+  readonly end: () => Promise<void>
+}
+
+/** Asks beside other work, where one request is enough to know: who has done the work waits for nothing. */
+export function askBalanceBeside(
   access: GatewayAccess,
-  source: Source,
-): Promise<Balance | undefined | 'unreachable'> {
+  catalog: Catalog | undefined,
+): BalanceBeside | undefined {
+  const way = wayOf(access, catalog)
+  if (way === undefined) return undefined
+
+  const ended = new AbortController()
+  const interrupt = access.signal === undefined ? [] : [access.signal]
+  const apart = { ...access, signal: AbortSignal.any([ended.signal, ...interrupt]) }
+  const answer = askIn(apart, way).catch(() => undefined)
+  return {
+    answered: () => Promise.race([answer, pause(graceMs, undefined)]),
+    async end() {
+      ended.abort()
+      await hangUp(apart)
+    },
+  }
+}
+
+/** The way in which a gateway is asked, where host or list tell it. */
+export function wayOf(
+  { baseUrl }: Pick<GatewayAccess, 'baseUrl'>,
+  catalog: Catalog | undefined,
+): BalanceWay | undefined {
+  const { hostname } = new URL(baseUrl)
+  return balanceWays.find(
+    ({ hosts, isToldBy }) => hosts?.includes(hostname) || (catalog && isToldBy?.(catalog)),
+  )
+}
+
+/** As `balanceOf`, in one way. */
+export async function askIn(access: GatewayAccess, way: BalanceWay): Promise<Balance | undefined> {
   // A gateway that takes the key in a header of its own is none of those.
-  const isBare = source.isBareKey && access.keyHeader === undefined
+  const isBare = way.isBareKey && access.keyHeader === undefined
+  const bareKey = isBare ? { authorization: access.key } : {}
+  const answer = await answerTo(access, way.url(access), bareKey)
+  const said = way.read((path) => valueAt(answer, path))
+  const left = numberOf(said?.remaining)
+  if (!way.quota || !left) return said && balanceFrom(said)
+
+  const status = await answerTo(access, way.quota.url(access))
+  const perDollar = numberOf(valueAt(status, way.quota.path)) || quotaPerDollar
+  return balanceFrom({ ...said, remaining: left / perDollar })
+}
+
+/** Undefined: it has no such route, or does not answer in time. */
+async function answerTo(
+  access: GatewayAccess,
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<unknown> {
   const result = await ask(access, {
     method: 'GET',
-    url: source.url(access),
-    headers: { accept: 'application/json', ...(isBare && { authorization: access.key }) },
+    url,
+    headers: { accept: 'application/json', ...headers },
     maxBytes,
     answerWithinMs: Math.min(patienceMs, access.timeoutMs),
   })
-  if (!('status' in result)) return 'unreachable'
-  if (result.status !== 200) return undefined
-
-  const body = jsonIn(result.body)
-  const said = source.read((path) => valueAt(body, path))
-  return said && balanceFrom(said)
+  return 'status' in result && result.status === 200 ? jsonIn(result.body) : undefined
 }
 
 /** Undefined: it says no amount, so it is an answer of another kind. */

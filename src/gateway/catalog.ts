@@ -45,12 +45,14 @@ export async function readCatalog(
   let leftOut = 0
   let isCut = false
   let serverTime: Date | undefined
+  let isNewApi: true | undefined
   const first = catalogRequest(root)
   let url: string | undefined = first.url
 
   for (let page = 1; url !== undefined && !isCut; page++) {
     const answer = await askForList(access, { ...first, url, answerWithinMs })
     serverTime ??= clockOf(answer)
+    if ('x-new-api-version' in answer.headers) isNewApi = true
 
     const before = models.size
     const found = readPage(answer.body, secretsOf(access), maxModels - before)
@@ -71,6 +73,7 @@ export async function readCatalog(
     models: [...models.values()],
     notices: notices.length === 0 ? undefined : notices,
     serverTime,
+    isNewApi,
   })
 }
 

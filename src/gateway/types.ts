@@ -29,6 +29,8 @@ export interface Catalog {
   readonly notices?: readonly Notice[]
   /** The gateway's clock when it answered, where it tells: to the second, without the way here. */
   readonly serverTime?: Date
+  /** It is New API that answers, which says so in a header of each answer (middleware, 2026-11-23). */
+  readonly isNewApi?: true
 }
 
 /** A header that goes with every request beside the usual ones: some gateways choose by it. */

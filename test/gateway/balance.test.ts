@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { balanceOf } from '../../src/gateway/balance.ts'
+import { askIn, balanceOf, wayOf } from '../../src/gateway/balance.ts'
 import { accessTo, aServer, key, sendJson } from './forged.ts'
 
 /** A gateway that knows one route, and answers everything else as a web server does. */
@@ -57,26 +57,39 @@ describe('what is left on a key', () => {
       { info: { spend: 4, max_budget: null } },
       { remaining: 'unlimited', unit: 'USD' },
     ],
+  ])('%s', async (_, path, body, expected) => {
+    const server = await gatewayWith(path, body)
+    expect(await balanceOf(accessTo(server))).toEqual(expected)
+    // Where nothing tells which it is, each way that any gateway may have, once.
+    const paths = server.seen.map(({ url }) => url).filter((url) => url !== '/api/status')
+    expect(paths.sort()).toEqual(['/api/usage/token/', '/key/info', '/v1/usage'])
+  })
+
+  test.each([
     [
       'OpenRouter',
+      'openrouter.ai',
       '/v1/key',
       { data: { label: 'x', limit: 10, limit_remaining: 0, usage: 10, expires_at: null } },
       { remaining: 0, unit: 'USD' },
     ],
     [
       'DeepSeek',
+      'api.deepseek.com',
       '/user/balance',
       { is_available: true, balance_infos: [{ currency: 'CNY', total_balance: '110.00' }] },
       { remaining: 110, unit: 'CNY' },
     ],
     [
       'SiliconFlow',
+      'api.siliconflow.cn',
       '/v1/user/info',
       { data: { totalBalance: '88.88' } },
       { remaining: 88.88, unit: 'CNY' },
     ],
     [
       'Kimi Code: the tightest window',
+      'api.kimi.com',
       '/v1/usages',
       {
         limits: [
@@ -88,6 +101,7 @@ describe('what is left on a key', () => {
     ],
     [
       'Z.ai: the tightest window, in percent',
+      'api.z.ai',
       '/api/monitor/usage/quota/limit',
       {
         success: true,
@@ -101,13 +115,25 @@ describe('what is left on a key', () => {
       },
       { remaining: 60, unit: '%', resets: date },
     ],
-  ])('%s', async (_, path, body, expected) => {
+  ])('%s: one request, by the host', async (_, host, path, body, expected) => {
     const server = await gatewayWith(path, body)
-    expect(await balanceOf(accessTo(server))).toEqual(expected)
-    // Each way to ask at most once, and none after the one that answers.
-    const paths = server.seen.map(({ url }) => url)
-    expect(new Set(paths).size).toBe(paths.length)
-    expect(paths.at(-1)).toBe(path)
+    const way = wayOf({ baseUrl: `https://${host}` }, undefined)!
+    expect(await askIn(accessTo(server), way)).toEqual(expected)
+    expect(server.seen.map(({ url }) => url)).toEqual([path])
+  })
+
+  test('New API, by its list: what a dollar is there is asked for where there is an amount', async () => {
+    const data = { object: 'token_usage', total_available: 3000, unlimited_quota: false }
+    const server = await aServer((request, response) =>
+      sendJson(
+        response,
+        200,
+        request.url === '/api/status' ? { data: { quota_per_unit: 1000 } } : { data },
+      ),
+    )
+    const catalog = { models: [], isNewApi: true } as const
+    expect(await balanceOf(accessTo(server), catalog)).toEqual({ remaining: 3, unit: 'USD' })
+    expect(server.seen.map(({ url }) => url)).toEqual(['/api/usage/token/', '/api/status'])
   })
 
   test.each([

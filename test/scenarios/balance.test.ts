@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aServer, sendJson } from '../gateway/forged.ts'
 import { type Demands, startFront } from '../support/front.ts'
 import { aHome } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
@@ -12,38 +13,49 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-/** A home with two clients at a gateway that says what is left. */
-async function setUpAt(balance: Demands['balance']) {
+type Balance = Demands['balance']
+
+/** A home with two clients at a gateway that says what is left; and what the setup said of it. */
+async function setUpAt(balance: Balance) {
   const front = await startFront(gateway, { key, ...(balance && { balance }) })
   onTestFinished(() => front.close())
   const home = aHome()
-  const setup = ['setup', 'codex', 'claude', '--base-url', front.url, '--name', 'work', '--yes']
-  expect((await runHere(home, setup, { REPOINT_API_KEY: key })).status).toBe(0)
-  return home
+  const words = ['setup', 'codex', 'claude', '--base-url', front.url, '--name', 'work', '--yes']
+  const setup = await runHere(home, words, { REPOINT_API_KEY: key })
+  expect(setup.status).toBe(0)
+  return { home, front, setup: setup.json }
 }
 
-test('what is left on a key is told by gateways --check and, once a gateway, by doctor', async () => {
-  const home = await setUpAt({ left: 7_100_000 })
-  const listed = await runInProcess(home, ['gateways', '--check'])
-  expect(listed).toMatchObject({ status: 0, stdout: expect.stringContaining('14.20 USD left') })
-  const { json } = await runHere(home, ['gateways', '--check'])
-  expect(json['gateways']).toMatchObject([
-    { check: { works: true, balance: { remaining: 14.2, unit: 'USD' } } },
-  ])
+test.each<[string, Balance, unknown, RegExp]>([
+  ['an amount', { left: 7_100_000 }, { remaining: 14.2, unit: 'USD' }, /14\.20 USD left/g],
+  [
+    'a key without a limit',
+    { left: -12, isUnlimited: true },
+    { remaining: 'unlimited', unit: 'USD' },
+    /no limit/g,
+  ],
+  ['nothing where nothing is known', undefined, undefined, /no limit|left/g],
+])(
+  'setup, gateways --check and doctor tell %s, once a gateway',
+  async (_, given, balance, said) => {
+    const { home, setup, front } = await setUpAt(given)
+    const times = given === undefined ? null : expect.toSatisfy((all) => all.length === 1)
+    expect(setup['balance']).toEqual(balance)
+    expect(front.urls.some((url) => url.startsWith('/api/'))).toBe(given !== undefined)
 
-  const doctor = await runInProcess(home, ['doctor'])
-  expect(doctor.stdout.match(/14\.20 USD left/g)).toHaveLength(1)
-})
+    const { stdout } = await runInProcess(home, ['gateways', '--check'])
+    expect(stdout.match(said)).toEqual(times)
+    const { json } = await runHere(home, ['gateways', '--check'])
+    expect(json['gateways']).toMatchObject([
+      { check: { works: true, ...(balance ? { balance } : {}) } },
+    ])
+    expect((await runInProcess(home, ['doctor'])).stdout.match(said)).toEqual(times)
+  },
+)
 
-test('a key without a limit is told as that, and nothing is told where nothing is known', async () => {
-  const unlimited = await setUpAt({ left: -12, isUnlimited: true })
-  expect((await runInProcess(unlimited, ['doctor'])).stdout).toContain('no limit')
-  const silent = await setUpAt(undefined)
-  expect((await runInProcess(silent, ['doctor'])).stdout).not.toMatch(/ left|no limit/)
-})
-
-test('an empty key is a cause of its own, before the client finds out', async () => {
-  const home = await setUpAt({ left: 0 })
+test('an empty key is told by a setup that is served all the same, and by doctor', async () => {
+  const { home, setup } = await setUpAt({ left: 0 })
+  expect(setup['warnings']).toContainEqual(expect.objectContaining({ code: 'quota' }))
   const { status, json } = await runHere(home, ['doctor'])
   expect(status).toBe(7)
   expect(json['checks']).toContainEqual(
@@ -53,4 +65,22 @@ test('an empty key is a cause of its own, before the client finds out', async ()
       message: 'the key has nothing left',
     }),
   )
+})
+
+test('a setup neither waits for a gateway that never says what is left, nor fails by it', async () => {
+  const begun = performance.now()
+  const { setup } = await setUpAt({ left: 'silent' })
+  expect(setup).not.toHaveProperty('balance')
+  // It would be waited for 3 s.
+  expect(performance.now() - begun).toBeLessThan(2500)
+})
+
+test('a key that New API says is used up is no wrong key', async () => {
+  const message = '该令牌额度已用尽 TokenStatusExhausted[sk-can***432]'
+  const server = await aServer((_, response) =>
+    sendJson(response, 401, { error: { code: '', message, type: 'new_api_error' } }),
+  )
+  const words = ['codex', '--base-url', `http://127.0.0.1:${server.port}`, '--yes']
+  const { status, json } = await runHere(aHome(), words, { REPOINT_API_KEY: key })
+  expect({ status, error: json['error'] }).toMatchObject({ status: 7, error: { code: 'quota' } })
 })

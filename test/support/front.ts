@@ -17,8 +17,8 @@ export interface Demands {
   readonly hasList?: boolean
   /** Its answers are of the family that reads a key in every usual header. */
   readonly readsAll?: boolean
-  /** What it says of a key where New API says it. */
-  readonly balance?: { readonly left: number; readonly isUnlimited?: boolean }
+  /** It is New API, and says so much of a key; how much never comes, where it is `silent`. */
+  readonly balance?: { readonly left: number | 'silent'; readonly isUnlimited?: boolean }
 }
 
 export interface Front {
@@ -55,8 +55,10 @@ export async function startFront(gateway: Gateway, demands: Demands): Promise<Fr
     }
 
     const { balance } = demands
+    if (balance !== undefined) response.setHeader('x-new-api-version', 'v1.0.0')
     if (request.url === '/api/usage/token/' && balance !== undefined) {
       const { left, isUnlimited = false } = balance
+      if (left === 'silent') return
       const data = { object: 'token_usage', total_available: left, unlimited_quota: isUnlimited }
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ code: true, data }))
@@ -73,7 +75,8 @@ export async function startFront(gateway: Gateway, demands: Demands): Promise<Fr
       answer.pipe(response)
     })
     onward.on('error', () => response.destroy())
-    request.pipe(onward)
+    // A model takes longer than a table of keys.
+    setTimeout(() => request.pipe(onward), request.method === 'POST' && balance ? 150 : 0)
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   return {

@@ -82,7 +82,8 @@ export function askGateways(
 
 /** Asked of a gateway that answers at all, while the clients' models are proven. */
 async function balanceBehind(catalog: Promise<Catalog | UserError>, access: GatewayAccess) {
-  return (await catalog) instanceof UserError ? undefined : balanceOf(access)
+  const list = await catalog
+  return list instanceof UserError ? undefined : balanceOf(access, list)
 }
 
 /** An empty key is told before the client finds out. */

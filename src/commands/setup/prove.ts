@@ -4,6 +4,7 @@ import { rowOf } from '../../clients/list.ts'
 import { idsToProve } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
+import { askBalanceBeside, type BalanceBeside, shownBalance } from '../../gateway/balance.ts'
 import { catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { openAhead } from '../../gateway/http/request.ts'
@@ -121,9 +122,10 @@ function gatewayToStay(
 }
 
 /** A line for the gateway and for each client that is proven. */
-function showProof(session: Session, { access, catalog, chosen }: Proof): void {
+function showProof(session: Session, { access, catalog, chosen, balance }: Proof): void {
   const list = catalog === undefined ? '' : `: ${catalog.models.length} models`
-  session.remark(`✔ ${new URL(access.baseUrl).host} answers, and takes the key${list}`)
+  const left = balance === undefined ? '' : `; the key has ${shownBalance(balance)}`
+  session.remark(`✔ ${new URL(access.baseUrl).host} answers, and takes the key${list}${left}`)
   for (const [{ label }, { models }] of chosen) {
     const ids = idsToProve(models, catalog)
     session.remark(
@@ -208,6 +210,7 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
   const isMessagesGiven = given.request.flags.messagesUrl !== undefined
   const finder = new GatewayFinder(access, { isMessagesGiven })
   if (clients.length > 1) void openAhead(access, clients.length)
+  let left: BalanceBeside | undefined
   try {
     const isExtra =
       !given.request.picksModel && clients.every((client) => isDecided(given, client, access))
@@ -217,6 +220,7 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
     )
     const [catalog, missing] = answer instanceof UserError ? [undefined, answer] : [answer]
     if (missing !== undefined && !mayStillServe(missing)) throw missing
+    left = askBalanceBeside(finder.access, catalog)
     const run = await withPickedModel(given, catalog)
     const { request } = run
 
@@ -248,17 +252,21 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
     for (const client of chosen.keys()) await expectBelieved(client, access)
 
     const results = [...(await askAll(session, probes, chosen)).values()].flat()
-    const left = results.filter(({ result }) => request.flags.tryClient && mayPassAsClient(result))
-    const served = results.filter((one) => !left.includes(one))
+    const isLeft = ({ result }: Probed) => request.flags.tryClient && mayPassAsClient(result)
+    const isLeftToClients = results.some(isLeft)
+    const served = results.filter((one) => !isLeft(one))
+    const balance = await left?.answered()
     const notices = [
       ...(catalog?.notices ?? []),
       ...(missing === undefined ? [] : [catalogUnavailable(missing)]),
       ...new Set(served.flatMap(({ result }) => noticesOf(result))),
-      ...(left.length > 0 ? [leftToClients] : []),
+      ...(isLeftToClients ? [leftToClients] : []),
+      ...(balance?.remaining === 0 ? [emptyKey] : []),
     ]
     const { access: proven } = finder
-    return { request, access: proven, catalog, chosen, isLeftToClients: left.length > 0, notices }
+    return { request, access: proven, catalog, chosen, isLeftToClients, balance, notices }
   } finally {
+    await left?.end()
     await finder.hangUp()
   }
 }
@@ -299,6 +307,13 @@ function refusalsIn(
 
 function mayPassAsClient(result: Probed['result']): boolean {
   return result.status === 'rejected' && traitsOf(result.reason)?.curedByTryClient === true
+}
+
+/** The probe was served all the same: the gateway may let a little go below. */
+const emptyKey: Notice = {
+  code: 'quota',
+  message: 'The key has nothing left to spend',
+  hint: "Top it up on the gateway's page, or take another: repoint key",
 }
 
 const leftToClients: Notice = {

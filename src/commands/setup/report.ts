@@ -52,7 +52,7 @@ export interface SetupResult {
 }
 
 export function reportSetup(
-  { session, request }: ProvenRun,
+  { session, request, balance }: ProvenRun,
   plan: Plan,
   result: SetupResult,
 ): void {
@@ -88,6 +88,7 @@ export function reportSetup(
     files,
     // The gateway was proven; the files, read back, say what was proven.
     verified: { before: isProvenBefore, after: applied ? verify : null },
+    balance,
     tried: tried.length > 0 ? tried : undefined,
     warnings: session.notices,
     next,

@@ -1,4 +1,5 @@
 import type { Client, Heard, Memories, ModelChoice, Wishes } from '../../clients/client.ts'
+import type { Balance } from '../../gateway/balance.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
 import type { SetupFlags } from '../command.ts'
@@ -57,6 +58,8 @@ export interface Proof {
   readonly chosen: ReadonlyMap<Client, Chosen>
   /** The gateway lets the real clients in and not our check: what they say is the proof. */
   readonly isLeftToClients: boolean
+  /** What is left on the key; absent: the gateway does not say, or not in time. */
+  readonly balance?: Balance | undefined
 }
 
 /** The same once the gateway is known. */

@@ -162,6 +162,9 @@ function diagnoseRoad(judged: JudgedAnswer): Outcome | undefined {
   return undefined
 }
 
+/** New API's 401 for a good key with nothing left on it (model/token.go, 2026-11-23). */
+const usedUp = /\bTokenStatusExhausted\b|令牌额度已用尽/
+
 /** nginx, where it wants a certificate from whoever asks. */
 const noCertificate = /No required SSL certificate was sent|The SSL certificate error/
 
@@ -183,6 +186,7 @@ function diagnoseByCode(judged: JudgedAnswer): Outcome | undefined {
     error.codes.some((code) => codes.includes(code))
 
   if (status === 402 || has(codesOf.quota) || isCreditError(judged)) return quota(judged)
+  if (usedUp.test(error.words)) return quota(judged)
   // A gateway's own upstream refused the gateway's own key: ours is not at fault.
   if (has(['upstream_error']) && status === 401)
     return fault(judged, 'is refused by the service behind it')
