@@ -1,5 +1,4 @@
-import type { Bytes, ConfigValue, KeyPath } from '../../edits/plan.ts'
-import type { ProtocolName } from '../../gateway/types.ts'
+import type { Bytes, ConfigValue } from '../../edits/plan.ts'
 import type { FileText, FileTexts } from '../client.ts'
 import { readStrictly, type StrictFile } from '../strict-json.ts'
 import {
@@ -12,12 +11,16 @@ import {
   textIn,
   valueIn,
 } from '../texts.ts'
+import { type ProviderTable, providerOf } from './providers.ts'
 
-/** What a provider of models.json may say of its protocol; pi knows more (0.87.1, 2026-11-22). */
-export const apiOf: Readonly<Record<ProtocolName, string>> = {
-  responses: 'openai-responses',
-  chat: 'openai-completions',
-  messages: 'anthropic-messages',
+/** To a model that reasons pi calls its own words the developer's, which only OpenAI's models know (0.73.1). */
+export const providers: ProviderTable = {
+  client: { id: 'pi', label: 'pi' },
+  role: 'models',
+  at: ['providers'],
+  namesModels: false,
+  unlisted: ': pi starts with the first that it has a key for',
+  compatInChat: { supportsDeveloperRole: false },
 }
 
 /**
@@ -153,37 +156,6 @@ function isHeaders(value: ConfigValue | undefined): boolean {
   return isTable(value) && Object.values(value).every((one) => typeof one === 'string')
 }
 
-/** A provider of models.json. */
-export interface PiProvider {
-  readonly table: Table
-  /** Absent: it is one that pi ships, or none. */
-  readonly url: string | undefined
-  /** Of several with the same id the last counts. */
-  readonly models: readonly Table[]
-}
-
-export function providerOf({ root }: StrictFile, id: string): PiProvider {
-  const table = tableIn(root, providerPath(id))
-  const list: readonly ConfigValue[] = Array.isArray(table['models']) ? table['models'] : []
-  return { table, url: textIn(table, ['baseUrl']), models: list.filter(isTable) }
-}
-
-export function modelOf({ models }: PiProvider, id: string | undefined): Table | undefined {
-  return models.findLast((model) => model['id'] === id)
-}
-
-export function providerPath(id: string): readonly string[] {
-  return ['providers', id]
-}
-
-export function modelsPath(providerId: string): readonly string[] {
-  return [...providerPath(providerId), 'models']
-}
-
-export function modelPath(providerId: string, id: string): KeyPath {
-  return [...modelsPath(providerId), { element: { id } }]
-}
-
 /** What pi starts with; absent: the first model that it has a key for. */
 export function startingModel({ root }: StrictFile): {
   readonly providerId?: string
@@ -206,7 +178,7 @@ export function readPiKey(
   providerId: string,
 ): { readonly key: string; readonly keyPath: string } | undefined {
   const login = loginOf(texts, providerId)
-  const { table } = providerOf(readModels(texts), providerId)
+  const { table } = providerOf(providers, readModels(texts), providerId)
   const key = login === undefined ? table['apiKey'] : login['key']
   if (typeof key !== 'string' || interpretedValue.test(key)) return undefined
   const role = login === undefined ? 'models' : 'auth'

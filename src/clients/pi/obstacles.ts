@@ -2,23 +2,44 @@ import { type ConfigValue, listHolds } from '../../edits/plan.ts'
 import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
 import { relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { isExported, proxyObstacles, unsetCommand } from '../shell.ts'
+import type { StrictFile } from '../strict-json.ts'
 import { fileOf, placeOf, readFile } from '../texts.ts'
 import {
   incompleteProvider,
   loginOf,
+  providers,
   readAuth,
   readModels,
+  readPiKey,
   readSettings,
   startingModel,
 } from './config.ts'
 import {
   formerProviders,
-  type PiView,
-  piName,
+  type ProviderView,
   providerInTheWay,
   providerWrongNow,
-  viewOf,
 } from './provider-obstacles.ts'
+import { providerOf } from './providers.ts'
+
+interface PiView extends ProviderView {
+  readonly settings: StrictFile
+}
+
+function viewOf(scene: Scene, providerId: string, model: string): PiView {
+  const [models, settings] = [readModels(scene.texts), readSettings(scene.texts)]
+  return {
+    scene,
+    at: providers,
+    models,
+    settings,
+    providerId,
+    provider: providerOf(providers, models, providerId),
+    model,
+    modelPlace: placeOf(settings, ['defaultModel']),
+    sent: readPiKey(scene.texts, providerId) ?? {},
+  }
+}
 
 /** What would defeat the setup, as run against pi 0.60.0, 0.73.1 and 0.87.1 (2026-11-22). */
 export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
@@ -26,7 +47,7 @@ export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   yield* unreadable(scene.texts)
   yield* relativeFolder(scene)
   yield* keyIsVariable(scene, choice.key)
-  yield* proxyObstacles(piName, choice.root, scene.machine.env)
+  yield* proxyObstacles(providers.client, choice.root, scene.machine.env)
   yield* otherLogin(view)
   yield* providerInTheWay(view, choice)
   yield* otherIncomplete(view)
@@ -46,7 +67,7 @@ export function* wrongNow(scene: Scene): Obstacles {
   // With a provider that it ships pi may be set up as its owner likes.
   if (url === undefined) return
 
-  yield* proxyObstacles(piName, url, scene.machine.env)
+  yield* proxyObstacles(providers.client, url, scene.machine.env)
   yield* otherLogin(view)
   yield* providerWrongNow(view, url)
   yield* narrowed(view)

@@ -9,8 +9,8 @@ import {
 import { wantedHeaders } from '../headers.ts'
 import { usualProtocol } from '../models.ts'
 import { offeredIn } from '../picker.ts'
-import { apiOf, loginOf, providerOf, readModels } from './config.ts'
-import { entryOf } from './plan.ts'
+import { loginOf, providers, readModels } from './config.ts'
+import { apiOf, entryOf, providerOf } from './providers.ts'
 
 /** Holds what is not in the extension: the same text serves every run. */
 const providerVariable = 'REPOINT_RUN_PI'
@@ -69,21 +69,20 @@ function providerFor({ root, models }: Choice) {
     api: apiOf[protocol],
     authHeader: protocol === 'messages',
     models: offeredIn(models).map((model) => ({
-      id: model.id,
       name: model.displayName ?? model.id,
       reasoning: false,
       input: ['text'],
       cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
       contextWindow: 128_000,
       maxTokens: 16_384,
-      ...entryOf(model, models),
+      ...entryOf(providers, model, models),
     })),
   }
 }
 
 /** A login or headers of the provider would go along to another address: then it is one of our own. */
 function runProviderId(texts: FileTexts, id: string): string {
-  const { table, models } = providerOf(readModels(texts), id)
+  const { table, models } = providerOf(providers, readModels(texts), id)
   const hasMore = [table, ...models].some(({ headers }) => headers !== undefined)
   const isOwn = hasMore || table['modelOverrides'] !== undefined || loginOf(texts, id) !== undefined
   return isOwn ? 'repoint-run' : id

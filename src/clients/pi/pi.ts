@@ -1,23 +1,18 @@
 import { compact } from '../../compact.ts'
-import { keyHeaders, type ProtocolName } from '../../gateway/types.ts'
+import { keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule, ConfigFile, FileTexts, Look, Origins, Settings } from '../client.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
-import { readHeaders } from '../headers.ts'
 import { defaultOfAny, oneUse, usualProtocol } from '../models.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { chooseOfAny } from '../picker.ts'
 import { ofNode, testedVersions } from '../tested.ts'
-import { brokenText, fileOf, numberIn, originOf, rootOf } from '../texts.ts'
+import { brokenText, fileOf, originOf } from '../texts.ts'
 import {
-  apiOf,
   incompleteProvider,
   interpretedValue,
   loginOf,
-  modelOf,
-  type PiProvider,
-  providerOf,
-  providerPath,
+  providers,
   readModels,
   readPiKey,
   readSettings,
@@ -28,6 +23,7 @@ import { deciding } from './deciding.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
 import { planPi } from './plan.ts'
+import { believedOf, providerOf, providerPath } from './providers.ts'
 import tested from './tested.json' with { type: 'json' }
 
 const demoFiles = {
@@ -125,27 +121,12 @@ function readBackPi(texts: FileTexts): Settings {
   const refused = lack && brokenText(models.path, lack)
   if (providerId === undefined) return compact({ broken: refused })
 
-  const provider = providerOf(models, providerId)
-  const entry = modelOf(provider, model) ?? {}
-  const url = entry['baseUrl'] ?? provider.url
-  const api = entry['api'] ?? provider.table['api']
-  const protocol = Object.entries(apiOf).find(([, name]) => name === api)?.[0] as
-    | ProtocolName
-    | undefined
-  const root = typeof url === 'string' ? rootOf(url) : undefined
   const login = loginOf(texts, providerId)
-  const { headers, keyed } = readHeaders(provider.table['headers'])
   return compact({
-    root,
-    protocol,
-    headers,
-    keyHeader: keyed?.keyHeader,
-    model,
+    ...believedOf(providerOf(providers, models, providerId), model),
     providerId,
     ...readPiKey(texts, providerId),
     broken: refused,
-    contextWindow: numberIn(entry, ['contextWindow']),
-    alsoSendsTo: strayAddress(provider, root),
     login:
       login !== undefined && login['type'] !== 'api_key'
         ? `the login for ${providerId} in auth.json`
@@ -155,19 +136,13 @@ function readBackPi(texts: FileTexts): Settings {
 
 function offersOfPi(texts: FileTexts): readonly string[] {
   const { providerId = '' } = startingModel(readSettings(texts))
-  return providerOf(readModels(texts), providerId).models.map(({ id }) => String(id))
-}
-
-/** A model of the same provider may have an address of its own, which gets the same key. */
-function strayAddress({ models }: PiProvider, root: string | undefined): string | undefined {
-  const urls = models.flatMap(({ baseUrl }) => (typeof baseUrl === 'string' ? [baseUrl] : []))
-  return urls.find((url) => rootOf(url) !== root)
+  return providerOf(providers, readModels(texts), providerId).models.map(({ id }) => String(id))
 }
 
 function originsOfPi(texts: FileTexts): Origins {
   const { providerId = '', model } = startingModel(readSettings(texts))
   return compact({
-    baseUrl: originOf([readModels(texts)], [...providerPath(providerId), 'baseUrl']),
+    baseUrl: originOf([readModels(texts)], [...providerPath(providers, providerId), 'baseUrl']),
     model: model === undefined ? undefined : fileOf(texts, 'settings').path,
   })
 }

@@ -1,5 +1,5 @@
 import type { KeyPath } from '../../edits/plan.ts'
-import type { Choice, Obstacle, Obstacles, Scene } from '../client.ts'
+import type { Choice, Obstacle, Obstacles, Scene, Settings } from '../client.ts'
 import { formerProvider, leftoverObstacles, lostVersion, otherAddress } from '../obstacles.ts'
 import { removal } from '../repairs.ts'
 import type { StrictFile } from '../strict-json.ts'
@@ -8,68 +8,63 @@ import {
   modelOf,
   modelPath,
   type PiProvider,
+  type ProviderTable,
   providerOf,
   providerPath,
-  readModels,
-  readPiKey,
-  readSettings,
-} from './config.ts'
-
-export const piName = { id: 'pi', label: 'pi' }
+} from './providers.ts'
 
 /** What stands there, with the provider and the model that it is about. */
-export interface PiView {
+export interface ProviderView {
   readonly scene: Scene
+  readonly at: ProviderTable
+  /** That holds the table. */
   readonly models: StrictFile
-  readonly settings: StrictFile
   readonly providerId: string
   readonly provider: PiProvider
   readonly model: string
-}
-
-export function viewOf(scene: Scene, providerId: string, model: string): PiView {
-  const models = readModels(scene.texts)
-  const provider = providerOf(models, providerId)
-  return { scene, models, settings: readSettings(scene.texts), providerId, provider, model }
+  /** Where the model is chosen. */
+  readonly modelPlace: string
+  /** The key that the client would send, and where it stands, as far as files tell. */
+  readonly sent: Pick<Settings, 'key' | 'keyPath'>
 }
 
 /** What stands in the place of the provider about to be written, or beats it. */
-export function* providerInTheWay(view: PiView, choice: Choice): Obstacles {
-  const { scene, models, providerId, provider } = view
+export function* providerInTheWay(view: ProviderView, choice: Choice): Obstacles {
+  const { scene, at, models, providerId, provider } = view
   yield* otherAddress(scene, choice, {
-    code: 'pi-provider-conflict',
+    code: `${at.client.id}-provider-conflict`,
     what: `the provider ${providerId}`,
     url: provider.url,
-    place: placeOf(models, addressOf(providerId)),
+    place: placeOf(models, addressOf(view)),
   })
   yield* authorizingHeaders(view, choice.key)
   yield* modelAddresses(view, choice.root)
 }
 
 /** What is wrong with the provider in use: its address, its key, its models. */
-export function* providerWrongNow(view: PiView, url: string): Obstacles {
-  const { scene, models, providerId, provider, model } = view
-  const path = addressOf(providerId)
-  const key = readPiKey(scene.texts, providerId)
+export function* providerWrongNow(view: ProviderView, url: string): Obstacles {
+  const { scene, at, models, providerId, provider, model, sent } = view
+  const { id, label } = at.client
+  const path = addressOf(view)
 
   yield* authorizingHeaders(view)
   yield* modelAddresses(view, rootOf(url))
-  yield* lostVersion(piName, scene, {
+  yield* lostVersion(at.client, scene, {
     url,
     name: `baseUrl of ${providerId}`,
-    effect: ', and pi may answer nothing at all',
+    effect: `, and ${label} may answer nothing at all`,
     place: placeOf(models, path),
-    target: { role: 'models', path },
+    target: { role: at.role, path },
   })
   if (modelOf(provider, model) === undefined) yield unlisted(view)
-  if (key === undefined) yield* withoutKey(view)
+  if (sent.key === undefined) yield* withoutKey(view)
 
-  const left = { family: 'pi', label: 'pi', url, urlPlace: placeOf(models, path) }
-  yield* leftoverObstacles({ ...left, key: key?.key, keyPlace: key?.keyPath ?? '' }, scene)
+  const left = { family: id, label, url, urlPlace: placeOf(models, path) }
+  yield* leftoverObstacles({ ...left, key: sent.key, keyPlace: sent.keyPath ?? '' }, scene)
 }
 
-function addressOf(providerId: string): KeyPath {
-  return [...providerPath(providerId), 'baseUrl']
+function addressOf({ at, providerId }: ProviderView): KeyPath {
+  return [...providerPath(at, providerId), 'baseUrl']
 }
 
 /**
@@ -77,24 +72,25 @@ function addressOf(providerId: string): KeyPath {
  *
  * @param wanted the key that is about to be written; absent: what stands there counts
  */
-function* authorizingHeaders({ models, providerId, provider }: PiView, wanted?: string): Obstacles {
+function* authorizingHeaders(view: ProviderView, wanted?: string): Obstacles {
+  const { at, models, providerId, provider } = view
   const key = wanted ?? provider.table['apiKey']
   const all = /^(?:authorization|x-api-key|api-key)$/i
   const tables = [
     {
-      path: providerPath(providerId),
+      path: providerPath(at, providerId),
       headers: tableIn(provider.table, ['headers']),
       // The others a setup itself makes what they must be.
       names: wanted === undefined ? all : /^authorization$/i,
     },
     ...provider.models.map((model) => ({
-      path: modelPath(providerId, String(model['id'])),
+      path: modelPath(at, providerId, String(model['id'])),
       headers: tableIn(model, ['headers']),
       names: all,
     })),
-    // They count in 0.87.1, and not in 0.73.1.
+    // In pi they count in 0.87.1, and not in 0.73.1; OpenClaw has none.
     ...Object.entries(tableIn(provider.table, ['modelOverrides'])).map(([id, override]) => ({
-      path: [...providerPath(providerId), 'modelOverrides', id],
+      path: [...providerPath(at, providerId), 'modelOverrides', id],
       headers: tableIn(override, ['headers']),
       names: all,
     })),
@@ -106,7 +102,7 @@ function* authorizingHeaders({ models, providerId, provider }: PiView, wanted?: 
       const what = `header ${name} of ${providerId}`
       const change = { path: [...path, 'headers', name], isSecret: true, isBound: true }
       yield {
-        code: 'pi-authorizing-header',
+        code: `${at.client.id}-authorizing-header`,
         message: `the ${what} takes the place of its key`,
         place: placeOf(models, change.path),
         ...removal(models, `The ${what}`, change),
@@ -117,13 +113,16 @@ function* authorizingHeaders({ models, providerId, provider }: PiView, wanted?: 
 }
 
 /** A model with an address of its own: the provider's key goes there. */
-function* modelAddresses({ models, providerId, provider }: PiView, root: string): Obstacles {
+function* modelAddresses(
+  { at, models, providerId, provider }: ProviderView,
+  root: string,
+): Obstacles {
   for (const { id, baseUrl } of provider.models) {
     if (typeof baseUrl !== 'string' || rootOf(baseUrl) === root) continue
-    const path = [...modelPath(providerId, String(id)), 'baseUrl']
+    const path = [...modelPath(at, providerId, String(id)), 'baseUrl']
     const what = `the model ${id} of ${providerId}`
     yield {
-      code: 'pi-model-address',
+      code: `${at.client.id}-model-address`,
       message: `${what} has an address of its own, ${shownUrl(baseUrl)}, which gets the key too`,
       place: placeOf(models, path),
       ...removal(models, `The address of ${what}`, { path }),
@@ -132,27 +131,28 @@ function* modelAddresses({ models, providerId, provider }: PiView, root: string)
   }
 }
 
-function unlisted({ settings, providerId, model }: PiView): Obstacle {
+function unlisted({ at, providerId, model, modelPlace }: ProviderView): Obstacle {
+  const { id } = at.client
   return {
-    code: 'pi-model-unlisted',
-    message: `the model ${model} is not among the models of ${providerId}: pi starts with the first that it has a key for`,
-    place: placeOf(settings, ['defaultModel']),
-    cure: 'Run `repoint pi`, which lists the models of the gateway.',
+    code: `${id}-model-unlisted`,
+    message: `the model ${model} is not among the models of ${providerId}${at.unlisted}`,
+    place: modelPlace,
+    cure: `Run \`repoint ${id}\`, which lists the models of the gateway.`,
     weight: 'blocks',
   }
 }
 
-function* withoutKey({ scene, models, providerId, provider }: PiView): Obstacles {
+function* withoutKey({ scene, at, models, providerId, provider }: ProviderView): Obstacles {
   const said = provider.table['apiKey']
   const isElsewhere =
     typeof said === 'string' && (said.startsWith('!') || hasVariable(said, scene.machine.env))
   if (isElsewhere || mayNeedNoKey(provider.url, scene)) return
 
   yield {
-    code: 'pi-no-key',
-    message: `pi finds no key for ${providerId}`,
-    place: placeOf(models, [...providerPath(providerId), 'apiKey']),
-    cure: 'Run `repoint pi`.',
+    code: `${at.client.id}-no-key`,
+    message: `${at.client.label} finds no key for ${providerId}`,
+    place: placeOf(models, [...providerPath(at, providerId), 'apiKey']),
+    cure: `Run \`repoint ${at.client.id}\`.`,
     weight: 'blocks',
     covers: 'key-missing',
   }
@@ -166,16 +166,19 @@ function hasVariable(said: string, env: Scene['machine']['env']): boolean {
 }
 
 /** Providers of earlier setups, each with its key. */
-export function* formerProviders({ scene, models, providerId }: PiView, choice: Choice): Obstacles {
-  for (const id of Object.keys(tableAt(models, ['providers']) ?? {})) {
-    const { url } = providerOf(models, id)
+export function* formerProviders(
+  { scene, at, models, providerId }: ProviderView,
+  choice: Choice,
+): Obstacles {
+  for (const id of Object.keys(tableAt(models, at.at) ?? {})) {
+    const { url } = providerOf(at, models, id)
     if (id === providerId || url === undefined || !scene.ownRoots.includes(rootOf(url))) continue
-    const path = providerPath(id)
-    yield formerProvider(piName, choice, {
+    const path = providerPath(at, id)
+    yield formerProvider(at.client, choice, {
       providerId: id,
       url,
       place: placeOf(models, path),
-      role: 'models',
+      role: at.role,
       change: { path, isSecret: true, isBound: true },
       hasKey: true,
     })

@@ -1,0 +1,181 @@
+import { compact } from '../../compact.ts'
+import type { ConfigValue, FileEdit, KeyChange, KeyPath } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import { isSameButVersion } from '../../gateway/roots.ts'
+import type { CatalogModel, ProtocolName } from '../../gateway/types.ts'
+import type { Choice, ClientName, FileText, ModelChoice, Settings } from '../client.ts'
+import { headerKeys, readHeaders } from '../headers.ts'
+import { usualProtocol } from '../models.ts'
+import { limitsAndSkills, listKeys, type ToldFact, toldValues } from '../picker.ts'
+import { isTable, numberIn, rootOf, type Table, tableIn, textIn } from '../texts.ts'
+
+/**
+ * A table of providers as pi has it, and OpenClaw, which grew out of its library: each with an address, a
+ * protocol, a key, headers and a list of models.
+ */
+export interface ProviderTable {
+  readonly client: Pick<ClientName, 'id' | 'label'>
+  /** Of the file that it stands in. */
+  readonly role: string
+  readonly at: readonly string[]
+  /** A model without a name is refused. */
+  readonly namesModels: boolean
+  /** What becomes of a model that is not in the list, as the end of a sentence. */
+  readonly unlisted: string
+  /** What a model that reasons needs beside in the chat protocol. */
+  readonly compatInChat?: Table
+}
+
+/** What a provider may say of its protocol; both know more (pi 0.87.1, OpenClaw 2026.9.6, 2026-11-23). */
+export const apiOf: Readonly<Record<ProtocolName, string>> = {
+  responses: 'openai-responses',
+  chat: 'openai-completions',
+  messages: 'anthropic-messages',
+}
+
+/** A provider of the table. */
+export interface PiProvider {
+  readonly table: Table
+  /** Absent: it is one that the client ships, or none. */
+  readonly url: string | undefined
+  /** Of several with the same id pi takes the last. */
+  readonly models: readonly Table[]
+}
+
+interface Rooted {
+  readonly root: Table
+}
+
+export function providerOf(at: ProviderTable, { root }: Rooted, id: string): PiProvider {
+  const table = tableIn(root, providerPath(at, id))
+  const list: readonly ConfigValue[] = Array.isArray(table['models']) ? table['models'] : []
+  return { table, url: textIn(table, ['baseUrl']), models: list.filter(isTable) }
+}
+
+export function modelOf({ models }: PiProvider, id: string | undefined): Table | undefined {
+  return models.findLast((model) => model['id'] === id)
+}
+
+export function providerPath({ at }: ProviderTable, id: string): readonly string[] {
+  return [...at, id]
+}
+
+export function modelPath(at: ProviderTable, providerId: string, id: string): KeyPath {
+  return [...providerPath(at, providerId), 'models', { element: { id } }]
+}
+
+/** What the client believes of the provider that it starts with, beside the key. */
+export function believedOf(
+  { table, url: shared, models }: PiProvider,
+  model: string | undefined,
+): Settings {
+  const entry = modelOf({ table, url: shared, models }, model) ?? {}
+  const url = entry['baseUrl'] ?? shared
+  const api = entry['api'] ?? table['api']
+  const root = typeof url === 'string' ? rootOf(url) : undefined
+  const { headers, keyed } = readHeaders(table['headers'])
+  // A model of the same provider may have an address of its own, which gets the same key.
+  const urls = models.flatMap(({ baseUrl }) => (typeof baseUrl === 'string' ? [baseUrl] : []))
+  return compact({
+    root,
+    protocol: protocolCalled(api),
+    headers,
+    keyHeader: keyed?.keyHeader,
+    model,
+    contextWindow: numberIn(entry, ['contextWindow']),
+    alsoSendsTo: urls.find((one) => rootOf(one) !== root),
+  })
+}
+
+function protocolCalled(api: ConfigValue | undefined): ProtocolName | undefined {
+  const [found] = Object.entries(apiOf).find(([, name]) => name === api) ?? []
+  return found as ProtocolName | undefined
+}
+
+/**
+ * What a provider becomes. Its models keep what someone wrote into them.
+ *
+ * @throws UserError `config-conflict` where it lists a model twice, which only its owner can mend
+ */
+export function providerKeys(
+  at: ProviderTable,
+  file: FileText & Rooted,
+  choice: Choice,
+): readonly KeyChange[] {
+  const { models, providerId, key, root } = choice
+  const protocol = models.protocol ?? usualProtocol
+  const path = providerPath(at, providerId)
+  const now = providerOf(at, file, providerId)
+  expectSingle(at, file, now, providerId)
+  const isForeign = now.url !== undefined && !isSameButVersion(rootOf(now.url), root)
+
+  return [
+    { path: [...path, 'baseUrl'], value: root },
+    { path: [...path, 'api'], value: apiOf[protocol] },
+    { path: [...path, 'apiKey'], value: key, isSecret: true },
+    // Else the key goes as x-api-key alone, in pi beside whatever ANTHROPIC_AUTH_TOKEN holds.
+    ...(protocol === 'messages' ? [{ path: [...path, 'authHeader'], value: true }] : []),
+    ...headerKeys([...path, 'headers'], now.table['headers'], choice, isForeign),
+    ...modelKeys(at, file, now, choice),
+  ]
+}
+
+function expectSingle(
+  { client }: ProviderTable,
+  { path }: Pick<FileEdit, 'path'>,
+  { models }: PiProvider,
+  providerId: string,
+): void {
+  const ids = models.map(({ id }) => id)
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index)
+  if (twice === undefined) return
+
+  throw new UserError({
+    code: 'config-conflict',
+    message: `${path} lists the model ${twice} of ${providerId} twice`,
+    hint: `Take one of them out: ${client.label} uses one alone.`,
+  })
+}
+
+function modelKeys(
+  at: ProviderTable,
+  file: FileText,
+  now: PiProvider,
+  choice: Choice,
+): readonly KeyChange[] {
+  const { models, providerId, root } = choice
+  const chosen = modelOf(now, models.model)
+  const list = {
+    path: [...providerPath(at, providerId), 'models'],
+    now: now.models,
+    // Or for the address of another protocol.
+    isOtherGateway: now.url !== undefined && rootOf(now.url) !== root,
+    fresh: (model: CatalogModel) => nameOf(at, model),
+    told: (model: CatalogModel) => toldOf(at, model, models),
+  }
+  const api = [...modelPath(at, providerId, models.model), 'api']
+  return [
+    ...listKeys(file, list, choice),
+    ...(chosen?.['api'] === undefined ? [] : [{ path: api, value: undefined }]),
+  ]
+}
+
+/** A new entry. */
+export function entryOf(at: ProviderTable, model: CatalogModel, models: ModelChoice): Table {
+  return { id: model.id, ...nameOf(at, model), ...toldValues(toldOf(at, model, models)) }
+}
+
+function nameOf({ namesModels }: ProviderTable, { id, displayName }: CatalogModel): Table {
+  return compact({ name: displayName || (namesModels ? id : undefined) })
+}
+
+function toldOf(
+  { compatInChat }: ProviderTable,
+  model: CatalogModel,
+  models: ModelChoice,
+): Readonly<Record<string, ToldFact>> {
+  const isChat = model.reasoning && (models.protocol ?? usualProtocol) === 'chat'
+  const { input, reasoning, ...limits } = limitsAndSkills(model, models)
+  const compat = { value: isChat ? compatInChat : undefined, by: [] }
+  return { input, reasoning, compat, ...limits }
+}
