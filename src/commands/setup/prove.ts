@@ -21,7 +21,12 @@ import {
   namesGateway,
   type Preset,
 } from '../find-gateway.ts'
-import { authoritiesOf, expectBelieved, installedVersion } from '../inventory/client-program.ts'
+import {
+  authoritiesOf,
+  expectBelieved,
+  expectWorking,
+  installedVersions,
+} from '../inventory/client-program.ts'
 import { expectNameFor } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import {
@@ -167,10 +172,10 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   if (request.flags.verify) return prove(run, access)
 
   await withPickedModel(run, undefined)
-  const versions = await versionsOf(session, clients)
+  const versions = await versionsOf(session, run)
   const chosen = clients.map((client): [Client, Chosen] => {
     const wanted = wantedFor(run, client, access, unheard)
-    const models = client.choose(wanted, versions.get(client))
+    const models = client.choose(wanted, versions.get(client.binary.command))
     return [client, { models, heard: unheard }]
   })
   return {
@@ -216,7 +221,7 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
       !given.request.picksModel && clients.every((client) => isDecided(given, client, access))
     const [answer, versions] = await session.step(
       'Asking the gateway for its models',
-      Promise.all([finder.askCatalog({ isExtra }), versionsOf(session, clients)]),
+      Promise.all([finder.askCatalog({ isExtra }), versionsOf(session, given)]),
     )
     const [catalog, missing] = answer instanceof UserError ? [undefined, answer] : [answer]
     if (missing !== undefined && !mayStillServe(missing)) throw missing
@@ -234,7 +239,7 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
 
     const heard: Heard = { catalog, missing, refused: [] }
     const askings = clients.map((client): Asking => {
-      return { run, access, client, version: versions.get(client), heard, probes }
+      return { run, access, client, version: versions.get(client.binary.command), heard, probes }
     })
     for (const asking of askings) await choose(asking)
 
@@ -328,12 +333,13 @@ function noticesOf(result: Probed['result']): readonly Notice[] {
   return result.value.notices
 }
 
+/** By program. @throws UserError `client-too-old`; a key is changed all the same */
 async function versionsOf(
   session: Session,
-  clients: readonly Client[],
-): Promise<ReadonlyMap<Client, string | undefined>> {
-  const versions = clients.map(
-    async (client) => [client, await installedVersion(session, client)] as const,
-  )
-  return new Map(await Promise.all(versions))
+  { clients, request }: SetupRun,
+): Promise<ReadonlyMap<string, string | undefined>> {
+  const versions = await installedVersions(session, clients)
+  if (!request.isKeyOnly)
+    for (const client of clients) expectWorking(client, versions.get(client.binary.command))
+  return versions
 }
