@@ -230,16 +230,14 @@ export interface BinaryCheck {
   readonly command: string
   /** Versions of the client that our tests run against. */
   readonly testedVersions: readonly string[]
-  /** The oldest that works with what a setup writes; older ones that were run do not. Absent: all of those do. */
-  readonly worksSince?: string
-  /** The oldest that `forOneRun` works with. Absent: as a setup. */
-  readonly runsSince?: string
   /**
    * Arguments that make it answer `prompt` once without a terminal.
    *
    * @param version that is installed, where the client says `sendsByVersion` and it is known
    */
   readonly pingArgs: (prompt: string, version?: string) => readonly string[]
+  /** Arguments that make it print the models that it knows. Absent: nothing does. */
+  readonly tableArgs?: readonly string[]
   /** The answer in what that run prints, where it is not all of it. */
   readonly answerIn?: (stdout: string) => string | undefined
   /**
@@ -265,6 +263,8 @@ export interface ConfigFile {
    * and it is only looked at.
    */
   readonly use: 'target' | 'layer'
+  /** A target that most setups do without: nothing is said of it where it is not there. */
+  readonly isOptional?: true
 }
 
 /** What `files` may ask the disk. */
@@ -298,6 +298,8 @@ export interface Wishes {
   readonly maxOutputTokens?: number | undefined
   readonly images?: boolean | undefined
   readonly reasoning?: boolean | undefined
+  /** A client with a table of models of its own is given one that says what the gateway has. */
+  readonly ownCatalog?: boolean | undefined
   /** A provider that had its key where the new one goes is given it for itself, and works on. */
   readonly keepsOldGateway?: boolean | undefined
   readonly providerId?: string | undefined
@@ -325,6 +327,8 @@ export interface Heard {
   readonly refused: readonly string[]
   /** Its list is all that will be heard: it is asked for no model. */
   readonly isListAll?: boolean | undefined
+  /** What the installed client prints of the models that it knows. Absent: it prints none. */
+  readonly clientTable?: string | undefined
 }
 
 /** What a choice of models goes by. What is named now wins over what is kept. */
@@ -363,6 +367,8 @@ export interface ModelChoice {
   readonly offered?: Catalog['models']
   /** They are all that the gateway has for the client. */
   readonly isWholeList?: boolean
+  /** The text of a file that describes models to the client, and the ids in it. */
+  readonly catalog?: { readonly text: string; readonly ids: readonly string[] }
   /** In tokens; absent: unknown, or known to the client itself: left alone. */
   readonly contextWindow?: number
   /** Things to say about the choice. */
@@ -443,6 +449,8 @@ export interface Settings {
   readonly smallModel?: string
   /** In tokens. */
   readonly contextWindow?: number
+  /** It takes its models from the file that a setup has made of the gateway's list. */
+  readonly ownCatalog?: boolean
   /** It lists the gateway's models by itself. */
   readonly isDiscovering?: boolean
   /** It leaves its attribution block out. */

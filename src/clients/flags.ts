@@ -42,17 +42,39 @@ const outputLimitFlag: ClientFlag = {
 /** For a client that is told how much a model takes and says. */
 export const limitFlags: readonly ClientFlag[] = [contextWindowFlag, outputLimitFlag]
 
+/** A flag and its opposite, of which the last that is typed holds. */
+function switchFlags(
+  name: string,
+  help: { readonly on: string; readonly off: string },
+  means: (isOn: boolean) => Wishes,
+): readonly ClientFlag[] {
+  const meansValue: ClientFlag['means'] = (value) => means(value === true)
+  return [
+    { flag: `--${name}`, help: help.on, means: meansValue },
+    { flag: `--no-${name}`, help: help.off, means: meansValue },
+  ]
+}
+
 /** For a client that is told which models see. */
-export const imageFlags: readonly ClientFlag[] = [
-  { flag: '--images', help: 'the model sees images', means: () => ({ images: true }) },
-  { flag: '--no-images', help: 'the model sees none', means: () => ({ images: false }) },
-]
+export const imageFlags = switchFlags(
+  'images',
+  { on: 'the model sees images', off: 'the model sees none' },
+  (images) => ({ images }),
+)
 
 /** For a client that is told which models reason. */
-export const reasoningFlags: readonly ClientFlag[] = [
-  { flag: '--reasoning', help: 'the model reasons', means: () => ({ reasoning: true }) },
-  { flag: '--no-reasoning', help: 'the model does not', means: () => ({ reasoning: false }) },
-]
+export const reasoningFlags = switchFlags(
+  'reasoning',
+  { on: 'the model reasons', off: 'the model does not' },
+  (reasoning) => ({ reasoning }),
+)
+
+/** For a client with a table of models of its own. */
+export const catalogFlags = switchFlags(
+  'catalog',
+  { on: "offer the gateway's models instead of its own", off: 'offer its own models again' },
+  (ownCatalog) => ({ ownCatalog }),
+)
 
 /** For a client whose providers share one place for the key. */
 export const keepOldGatewayFlag: ClientFlag = {

@@ -1,6 +1,7 @@
 import { claudeFlags } from './claude/flags.ts'
 import type { Client, ClientFlag, ClientModule, ClientName } from './client.ts'
 import {
+  catalogFlags,
   contextWindowFlag,
   imageFlags,
   keepOldGatewayFlag,
@@ -44,10 +45,11 @@ export const rows: readonly ClientRow[] = [
       'repoint codex --base-url https://gw.example --key-stdin --yes < key',
     ],
     changes: {
-      files: '`~/.codex/auth.json`, then `~/.codex/config.toml`',
-      keys: 'the key; `model`, `model_provider`, `openai_base_url`, one `[model_providers.gateway]` table (with `query_params`, where the address has a query), in `[notice.model_migrations]` that no newer model is offered, and in tables of other providers what keeps the key from them',
+      files:
+        '`~/.codex/auth.json`, then `~/.codex/config.toml`; with `--catalog` `~/.codex/repoint-models.json` between them',
+      keys: 'the key; `model`, `model_provider`, with `--catalog` `model_catalog_json`, `openai_base_url`, one `[model_providers.gateway]` table (with `query_params`, where the address has a query), in `[notice.model_migrations]` that no newer model is offered, and in tables of other providers what keeps the key from them',
     },
-    flags: [modelFlag, providerIdFlag, contextWindowFlag, keepOldGatewayFlag],
+    flags: [modelFlag, providerIdFlag, contextWindowFlag, ...catalogFlags, keepOldGatewayFlag],
     load: async () => (await import('./codex/codex.ts')).codex,
   },
   {

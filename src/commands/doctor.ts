@@ -24,7 +24,7 @@ import {
 import { askGateways, checkGateway } from './checks/gateway-checks.ts'
 import { type ExaminedClient, showClients, showFindings } from './checks/show.ts'
 import { clientArgument, commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'
-import { findInstalled } from './inventory/client-program.ts'
+import { findInstalled, tableOf } from './inventory/client-program.ts'
 import {
   type ClientState,
   clientsInUse,
@@ -135,7 +135,10 @@ async function checkAll(
       const found: Finding[] = []
       if ('failure' in state) found.push(failedCheck(state.failure))
       else {
-        const examined = { ...state, installed: await findInstalled(session, state.client) }
+        const { client } = state
+        const program = [findInstalled(session, client), tableOf(session, client)] as const
+        const [installed, clientTable] = await Promise.all(program)
+        const examined = { ...state, installed, clientTable }
         found.push(checkInstalled(examined))
         found.push(...checkFiles(session, state, { fixing: fixing || undefined, runs }))
         if (asked !== undefined)

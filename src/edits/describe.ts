@@ -112,7 +112,7 @@ function describeChange(change: KeyChange, before: ConfigDocument | undefined): 
   const value = asFound(change.value)
 
   const show = (value: ConfigValue) =>
-    isSecret && value !== '' ? maskValue(value) : showMasked(value)
+    isSecret && value !== '' ? maskValue(value) : shortened(showMasked(value))
   const isText = typeof last === 'object' && typeof last.element === 'string'
   if (value === undefined) return old === undefined ? undefined : `- ${key}`
   if (old === undefined) return isText ? `+ ${key}` : `+ ${key} = ${show(value)}`
@@ -131,6 +131,13 @@ function maskValue(value: ConfigValue): string {
 }
 
 /** As `showValue`, with what is called like a secret inside of it, or looks like one, masked. */
+/** Longest value that is shown whole, in characters: a long list of ids fits in. */
+const longestShown = 2_000
+
+function shortened(text: string): string {
+  return text.length <= longestShown ? text : `${text.slice(0, 100)}…`
+}
+
 function showMasked(value: ConfigValue): string {
   const masked = (part: ConfigValue): ConfigValue => {
     if (typeof part !== 'object' || part === null) return part

@@ -9,7 +9,7 @@ function paths(
   disk: Disk = {},
 ) {
   return textsOf(byId(id), aMachine(changes), disk)
-    .filter((file) => file.use === use)
+    .filter((file) => file.use === use && !file.isOptional)
     .map(({ path }) => path)
 }
 

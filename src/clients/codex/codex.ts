@@ -4,7 +4,7 @@ import { UserError } from '../../errors.ts'
 import { factsInSnapshot } from '../../gateway/models/facts.ts'
 import { defaultModel, withoutVendor } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
-import type { Choice, ClientModule, FileText, FileTexts, Origins, Settings } from '../client.ts'
+import type { Choice, ClientModule, FileTexts, Origins, Settings } from '../client.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
 import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
@@ -12,6 +12,14 @@ import { editKeys } from '../repairs.ts'
 import { testedVersions } from '../tested.ts'
 import { fileOf, originOf, type ReadFile, readFile, rootOf, textAt } from '../texts.ts'
 import { isOpencodeAuth, readCodexAuth } from './auth.ts'
+import { assumedWindow, withCatalog } from './catalog.ts'
+import {
+  catalogFaults,
+  catalogKeys,
+  namesCatalog,
+  offersOfCodex,
+  planCatalog,
+} from './catalog-file.ts'
 import { aboutConversations } from './conversations.ts'
 import { deciding } from './deciding.ts'
 import { codexFiles } from './files.ts'
@@ -37,9 +45,6 @@ args = ["--root", "~/notes"]
 trust_level = "trusted"
 `,
 }
-
-/** In tokens: what Codex assumes of a model that it does not know, and the most that it then takes. */
-const assumedWindow = 272_000
 
 /**
  * Codex has a table of its own, which it searches by the beginning of an id without its vendor; it
@@ -74,6 +79,8 @@ export const codex: ClientModule = {
       files: ['CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE'],
       folders: ['SSL_CERT_DIR'],
     }),
+    // From 0.122.0 on; it reads no file for that (2026-11-23).
+    tableArgs: ['debug', 'models', '--bundled'],
     pingEnv: {},
   },
   protocol: 'responses',
@@ -83,13 +90,15 @@ export const codex: ClientModule = {
   restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
   files: codexFiles,
   checkOptions: ({ providerId }) => checkProviderId(providerId, 'Codex', reservedIds),
-  choose: (wanted) => chooseOneModel(wanted, 'responses', windows),
+  choose: (wanted) => withCatalog(wanted, chooseOneModel(wanted, 'responses', windows)),
   plan: planCodex,
   readBack: readBackCodex,
+  offers: offersOfCodex,
   origins: originsOfCodex,
-  asConfigured: ({ model, providerId, contextWindow }) => ({
+  asConfigured: ({ model, providerId, contextWindow, ownCatalog }) => ({
     model,
     contextWindow,
+    ownCatalog,
     providerId: usableProviderId(providerId, reservedIds),
   }),
   aboutConversations: (world, change) => [...aboutConversations(world, change)],
@@ -102,7 +111,12 @@ export const codex: ClientModule = {
 }
 
 function planCodex(texts: FileTexts, choice: Choice): readonly FileEdit[] {
-  return [planAuth(texts, choice), planConfig(texts, choice)]
+  const auth = planAuth(texts, choice)
+  const config = planConfig(texts, choice)
+  const catalog = planCatalog(texts, choice)
+  if (catalog === undefined) return [auth, config]
+  // Codex does not start where config.toml names a catalog that is not there.
+  return catalog.after === null ? [auth, config, catalog] : [auth, catalog, config]
 }
 
 /**
@@ -146,11 +160,11 @@ function authWith(key: string): Bytes {
 
 function planConfig(texts: FileTexts, choice: Choice): FileEdit {
   const file = fileOf(texts, 'config')
-  return editKeys({ id: 'codex', deciding }, file, ourKeys(file, choice), choice.repairs)
+  return editKeys({ id: 'codex', deciding }, file, ourKeys(texts, choice), choice.repairs)
 }
 
-function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
-  const config = readFile(file)
+function ourKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
+  const config = readFile(fileOf(texts, 'config'))
   const provider = ['model_providers', choice.providerId]
   const name = textAt(config, [...provider, 'name'])
   const url = textAt(config, [...provider, 'base_url'])
@@ -165,6 +179,7 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     ...(contextWindow === undefined && !isWindowGone
       ? []
       : [{ path: window, value: contextWindow }]),
+    ...catalogKeys(texts, config, choice),
     { path: ['model_provider'], value: choice.providerId },
     { path: ['openai_base_url'], value: choice.root },
     ...withoutOffer(choice.models.model),
@@ -183,8 +198,8 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   ]
 }
 
-function whyNotStarting(config: ReadFile): string | undefined {
-  const [first] = startObstacles(config)
+function whyNotStarting(texts: FileTexts, config: ReadFile): string | undefined {
+  const [first] = [...startObstacles(config), ...catalogFaults(texts, config)]
   return first && `${first.place}: ${first.message}`
 }
 
@@ -218,7 +233,8 @@ function readBackCodex(texts: FileTexts): Settings {
     query: query.length === 0 ? undefined : query,
     alsoSendsTo: isKeyUsed && providerId && url ? otherAddress(texts, rootOf(url)) : undefined,
     providerId,
+    ownCatalog: namesCatalog(texts, config) || undefined,
     login: auth.login,
-    broken: config.problem ?? whyNotStarting(config),
+    broken: config.problem ?? whyNotStarting(texts, config),
   })
 }

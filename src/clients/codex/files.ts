@@ -31,6 +31,14 @@ export function codexFiles(machine: Machine, look: Look): readonly ConfigFile[] 
       use: 'target',
     },
     {
+      role: 'catalog',
+      path: join(home, 'repoint-models.json'),
+      format: 'json',
+      holdsSecret: false,
+      use: 'target',
+      isOptional: true,
+    },
+    {
       role: 'config',
       path: join(home, 'config.toml'),
       format: 'toml',

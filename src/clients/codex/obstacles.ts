@@ -13,6 +13,7 @@ import {
   textAt,
 } from '../texts.ts'
 import { readCodexAuth } from './auth.ts'
+import { catalogFaults, otherCatalog, staleCatalog } from './catalog-file.ts'
 import { tookOffer } from './migrations.ts'
 import { addressInUse, configRepair, providerInUse } from './provider.ts'
 import { providersInTheWay, providersWrongNow, startObstacles } from './provider-obstacles.ts'
@@ -21,6 +22,8 @@ import { providersInTheWay, providersWrongNow, startObstacles } from './provider
 export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   const config = readFile(fileOf(scene.texts, 'config'))
   yield* startObstacles(config, choice.providerId)
+  if (choice.models.catalog === undefined) yield* catalogFaults(scene.texts, config)
+  yield* otherCatalog(scene.texts, config, choice)
   yield* relativePlaceObstacles(scene.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
   yield* lostWithAuth(scene, config, choice)
   yield* providersInTheWay(scene, config, choice)
@@ -38,6 +41,8 @@ export function* wrongNow(scene: Scene): Obstacles {
   const isPointed = inUse?.table?.['requires_openai_auth'] === true
 
   yield* startObstacles(config)
+  yield* catalogFaults(scene.texts, config)
+  yield* staleCatalog(scene, config)
   yield* relativePlaceObstacles(scene.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
   yield* uselessAuth(scene.texts, isPointed)
   yield* providersWrongNow(scene, config)

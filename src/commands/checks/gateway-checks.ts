@@ -233,12 +233,15 @@ function checkPicker(
 
 /** @throws UserError where the client's model cannot be used, or only the catalog could tell it */
 function choiceOf(
-  { client, options, installed }: Examined,
+  { client, options, installed, clientTable }: Examined,
   answer: Catalog | UserError,
 ): ModelChoice {
   const version = installed?.version
   const chosen = (catalog: Catalog | undefined) =>
-    client.choose({ named: {}, kept: options, heard: { catalog, refused: [] } }, version)
+    client.choose(
+      { named: {}, kept: options, heard: { catalog, refused: [], clientTable } },
+      version,
+    )
   if (!(answer instanceof UserError)) return chosen(answer)
   const choice = resultOf(() => chosen(undefined))
   if (choice instanceof UserError) throw answer

@@ -256,7 +256,8 @@ export function stateOrFailure(
   const state = resultOf((): ClientState => {
     const now = clientNow(session, client, runs ?? [])
     const { texts } = now
-    const targets = texts.filter(({ use }) => use === 'target')
+    const isShown = ({ use, isOptional, bytes }: FileText) =>
+      use === 'target' && !(isOptional && bytes === null)
     return {
       ...now,
       origins: client.origins(texts),
@@ -266,7 +267,7 @@ export function stateOrFailure(
         ...(now.settings.root === undefined ? [] : layerObstacles(client, texts, now.settings)),
         ...openPlaces(session, texts),
       ],
-      files: targets.map((file) => fileState(session, file, runs)),
+      files: texts.filter(isShown).map((file) => fileState(session, file, runs)),
     }
   })
   return state instanceof UserError ? { client, failure: state } : state

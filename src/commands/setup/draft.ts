@@ -117,7 +117,7 @@ async function earlierOf(
 }
 
 /** What the gateway says beside the models themselves is left out. */
-function onlyChosen({ contextWindow: _, ...models }: ModelChoice): ModelChoice {
+function onlyChosen({ contextWindow: _, catalog: __, ...models }: ModelChoice): ModelChoice {
   return { ...models, offered: [], isWholeList: false }
 }
 

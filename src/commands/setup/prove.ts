@@ -24,8 +24,8 @@ import {
 import {
   authoritiesOf,
   expectBelieved,
-  expectWorking,
-  installedVersions,
+  installedVersion,
+  tableOf,
 } from '../inventory/client-program.ts'
 import { expectNameFor } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
@@ -172,11 +172,12 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   if (request.flags.verify) return prove(run, access)
 
   await withPickedModel(run, undefined)
-  const versions = await versionsOf(session, run)
+  const programs = await programsOf(session, clients)
   const chosen = clients.map((client): [Client, Chosen] => {
-    const wanted = wantedFor(run, client, access, unheard)
-    const models = client.choose(wanted, versions.get(client.binary.command))
-    return [client, { models, heard: unheard }]
+    const { version, table } = programs.get(client)!
+    const heard = { ...unheard, clientTable: table }
+    const models = client.choose(wantedFor(run, client, access, heard), version)
+    return [client, { models, heard }]
   })
   return {
     request,
@@ -219,9 +220,9 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
   try {
     const isExtra =
       !given.request.picksModel && clients.every((client) => isDecided(given, client, access))
-    const [answer, versions] = await session.step(
+    const [answer, programs] = await session.step(
       'Asking the gateway for its models',
-      Promise.all([finder.askCatalog({ isExtra }), versionsOf(session, given)]),
+      Promise.all([finder.askCatalog({ isExtra }), programsOf(session, clients)]),
     )
     const [catalog, missing] = answer instanceof UserError ? [undefined, answer] : [answer]
     if (missing !== undefined && !mayStillServe(missing)) throw missing
@@ -237,9 +238,10 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
       else chosen.set(asking.client, { models, heard: asking.heard })
     }
 
-    const heard: Heard = { catalog, missing, refused: [] }
     const askings = clients.map((client): Asking => {
-      return { run, access, client, version: versions.get(client.binary.command), heard, probes }
+      const { version, table } = programs.get(client)!
+      const heard: Heard = { catalog, missing, refused: [], clientTable: table }
+      return { run, access, client, version, heard, probes }
     })
     for (const asking of askings) await choose(asking)
 
@@ -249,7 +251,7 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
       const refused = [...refusals.keys()]
       const [refusal] = refusals.values()
       if (refusal !== undefined && canChooseAgain(asking, refused))
-        await choose({ ...asking, heard: { ...heard, refused }, refusal })
+        await choose({ ...asking, heard: { ...asking.heard, refused }, refusal })
     }
     if (chosen.size === 0)
       throw new UserError({ code: 'cancelled', message: 'Every client was left out' })
@@ -333,13 +335,12 @@ function noticesOf(result: Probed['result']): readonly Notice[] {
   return result.value.notices
 }
 
-/** By program. @throws UserError `client-too-old`; a key is changed all the same */
-async function versionsOf(
-  session: Session,
-  { clients, request }: SetupRun,
-): Promise<ReadonlyMap<string, string | undefined>> {
-  const versions = await installedVersions(session, clients)
-  if (!request.isKeyOnly)
-    for (const client of clients) expectWorking(client, versions.get(client.binary.command))
-  return versions
+/** What the clients' programs say of themselves, as far as it decides what they send. */
+async function programsOf(session: Session, clients: readonly Client[]) {
+  const programs = clients.map(async (client) => {
+    const asked = [installedVersion(session, client), tableOf(session, client)] as const
+    const [version, table] = await Promise.all(asked)
+    return [client, { version, table }] as const
+  })
+  return new Map(await Promise.all(programs))
 }

@@ -1,0 +1,196 @@
+import { compact } from '../../compact.ts'
+import { maxConfigBytes } from '../../edits/text.ts'
+import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
+import { isChatModel, speaks, withoutVendor } from '../../gateway/models/rules.ts'
+import type { CatalogModel } from '../../gateway/types.ts'
+import type { Notice } from '../../notice.ts'
+import type { ModelChoice, Wanted } from '../client.ts'
+import { entryOf as listedEntry, wishesOf } from '../models.ts'
+import { offeredModels } from '../picker.ts'
+
+/** In tokens: what Codex assumes of a model that it does not know, and the most that it then takes. */
+export const assumedWindow = 272_000
+
+/** An entry of a table of models, as Codex spells it. */
+type Entry = Readonly<Record<string, unknown>> & { readonly slug: string }
+
+/**
+ * What 0.105.0 and 0.169.0 both know. What is newer some version ends with, speaks of models that the
+ * gateway need not have (`upgrade`), or asks in the shape of Responses Lite. Run on ten versions from
+ * 0.98.0 to 0.169.0, 2026-11-23.
+ */
+const knownFields = [
+  'default_reasoning_level',
+  'supported_reasoning_levels',
+  'shell_type',
+  'base_instructions',
+  'support_verbosity',
+  'default_verbosity',
+  'apply_patch_tool_type',
+  'truncation_policy',
+  'supports_image_detail_original',
+  'effective_context_window_percent',
+  'experimental_supported_tools',
+  'input_modalities',
+]
+
+/** The same of the values: 0.142.5 ends with `max`. */
+const knownEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh']
+
+/** What every version wants to find in an entry. */
+const neededFields = [
+  ...['slug', 'display_name', 'supported_reasoning_levels', 'shell_type', 'visibility'],
+  ...['supported_in_api', 'priority', 'base_instructions', 'support_verbosity'],
+  ...['truncation_policy', 'supports_reasoning_summaries', 'supports_parallel_tool_calls'],
+  'experimental_supported_tools',
+]
+
+/** The entries of what Codex prints of its own table, or of a file. Empty: it is none. */
+export function entriesIn(text: string | undefined): readonly Entry[] {
+  const models = asObject(jsonIn(text ?? ''))?.['models']
+  const entries = Array.isArray(models) ? models.map(asObject) : []
+  return entries.every((one): one is Entry => typeof one?.['slug'] === 'string') ? entries : []
+}
+
+/** Codex searches its own table by the beginning of an id, without its vendor (0.169.0, 2026-11-22). */
+function entryOf(table: readonly Entry[], id: string): Entry | undefined {
+  const name = withoutVendor(id)
+  const fitting = table.filter(({ slug }) => name.startsWith(slug))
+  return fitting.toSorted((one, other) => other.slug.length - one.slug.length)[0]
+}
+
+/** Whether the installed Codex asks this model in the shape of Responses Lite. */
+export function asksLite({ heard, ...wishes }: Wanted, model: string): boolean {
+  if (wishesOf(wishes).ownCatalog) return false
+  return entryOf(entriesIn(heard.clientTable), model)?.['use_responses_lite'] === true
+}
+
+/** The choice with the text of a catalog, where one is wished and Codex has told its own table. */
+export function withCatalog(wanted: Wanted, choice: ModelChoice): ModelChoice {
+  const { named, heard } = wanted
+  const table = entriesIn(heard.clientTable)
+  if (!wishesOf(wanted).ownCatalog)
+    return { ...choice, notes: [...choice.notes, ...aboutCap(table, choice)] }
+
+  // Of what is there already nothing is known anew.
+  if (table.length === 0 || (heard.catalog === undefined && !named.ownCatalog)) return choice
+  const saidOf = (one: CatalogModel | undefined) => one && speaks(one, 'responses')
+  const said = saidOf(listedEntry(heard.catalog, choice.model))
+  // Those of which the gateway says what it says of the chosen one, where it says anything.
+  const canUse = (one: CatalogModel) => saidOf(one) === (said ?? saidOf(one)) && isChatModel(one)
+  const { offered } = offeredModels(wanted, choice.model, canUse)
+  const catalog = composed(table, offered, choice.contextWindow)
+  const count = offered.length - catalog.ids.length
+  const cut: Notice = {
+    code: 'codex-catalog-cut',
+    message: `${count} of the gateway's ${offered.length} models do not fit into Codex's catalog, and its list leaves them out`,
+  }
+  return { ...choice, catalog, notes: count === 0 ? choice.notes : [...choice.notes, cut] }
+}
+
+/** As many of the models as fit into a file. @param window of the first, in tokens */
+function composed(
+  table: readonly Entry[],
+  models: readonly CatalogModel[],
+  window: number | undefined,
+): NonNullable<ModelChoice['catalog']> {
+  const like = table.find(({ use_responses_lite }) => use_responses_lite !== true) ?? table[0]!
+  const spelled: string[] = []
+  let room = maxConfigBytes - 100
+  for (const [index, model] of models.entries()) {
+    const own = entryOf(table, model.id)
+    const entry = own ? ownEntry(own, model) : foreignEntry(like, model)
+    const size = index === 0 && window !== undefined ? window : entry.context_window
+    const all = {
+      ...entry,
+      priority: index,
+      context_window: size,
+      max_context_window: Math.max(size, entry.max_context_window),
+    }
+    const text = JSON.stringify(all, null, 2)
+    room -= new TextEncoder().encode(text).length + 2
+    if (room < 0) break
+    spelled.push(text)
+  }
+  const ids = models.slice(0, spelled.length).map(({ id }) => id)
+  return { ids, text: `{"models": [\n${spelled.join(',\n')}\n]}\n` }
+}
+
+/** What Codex says of its own model, as far as this gateway serves it so. */
+function ownEntry(own: Entry, { id, contextWindow, images }: CatalogModel) {
+  const window = numberOr(own['context_window'], assumedWindow)
+  const levels = levelsOf(own).filter(({ effort }) => knownEfforts.includes(String(effort)))
+  return {
+    ...entryLike(own, id),
+    display_name: own['display_name'],
+    description: own['description'] ?? null,
+    supported_reasoning_levels: levels,
+    ...(images === false ? { input_modalities: ['text'] } : {}),
+    context_window: Math.min(window, contextWindow ?? window),
+    max_context_window: numberOr(own['max_context_window'], window),
+  }
+}
+
+/** A model that Codex does not know: like one that it knows, without what few gateways bear. */
+function foreignEntry(like: Entry, model: CatalogModel) {
+  const { id, displayName, contextWindow = assumedWindow, images, reasoning = false } = model
+  const efforts = ['low', 'medium', 'high']
+  const levels = levelsOf(like).filter(({ effort }) => efforts.includes(String(effort)))
+  return {
+    ...entryLike(like, id),
+    display_name: displayName ?? id,
+    description: null,
+    default_reasoning_level: reasoning ? 'medium' : null,
+    supported_reasoning_levels: reasoning ? levels : [],
+    supports_reasoning_summaries: reasoning,
+    support_verbosity: false,
+    default_verbosity: null,
+    apply_patch_tool_type: null,
+    input_modalities: images === false ? ['text'] : ['text', 'image'],
+    context_window: contextWindow,
+    max_context_window: contextWindow,
+  }
+}
+
+function entryLike(entry: Entry, id: string) {
+  const known = Object.fromEntries(knownFields.map((name) => [name, entry[name]]))
+  return {
+    slug: id,
+    visibility: 'list',
+    supported_in_api: true,
+    supports_reasoning_summaries: true,
+    supports_parallel_tool_calls: true,
+    ...compact(known),
+  }
+}
+
+function levelsOf({ supported_reasoning_levels: levels }: Entry) {
+  return Array.isArray(levels) ? levels.map((one) => ({ ...asObject(one) })) : []
+}
+
+function numberOr(value: unknown, otherwise: number): number {
+  return typeof value === 'number' ? value : otherwise
+}
+
+/** What of a window Codex does not take, without a word of its own (from 0.142.5 on, 2026-11-23). */
+function aboutCap(
+  table: readonly Entry[],
+  { model, contextWindow = 0 }: ModelChoice,
+): readonly Notice[] {
+  const own = entryOf(table, model)
+  const most = own ? numberOr(own['max_context_window'], Number.POSITIVE_INFINITY) : assumedWindow
+  if (table.length === 0 || contextWindow <= most) return []
+  return [
+    {
+      code: 'codex-window-capped',
+      message: `Codex takes ${most} tokens of the ${contextWindow} of ${model}: its own table allows no more`,
+      hint: 'A catalog of models allows all of them: repoint codex --catalog',
+    },
+  ]
+}
+
+/** Whether all the versions start with it. */
+export function isForAll(entry: Entry): boolean {
+  const isWhole = neededFields.every((name) => entry[name] !== undefined)
+  return isWhole && levelsOf(entry).every(({ effort }) => knownEfforts.includes(String(effort)))
+}

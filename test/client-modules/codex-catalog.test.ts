@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest'
+import type { Catalog } from '../../src/gateway/types.ts'
+import { codexTable } from '../support/codex-table.ts'
+import {
+  aMachine,
+  byId,
+  type Disk,
+  obstaclesOn,
+  planOn,
+  type Setup,
+  text,
+  textsOf,
+  written,
+} from './support.ts'
+
+/** The catalog that `--catalog` gives to Codex: `model_catalog_json`. */
+
+const codex = byId('codex')
+const path = '/home/ada/.codex/repoint-models.json'
+const config = '/home/ada/.codex/config.toml'
+const gateway = (...models: Catalog['models']): Catalog => ({ models })
+const list = gateway(
+  { id: 'gpt-5.6-sol' },
+  { id: 'glm-5', contextWindow: 400_000, images: false, reasoning: true },
+  { id: 'mine' },
+  { id: 'text-embedding-4' },
+  { id: 'deaf', tools: false },
+)
+
+function setUp(disk: Disk, setup: Setup & { options?: object } = {}) {
+  const heard = { clientTable: codexTable }
+  const { edits, choice } = planOn(codex, disk, { catalog: list, heard, ...setup })
+  return { edits, choice, disk: written(disk, aMachine(), edits) }
+}
+
+const wished = { options: { model: 'glm-5', ownCatalog: true } }
+
+interface Entry {
+  readonly slug: string
+  readonly [member: string]: unknown
+}
+
+function entriesOn(disk: Disk): readonly Entry[] {
+  const content = disk[path]!
+  return JSON.parse(typeof content === 'string' ? content : text(content)).models
+}
+
+function keptOn(disk: Disk) {
+  return codex.asConfigured(codex.readBack(textsOf(codex, aMachine(), disk)))
+}
+
+describe('the file', () => {
+  test('describes every model that Codex can use at the gateway, the chosen one first', () => {
+    const { disk, edits } = setUp({}, wished)
+    expect(edits.map((edit) => edit.path.split('/').at(-1))).toEqual([
+      'auth.json',
+      'repoint-models.json',
+      'config.toml',
+    ])
+    expect(entriesOn(disk).map(({ slug, priority }) => [slug, priority])).toEqual([
+      ['glm-5', 0],
+      ['gpt-5.6-sol', 1],
+      ['mine', 2],
+    ])
+    expect(text(disk[config] as Uint8Array)).toContain(`model_catalog_json = "${path}"`)
+  })
+
+  test.each([
+    [
+      'glm-5',
+      {
+        display_name: 'glm-5',
+        context_window: 400_000,
+        max_context_window: 400_000,
+        input_modalities: ['text'],
+        default_reasoning_level: 'medium',
+        supports_reasoning_summaries: true,
+        support_verbosity: false,
+        apply_patch_tool_type: null,
+        base_instructions: 'Instructions of gpt-5.5.',
+      },
+    ],
+    [
+      'mine',
+      {
+        context_window: 272_000,
+        input_modalities: ['text', 'image'],
+        supported_reasoning_levels: [],
+        supports_reasoning_summaries: false,
+      },
+    ],
+    [
+      'gpt-5.6-sol',
+      {
+        display_name: 'GPT-5.6-Sol',
+        context_window: 272_000,
+        max_context_window: 872_000,
+        support_verbosity: true,
+        base_instructions: 'Instructions of gpt-5.6-sol.',
+        supported_reasoning_levels: [{ effort: 'low', description: 'Fast' }],
+      },
+    ],
+  ])('says of %s what is known, and nothing that a version ends with', (id, expected) => {
+    const entry = entriesOn(setUp({}, wished).disk).find(({ slug }) => slug === id)
+    expect(entry).toMatchObject(expected)
+    for (const name of ['use_responses_lite', 'tool_mode', 'multi_agent_version', 'upgrade'])
+      expect(entry).not.toHaveProperty(name)
+  })
+
+  test('has the window that is asked for, above what Codex takes otherwise', () => {
+    const options = { ...wished.options, contextWindow: 900_000 }
+    expect(entriesOn(setUp({}, { options }).disk)[0]).toMatchObject({
+      context_window: 900_000,
+      max_context_window: 900_000,
+    })
+  })
+
+  test('is cut where it would be larger than a file that is read, and that is said', () => {
+    const long = codexTable.replaceAll('Instructions of', `${'x'.repeat(20_000)} of`)
+    const models = Array.from({ length: 60 }, (_, index) => ({ id: `model-${index}` }))
+    const { disk, choice } = setUp(
+      {},
+      { ...wished, catalog: gateway(...models), heard: { clientTable: long } },
+    )
+    expect(disk[path]?.length).toBeLessThan(1_000_000)
+    expect(entriesOn(disk).length).toBeGreaterThan(40)
+    expect(choice.models.notes.map(({ code }) => code)).toContain('codex-catalog-cut')
+  })
+})
+
+describe('once it is there', () => {
+  const before = setUp({}, wished).disk
+
+  test.each([
+    ['a second setup changes nothing', {}, ['unchanged', 'unchanged', 'unchanged']],
+    [
+      'it follows the list of the gateway',
+      { catalog: gateway({ id: 'glm-5' }) },
+      ['unchanged', 'updated', 'unchanged'],
+    ],
+    [
+      'without a list, and without a Codex to ask, it stays',
+      { catalog: undefined, heard: {} },
+      ['unchanged', 'unchanged'],
+    ],
+  ])('%s', (_, setup, actions) => {
+    const { edits } = setUp(before, { kept: keptOn(before), ...setup })
+    const actionOf = (edit: (typeof edits)[number]) =>
+      Buffer.compare(edit.before!, edit.after!) === 0 ? 'unchanged' : 'updated'
+    expect(edits.map(actionOf)).toEqual(actions)
+  })
+
+  test.each([
+    ['--no-catalog', { kept: keptOn(before), options: { ownCatalog: false } }],
+    ['--defaults', { options: {}, choice: { wanted: { named: {}, isAnew: true } } }],
+  ])('%s takes it out of config.toml, then away', (_, setup) => {
+    const { edits, disk } = setUp(before, setup)
+    expect(edits.map(({ path, after }) => [path.split('/').at(-1), after === null])).toEqual([
+      ['auth.json', false],
+      ['config.toml', false],
+      ['repoint-models.json', true],
+    ])
+    expect(text(disk[config] as Uint8Array)).not.toContain('model_catalog_json')
+  })
+
+  test.each([
+    ['is not there', undefined, 'is not there: Codex does not start'],
+    ['is cut', '{"models": [{"slug": "gl', 'is no catalog of models: Codex does not start'],
+    ['is empty', '', 'is no catalog of models'],
+    ['is what Codex 0.169.0 prints', codexTable, 'Codex 0.105.0 to 0.146.0 do not start with'],
+  ])('a file that %s stops Codex, and can be taken out of use', (_, content, message) => {
+    const { [path]: __, ...rest } = before
+    const disk = content === undefined ? rest : { ...rest, [path]: content }
+    expect(codex.readBack(textsOf(codex, aMachine(), disk)).broken).toContain(message)
+    const found = obstaclesOn(codex, disk).find(({ code }) => code === 'codex-catalog')
+    expect(found).toMatchObject({
+      message: expect.stringContaining(message),
+      weight: 'blocks',
+      repair: { role: 'config', changes: [{ path: ['model_catalog_json'], value: undefined }] },
+    })
+    // The next setup needs no repair.
+    const again = setUp(disk, { kept: keptOn(disk) })
+    expect(entriesOn(again.disk)).toHaveLength(3)
+  })
+
+  test('a model that the file does not describe is told', () => {
+    const disk = { ...before, [config]: text(before[config] as Uint8Array).replace('glm-5', 'new') }
+    expect(obstaclesOn(codex, disk).map(({ code }) => code)).toContain('codex-catalog-stale')
+  })
+})
+
+test("a catalog of the user's own stays without the flag, and goes out of use with consent", () => {
+  const own = { [config]: 'model_catalog_json = "/srv/models.json"\n' }
+  expect(text(setUp(own).disk[config] as Uint8Array)).toContain('"/srv/models.json"')
+  const { obstacles } = planOn(codex, own, {
+    catalog: list,
+    heard: { clientTable: codexTable },
+    ...wished,
+  })
+  expect(obstacles.find(({ code }) => code === 'codex-other-catalog')?.needsConsent).toContain(
+    '/srv/models.json',
+  )
+})
+
+test('where no Codex prints its table, a catalog is refused', () => {
+  expect(() => setUp({}, { ...wished, heard: { clientTable: 'codex-cli 0.105.0' } })).toThrow(
+    'no Codex here prints that',
+  )
+})
+
+test.each([
+  ['glm-5', 900_000, ['codex-window-capped']],
+  ['glm-5', 200_000, []],
+  ['gpt-5.6-sol', 800_000, []],
+  ['gpt-5.6-sol', 900_000, ['codex-window-capped']],
+])('of %s with %i tokens, what Codex does not take is said', (model, contextWindow, codes) => {
+  const { choice } = setUp({}, { options: { model, contextWindow } })
+  expect(choice.models.notes.map(({ code }) => code)).toEqual(codes)
+})

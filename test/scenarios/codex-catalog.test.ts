@@ -1,0 +1,119 @@
+import { existsSync, rmSync } from 'node:fs'
+import { expect, onTestFinished, test } from 'vitest'
+import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { codexTable } from '../support/codex-table.ts'
+import { aHome, type Home } from '../support/home.ts'
+
+/** A catalog for Codex through whole commands. The Codex that is installed only prints its own table. */
+
+const key = 'sk-catalog-2b9d7e4f60c1a853'
+const file = '.codex/repoint-models.json'
+const config = '.codex/config.toml'
+
+async function aGateway(...ids: string[]): Promise<Gateway> {
+  const models = builtInCatalog.filter(({ id }) => ids.length === 0 || ids.includes(id))
+  const gateway = await startGateway({ key, models })
+  onTestFinished(() => gateway.close())
+  return gateway
+}
+
+function aHomeWithCodex(): Home {
+  const home = aHome({ [config]: 'approval_policy = "on-request" # mine\n' })
+  home.put('table.json', codexTable)
+  const prints = `case "$1" in debug) cat "${home.at('table.json')}";; *) echo codex-cli 0.169.0;; esac`
+  home.put('bin/codex', `#!/bin/sh\n${prints}\n`, 0o755)
+  return home
+}
+
+function repoint(home: Home, gateway: Gateway, ...args: string[]) {
+  return runCli(home, [...args, '--json'], {
+    env: {
+      REPOINT_API_KEY: key,
+      REPOINT_BASE_URL: gateway.url,
+      PATH: `${home.at('bin')}:${process.env['PATH']}`,
+    },
+  })
+}
+
+const slugs = (home: Home): readonly string[] =>
+  JSON.parse(home.text(file)).models.map(({ slug }: { slug: string }) => slug)
+
+test('it comes with the setup, is kept and follows, goes with --no-catalog, and every step is undone', async () => {
+  const gateway = await aGateway()
+  const home = aHomeWithCodex()
+  const before = home.text(config)
+  const first = await repoint(home, gateway, 'codex', '--catalog', '--name', 'work', '--yes')
+  expect(first).toMatchObject({ status: 0, json: { changed: true, warnings: [] } })
+  expect(slugs(home)).toEqual(
+    builtInCatalog.filter(({ id }) => id.startsWith('gpt-5')).map(({ id }) => id),
+  )
+  const written = home.text(file)
+
+  const again = await repoint(home, gateway, 'codex', '--yes')
+  expect(again.json).toMatchObject({ changed: false })
+  const status = await repoint(home, gateway, 'status', 'codex')
+  expect(status.json).toMatchObject({
+    clients: [{ ownCatalog: true, files: [{}, { state: 'as-written' }, {}], obstacles: [] }],
+  })
+  expect((await repoint(home, gateway, 'doctor', 'codex')).status).toBe(0)
+
+  const other = await aGateway('gpt-5.6-sol', 'gpt-5.4')
+  await repoint(home, other, 'codex', '--name', 'other', '--yes')
+  expect(slugs(home)).toEqual(['gpt-5.6-sol', 'gpt-5.4'])
+  await repoint(home, gateway, 'use', 'work', '--yes')
+  expect(home.text(file)).toBe(written)
+
+  await repoint(home, gateway, 'codex', '--no-catalog', '--yes')
+  expect(existsSync(home.at(file))).toBe(false)
+  expect(home.text(config)).not.toContain('model_catalog_json')
+  await repoint(home, gateway, 'rollback')
+  expect(home.text(file)).toBe(written)
+  await repoint(home, gateway, 'rollback', '--original')
+  expect(existsSync(home.at(file))).toBe(false)
+  expect(home.text(config)).toBe(before)
+})
+
+test('a new key leaves it as it is, also where no Codex is left to ask', async () => {
+  const gateway = await aGateway()
+  const home = aHomeWithCodex()
+  await repoint(home, gateway, 'codex', '--catalog', '--yes')
+  const written = home.text(file)
+  home.put('table.json', 'no table')
+  for (const words of [
+    ['key', '--yes'],
+    ['codex', '--yes'],
+  ])
+    expect(await repoint(home, gateway, ...words)).toMatchObject({ status: 0 })
+  expect(home.text(file)).toBe(written)
+})
+
+test('doctor says that a lost file stops Codex, and takes it out of use', async () => {
+  const gateway = await aGateway()
+  const home = aHomeWithCodex()
+  await repoint(home, gateway, 'codex', '--catalog', '--yes')
+  rmSync(home.at(file))
+  const doctor = await repoint(home, gateway, 'doctor', 'codex')
+  expect(doctor).toMatchObject({
+    status: 8,
+    json: {
+      checks: expect.arrayContaining([
+        expect.objectContaining({ id: 'codex-catalog', result: 'problem' }),
+      ]),
+    },
+  })
+  expect(await repoint(home, gateway, 'doctor', 'codex', '--fix')).toMatchObject({ status: 0 })
+  expect(home.text(config)).not.toContain('model_catalog_json')
+})
+
+test('without a Codex that prints its table nothing is changed', async () => {
+  const gateway = await aGateway()
+  const home = aHomeWithCodex()
+  home.put('table.json', 'no table')
+  const before = home.text(config)
+  expect(await repoint(home, gateway, 'codex', '--catalog', '--yes')).toMatchObject({
+    status: 8,
+    json: { error: { code: 'client-failed', hint: expect.stringContaining('0.122.0') } },
+  })
+  expect(home.text(config)).toBe(before)
+})
