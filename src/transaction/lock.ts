@@ -4,7 +4,7 @@ import type { World } from './record.ts'
 import type { StatePaths } from './state.ts'
 
 /** How long one run waits for another, in ms: one run holds the lock for 20 to 100. */
-const patienceMs = 600
+const usualPatienceMs = 600
 const pauseMs = 15
 
 /** A lock of another machine is left alone for this long, in ms: nobody here can see its holder. */
@@ -30,10 +30,15 @@ interface LockHolder {
  *
  * @throws UserError `locked` while a living process holds it, and in doubt
  */
-export function withLock<T>(world: World, paths: StatePaths, work: () => T): T {
+export function withLock<T>(
+  world: World,
+  paths: StatePaths,
+  work: () => T,
+  patienceMs = usualPatienceMs,
+): T {
   const name = holderName(ourselves(world))
   try {
-    take(world, paths, name)
+    take(world, paths, name, patienceMs)
   } catch (error) {
     throw fileFailure(world.machine, paths.lock, error)
   }
@@ -46,7 +51,7 @@ export function withLock<T>(world: World, paths: StatePaths, work: () => T): T {
   }
 }
 
-function take(world: World, paths: StatePaths, name: string): void {
+function take(world: World, paths: StatePaths, name: string, patienceMs: number): void {
   const { files, machine } = world
   const ready = `${paths.lock}-${world.processes.pid}-${randomName()}`
   files.mkdir(ready, 0o700)

@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs'
+import { chmodSync, existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
@@ -24,6 +24,11 @@ function homeWith(programs: Readonly<Record<string, string>>): Home {
   return home
 }
 
+/** A program that answers as soon as the test puts its gate into the home. */
+function gated(name: string, answer: string): string {
+  return `until test -e "$HOME/${name}-may"; do sleep 0.02; done; echo ${answer}`
+}
+
 function withBin(home: Home, env: Record<string, string> = {}) {
   return { PATH: `${home.at('bin')}:${process.env['PATH']}`, ...env }
 }
@@ -39,12 +44,14 @@ async function homeWithCodex(): Promise<Home> {
 describe('the list of clients', () => {
   test('is there at once, and the versions fill in as the clients answer', async () => {
     const home = homeWith({
-      codex: 'sleep 4; echo codex-cli 0.169.0',
-      claude: 'sleep 2; echo 2.1.330',
+      codex: gated('codex', 'codex-cli 0.169.0'),
+      claude: gated('claude', '2.1.330'),
     })
     const run = runOnTerminal(home, [], { env: withBin(home) })
     await run.shows(/Codex +\.\.\./)
+    home.put('claude-may', '')
     await run.shows(/Codex +\.\.\., its own service\s+.*Claude Code +2\.1\.330/)
+    home.put('codex-may', '')
     await run.shows(/Codex +0\.169\.0, its own service/)
     await run.shows(/opencode +not installed\r?\n/)
     run.type(keys.ctrlC)
@@ -70,12 +77,14 @@ describe('the list of clients', () => {
   )
 
   test('stays as it is once a person chooses: what is ticked is not lost', async () => {
-    const home = homeWith({ codex: 'sleep 2; echo codex-cli 0.169.0' })
+    const home = homeWith({ codex: gated('codex', 'codex-cli 0.169.0; touch "$HOME/answered"') })
     const run = runOnTerminal(home, [], { env: withBin(home) })
     await run.shows(/◉ Codex +\.\.\./)
     run.type(keys.space)
     await run.shows(/◯ Codex +\.\.\./)
-    await new Promise((settle) => setTimeout(settle, 2_500))
+    home.put('codex-may', '')
+    await expect.poll(() => existsSync(home.at('answered'))).toBe(true)
+    await new Promise((settle) => setTimeout(settle, 300))
     run.type(keys.enter)
     await run.shows('Tick at least one')
     expect(run.screen()).not.toContain('0.169.0')

@@ -43,9 +43,9 @@ test.each(names.filter((name) => name !== 'page'))(
   'connections: %s has the same bytes for a request that waited',
   async (name) => {
     const gateway = await aGateway({ faults: [{ delayMs: 30, every: 2 }] })
-    const quietMs = 500
-    const alone = await sendRaw(gateway.port, [request(gateway, name)], { quietMs })
-    const both = (await sendRaw(gateway.port, [request(gateway, name).repeat(2)], { quietMs })).text
+    const [one, quietMs] = [request(gateway, name), 5000]
+    const alone = await sendRaw(gateway.port, [one], { quietMs, answers: 1 })
+    const both = (await sendRaw(gateway.port, [one.repeat(2)], { quietMs, answers: 2 })).text
     const second = both.lastIndexOf('HTTP/1.1 200 OK')
     expect(alone.closed).toBe(false)
     expect(second).toBeGreaterThan(0)
@@ -63,7 +63,7 @@ test.each(names)(
     const last = await sendRaw(gateway.port, [request(gateway, name, 'Connection: close\r\n')])
     expect(last.closed).toBe(true)
     expect(last.text).toContain('Connection: close')
-    const { text } = await sendRaw(gateway.port, [request(gateway, name)])
+    const { text } = await sendRaw(gateway.port, [request(gateway, name)], { answers: 1 })
     const kept = 'Connection: keep-alive\r\nKeep-Alive: timeout=65\r\n'
     expect(text).toContain(kept)
     expect(shapeOf(text).replace(kept, '')).toBe(
@@ -77,11 +77,12 @@ test.each(names)(
 )
 
 test('connections: an answer has the date at which it was given', async () => {
-  const gateway = await aGateway({ faults: [{ delayMs: 2000 }] })
+  const gateway = await aGateway({ faults: [{ delayMs: 1000 }] })
   const askedAt = Math.floor(Date.now() / 1000) * 1000
-  const { text } = await sendRaw(gateway.port, [request(gateway, 'text')], { quietMs: 2500 })
+  const patience = { quietMs: 5000, answers: 1 }
+  const { text } = await sendRaw(gateway.port, [request(gateway, 'text')], patience)
   const date = Date.parse(/^Date: (.*)\r$/m.exec(text)![1]!)
-  expect(date).toBeGreaterThanOrEqual(askedAt + 2000)
+  expect(date).toBeGreaterThanOrEqual(askedAt + 1000)
 })
 
 test('connections: many requests on one connection are answered in turn', async () => {
@@ -91,7 +92,7 @@ test('connections: many requests on one connection are answered in turn', async 
     .map((name) => request(gateway, name))
     .join('')
     .repeat(20)
-  const answer = await sendRaw(gateway.port, [all], { quietMs: 300 })
+  const answer = await sendRaw(gateway.port, [all], { quietMs: 5000, answers: 60 })
   expect(answer.statuses).toEqual(Array.from({ length: 60 }, () => 200))
   const kinds = answer.text.matchAll(/chat\.completion(?=",)|message_stop(?="\})|list(?=",)/g)
   expect([...kinds].map(([kind]) => kind)).toEqual(

@@ -99,7 +99,7 @@ test('hostile: pipelined requests are answered in their order', async () => {
   const one = `${head}Content-Length: ${ping.length}\r\n\r\n${ping}`
   const two = `GET /v1/nope HTTP/1.1\r\nHost: x\r\n\r\n`
   const three = `GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n`
-  const answer = await sendRaw(gateway.port, [one + two + three + one + two])
+  const answer = await sendRaw(gateway.port, [one + two + three + one + two], { answers: 5 })
   expect(answer.statuses).toEqual([200, 404, 401, 200, 404])
 })
 
@@ -134,7 +134,9 @@ test.each([
   ['TRACE /v1/models HTTP/1.1', 404],
   ['HEAD /v1/models HTTP/1.1', 404],
 ])('hostile: %s is %i', async (line, status) => {
-  const answer = await sendRaw(gateway.port, [`${line}\r\nHost: 127.0.0.1\r\n\r\n`])
+  const answer = await sendRaw(gateway.port, [`${line}\r\nHost: 127.0.0.1\r\n\r\n`], {
+    answers: line.startsWith('HEAD') ? 0 : 1,
+  })
   expect(answer.statuses).toEqual([status])
 })
 
@@ -201,7 +203,7 @@ test('hostile: clients that ask on and on without reading are cut off, and take 
     socket.write(line.repeat(5000))
     return socket
   })
-  await sleep(2000)
+  await sleep(1000)
   expect((process.memoryUsage().rss - before) / 1024 / 1024).toBeLessThan(400)
   for (const socket of sockets) socket.resume()
   await expect.poll(() => closed, { timeout: 20_000 }).toBeGreaterThan(20)

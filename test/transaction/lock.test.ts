@@ -11,6 +11,9 @@ import { aHome } from '../support/home.ts'
 import { failureOf } from '../support/runs.ts'
 import { withCalls, worldIn } from '../support/world.ts'
 
+/** Patience where only its end counts, in ms. */
+const soonMs = 30
+
 function aLock() {
   const home = aHome()
   const world = worldIn(home)
@@ -68,7 +71,7 @@ describe('lock', () => {
     child.kill('SIGSTOP')
     const pid = child.pid ?? 0
     held(nameOf(world, pid, world.processes.startTime(pid) ?? ''))
-    expect(() => withLock(world, paths, () => {})).toThrow(`process ${pid}`)
+    expect(() => withLock(world, paths, () => {}, soonMs)).toThrow(`process ${pid}`)
   })
 
   test('of a dead process is taken over', async () => {
@@ -95,7 +98,7 @@ describe('lock', () => {
   test('of another machine is left alone for ten minutes', () => {
     const { world, paths, held } = aLock()
     held(nameOf(as(world, { host: 'other' }), 99, 'x'))
-    expect(() => withLock(world, paths, () => {})).toThrow('process 99 on other')
+    expect(() => withLock(world, paths, () => {}, soonMs)).toThrow('process 99 on other')
     const later = { now: () => new Date(Date.now() + 11 * 60_000) }
     expect(withLock({ ...world, clock: later }, paths, () => 'done')).toBe('done')
   })
@@ -103,7 +106,9 @@ describe('lock', () => {
   test('whose holder cannot be told is left alone', () => {
     const { world, paths, held, holders } = aLock()
     held('something')
-    expect(() => withLock(world, paths, () => {})).toThrow('Another run of repoint is at work')
+    expect(() => withLock(world, paths, () => {}, soonMs)).toThrow(
+      'Another run of repoint is at work',
+    )
     expect(holders()).toEqual(['something'])
   })
 
@@ -141,7 +146,7 @@ describe('lock', () => {
         world.files.unlink(path)
       },
     })
-    expect(() => withLock(late, paths, () => {})).toThrow('process 1')
+    expect(() => withLock(late, paths, () => {}, soonMs)).toThrow('process 1')
     expect(holders()).toEqual([rival])
   })
 
@@ -188,7 +193,7 @@ describe('lock', () => {
           throw Object.assign(new Error(code), { code })
         },
       })
-      expect(() => withLock(failing, paths, () => {})).toThrow(
+      expect(() => withLock(failing, paths, () => {}, soonMs)).toThrow(
         code === 'EIO' ? 'repoint/lock cannot be read or written (EIO)' : 'permission denied',
       )
       expect(leftovers()).toEqual(call === 'readdir' ? ['blobs', 'lock'] : ['blobs'])
@@ -202,7 +207,7 @@ describe('lock', () => {
     expect(withLock(world, paths, () => 'done')).toBe('done')
     const unknown = as(world, { startTime: () => '' })
     held(nameOf(world, pid, '', 1))
-    expect(() => withLock(unknown, paths, () => {})).toThrow(`at work: process ${pid}`)
+    expect(() => withLock(unknown, paths, () => {}, soonMs)).toThrow(`at work: process ${pid}`)
   })
 
   test('of a process of unknown start counts as alive while there is one of its number', () => {
@@ -213,7 +218,7 @@ describe('lock', () => {
       const { world, paths, held } = aLock()
       held(nameOf(world, 1, then))
       const here = as(world, { startTime: (pid) => (pid === 1 ? now : 'ours') })
-      expect(() => withLock(here, paths, () => {})).toThrow('at work: process 1')
+      expect(() => withLock(here, paths, () => {}, soonMs)).toThrow('at work: process 1')
     }
   })
 
@@ -221,7 +226,9 @@ describe('lock', () => {
     const { world, paths, held, holders } = aLock()
     held(['99', 'x', world.processes.bootId(), 'other%2C%20place', '1000000'].join(','))
     const at = (ms: number) => ({ ...world, clock: { now: () => new Date(1_000_000 + ms) } })
-    expect(() => withLock(at(599_999), paths, () => {})).toThrow('process 99 on other, place')
+    expect(() => withLock(at(599_999), paths, () => {}, soonMs)).toThrow(
+      'process 99 on other, place',
+    )
     expect(holders()).toHaveLength(1)
     expect(withLock(at(600_000), paths, () => 'done')).toBe('done')
   })
@@ -231,7 +238,7 @@ describe('lock', () => {
     (name) => {
       const { world, paths, held, holders } = aLock()
       held(name)
-      const error = failureOf(() => withLock(world, paths, () => {}))
+      const error = failureOf(() => withLock(world, paths, () => {}, soonMs))
       expect(error.message).toBe('Another run of repoint is at work')
       expect(error.hint).toContain('delete ~/.local/state/repoint/lock')
       expect(holders()).toEqual([name])

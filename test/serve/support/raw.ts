@@ -8,14 +8,17 @@ export interface RawAnswer {
   readonly closed: boolean
 }
 
+/** How long nothing may come behind the last answer that was awaited, in ms. */
+const shortlyMs = 30
+
 /**
  * Writes pieces to a socket, `gapMs` apart, and collects what comes back until the server closes or
- * nothing has come for `quietMs`.
+ * nothing has come for `quietMs`; where `answers` are awaited, for a moment after the last of them.
  */
 export function sendRaw(
   port: number,
   pieces: readonly (string | Uint8Array)[],
-  { gapMs = 0, quietMs = 150 } = {},
+  { gapMs = 0, quietMs = 150, answers = 0 } = {},
 ): Promise<RawAnswer> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
@@ -34,7 +37,8 @@ export function sendRaw(
     }
     const wait = () => {
       clearTimeout(timer)
-      timer = setTimeout(() => settle(false), quietMs)
+      const isAnswered = answers > 0 && wholeAnswersIn(text) >= answers
+      timer = setTimeout(() => settle(false), isAnswered ? shortlyMs : quietMs)
     }
     socket.on('data', (piece) => {
       text += piece.toString('latin1')
@@ -51,4 +55,16 @@ export function sendRaw(
       wait()
     })
   })
+}
+
+function wholeAnswersIn(text: string): number {
+  let at = 0
+  for (let count = 0; ; count++) {
+    const body = text.indexOf('\r\n\r\n', at) + 4
+    if (body < 4) return count
+    const length = /^content-length: (\d+)/im.exec(text.slice(at, body))?.[1]
+    const last = text.indexOf('0\r\n\r\n', body)
+    at = length === undefined ? last + 5 : body + Number(length)
+    if (at > text.length || (length === undefined && last === -1)) return count
+  }
 }
