@@ -3,21 +3,15 @@ import type { IncomingMessage } from 'node:http'
 import type { AuthHeaders } from './log/request-log.ts'
 import { shortestUsableKey } from './log/secrets.ts'
 
-export interface SeenKey {
-  readonly auth: AuthHeaders
-  /** The key that counts, without `Bearer `. Empty: there is none. */
-  readonly key: string
-}
-
 /**
  * The key that counts. `x-api-key` is looked at on the messages and models routes only, and wins
- * there.
+ * there. Without `Bearer `; empty: there is none.
  */
-export function readKey({ headers }: IncomingMessage, readsApiKey: boolean): SeenKey {
+export function readKey({ headers }: IncomingMessage, readsApiKey: boolean) {
   const authorization = headers.authorization ?? ''
   const apiKey = String(headers['x-api-key'] ?? '')
   const hasApiKey = apiKey !== ''
-  const auth =
+  const auth: AuthHeaders =
     authorization === '' ? (hasApiKey ? 'x-api-key' : 'none') : hasApiKey ? 'both' : 'bearer'
   return { auth, key: hasApiKey && readsApiKey ? apiKey.trim() : withoutBearer(authorization) }
 }

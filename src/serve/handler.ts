@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { Inference } from './answers/inference.ts'
-import { readKey, type SeenKey } from './auth.ts'
+import { readKey } from './auth.ts'
 import { failures } from './codecs/failure.ts'
 import { type Control, createControl, isOwnHost } from './control.ts'
 import { readBody, unpacked } from './http/body.ts'
@@ -91,7 +91,7 @@ export class Handler {
   #entryOf(
     request: IncomingMessage,
     route: Route,
-    { auth, key }: SeenKey,
+    { auth, key }: ReturnType<typeof readKey>,
     scope?: Scope,
   ): LogEntry {
     const at = new Date()

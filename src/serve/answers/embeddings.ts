@@ -1,8 +1,8 @@
-import { failures, type GatewayFailure } from '../codecs/failure.ts'
+import { failures } from '../codecs/failure.ts'
 import { isReachable, type ServedModels } from '../model/catalog.ts'
 import { asObject, asString, type JsonObject, jsonIn } from '../requests/read.ts'
 import { openaiWords, Refusal } from '../requests/refusal.ts'
-import { type Fault, type Faults, faultFailure } from '../settings/faults.ts'
+import { type Faults, faultFailure } from '../settings/faults.ts'
 import { settled } from './decide.ts'
 
 /** How long the vectors of the vendor's models are; only those of the third generation can be shorter. */
@@ -18,20 +18,14 @@ const usualLength = 1536
 /** Inputs in one request, as at the vendor. */
 const mostInputs = 2048
 
-interface Embedded {
-  readonly model: string | undefined
-  readonly fault: Fault | undefined
-  readonly result: object | GatewayFailure
-}
-
 /** POST /v1/embeddings, in the order of checks of the other protocols. */
-export function embed(catalog: ServedModels, faults: Faults, text: string): Embedded {
+export function embed(catalog: ServedModels, faults: Faults, text: string) {
   const sent = jsonIn(text)
   const body = asObject(sent)
   const model = asString(body['model'])
   const fault = faults.strike({ route: 'embeddings', model })
   const asked = fault && faultFailure(fault, { route: 'embeddings', model })
-  const answer = (): object | GatewayFailure => {
+  const answer = () => {
     if (asked !== undefined) return asked
     if (sent === undefined) return failures.notJson()
     if (!model) return failures.noModelNamed()
@@ -46,7 +40,7 @@ export function embed(catalog: ServedModels, faults: Faults, text: string): Embe
 }
 
 /** @throws Refusal */
-function answerTo(body: JsonObject, model: string): object {
+function answerTo(body: JsonObject, model: string) {
   const inputs = inputsIn(body['input'])
   const length = lengthFor(body['dimensions'], model)
   const format = body['encoding_format'] ?? 'float'

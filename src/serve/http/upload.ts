@@ -5,22 +5,14 @@ import { unpacked } from './body.ts'
 /** How long an upload may go on after its answer, in ms. */
 const lingerMs = 1000
 
-/** What came of a request after its answer. */
-interface Rest {
-  /** As it was sent. */
-  readonly bytes: number
-  /** Unpacked, and cut where the log cuts. */
-  readonly text: string
-}
-
 /**
  * What comes of a request that is answered without its body, as far as the log keeps it. Lets the
  * client finish sending for a moment, so that it reads the answer instead of a reset, then drops the
  * connection. To be called before the answer is written: Node throws away what nobody reads by then.
  *
- * @returns undefined: nothing comes any more
+ * @returns the bytes as they were sent, and the text, unpacked; undefined: nothing comes any more
  */
-export function restOfUpload(request: IncomingMessage): Promise<Rest> | undefined {
+export function restOfUpload(request: IncomingMessage) {
   const { 'content-length': announced, 'transfer-encoding': encoding } = request.headers
   if (request.complete || request.destroyed) return undefined
   if (announced === undefined && encoding === undefined) return undefined

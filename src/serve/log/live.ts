@@ -13,14 +13,8 @@ const maxUnreadBytes = 4 * 1024 * 1024
 /** A line now and then keeps proxies and browsers from hanging up, in ms. */
 const beatMs = 15_000
 
-/** The pages that look at the log. */
-interface LiveLog {
-  /** Sends a page the log as it happens, until it has gone. */
-  add(response: ServerResponse): void
-}
-
-/** Does nothing as long as nobody looks. */
-export function watchLog(log: RequestLog): LiveLog {
+/** The pages that look at the log; does nothing as long as nobody looks. */
+export function watchLog(log: RequestLog) {
   const pages = new Set<ServerResponse>()
   const changed = new Map<string, LogEntry>()
   let timer: NodeJS.Timeout | undefined
@@ -28,6 +22,7 @@ export function watchLog(log: RequestLog): LiveLog {
 
   return { add }
 
+  /** Sends a page the log as it happens, until it has gone. */
   function add(response: ServerResponse): void {
     if (pages.size >= maxOpenPages) {
       response.writeHead(503).end()

@@ -39,22 +39,15 @@ export function isReachable(entry: CatalogEntry, protocol: keyof typeof endpoint
 }
 
 /** A catalog made ready: lookups and the two answers of GET /v1/models. */
-export interface ServedModels {
-  find(id: string): CatalogEntry | undefined
-  /** The entry that serves: an alias leads to its target. */
-  resolve(id: string): CatalogEntry | undefined
-  readonly list: string
-  readonly messagesList: string
-  /** Those to talk to, as the catalog lists them. */
-  readonly ids: readonly string[]
-}
+export type ServedModels = ReturnType<typeof openCatalog>
 
-export function openCatalog(entries: readonly CatalogEntry[]): ServedModels {
+export function openCatalog(entries: readonly CatalogEntry[]) {
   const byId = new Map(entries.map((entry) => [entry.id, entry]))
   const visible = entries.filter((entry) => !entry.isForbidden && !entry.hasNoPrice)
   return {
-    find: (id) => byId.get(id),
-    resolve(id) {
+    find: (id: string) => byId.get(id),
+    /** The entry that serves: an alias leads to its target. */
+    resolve(id: string) {
       const entry = byId.get(id)
       return entry?.aliasOf === undefined ? entry : byId.get(entry.aliasOf)
     },
@@ -66,6 +59,7 @@ export function openCatalog(entries: readonly CatalogEntry[]): ServedModels {
       has_more: false,
       last_id: visible.at(-1)?.id ?? '',
     }),
+    /** Those to talk to, as the catalog lists them. */
     ids: visible.flatMap(({ id, isNotForChat }) => (isNotForChat ? [] : id)),
   }
 }

@@ -4,6 +4,7 @@ import type { LoggedRequest } from '../log/request-log.ts'
 import { lastUserText } from '../model/person.ts'
 import { objectIn } from '../requests/read.ts'
 import type { Answer, Part } from '../requests/reading/turns.ts'
+import { endsWithResults } from '../requests/request.ts'
 import { type Exchange, readExchange } from '../transcript/exchange.ts'
 import type { RawReply } from './scenario.ts'
 
@@ -78,17 +79,12 @@ function whenOf(
   named: NamedInRules,
 ): RuleOfFile['when'] {
   const turns = question?.turns ?? []
-  const messages = turns.map(({ role, parts }) => ({
-    role,
-    parts: parts.filter((part) => part.type === 'text'),
-  }))
-  const text = lastUserText(messages).slice(0, maxQuestion)
-  const afterTool = turns.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false
+  const text = lastUserText(turns).slice(0, maxQuestion)
   return {
     ...(text === '' ? {} : { text }),
     ...(named.model ? { model: modelAsked } : {}),
     ...(named.protocol ? { protocol } : {}),
-    afterTool,
+    afterTool: endsWithResults(turns),
   }
 }
 

@@ -5,28 +5,24 @@ import { asString, isObject, objectIn } from '../requests/read.ts'
 import { chat } from '../requests/reading/chat.ts'
 import { messages } from '../requests/reading/messages.ts'
 import { responses } from '../requests/reading/responses.ts'
-import type { Answer, ProtocolReader, Question } from '../requests/reading/turns.ts'
+import type { ProtocolReader } from '../requests/reading/turns.ts'
 
 const readers: Readonly<Record<ProtocolName, ProtocolReader>> = { chat, responses, messages }
 
 /** A request and its answer, read. */
-export interface Exchange {
-  /** Undefined: it is no conversation, or its body cannot be read. */
-  readonly question: Question | undefined
-  readonly answer: Answer | undefined
-  /** What an error says, whoever answers it. */
-  readonly problem: string | undefined
-}
+export type Exchange = ReturnType<typeof readExchange>
 
-export function readExchange(request: LoggedRequest): Exchange {
+export function readExchange(request: LoggedRequest) {
   const { requestBody, responseBody } = request
   const reader = readerOf(request)
   const body = objectIn(requestBody)
   const events = eventsIn(responseBody)
   const document = objectIn(responseBody) ?? (events && reader?.assemble(events))
   return {
+    /** Undefined: it is no conversation, or its body cannot be read. */
     question: reader && body && reader.question(body),
     answer: reader && document && reader.answer(document),
+    /** What an error says, whoever answers it. */
     problem: [...(events ?? []), ...(document === undefined ? [] : [document])]
       .map(problemIn)
       .find((text) => text !== undefined),

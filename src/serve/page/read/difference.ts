@@ -2,30 +2,10 @@ import { diffArrays } from 'diff'
 import type { Question, Turn } from '../../requests/reading/turns.ts'
 import { textOfTurn } from './digest.ts'
 
-/** A turn, and what became of it since the request before. */
-export interface ComparedTurn {
-  readonly turn: Turn
-  readonly mark: 'same' | 'new' | 'gone'
-}
-
-/** A value that is not as it was; undefined: there was, or is, none. */
-export interface ComparedSetting {
-  readonly name: string
-  readonly before: unknown
-  readonly now: unknown
-}
-
 /** What a request says otherwise than the one before it. */
-export interface Difference {
-  readonly turns: readonly ComparedTurn[]
-  readonly isSystemNew: boolean
-  readonly addedTools: readonly string[]
-  readonly removedTools: readonly string[]
-  readonly changedTools: readonly string[]
-  readonly settings: readonly ComparedSetting[]
-}
+export type Difference = ReturnType<typeof compare>
 
-export function compare(before: Question, now: Question): Difference {
+export function compare(before: Question, now: Question) {
   const earlier = toolsOf(before)
   const later = toolsOf(now)
   return {
@@ -44,7 +24,8 @@ function toolsOf({ tools }: Question): ReadonlyMap<string, string> {
   return new Map(tools.map(({ name, definition }) => [name, JSON.stringify(definition)]))
 }
 
-function compareSettings(before: Question, now: Question): readonly ComparedSetting[] {
+/** The values that are not as they were; undefined: there was, or is, none. */
+function compareSettings(before: Question, now: Question) {
   const names = new Set([...Object.keys(before.settings), ...Object.keys(now.settings)])
   return [...names]
     .map((name) => ({ name, before: before.settings[name], now: now.settings[name] }))
@@ -58,7 +39,7 @@ const maxEditLength = 1000
  * The turns of both in order: the longest rows of turns that both have are the same, what stands
  * between them is gone or new.
  */
-function compareTurns(before: readonly Turn[], now: readonly Turn[]): readonly ComparedTurn[] {
+function compareTurns(before: readonly Turn[], now: readonly Turn[]) {
   const changes = diffArrays(before.map(textOfTurn), now.map(textOfTurn), { maxEditLength })
   if (changes === undefined) return [...marked(before, 'gone'), ...marked(now, 'new')]
 
@@ -72,6 +53,6 @@ function compareTurns(before: readonly Turn[], now: readonly Turn[]): readonly C
   })
 }
 
-function marked(turns: readonly Turn[], mark: ComparedTurn['mark']): readonly ComparedTurn[] {
+function marked(turns: readonly Turn[], mark: 'same' | 'new' | 'gone') {
   return turns.map((turn) => ({ turn, mark }))
 }

@@ -1,44 +1,26 @@
 import type { LoggedRequest } from '../../log/request-log.ts'
 import { objectIn } from '../../requests/read.ts'
-import type { Part, SaidUsage, Turn } from '../../requests/reading/turns.ts'
+import type { Part, Turn } from '../../requests/reading/turns.ts'
 import type { Exchange } from '../../transcript/exchange.ts'
 import { readExchange } from '../../transcript/exchange.ts'
 import { gistOfAnswer, gistOfQuestion } from './gist.ts'
 
 /** What the list needs to know of a request: its two lines, where it belongs, what is found in it. */
-export interface Digest {
-  readonly asks: string
-  readonly says: string
-  /** One number for each turn, which stands for it and all before it. */
-  readonly trail: readonly number[]
-  /** Of the names of the tools: a side job of a client, such as a title, has none. */
-  readonly toolsPrint: number
-  /** What the client calls the conversation, or the program's whole session. */
-  readonly session: string | undefined
-  readonly answerId: string | undefined
-  readonly follows: string | undefined
-  /** Of the answer; the log knows it only of answers that this gateway made. */
-  readonly model: string | undefined
-  readonly usage: SaidUsage | undefined
-  /** The tools that the answer calls. */
-  readonly called: readonly string[]
-  /** Everything that a filter looks at, in small letters. */
-  readonly sought: string
-}
+export type Digest = ReturnType<typeof digestOf>
 
-export function digestOf(request: LoggedRequest): Digest {
+export function digestOf(request: LoggedRequest) {
   const exchange = readExchange(request)
   const { question, answer } = exchange
-  const asks = gistOfQuestion(question, request)
-  const says = gistOfAnswer(exchange, request)
   const tools = question?.tools.map(({ name }) => name) ?? []
   return {
-    asks,
-    says,
+    asks: gistOfQuestion(question, request),
+    says: gistOfAnswer(exchange, request),
     trail: trailOf(question?.turns ?? []),
+    /** A side job of a client, such as a title, has no tools. */
     toolsPrint: printOf(tools.join('\n')),
     session: sessionOf(request),
     answerId: answer?.id,
+    /** The log knows it only of answers that this gateway made. */
     model: answer?.model,
     usage: answer?.usage,
     follows: question?.follows,
@@ -47,6 +29,7 @@ export function digestOf(request: LoggedRequest): Digest {
   }
 }
 
+/** One number for each turn, which stands for it and all before it. */
 function trailOf(turns: readonly Turn[]): readonly number[] {
   let print = 0
   return turns.map((turn) => {
@@ -85,6 +68,7 @@ const sessionHeaders = [
   'x-session-affinity',
 ]
 
+/** What the client calls the conversation, or the program's whole session. */
 function sessionOf({ headers, requestBody }: LoggedRequest): string | undefined {
   const name = sessionHeaders.find((candidate) => candidate in headers)
   if (name !== undefined) return headers[name]
@@ -94,7 +78,7 @@ function sessionOf({ headers, requestBody }: LoggedRequest): string | undefined 
   return typeof said === 'string' ? said : undefined
 }
 
-/** Bodies as they came, and what a stream says in pieces. */
+/** What a filter looks at, in small letters: bodies as they came, and what a stream says in pieces. */
 function soughtIn(request: LoggedRequest, { answer }: Exchange): string {
   const { method, path, protocol, client, modelAsked, modelServed, fault, reason, status } = request
   const facts = [method, path, protocol, client, modelAsked, modelServed, fault, reason, status]

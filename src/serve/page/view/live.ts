@@ -7,17 +7,12 @@ const base = '/_repoint/'
 /** Requests whose bodies come in one answer: they may be large. */
 const filledAtOnce = 20
 
-/** Keeps the store like the log. */
-export interface Live {
-  /** What happens is gathered, but not shown, until this is called with false. */
-  pause(isPaused: boolean): void
-  /** The requests that came during a pause. */
-  waiting(): number
-  clear(): Promise<void>
-}
-
-/** @param onChange called after each change of the store, and when something waits */
-export function goLive(store: Store, onChange: () => void): Live {
+/**
+ * Keeps the store like the log.
+ *
+ * @param onChange called after each change of the store, and when something waits
+ */
+export function goLive(store: Store, onChange: () => void) {
   /** Without their bodies yet; the newest are fetched first. */
   const missing = new Set<string>()
   const held = new Map<string, RequestSummary>()
@@ -33,7 +28,7 @@ export function goLive(store: Store, onChange: () => void): Live {
   }
   events.onerror = () => showLive(false)
 
-  return { pause, waiting: () => held.size, clear }
+  return { pause, clear, /** The requests that came during a pause. */ waiting: () => held.size }
 
   function take(requests: readonly RequestSummary[]): void {
     for (const request of requests)
@@ -83,6 +78,7 @@ export function goLive(store: Store, onChange: () => void): Live {
     }
   }
 
+  /** What happens is gathered, but not shown, until this is called with false. */
   function pause(whether: boolean): void {
     isPaused = whether
     if (whether) {
