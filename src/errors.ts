@@ -48,6 +48,7 @@ export const exitStatus = {
   'backup-missing': 8,
   'record-damaged': 8,
   'client-failed': 8,
+  'client-too-old': 8,
   'keychain-failed': 8,
 
   locked: 9,

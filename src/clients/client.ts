@@ -230,6 +230,10 @@ export interface BinaryCheck {
   readonly command: string
   /** Versions of the client that our tests run against. */
   readonly testedVersions: readonly string[]
+  /** The oldest that works with what a setup writes; older ones that were run do not. Absent: all of those do. */
+  readonly worksSince?: string
+  /** The oldest that `forOneRun` works with. Absent: as a setup. */
+  readonly runsSince?: string
   /**
    * Arguments that make it answer `prompt` once without a terminal.
    *

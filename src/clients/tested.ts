@@ -14,6 +14,13 @@ export function testedVersions({ rows }: Tested): readonly string[] {
   return [...new Set(rows.map(({ version }) => version))].filter((one) => !wrong.has(one))
 }
 
+/** Compares `2.1.9` and `2.1.10` as numbers; what follows them, as in `2.1.10-beta.1`, is passed over. */
+export function isBefore(version: string, other: string): boolean {
+  const [a, b] = [version, other].map((text) => text.split(/[.-]/).slice(0, 3).map(Number))
+  for (const [place, part] of b!.entries()) if (a![place] !== part) return (a![place] ?? 0) < part
+  return false
+}
+
 /**
  * Programs that bring their own runtime read the system's store by themselves: Claude Code from 2.1.120
  * on, opencode 1.1 and 1.18, Kilo 7.7, droid 0.225 (each run with an authority of its own, 2026-11-23).

@@ -105,15 +105,15 @@ describe('the proof asks what the installed version sends', () => {
     ).toBe('gpt-5.6-sol')
   })
 
-  test('of a version that is older than the table that is said; a pin of sonnet works there', () => {
-    expect(choose('2.1.19', { slot: 'opus' }, without('claude-opus-4-6')).notes).toEqual([
-      {
-        code: 'version-unknown',
+  test('a version that is older than the table is refused; a pin of sonnet works there', () => {
+    expect(() => choose('2.1.19', { slot: 'opus' }, without('claude-opus-4-6'))).toThrow(
+      expect.objectContaining({
+        code: 'client-too-old',
         message:
           'Claude Code 2.1.19 is older than those that repoint knows, from 2.1.54 on: which id it sends is not known',
-        hint: 'Update it, or pin a model: --sonnet-model claude-sonnet-5-5.',
-      },
-    ])
+        hint: 'Update it, or pin a model: repoint claude --sonnet-model claude-sonnet-5-5',
+      }),
+    )
     expect(choose('2.1.19', { model: 'gpt-5.6-sol' }).notes).toEqual([])
   })
 

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { loadClients } from '../../src/clients/list.ts'
+import { type Client, runKeyVariable } from '../../src/clients/client.ts'
+import { loadClients, loadPrograms } from '../../src/clients/list.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
+import { resultOf, UserError } from '../../src/errors.ts'
+import type { Machine } from '../../src/platform/platform.ts'
 import { livedInHome } from '../support/fixtures.ts'
 import {
   aMachine,
@@ -11,49 +14,89 @@ import {
   key,
   obstaclesOn,
   planOn,
+  type Setup,
   textsOf,
   wanted,
+  windows,
   written,
 } from './support.ts'
 
 const newKey = 'sk-another-9876543210fedcba'
 
+function homesOf({ family }: Client): readonly (readonly [string, Disk, Machine])[] {
+  const lived = livedInHome(family)
+  return [
+    ['an empty home', {}, aMachine()],
+    ['a lived-in home', lived, aMachine()],
+    ['an empty home of Windows', {}, aMachine(windows)],
+    ['a lived-in home of Windows', lived, aMachine(windows)],
+  ]
+}
+
+/** Each protocol and each key header that a client names. */
+function waysOf({ protocol, alsoSpeaks = [], sends }: Client) {
+  return [protocol, ...alsoSpeaks].flatMap((protocol) =>
+    [undefined, ...(sends?.keyHeaders ?? [])].map((keyHeader) => ({
+      way: `${protocol}, the key in ${keyHeader ?? 'authorization'}`,
+      protocol,
+      keyHeader,
+      // Not every client asks for a protocol by name.
+      options: alsoSpeaks.length > 0 ? { protocol } : {},
+    })),
+  )
+}
+
 describe.each((await loadClients()).map((client) => [client.id, client] as const))(
   '%s',
   (_, client) => {
-    const homes: readonly (readonly [string, Disk])[] = [
-      ['an empty home', {}],
-      ['a lived-in home', livedInHome(client.family)],
-    ]
+    describe.each(homesOf(client))('on %s', (_, disk, machine) => {
+      describe.each(waysOf(client))('$way', ({ protocol, keyHeader, options }) => {
+        const setup: Setup = { machine, options, choice: { keyHeader } }
 
-    describe.each(homes)('on %s', (_, disk) => {
-      test('what the client reads back is what was chosen, with nothing in the way', () => {
-        const { machine, edits, choice } = planOn(client, disk)
-        const after = written(disk, machine, edits)
-        const settings = client.readBack(textsOf(client, machine, after))
-        expect(settings).toMatchObject({ root: choice.root, key })
-        expect(settings.broken).toBeUndefined()
-        expect(settings.login).toBeUndefined()
-        expect(obstaclesOn(client, after).filter(({ weight }) => weight === 'blocks')).toEqual([])
-        expect(client.choose(wanted(catalog, {}, client.asConfigured(settings))).probeModel).toBe(
-          choice.models.probeModel,
-        )
-      })
-
-      test('a second run changes nothing, in another shell too', () => {
-        const shell = aMachine({
-          env: { ANTHROPIC_API_KEY: 'sk-x', ANTHROPIC_MODEL: 'x', CODEX_API_KEY: 'sk-y' },
+        test('what the client reads back is what was chosen, with nothing in the way', () => {
+          const { edits, choice } = planOn(client, disk, setup)
+          const after = written(disk, machine, edits)
+          const settings = client.readBack(textsOf(client, machine, after))
+          expect(settings).toMatchObject({ root: choice.root, key })
+          expect(settings.keyHeader).toBe(keyHeader)
+          expect(settings.protocol ?? client.protocol).toBe(protocol)
+          expect(settings.alsoSendsTo).toBeUndefined()
+          expect(settings.broken).toBeUndefined()
+          expect(settings.login).toBeUndefined()
+          const left = obstaclesOn(client, after, machine)
+          expect(left.filter(({ weight }) => weight === 'blocks')).toEqual([])
+          expect(client.choose(wanted(catalog, {}, client.asConfigured(settings)))).toMatchObject({
+            probeModel: choice.models.probeModel,
+            ...options,
+          })
         })
-        const first = planOn(client, disk, { machine: shell })
-        const after = written(disk, shell, first.edits)
-        for (const machine of [shell, aMachine()]) {
-          const second = planOn(client, after, { machine })
-          for (const edit of second.edits) expect(edit.after).toEqual(edit.before)
-        }
+
+        test('a second run changes nothing, in another shell too', () => {
+          const env = { ANTHROPIC_API_KEY: 'sk-x', ANTHROPIC_MODEL: 'x', CODEX_API_KEY: 'sk-y' }
+          const shell = { ...machine, env }
+          const first = planOn(client, disk, { ...setup, machine: shell })
+          const after = written(disk, shell, first.edits)
+          for (const other of [shell, machine]) {
+            const second = planOn(client, after, { ...setup, machine: other })
+            for (const edit of second.edits) expect(edit.after).toEqual(edit.before)
+          }
+        })
+
+        test('undo gives the bytes from before', () => {
+          const { edits } = planOn(client, disk, { ...setup, catalog: catalogWithWindows })
+          for (const edit of edits) {
+            const versions = { before: edit.before, written: edit.after, current: edit.after }
+            const paths = edit.changes.map(({ path }) => path)
+            expect(formatOf(edit.format).undo(versions, paths, edit.path)).toEqual({
+              bytes: edit.before,
+              kept: [],
+            })
+          }
+        })
       })
 
       test('every key of others survives', () => {
-        const { edits } = planOn(client, disk)
+        const { edits } = planOn(client, disk, { machine })
         for (const edit of edits.filter(({ scope }) => scope === 'keys')) {
           if (edit.before === null) continue
           const before = formatOf(edit.format).read(edit.before, edit.path)
@@ -66,20 +109,8 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         }
       })
 
-      test('undo gives the bytes from before', () => {
-        const { edits } = planOn(client, disk, { catalog: catalogWithWindows })
-        for (const edit of edits) {
-          const versions = { before: edit.before, written: edit.after, current: edit.after }
-          const paths = edit.changes.map(({ path }) => path)
-          expect(formatOf(edit.format).undo(versions, paths, edit.path)).toEqual({
-            bytes: edit.before,
-            kept: [],
-          })
-        }
-      })
-
       test('undo after someone else wrote to the file takes out our keys alone', () => {
-        const { edits } = planOn(client, disk)
+        const { edits } = planOn(client, disk, { machine })
         for (const edit of edits.filter(({ scope }) => scope === 'keys')) {
           const format = formatOf(edit.format)
           const current = format.edit(edit.after, [{ path: ['later'], value: 'x' }], edit.path)
@@ -96,9 +127,9 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       })
 
       test('no secret stands in any description or obstacle', () => {
-        const first = planOn(client, disk)
-        const after = written(disk, first.machine, first.edits)
-        const second = planOn(client, after, { choice: { key: newKey } })
+        const first = planOn(client, disk, { machine })
+        const after = written(disk, machine, first.edits)
+        const second = planOn(client, after, { machine, choice: { key: newKey } })
         const shown = [first, second].flatMap(({ edits, obstacles }) => [
           ...edits.flatMap((edit) => describeEdit(edit, { showPath: (path) => path })),
           JSON.stringify(obstacles),
@@ -108,7 +139,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       })
 
       test('the files switch in the order of the list, the key never after the address', () => {
-        const { texts, edits, machine, choice } = planOn(client, disk)
+        const { texts, edits, choice } = planOn(client, disk, { machine })
         const targets = texts.filter(({ use, isOptional }) => use === 'target' && !isOptional)
         expect(edits.map(({ path }) => path)).toEqual(targets.map(({ path }) => path))
         const firstOnly = written(disk, machine, edits.slice(0, 1))
@@ -131,6 +162,26 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       expect(texts.length).toBeGreaterThan(0)
       const settings = client.readBack(textsOf(client, machine, after))
       expect([settings.model, ...Object.values(settings.slotModels ?? {})]).toContain(id)
+    })
+  },
+)
+
+describe.each((await loadPrograms()).map((client) => [client.id, client] as const))(
+  '%s for one run',
+  (_, client) => {
+    const cases = homesOf(client).flatMap(([home, disk, machine]) =>
+      waysOf(client).map((one) => ({ ...one, home, disk, machine })),
+    )
+
+    test.each(cases)('$way, on $home: the key stands in no file and no argument', (one) => {
+      const { machine, disk, options, keyHeader } = one
+      const { texts, choice } = planOn(client, disk, { machine, options, choice: { keyHeader } })
+      const asked = { args: [], folder: machine.cwd, env: { [runKeyVariable]: key } }
+      const run = resultOf(() => client.forOneRun?.(texts, choice, asked))
+      // Not every client takes all of a file's values from outside.
+      if (run instanceof UserError)
+        return expect(run.code).toMatch(/^(protocol-unsupported|usage)$/)
+      expect(JSON.stringify([run?.args, run?.files])).not.toContain(key)
     })
   },
 )

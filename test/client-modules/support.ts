@@ -11,6 +11,7 @@ import {
 } from '../../src/clients/client.ts'
 import { layerObstacles } from '../../src/clients/deciding.ts'
 import { loadClients } from '../../src/clients/list.ts'
+import { pathsOf } from '../../src/clients/paths.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
 import { rootOf } from '../../src/gateway/roots.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
@@ -42,6 +43,12 @@ export const catalogWithWindows: Catalog = {
   })),
 }
 
+export const windows: Pick<Machine, 'os' | 'home' | 'cwd'> = {
+  os: 'win32',
+  home: 'C:\\Users\\Ada',
+  cwd: 'C:\\Users\\Ada\\work',
+}
+
 export function aMachine(changes: Partial<Machine> = {}): Machine {
   return { os: 'linux', env: {}, home: '/home/ada', cwd: '/home/ada/work', ...changes }
 }
@@ -52,22 +59,33 @@ export type Disk = Readonly<Record<string, string | Uint8Array>>
 /** Reads what a client would read from a disk in memory. */
 export function textsOf(client: Client, machine: Machine, disk: Disk): FileTexts {
   const files = new Map(
-    Object.entries(disk).map(([path, content]) => [
-      path.startsWith('/') ? path : `${machine.home}/${path}`,
+    Object.entries(absolute(disk, machine)).map(([path, content]) => [
+      path,
       typeof content === 'string' ? new TextEncoder().encode(content) : content,
     ]),
   )
   const paths = [...files.keys()]
+  const slash = machine.os === 'win32' ? '\\' : '/'
   const listed = client.files(machine, {
-    exists: (path) => paths.some((one) => one === path || one.startsWith(`${path}/`)),
+    exists: (path) => paths.some((one) => one === path || one.startsWith(path + slash)),
     entries: (folder) =>
       paths
-        .filter((path) => path.startsWith(`${folder}/`))
-        .map((path) => path.slice(folder.length + 1).split('/')[0]!)
+        .filter((path) => path.startsWith(folder + slash))
+        .map((path) => path.slice(folder.length + 1).split(slash)[0]!)
         .sort(),
     start: (path) => new TextDecoder().decode(files.get(path)),
   })
   return listed.map((file) => ({ ...file, bytes: files.get(file.path) ?? null }))
+}
+
+function absolute(disk: Disk, machine: Machine): Disk {
+  const { isAbsolute, join } = pathsOf(machine)
+  return Object.fromEntries(
+    Object.entries(disk).map(([path, content]) => [
+      isAbsolute(path) ? path : join(machine.home, path),
+      content,
+    ]),
+  )
 }
 
 export interface Setup {
@@ -129,13 +147,11 @@ export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
 
 /** The disk after a plan. */
 export function written(disk: Disk, machine: Machine, edits: readonly FileEdit[]): Disk {
-  const files = new Map(
-    Object.entries(disk).map(([path, content]) => [
-      path.startsWith('/') ? path : `${machine.home}/${path}`,
-      content,
-    ]),
-  )
-  for (const { path, after } of edits) if (after !== null) files.set(path, after)
+  const files = new Map(Object.entries(absolute(disk, machine)))
+  for (const { path, after } of edits) {
+    if (after === null) files.delete(path)
+    else files.set(path, after)
+  }
   return Object.fromEntries(files)
 }
 

@@ -88,7 +88,7 @@ describe.each(programs)('$name', (program) => {
       const client = await loadClient(rowOf(id))
       const sends = sendsOf(client, home, {})
       for (const model of new Set(sends.models)) {
-        const answered = await exchange(sends, client.protocol, model)
+        const answered = await exchange(sends, model)
         expect([id, model, answered]).toMatchObject([id, model, { status: 200 }])
         expect(answered.text).toContain('pong')
       }

@@ -7,6 +7,7 @@ import type { Home } from '../support/home.ts'
 
 /** What a client would send, as its own files say after a setup. */
 export interface Sends {
+  readonly protocol: ProtocolName
   /** The route with its root: the client's own way of joining them. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -48,6 +49,7 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
     const key = jsonIn(home, '.codex/auth.json')?.OPENAI_API_KEY
     const fromEnv = Object.entries(provider.env_http_headers ?? {})
     return {
+      protocol: 'responses',
       url: `${provider.base_url}/responses`,
       headers: {
         ...bearer(key),
@@ -68,6 +70,7 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
     })
     const subagent: readonly string[] = [own.CLAUDE_CODE_SUBAGENT_MODEL ?? []].flat()
     return {
+      protocol: 'messages',
       url: `${own.ANTHROPIC_BASE_URL}/v1/messages?beta=true`,
       headers: {
         'anthropic-version': '2023-06-01',
@@ -84,6 +87,7 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
     const { env, modelProviders, model } = JSON.parse(home.text('.qwen/settings.json'))
     const entry = modelProviders.openai.find((one: { id: string }) => one.id === model.name)
     return {
+      protocol: 'chat',
       url: `${entry.baseUrl}/chat/completions`,
       headers: {
         ...bearer(env[entry.envKey]),
@@ -102,6 +106,7 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
     const { model } = settings.sessionDefaultSettings
     const entry = settings.customModels.find((one: { id: string }) => one.id === model)
     return {
+      protocol: 'chat',
       url: `${entry.baseUrl}/chat/completions`,
       headers: { ...bearer(entry.apiKey), ...entry.extraHeaders },
       models: [entry.model],
@@ -111,18 +116,30 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
   pi(home) {
     const { defaultProvider, defaultModel } = JSON.parse(home.text('.pi/agent/settings.json'))
     const { providers } = JSON.parse(home.text('.pi/agent/models.json'))
-    const { baseUrl, api, apiKey, headers } = providers[defaultProvider]
-    const route = { 'openai-responses': '/responses', 'openai-completions': '/chat/completions' }[
-      api as string
-    ]
-    if (route === undefined) throw new Error(`nobody reads Pi's ${api}: write it here`)
+    const { baseUrl, api, apiKey, authHeader, headers } = providers[defaultProvider]
+    const way = ways[api]
+    if (way === undefined) throw new Error(`nobody reads the protocol ${api}: write it here`)
+    const isMessages = way.protocol === 'messages'
     return {
-      url: baseUrl + route,
-      headers: { ...bearer(apiKey), ...headers },
+      protocol: way.protocol,
+      url: baseUrl + way.route,
+      headers: {
+        ...(isMessages && { 'anthropic-version': '2023-06-01', 'x-api-key': apiKey }),
+        ...(!isMessages || authHeader ? bearer(apiKey) : {}),
+        ...headers,
+      },
       models: [defaultModel],
     }
   },
 }
+
+/** By what a client of several protocols calls them: where it asks below the root. */
+const ways: Readonly<Record<string, { readonly protocol: ProtocolName; readonly route: string }>> =
+  {
+    'openai-responses': { protocol: 'responses', route: '/responses' },
+    'openai-completions': { protocol: 'chat', route: '/chat/completions' },
+    'anthropic-messages': { protocol: 'messages', route: '/v1/messages' },
+  }
 
 /** A key that goes in a header of its own stands in none of the usual places. */
 function bearer(key: string | undefined): Env {
@@ -141,6 +158,7 @@ function opencodeIn(home: Home, configPath: string, authPath: string): Sends {
   const { options } = config.provider[id]
   const key = jsonIn(home, authPath)?.[id]?.key
   return {
+    protocol: 'chat',
     url: `${options.baseURL}/chat/completions`,
     headers: { ...bearer(key), ...options.headers },
     models: [config.model, config.small_model].flatMap((model?: string) =>
@@ -150,11 +168,11 @@ function opencodeIn(home: Home, configPath: string, authPath: string): Sends {
 }
 
 /** A turn as the clients of a protocol ask for it: streamed. */
-export async function exchange(sends: Sends, protocol: ProtocolName, model: string) {
+export async function exchange(sends: Sends, model: string) {
   const answered = await fetch(sends.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...sends.headers },
-    body: JSON.stringify({ model, stream: true, ...bodies[protocol] }),
+    body: JSON.stringify({ model, stream: true, ...bodies[sends.protocol] }),
   })
   return { status: answered.status, text: await answered.text() }
 }

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Client } from '../../src/clients/client.ts'
 import { loadClient, rowOf, rows } from '../../src/clients/list.ts'
 import { compact } from '../../src/compact.ts'
+import type { ProtocolName } from '../../src/serve/index.ts'
 import { aHome } from '../support/home.ts'
 import { runHere, type Said } from '../support/in-process.ts'
 import { internetTo } from '../support/internet.ts'
@@ -49,25 +50,45 @@ function expectRefused({ text, json }: Said, { code, says }: NonNullable<Setup['
 }
 
 /** Whether a client cannot send what the provider asks for beside a key as Bearer. */
-function isUnable(
-  { sends, protocol }: Client,
-  { key, roots }: Shape,
-  { args = [] }: Setup,
-): boolean {
+function isUnable({ sends }: Client, { protocol, shape, setup: { args = [] } }: Cell): boolean {
+  const { key, roots } = shape
   if (args.includes('--header') && sends?.headers !== true) return true
   const taken = roots.flatMap((root) => (root.routes.includes(protocol) ? (root.key ?? key) : []))
   const able: readonly string[] = ['authorization', ...(sends?.keyHeaders ?? [])]
   return taken.length > 0 && !taken.some((name) => able.includes(name))
 }
 
-/** The setup for a client: its own, or that of its protocol. */
+interface Cell {
+  readonly name: string
+  readonly shape: Shape
+  readonly client: string
+  readonly protocol: ProtocolName
+  readonly setup: Setup
+}
+
+/** A model of a protocol: the rules know none for every client of it. */
+function servedBy({ roots, models }: Shape, protocol: ProtocolName): string {
+  const root = roots.find(({ routes }) => routes.includes(protocol))
+  return (root?.models ?? models).find((id) => !id.includes('*')) ?? 'gpt-5.6-sol'
+}
+
+/** The setup for a client: its own, or that of its protocol; where it speaks several, each by name. */
 const clients = await Promise.all(rows.map(loadClient))
 const protocols = [...new Set(clients.map(({ protocol }) => protocol))]
 const cells = table.flatMap((shape, turn) => {
-  const all = clients.flatMap(({ id, family, protocol }) => {
-    const setup = id === family ? shape.setups[protocol] : shape.setups[id]
-    return setup === undefined ? [] : [{ shape, name: shape.name, client: id, protocol, setup }]
-  })
+  const all = clients.flatMap(({ id, family, ...client }) =>
+    [client.protocol, ...(client.alsoSpeaks ?? [])].flatMap((protocol): readonly Cell[] => {
+      const setup = id === family ? shape.setups[protocol] : shape.setups[id]
+      if (setup === undefined) return []
+      const isNamed = protocol !== client.protocol && !setup.args?.includes('--model')
+      const args = [
+        ...(setup.args ?? []),
+        ...(client.alsoSpeaks ? ['--protocol', protocol] : []),
+        ...(isNamed ? ['--model', servedBy(shape, protocol)] : []),
+      ]
+      return [{ shape, name: shape.name, client: id, protocol, setup: { ...setup, args } }]
+    }),
+  )
   // Clients of one protocol differ in their files, which their own tests hold.
   const sample = protocols.flatMap((protocol) =>
     oneInTurn(
@@ -79,13 +100,14 @@ const cells = table.flatMap((shape, turn) => {
 })
 
 describe('set up and proven, or refused with the true cause', () => {
-  test.each(cells)('$name × $client', async ({ shape, client, setup }) => {
+  test.each(cells)('$name × $client, $protocol', async (cell) => {
+    const { shape, client, protocol, setup } = cell
     const provider = await provide(shape)
     const home = aHome()
     const said = await setUp(provider, home, { client, setup })
     const one = await loadClient(rowOf(client))
     const unable = { code: 'protocol-unsupported', says: /cannot send/ } as const
-    const refused = setup.refused ?? (isUnable(one, shape, setup) ? unable : undefined)
+    const refused = setup.refused ?? (isUnable(one, cell) ? unable : undefined)
     if (refused !== undefined) {
       expectRefused(said, refused)
       expect(home.snapshot()).toEqual({})
@@ -95,8 +117,9 @@ describe('set up and proven, or refused with the true cause', () => {
     expect(said).toMatchObject({ status: 0, json: { changed: true, verified: { before: true } } })
 
     const sends = sendsOf(one, home, setup.env ?? {})
+    expect(sends.protocol).toBe(protocol)
     for (const model of new Set(sends.models)) {
-      const answered = await exchange(sends, one.protocol, model)
+      const answered = await exchange(sends, model)
       expect({ model, url: sends.url, ...answered }).toMatchObject({ status: 200 })
       expect(answered.text).toContain('pong')
     }
@@ -139,10 +162,7 @@ describe('several clients from one address', () => {
       const client = await loadClient(rowOf(id))
       const sends = sendsOf(client, home, {})
       for (const model of new Set(sends.models))
-        expect([id, await exchange(sends, client.protocol, model)]).toMatchObject([
-          id,
-          { status: 200 },
-        ])
+        expect([id, await exchange(sends, model)]).toMatchObject([id, { status: 200 }])
     }
   })
 })
@@ -176,11 +196,12 @@ describe('what the editor is told', () => {
     if (isLocal) expect(said.json['warnings']).toEqual(outOfReach)
     const [, address, model] = said.json['fields'] as readonly { readonly value: string }[]
     const sends = {
+      protocol: 'chat',
       url: `${address!.value.replace(origin, provider.origin)}/chat/completions`,
       headers: { authorization: `Bearer ${provider.key}` },
       models: [],
-    }
-    const answered = await exchange(sends, 'chat', model!.value)
+    } as const
+    const answered = await exchange(sends, model!.value)
     expect({ url: sends.url, ...answered }).toMatchObject({ status: 200 })
   })
 })

@@ -14,9 +14,9 @@ async function aGatewayWithout(...ids: string[]): Promise<Gateway> {
   return gateway
 }
 
-function aHomeWith(version: string): Home {
+function aHomeWith(version: string, command = 'claude'): Home {
   const home = aHome()
-  home.put('bin/claude', `#!/bin/sh\necho '${version} (Claude Code)'\n`, 0o755)
+  home.put(`bin/${command}`, `#!/bin/sh\necho '${version} (Claude Code)'\n`, 0o755)
   return home
 }
 
@@ -127,5 +127,53 @@ test('a version that is said on standard error is found too', async () => {
     checks: expect.arrayContaining([
       expect.objectContaining({ id: 'installed', result: 'ok', message: 'pi 0.73.1' }),
     ]),
+  })
+})
+
+describe('a version that does not work', () => {
+  test.each([
+    ['pi', '0.50.7', '0.51.0', ['pi', '--yes']],
+    ['qwen', '0.8.2', '0.10.1', ['qwen', '--yes', '--no-verify', '--model', 'glm-5']],
+    ['droid', '0.117.0', '0.215.0', ['setup', 'codex', 'droid', '--yes']],
+    ['claude', '2.1.53', '2.1.54', ['claude', '--yes']],
+    ['copilot', '1.0.2', '1.0.20', ['copilot']],
+    ['opencode', '1.2.6', '1.2.11', ['run', '--', 'opencode']],
+    ['pi', '0.50.7', '0.51.0', ['run', '--', 'pi']],
+  ])(
+    '%s %s is refused with the oldest that does, %s: %j',
+    async (command, version, oldest, args) => {
+      const gateway = await aGatewayWithout()
+      const home = aHomeWith(version, command)
+      const before = home.snapshot()
+      const env = { REPOINT_API_KEY: key, PATH: `${home.at('bin')}:${process.env['PATH']}` }
+      const [first = '', ...others] = args
+      const at = ['--base-url', gateway.url, '--key-env', 'REPOINT_API_KEY']
+      const { status, stderr } = await runCli(home, [first, ...at, ...others], { env })
+      expect(stderr).toContain(`${version} is `)
+      expect(stderr).toContain(oldest)
+      expect(status).toBe(8)
+      expect(asked(gateway)).toEqual([])
+      expect(home.snapshot()).toEqual(before)
+    },
+  )
+
+  test.each([
+    ['0.50.7', 'problem', /0\.51\.0/],
+    ['0.52.0', 'warning', /older/],
+    ['0.87.0', 'ok', /^pi 0\.87\.0$/],
+    ['99.0.0', 'warning', /newer/],
+  ])('doctor tells it of pi %s: %s', async (version, result, message) => {
+    const gateway = await aGatewayWithout()
+    const { json } = await repoint(aHomeWith(version, 'pi'), gateway, 'doctor', 'pi', '--no-verify')
+    const { checks } = json as { checks: { result: string; message: string }[] }
+    expect(checks[0]).toMatchObject({ result, message: expect.stringMatching(message) })
+  })
+
+  test('gets a new key all the same', async () => {
+    const gateway = await aGatewayWithout()
+    const home = aHomeWith('0.87.1', 'pi')
+    expect(await repoint(home, gateway, 'pi', '--yes')).toMatchObject({ status: 0 })
+    home.put('bin/pi', "#!/bin/sh\necho '0.50.7'\n", 0o755)
+    expect(await repoint(home, gateway, 'key', 'pi', '--yes')).toMatchObject({ status: 0 })
   })
 })

@@ -247,7 +247,10 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
     const state = home.at('.local/state/repoint')
     const left = () => readdirSync(state).filter((name) => name.startsWith('.try-'))
     const script = "require('node:fs').writeFileSync(process.env.HOME + '/up', String(process.pid))"
-    home.put('bin/droid', `#!${process.execPath}\n${script}; setTimeout(() => {}, 9e4)\n`)
+    home.put(
+      'bin/droid',
+      `#!${process.execPath}\nif (process.argv[2] !== '--version') {${script}; setTimeout(() => {}, 9e4)}\n`,
+    )
     chmodSync(home.at('bin/droid'), 0o755)
     const start = () =>
       spawn(process.execPath, [resolve('bin/repoint.js'), 'run', 'two', 'droid'], {

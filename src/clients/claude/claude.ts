@@ -17,7 +17,7 @@ import {
 import { layersThere, mainWorktree, pathsOf, projectFolders } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
-import { ofOwnRuntime, testedVersions } from '../tested.ts'
+import { isBefore, ofOwnRuntime, testedVersions } from '../tested.ts'
 import { brokenText, fileOf, originOf, rootOf } from '../texts.ts'
 import { isDiscovering, ourKeys } from './choice.ts'
 import { deciding } from './deciding.ts'
@@ -25,7 +25,7 @@ import { readCustomHeaders } from './headers.ts'
 import { chooseMapped, chooseSlots, usesOfMapping, usesOfSlots } from './models.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
-import { isBefore, tableVersions } from './sent.ts'
+import { tableVersions } from './sent.ts'
 import {
   type ClaudeSettings,
   hasLogin,

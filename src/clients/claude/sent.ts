@@ -1,6 +1,6 @@
 import { withoutVendor } from '../../gateway/models/rules.ts'
 import type { Slot } from '../client.ts'
-import { testedVersions } from '../tested.ts'
+import { isBefore, testedVersions } from '../tested.ts'
 import tested from './tested.json' with { type: 'json' }
 
 /**
@@ -90,11 +90,4 @@ export function knowsModel(id: string, version: string = tableVersions.newest): 
 
 function withoutDate(id: string): string {
   return id.replace(/-\d{8}$/, '')
-}
-
-/** Compares `2.1.9` and `2.1.10` as numbers; what follows them, as in `2.1.10-beta.1`, is passed over. */
-export function isBefore(version: string, other: string): boolean {
-  const [a, b] = [version, other].map((text) => text.split(/[.-]/).slice(0, 3).map(Number))
-  for (const [place, part] of b!.entries()) if (a![place] !== part) return (a![place] ?? 0) < part
-  return false
 }

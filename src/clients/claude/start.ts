@@ -31,15 +31,16 @@ type FirstAsked = Pick<ModelChoice, 'probeModel' | 'probeCure' | 'notes'>
  * The id that the client asks for first, which is to be proven. The others that it will send are
  * looked up in the catalog.
  *
- * @throws UserError `model-unknown` where the catalog has no model for an unpinned slot at all
+ * @throws UserError `model-unknown` where the catalog has no model for an unpinned slot at all, or
+ *   `client-too-old`
  */
 export function firstAsked(start: Start): FirstAsked {
   const { slot, pins, version } = start
   const place = version === undefined ? 'unknown' : placeInTable(version)
   if (version !== undefined && place === 'known') return askedBy(version, start)
 
-  const beside = place === 'older' ? tooOld : otherSlots
-  const notes = version === undefined ? [] : beside(version, start)
+  if (version !== undefined && place === 'older') expectPinned(version, start)
+  const notes = version === undefined || place === 'older' ? [] : otherSlots(version, start)
   const pin = pins[slot]
   if (pin !== undefined) return { probeModel: pin, notes }
   // A version that is newer than the table goes on from its last line, or sends what is newer still.
@@ -67,16 +68,18 @@ function askedBy(version: string, start: Start): FirstAsked {
   return { probeModel, probeCure, notes }
 }
 
-/** Down to 2.0.50 every version that was tried asks for the pin of sonnet (2026-11-22). */
-function tooOld(version: string, start: Start): readonly Notice[] {
-  if (start.pins.sonnet !== undefined) return []
-  return [
-    {
-      code: 'version-unknown',
-      message: `Claude Code ${version} is older than those that repoint knows, from ${tableVersions.oldest} on: which id it sends is not known`,
-      hint: `Update it, or pin a model: --sonnet-model ${pinFor(start, 'sonnet')}.`,
-    },
-  ]
+/**
+ * Down to 2.0.50 every version that was tried asks for the pin of sonnet (2026-11-22).
+ *
+ * @throws UserError `client-too-old` without one
+ */
+function expectPinned(version: string, start: Start): void {
+  if (start.pins.sonnet !== undefined) return
+  throw new UserError({
+    code: 'client-too-old',
+    message: `Claude Code ${version} is older than those that repoint knows, from ${tableVersions.oldest} on: which id it sends is not known`,
+    hint: `Update it, or pin a model: repoint ${start.command} --sonnet-model ${pinFor(start, 'sonnet')}`,
+  })
 }
 
 /** Of every id that the slot may stand for, those that the gateway lacks. */

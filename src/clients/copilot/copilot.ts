@@ -42,6 +42,8 @@ export const copilot: ClientModule = {
   binary: {
     command: 'copilot',
     testedVersions: ['1.0.102'],
+    // 1.0.2 wants a login at GitHub (2026-11-23).
+    worksSince: '1.0.20',
     pingArgs: (prompt) => ['-p', prompt],
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],
     // A program of Node; not run with an authority of its own so far.

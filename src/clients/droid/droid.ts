@@ -68,6 +68,8 @@ export const droid: ClientModule = {
   binary: {
     command: 'droid',
     testedVersions: testedVersions(tested),
+    // 0.117.0, the newest before it on npm, wants an account (2026-11-23).
+    worksSince: '0.215.0',
     // Reads only; a refused key ends it with status 1 and nothing but "Exec failed".
     pingArgs: (prompt) => ['exec', prompt],
     // FACTORY_EXTRA_CA_CERTS does the same.

@@ -26,7 +26,7 @@ import { plan } from './plan.ts'
 /** What a client of this layout has of its own beside it. */
 type Own = Pick<ClientModule, 'demoFiles' | 'leftRunning'> & {
   readonly tested: Parameters<typeof testedVersions>[0]
-  readonly binary: Pick<BinaryCheck, 'pingArgs' | 'pingEnv' | 'authorityVariables' | 'authorities'>
+  readonly binary: Omit<BinaryCheck, 'command' | 'testedVersions'>
 }
 
 /** A client of this layout. Facts without a version: run against opencode 1.18.33, 2026-11-21. */

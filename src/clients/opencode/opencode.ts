@@ -85,6 +85,8 @@ const layout: Layout = {
 export const opencode = clientOf(layout, {
   tested,
   binary: {
+    // 1.2.6 sends `{env:NAME}` of its variable as it stands (2026-11-23).
+    runsSince: '1.2.11',
     pingArgs: (prompt) => ['run', prompt],
     // Run with 1.18.33, 2026-11-22.
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],

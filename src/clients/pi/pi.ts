@@ -51,6 +51,8 @@ export const pi: ClientModule = {
   binary: {
     command: 'pi',
     testedVersions: testedVersions(tested),
+    // 0.50.3 and 0.50.7 find no model (2026-11-23).
+    worksSince: '0.51.0',
     pingArgs: (prompt) => ['-p', prompt],
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],
     authorities: ofNode,

@@ -73,6 +73,8 @@ export const qwen: ClientModule = {
   binary: {
     command: 'qwen',
     testedVersions: testedVersions(tested),
+    // 0.8.2 ends with status 1 in silence, and deletes `selectedType` (2026-11-23).
+    worksSince: '0.10.1',
     pingArgs: (prompt) => [prompt],
     // It is a program of Node: `env` of its settings comes too late for this one.
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],

@@ -1,9 +1,10 @@
 import { type Client, type FileText, isCovered } from '../../clients/client.ts'
+import { isBefore } from '../../clients/tested.ts'
 import { compact } from '../../compact.ts'
-import type { ErrorCode, UserError } from '../../errors.ts'
+import { type ErrorCode, resultOf, UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
 import type { Runs } from '../../transaction/record.ts'
-import type { Installed } from '../inventory/client-program.ts'
+import { expectWorking, type Installed } from '../inventory/client-program.ts'
 import type { ClientState } from '../inventory/client-state.ts'
 import { type Drifted, driftSince } from '../inventory/drift.ts'
 import type { Consent, Session } from '../screen/session.ts'
@@ -90,10 +91,24 @@ export function checkInstalled({ client, settings, installed }: Examined): Findi
       message: `${label} is installed, but does not tell its version`,
       cure: `Run it by hand: ${binary.command} --version`,
     }
-  const { testedVersions } = binary
-  const isTested = testedVersions.includes(version)
-  const tested = isTested ? '' : `; tested from ${testedVersions[0]} to ${testedVersions.at(-1)}`
-  return { id, result: 'ok', message: `${label} ${version}${tested}`, brief: version }
+  const tooOld = resultOf(() => expectWorking(client, version))
+  if (tooOld instanceof UserError) return { ...failedCheck(tooOld), brief: version }
+
+  const message = `${label} ${version}`
+  const [oldest = version, newest = version] = [
+    binary.testedVersions[0],
+    binary.testedVersions.at(-1),
+  ]
+  const beyond = isBefore(version, oldest)
+    ? `older than those that repoint was run with, from ${oldest} on`
+    : isBefore(newest, version)
+      ? `newer than those that repoint was run with, up to ${newest}`
+      : undefined
+  if (beyond === undefined) return { id, result: 'ok', message, brief: version }
+  const cure = isBefore(version, oldest)
+    ? 'If something fails, update it.'
+    : 'If something fails, update repoint.'
+  return { id, result: 'warning', message: `${message} is ${beyond}`, cure, brief: version }
 }
 
 function checkBroken(

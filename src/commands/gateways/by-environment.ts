@@ -13,6 +13,7 @@ import {
   type ListedCommand,
   modelId,
 } from '../command.ts'
+import { expectWorking, installedVersion } from '../inventory/client-program.ts'
 import { knownGateway, rememberGateway } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import { proveModel } from './ask-catalog.ts'
@@ -40,6 +41,7 @@ async function tellVariables(
   flags: FlagsOf<typeof defineFor>,
   client: Client,
 ): Promise<number> {
+  expectWorking(client, await installedVersion(session, client))
   const named = { model: flags.model }
   const { access, models } = await proveModel(session, flags, {
     client,

@@ -21,6 +21,7 @@ import type { Catalog, GatewayAccess, ProtocolName } from '../../gateway/types.t
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { isUsual, readClientFiles, settingsNow } from '../inventory/client-files.ts'
+import { expectWorking } from '../inventory/client-program.ts'
 import { expectNotLedAstray } from '../inventory/client-state.ts'
 import { runsSoFar } from '../inventory/history.ts'
 import { noteProof } from '../inventory/remember-gateway.ts'
@@ -84,6 +85,8 @@ export interface Target {
   readonly model?: string | undefined
   /** The one to take where none is named, and the rules choose none. */
   readonly provenModel?: string | undefined
+  /** Of the installed clients, by their program, as far as something depends on it. */
+  readonly versions: ReadonlyMap<string, string | undefined>
   /** Which gateway may be asked for a word; absent: nothing is asked of it. */
   readonly mayAsk?: SavedGateway | 'unremembered' | undefined
 }
@@ -103,6 +106,7 @@ export async function pointProgram(
   if (clients.length === 0) return { args: asked.args, env: pointedAt(access, asked.env), access }
 
   const chosen = chosenFor(session, clients, target)
+  expectWorking(chosen.client, target.versions.get(chosen.client.binary.command), 'run')
   expectSendable(chosen.client, access)
   const rooted = await provenFor(session, chosen, target)
   session.notice(...chosen.models.notes)
@@ -210,7 +214,7 @@ interface ChosenForRun {
 function chosenFor(
   session: Session,
   clients: readonly Client[],
-  { access, catalog, model, provenModel }: Target,
+  { access, catalog, model, provenModel, versions }: Target,
 ): ChosenForRun {
   const kept = keptChoices(session, clients, runsSoFar(session))
   const models = model === undefined && provenModel !== undefined ? [model, provenModel] : [model]
@@ -220,7 +224,8 @@ function chosenFor(
     const refused = isElsewhere && catalog ? unlisted(before, catalog) : []
     const setup = { request: { optionsOf: () => compact({ model }), flags: {} }, kept }
     const wanted = wantedFor(setup, client, access, { catalog, refused, isListAll: true })
-    return { client, wanted, models: client.choose(wanted) }
+    const version = versions.get(client.binary.command)
+    return { client, wanted, models: client.choose(wanted, version) }
   }
 
   const failures: UserError[] = []

@@ -17,6 +17,7 @@ import {
   refuseKeys,
 } from '../command.ts'
 import { findGateway } from '../find-gateway.ts'
+import { installedVersions } from '../inventory/client-program.ts'
 import { settleFirst } from '../inventory/history.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import { savedGateway } from '../inventory/saved-gateways.ts'
@@ -79,18 +80,19 @@ export const command = commandOf(define, async (session, name, behind, flags, se
   }
   const clients = await loadPrograms()
   const called = clientsCalled(session, clients, program[0]!)
-  await lookAtFolder(
-    session,
-    access,
-    isShell ? firstInstalled(session, clients) : called.slice(0, 1),
-  )
-  const catalog = verify ? await catalogOf(session, access, saved) : undefined
+  const installed = isShell ? firstInstalled(session, clients) : called.slice(0, 1)
+  await lookAtFolder(session, access, installed)
+  const [catalog, versions] = await Promise.all([
+    verify ? catalogOf(session, access, saved) : undefined,
+    installedVersions(session, installed),
+  ])
   const target: Target = {
     access,
     catalog,
     asked,
     model,
     provenModel: saved?.proven?.model,
+    versions,
     mayAsk: verify ? (saved ?? 'unremembered') : undefined,
   }
   const { args, env, files, told } = isShell

@@ -1,4 +1,5 @@
 import type { Client, Settings } from '../../clients/client.ts'
+import { isBefore } from '../../clients/tested.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { catalogOrError } from '../../gateway/catalog.ts'
@@ -38,12 +39,45 @@ export async function findInstalled(
   return compact({ version })
 }
 
-/** The installed version, where what a client sends depends on it: asking can take a second. */
+/** The installed version, where something depends on it: asking can take a second. */
 export async function installedVersion(
   session: Session,
   client: Client,
 ): Promise<string | undefined> {
-  return client.sendsByVersion ? (await findInstalled(session, client))?.version : undefined
+  const { sendsByVersion, binary } = client
+  const isAsked =
+    sendsByVersion || binary.worksSince !== undefined || binary.runsSince !== undefined
+  return isAsked ? (await findInstalled(session, client))?.version : undefined
+}
+
+/** The same of several, by their program, asked side by side. */
+export async function installedVersions(
+  session: Session,
+  clients: readonly Client[],
+): Promise<ReadonlyMap<string, string | undefined>> {
+  const byProgram = new Map(clients.map((client) => [client.binary.command, client]))
+  const versions = [...byProgram].map(
+    async ([command, client]) => [command, await installedVersion(session, client)] as const,
+  )
+  return new Map(await Promise.all(versions))
+}
+
+/** @throws UserError `client-too-old` for one that was never seen to work so */
+export function expectWorking(
+  { id, label, binary }: Pick<Client, 'id' | 'label' | 'binary'>,
+  version: string | undefined,
+  use: 'setup' | 'run' = 'setup',
+): void {
+  const { worksSince, runsSince = worksSince } = binary
+  const oldest = use === 'setup' ? worksSince : runsSince
+  if (version === undefined || oldest === undefined || !isBefore(version, oldest)) return
+
+  const isRunAlone = worksSince === undefined || !isBefore(version, worksSince)
+  throw new UserError({
+    code: 'client-too-old',
+    message: `${label} ${version} is too old ${isRunAlone ? 'for one run at a gateway' : 'for a gateway of your own'}: the oldest that works is ${oldest}`,
+    hint: `Update ${label}${isRunAlone ? `, or set it up: repoint ${id}` : ', then run the command again'}.`,
+  })
 }
 
 /** What the client prints of the models that it knows; undefined: it is not here, or prints none. */

@@ -24,6 +24,7 @@ import { readModels } from '../../serve/settings/models-file.ts'
 import { Misfit } from '../../serve/settings/schema.ts'
 import { printable } from '../../text.ts'
 import { clientsCalled, pointProgram, statusOf } from '../gateways/one-run.ts'
+import { installedVersions } from '../inventory/client-program.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
 import type { Session } from '../screen/session.ts'
 import type { ServeFlags } from './flags.ts'
@@ -251,7 +252,8 @@ async function runBeside(
   const called = clientsCalled(session, await loadPrograms(), command)
   const catalog = called.length > 0 ? (served ?? (await readCatalog(access))) : undefined
   const asked = { args, env, folder: newFolder(platform) }
-  const run = await pointProgram(session, called, { access, catalog, asked })
+  const versions = await installedVersions(session, called)
+  const run = await pointProgram(session, called, { access, catalog, asked, versions })
   session.showNotices('note')
   const result = await withFiles(platform, asked.folder, run.files, () =>
     platform.runInForeground(command, run.args, { signal: interrupt, env: run.env }),

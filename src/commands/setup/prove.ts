@@ -24,7 +24,8 @@ import {
 import {
   authoritiesOf,
   expectBelieved,
-  installedVersion,
+  expectWorking,
+  installedVersions,
   tableOf,
 } from '../inventory/client-program.ts'
 import { expectNameFor } from '../inventory/remember-gateway.ts'
@@ -172,11 +173,11 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   if (request.flags.verify) return prove(run, access)
 
   await withPickedModel(run, undefined)
-  const programs = await programsOf(session, clients)
+  const { versions, tables } = await programsOf(session, run)
   const chosen = clients.map((client): [Client, Chosen] => {
-    const { version, table } = programs.get(client)!
-    const heard = { ...unheard, clientTable: table }
-    const models = client.choose(wantedFor(run, client, access, heard), version)
+    const heard = { ...unheard, clientTable: tables.get(client) }
+    const wanted = wantedFor(run, client, access, heard)
+    const models = client.choose(wanted, versions.get(client.binary.command))
     return [client, { models, heard }]
   })
   return {
@@ -222,7 +223,7 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
       !given.request.picksModel && clients.every((client) => isDecided(given, client, access))
     const [answer, programs] = await session.step(
       'Asking the gateway for its models',
-      Promise.all([finder.askCatalog({ isExtra }), programsOf(session, clients)]),
+      Promise.all([finder.askCatalog({ isExtra }), programsOf(session, given)]),
     )
     const [catalog, missing] = answer instanceof UserError ? [undefined, answer] : [answer]
     if (missing !== undefined && !mayStillServe(missing)) throw missing
@@ -239,8 +240,9 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
     }
 
     const askings = clients.map((client): Asking => {
-      const { version, table } = programs.get(client)!
-      const heard: Heard = { catalog, missing, refused: [], clientTable: table }
+      const version = programs.versions.get(client.binary.command)
+      const clientTable = programs.tables.get(client)
+      const heard: Heard = { catalog, missing, refused: [], clientTable }
       return { run, access, client, version, heard, probes }
     })
     for (const asking of askings) await choose(asking)
@@ -335,12 +337,17 @@ function noticesOf(result: Probed['result']): readonly Notice[] {
   return result.value.notices
 }
 
-/** What the clients' programs say of themselves, as far as it decides what they send. */
-async function programsOf(session: Session, clients: readonly Client[]) {
-  const programs = clients.map(async (client) => {
-    const asked = [installedVersion(session, client), tableOf(session, client)] as const
-    const [version, table] = await Promise.all(asked)
-    return [client, { version, table }] as const
-  })
-  return new Map(await Promise.all(programs))
+/**
+ * What the clients' programs say of themselves: their versions by program, and what they print of models.
+ *
+ * @throws UserError `client-too-old`; a key is changed all the same
+ */
+async function programsOf(session: Session, { clients, request }: SetupRun) {
+  const [versions, tables] = await Promise.all([
+    installedVersions(session, clients),
+    Promise.all(clients.map(async (one) => [one, await tableOf(session, one)] as const)),
+  ])
+  if (!request.isKeyOnly)
+    for (const client of clients) expectWorking(client, versions.get(client.binary.command))
+  return { versions, tables: new Map(tables) }
 }
