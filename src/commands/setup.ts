@@ -163,7 +163,7 @@ export async function setup(
   try {
     if (flags.tryClient) {
       const { tryClient } = await import('./inventory/try-client.ts')
-      for (const client of clients) tried.push(await tryClient(session, client))
+      for (const client of clients) tried.push(await tryClient(session, client, access))
     }
   } catch (error) {
     if (isLeftToClients) await takeBack(session, applied)

@@ -36,6 +36,23 @@ test('--try-client: tells what the client said, and that it was asked for ping',
   expect(status).toBe(0)
 })
 
+test('--try-client: a client that sends another key first is not proven by its answer', async () => {
+  const asking = (key: string) =>
+    `${process.execPath} -e "fetch('${gateway.url}/v1/models', {headers: {authorization: 'Bearer ${key}'}})"`
+  const right = await tryCodex(withCodex(`${asking(canary)} && echo pong`))
+  expect(right).toMatchObject({ status: 0, json: { tried: [{ said: 'pong' }] } })
+
+  const script = `${asking('sk-saved-login')} && ${asking(canary)} && echo pong`
+  const { json, status, stdout } = await tryCodex(withCodex(script))
+  expect({ json, status }).toMatchObject({
+    status: 8,
+    json: {
+      error: { code: 'client-failed', message: expect.stringContaining('another key first') },
+    },
+  })
+  expect(stdout).not.toContain('sk-saved-login')
+})
+
 test('--try-client: the client runs in an empty folder of ours, which is gone afterwards', async () => {
   const home = withCodex('echo "$(stat -c %a .) $(ls -A | wc -l) $PWD $(pwd -P)"; touch left')
   const project = home.at('project')

@@ -1,5 +1,10 @@
 import type { Client } from '../../clients/client.ts'
+import { isLoopbackUrl } from '../../clients/texts.ts'
 import { UserError } from '../../errors.ts'
+import { ask } from '../../gateway/ask.ts'
+import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
+import { hangUp } from '../../gateway/http/request.ts'
+import type { GatewayAccess } from '../../gateway/types.ts'
 import { printable } from '../../text.ts'
 import type { Session } from '../screen/session.ts'
 import { expectInstalled, installedVersion } from './client-program.ts'
@@ -20,16 +25,22 @@ export interface Tried {
 /**
  * Runs the real client once with `ping`, with the files that are there now, in an empty folder: in a
  * project's, that project's own configuration could send the key elsewhere. Of what a failing client
- * says only its error line is shown: some print their whole configuration.
+ * says only its error line is shown: some print their whole configuration. A `repoint serve` also tells
+ * whether another key went out: some clients go on with ours once that is refused.
  *
  * @throws UserError `client-failed` with what it said
  */
-export async function tryClient(session: Session, client: Client): Promise<Tried> {
+export async function tryClient(
+  session: Session,
+  client: Client,
+  access: GatewayAccess,
+): Promise<Tried> {
   const { processes, machine, interrupt } = session.platform
   const { pingArgs, pingEnv, answerIn } = client.binary
   const program = expectInstalled(session, client)
   const version = await installedVersion(session, client)
   const folder = newFolder(session.platform)
+  const refusedBefore = await refusedKeys(access)
   const result = await inFolder(session.platform, folder, {}, () => {
     const tried = processes.run(program, pingArgs('ping', version), {
       timeoutMs: tryTimeoutMs,
@@ -46,6 +57,12 @@ export async function tryClient(session: Session, client: Client): Promise<Tried
     })
 
   const clean = (text: string) => session.redact(printable(text.trim()))
+  if (result.exitStatus === 0 && (await refusedKeys(access)) !== refusedBefore)
+    throw new UserError({
+      code: 'client-failed',
+      message: `${client.label} sent another key first, which the gateway refused`,
+      hint: `A login or a variable of its own wins over its files: see \`repoint doctor ${client.family}\`.`,
+    })
   if (result.exitStatus === 0)
     return {
       client: client.id,
@@ -65,4 +82,13 @@ export async function tryClient(session: Session, client: Client): Promise<Tried
     message: `${client.label} ${how}${line === undefined ? '' : `: ${clean(line).slice(0, maxShown)}`}`,
     hint: `See \`repoint doctor ${client.family}\`, or run it by hand.`,
   })
+}
+
+/** How many requests a `repoint serve` has refused for their key; undefined: this gateway is none. */
+async function refusedKeys({ ...access }: GatewayAccess): Promise<unknown> {
+  if (!isLoopbackUrl(access.baseUrl)) return undefined
+  const url = new URL('/_repoint/counters', access.baseUrl).href
+  const answer = await ask(access, { method: 'GET', url, headers: {}, maxBytes: 1_000 })
+  await hangUp(access)
+  return 'body' in answer ? asObject(jsonIn(answer.body))?.['refusedKeys'] : undefined
 }
