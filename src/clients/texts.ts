@@ -1,6 +1,7 @@
 import type { ConfigDocument } from '../edits/edit.ts'
 import { formatOf } from '../edits/format.ts'
 import type { Bytes, ConfigValue, FileEdit, KeyChange, KeyPath } from '../edits/plan.ts'
+import { NotReadHere } from '../edits/text.ts'
 import { resultOf, UserError } from '../errors.ts'
 import { isLoopback } from '../gateway/input/base-url.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
@@ -31,6 +32,8 @@ export interface ReadFile {
   readonly path: string
   readonly document: ConfigDocument | undefined
   readonly problem: string | undefined
+  /** The client may read it all the same: the problem is repoint's. */
+  readonly isNotReadHere?: boolean
 }
 
 /** What was read of these bytes, which nobody changes: a large file takes 50 ms for each MB. */
@@ -49,7 +52,12 @@ export function readFile(file: Pick<FileText, 'path' | 'format' | 'bytes'>): Rea
 function readAnew({ path, format }: Pick<FileText, 'path' | 'format'>, bytes: Bytes): ReadFile {
   const document = resultOf(() => formatOf(format).read(bytes, path))
   return document instanceof UserError
-    ? { path, document: undefined, problem: document.message }
+    ? {
+        path,
+        document: undefined,
+        problem: document.message,
+        isNotReadHere: document instanceof NotReadHere,
+      }
     : { path, document, problem: undefined }
 }
 

@@ -33,7 +33,7 @@ export function decodeText(bytes: Bytes, place: string): DecodedText {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
     const valid = validUtf8Prefix(bytes)
-    throw invalid(place, 'it is not valid UTF-8', valid, valid.length, cause)
+    throw notReadHere(place, 'it is not valid UTF-8', valid, valid.length, cause)
   }
 
   const hasBom = text.startsWith('\ufeff')
@@ -42,6 +42,15 @@ export function decodeText(bytes: Bytes, place: string): DecodedText {
 
 export function encodeText(decoded: DecodedText): Bytes {
   return new TextEncoder().encode((decoded.hasBom ? '\ufeff' : '') + decoded.text)
+}
+
+/** What repoint does not read, and a client may: it is not UTF-8, or beyond a limit of ours. */
+export class NotReadHere extends UserError {}
+
+/** The same as `invalid`. */
+export function notReadHere(...given: Parameters<typeof invalid>): NotReadHere {
+  const { code, message, hint, cause } = invalid(...given)
+  return new NotReadHere({ code, message, hint, cause })
 }
 
 /** The error for a file that cannot be parsed. `text` and `offset` give line and column. */

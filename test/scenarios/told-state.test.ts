@@ -8,6 +8,7 @@ import type { Files } from '../../src/platform/platform.ts'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { captured } from '../support/captured.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
 import { worldIn } from '../support/world.ts'
 
 const canary = 'sk-canary-5f4e3d2c1b0a99887766'
@@ -118,5 +119,33 @@ describe.runIf(existsSync('/dev/full'))('standard output that is lost', () => {
     expect(stderr).not.toContain('error')
     expect(status).toBe(0)
     expect(home.text('.codex/config.toml')).toContain(gateway.url)
+  })
+})
+
+describe.each([
+  ['codex', '.codex/config.toml', '# caf\xe9\n', 'Codex'],
+  ['claude', '.claude/settings.json', '{"theme": "caf\xe9"}\n', 'Claude Code'],
+  [
+    'opencode',
+    '.config/opencode/opencode.json',
+    `{"a":${'['.repeat(2_001)}1${']'.repeat(2_001)}}`,
+    'opencode',
+  ],
+])('%s: a file that the client may read, and repoint does not', (client, path, text, label) => {
+  const told = `repoint does not read ~/${path}, which ${label} may: `
+
+  test('is told as that, and stays', async () => {
+    const home = aHome()
+    home.put(path, Buffer.from(text, 'latin1'))
+    const before = home.snapshot()
+    const run = (...args: string[]) => runHere(home, args, environment(home))
+
+    const set = await run(client, '--yes')
+    expect(set).toMatchObject({
+      status: 8,
+      json: { error: { code: 'config-invalid', message: expect.stringContaining(told) } },
+    })
+    expect(home.snapshot()).toEqual(before)
+    expect((await run('doctor', client)).text).toContain(told)
   })
 })

@@ -8,6 +8,7 @@ import type {
   Settings,
 } from '../../clients/client.ts'
 import { shellProfilePaths } from '../../clients/shell.ts'
+import { readFile } from '../../clients/texts.ts'
 import type { Bytes } from '../../edits/plan.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible, resultOf, UserError } from '../../errors.ts'
@@ -22,12 +23,25 @@ import type { Session } from '../screen/session.ts'
 /**
  * Reads all that a client reads. A layer that cannot be read counts as absent: it is only looked at.
  *
- * @throws UserError `not-permitted`, `config-invalid` (too large), `config-conflict` (not a file)
+ * @throws UserError `not-permitted`, `config-invalid` (too large, not UTF-8), `config-conflict` (not a file)
  */
 export function readClientFiles(session: Session, client: Client): FileTexts {
-  return listClientFiles(session, client).map(
-    (file): FileText => ({ ...file, bytes: readConfig(session, file) }),
-  )
+  return listClientFiles(session, client).map((file): FileText => {
+    const text = { ...file, bytes: readConfig(session, file) }
+    if (file.use === 'target') expectReadHere(session, client, text)
+    return text
+  })
+}
+
+/** @throws UserError `config-invalid` for what the client may read, and repoint does not */
+function expectReadHere(session: Session, { label }: Client, text: FileText): void {
+  const { problem = '', isNotReadHere } = readFile(text)
+  if (!isNotReadHere) return
+  throw new UserError({
+    code: 'config-invalid',
+    message: `repoint does not read ${session.showPath(text.path)}, which ${label} may: ${problem.replace(`Cannot read ${text.path}: `, '')}`,
+    hint: 'Correct the file by hand, then run the command again.',
+  })
 }
 
 /** All that a client reads, as far as its place goes. */

@@ -1,5 +1,5 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
-import { applySplices, eolAt, invalid } from '../text.ts'
+import { applySplices, eolAt, invalid, notReadHere } from '../text.ts'
 import {
   emptyTable,
   isValueTable,
@@ -90,7 +90,7 @@ export function lenienciesOf(text: string, place: string): readonly Leniency[] {
     }
 
     if ('{['.includes(part) && ++depth > maxNesting) {
-      throw invalid(place, `nested more than ${maxNesting} levels deep`, text, start)
+      throw notReadHere(place, `nested more than ${maxNesting} levels deep`, text, start)
     }
     if ('}]'.includes(part)) {
       depth--

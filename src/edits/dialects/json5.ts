@@ -1,5 +1,5 @@
 import parse from 'json5/lib/parse.js'
-import { applySplices, invalid, offsetAt, type Splice } from '../text.ts'
+import { applySplices, invalid, notReadHere, offsetAt, type Splice } from '../text.ts'
 import {
   emptyTable,
   isValueTable,
@@ -64,7 +64,7 @@ function meaningOfJson5(text: string, tokens: readonly Token[], place: string): 
   try {
     return withoutPrototypes(parse(applySplices(text, escapedSeparators(tokens))), 1)
   } catch (cause) {
-    if (cause instanceof RangeError) throw invalid(place, cause.message, text, 0)
+    if (cause instanceof RangeError) throw notReadHere(place, cause.message, text, 0)
     if (!(cause instanceof SyntaxError)) throw cause
     const { lineNumber, columnNumber } = cause as SyntaxError & Record<string, unknown>
     // The rest of the message quotes the file, which may hold secrets.
