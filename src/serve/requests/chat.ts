@@ -165,28 +165,16 @@ function choose(body: JsonObject, tools: readonly Tool[]) {
       "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
       'tool_choice',
     )
-  return chooseTools(choice, tools, {
-    allowedIn: (allowed) => asObject(allowed['allowed_tools']),
-    // The legacy form is the name alone.
-    chosenName: (chosen) => (chosen['type'] === undefined ? chosen['name'] : nameIn(chosen)),
-    allowedName: nameIn,
-  })
-}
-
-/** The name in `{type: T, T: {name}}`. */
-function nameIn(entry: JsonObject): unknown {
-  return asObject(entry[String(entry['type'])])['name']
+  return chooseTools(choice, tools)
 }
 
 function readFormat(body: JsonObject, messages: readonly JsonObject[]): unknown {
-  const format = asObject(body['response_format'])
-  return answerSchema(format, {
+  return answerSchema(asObject(body['response_format']), {
     said: messages.map(({ content }) => content),
     withoutWord: [
       "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
       'messages',
     ],
-    details: asObject(format['json_schema']),
     where: 'response_format.json_schema',
   })
 }

@@ -1,4 +1,4 @@
-import { asString, isObject, type JsonObject, objectsIn } from './read.ts'
+import { asObject, asString, isObject, type JsonObject, objectsIn } from './read.ts'
 import { Refusal } from './refusal.ts'
 import type { ModelRequest, Tool } from './request.ts'
 import { openaiProblem, strictProblem } from './schemas.ts'
@@ -32,8 +32,7 @@ interface FormatSpelling {
   /** What must hold the word JSON where an answer is to be any JSON, and what is said if it does not. */
   readonly said: unknown
   readonly withoutWord: readonly [message: string, param: string]
-  /** Name and schema, and where they stand. */
-  readonly details: JsonObject
+  /** Where name and schema stand. */
   readonly where: string
 }
 
@@ -42,14 +41,15 @@ interface FormatSpelling {
  *
  * @throws Refusal where it is none of an object, which the vendor takes alone
  */
-export function answerSchema({ type }: JsonObject, spelling: FormatSpelling): unknown {
+export function answerSchema(format: JsonObject, spelling: FormatSpelling): unknown {
+  const { type } = format
   if (type === undefined || type === 'text') return undefined
   if (type === 'json_object') {
     if (!/json/i.test(JSON.stringify(spelling.said))) throw new Refusal(...spelling.withoutWord)
     return { type: 'object' }
   }
 
-  const { name, schema, strict } = spelling.details
+  const { name, schema, strict } = asObject(format['json_schema'] ?? format)
   if (!isObject(schema)) return { type: 'object' }
   const problem =
     openaiProblem(schema, true) ?? (strict === true ? strictProblem(schema) : undefined)
@@ -61,40 +61,37 @@ export function answerSchema({ type }: JsonObject, spelling: FormatSpelling): un
   )
 }
 
-/** How the two differ in the choice of tools. */
-interface ChoiceSpelling {
-  /** Mode and tools of an `allowed_tools` choice. */
-  allowedIn(choice: JsonObject): JsonObject
-  /** The name of the tool that is chosen, and of one that is allowed. */
-  chosenName(choice: JsonObject): unknown
-  allowedName(entry: JsonObject): unknown
-}
-
 /** The tools that may be called, and whether they must be. */
 export function chooseTools(
   choice: unknown,
   tools: readonly Tool[],
-  { allowedIn, chosenName, allowedName }: ChoiceSpelling,
 ): Pick<ModelRequest, 'tools' | 'toolChoice'> {
   if (!isObject(choice))
     return { tools, toolChoice: choice === 'none' || choice === 'required' ? choice : 'auto' }
   if (choice['type'] !== 'allowed_tools')
-    return { tools, toolChoice: { name: foundName(tools, chosenName(choice), choice['type']) } }
+    return { tools, toolChoice: { name: foundName(tools, choice) } }
 
-  const { mode, tools: allowed } = allowedIn(choice)
-  const names = objectsIn(allowed).map((entry) => foundName(tools, allowedName(entry)))
+  // Chat has them in a member of their own.
+  const { mode, tools: allowed } = asObject(choice['allowed_tools'] ?? choice)
+  const names = objectsIn(allowed).map((entry) => foundName(tools, entry))
   return {
     tools: tools.filter(({ name }) => names.includes(name)),
     toolChoice: mode === 'required' ? mode : 'auto',
   }
 }
 
-/** @throws Refusal where no tool is called so; `otherwise` names it if it has no name */
-function foundName(tools: readonly Tool[], name: unknown, otherwise?: unknown): string {
+/**
+ * The tool that is named by `{type, name}`, by `{type: T, T: {name}}` of chat, or by the name alone as
+ * before November 2023.
+ *
+ * @throws Refusal where no tool is called so
+ */
+function foundName(tools: readonly Tool[], chosen: JsonObject): string {
+  const { type, name = asObject(chosen[String(type)])['name'] } = chosen
   const found = tools.find((tool) => tool.name === name)
   if (found !== undefined) return found.name
   throw new Refusal(
-    `Tool choice '${String(name ?? otherwise)}' not found in 'tools' parameter.`,
+    `Tool choice '${String(name ?? type)}' not found in 'tools' parameter.`,
     'tool_choice',
   )
 }

@@ -171,23 +171,16 @@ function choose(choice: unknown, tools: readonly Tool[]) {
       "Tool choice 'required' must be specified with 'tools' parameter.",
       'tool_choice',
     )
-  const nameIn = ({ name }: JsonObject) => name
-  return chooseTools(choice, tools, {
-    allowedIn: (allowed) => allowed,
-    chosenName: nameIn,
-    allowedName: nameIn,
-  })
+  return chooseTools(choice, tools)
 }
 
 function readFormat(body: JsonObject, said: unknown): unknown {
-  const format = asObject(asObject(body['text'])['format'])
-  return answerSchema(format, {
+  return answerSchema(asObject(asObject(body['text'])['format']), {
     said,
     withoutWord: [
       "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
       'input',
     ],
-    details: format,
     where: 'text.format',
   })
 }
