@@ -1,21 +1,15 @@
 import type { ProtocolName } from '../../protocols.ts'
+import { asObject, asString, type JsonObject } from './read.ts'
+import type { Turn } from './reading/turns.ts'
 import { Refusal } from './refusal.ts'
 import { countInputTokens, type ModelRequest } from './request.ts'
 
 /** What families of models refuse that others take, by the beginning of their ids. */
 interface Family {
   readonly models: RegExp
-  readonly refuses: (asked: Demands) => boolean
+  readonly refuses: (body: JsonObject, turns: readonly Turn[]) => boolean
   readonly message: string
   readonly source: string
-}
-
-/** What of a messages request it depends on. */
-interface Demands {
-  readonly thinking: unknown
-  readonly sampling: Readonly<Record<'temperature' | 'top_p' | 'top_k', unknown>>
-  /** Whether the model is to go on with what it seems to have said. */
-  readonly isPrefilled: boolean
 }
 
 const from46 = /^claude-(opus-4-[6-9]|sonnet-4-[6-9]|(opus|sonnet|haiku|fable|mythos)-[5-9])/
@@ -24,20 +18,20 @@ const from47 = /^claude-(opus-4-[7-9]|(opus|sonnet|fable|mythos)-[5-9])/
 const families: readonly Family[] = [
   {
     models: from47,
-    refuses: ({ thinking }) => thinking === 'enabled',
+    refuses: ({ thinking }) => asObject(thinking)['type'] === 'enabled',
     message:
       '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
     source: 'https://github.com/OpenHands/software-agent-sdk/issues/3427, read 2026-11-23',
   },
   ...(['temperature', 'top_p', 'top_k'] as const).map((name) => ({
     models: from47,
-    refuses: ({ sampling }: Demands) => typeof sampling[name] === 'number',
+    refuses: (body: JsonObject) => typeof body[name] === 'number',
     message: `\`${name}\` is deprecated for this model.`,
     source: 'https://github.com/UKGovernmentBEIS/inspect_ai/issues/3721, read 2026-11-23',
   })),
   {
     models: /^claude-/,
-    refuses: ({ sampling: { temperature, top_p: topP } }) =>
+    refuses: ({ temperature, top_p: topP }) =>
       typeof temperature === 'number' && typeof topP === 'number',
     message:
       '`temperature` and `top_p` cannot both be specified for this model. Please use only one.',
@@ -45,17 +39,17 @@ const families: readonly Family[] = [
   },
   {
     models: from46,
-    refuses: ({ isPrefilled }) => isPrefilled,
+    refuses: (_, turns) => turns.at(-1)?.role === 'assistant',
     message:
       'This model does not support assistant message prefill. The conversation must end with a user message.',
     source: 'https://github.com/vercel/ai/issues/12296, read 2026-11-23',
   },
 ]
 
-/** @throws Refusal where a model of this id does not take what is asked */
-export function checkFamily(model: string, asked: Demands): void {
-  const id = bareId(model)
-  const family = families.find(({ models, refuses }) => models.test(id) && refuses(asked))
+/** @throws Refusal where the model of a messages request does not take what is asked */
+export function checkFamily(body: JsonObject, turns: readonly Turn[]): void {
+  const id = bareId(asString(body['model']) ?? '')
+  const family = families.find(({ models, refuses }) => models.test(id) && refuses(body, turns))
   if (family !== undefined) throw new Refusal(family.message)
 }
 

@@ -38,7 +38,7 @@ export function readMessagesRequest(body: JsonObject, { headers = {} }: Beside =
     throw new Refusal('tools: Tool names must be unique.')
   const toolChoice = readToolChoice(asObject(body['tool_choice']), tools)
   const thinking = readThinking(body, toolChoice, turns)
-  checkModel(body, turns)
+  checkFamily(body, turns)
   return checkWindow('messages', {
     model: asString(body['model']) ?? '',
     messages: turns,
@@ -258,15 +258,6 @@ function checkThoughtsAreBack(turns: readonly Turn[]): void {
   throw new Refusal(
     `messages.${at}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${first === 'text' ? 'text' : 'tool_use'}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable \`thinking\`. Please consult our documentation at ${thinkingGuide}`,
   )
-}
-
-function checkModel(body: JsonObject, turns: readonly Turn[]): void {
-  const { temperature, top_p, top_k, thinking } = body
-  checkFamily(asString(body['model']) ?? '', {
-    thinking: asObject(thinking)['type'],
-    sampling: { temperature, top_p, top_k },
-    isPrefilled: turns.at(-1)?.role === 'assistant',
-  })
 }
 
 /** `output_format` is what came before `output_config`. */
