@@ -12,7 +12,7 @@ import { bodies, type Form, formOf, type ObjectForm, type Shape } from './shapes
  * @throws Refusal in the vendor's words
  */
 export function checkShape(protocol: ProtocolName, body: JsonObject): void {
-  const { rows, words } = rowsOf(protocol)
+  const { rows, words } = rowsOf[protocol]
   const problem = new Checker(words).find(bodies[protocol], { value: body, rows, up: undefined })
   if (problem !== undefined) throw problem.refusal()
 }

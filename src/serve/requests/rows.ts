@@ -57,16 +57,11 @@ const chatWords: Words = {
       : new Refusal(`Unrecognized request argument supplied: ${path.join('')}`),
 }
 
-const wordsOf = { chat: chatWords, responses: openaiWords, messages: anthropicWords }
-const tables = {
-  chat: rowsIn(rules.chat as []),
-  responses: rowsIn(rules.responses as []),
-  messages: rowsIn(rules.messages as []),
-}
-
 /** What holds for the body of a protocol, and how its vendor says what is wrong. */
-export function rowsOf(protocol: ProtocolName): { readonly rows: Rows; readonly words: Words } {
-  return { rows: tables[protocol], words: wordsOf[protocol] }
+export const rowsOf: Readonly<Record<ProtocolName, { rows: Rows; words: Words }>> = {
+  chat: { rows: rowsIn(rules.chat as []), words: chatWords },
+  responses: { rows: rowsIn(rules.responses as []), words: openaiWords },
+  messages: { rows: rowsIn(rules.messages as []), words: anthropicWords },
 }
 
 /** Betas of messages that clients send and the SDK does not name. */
