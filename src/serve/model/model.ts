@@ -1,7 +1,7 @@
 import type { Block, FinishReason, Usage, Utterance, WholeAnswer } from '../codecs/answer.ts'
 import { piecesOf } from '../codecs/tokens.ts'
 import { objectIn } from '../requests/read.ts'
-import { callNames, type Part, type Turn } from '../requests/reading/turns.ts'
+import { callNames, newestOf, type ToolResult } from '../requests/reading/turns.ts'
 import { Refusal } from '../requests/refusal.ts'
 import { countInputTokens, type ModelRequest, type Tool } from '../requests/request.ts'
 import { lastUserText } from './person.ts'
@@ -34,9 +34,9 @@ export function builtInAnswer(
   request: ModelRequest,
   servedAs = request.model,
 ): readonly Utterance[] {
-  const turn = lastTurn(request.messages)
-  const [thoughts, asked] = thoughtsIn(lastUserText(turn))
-  const said = answerTo({ request, asked, results: resultsIn(turn), servedAs })
+  const { newest, results } = newestOf(request.messages)
+  const [thoughts, asked] = thoughtsIn(lastUserText(newest))
+  const said = answerTo({ request, asked, results, servedAs })
 
   if (request.thinking === 'never') return said
   if (thoughts !== '') return [{ type: 'thinking', text: thoughts }, ...said]
@@ -57,7 +57,7 @@ function thoughtsIn(text: string): readonly [thoughts: string, rest: string] {
 interface TurnToAnswer {
   readonly request: ModelRequest
   readonly asked: string
-  readonly results: readonly Result[]
+  readonly results: readonly ToolResult[]
   readonly servedAs: string
 }
 
@@ -74,22 +74,10 @@ function answerTo({ request, asked, results, servedAs }: TurnToAnswer): readonly
   return [say(`${servedAs} on the local gateway. You said: ${shorten(asked.trim(), 200)}`)]
 }
 
-function reportOf(results: readonly Result[], names: ReadonlyMap<string, string>): string {
+function reportOf(results: readonly ToolResult[], names: ReadonlyMap<string, string>): string {
   return results
     .map(({ id, text }) => `${names.get(id) || 'The tool'} returned: ${shorten(text)}`)
     .join('\n')
-}
-
-type Result = Extract<Part, { type: 'tool-result' }>
-
-function resultsIn(turn: readonly Turn[]): readonly Result[] {
-  return turn.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-result'))
-}
-
-/** The messages since the model last spoke. */
-function lastTurn(messages: readonly Turn[]): readonly Turn[] {
-  const last = messages.findLastIndex((message) => message.role === 'assistant')
-  return messages.slice(last + 1)
 }
 
 /** The calls that `#call` lines ask for, or what is wrong with them. */

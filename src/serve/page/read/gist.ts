@@ -1,7 +1,13 @@
 import type { LoggedRequest } from '../../log/request-log.ts'
 import { withoutNotes } from '../../model/person.ts'
 import { asList, objectIn } from '../../requests/read.ts'
-import { callNames, type Part, type Question, type Turn } from '../../requests/reading/turns.ts'
+import {
+  callNames,
+  newestOf,
+  type Part,
+  type Question,
+  type Turn,
+} from '../../requests/reading/turns.ts'
 import type { Exchange } from '../../transcript/exchange.ts'
 
 /** What a row says of a request, in characters. */
@@ -9,7 +15,7 @@ const maxGist = 240
 
 /** What is asked, in a line: the words of the person, or what a tool gave back. */
 export function gistOfQuestion(question: Question | undefined, request: LoggedRequest): string {
-  const said = question && newestOf(question)
+  const said = question && newestWords(question)
   return oneLine(said || `${request.method} ${request.path}`)
 }
 
@@ -25,10 +31,8 @@ export function gistOfAnswer({ answer, problem }: Exchange, request: LoggedReque
 }
 
 /** The last that was said to the model. */
-function newestOf({ turns }: Question): string {
-  const last = turns.findLastIndex(({ role }) => role === 'assistant')
-  const newest = turns.slice(last + 1)
-  const results = newest.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-result'))
+function newestWords({ turns }: Question): string {
+  const { newest, results } = newestOf(turns)
   if (results.length === 0) {
     // Claude Code 2.1.330 puts its own words behind those of the person, in a turn of the system.
     const ofPerson = newest.filter(({ role }) => role === 'user')

@@ -104,6 +104,15 @@ export function saidUsage(usage: unknown, input: string, output: string): SaidUs
   }
 }
 
+export type ToolResult = Extract<Part, { type: 'tool-result' }>
+
+/** The turns since the model last spoke, and the results of tools in them. */
+export function newestOf(turns: readonly Turn[]) {
+  const newest = turns.slice(turns.findLastIndex(({ role }) => role === 'assistant') + 1)
+  const parts = newest.flatMap((turn) => turn.parts)
+  return { newest, results: parts.filter((part) => part.type === 'tool-result') }
+}
+
 /** Which tool a call id belongs to: a result names only that. */
 export function callNames(turns: readonly Turn[]): ReadonlyMap<string, string> {
   const calls = turns.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-call'))
