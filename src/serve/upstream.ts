@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { failures } from './codecs/failure.ts'
@@ -90,11 +90,15 @@ export function passOn({ reply, upstream, body, recorder }: PassedOn): void {
       reply.fail(failures.upstreamUnreachable(`do request failed: ${problem}`))
   })
   outgoing.once('response', (answer) => {
-    if ((answer.statusCode ?? 0) >= 200) handBack(reply, answer, recorder)
-    else {
+    if ((answer.statusCode ?? 0) < 200) {
       problem = `malformed status ${answer.statusCode}`
       outgoing.destroy()
+      return
     }
+
+    const followed = recorder?.follow(entry, answer.headers)
+    const headers = Object.entries(answer.headers).filter(([name]) => !notHandedBack.has(name))
+    reply.relay(answer, Object.fromEntries(headers), (piece) => followed?.(piece))
   })
   outgoing.end(body)
 }
@@ -141,15 +145,6 @@ function keyHeaders({ auth }: LogEntry, key: string): OutgoingHttpHeaders {
     ...(auth === 'x-api-key' ? {} : { authorization: `Bearer ${key}` }),
     ...(auth === 'x-api-key' || auth === 'both' ? { 'x-api-key': key } : {}),
   }
-}
-
-function handBack(reply: Reply, answer: IncomingMessage, recorder: Recorder | undefined): void {
-  const followed = recorder?.follow(reply.entry, answer.headers)
-  reply.relay(answer, headersOf(answer.headers), (piece) => followed?.(piece))
-}
-
-function headersOf(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !notHandedBack.has(name)))
 }
 
 /** For the log: which model the client asks for, as far as the body says. */
