@@ -43,9 +43,9 @@ test.each(names.filter((name) => name !== 'page'))(
   'connections: %s has the same bytes for a request that waited',
   async (name) => {
     const gateway = await aGateway({ faults: [{ delayMs: 30, every: 2 }] })
-    const [one, quietMs] = [request(gateway, name), 5000]
-    const alone = await sendRaw(gateway.port, [one], { quietMs, answers: 1 })
-    const both = (await sendRaw(gateway.port, [one.repeat(2)], { quietMs, answers: 2 })).text
+    const one = request(gateway, name)
+    const alone = await sendRaw(gateway.port, [one], { answers: 1 })
+    const both = (await sendRaw(gateway.port, [one.repeat(2)], { answers: 2 })).text
     const second = both.lastIndexOf('HTTP/1.1 200 OK')
     expect(alone.closed).toBe(false)
     expect(second).toBeGreaterThan(0)
@@ -79,8 +79,7 @@ test.each(names)(
 test('connections: an answer has the date at which it was given', async () => {
   const gateway = await aGateway({ faults: [{ delayMs: 1000 }] })
   const askedAt = Math.floor(Date.now() / 1000) * 1000
-  const patience = { quietMs: 5000, answers: 1 }
-  const { text } = await sendRaw(gateway.port, [request(gateway, 'text')], patience)
+  const { text } = await sendRaw(gateway.port, [request(gateway, 'text')], { answers: 1 })
   const date = Date.parse(/^Date: (.*)\r$/m.exec(text)![1]!)
   expect(date).toBeGreaterThanOrEqual(askedAt + 1000)
 })
@@ -92,7 +91,7 @@ test('connections: many requests on one connection are answered in turn', async 
     .map((name) => request(gateway, name))
     .join('')
     .repeat(20)
-  const answer = await sendRaw(gateway.port, [all], { quietMs: 5000, answers: 60 })
+  const answer = await sendRaw(gateway.port, [all], { answers: 60 })
   expect(answer.statuses).toEqual(Array.from({ length: 60 }, () => 200))
   const kinds = answer.text.matchAll(/chat\.completion(?=",)|message_stop(?="\})|list(?=",)/g)
   expect([...kinds].map(([kind]) => kind)).toEqual(

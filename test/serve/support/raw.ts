@@ -18,8 +18,9 @@ const shortlyMs = 30
 export function sendRaw(
   port: number,
   pieces: readonly (string | Uint8Array)[],
-  { gapMs = 0, quietMs = 150, answers = 0 } = {},
+  options: { readonly gapMs?: number; readonly answers?: number; readonly quietMs?: number } = {},
 ): Promise<RawAnswer> {
+  const { gapMs = 0, answers = 0, quietMs = answers > 0 ? 5000 : 150 } = options
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
     let text = ''
