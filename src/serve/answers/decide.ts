@@ -77,7 +77,7 @@ export function decide(context: DecisionContext, inference: InferenceRequest): D
     modelAsked,
     modelServed: undefined,
     isStream: body['stream'] === true,
-    fault: context.scope.faults.strike({ route: protocol, model: modelAsked }),
+    fault: context.scope.faults.strike({ route: protocol, model: modelAsked }, inference.body),
   }
 
   const result =

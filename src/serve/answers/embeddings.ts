@@ -23,7 +23,7 @@ export function embed(catalog: ServedModels, faults: Faults, text: string) {
   const sent = jsonIn(text)
   const body = asObject(sent)
   const model = asString(body['model'])
-  const fault = faults.strike({ route: 'embeddings', model })
+  const fault = faults.strike({ route: 'embeddings', model }, text)
   const asked = fault && faultFailure(fault, { route: 'embeddings', model })
   const answer = () => {
     if (asked !== undefined) return asked

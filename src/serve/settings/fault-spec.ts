@@ -11,6 +11,7 @@ const events = count(0, 1_000_000_000)
 const selection = {
   route: v.exactOptional(choice(['models', 'chat', 'responses', 'messages', 'embeddings'])),
   model: v.exactOptional(text),
+  holds: v.exactOptional(text),
   every: v.exactOptional(times),
   times: v.exactOptional(times),
 }
@@ -43,6 +44,7 @@ export function acceptFaults(given: unknown): readonly Fault[] {
 export const flagWords: Readonly<Record<string, keyof Fault>> = {
   route: 'route',
   model: 'model',
+  holds: 'holds',
   every: 'every',
   times: 'times',
   status: 'status',
@@ -84,7 +86,7 @@ function parsePart(part: string): Fault {
     throw new Misfit([word], `is not known; known are ${Object.keys(flagWords).join(', ')}`)
 
   const value = part.slice(equals + 1)
-  const isText = key === 'route' || key === 'model' || key === 'message'
+  const isText = ['route', 'model', 'holds', 'message'].includes(key)
   const number = value === '' ? undefined : Number(value)
   return { [key]: accept<unknown>(members[key].wrapped, isText ? value : number, [word]) }
 }

@@ -10,6 +10,8 @@ export interface Fault {
   readonly route?: 'models' | 'embeddings' | ProtocolName
   /** Only for this model. */
   readonly model?: string
+  /** Only where the body has this text in it: a parameter that the gateway does not bear. */
+  readonly holds?: string
   /** On every nth request that matches; 1 if absent. */
   readonly every?: number
   /** Stops after so many times. */
@@ -117,12 +119,13 @@ export class Faults {
   }
 
   /** What happens to this request: all faults that strike, in one; undefined: nothing. */
-  strike(target: FaultTarget): Fault | undefined {
+  strike(target: FaultTarget, body = ''): Fault | undefined {
     let struck: Fault | undefined
     for (const state of [...this.#ofScenario, ...this.#given]) {
       const { fault } = state
       if (fault.route !== undefined && fault.route !== target.route) continue
       if (fault.model !== undefined && fault.model !== target.model) continue
+      if (fault.holds !== undefined && !body.includes(fault.holds)) continue
       state.matched++
       if (state.matched % (fault.every ?? 1) !== 0) continue
       if (state.fired >= (fault.times ?? Number.POSITIVE_INFINITY)) continue

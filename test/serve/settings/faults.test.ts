@@ -16,6 +16,7 @@ describe('--fault', () => {
     ],
     ['delay=500,route=messages,model=x', { delayMs: 500, route: 'messages', model: 'x' }],
     ['between=20,cut=3', { betweenMs: 20, cutAfter: 3 }],
+    ['status=400,holds=include', { status: 400, holds: 'include' }],
     ['error-event=0', { errorAfter: 0 }],
     ['reset', { reset: true }],
     ['web-page', { webPage: true }],
@@ -81,6 +82,12 @@ test('faults: every third time, at most twice, on one route and model', async ()
       .requests()
       .every(({ status, modelAsked }) => status === 200 || modelAsked === 'gpt-5.4'),
   ).toBe(true)
+})
+
+test('faults: a parameter alone is refused', async () => {
+  const gateway = await aGateway({ faults: [{ status: 400, holds: '"include"' }] })
+  expect((await ask(gateway, '/v1/responses', input)).status).toBe(200)
+  expect((await ask(gateway, '/v1/responses', { ...input, include: [] })).status).toBe(400)
 })
 
 test('faults: the catalog can fail too', async () => {
