@@ -37,14 +37,6 @@ const knownFields = [
 /** The same of the values: 0.142.5 ends with `max`. */
 const knownEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh']
 
-/** What every version wants to find in an entry. */
-const neededFields = [
-  ...['slug', 'display_name', 'supported_reasoning_levels', 'shell_type', 'visibility'],
-  ...['supported_in_api', 'priority', 'base_instructions', 'support_verbosity'],
-  ...['truncation_policy', 'supports_reasoning_summaries', 'supports_parallel_tool_calls'],
-  'experimental_supported_tools',
-]
-
 /** The entries of what Codex prints of its own table, or of a file. Empty: it is none. */
 export function entriesIn(text: string | undefined): readonly Entry[] {
   const models = asObject(jsonIn(text ?? ''))?.['models']
@@ -59,10 +51,9 @@ function entryOf(table: readonly Entry[], id: string): Entry | undefined {
   return fitting.toSorted((one, other) => other.slug.length - one.slug.length)[0]
 }
 
-/** Whether the installed Codex asks this model in the shape of Responses Lite. */
-export function asksLite({ heard, ...wishes }: Wanted, model: string): boolean {
-  if (wishesOf(wishes).ownCatalog) return false
-  return entryOf(entriesIn(heard.clientTable), model)?.['use_responses_lite'] === true
+/** Whether Codex asks this model in the shape of Responses Lite (0.146.0 to 0.169.0, 2026-11-23). */
+export function isAskedLite(clientTable: string | undefined, model: string): boolean {
+  return entryOf(entriesIn(clientTable), model)?.['use_responses_lite'] === true
 }
 
 /** The choice with the text of a catalog, where one is wished and Codex has told its own table. */
@@ -97,16 +88,14 @@ function composed(
   const like = table.find(({ use_responses_lite }) => use_responses_lite !== true) ?? table[0]!
   const spelled: string[] = []
   let room = maxConfigBytes - 100
-  for (const [index, model] of models.entries()) {
+
+  for (const [priority, model] of models.entries()) {
     const own = entryOf(table, model.id)
     const entry = own ? ownEntry(own, model) : foreignEntry(like, model)
-    const size = index === 0 && window !== undefined ? window : entry.context_window
-    const all = {
-      ...entry,
-      priority: index,
-      context_window: size,
-      max_context_window: Math.max(size, entry.max_context_window),
-    }
+    const size = (priority === 0 ? window : undefined) ?? entry.context_window
+    const most = Math.max(size, entry.max_context_window)
+    const all = { ...entry, priority, context_window: size, max_context_window: most }
+
     const text = JSON.stringify(all, null, 2)
     room -= new TextEncoder().encode(text).length + 2
     if (room < 0) break
@@ -119,12 +108,11 @@ function composed(
 /** What Codex says of its own model, as far as this gateway serves it so. */
 function ownEntry(own: Entry, { id, contextWindow, images }: CatalogModel) {
   const window = numberOr(own['context_window'], assumedWindow)
-  const levels = levelsOf(own).filter(({ effort }) => knownEfforts.includes(String(effort)))
   return {
     ...entryLike(own, id),
     display_name: own['display_name'],
     description: own['description'] ?? null,
-    supported_reasoning_levels: levels,
+    supported_reasoning_levels: levelsAmong(knownEfforts, own),
     ...(images === false ? { input_modalities: ['text'] } : {}),
     context_window: Math.min(window, contextWindow ?? window),
     max_context_window: numberOr(own['max_context_window'], window),
@@ -134,8 +122,7 @@ function ownEntry(own: Entry, { id, contextWindow, images }: CatalogModel) {
 /** A model that Codex does not know: like one that it knows, without what few gateways bear. */
 function foreignEntry(like: Entry, model: CatalogModel) {
   const { id, displayName, contextWindow = assumedWindow, images, reasoning = false } = model
-  const efforts = ['low', 'medium', 'high']
-  const levels = levelsOf(like).filter(({ effort }) => efforts.includes(String(effort)))
+  const levels = levelsAmong(['low', 'medium', 'high'], like)
   return {
     ...entryLike(like, id),
     display_name: displayName ?? id,
@@ -168,11 +155,15 @@ function levelsOf({ supported_reasoning_levels: levels }: Entry) {
   return Array.isArray(levels) ? levels.map((one) => ({ ...asObject(one) })) : []
 }
 
+function levelsAmong(efforts: readonly string[], entry: Entry) {
+  return levelsOf(entry).filter(({ effort }) => efforts.includes(String(effort)))
+}
+
 function numberOr(value: unknown, otherwise: number): number {
   return typeof value === 'number' ? value : otherwise
 }
 
-/** What of a window Codex does not take, without a word of its own (from 0.142.5 on, 2026-11-23). */
+/** What of a window Codex does not take, without a word of its own (0.122.0 to 0.169.0, 2026-11-23). */
 function aboutCap(
   table: readonly Entry[],
   { model, contextWindow = 0 }: ModelChoice,
@@ -189,8 +180,9 @@ function aboutCap(
   ]
 }
 
-/** Whether all the versions start with it. */
+/** Whether it has what 0.105.0 to 0.146.0 want to find, and nothing that 0.142.5 ends with. */
 export function isForAll(entry: Entry): boolean {
-  const isWhole = neededFields.every((name) => entry[name] !== undefined)
-  return isWhole && levelsOf(entry).every(({ effort }) => knownEfforts.includes(String(effort)))
+  const efforts = levelsOf(entry).map(({ effort }) => String(effort))
+  const isKnown = efforts.every((effort) => knownEfforts.includes(effort))
+  return isKnown && entry['supports_reasoning_summaries'] !== undefined
 }
