@@ -1,8 +1,10 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { resultOf, UserError } from '../errors.ts'
+import { readFolders, removeFolders, type SavedFolder } from '../transaction/folders.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
 import { changeGateways, removeGateways, type SavedGateway } from '../transaction/gateways.ts'
 import { commandOf, examples, GatewayArgument, noFlags, positiveInteger } from './command.ts'
+import { shownFolder } from './gateways/by-folder.ts'
 import { usersNow } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
 import { keptCopies } from './inventory/kept-copies.ts'
@@ -53,10 +55,12 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
     ? planForget(platform, before)
     : { isAll: false, runs: [], damaged: [], originals: [] }
   const gateways = gatewaysToForget(session, name, all)
-  const lists = [plan.runs, plan.damaged, gateways ?? ['?']]
+  const folders = all || name !== undefined ? foldersOf(session, name) : []
+  const lists = [plan.runs, plan.damaged, gateways ?? ['?'], all ? (folders ?? ['?']) : []]
   const isNothing = isSettled && lists.every((one) => one.length === 0)
   showForgotten(session, plan)
   await showGateways(session, gateways)
+  showFolders(session, folders ?? [], all)
   if (!isNothing) session.notice(...(await keptCopies(session, clientsOf(session, plan))))
   session.showNotices('warning')
 
@@ -72,6 +76,7 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
     for (const one of gateways ?? [])
       if (one.key === undefined) await keyInKeychain(session, one, noFlags.timeout * 1000).remove()
     if (isRuns) applyForget(platform, plan)
+    if (all) removeFolders(platform)
     if (all) removeGateways(platform)
     else if (name !== undefined)
       changeGateways(platform, (known) => known.filter((one) => one.name !== name))
@@ -85,6 +90,7 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
     damaged: plan.damaged,
     originals: plan.originals,
     gateways: (gateways ?? []).map((one) => one.name),
+    folders: all ? (folders ?? []).map(({ path }) => path) : [],
     warnings: session.notices,
   })
   return 0
@@ -136,6 +142,29 @@ async function showGateways(
     const still = by === undefined ? '' : `; still used by ${by}`
     session.say(`Removes gateway ${name} and its key: ${baseUrl}${still}`)
   }
+}
+
+/** Those with this gateway, else all. @returns undefined: the list cannot be read, and `--all` takes it too */
+function foldersOf(
+  { platform }: Session,
+  gateway: string | undefined,
+): readonly SavedFolder[] | undefined {
+  const all = resultOf(() => readFolders(platform))
+  if (all instanceof UserError) return undefined
+  return all.filter((one) => gateway === undefined || one.gateway === gateway)
+}
+
+function showFolders(
+  session: Session,
+  folders: readonly SavedFolder[],
+  all: true | undefined,
+): void {
+  for (const folder of folders)
+    session.say(
+      all
+        ? `Removes the gateway ${folder.gateway} of the folder ${shownFolder(session, folder)}`
+        : `! The folder ${shownFolder(session, folder)} has this gateway: no client starts there by \`repoint run\` until \`repoint folder\` names another`,
+    )
 }
 
 function showForgotten(session: Session, { runs, damaged, originals }: ForgetPlan): void {

@@ -3,16 +3,18 @@ import { type Origins, protocolOf, type Settings } from '../clients/client.ts'
 import { familyRows, loadClients, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { plainPath } from '../edits/values.ts'
-import { exitStatus, UserError } from '../errors.ts'
+import { exitStatus, resultOf, UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { headerDocument, shownHeader } from '../gateway/input/header.ts'
 import { shownQuery } from '../gateway/input/query.ts'
 import { assumedRoots, rootOf, shownRoot } from '../gateway/roots.ts'
 import { maskSecret } from '../text.ts'
+import type { SavedFolder } from '../transaction/folders.ts'
 import type { Runs } from '../transaction/record.ts'
 import { checkFiles, type Finding, failedCheck } from './checks/client-checks.ts'
 import { type ExaminedClient, showClients } from './checks/show.ts'
 import { clientsArgument, commandOf, examples, type FlagsOf } from './command.ts'
+import { folderHere, shownFolder } from './gateways/by-folder.ts'
 import {
   type ClientState,
   type FileState,
@@ -81,6 +83,8 @@ export async function status(
     },
   )
 
+  const folder = folderToTell(session)
+
   const isNowhere = expected !== undefined && told.every(({ wanted }) => wanted === undefined)
   if (isNowhere)
     session.notice({
@@ -94,6 +98,7 @@ export async function status(
     command: 'status',
     drifted: isDrifted,
     clients: told.map(asDocument),
+    folder: folder ?? null,
     warnings: session.notices,
   })
 
@@ -101,6 +106,22 @@ export async function status(
   if (isDrifted) return exitStatus.drifted
   const failures = told.flatMap(({ state }) => ('failure' in state ? [state.failure.code] : []))
   return Math.max(0, ...failures.map((code) => exitStatus[code]))
+}
+
+/** What counts in this folder beside the clients' own files. */
+function folderToTell(session: Session): SavedFolder | undefined {
+  const folder = resultOf(() => folderHere(session))
+  if (folder instanceof UserError) {
+    const { code, message, hint } = folder
+    // What keeps all of the state from being read is said of the records.
+    if (code === 'record-damaged') session.notice({ code, message, ...compact({ hint }) })
+    return undefined
+  }
+  if (folder !== undefined)
+    session.say(
+      `Started by \`repoint run -- CLIENT\` or the shell's hook, clients here use gateway ${folder.gateway}: the folder ${shownFolder(session, folder)} says so.`,
+    )
+  return folder
 }
 
 /** @returns undefined: they cannot be read. @param isNeeded they say where a client has to point */

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import type { Plan } from '../edits/plan.ts'
-import { ifPossible, UserError } from '../errors.ts'
-import { codeOf, createDurably, fileFailure, isThere, shownPath, unlessGone } from './files.ts'
+import { ifPossible } from '../errors.ts'
+import { fileFailure, isThere } from './files.ts'
 import { withLock } from './lock.ts'
 import type { World } from './record.ts'
+import { maxListBytes, readList, replaceList, type SavedList, writeNewList } from './saved-list.ts'
 import { findState, openState, type StatePaths } from './state.ts'
 
 /** A gateway under the name by which it can be used again. */
@@ -44,12 +45,6 @@ export type GatewaysChange = (all: readonly SavedGateway[]) => readonly SavedGat
 /** What a name is made of: a word that no shell and no path takes for anything else. */
 export const gatewayNames = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 
-/** Largest list that is read, in bytes: thousands of gateways. */
-const maxBytes = 1_000_000
-
-/** Counts up when an older repoint could no longer read the file. */
-const fileVersion = 1
-
 /**
  * The remembered gateways, the newest first. Reads only.
  *
@@ -57,7 +52,7 @@ const fileVersion = 1
  */
 export function readGateways(world: World): readonly SavedGateway[] {
   const paths = findState(world)
-  return paths === undefined ? [] : readAt(world, paths)
+  return paths === undefined ? [] : readList(world, paths, list)
 }
 
 /**
@@ -74,9 +69,9 @@ export function changeGateways(world: World, change: GatewaysChange): void {
 /** The same for who has the lock already. */
 export function changeLocked(world: World, paths: StatePaths, change: GatewaysChange): void {
   settleGateways(world, paths)
-  const before = readAt(world, paths)
+  const before = readList(world, paths, list)
   const after = change(before)
-  if (after !== before) put(world, paths, after)
+  if (after !== before) replaceList(world, paths, list, after)
 }
 
 /**
@@ -90,9 +85,9 @@ export function stageGateways(
   paths: StatePaths,
   { run, change }: { readonly run: string; readonly change: GatewaysChange },
 ): void {
-  const all = change(readAt(world, paths))
+  const all = change(readList(world, paths, list))
   try {
-    writeNew(world, paths, { run, gateways: all })
+    writeNewList(world, paths, list, all, run)
   } catch (error) {
     throw fileFailure(world.machine, paths.gateways, error)
   }
@@ -103,7 +98,7 @@ export function settleGateways(world: World, paths: StatePaths): void {
   const { files, machine } = world
   try {
     if (!isThere(files, paths.newGateways)) return
-    const run = runOf(files.read(paths.newGateways, maxBytes))
+    const run = runOf(files.read(paths.newGateways, maxListBytes))
     if (run !== undefined && isThere(files, paths.record(run)))
       files.rename(paths.newGateways, paths.gateways)
     else files.unlink(paths.newGateways)
@@ -121,32 +116,12 @@ function runOf(bytes: Uint8Array): string | undefined {
 /** Forgets all of them, also where the list cannot be read. */
 export function removeGateways(world: World): void {
   const paths = findState(world)
-  if (paths !== undefined) withLock(world, paths, () => put(world, paths, []))
-}
-
-function readAt(world: World, paths: StatePaths): readonly SavedGateway[] {
-  try {
-    const bytes = world.files.read(paths.gateways, maxBytes)
-    const list: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-    if (v.is(savedList, list)) return list.gateways as readonly SavedGateway[]
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return []
-    const isDamage = error instanceof SyntaxError || error instanceof TypeError
-    if (!isDamage && !(error instanceof RangeError))
-      throw fileFailure(world.machine, paths.gateways, error)
-  }
-
-  throw new UserError({
-    code: 'record-damaged',
-    message: `The list of remembered gateways cannot be read: ${shownPath(world.machine, paths.gateways)}`,
-    hint: 'A newer repoint may have written it. Else move the file away; the next setup begins a new one.',
-  })
+  if (paths !== undefined) withLock(world, paths, () => replaceList(world, paths, list, []))
 }
 
 const text = v.string()
 const named = v.array(v.looseObject({ name: text, value: text }))
 
-/** As far as the rest of repoint goes by it: a list that somebody edited by hand may hold anything. */
 const savedGateway = v.pipe(
   v.looseObject({
     name: v.pipe(text, v.regex(gatewayNames)),
@@ -162,34 +137,9 @@ const savedGateway = v.pipe(
   v.check(({ key, maskedKey }) => (key ?? maskedKey) !== undefined),
 )
 
-const savedList = v.looseObject({
-  version: v.literal(fileVersion),
-  gateways: v.array(savedGateway),
-})
-
-/** Needs the lock. What a crash has left of an earlier try holds keys, and goes first. */
-function put(world: World, paths: StatePaths, all: readonly SavedGateway[]): void {
-  const { files, machine } = world
-  try {
-    if (all.length === 0) {
-      unlessGone(() => files.unlink(paths.newGateways))
-      unlessGone(() => files.unlink(paths.gateways))
-    } else {
-      writeNew(world, paths, { gateways: all })
-      files.rename(paths.newGateways, paths.gateways)
-    }
-    files.fsyncFolder(paths.folder)
-  } catch (error) {
-    throw fileFailure(machine, paths.gateways, error)
-  }
-}
-
-function writeNew(
-  { files }: World,
-  paths: StatePaths,
-  list: { readonly run?: string; readonly gateways: readonly SavedGateway[] },
-): void {
-  const text = JSON.stringify({ version: fileVersion, ...list }, undefined, 1)
-  unlessGone(() => files.unlink(paths.newGateways))
-  createDurably(files, paths.newGateways, new TextEncoder().encode(`${text}\n`), { mode: 0o600 })
+const list: SavedList<SavedGateway> = {
+  member: 'gateways',
+  newMember: 'newGateways',
+  title: 'remembered gateways',
+  entry: savedGateway as v.GenericSchema<unknown, SavedGateway>,
 }

@@ -52,6 +52,9 @@ export function statePaths(machine: Machine) {
     blobs: at('blobs'),
     gateways: at('gateways.json'),
     newGateways: at('gateways-new.json'),
+    // repoint of before 2026-11-23 takes any name that does not begin with a dot for somebody else's.
+    folders: at('.folders.json'),
+    newFolders: at('.folders-new.json'),
     record: (id: string) => at(`run-${id}.json`),
     blob: (sha256: string) => at(`blobs/${sha256}`),
     named: at,

@@ -1,5 +1,6 @@
 import { Argument, Command } from '@commander-js/extra-typings'
 import { commandOf, examples } from '../command.ts'
+import { hookFor } from './hook.ts'
 
 type Shell = 'bash' | 'zsh' | 'fish' | 'powershell'
 
@@ -11,12 +12,17 @@ const forGood: readonly string[] = [
   "echo 'source <(repoint completion zsh)' >> ~/.zshrc",
   'repoint completion fish > ~/.config/fish/completions/repoint.fish',
   'repoint completion powershell >> $PROFILE',
+  "echo 'source <(repoint completion bash --hook)' >> ~/.bashrc",
 ]
 
 function define() {
   return new Command('completion')
     .description('print the script that completes repoint in a shell')
     .addArgument(new Argument('<shell>', 'for this shell').choices(shells))
+    .option(
+      '--hook',
+      'print the hook instead: clients in a folder of `repoint folder` use its gateway',
+    )
     .addHelpText(
       'after',
       examples([
@@ -28,9 +34,9 @@ function define() {
     )
 }
 
-/** Prints the script that completes repoint's command line in `shell`. Returns the exit status. */
-export const command = commandOf(define, ({ platform }, shell) => {
-  platform.terminal.out(scripts[shell])
+/** Prints the script that completes repoint's command line in `shell`, or the hook for it. Returns the exit status. */
+export const command = commandOf(define, async ({ platform }, shell, { hook }) => {
+  platform.terminal.out(hook ? await hookFor(shell, platform.machine) : scripts[shell])
   return 0
 })
 

@@ -5,6 +5,7 @@ import { UserError } from '../../errors.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import type { SavedFolder } from '../../transaction/folders.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import {
   commandOf,
@@ -17,11 +18,13 @@ import {
   refuseKeys,
 } from '../command.ts'
 import { findGateway } from '../find-gateway.ts'
+import { settingsNow } from '../inventory/client-files.ts'
 import { installedVersions } from '../inventory/client-program.ts'
 import { settleFirst } from '../inventory/history.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
-import { savedGateway } from '../inventory/saved-gateways.ts'
+import { nameOf, savedGateway } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
+import { folderHere, gatewayOf, shownFolder } from './by-folder.ts'
 import {
   clientsCalled,
   lookAtFolder,
@@ -37,7 +40,10 @@ function define() {
   return gatewayCommand('run')
     .description('run one command, or a shell, at a gateway; changes no file')
     .addArgument(
-      new GatewayArgument('[name]', 'the remembered gateway; absent: that of --base-url'),
+      new GatewayArgument(
+        '[name]',
+        'the remembered gateway; absent: that of --base-url or the folder',
+      ),
     )
     .addArgument(new ForeignArgument('[command...]', 'what to run; absent: a shell'))
     .passThroughOptions()
@@ -47,12 +53,14 @@ function define() {
       modelId,
     )
     .option('--no-verify', 'do not ask the gateway first')
+    .option('--by-folder', 'where no remembered folder counts, run the command as it is')
     .addHelpText(
       'after',
       examples([
         'repoint run work -- codex',
         'repoint run work --model gpt-5.4 -- codex',
         'repoint run work',
+        'repoint run -- codex',
         'repoint run --base-url https://gw.example --key-env KEY -- codex',
       ]),
     )
@@ -60,17 +68,20 @@ function define() {
 
 /** Runs the command, or a shell where it has no words, and returns its exit status. */
 export const command = commandOf(define, async (session, name, behind, flags, self) => {
-  // With an address before them, all words are the command's.
-  const isNamed = flags.baseUrl === undefined
-  const words = name === undefined ? [] : [name, ...behind]
-  const given = isNamed ? commandBehind(self, behind) : words
+  const isBare = flags.baseUrl !== undefined || isCommandBare(self)
+  const given = isBare ? (name === undefined ? [] : [name, ...behind]) : commandBehind(self, behind)
+  const named = isBare ? undefined : name
   refuseKeys(self)
-  const { model, verify, timeout } = self.opts()
+  const { model, verify, timeout, byFolder, baseUrl } = self.opts()
+  if (byFolder && (named ?? baseUrl) !== undefined) throw namedTwice('--by-folder')
+  const folder = (named ?? baseUrl) === undefined ? folderHere(session) : undefined
+  if (byFolder && folder === undefined) return runAsItIs(session, given)
 
   const { platform } = session
-  const { access, saved } = isNamed
-    ? await remembered(session, name, timeout)
-    : { access: await unremembered(session, flags), saved: undefined }
+  const { access, saved } =
+    baseUrl === undefined
+      ? await remembered(session, folder ?? named, timeout)
+      : { access: await unremembered(session, flags), saved: undefined }
   const isShell = given.length === 0
   const program = isShell ? shellOf(session) : given
   const asked: AskedRun = {
@@ -100,7 +111,8 @@ export const command = commandOf(define, async (session, name, behind, flags, se
     : await pointProgram(session, called, target)
 
   session.showNotices('note')
-  if (told !== undefined) session.remark(`note: ${told}`)
+  const lines = [told, folder && saidBy(session, folder, called[0])].filter(Boolean)
+  if (lines.length > 0) session.remark(`note: ${lines.join('. ')}`)
   if (isShell || called.length === 0) noteUnsaid(session, access)
   platform.ask.release()
 
@@ -110,29 +122,64 @@ export const command = commandOf(define, async (session, name, behind, flags, se
   return statusOf(result, program[0]!, 'Check the command behind the gateway.')
 })
 
+/** Whether the command stands behind `--` with nothing before it: commander drops the mark. */
+function isCommandBare(self: CommandUnknownOpts): boolean {
+  return self.parent!.args.at(-self.args.length - 1) === '--'
+}
+
 /** What stands between the name and the command is for us: no command begins with a dash. */
 function commandBehind(self: CommandUnknownOpts, behind: readonly string[]): readonly string[] {
   const { operands, unknown } = self.parseOptions([...behind])
   expectCommand(self, unknown)
-  if (self.opts()['baseUrl'] !== undefined)
-    throw new UserError({
-      code: 'usage',
-      message: 'Both a remembered gateway and --base-url are named',
-      hint: 'Keep one of them. --base-url stands before the command: repoint run --base-url URL -- COMMAND',
-    })
+  if (self.opts()['baseUrl'] !== undefined) throw namedTwice('--base-url')
   return [...unknown, ...operands]
 }
 
-async function remembered(session: Session, name: string | undefined, timeout: number) {
-  if (name === undefined)
+function namedTwice(flag: '--base-url' | '--by-folder'): UserError {
+  return new UserError({
+    code: 'usage',
+    message: `Both a gateway and ${flag} are named`,
+    hint: `Keep one of them. ${flag} stands before the command: repoint run ${flag} … -- COMMAND`,
+  })
+}
+
+/** The gateway of a name, or of the folder that says it. */
+async function remembered(session: Session, by: string | SavedFolder | undefined, timeout: number) {
+  if (by === undefined)
     throw new UserError({
       code: 'usage',
-      message: 'No gateway is named',
-      hint: 'Name a remembered one (see: repoint gateways), or give --base-url URL --key-env NAME.',
+      message: 'No gateway is named, and no folder here has one',
+      hint: 'Name a remembered one (see: repoint gateways), or give --base-url URL --key-env NAME. For this folder for good: repoint folder NAME',
     })
   settleFirst(session)
-  const saved = savedGateway(session, name)
+  const saved = typeof by === 'string' ? savedGateway(session, by) : gatewayOf(session, by)
   return { access: await accessToSaved(session, saved, timeout * 1000), saved }
+}
+
+/** Where no folder counts, the shell's hook has nothing to add. */
+async function runAsItIs({ platform }: Session, given: readonly string[]): Promise<number> {
+  const [program, ...args] = given
+  if (program === undefined)
+    throw new UserError({
+      code: 'usage',
+      message: '--by-folder takes a command',
+      hint: 'repoint run --by-folder -- COMMAND',
+    })
+  platform.ask.release()
+  const result = await platform.runInForeground(program, args, { env: platform.machine.env })
+  return statusOf(result, program, 'Check its name.')
+}
+
+/** Code of a customer's goes where the folder says: where the client's own files say otherwise, that is told. */
+function saidBy(session: Session, folder: SavedFolder, client: Client | undefined): string {
+  const settings = client && settingsNow(session, client)
+  const own =
+    settings?.root === undefined
+      ? 'its own service'
+      : (nameOf(session, client!, settings) ?? settings.root)
+  const other =
+    client === undefined || own === folder.gateway ? '' : `; ${client.label}'s own files say ${own}`
+  return `Gateway ${folder.gateway}, as the folder ${shownFolder(session, folder)} says${other}`
 }
 
 /** For this one process: nothing of ours is written, and nothing remembered. */

@@ -1,0 +1,72 @@
+import { loadPrograms } from '../../clients/list.ts'
+import { UserError } from '../../errors.ts'
+import type { Machine } from '../../platform/platform.ts'
+
+/**
+ * What makes a shell start clients at the gateway of a remembered folder: a function for each client's
+ * program. Where no folder is remembered on this machine the function starts the program itself, and
+ * nothing of ours; else `repoint run` decides. It fails closed: where that cannot run, no client starts.
+ *
+ * @throws UserError `usage` for a shell that has none
+ */
+export async function hookFor(shell: string, { os }: Machine): Promise<string> {
+  const write = hooks[shell]
+  if (write === undefined || os === 'win32')
+    throw new UserError({
+      code: 'usage',
+      message: `There is no hook for ${os === 'win32' ? 'Windows' : shell}`,
+      hint: 'bash, zsh and fish have one. Elsewhere: repoint run -- CLIENT',
+    })
+
+  const clients = await loadPrograms()
+  const programs = clients.filter((one) => one.forOneRun).map(({ binary }) => binary.command)
+  return write(shell, [...new Set(programs)])
+}
+
+type WriteHook = (shell: string, programs: readonly string[]) => string
+
+// The places are those of transaction/state.ts. A state folder that cannot be looked into may hold a list.
+const posix: WriteHook = (
+  shell,
+  programs,
+) => `# repoint's hook for ${shell}. Load it with: source <(repoint completion ${shell} --hook)
+_repoint_by_folder() {
+  local state=~/.local/state/repoint
+  case \${XDG_STATE_HOME-} in /*) state=$XDG_STATE_HOME/repoint ;; esac
+  [ -z "\${REPOINT_STATE_DIR-}" ] || state=$REPOINT_STATE_DIR
+  if [ -e "$state/.folders.json" ] || { [ -e "$state" ] && [ ! -x "$state" ]; }; then
+    command repoint run --by-folder -- "$@"
+  else
+    command "$@"
+  fi
+}
+${programs.map((one) => `function ${one} { _repoint_by_folder ${one} "$@"; }\n`).join('')}`
+
+const hooks: Readonly<Record<string, WriteHook>> = {
+  bash: posix,
+  zsh: posix,
+  fish: (
+    _,
+    programs,
+  ) => `# repoint's hook for fish. Load it with: repoint completion fish --hook | source
+function __repoint_remembers_folders
+    set -l state ~/.local/state/repoint
+    string match -q -- '/*' "$XDG_STATE_HOME"; and set state $XDG_STATE_HOME/repoint
+    test -n "$REPOINT_STATE_DIR"; and set state $REPOINT_STATE_DIR
+    test -e "$state/.folders.json"; or begin
+        test -e "$state"; and not test -x "$state"
+    end
+end
+${programs.map(fishFunction).join('')}`,
+}
+
+function fishFunction(program: string): string {
+  return `function ${program} --wraps ${program}
+    if __repoint_remembers_folders
+        command repoint run --by-folder -- ${program} $argv
+    else
+        command ${program} $argv
+    end
+end
+`
+}

@@ -1,0 +1,57 @@
+import { ifPossible, UserError } from '../../errors.ts'
+import type { Files } from '../../platform/platform.ts'
+import { printableLine } from '../../text.ts'
+import { isInside } from '../../transaction/files.ts'
+import { readFolders, type SavedFolder } from '../../transaction/folders.ts'
+import type { SavedGateway } from '../../transaction/gateways.ts'
+import { savedGateways } from '../inventory/saved-gateways.ts'
+import type { Session } from '../screen/session.ts'
+
+/**
+ * The remembered folder that we are in or below, the nearest of several; undefined: none.
+ *
+ * @throws UserError `record-damaged`
+ */
+export function folderHere({ platform }: Session): SavedFolder | undefined {
+  const { files, machine } = platform
+  const here = realPath(files, machine.cwd)
+  const isAround = (place: string) => here === place || isInside(here, place)
+  // A folder may have moved behind a link since it was remembered: both its places count.
+  const nearness = ({ path }: SavedFolder) =>
+    Math.max(0, ...[path, realPath(files, path)].filter(isAround).map(({ length }) => length))
+
+  return readFolders(platform)
+    .filter((folder) => nearness(folder) > 0)
+    .toSorted((one, other) => nearness(other) - nearness(one))[0]
+}
+
+/** As it stands where it leads nowhere. */
+export function realPath(files: Files, path: string): string {
+  return ifPossible(() => files.realpath(path)) ?? path
+}
+
+/** On one line, whatever its name is. */
+export function shownFolder(session: Session, { path }: Pick<SavedFolder, 'path'>): string {
+  return printableLine(session.showPath(path))
+}
+
+/**
+ * The gateway that a folder says.
+ *
+ * @throws UserError `config-conflict` where it was forgotten, or another has its name
+ */
+export function gatewayOf(session: Session, folder: SavedFolder): SavedGateway {
+  const { gateway, baseUrl } = folder
+  const path = shownFolder(session, folder)
+  const saved = savedGateways(session).find(({ name }) => name === gateway)
+  if (saved?.baseUrl === baseUrl) return saved
+
+  throw new UserError({
+    code: 'config-conflict',
+    message:
+      saved === undefined
+        ? `The folder ${path} has the gateway ${gateway} (${baseUrl}), which is no longer remembered`
+        : `The folder ${path} has the gateway ${gateway} at ${baseUrl}, and that name is now ${saved.baseUrl}`,
+    hint: 'In that folder: repoint folder NAME takes another gateway, repoint folder --forget none.',
+  })
+}

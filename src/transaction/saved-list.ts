@@ -1,0 +1,87 @@
+import * as v from 'valibot'
+import { UserError } from '../errors.ts'
+import { codeOf, createDurably, fileFailure, shownPath, unlessGone } from './files.ts'
+import type { World } from './record.ts'
+import type { StatePaths } from './state.ts'
+
+/** A list of the state folder that is no run's: a file that is read whole, and replaced whole. */
+export interface SavedList<Entry> {
+  /** Of the file's object, and of `StatePaths`. */
+  readonly member: 'gateways' | 'folders'
+  /** Where it is laid before it replaces the file. */
+  readonly newMember: 'newGateways' | 'newFolders'
+  /** For people: `remembered gateways`. */
+  readonly title: string
+  /** As far as the rest of repoint goes by it: a list that somebody edited by hand may hold anything. */
+  readonly entry: v.GenericSchema<unknown, Entry>
+}
+
+/** Largest list that is read, in bytes: thousands of entries. */
+export const maxListBytes = 1_000_000
+
+/** Counts up when an older repoint could no longer read a list. */
+const listVersion = 1
+
+/** @throws UserError `record-damaged` */
+export function readList<Entry>(
+  world: World,
+  paths: StatePaths,
+  { member, title, entry }: SavedList<Entry>,
+): readonly Entry[] {
+  const path = paths[member]
+  const schema = v.looseObject({ version: v.literal(listVersion), [member]: v.array(entry) })
+  try {
+    const bytes = world.files.read(path, maxListBytes)
+    const list: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    if (v.is(schema, list)) return (list as Record<string, unknown>)[member] as readonly Entry[]
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    const isDamage = error instanceof SyntaxError || error instanceof TypeError
+    if (!isDamage && !(error instanceof RangeError)) throw fileFailure(world.machine, path, error)
+  }
+
+  throw new UserError({
+    code: 'record-damaged',
+    message: `The list of ${title} cannot be read: ${shownPath(world.machine, path)}`,
+    hint: 'A newer repoint may have written it. Else move the file away; a new one is begun then.',
+  })
+}
+
+/** Puts the list in the place of the one there; one without entries has no file. Needs the lock. */
+export function replaceList<Entry>(
+  world: World,
+  paths: StatePaths,
+  list: SavedList<Entry>,
+  all: readonly Entry[],
+): void {
+  const { files, machine } = world
+  const [path, newPath] = [paths[list.member], paths[list.newMember]]
+  try {
+    if (all.length === 0) {
+      unlessGone(() => files.unlink(newPath))
+      unlessGone(() => files.unlink(path))
+    } else {
+      writeNewList(world, paths, list, all)
+      files.rename(newPath, path)
+    }
+    files.fsyncFolder(paths.folder)
+  } catch (error) {
+    throw fileFailure(machine, path, error)
+  }
+}
+
+/**
+ * Lays the list beside the one there, with `run` where it counts once that is recorded. Needs the lock.
+ * What a crash has left of an earlier try may hold keys, and goes first.
+ */
+export function writeNewList<Entry>(
+  { files }: World,
+  paths: StatePaths,
+  { member, newMember }: SavedList<Entry>,
+  all: readonly Entry[],
+  run?: string,
+): void {
+  const text = JSON.stringify({ version: listVersion, run, [member]: all }, undefined, 1)
+  unlessGone(() => files.unlink(paths[newMember]))
+  createDurably(files, paths[newMember], new TextEncoder().encode(`${text}\n`), { mode: 0o600 })
+}
