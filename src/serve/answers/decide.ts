@@ -10,7 +10,7 @@ import { isReachable, type ServedModels } from '../model/catalog.ts'
 import { answerOf, builtInAnswer } from '../model/model.ts'
 import { asObject, asString, type JsonObject, jsonIn } from '../requests/read.ts'
 import { Refusal } from '../requests/refusal.ts'
-import { type Beside, InvalidRequest, type ModelRequest } from '../requests/request.ts'
+import { type Beside, InvalidRequest } from '../requests/request.ts'
 import type { Scope } from '../scopes.ts'
 import { type Fault, type FaultName, faultFailure, group } from '../settings/faults.ts'
 import type { RawReply } from '../settings/scenario.ts'
@@ -142,7 +142,8 @@ function modelResult(
 
 /** The failure that a fault asks for, if this is the check at which it comes up. */
 function forced(decision: Undecided, check: FailurePoint): GatewayFailure | undefined {
-  return failurePointOf(decision.fault?.error) === check ? failureInPlace(decision) : undefined
+  const point = failurePoints[decision.fault?.error ?? 'upstream'] ?? 'after-body'
+  return point === check ? failureInPlace(decision) : undefined
 }
 
 /** The failure that a fault asks for, unless it is to come within the stream. */
@@ -154,21 +155,12 @@ function failureInPlace({ fault, ...decision }: Undecided): GatewayFailure | und
 
 type FailurePoint = 'before-model' | 'at-model' | 'after-body'
 
-function failurePointOf(name: FaultName | undefined): FailurePoint {
-  switch (name) {
-    case 'invalid-token':
-    case 'rate-limited':
-      return 'before-model'
-    case 'model-forbidden':
-    case 'model-unknown':
-      return 'at-model'
-    default:
-      return 'after-body'
-  }
-}
-
-interface WholeRequest extends Pick<ModelAnswer, 'body' | 'input' | 'isInThread'> {
-  readonly request: ModelRequest
+/** Of the others it is `after-body`. */
+const failurePoints: Readonly<Partial<Record<FaultName, FailurePoint>>> = {
+  'invalid-token': 'before-model',
+  'rate-limited': 'before-model',
+  'model-forbidden': 'at-model',
+  'model-unknown': 'at-model',
 }
 
 /**
@@ -180,7 +172,7 @@ function readWhole(
   { responses, threads }: DecisionContext,
   codec: Codec,
   { protocol, headers, sent }: ParsedRequest,
-): WholeRequest {
+) {
   const input = protocol === 'responses' ? responses.wholeInput(sent) : undefined
   const thread = protocol === 'messages' ? threads.whole(sent) : undefined
   const body = thread ?? sent
