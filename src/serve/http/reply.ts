@@ -57,6 +57,10 @@ export class Reply {
   readonly #parts: ReplyParts
   #stopWaiting = () => {}
   #hasEnded = false
+  /** What was sent, as far as the log keeps it. */
+  #sent = ''
+  /** A piece may end in the middle of a character. */
+  readonly #decoder = new StringDecoder()
   /** What comes of the request after its answer. */
   #rest: ReturnType<typeof restOfUpload>
 
@@ -133,7 +137,7 @@ export class Reply {
 
   /** The client went away before its answer was complete. */
   abandon(): void {
-    this.#end('cut', '')
+    this.#end('cut')
   }
 
   /**
@@ -167,19 +171,19 @@ export class Reply {
   async streamSlowly(stream: SlowStream): Promise<void> {
     const { status = 200, type = sseHeaders['Content-Type'], frames, betweenMs, ending } = stream
     const response = this.#response
-    const sent = this.#noteSent()
+    this.#endWhenClosed()
     this.#writeHead(status, type, { ...sseHeaders, 'Content-Type': type })
 
     for (const [index, frame] of frames.entries()) {
       if (index > 0) await this.wait(betweenMs(index))
       if (this.#hasEnded) return
-      sent.add(Buffer.from(frame))
+      this.#note(Buffer.from(frame))
       if (!response.write(frame)) await this.#drained()
     }
     if (ending === 'end') response.end()
     else {
       this.#tearDown()
-      this.#end('cut', sent.text)
+      this.#end('cut')
     }
   }
 
@@ -191,26 +195,28 @@ export class Reply {
   ): void {
     const response = this.#response
     const status = answer.statusCode ?? 0
-    const sent = this.#noteSent()
+    this.#endWhenClosed()
     this.#begin(status, { ...headers, 'X-Oneapi-Request-Id': this.entry.id })
 
     answer.on('data', (piece: Buffer) => {
       note(piece)
-      sent.add(piece)
+      this.#note(piece)
     })
     answer.once('error', () => response.destroy())
     answer.pipe(response)
   }
 
   #endWith(text: string): void {
+    this.#note(Buffer.from(text))
     this.#response.end(text)
-    this.#end('done', text)
+    this.#end('done')
   }
 
   #cutAfter(text: string): void {
+    this.#note(Buffer.from(text))
     if (text !== '') this.#response.write(text)
     this.#tearDown()
-    this.#end('cut', text)
+    this.#end('cut')
   }
 
   /** Notes down that the answer begins, and writes its headers. */
@@ -234,11 +240,14 @@ export class Reply {
     })
   }
 
-  /** What is written piece by piece; the answer ends when the connection says so. */
-  #noteSent(): SentText {
-    const sent = new SentText(this.entry)
-    this.onEnd(() => this.#end(this.#response.writableFinished ? 'done' : 'cut', sent.text))
-    return sent
+  /** Of what is written piece by piece: the answer ends when the connection says so. */
+  #endWhenClosed(): void {
+    this.onEnd(() => this.#end(this.#response.writableFinished ? 'done' : 'cut'))
+  }
+
+  #note(piece: Buffer): void {
+    this.entry.responseBytes += piece.length
+    if (this.#sent.length <= maxLoggedBody) this.#sent += this.#decoder.write(piece)
   }
 
   /** Waits until the client has read; one that does not read for long is cut off. */
@@ -254,14 +263,13 @@ export class Reply {
     setImmediate(() => this.request.socket.destroySoon())
   }
 
-  #end(state: 'done' | 'cut', sent: string): void {
+  #end(state: 'done' | 'cut'): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
     const { entry } = this
     entry.state = state
     entry.totalMs = performance.now() - entry.startedMs
-    entry.responseBody = sent
-    if (entry.responseBytes === 0) entry.responseBytes = Buffer.byteLength(sent)
+    entry.responseBody = this.#sent + this.#decoder.end()
     if (this.#rest === undefined) this.#parts.onEnd(entry)
     else
       this.#rest.then((rest) => {
@@ -269,26 +277,5 @@ export class Reply {
         entry.requestBody ||= rest.text
         this.#parts.onEnd(entry)
       })
-  }
-}
-
-/** What was sent piece by piece, as far as the log keeps it. */
-class SentText {
-  readonly #entry: LogEntry
-  // A piece may end in the middle of a character.
-  readonly #decoder = new StringDecoder()
-  #text = ''
-
-  constructor(entry: LogEntry) {
-    this.#entry = entry
-  }
-
-  add(piece: Buffer): void {
-    this.#entry.responseBytes += piece.length
-    if (this.#text.length <= maxLoggedBody) this.#text += this.#decoder.write(piece)
-  }
-
-  get text(): string {
-    return this.#text + this.#decoder.end()
   }
 }
