@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, pathText } from './read.ts'
+import { isObject, pathText } from './read.ts'
 
 /**
  * What the vendor behind the service refuses as `invalid_request_error`, with 400 unless said otherwise.
@@ -67,35 +67,40 @@ function kindOf(value: unknown): Kind {
 export const openaiWords: Words = {
   namesTags: false,
   missing: (path) =>
-    atPath(path, 'missing_required_parameter', (where) => `Missing required parameter: ${where}.`),
-  unknown: (path) => atPath(path, 'unknown_parameter', (where) => `Unknown parameter: ${where}.`),
+    atPath(path, 'missing_required_parameter', 'Missing required parameter: {place}.'),
+  unknown: (path) => atPath(path, 'unknown_parameter', 'Unknown parameter: {place}.'),
   wrongKind: (path, { kind }, value) => wrongType(path, expected(kind), value),
   tooSmall: (path, rule, value) => beyond(path, rule, value, ['below', 'min', '>=', rule.least]),
   tooLarge: (path, rule, value) => beyond(path, rule, value, ['above', 'max', '<=', rule.most]),
   tooLong(path, most, value) {
-    if (isObject(value)) return tooManyMembers(path, most, value)
-    const [a, kind] = typeof value === 'string' ? ['a', 'string'] : ['an', 'array']
+    if (isObject(value))
+      return atPath(
+        path,
+        'object_above_max_properties',
+        `Invalid {place}: too many properties. Expected an object with at most ${most} properties, but got an object with ${Object.keys(value).length} properties instead.`,
+      )
+
+    const kind = typeof value === 'string' ? 'string' : 'array'
+    const one = withArticle(kind)
     const { length } = value as string
     return atPath(
       path,
       `${kind}_above_max_length`,
-      (where) =>
-        `Invalid ${where}: ${kind} too long. Expected ${a} ${kind} with maximum length ${most}, but got ${a} ${kind} with length ${length} instead.`,
+      `Invalid {place}: ${kind} too long. Expected ${one} with maximum length ${most}, but got ${one} with length ${length} instead.`,
     )
   },
   notMatching: (path, pattern) =>
     atPath(
       path,
       'invalid_value',
-      (where) =>
-        `Invalid ${where}: string does not match pattern. Expected a string that matches the pattern '${pattern}'.`,
+      `Invalid {place}: string does not match pattern. Expected a string that matches the pattern '${pattern}'.`,
     ),
   notAChoice: (path, choices, value) =>
     typeof value === 'string'
-      ? atPath(
-          path,
+      ? new Refusal(
+          `Invalid value: '${value}'. Supported values are: ${listed(choices, 'and')}.`,
+          pathText(path),
           'invalid_value',
-          () => `Invalid value: '${value}'. Supported values are: ${listed(choices, 'and')}.`,
         )
       : wrongType(path, `one of ${listed(choices, 'or')}`, value),
   unknownTag: (path, name, choices, value) =>
@@ -103,10 +108,14 @@ export const openaiWords: Words = {
   notDone: (what, path) => notDone(what, pathText(path)),
 }
 
-/** @param message of the place, in quotation marks */
-function atPath(path: Path, code: string, message: (where: string) => string): Refusal {
-  const where = pathText(path)
-  return new Refusal(message(`'${where}'`), where, code)
+/** @param message with `{place}` where the place stands */
+function atPath(path: Path, code: string, message: string): Refusal {
+  const place = pathText(path)
+  return new Refusal(
+    message.replace('{place}', () => `'${place}'`),
+    place,
+    code,
+  )
 }
 
 function beyond(
@@ -119,27 +128,16 @@ function beyond(
   return atPath(
     path,
     `${number}_${side}_${end}_value`,
-    (where) =>
-      `Invalid ${where}: ${number} ${side} ${end}imum value. Expected a value ${sign} ${limit}, but got ${value} instead.`,
-  )
-}
-
-function tooManyMembers(path: Path, most: number, value: JsonObject): Refusal {
-  const count = Object.keys(value).length
-  return atPath(
-    path,
-    'object_above_max_properties',
-    (where) =>
-      `Invalid ${where}: too many properties. Expected an object with at most ${most} properties, but got an object with ${count} properties instead.`,
+    `Invalid {place}: ${number} ${side} ${end}imum value. Expected a value ${sign} ${limit}, but got ${value} instead.`,
   )
 }
 
 function wrongType(path: Path, wanted: string, value: unknown): Refusal {
+  const got = withArticle(kindOf(value))
   return atPath(
     path,
     'invalid_type',
-    (where) =>
-      `Invalid type for ${where}: expected ${wanted}, but got ${withArticle(kindOf(value))} instead.`,
+    `Invalid type for {place}: expected ${wanted}, but got ${got} instead.`,
   )
 }
 
