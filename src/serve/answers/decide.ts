@@ -26,7 +26,7 @@ export interface DecisionContext {
   /** What requests may go on from. */
   readonly responses: StoredResponses
   readonly threads: MessageThreads
-  newCallId(protocol: ProtocolName): string
+  newCallId(): string
 }
 
 /** An inference request as it came. */
@@ -136,7 +136,7 @@ function modelResult(
 
   const script = played ?? settled(() => ({ utterances: builtInAnswer(request, entry.id) }))
   if (script instanceof Error) return failures.refused(script)
-  const answer = answerOf(script, request, () => newCallId(protocol))
+  const answer = answerOf(script, request, newCallId)
   return { codec, ...asked, model: entry.id, answer }
 }
 

@@ -14,7 +14,7 @@ import { type Fault, type FaultTarget, faultFailure } from '../settings/faults.t
 import type { RawReply } from '../settings/scenario.ts'
 import { StoredResponses } from '../store/responses.ts'
 import { MessageThreads } from '../store/threads.ts'
-import type { DecisionContext, ModelAnswer } from './decide.ts'
+import type { ModelAnswer } from './decide.ts'
 import { decide } from './decide.ts'
 import { embed } from './embeddings.ts'
 
@@ -33,17 +33,8 @@ export class Inference {
   readonly #responses = new StoredResponses()
   readonly #threads = new MessageThreads()
 
-  readonly #context: Omit<DecisionContext, 'scope'>
-
   constructor(parts: InferenceParts) {
     this.#parts = parts
-    this.#context = {
-      catalog: parts.catalog,
-      responses: this.#responses,
-      threads: this.#threads,
-      newCallId: (protocol) =>
-        `${protocol === 'messages' ? 'toolu_' : 'call_'}${this.#newAnswerId()}`,
-    }
   }
 
   async answer(reply: Reply, protocol: ProtocolName, scope: Scope): Promise<void> {
@@ -51,14 +42,16 @@ export class Inference {
     const { catalog, webPage } = this.#parts
     const type = request.headers['content-type']
     const isJson = type?.startsWith('application/json') ?? false
+    const callPrefix = protocol === 'messages' ? 'toolu_' : 'call_'
     const decision = decide(
-      { ...this.#context, scope },
       {
-        protocol,
-        body: entry.requestBody,
-        isJson,
-        headers: request.headers,
+        catalog,
+        scope,
+        responses: this.#responses,
+        threads: this.#threads,
+        newCallId: () => callPrefix + this.#newAnswerId(),
       },
+      { protocol, body: entry.requestBody, isJson, headers: request.headers },
     )
     const { result, fault, isStream } = decision
     entry.modelAsked = decision.modelAsked
