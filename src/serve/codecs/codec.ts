@@ -2,6 +2,7 @@ import type { ProtocolName } from '../../protocols.ts'
 import type { JsonObject } from '../requests/read.ts'
 import type { Beside, ModelRequest } from '../requests/request.ts'
 import type { WholeAnswer } from './answer.ts'
+import type { GatewayFailure } from './failure.ts'
 
 /** What an answer carries beside what the model says. */
 export interface AnswerFacts {
@@ -30,14 +31,7 @@ export interface AnswerStream {
   /** One server-sent event each. */
   readonly frames: Iterable<string>
   /** What a failure after the frames that were taken looks like. The stream ends after it. */
-  fail(failure: StreamFailure): string
-}
-
-export interface StreamFailure {
-  readonly message: string
-  readonly type: string
-  readonly code: string | null
-  readonly param?: string
+  fail(failure: Pick<GatewayFailure, 'message' | 'type' | 'code' | 'param'>): string
 }
 
 /** Text of one server-sent event; without a name, as the chat protocol sends it, if `event` is absent. */

@@ -65,7 +65,11 @@ function answerTo({ request, asked, results, servedAs }: TurnToAnswer): readonly
   const calls = request.toolChoice === 'none' ? [] : callsIn(asked, request)
   if (calls.length > 0 && results.length === 0) return calls
   const forced = forcedTool(request)
-  if (forced !== undefined) return [callTool(forced, forcedInput(forced))]
+  if (forced !== undefined) {
+    const { name, kind, parameters = {} } = forced
+    const input = kind === 'custom' ? 'input' : fitting(parameters, `the arguments of ${name}`)
+    return [callTool(forced, input)]
+  }
   if (request.outputSchema !== undefined)
     return [say(fitting(request.outputSchema, 'the format of the answer'))]
 
@@ -105,7 +109,8 @@ function callsIn(asked: string, { tools, toolChoice }: ModelRequest): readonly U
     }
 
     const written = quote === '' ? rest.trim() : unquote(rest.trim())
-    const input = tool?.kind === 'custom' ? written : jsonObjectIn(written)
+    // Nothing at all counts as {}.
+    const input = tool?.kind === 'custom' ? written : JSON.stringify(objectIn(written || '{}'))
     if (input === undefined)
       return [say(`The arguments of "#call ${name}" are not a JSON object: ${shorten(written)}`)]
 
@@ -122,11 +127,6 @@ function unquote(written: string): string {
   return written.replace(/"$/, '').replaceAll('\\"', '"')
 }
 
-/** The text of the JSON object, tidied; nothing at all counts as `{}`. */
-function jsonObjectIn(written: string): string | undefined {
-  return JSON.stringify(objectIn(written || '{}'))
-}
-
 function forcedTool({ toolChoice, tools }: ModelRequest): Tool | undefined {
   if (typeof toolChoice === 'object') return tools.find(({ name }) => name === toolChoice.name)
   if (toolChoice === 'required') return tools[0]
@@ -136,11 +136,6 @@ function forcedTool({ toolChoice, tools }: ModelRequest): Tool | undefined {
 /** @ai-sdk/anthropic 4.0.105 asks for an object by a tool that newer models are not to be forced to call. */
 function isAnswer({ name, description }: Tool): boolean {
   return name === 'json' && description === 'Respond with a JSON object.'
-}
-
-/** The smallest arguments; to a tool that takes text, a word. */
-function forcedInput({ name, kind, parameters }: Tool): string {
-  return kind === 'custom' ? 'input' : fitting(parameters ?? {}, `the arguments of ${name}`)
 }
 
 /** @throws Refusal where nothing fits */

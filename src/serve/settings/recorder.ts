@@ -18,17 +18,12 @@ import { recordedText } from './scenario-text.ts'
 /** A longer answer is not recorded, in bytes. */
 const maxRecordedBytes = 4 * 1024 * 1024
 
-interface TimedPiece {
-  readonly atMs: number
-  readonly bytes: Buffer
-}
-
 /** An answer of the upstream that is being passed on. */
 interface FollowedAnswer {
   readonly entry: LogEntry
   /** Content-Type. */
   readonly type: string
-  readonly pieces: TimedPiece[]
+  readonly pieces: { readonly atMs: number; readonly bytes: Buffer }[]
 }
 
 /**
@@ -70,7 +65,7 @@ export class Recorder {
     headers: NodeJS.Dict<string | string[]>,
   ): ((bytes: Buffer) => void) | undefined {
     if (entry.protocol === undefined || headers['content-encoding'] !== undefined) return undefined
-    const pieces: TimedPiece[] = []
+    const pieces: FollowedAnswer['pieces'] = []
     this.#followed.set(entry.id, { entry, type: String(headers['content-type'] ?? ''), pieces })
     return (bytes) => pieces.push({ atMs: performance.now(), bytes })
   }
@@ -132,7 +127,7 @@ function eventsIn(text: string): readonly string[] {
 }
 
 /** When so many bytes had come. */
-function timeOf(pieces: readonly TimedPiece[], bytes: number): number {
+function timeOf(pieces: FollowedAnswer['pieces'], bytes: number): number {
   let come = 0
   const piece = pieces.find((one) => {
     come += one.bytes.length

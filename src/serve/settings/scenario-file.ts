@@ -9,13 +9,10 @@ const lookEveryMs = 250
 
 /** @throws UserError `config-invalid`, with line and column where it can be read */
 function readScenarioFile(path: string): Scenario {
-  return readYaml(fileText(path), basename(path), readScenario)
-}
-
-function fileText(path: string): string {
+  let text: string
   try {
     if (statSync(path).size > maxYamlBytes) throw new Error('it is larger than 4 MiB')
-    return readFileSync(path, 'utf8')
+    text = readFileSync(path, 'utf8')
   } catch (error) {
     throw new UserError({
       code: 'config-invalid',
@@ -24,6 +21,7 @@ function fileText(path: string): string {
       cause: error,
     })
   }
+  return readYaml(text, basename(path), readScenario)
 }
 
 /** What tells one state of a file from the next; that of a file that is gone is a state too. */

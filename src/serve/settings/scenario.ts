@@ -14,18 +14,15 @@ import { accept, choice, count, flag, list, mapping, orText, text } from './sche
 import type { GatewayQuestion } from './written.ts'
 
 const tokens = count(0, 1_000_000_000)
-const writtenCall = mapping({ tool: text, with: v.exactOptional(callInput()) })
-
-function callInput() {
-  return v.pipe(
-    v.unknown(),
-    v.check(
-      (input) => typeof input === 'string' || isObject(input),
-      'must be a mapping, or text for a tool that takes text',
-    ),
-    v.check(isTree, 'must not hold itself'),
-  )
-}
+const callInput = v.pipe(
+  v.unknown(),
+  v.check(
+    (input) => typeof input === 'string' || isObject(input),
+    'must be a mapping, or text for a tool that takes text',
+  ),
+  v.check(isTree, 'must not hold itself'),
+)
+const writtenCall = mapping({ tool: text, with: v.exactOptional(callInput) })
 
 /** YAML's aliases can put a mapping into itself. */
 function isTree(value: unknown): boolean {
@@ -58,7 +55,7 @@ const writtenStep = v.pipe(
   mapping({
     text: v.exactOptional(text),
     call: v.exactOptional(text),
-    with: v.exactOptional(callInput()),
+    with: v.exactOptional(callInput),
     calls: v.exactOptional(list(writtenCall)),
     thinking: v.exactOptional(text),
     refusal: v.exactOptional(text),

@@ -129,11 +129,10 @@ function visibleRows(): readonly HTMLElement[] {
 function headOf(title: string, members: readonly Entry[]): JSX.Element {
   const requests = members.map(({ request }) => request)
   const took = Math.max(...requests.map(endOf)) - startOf(requests.at(-1)!)
-  const answered = requests.filter(({ inputTokens }) => inputTokens !== undefined)
-  const tokens = tokensText(
-    answered.length === 0 ? undefined : sumOf(answered.map(({ inputTokens = 0 }) => inputTokens)),
-    sumOf(answered.map(({ outputTokens = 0 }) => outputTokens)),
-  )
+  const counted = requests.filter(({ inputTokens }) => inputTokens !== undefined)
+  const sumOf = (name: 'inputTokens' | 'outputTokens') =>
+    counted.reduce((sum, request) => sum + (request[name] ?? 0), 0)
+  const tokens = counted.length === 0 ? '' : tokensText(sumOf('inputTokens'), sumOf('outputTokens'))
   const sum = joined(
     ' · ',
     plural(members.length, 'request'),
@@ -206,10 +205,6 @@ class Row extends Component<RowParts> {
       make('span', 'took', took, bar(request, longestMs)),
     )
   }
-}
-
-function sumOf(numbers: readonly number[]): number {
-  return numbers.reduce((sum, one) => sum + one, 0)
 }
 
 function isRefused({ request }: Entry): boolean {
