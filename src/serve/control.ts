@@ -66,6 +66,7 @@ export function createControl({ host, log, own, page, counters }: ControlParts):
       const found = log.find(requestId)
       return send(found === undefined ? 404 : 200, found ?? { error: 'It is not in the log.' })
     }
+
     switch (line) {
       case 'GET requests':
         return send(200, listOf(queryOf(request)))

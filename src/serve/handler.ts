@@ -81,6 +81,7 @@ export class Handler {
     }
     const reply = new Reply({ request, response, entry, limits, onEnd })
     if (!isPageLoad(request)) log.add(entry)
+
     try {
       await this.#answer(reply, route, scope)
     } catch (error) {
@@ -178,6 +179,7 @@ export class Handler {
     // Claude Code asks with a Bearer key and gets the plain shape all the same.
     const { 'x-api-key': apiKey, 'anthropic-version': version } = reply.request.headers
     const isMessagesShape = Boolean(apiKey && version)
+
     const failure = fault && faultFailure(fault, target)
     if (failure !== undefined) return reply.fail(failure)
     if (route.kind === 'models')

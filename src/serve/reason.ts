@@ -67,6 +67,7 @@ export function reasonOfKey(
     const place = readsApiKey(path) ? 'Authorization or x-api-key' : 'Authorization'
     return `There is no key: it must stand in ${place}${other === undefined ? '' : `, not in ${other}`}.`
   }
+
   if (auth === 'x-api-key' && !readsApiKey(path))
     return 'The key stands in x-api-key, which counts for messages and models only: elsewhere it must be `Authorization: Bearer KEY`.'
   if (key === '' || /^bearer$/i.test(key)) return 'The header for the key is there, and empty.'
@@ -97,6 +98,7 @@ export function reasonOfFailure(
       return `${modelAsked} does not speak ${protocol}: the catalog has it for ${types.join(', ')}.`
     }
   }
+
   if (failure.status !== 400) return undefined
   if (contentType === undefined || !contentType.startsWith('application/json'))
     return `Content-Type is ${contentType ?? 'missing'}: the service reads a body as application/json only, and so it found no model.`

@@ -62,12 +62,15 @@ export function routeOf(method: string, path: string): Route {
   if (path.startsWith(controlPrefix)) return { kind: 'control' }
   // The service looks at the beginning only: /v1beta and /apifox are not pages either.
   if (!/^\/(v1|api|assets)/.test(path)) return { kind: 'web' }
+
   if (method === 'GET' && path === '/v1/models') return { kind: 'models' }
   const model = method === 'GET' ? /^\/v1\/models\/([^/]+)$/.exec(path)?.[1] : undefined
   if (model !== undefined) return { kind: 'model', id: decodedId(model) }
+
   const stored = /^\/v1\/responses\/(resp_[^/]+)(\/input_items)?$/.exec(path)
   if (stored !== null && (method === 'GET' || (method === 'DELETE' && !stored[2])))
     return { kind: 'stored', id: stored[1]!, isInput: stored[2] !== undefined }
+
   const key = `${method} ${path}`
   const leftOut = leftOutRoutes.some((pattern) => pattern.test(key))
   const isKnown = leftOut || notImplementedRoutes.some((pattern) => pattern.test(key))

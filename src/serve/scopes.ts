@@ -38,6 +38,7 @@ export class Scope {
         message: 'The key of the gateway is too short, or no key at all',
         hint: 'Give one of at least 8 visible ASCII characters after `sk-`, or none: then one is made.',
       })
+
     this.key = key
     this.isKeyedBy = keyChecker(key)
     this.#answer = answer
@@ -68,6 +69,7 @@ export class Scope {
     const played = this.#player?.play(request, protocol) ?? ''
     if (typeof played !== 'string') return played
     if (!this.#isStrict) return undefined
+
     const { text, model, afterTool } = questionOf(request, protocol)
     const asked = `${JSON.stringify(text.slice(0, 200))} (${protocol}, ${model}${afterTool ? ', after tool results' : ''})`
     return { utterances: [], failure: failures.unanswered(asked + played) }

@@ -60,6 +60,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
   )
   const scopes = new Scopes()
   scopes.add(own)
+
   const models = options.models && asUsage('models', () => readModels(options.models))
   const secrets = () => [...scopes.keys, ...(upstream === undefined ? [] : [upstream.key])]
   const log = new RequestLog(secrets, {
@@ -96,6 +97,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     })
     server.listen(options.port ?? 0, host, resolve)
   })
+
   const { port } = server.address() as AddressInfo
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
   const urls = { url, openaiUrl: `${url}/v1`, anthropicUrl: url }
@@ -144,6 +146,7 @@ function serverFor(handler: Handler, limits: typeof defaultLimits) {
     },
     (request, response) => handler.handle(request, response),
   )
+
   server.on('clientError', (error, stream) => {
     const socket = stream as Socket
     handler.turnsOf(socket).afterAnswers(() => answerBrokenRequest(error, socket))
@@ -163,6 +166,7 @@ async function recorderFor(
       message: 'There is nothing to record without an upstream',
       hint: 'Add --upstream with the address of a real gateway.',
     })
+
   // Loaded only when there is something to record.
   const { Recorder } = await import('./settings/recorder.ts')
   return new Recorder(path, secrets)

@@ -114,6 +114,7 @@ function pathBelow(root: URL, request: IncomingMessage, key: string): string | u
   const [, query] = /^[^?]*(\?.*)?$/s.exec(request.url ?? '') ?? []
   const parsed = URL.canParse(path, root.href) ? new URL(path, root) : undefined
   if (parsed?.origin !== root.origin || parsed.pathname !== path) return undefined
+
   const steps = unpackedPath(path)?.split(/[/\\]/)
   // A reader may end a text at a zero, or take blanks off.
   const isInside = steps?.every((step) => !/^\.{1,2}(?:[;\s\0]|$)/.test(step))

@@ -51,6 +51,7 @@ function answerTo(body: JsonObject, model: string) {
   const tokens = inputs.reduce((sum, words) => sum + words.length, 0)
   const inFormat = (vector: Float32Array) =>
     format === 'float' ? [...vector] : Buffer.from(vector.buffer).toString('base64')
+
   return {
     object: 'list',
     data: vectors.map((vector, index) => ({

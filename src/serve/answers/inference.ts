@@ -53,6 +53,7 @@ export class Inference {
       },
       { protocol, body: entry.requestBody, isJson, headers: request.headers },
     )
+
     const { result, fault, isStream } = decision
     entry.modelAsked = decision.modelAsked
     entry.modelServed = decision.modelServed
@@ -78,6 +79,7 @@ export class Inference {
     const { method, path } = reply.entry
     const query = new URLSearchParams(path.split('?')[1])
     const read = () => (isInput ? this.#responses.inputOf(id, query) : this.#responses.find(id))
+
     const answer = method === 'DELETE' ? this.#responses.delete(id) : read()
     if (answer === undefined) reply.fail(failures.noSuchResponse(id))
     else reply.json(JSON.stringify(answer))

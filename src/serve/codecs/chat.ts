@@ -86,6 +86,7 @@ function fold(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object
     annotations: [],
   }
   const finish_reason = finishReason(answer.reason, hasFunctions)
+
   return {
     id: `chatcmpl-${facts.id}`,
     object: 'chat.completion',

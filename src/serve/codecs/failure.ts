@@ -113,6 +113,7 @@ export function failureText(
   const message =
     shape === 'route' ? failure.message : `${failure.message} (request id: ${requestId})`
   if (shape === 'gate') return goJson({ error: { code, message, type } })
+
   // The vendor's SDK goes on from a lost thread by what it finds there.
   const details = code?.startsWith('thread_') ? { details: { error_code: code } } : {}
   if (protocol === 'messages')

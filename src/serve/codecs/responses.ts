@@ -153,6 +153,7 @@ function itemOf({ facts, told, block, index }: PlacedBlock, status: ItemStatus) 
     const content = isOpen ? [] : [partOf(block)]
     return { id, type: 'message', status, content, role: 'assistant' }
   }
+
   if (block.type === 'thinking') {
     const summary = told.summary && !isOpen ? [partOf(block)] : []
     const sealed = told.encrypted ? { encrypted_content: isOpen ? '' : sealOf(block.text) } : {}

@@ -64,6 +64,7 @@ export async function unpacked(
   const name = encoding?.trim().toLowerCase() ?? ''
   const unpack = Object.hasOwn(unpackers, name) ? unpackers[name] : undefined
   if (unpack === undefined) return body
+
   try {
     return await unpack(body, maxBytes)
   } catch (error) {

@@ -270,6 +270,7 @@ export class Reply {
     entry.state = state
     entry.totalMs = performance.now() - entry.startedMs
     entry.responseBody = this.#sent + this.#decoder.end()
+
     if (this.#rest === undefined) this.#parts.onEnd(entry)
     else
       this.#rest.then((rest) => {

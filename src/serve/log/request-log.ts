@@ -202,6 +202,7 @@ export class RequestLog {
     const { countedCharacters, ...facts } = more
     const hide = (text: string) => hideKeys(text, this.#keysOf(entry))
     const client = rawHeaders.findIndex((name) => name.toLowerCase() === 'user-agent')
+
     return {
       ...facts,
       path: hide(entry.path),

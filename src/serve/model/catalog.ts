@@ -44,6 +44,7 @@ export type ServedModels = ReturnType<typeof openCatalog>
 export function openCatalog(entries: readonly CatalogEntry[]) {
   const byId = new Map(entries.map((entry) => [entry.id, entry]))
   const visible = entries.filter((entry) => !entry.isForbidden && !entry.hasNoPrice)
+
   return {
     find: (id: string) => byId.get(id),
     /** The entry that serves: an alias leads to its target. */

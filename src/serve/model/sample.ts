@@ -23,6 +23,7 @@ export function sampleOf(schema: unknown): unknown {
   place['search'] = () =>
     sampleIn(withDescribed(structuredClone(schema)), note) ??
     sampleIn(structuredClone(schema), note)
+
   try {
     return search.runInContext(place, { timeout: mostMs })
   } catch (error) {
@@ -46,6 +47,7 @@ function sampleIn(root: unknown, note: (value: unknown) => void): unknown {
     // The validator writes its notes into the schema.
     const validator = new Validator(root, draftOf(root))
     const fits = (value: unknown) => validator.validate(value).valid
+
     if (fits({})) return {}
     for (let turn = 0; turn < mostGuesses; turn++) {
       const guess = guessAt(guessable, turn)

@@ -54,12 +54,14 @@ function checkTogether(body: JsonObject): void {
       "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
       'stream_options',
     )
+
   if (typeof body['max_tokens'] === 'number' && typeof body['max_completion_tokens'] === 'number')
     throw new Refusal(
       "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
       'max_tokens',
       'invalid_parameter_combination',
     )
+
   if (typeof body['top_logprobs'] === 'number')
     throw new Refusal(
       "Invalid value for 'top_logprobs': 'top_logprobs' is only allowed when 'logprobs' is set to true.",
@@ -127,6 +129,7 @@ function checkToolTurns(messages: readonly JsonObject[]): void {
         "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
         `messages.[${index}].role`,
       )
+
     const problem = !called.has(id)
       ? `'tool_call_id' of '${String(id)}' not found in 'tool_calls' of previous message.`
       : open.delete(id)

@@ -33,11 +33,13 @@ export function readMessagesRequest(body: JsonObject, { headers = {} }: Beside =
   checkToolTurns(blocks)
 
   const turns = wholeTurns(messages.question(body))
+
   const tools = objectsIn(body['tools']).map(readTool)
   if (new Set(tools.map(({ name }) => name)).size < tools.length)
     throw new Refusal('tools: Tool names must be unique.')
   const toolChoice = readToolChoice(asObject(body['tool_choice']), tools)
   const thinking = readThinking(body, toolChoice, turns)
+
   checkFamily(body, turns)
   return checkWindow('messages', {
     model: asString(body['model']) ?? '',
@@ -65,6 +67,7 @@ function blocksIn(body: JsonObject): readonly SaidBlock[] {
   return objectsIn(body['messages']).flatMap(({ role, content }, message) => {
     if ((content === '' || (Array.isArray(content) && content.length === 0)) && role === 'user')
       throw new Refusal(`messages.${message}: user messages must have non-empty content`)
+
     const texts =
       typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
     return [...texts, ...objectsIn(content)].map((block, index) => ({
@@ -96,6 +99,7 @@ function checkBreakpoints(body: JsonObject): void {
     const own = isObject(value['cache_control']) ? 1 : 0
     return own + count(value['content'])
   }
+
   const found = count([body['system'], body['tools'], body['messages']])
   if (found > mostBreakpoints)
     throw new Refusal(
@@ -121,6 +125,7 @@ function checkToolTurns(blocks: readonly SaidBlock[]): void {
       called = new Map()
       continue
     }
+
     called = new Map()
     for (const { block, message, where } of turn.blocks) {
       if (block['type'] !== 'tool_use') continue
@@ -160,6 +165,7 @@ function answersIn(
       isBehindText = true
       continue
     }
+
     if (!called.has(id))
       throw new Refusal(
         `${where}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${String(id)}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,

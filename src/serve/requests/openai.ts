@@ -18,6 +18,7 @@ export function functionTool(tool: JsonObject, where: string, namespace?: string
   const problem = isObject(parameters)
     ? (openaiProblem(parameters) ?? (strict === true ? strictProblem(parameters) : undefined))
     : undefined
+
   if (problem !== undefined)
     throw new Refusal(
       `Invalid schema for function '${name}': ${problem}`,

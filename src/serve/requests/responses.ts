@@ -23,6 +23,7 @@ export function readResponsesRequest(body: JsonObject, { input }: Beside = {}): 
   const items = itemsOf(whole['input'])
   for (const item of items.entries()) checkItem(item)
   checkToolTurns(items)
+
   const tools = readTools(body, items)
   return checkWindow('responses', {
     model: asString(body['model']) ?? '',

@@ -70,6 +70,7 @@ export function faultFailure(
   { route, model = '' }: FaultTarget,
 ): GatewayFailure | undefined {
   if (error === undefined && status === undefined) return undefined
+
   const failure =
     error === undefined
       ? failures.upstream(status!)
@@ -126,6 +127,7 @@ export class Faults {
       if (fault.route !== undefined && fault.route !== target.route) continue
       if (fault.model !== undefined && fault.model !== target.model) continue
       if (fault.holds !== undefined && !body.includes(fault.holds)) continue
+
       state.matched++
       if (state.matched % (fault.every ?? 1) !== 0) continue
       if (state.fired >= (fault.times ?? Number.POSITIVE_INFINITY)) continue

@@ -46,6 +46,7 @@ export class Recorder {
     this.#path = path
     this.#secrets = secrets
     const { O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_WRONLY } = constants
+
     try {
       this.#file = openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600)
     } catch (error) {
@@ -103,6 +104,7 @@ function rawOf({ entry, type, pieces }: FollowedAnswer, keys: readonly string[])
     type: hideKeys(type, keys),
     afterMs: Math.round(entry.firstByteMs ?? 0),
   }
+
   if (!type.startsWith('text/event-stream')) return { ...head, body: hideKeys(text, keys) }
 
   const shown = eventsIn(hideKeysInEvents(text, keys))
@@ -115,6 +117,7 @@ function rawOf({ entry, type, pieces }: FollowedAnswer, keys: readonly string[])
     before = atMs
     return afterMs
   })
+
   return {
     ...head,
     events: shown.map((event, index) => ({ afterMs: delays[index] ?? 0, text: event })),

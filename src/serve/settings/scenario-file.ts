@@ -21,6 +21,7 @@ function readScenarioFile(path: string): Scenario {
       cause: error,
     })
   }
+
   return readYaml(text, basename(path), readScenario)
 }
 
@@ -61,6 +62,7 @@ export function followScenarioFile(
       onChange(error.message)
     }
   }
+
   const timer = setInterval(look, lookEveryMs).unref()
   return () => clearInterval(timer)
 }

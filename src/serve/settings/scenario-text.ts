@@ -104,6 +104,7 @@ function replyOf(request: LoggedRequest, { answer, problem }: Exchange): object 
   const [text, refusal] = [textOf('text'), textOf('refusal')]
   const calls = parts.flatMap((part) => (part.type === 'tool-call' ? writtenCall(part) : []))
   if (text + refusal === '' && calls.length === 0) return undefined
+
   const [call, ...more] = calls
   return {
     ...compact({

@@ -201,6 +201,7 @@ function playStep(step: ScenarioStep, request: ModelRequest): Played | string {
   const { text: said, thinking, refusal, finish, usage, raw, ...more } = step
   const { call, with: input, calls = [], ...fault } = more
   const called = call === undefined ? calls : [{ tool: call, with: input }, ...calls]
+
   const offered = request.toolChoice === 'none' ? [] : request.tools
   const toolOf = ({ tool }: { readonly tool: string }) => offered.find(({ name }) => name === tool)
   if (called.some((one) => toolOf(one) === undefined)) {
@@ -242,6 +243,7 @@ export class Player {
     let problems = ''
     for (const [index, state] of this.#rules.entries()) {
       if (!fits(state.rule.when, asked)) continue
+
       const next = stepAt(state.rule, state.played)
       // A side job of the client, such as a title, repeats the question without the tools.
       const played = next === undefined ? 'It has no answer left.' : playStep(next, request)

@@ -101,6 +101,7 @@ function pageOf(items: readonly JsonObject[], query: URLSearchParams): object {
   const after = query.get('after')
   const start = after === null ? 0 : ordered.findIndex(({ id }) => id === after) + 1
   const limit = Math.min(100, Math.max(1, Number(query.get('limit') ?? 20) || 20))
+
   const data = ordered.slice(start, start + limit)
   return {
     object: 'list',

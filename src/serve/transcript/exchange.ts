@@ -18,6 +18,7 @@ export function readExchange(request: LoggedRequest) {
   const body = objectIn(requestBody)
   const events = eventsIn(responseBody)
   const document = objectIn(responseBody) ?? (events && reader?.assemble(events))
+
   return {
     /** Undefined: it is no conversation, or its body cannot be read. */
     question: reader && body && reader.question(body),

@@ -8,6 +8,7 @@ export type Difference = ReturnType<typeof compare>
 export function compare(before: Question, now: Question) {
   const earlier = toolsOf(before)
   const later = toolsOf(now)
+
   return {
     turns: compareTurns(before.turns, now.turns),
     isSystemNew: before.system !== now.system,

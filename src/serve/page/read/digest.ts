@@ -12,6 +12,7 @@ export function digestOf(request: LoggedRequest) {
   const exchange = readExchange(request)
   const { question, answer } = exchange
   const tools = question?.tools.map(({ name }) => name) ?? []
+
   return {
     asks: gistOfQuestion(question, request),
     says: gistOfAnswer(exchange, request),

@@ -30,6 +30,7 @@ function FoldView({ name, title, note = '', isOpen = false, content }: Fold): JS
     opened.set(name, !isShown)
     redraw({})
   }
+
   return h(
     'details',
     { class: 'fold', open: isShown },

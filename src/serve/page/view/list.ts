@@ -68,6 +68,7 @@ export class List {
       threads.set(entry.place.thread, members)
       members.push(entry)
     }
+
     const { shown } = this
     const ids = new Set(shown.map(({ request }) => request.id))
     if (!ids.has(this.#current ?? ''))
@@ -93,6 +94,7 @@ export class List {
     const first = members.at(-1)!
     const title = first.digest?.asks ?? first.request.path
     const longestMs = Math.max(...members.map(({ request }) => request.totalMs ?? 0))
+
     const rows = members.map((entry) => {
       const { id } = entry.request
       return h(Row, {
@@ -129,10 +131,12 @@ function visibleRows(): readonly HTMLElement[] {
 function headOf(title: string, members: readonly Entry[]): JSX.Element {
   const requests = members.map(({ request }) => request)
   const took = Math.max(...requests.map(endOf)) - startOf(requests.at(-1)!)
+
   const counted = requests.filter(({ inputTokens }) => inputTokens !== undefined)
   const sumOf = (name: 'inputTokens' | 'outputTokens') =>
     counted.reduce((sum, request) => sum + (request[name] ?? 0), 0)
   const tokens = counted.length === 0 ? '' : tokensText(sumOf('inputTokens'), sumOf('outputTokens'))
+
   const sum = joined(
     ' · ',
     plural(members.length, 'request'),

@@ -62,6 +62,7 @@ export function goLive(store: Store, onChange: () => void) {
   async function fill(): Promise<void> {
     if (isFilling) return
     isFilling = true
+
     try {
       while (missing.size > 0) {
         const ids = [...missing].slice(-filledAtOnce)

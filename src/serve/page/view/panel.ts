@@ -84,6 +84,7 @@ export class Panel {
     const { request, full, digest, place } = entry
     const title = digest?.asks ?? `${request.method} ${request.path}`
     const before = this.#parts.store.find(place.before)
+
     const top = [
       make('div', 'top', make('h2', '', title), this.#close()),
       make('p', 'route mono', `${request.method} ${request.path}`),
@@ -91,6 +92,7 @@ export class Panel {
       reasonView(entry),
       factsView(entry, before),
     ]
+
     if (full === undefined) return top
     const exchange = readExchange(full)
     const earlier = before?.full && readExchange(before.full).question
@@ -114,10 +116,12 @@ export class Panel {
       const more = { title, 'aria-label': title, disabled: id === undefined }
       return button(arrow, () => id !== undefined && open(id), more)
     }
+
     const place = make('span', '', `${at + 1} of ${thread.length}`)
     const steps =
       thread.length > 1 &&
       make('span', 'steps', step('Earlier', '←', -1), place, step('Later', '→', 1))
+
     if (full === undefined) return make('div', 'buttons', steps)
     const all = thread.flatMap((one) => one.full ?? [])
     return make(

@@ -36,6 +36,7 @@ export class Store {
       known.version++
       return
     }
+
     const place = { thread: request.id, before: undefined }
     const entry = { request, full: undefined, digest: undefined, place, version: 0 }
     this.#byId.set(request.id, entry)

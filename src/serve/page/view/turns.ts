@@ -25,6 +25,7 @@ export function conversation(
   if (question === undefined) return []
   const difference = before && compare(before, question)
   const names = callNames([...question.turns, { role: 'assistant', parts: answer?.parts ?? [] }])
+
   return [
     make('h3', '', 'Conversation'),
     ...frameOf(question, before, difference),
@@ -43,6 +44,7 @@ function frameOf(
   const { system, tools, settings } = question
   const { isSystemNew = false, removedTools = [], settings: changes = [] } = difference ?? {}
   const names = changes.length === 0 ? Object.keys(settings) : changes.map(({ name }) => name)
+
   return [
     (system !== '' || isSystemNew) &&
       fold({
@@ -88,6 +90,7 @@ function settingsView(question: Question, changes: Difference['settings']): JSX.
   const changed = new Map(changes.map((change) => [change.name, change]))
   const value = (held: unknown) => (held === undefined ? '(absent)' : JSON.stringify(held))
   const names = new Set([...Object.keys(question.settings), ...changed.keys()])
+
   const entries = [...names].flatMap((name) => {
     const change = changed.get(name)
     const now = value(question.settings[name])
@@ -143,6 +146,7 @@ function turnsView(
     if (mark !== 'same') return turnView(turn, mark, names)
     return compared[index - 1]?.mark !== 'same' && earlierView(compared.slice(index), names)
   })
+
   const isSame = compared.every(({ mark }) => mark === 'same')
   const note = make('p', 'quiet', 'It says the same as the request before it.')
   return make('div', 'turns', ...shown, isSame && note)

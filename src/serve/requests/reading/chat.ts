@@ -9,6 +9,7 @@ export const chat: ProtocolReader = { question, answer, assemble }
 function question(body: JsonObject): Question {
   const messages = objectsIn(body['messages'])
   const isSystem = ({ role }: JsonObject) => role === 'system' || role === 'developer'
+
   return {
     system: messages
       .filter(isSystem)
@@ -91,6 +92,7 @@ function assemble(chunks: readonly JsonObject[]): JsonObject {
     id ??= chunk['id']
     model ??= chunk['model']
     usage = chunk['usage'] ?? usage
+
     const [choice] = asList(chunk['choices'])
     if (!isObject(choice)) continue
     finish = choice['finish_reason'] ?? finish
@@ -100,6 +102,7 @@ function assemble(chunks: readonly JsonObject[]): JsonObject {
     message.refusal += asString(delta['refusal']) ?? ''
     for (const piece of objectsIn(delta['tool_calls'])) addCall(piece)
   }
+
   const tool_calls = [...calls.values()]
   return {
     id,

@@ -105,11 +105,13 @@ function assemble(events: readonly JsonObject[]): JsonObject {
     if (event['type'] === 'content_block_start' && isObject(block))
       // The input of a tool begins as {} and comes as text.
       content[index] = block['type'] === 'tool_use' ? { ...block, input: '' } : { ...block }
+
     if (!isObject(delta)) continue
     if (event['type'] === 'message_delta') {
       const usage = { ...asObject(document['usage']), ...asObject(event['usage']) }
       document = { ...document, ...delta, usage }
     }
+
     const [member, from] = grownBy[String(delta['type'])] ?? []
     const grown = content[index]
     if (grown !== undefined && member !== undefined && from !== undefined)

@@ -11,6 +11,7 @@ function question(body: JsonObject): Question {
   const items = typeof input === 'string' ? [{ role: 'user', content: input }] : objectsIn(input)
   const isSystem = ({ role }: JsonObject) => role === 'system' || role === 'developer'
   const system = items.filter(isSystem).map(({ content }) => contentText(content))
+
   return {
     system: [asString(body['instructions']) ?? '', ...system].filter(Boolean).join('\n\n'),
     turns: items
@@ -61,6 +62,7 @@ function part(item: JsonObject): Part {
       type: 'thinking',
       text: [item['summary'], item['content']].map(contentText).filter(Boolean).join('\n\n'),
     }
+
   if (type.endsWith('_output')) {
     const { output } = item
     return {
@@ -70,6 +72,7 @@ function part(item: JsonObject): Part {
       isError: false,
     }
   }
+
   if (!type.endsWith('_call')) return otherPart(item)
   const name = [item['namespace'], item['name'] ?? type].filter(Boolean).join('.')
   return {
