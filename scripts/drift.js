@@ -137,12 +137,19 @@ function keep(name) {
   const result = {
     day: new Date().toISOString().slice(0, 10),
     system: `${process.platform}-${process.arch}`,
-    node: process.version,
+    node: nodeVersionOf(name),
   }
   const lines = all.map((row) => `    ${JSON.stringify(row)}`)
   const head = JSON.stringify(result, null, 2).slice(0, -2)
   writeFileSync(resultOf(name), `${head},\n  "rows": [\n${lines.join(',\n')}\n  ]\n}\n`)
   console.log(`Kept in ${resultOf(name)}; \`npm run docs\` writes the pages.`)
+}
+
+/** Of the Node that its newest version was run with; of ours where the client is a program of its own. */
+function nodeVersionOf(name) {
+  const { program } = todo.findLast((one) => one.name === name)
+  if (program.length === 1) return process.version
+  return spawnSync(program[0], ['--version'], { encoding: 'utf8' }).stdout.trim()
 }
 
 function resultOf(name) {
