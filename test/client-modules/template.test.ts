@@ -1,0 +1,39 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Client, ClientModule } from '../../src/clients/client.ts'
+import { formatOf } from '../../src/edits/format.ts'
+import { key, planOn, textsOf, written } from './support.ts'
+
+/** The blocks of docs/adding-a-client.md that make a module, by their path. */
+function templateFiles(): Readonly<Record<string, string>> {
+  const page = readFileSync('docs/adding-a-client.md', 'utf8')
+  const blocks = page.matchAll(/`src\/clients\/sprout\/(.+?)`:\n\n```ts\n([\s\S]+?)```/g)
+  return Object.fromEntries([...blocks].map(([, name, text]) => [name!, text!]))
+}
+
+test('the client of docs/adding-a-client.md can be set up, read back and undone', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'repoint-template-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'tested.json'), '{ "rows": [] }')
+  for (const [name, text] of Object.entries(templateFiles()))
+    writeFileSync(
+      join(folder, name),
+      text
+        .replaceAll("'../../", `'${resolve('src')}/`)
+        .replaceAll("'../", `'${resolve('src/clients')}/`),
+    )
+  const { sprout } = (await import(join(folder, 'sprout.ts'))) as { sprout: ClientModule }
+  const client: Client = { ...sprout, id: 'sprout', family: 'sprout', label: 'Sprout' }
+
+  const disk = { '.sprout/settings.json': '{\n  // mine\n  "theme": "dark",\n}\n' }
+  const { machine, edits, choice } = planOn(client, disk)
+  const settings = client.readBack(textsOf(client, machine, written(disk, machine, edits)))
+  expect(settings).toMatchObject({ root: choice.root, key, model: choice.models.model })
+  for (const { before, after, changes, format, path } of edits) {
+    const paths = changes.map((change) => change.path)
+    const versions = { before, written: after, current: after }
+    expect(formatOf(format).undo(versions, paths, path).bytes).toEqual(before)
+  }
+})
