@@ -15,10 +15,10 @@ export const canary = 'sk-canary-7f3a9b2c4d5e6f708192a3b4'
 
 const program = resolve('bin/repoint.js')
 
-/** What a user typed. The gateway is not asked: only the files are at stake here. */
+/** What a user typed, with the flags behind the client. The gateway is not asked: only the files are at stake here. */
 export function setupOf(client: string): readonly string[] {
   const flags = '--no-verify --yes --json --base-url http://127.0.0.1:9 --model'.split(' ')
-  return [client, ...flags, client === 'claude' ? 'claude-sonnet-5-5' : 'gpt-5.6-sol']
+  return [...client.split(' '), ...flags, client === 'claude' ? 'claude-sonnet-5-5' : 'gpt-5.6-sol']
 }
 
 export const undo = ['rollback', '--json']
@@ -38,6 +38,11 @@ export const everyKindOfHome: Homes = {
     '.codex/auth.json': { link: '../dotfiles/auth' },
     '.codex/folder': { link: '../dotfiles/codex' },
     '.codex/config.toml': { link: 'folder/config' },
+  },
+  'codex --catalog, an existing pair': {
+    'bin/codex': { link: resolve('test/crash/codex') },
+    '.codex/auth.json': '{"OPENAI_API_KEY": "sk-old"}\n',
+    '.codex/config.toml': '# mine\nmodel_catalog_json = "/srv/models.json"\n',
   },
   'claude, existing settings': {
     '.claude/settings.json': '{\n  "model": "opus",\n  "hooks": {}\n}\n',
@@ -177,7 +182,11 @@ export class Scene {
 function commandIn(home: Home, args: readonly string[]): Command {
   return {
     argv: [process.execPath, program, ...args],
-    env: { HOME: home.path, REPOINT_API_KEY: canary },
+    env: {
+      HOME: home.path,
+      PATH: `${home.at('bin')}:${process.env['PATH']}`,
+      REPOINT_API_KEY: canary,
+    },
   }
 }
 

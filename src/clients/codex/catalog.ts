@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
-import { isChatModel, speaks, withoutVendor } from '../../gateway/models/rules.ts'
+import { speaks, withoutVendor } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import type { ModelChoice, Wanted } from '../client.ts'
@@ -65,10 +65,10 @@ export function withCatalog(wanted: Wanted, choice: ModelChoice): ModelChoice {
 
   // Of what is there already nothing is known anew.
   if (table.length === 0 || (heard.catalog === undefined && !named.ownCatalog)) return choice
-  const saidOf = (one: CatalogModel | undefined) => one && speaks(one, 'responses')
-  const said = saidOf(listedEntry(heard.catalog, choice.model))
-  // Those of which the gateway says what it says of the chosen one, where it says anything.
-  const canUse = (one: CatalogModel) => saidOf(one) === (said ?? saidOf(one)) && isChatModel(one)
+  // Those that speak the protocol, and those of which the gateway says as much as of the chosen one.
+  const listed = listedEntry(heard.catalog, choice.model)
+  const said = listed === undefined ? 'unknown' : speaks(listed, 'responses')
+  const canUse = (one: CatalogModel) => [true, said].includes(speaks(one, 'responses'))
   const { offered } = offeredModels(wanted, choice.model, canUse)
   const catalog = composed(table, offered, choice.contextWindow)
   const count = offered.length - catalog.ids.length
