@@ -114,6 +114,9 @@ export interface ClientModule {
   /** What the client has left running with a key from before. Absent: it leaves nothing. */
   leftRunning?(world: Outside): LeftRunning | undefined
 
+  /** The command that goes on with an old conversation, and what that keeps, in words. Absent: nothing. */
+  readonly resuming?: { readonly command: string; readonly keeps: string }
+
   /**
    * What a change of the files does to conversations that the client has recorded, to be said before.
    * Absent: nothing.
@@ -190,6 +193,8 @@ export interface OneRun {
    * of all clients that a shell may start, each has names of its own.
    */
   readonly files?: Readonly<Record<string, string>>
+  /** What an old conversation keeps there, in words. Absent: nothing. */
+  readonly resumingKeeps?: string
 }
 
 export interface AskedRun extends OneRun {

@@ -184,8 +184,12 @@ function examined(
 /** What its files say, and who has written them. */
 function detailsOf(session: Session, { client, settings, origins, files }: ClientState): string[] {
   const address = shownAddress(client, settings)
+  const { resuming } = client
   return [
     ...(address === undefined ? [] : [`address   ${address}${from(session, origins.baseUrl)}`]),
+    ...(resuming && address
+      ? [`old       ${resuming.command} keeps the ${resuming.keeps} of the old conversation`]
+      : []),
     ...configured(session, settings, origins).map(([name, value]) => `${name.padEnd(9)} ${value}`),
     ...files.map((file) => `${session.showPath(file.path)}  ${describeFile(file)}`),
   ]

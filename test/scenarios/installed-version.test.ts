@@ -158,13 +158,19 @@ describe('a version that does not work', () => {
   )
 
   test.each([
-    ['0.50.7', 'problem', /0\.51\.0/],
-    ['0.52.0', 'warning', /older/],
-    ['0.87.0', 'ok', /^pi 0\.87\.0$/],
-    ['99.0.0', 'warning', /newer/],
-  ])('doctor tells it of pi %s: %s', async (version, result, message) => {
+    ['pi', '0.50.7', 'problem', /0\.51\.0/],
+    ['opencode', '1.1.31', 'warning', /older/],
+    ['pi', '0.87.0', 'ok', /^pi 0\.87\.0$/],
+    ['pi', '99.0.0', 'warning', /newer/],
+  ])('doctor tells it of %s %s: %s', async (client, version, result, message) => {
     const gateway = await aGatewayWithout()
-    const { json } = await repoint(aHomeWith(version, 'pi'), gateway, 'doctor', 'pi', '--no-verify')
+    const { json } = await repoint(
+      aHomeWith(version, client),
+      gateway,
+      'doctor',
+      client,
+      '--no-verify',
+    )
     const { checks } = json as { checks: { result: string; message: string }[] }
     expect(checks[0]).toMatchObject({ result, message: expect.stringMatching(message) })
   })

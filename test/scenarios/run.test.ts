@@ -14,7 +14,7 @@ import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/inde
 import { tlsFile } from '../gateway/forged.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { runHere } from '../support/in-process.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
 
 const keys = { one: 'sk-canary-one-5e6f708192a3b47f', two: 'sk-canary-two-d1c0b9a8f7e6d5c4' }
 
@@ -160,7 +160,7 @@ describe('repoint run', () => {
 
   test('opencode: by its content variable, added to what stands there', async () => {
     const home = await aHomeBetween('opencode')
-    const { args, env } = await started(home, ['two', 'opencode', 'run', 'hi'], {
+    const { args, env, stderr } = await started(home, ['two', 'opencode', 'run', 'hi'], {
       OPENCODE_CONFIG_CONTENT: '{"share":"disabled","provider":{"mine":{}}}',
     })
     expect(args).toEqual(['run', 'hi'])
@@ -172,6 +172,9 @@ describe('repoint run', () => {
       },
       model: 'gateway/gpt-5.5-sol',
     })
+    expect(stderr).toContain('; `opencode run -c` keeps the model of the old conversation')
+    const { stdout } = await runInProcess(home, ['status', 'opencode'])
+    expect(stdout).toContain('opencode run -c keeps the provider and model of the old conversation')
   })
 
   test('droid: a file of its own that only we may read, gone with the process', async () => {

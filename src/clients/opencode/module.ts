@@ -62,6 +62,11 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
       ...oneUse(defaultModel(catalog, 'chat')),
       ...oneUse(smallModel(catalog), 'small'),
     ],
+    // 1.18.34 and Kilo 7.7.9, 2026-11-23.
+    resuming: {
+      command: `${id} run -c`,
+      keeps: 'provider and model',
+    },
     forOneRun: (texts, choice, asked) => forOneRun(layout, texts, choice, asked),
     inTheWay: (scene, choice) => inTheWay(layout, scene, choice),
     wrongNow: (scene) => wrongNow(layout, scene),

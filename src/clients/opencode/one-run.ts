@@ -39,7 +39,11 @@ export function forOneRun(
       : []),
   ]
   const content = overlaid(readContent(contentVariable, env[contentVariable]), changes)
-  return { args, env: { ...env, [contentVariable]: JSON.stringify(content) } }
+  return {
+    args,
+    env: { ...env, [contentVariable]: JSON.stringify(content) },
+    resumingKeeps: providerId === ownId ? 'gateway and model' : 'model',
+  }
 }
 
 /** @throws UserError `usage` */

@@ -46,7 +46,7 @@ const demoFiles = {
 `,
 }
 
-/** pi. Facts: run against 0.60.0, 0.73.1 and 0.87.1, 2026-11-22. */
+/** pi. Facts: run against 0.60.0, 0.73.1 and 0.87.1, 2026-11-22; set up and asked in 0.51.0 and 1.5.2, 2026-11-23. */
 export const pi: ClientModule = {
   binary: {
     command: 'pi',
@@ -81,6 +81,8 @@ export const pi: ClientModule = {
   }),
   wouldUse: (catalog) => oneUse(defaultOfAny(catalog)),
   demoFiles,
+  // 0.87.1 and 1.5.2, 2026-11-23.
+  resuming: { command: 'pi -c', keeps: 'provider and model' },
   forOneRun,
   inTheWay,
   wrongNow,

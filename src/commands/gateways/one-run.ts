@@ -144,10 +144,15 @@ function pointClient(
     },
     { ...asked, env },
   )
+  const { resuming } = client
+  const told =
+    resuming && run.resumingKeeps
+      ? `; \`${resuming.command}\` keeps the ${run.resumingKeeps} of the old conversation`
+      : ''
   return {
     ...run,
     access,
-    told: `${client.label}: ${shownRoot(root, protocol)}, model ${models.model}`,
+    told: `${client.label}: ${shownRoot(root, protocol)}, model ${models.model}${told}`,
   }
 }
 

@@ -10,7 +10,7 @@ const isWindows = process.platform === 'win32'
 export default {
   packageOf: () => `opencode-${isWindows ? 'windows' : process.platform}-${process.arch}`,
   program: (folder) => [join(folder, `bin/opencode${isWindows ? '.exe' : ''}`)],
-  oldest: '1.1.65',
+  oldest: '1.1.53',
   versions: ['1.2.27', '1.14.41', '1.18.3', '1.18.34'],
   setups: [['opencode']],
   files: ['.config/opencode/opencode.json', '.local/share/opencode/auth.json'],

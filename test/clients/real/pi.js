@@ -10,7 +10,7 @@ export default {
     const bundle = join(folder, 'dist/bundle/cli.js')
     return [node, existsSync(bundle) ? bundle : join(folder, 'dist/cli.js')]
   },
-  oldest: '0.60.0',
+  oldest: '0.51.0',
   versions: ['0.73.1', '0.87.1'],
   setups: [['pi'], ['pi', '--protocol', 'chat'], ['pi', '--protocol', 'messages']],
   files: ['.pi/agent/models.json', '.pi/agent/settings.json'],
