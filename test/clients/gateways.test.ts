@@ -1,6 +1,8 @@
-import { chmodSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdirSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { clients } from '../../scripts/drift/clients.js'
 import { familyRows, loadClients } from '../../src/clients/list.ts'
@@ -128,5 +130,69 @@ test('use and rollback: all three go there and back, and no key ever reaches the
   await repoint(home, ['rollback'])
   await answers(one)
   expect(two.requests()).toEqual([])
+  expectNoStrayKey()
+})
+
+/** As the gateways' pages write them: New API's cc-switch-dialog.tsx, sub2api's ccswitchImport.ts (2026-11-23). */
+const links: readonly [string, string, string, Readonly<Record<string, string>>][] = [
+  ['New API', 'codex', '/v1', { name: 'My Codex', model: 'gpt-5.6-sol', enabled: 'true' }],
+  [
+    'New API',
+    'claude',
+    '',
+    { name: 'My Claude', model: 'claude-sonnet-5-5', haikuModel: 'claude-haiku-5-5' },
+  ],
+  [
+    'sub2api',
+    'codex',
+    '',
+    {
+      model: 'gpt-6-astra',
+      name: 'sub2api',
+      configFormat: 'json',
+      usageEnabled: 'true',
+      usageScript: btoa('({ request: { url: "{{baseUrl}}/v1/usage" } })'),
+      usageAutoInterval: '30',
+    },
+  ],
+]
+
+test.each(links)('a link of %s sets up %s, which then answers', async (_, app, path, more) => {
+  const [entry] = builtInCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
+  const models = [...builtInCatalog, { ...entry!, id: 'gpt-6-astra' }]
+  const gateway = await startGateway({ key: keys.one, models })
+  onTestFinished(() => gateway.close())
+  const fields = { resource: 'provider', app, endpoint: gateway.url + path, apiKey: keys.one }
+  const query = new URLSearchParams({ ...fields, homepage: gateway.url, ...more })
+
+  const home = aHome()
+  await repoint(home, ['setup'], `ccswitch://v1/import?${query}`)
+  gateway.clearRequests()
+  const { hasAnswered } = await prompt(app, { home: home.path, timeoutMs: 90_000 })
+  expect(hasAnswered).toBe(true)
+  expect(inferences(gateway.requests()).map(({ modelAsked }) => modelAsked)).toContain(
+    more['model'],
+  )
+})
+
+test('codex, typed alone in a remembered folder, goes to the gateway of that folder', async () => {
+  const home = await aHomeBetween('codex')
+  mkdirSync(home.at('proj'))
+  expect((await runCli(home, ['folder', 'two'], { cwd: home.at('proj') })).status).toBe(0)
+  const { stdout: hook } = await runCli(home, ['completion', 'bash', '--hook'])
+  home.put('hook', hook)
+  home.put(
+    'bin/repoint',
+    `#!/bin/sh\nexec '${process.execPath}' '${resolve('bin/repoint.js')}' "$@"\n`,
+  )
+  chmodSync(home.at('bin/repoint'), 0o755)
+  const words = (clients['codex'] as RealClient).run('ping').map((word) => `'${word}'`)
+  const typed = `. ~/hook; cd ~/proj; codex ${words.join(' ')}`
+
+  const env = { ...clientEnv(home), ...clients['codex'].env, HOME: home.path }
+  const { stdout } = await promisify(execFile)('bash', ['-c', typed], { env, timeout: 90_000 })
+  expect(stdout).toContain('pong')
+  expect(inferences(two.requests()).length).toBeGreaterThan(0)
+  expect(one.requests()).toEqual([])
   expectNoStrayKey()
 })
