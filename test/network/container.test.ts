@@ -1,8 +1,11 @@
-import { chmodSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { blocksOf } from '../support/doc-blocks.ts'
 import { aHome, type Home } from '../support/home.ts'
 
 /** As root in a container: a mount namespace, in which HOME can be read and not written. */
@@ -25,9 +28,15 @@ function aContainer(): Home {
   return home
 }
 
-async function inContainer(home: Home, words: readonly string[], env: Record<string, string> = {}) {
+async function inContainer(
+  home: Home,
+  words: readonly string[],
+  env: Record<string, string> = {},
+  uid = 0,
+) {
   const readOnly = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
-  const program = [process.execPath, resolve('bin/repoint.js'), ...words]
+  const asUser = uid === 0 ? [] : ['setpriv', '--clear-groups', `--reuid=${uid}`, `--regid=${uid}`]
+  const program = [...asUser, process.execPath, resolve('bin/repoint.js'), ...words]
   const { exitCode, stdout, stderr } = await execa(
     'unshare',
     ['--mount', 'sh', '-c', readOnly, home.path, ...program],
@@ -75,17 +84,49 @@ test('another program gets the usual variables, and a model that is not there is
   expect(refused).toMatchObject({ status: 3, stdout: '' })
 })
 
-test('a setup works where the environment names folders outside of HOME', async () => {
+/** The examples of docs/ci.md, with this gateway and this checkout for those of the page. */
+const [action, dockerfile, devContainer] = ['yaml', 'dockerfile', 'json'].map((wanted) => {
+  const block = blocksOf('docs/ci.md').find(({ language }) => language === wanted)
+  return () => block!.text.replaceAll('https://gw.example', gateway.url)
+})
+
+function wordsOf(line: string): readonly string[] {
+  const words = line.match(/"[^"]*"|\S+/g) ?? []
+  return words.map((word) => word.replaceAll('"', ''))
+}
+
+test('docs/ci.md: the step for GitHub Actions, with the version of the package', async () => {
+  const [{ run, env }] = parse(action!()) as [{ run: string; env: Record<string, string> }]
+  expect(Object.keys(env)).toEqual(['KEY'])
+  const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const [npx, yes, spec, ...words] = wordsOf(run)
+  expect([npx, yes, spec]).toEqual(['npx', '--yes', `${name}@${version}`])
+
+  const { status, stdout, stderr } = await inContainer(aContainer(), words)
+  expect({ status, stderr }).toMatchObject({ status: 0 })
+  expect(stdout).toContain('exec --skip-git-repo-check review the last commit')
+})
+
+test.each([
+  ['the Dockerfile, as root', 0],
+  ['the Dockerfile, as another user', 12_345],
+])("docs/ci.md: %s, then the dev container's own command", async (_, uid) => {
   const home = aContainer()
   const mounted = aHome({ 'codex/config.toml': 'model = "o3" # mine\n' })
   const before = mounted.text('codex/config.toml')
-  const env = { CODEX_HOME: mounted.at('codex'), REPOINT_STATE_DIR: mounted.at('state') }
-  const setup = ['codex', '--base-url', gateway.url, '--key-env', 'KEY', '--yes']
-  const done = await inContainer(home, setup, env)
+  const said = dockerfile!().replaceAll('/work', mounted.path)
+  const env = Object.fromEntries([...said.matchAll(/(\w+)=(\S+)/g)].map(([, ...pair]) => pair))
+  const { containerEnv, remoteEnv, postCreateCommand } = JSON.parse(devContainer!())
+  expect(Object.keys(remoteEnv)).toEqual(['KEY'])
+  expect(Object.keys(containerEnv)).toEqual(Object.keys(env))
+
+  if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, home.path, mounted.path])
+  const [, ...words] = wordsOf(postCreateCommand)
+  const done = await inContainer(home, words, env, uid)
   expect(done.stderr).not.toContain('error')
   expect(done.status).toBe(0)
   expect(mounted.text('codex/config.toml')).toContain(gateway.url)
 
-  expect((await inContainer(home, ['rollback', '--yes'], env)).status).toBe(0)
+  expect((await inContainer(home, ['rollback', '--yes'], env, uid)).status).toBe(0)
   expect(mounted.text('codex/config.toml')).toBe(before)
 })
