@@ -31,7 +31,7 @@ export const jsonDialect: Dialect = {
   parse(text, place) {
     const root = meaningOfJson(text, place)
     const tree = placesInJson(text, place)
-    return { text, root, containers: tree ? jsonContainers(tree) : [] }
+    return { text, root, containers: jsonContainers(tree) }
   },
   toValue: (value) => toValue(value, toLiteral),
   spell: spellJson,
@@ -149,9 +149,10 @@ function placesInJson(text: string, place: string): Node | undefined {
   throw invalid(place, reason.toLowerCase(), text, error.offset)
 }
 
-function jsonContainers(tree: Node): readonly Container[] {
+/** @param tree undefined: the text holds nothing but blanks and comments */
+export function jsonContainers(tree: Node | undefined): readonly Container[] {
   const containers: Container[] = []
-  addContainer(containers, tree, [], undefined)
+  if (tree) addContainer(containers, tree, [], undefined)
   return containers
 }
 

@@ -1,4 +1,5 @@
 import parse from 'json5/lib/parse.js'
+import type { Node } from 'jsonc-parser'
 import { applySplices, invalid, notReadHere, offsetAt, type Splice } from '../text.ts'
 import {
   emptyTable,
@@ -8,8 +9,8 @@ import {
   type Value,
   type ValueTable,
 } from '../values.ts'
-import type { Container, Dialect, IndexedPath, Member } from './dialect.ts'
-import { jsonDialect } from './json.ts'
+import type { Dialect } from './dialect.ts'
+import { jsonContainers, jsonDialect } from './json.ts'
 
 /**
  * JSON5. json5, with which clients read it, says what a text means; where it stands is found token by
@@ -25,7 +26,7 @@ export const json5Dialect: Dialect = {
 
     const root = meaningOfJson5(text, tokens, place)
     if (!isValueTable(root)) throw invalid(place, 'its root is not an object', text, first.start)
-    return { text, root, containers: json5Containers(tokens) }
+    return { text, root, containers: jsonContainers(json5Tree(tokens)) }
   },
   toValue: (value) => toValue(value, Number),
   comment: /\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\//y,
@@ -96,64 +97,42 @@ function withoutPrototypes(value: unknown, depth: number): Value {
   return table as ValueTable
 }
 
-interface OpenContainer extends Container {
-  end: number
-  readonly members: OpenMember[]
-  readonly owner: OpenMember | undefined
-}
+type OpenNode = Omit<Node, 'length'> & { length: number }
 
-interface OpenMember extends Member {
-  end: number
-  inside: OpenContainer | undefined
-}
+/** Of a text that is valid, as jsonc-parser has it: a name stands first in an object, or behind a comma. */
+function json5Tree(tokens: readonly Token[]): Node | undefined {
+  const open: OpenNode[] = []
+  let root: Node | undefined
+  let name: Node | undefined
 
-/** Of a text that is valid: a name is what stands first in an object, or behind a comma of it. */
-function json5Containers(tokens: readonly Token[]): readonly Container[] {
-  const containers: OpenContainer[] = []
-  let container: OpenContainer | undefined
-  let name: Token | undefined
-
-  for (const token of tokens) {
-    const { text, end, isComment } = token
+  for (const { text, start: offset, end, isComment } of tokens) {
     if (isComment || text === ':' || text === ',') continue
-
-    if (container && (text === '}' || text === ']')) {
-      container.end = end
-      if (container.owner) container.owner.end = end
-      container = container.owner?.container as OpenContainer | undefined
-      continue
-    }
-    if (container?.kind === 'object' && name === undefined) {
-      name = token
+    if (text === '}' || text === ']') {
+      const closed = open.pop()!
+      closed.length = end - closed.offset
       continue
     }
 
-    const owner = container && addMember(container, name, token)
+    const container = open.at(-1)
+    if (container?.type === 'object' && name === undefined) {
+      name = { type: 'string', value: nameIn(text), offset, length: end - offset }
+      continue
+    }
+
+    const node = valueNode(text, offset)
+    root ??= node
+    container?.children?.push(name ? { ...name, type: 'property', children: [name, node] } : node)
     name = undefined
-    if (text !== '{' && text !== '[') continue
-    container = openContainer(token, owner)
-    if (owner) owner.inside = container
-    containers.push(container)
+    if (node.children) open.push(node)
   }
-  return containers
+  return root
 }
 
-function openContainer({ text, start, end }: Token, owner: OpenMember | undefined): OpenContainer {
-  const path: IndexedPath = owner?.path ?? []
-  return { kind: text === '{' ? 'object' : 'list', path, start, end, members: [], owner }
-}
-
-function addMember(container: OpenContainer, name: Token | undefined, value: Token): OpenMember {
-  const member = {
-    path: [...container.path, name ? nameIn(name.text) : container.members.length],
-    container,
-    start: (name ?? value).start,
-    valueStart: value.start,
-    end: value.end,
-    inside: undefined,
-  }
-  container.members.push(member)
-  return member
+/** What it holds, and how long it is then, follows. */
+function valueNode(text: string, offset: number): OpenNode {
+  const found = { offset, length: text.length }
+  if (text === '{') return { type: 'object', ...found, children: [] }
+  return text === '[' ? { type: 'array', ...found, children: [] } : { type: 'string', ...found }
 }
 
 function nameIn(text: string): string {
