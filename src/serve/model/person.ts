@@ -4,6 +4,14 @@ import type { Turn } from '../requests/reading/turns.ts'
 const opening = /^\s*<([a-z]+[-_][a-z_-]+)>/
 const closing = /<\/([a-z]+[-_][a-z_-]+)>\s*$/
 
+/**
+ * As OpenClaw 2026.9.6 sends them (2026-11-23): the time before a prompt in one text, and a text of its own
+ * between two marks behind it.
+ */
+const timeBefore = /^\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d [^\]\n]{1,40}\] /
+const markBefore = /^\s*<<<BEGIN_[A-Z_]+>>>/
+const markBehind = /<<<END_[A-Z_]+>>>\s*$/
+
 /** The last text of a person; clients put notes of their own, each in a tag, before and after it. */
 export function lastUserText(messages: readonly Turn[]): string {
   const texts = messages
@@ -19,7 +27,8 @@ export function lastUserText(messages: readonly Turn[]): string {
  * (2026-11-23). A note that does not end takes all that follows with it.
  */
 export function withoutNotes(whole: string): string {
-  let text = whole
+  if (markBefore.test(whole) && markBehind.test(whole.slice(-maxNameLength))) return ''
+  let text = whole.replace(timeBefore, '')
   for (let tag = opening.exec(text); tag !== null; tag = opening.exec(text)) {
     const close = `</${tag[1]}>`
     const end = text.indexOf(close)

@@ -44,6 +44,10 @@ test('the model: looks past the reminders that clients put around a prompt', () 
     user('<system-reminder>x</system-reminder>', 'ping', '<environment_details>\ny'),
   ]
   expect(builtInAnswer(request(messages))).toEqual([{ type: 'text', text: 'pong' }])
+  const marked = '<<<BEGIN_CLIENT_CONTEXT>>>\nping\n<<<END_CLIENT_CONTEXT>>>'
+  expect(builtInAnswer(request([user('How?'), user(marked)]))).toMatchObject([
+    { text: expect.stringContaining('You said: How?') },
+  ])
   expect(builtInAnswer(request([user('<b>ping')]))).not.toEqual([{ type: 'text', text: 'pong' }])
   expect(builtInAnswer(request([user('ping', '<b>')]))).toMatchObject([
     { text: expect.stringContaining('You said: <b>') },
@@ -54,6 +58,7 @@ test.each([
   '<current_datetime>2026-11-23T10:00:00Z</current_datetime>\n\nping',
   '<a_b>x</a_b>\n<c-d>y</c-d>\n\nping\n\n<reminder_x>z</reminder_x>\n<e-f>\n</e-f>\n',
   'ping <system-reminder>x</system-reminder>',
+  '[Mon 2026-11-23 08:32 UTC] ping\n\nRuntime: agent=main | model=gateway/m',
 ])('the model: looks past the notes in the text of a prompt: %j', (text) => {
   expect(answer(text)).toEqual([{ type: 'text', text: 'pong' }])
 })
