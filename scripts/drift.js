@@ -12,7 +12,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { clientPackages, clients, programOf } from './drift/clients.js'
-import { installPackages, modulesOf } from './install.js'
+import { clientArgs, installPackages, modulesOf } from './install.js'
 import { offline } from './offline.js'
 import { source } from './source.js'
 
@@ -27,7 +27,7 @@ const versions = named.length > 0 ? named.map(nameAndVersion) : newestOfMinors(f
 
 const todo = versions.map(([name, version]) => {
   const set = `drift/${name}-${version}`
-  installPackages(set, clientPackages(name, [version]))
+  installPackages(set, clientPackages(name, [version]), clientArgs)
   return { name, version, program: programOf(modulesOf(set), name, version) }
 })
 

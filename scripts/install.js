@@ -68,7 +68,9 @@ export const packageSets = {
 
 /** What npm is told beside the names, since it refuses packages of another system otherwise. */
 export const npmArgsFor = (system, processor) => ['--force', `--os=${system}`, `--cpu=${processor}`]
-const npmArgs = { windows: npmArgsFor('win32', 'x64') }
+// OpenClaw's own scripts end with an error on another Node than its own; no client needs any.
+export const clientArgs = ['--ignore-scripts']
+const npmArgs = { windows: npmArgsFor('win32', 'x64'), clients: clientArgs }
 
 /** Where the packages of a set are once they are installed. */
 export function modulesOf(set) {

@@ -127,6 +127,26 @@ export const rows: readonly ClientRow[] = [
     load: async () => (await import('./pi/pi.ts')).pi,
   },
   {
+    id: 'openclaw',
+    family: 'openclaw',
+    label: 'OpenClaw',
+    description: 'set up OpenClaw: its openclaw.json',
+    examples: ['repoint openclaw', 'repoint openclaw --model claude-opus-5-5 --protocol messages'],
+    changes: {
+      files: '`~/.openclaw/openclaw.json`',
+      keys: 'one provider with the key, its address, its protocol and its models, which comes before logins in OpenClaw’s database; `agents.defaults.model`, and a model of its own of the agent that answers goes',
+    },
+    flags: [
+      modelFlag,
+      protocolFlag,
+      providerIdFlag,
+      ...limitFlags,
+      ...imageFlags,
+      ...reasoningFlags,
+    ],
+    load: async () => (await import('./openclaw/openclaw.ts')).openclaw,
+  },
+  {
     id: 'qwen',
     family: 'qwen',
     label: 'Qwen Code',

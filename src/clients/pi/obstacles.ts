@@ -3,7 +3,7 @@ import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
 import { relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { isExported, proxyObstacles, unsetCommand } from '../shell.ts'
 import type { StrictFile } from '../strict-json.ts'
-import { fileOf, placeOf, readFile } from '../texts.ts'
+import { fileOf, placeOf, readFile, textIn } from '../texts.ts'
 import {
   incompleteProvider,
   loginOf,
@@ -16,6 +16,7 @@ import {
 } from './config.ts'
 import {
   formerProviders,
+  hasVariable,
   type ProviderView,
   providerInTheWay,
   providerWrongNow,
@@ -28,16 +29,19 @@ interface PiView extends ProviderView {
 
 function viewOf(scene: Scene, providerId: string, model: string): PiView {
   const [models, settings] = [readModels(scene.texts), readSettings(scene.texts)]
+  const provider = providerOf(providers, models, providerId)
+  const said = textIn(provider.table, ['apiKey']) ?? ''
   return {
     scene,
     at: providers,
     models,
     settings,
     providerId,
-    provider: providerOf(providers, models, providerId),
+    provider,
     model,
     modelPlace: placeOf(settings, ['defaultModel']),
     sent: readPiKey(scene.texts, providerId) ?? {},
+    isKeyElsewhere: said.startsWith('!') || hasVariable(said, scene.machine.env),
   }
 }
 

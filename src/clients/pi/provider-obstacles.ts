@@ -26,6 +26,8 @@ export interface ProviderView {
   readonly modelPlace: string
   /** The key that the client would send, and where it stands, as far as files tell. */
   readonly sent: Pick<Settings, 'key' | 'keyPath'>
+  /** The client has it from where repoint does not look: a variable, a command, a login. */
+  readonly isKeyElsewhere: boolean
 }
 
 /** What stands in the place of the provider about to be written, or beats it. */
@@ -142,11 +144,9 @@ function unlisted({ at, providerId, model, modelPlace }: ProviderView): Obstacle
   }
 }
 
-function* withoutKey({ scene, at, models, providerId, provider }: ProviderView): Obstacles {
-  const said = provider.table['apiKey']
-  const isElsewhere =
-    typeof said === 'string' && (said.startsWith('!') || hasVariable(said, scene.machine.env))
-  if (isElsewhere || mayNeedNoKey(provider.url, scene)) return
+function* withoutKey(view: ProviderView): Obstacles {
+  const { scene, at, models, providerId, provider } = view
+  if (view.isKeyElsewhere || mayNeedNoKey(provider.url, scene)) return
 
   yield {
     code: `${at.client.id}-no-key`,
@@ -158,7 +158,8 @@ function* withoutKey({ scene, at, models, providerId, provider }: ProviderView):
   }
 }
 
-function hasVariable(said: string, env: Scene['machine']['env']): boolean {
+/** Whether a key is made of variables, all of which are set. */
+export function hasVariable(said: string, env: Scene['machine']['env']): boolean {
   const names = /^\w+$/.test(said)
     ? [said]
     : [...said.matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => name!)

@@ -1,0 +1,146 @@
+import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
+import type { FileTexts, Settings } from '../client.ts'
+import { apiOf, type ProviderTable, providerOf } from '../pi/providers.ts'
+import type { StrictFile } from '../strict-json.ts'
+import { fileOf, isTable, readFile, type Table, tableIn, textIn, valueIn } from '../texts.ts'
+
+export const providers: ProviderTable = {
+  client: { id: 'openclaw', label: 'OpenClaw' },
+  role: 'config',
+  at: ['models', 'providers'],
+  namesModels: true,
+  unlisted: ', and OpenClaw knows nothing of it',
+}
+
+/**
+ * openclaw.json, JSON5. An empty file, an unknown key anywhere or a value of another type, and OpenClaw
+ * does not start (2026.9.5 and 2026.9.6, 2026-11-23); of its schema only what a setup writes is looked at.
+ */
+export function readConfig(texts: FileTexts): StrictFile {
+  const text = fileOf(texts, 'config')
+  const read = { ...readFile(text), role: text.role, isRepairable: false }
+  if (text.bytes === null) return { ...read, root: {} }
+
+  const root = read.document?.root ?? {}
+  const isEmpty = new TextDecoder().decode(text.bytes).trim() === ''
+  const why = isEmpty ? 'an empty file' : (read.problem ?? problemOfProviders(root))
+  const ignored = why?.replace(`Cannot read ${text.path}: `, '')
+  return ignored === undefined ? { ...read, root } : { ...read, root: {}, ignored }
+}
+
+function problemOfProviders(root: Table): string | undefined {
+  for (const [id, provider] of Object.entries(tableIn(root, providers.at))) {
+    const at = `models.providers.${id}`
+    if (!isTable(provider)) return `${at} is no object`
+    const { baseUrl, api, models } = provider
+    if (baseUrl !== undefined && typeof baseUrl !== 'string') return `${at}.baseUrl is no text`
+    if (api !== undefined && typeof api !== 'string') return `${at}.api is no text`
+    if (models === undefined) {
+      if (!reservedIds.includes(id)) return `${at} has no models`
+      continue
+    }
+    if (!Array.isArray(models)) return `${at}.models is no list`
+    const isComplete = (model: ConfigValue) =>
+      ['id', 'name'].every((name) => Boolean(textIn(model, [name])))
+    if (!models.every(isComplete)) return `a model of ${at} has no id or no name`
+  }
+  return undefined
+}
+
+/** A model that OpenClaw starts with, and where that stands. */
+interface StartingModel {
+  readonly path: KeyPath
+  readonly providerId?: string | undefined
+  readonly model?: string | undefined
+}
+
+/** Where the model of every agent stands that has none of its own. */
+export function defaultModelPath(root: Table): KeyPath {
+  const path = ['agents', 'defaults', 'model']
+  return typeof valueIn(root, path) === 'string' ? path : [...path, 'primary']
+}
+
+/** What the agent starts with that answers where none is named. */
+export function startingModel({ root }: Pick<StrictFile, 'root'>): StartingModel {
+  const own = ownModels(root).find(({ agent }) => agent === usualAgent(root))
+  if (own !== undefined) return splitModel(own.path, own.model)
+  const path = defaultModelPath(root)
+  return splitModel(path, textIn(root, path))
+}
+
+function splitModel(path: KeyPath, reference = ''): StartingModel {
+  const [, providerId, model] = /^([^/]+)\/(.+)$/s.exec(reference) ?? []
+  return { path, providerId, model }
+}
+
+/** Agents with a model of their own, each with the path of what stands for it. */
+export function ownModels(
+  root: Table,
+): readonly { readonly agent: string; readonly path: KeyPath; readonly model: string }[] {
+  return Object.entries(tableIn(root, ['agents', 'entries'])).flatMap(([agent, entry]) => {
+    const model = textIn(entry, ['model']) ?? textIn(entry, ['model', 'primary'])
+    return model === undefined
+      ? []
+      : [{ agent, path: ['agents', 'entries', agent, 'model'], model }]
+  })
+}
+
+/** The agent of a prompt that names none (2026.9.6, read in agent-scope-config, 2026-11-23). */
+export function usualAgent(root: Table): string {
+  const entries = Object.entries(tableIn(root, ['agents', 'entries']))
+  const [marked] = entries.filter(([, entry]) => valueIn(entry, ['default']) === true)
+  const system = textIn(root, ['agents', 'defaults', 'systemAgent', 'agentId'])
+  return system ?? marked?.[0] ?? (entries.length === 1 ? entries[0]![0] : 'main')
+}
+
+/** In any text: `${NAME}`. In a model's name also what stands for a login: `model@login` (2026.9.6, 2026-11-23). */
+export const interpretedName = /\$\{[A-Z_][A-Z0-9_]*\}|@(?!\d{8}$)[^/]*$/
+
+/**
+ * In a key and a header also the name of a variable, alone or after `$`, and words that stand for another
+ * login. Of names without `$` OpenClaw knows some 150 (2026.9.6, 2026-11-23).
+ */
+export const interpretedValue =
+  /\$\{[A-Z_][A-Z0-9_]*\}|^\$[A-Z]|^[A-Z][A-Z0-9]*_[A-Z0-9_]*$|^(?:oauth:|secretref-)|^(?:custom-local|ollama-local|lmstudio-local|codex-app-server|gcp-vertex-credentials|minimax-oauth)$/
+
+/** The key that OpenClaw would send to a provider, and where it stands, as far as the file tells. */
+export function readKey(file: StrictFile, providerId: string): Pick<Settings, 'key' | 'keyPath'> {
+  const { table } = providerOf(providers, file, providerId)
+  const { apiKey } = table
+  const isElsewhere =
+    typeof apiKey !== 'string' ||
+    interpretedValue.test(apiKey) ||
+    valueIn(file.root, ['auth', 'profiles', apiKey]) !== undefined
+  return isElsewhere ? {} : { key: apiKey, keyPath: file.path }
+}
+
+/** Logins that OpenClaw keeps in a database, as far as the file names them: each with its provider. */
+export function loginsFor({ root }: Pick<StrictFile, 'root'>, providerId: string): string[] {
+  return Object.entries(tableIn(root, ['auth', 'profiles'])).flatMap(([name, profile]) =>
+    textIn(profile, ['provider']) === providerId ? [name] : [],
+  )
+}
+
+/** Whether a provider's own key comes before every login. */
+export function prefersKey(table: Table): boolean {
+  return table['auth'] === 'api-key' && table['apiKey'] !== undefined
+}
+
+export const protocolNames: readonly string[] = Object.values(apiOf)
+
+/**
+ * Ids of providers that OpenClaw or one of its maker's plugins brings: for them a variable beats the
+ * file's key. Those of 2026.9.5 and 2026.9.6 (2026-11-23).
+ */
+export const reservedIds: readonly string[] = `
+  alibaba amazon-bedrock amazon-bedrock-mantle anthropic anthropic-openai anthropic-vertex apple-fm
+  arcee azure azure-speech bailian-token-plan baseten byteplus cerebras chutes claude-cli clawrouter
+  cloudflare-ai-gateway cohere comfy copilot-proxy deepgram deepinfra deepseek elevenlabs fal
+  featherless fireworks github-copilot gmi google google-gemini-cli google-vertex groq huggingface
+  kilocode kimi litellm lmstudio longcat meta microsoft-foundry minimax minimax-cn minimax-portal
+  minimax-portal-cn mistral moonshot novita nvidia ollama ollama-cloud openai opencode opencode-go
+  openrouter pixverse qianfan qwen qwen-dashscope qwen-token-plan radius runway senseaudio sglang
+  stepfun stepfun-plan synthetic tencent tencent-tokenhub tencent-tokenplan together venice
+  vercel-ai-gateway vllm volcengine volcengine-plan voyage vydra x-ai xai xiaomi xiaomi-token-plan zai`
+  .trim()
+  .split(/\s+/)

@@ -1,0 +1,186 @@
+import type { ConfigValue } from '../../edits/plan.ts'
+import type { Choice, Obstacles, Scene } from '../client.ts'
+import { relativePlaceObstacles, unreadFile } from '../obstacles.ts'
+import {
+  formerProviders,
+  hasVariable,
+  type ProviderView,
+  providerInTheWay,
+  providerWrongNow,
+} from '../pi/provider-obstacles.ts'
+import { providerOf, providerPath } from '../pi/providers.ts'
+import { removal } from '../repairs.ts'
+import { proxyObstacles } from '../shell.ts'
+import type { StrictFile } from '../strict-json.ts'
+import { placeOf, textIn } from '../texts.ts'
+import {
+  loginsFor,
+  ownModels,
+  prefersKey,
+  providers,
+  readConfig,
+  readKey,
+  startingModel,
+  usualAgent,
+} from './config.ts'
+
+/** What would defeat the setup, as run against OpenClaw 2026.9.5 and 2026.9.6 (2026-11-23). */
+export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
+  const { providerId, models, root } = choice
+  const view = viewOf(scene, providerId, models.model)
+  yield* unread(view.models)
+  yield* relativePlaces(scene)
+  yield* included(view.models)
+  yield* proxyObstacles(providers.client, root, scene.machine.env)
+
+  yield* replacedLogins(view)
+  yield* providerInTheWay(view, choice)
+  yield* ownTransport(view)
+  yield* formerProviders(view, choice)
+  yield* otherModels(view)
+}
+
+/** What is wrong with what OpenClaw believes now. */
+export function* wrongNow(scene: Scene): Obstacles {
+  const file = readConfig(scene.texts)
+  yield* unread(file)
+  yield* relativePlaces(scene)
+  const { providerId, model } = startingModel(file)
+  if (providerId === undefined || model === undefined) return
+
+  const view = viewOf(scene, providerId, model)
+  const { url } = view.provider
+  // With a provider that it brings OpenClaw may be set up as its owner likes.
+  if (url === undefined) return
+
+  yield* included(file)
+  yield* proxyObstacles(providers.client, url, scene.machine.env)
+  yield* winningLogin(view)
+  yield* ownTransport(view)
+  yield* providerWrongNow(view, url)
+}
+
+function viewOf(scene: Scene, providerId: string, model: string): ProviderView {
+  const models = readConfig(scene.texts)
+  const provider = providerOf(providers, models, providerId)
+  const { apiKey } = provider.table
+  const said = textIn(provider.table, ['apiKey']) ?? ''
+  return {
+    scene,
+    at: providers,
+    models,
+    providerId,
+    provider,
+    model,
+    modelPlace: placeOf(models, startingModel(models).path),
+    sent: readKey(models, providerId),
+    isKeyElsewhere:
+      (apiKey !== undefined && typeof apiKey !== 'string') ||
+      hasVariable(said, scene.machine.env) ||
+      loginsFor(models, providerId).length > 0,
+  }
+}
+
+function* unread(file: StrictFile): Obstacles {
+  if (file.ignored === undefined) return
+  const message = `OpenClaw does not start: ${file.ignored}`
+  yield unreadFile({ code: 'openclaw-config-invalid', message, file, covers: 'broken' })
+}
+
+function* relativePlaces({ machine }: Scene): Obstacles {
+  const names = ['OPENCLAW_CONFIG_PATH', 'OPENCLAW_STATE_DIR', 'OPENCLAW_HOME']
+  // OpenClaw puts the home in place of a tilde.
+  const relative = names.filter((name) => !/^~(?:[\\/]|$)/.test(machine.env[name] ?? ''))
+  yield* relativePlaceObstacles(machine, 'openclaw-relative-folder', 'OpenClaw', relative)
+}
+
+/** Of what such files say the file itself wins, lists apart, to which they add. */
+function* included(file: StrictFile): Obstacles {
+  if (!hasInclude(file.root)) return
+
+  yield {
+    code: 'openclaw-include',
+    message:
+      'parts of the configuration stand in files that $include names, which repoint does not read',
+    place: file.path,
+    cure: 'Look there for models of agents, and for a provider of the same id.',
+    weight: 'may-block',
+  }
+}
+
+function hasInclude(value: ConfigValue): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([key, below]) => key === '$include' || hasInclude(below))
+}
+
+/** A login in OpenClaw's database; a setup lets the key of the file come first. */
+function* replacedLogins({ models, providerId, provider }: ProviderView): Obstacles {
+  const [login] = loginsFor(models, providerId)
+  if (login === undefined || prefersKey(provider.table)) return
+
+  yield {
+    code: 'openclaw-other-key',
+    message: `OpenClaw has a login for ${providerId}, ${login}`,
+    place: placeOf(models, ['auth', 'profiles', login]),
+    cure: `To be rid of the login: openclaw models auth logout ${login}`,
+    needsConsent: `The key in openclaw.json will come before the login ${login}; rollback brings the login back.`,
+    weight: 'blocks',
+  }
+}
+
+/** It is sent first, to whatever address the provider has (2026.9.5 and 2026.9.6, 2026-11-23). */
+function* winningLogin({ models, providerId, provider }: ProviderView): Obstacles {
+  const [login] = loginsFor(models, providerId)
+  if (login === undefined || prefersKey(provider.table)) return
+
+  const path = [...providerPath(providers, providerId), 'auth']
+  const isKeyThere = readKey(models, providerId).key !== undefined
+  yield {
+    code: 'openclaw-other-key',
+    message: `the login ${login} is sent before the key in openclaw.json`,
+    place: placeOf(models, ['auth', 'profiles', login]),
+    cure: isKeyThere ? 'Let the key come first.' : 'Run `repoint openclaw`.',
+    ...(isKeyThere && {
+      repair: { role: 'config', changes: [{ path, value: 'api-key', isBound: true }] },
+      needsConsent: `The key in openclaw.json will come before the login ${login}; rollback brings the login back.`,
+    }),
+    weight: 'blocks',
+  }
+}
+
+/** A way to the gateway of the provider's own: another key, a proxy, certificates that are not looked at. */
+function* ownTransport({ models, providerId, provider }: ProviderView): Obstacles {
+  if (provider.table['request'] === undefined) return
+
+  const path = [...providerPath(providers, providerId), 'request']
+  yield {
+    code: 'openclaw-request',
+    message: `request of ${providerId} decides how its requests go out, and with which key`,
+    place: placeOf(models, path),
+    ...removal(models, `The part request of ${providerId}`, { path, isSecret: true }),
+    weight: 'blocks',
+  }
+}
+
+/** The agent that answers where none is named must ask our model; the others may well have their own. */
+function* otherModels({ models, providerId, model }: ProviderView): Obstacles {
+  const usual = usualAgent(models.root)
+  for (const { agent, path, model: own } of ownModels(models.root)) {
+    if (own === `${providerId}/${model}`) continue
+
+    const shared = {
+      code: 'openclaw-agent-model',
+      message: `the agent ${agent} has a model of its own, ${own}`,
+      place: placeOf(models, path),
+    }
+    if (agent !== usual) {
+      yield { ...shared, cure: 'Nothing to do if it is to stay there.', weight: 'may-block' }
+      continue
+    }
+    yield {
+      ...shared,
+      ...removal(models, `The model ${own} of the agent ${agent}`, { path }),
+      weight: 'blocks',
+    }
+  }
+}

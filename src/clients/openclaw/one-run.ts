@@ -1,0 +1,93 @@
+import { UserError } from '../../errors.ts'
+import {
+  type AskedRun,
+  type Choice,
+  type FileTexts,
+  type OneRun,
+  runKeyVariable,
+} from '../client.ts'
+import { headersInVariables } from '../headers.ts'
+import { usualProtocol } from '../models.ts'
+import { apiOf, entryOf } from '../pi/providers.ts'
+import { offeredIn } from '../picker.ts'
+import { fileOf, tableIn, valueIn } from '../texts.ts'
+import { ownModels, providers, readConfig } from './config.ts'
+
+const fileName = 'openclaw-run.json'
+
+/** No provider of the user's is called so: neither headers nor a login of it go along. */
+const ownId = 'repoint-run'
+
+/** Each leads to another configuration. */
+const otherConfigs = ['--profile', '--dev', '--config', '--isolated', '--auth-env-only']
+
+/** They manage the user's own configuration. */
+const managing = ['config', 'configure', 'onboard', 'setup', 'doctor', 'plugins', 'update']
+
+/**
+ * By a configuration of its own, which includes the user's and in which the key is `${NAME}`. What such
+ * a file says itself wins over what it includes (2026.9.5 and 2026.9.6, 2026-11-23).
+ *
+ * @throws UserError `usage`
+ */
+export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): OneRun {
+  const { args, env, folder } = asked
+  if (managing.some((command) => command === args[0])) return asked
+  const other = otherConfigs.find((flag) =>
+    args.some((arg) => arg === flag || arg.startsWith(`${flag}=`)),
+  )
+  if (other !== undefined)
+    throw new UserError({
+      code: 'usage',
+      message: `${other} leads OpenClaw to another configuration: here it needs the one with the gateway`,
+      hint: `Leave ${other} out of the command.`,
+    })
+
+  const { path, bytes } = fileOf(texts, 'config')
+  const variables = headersInVariables(choice)
+  const config = {
+    ...(bytes !== null && { $include: path }),
+    models: { providers: { [ownId]: providerFor(choice, variables) } },
+    agents: agentsFor(texts, `${ownId}/${choice.models.model}`),
+  }
+  const isWindows = /^[A-Za-z]:\\/.test(path)
+  const roots = [path.replace(/[\\/][^\\/]*$/, ''), env['OPENCLAW_INCLUDE_ROOTS']]
+  const values = variables
+    .filter(({ variable }) => variable !== runKeyVariable)
+    .map(({ variable, value }) => [variable, value])
+  return {
+    args,
+    env: {
+      ...env,
+      ...Object.fromEntries(values),
+      OPENCLAW_CONFIG_PATH: `${folder}/${fileName}`,
+      OPENCLAW_INCLUDE_ROOTS: roots.filter(Boolean).join(isWindows ? ';' : ':'),
+    },
+    files: { [fileName]: `${JSON.stringify(config, null, 2)}\n` },
+  }
+}
+
+function providerFor({ root, models }: Choice, headers: ReturnType<typeof headersInVariables>) {
+  const protocol = models.protocol ?? usualProtocol
+  return {
+    baseUrl: root,
+    api: apiOf[protocol],
+    apiKey: `\${${runKeyVariable}}`,
+    auth: 'api-key',
+    ...(protocol === 'messages' && { authHeader: true }),
+    headers: Object.fromEntries(headers.map(({ name, variable }) => [name, `\${${variable}}`])),
+    models: offeredIn(models).map((model) => entryOf(providers, model, models)),
+  }
+}
+
+/** As texts, in the place of tables too: so no other model stands behind it. */
+function agentsFor(texts: FileTexts, model: string) {
+  const { root } = readConfig(texts)
+  const own = ownModels(root).map(({ agent }) => [agent, { model }])
+  // A list of those that may be used grows by what is included in it.
+  const isLimited = valueIn(tableIn(root, ['agents', 'defaults']), ['modelPolicy', 'allow'])
+  return {
+    defaults: { model, ...(isLimited && { modelPolicy: { allow: [`${ownId}/*`] } }) },
+    ...(own.length > 0 && { entries: Object.fromEntries(own) }),
+  }
+}

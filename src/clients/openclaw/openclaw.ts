@@ -1,0 +1,153 @@
+import { compact } from '../../compact.ts'
+import type { FileEdit } from '../../edits/plan.ts'
+import { keyHeaders } from '../../gateway/types.ts'
+import type { Machine } from '../../platform/platform.ts'
+import type {
+  Choice,
+  ClientModule,
+  ConfigFile,
+  FileTexts,
+  Look,
+  Origins,
+  Settings,
+} from '../client.ts'
+import { checkProviderId, usableProviderId } from '../flags.ts'
+import { defaultOfAny, oneUse, usualProtocol } from '../models.ts'
+import { pathsOf } from '../paths.ts'
+import { believedOf, providerKeys, providerOf, providerPath } from '../pi/providers.ts'
+import { chooseOfAny } from '../picker.ts'
+import { editKeys } from '../repairs.ts'
+import { expectRead } from '../strict-json.ts'
+import { ofNode, testedVersions } from '../tested.ts'
+import { asPlanned, brokenText, fileOf, originOf } from '../texts.ts'
+import {
+  defaultModelPath,
+  interpretedName,
+  interpretedValue,
+  loginsFor,
+  prefersKey,
+  providers,
+  readConfig,
+  readKey,
+  reservedIds,
+  startingModel,
+} from './config.ts'
+import { deciding } from './deciding.ts'
+import { inTheWay, wrongNow } from './obstacles.ts'
+import { forOneRun } from './one-run.ts'
+import tested from './tested.json' with { type: 'json' }
+
+const demoFiles = {
+  '.openclaw/openclaw.json': `// Mine.
+{
+  agents: {
+    defaults: {
+      workspace: '~/.openclaw/workspace',
+      model: { primary: 'ollama/qwen2.5-coder:7b' }, // under my desk
+    },
+  },
+  gateway: { mode: 'local', bind: 'loopback' },
+}
+`,
+}
+
+/** OpenClaw. Facts: run against 2026.9.5 and 2026.9.6, 2026-11-23. */
+export const openclaw: ClientModule = {
+  binary: {
+    command: 'openclaw',
+    testedVersions: testedVersions(tested),
+    pingArgs: (prompt) => ['agent', 'exec', prompt],
+    authorityVariables: ['NODE_EXTRA_CA_CERTS'],
+    authorities: ofNode,
+    pingEnv: { OPENCLAW_OFFLINE: '1', OPENCLAW_NO_AUTO_UPDATE: '1' },
+  },
+  protocol: usualProtocol,
+  alsoSpeaks: ['responses', 'messages'],
+  // It sends the key as Bearer beside them.
+  sends: { headers: true, keyHeaders },
+  deciding,
+  interprets: { names: interpretedName, values: interpretedValue },
+  restartAdvice: 'An OpenClaw gateway that runs reads the file by itself; start all else again.',
+  files: filesOfOpenClaw,
+  checkOptions: ({ providerId }) => checkProviderId(providerId, 'OpenClaw', reservedIds),
+  choose: (wanted) => chooseOfAny(wanted, { otherwise: 'OpenClaw takes it for 200,000 tokens' }),
+  plan: planOpenClaw,
+  readBack: readBackOpenClaw,
+  offers: offersOfOpenClaw,
+  origins: originsOfOpenClaw,
+  asConfigured: ({ model, protocol, providerId, contextWindow }) => ({
+    model,
+    protocol,
+    contextWindow,
+    providerId: usableProviderId(providerId, reservedIds),
+  }),
+  wouldUse: (catalog) => oneUse(defaultOfAny(catalog)),
+  demoFiles,
+  forOneRun,
+  inTheWay,
+  wrongNow,
+}
+
+/** The first that is there, under its old names too (read in 2026.9.6, 2026-11-23). */
+function filesOfOpenClaw(machine: Machine, look: Look): readonly ConfigFile[] {
+  const home = pathsOf(machine).namedFromHome('OPENCLAW_HOME') ?? machine.home
+  const { join, namedFromHome } = pathsOf({ ...machine, home })
+  const own = namedFromHome('OPENCLAW_STATE_DIR')
+  const folders = [...(own ? [own] : []), join(home, '.openclaw'), join(home, '.clawdbot')]
+  const candidates = folders.flatMap((folder) =>
+    ['openclaw.json', 'clawdbot.json'].map((name) => join(folder, name)),
+  )
+  const path =
+    namedFromHome('OPENCLAW_CONFIG_PATH') ??
+    candidates.find((candidate) => look.exists(candidate)) ??
+    candidates[0]!
+  return [{ role: 'config', path, format: 'json5', holdsSecret: true, use: 'target' }]
+}
+
+/** @throws UserError `config-invalid`, `config-conflict` */
+function planOpenClaw(texts: FileTexts, choice: Choice): readonly FileEdit[] {
+  const { providerId, models, repairs } = choice
+  const file = fileOf(texts, 'config')
+  const { root } = readConfig(texts)
+  const keys = [
+    ...providerKeys(providers, { ...file, root }, choice),
+    // Else a login in OpenClaw's database comes before the key.
+    { path: [...providerPath(providers, providerId), 'auth'], value: 'api-key' },
+    { path: defaultModelPath(root), value: `${providerId}/${models.model}` },
+  ]
+
+  const edit = editKeys({ id: 'openclaw', deciding }, file, keys, repairs)
+  expectRead('OpenClaw', readConfig(asPlanned(texts, [edit])))
+  return [edit]
+}
+
+function readBackOpenClaw(texts: FileTexts): Settings {
+  const file = readConfig(texts)
+  if (file.ignored !== undefined) return { broken: brokenText(file.path, file.ignored) }
+  const { providerId, model } = startingModel(file)
+  if (providerId === undefined) return {}
+
+  const provider = providerOf(providers, file, providerId)
+  const [login] = prefersKey(provider.table) ? [] : loginsFor(file, providerId)
+  return compact({
+    ...believedOf(provider, model),
+    providerId,
+    ...readKey(file, providerId),
+    login: login && `the login ${login} in its database`,
+  })
+}
+
+function offersOfOpenClaw(texts: FileTexts): readonly string[] {
+  const file = readConfig(texts)
+  const { providerId = '' } = startingModel(file)
+  return providerOf(providers, file, providerId).models.map(({ id }) => String(id))
+}
+
+function originsOfOpenClaw(texts: FileTexts): Origins {
+  const file = readConfig(texts)
+  const { providerId = '', model } = startingModel(file)
+  return compact({
+    baseUrl: originOf([file], [...providerPath(providers, providerId), 'baseUrl']),
+    model: model === undefined ? undefined : file.path,
+  })
+}
