@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import parseJson5 from 'json5/lib/parse.js'
 import { parse } from 'smol-toml'
 import { sentFirst, tableVersions } from '../../src/clients/claude/sent.ts'
 import { type Client, slots } from '../../src/clients/client.ts'
@@ -116,21 +117,41 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
   pi(home) {
     const { defaultProvider, defaultModel } = JSON.parse(home.text('.pi/agent/settings.json'))
     const { providers } = JSON.parse(home.text('.pi/agent/models.json'))
-    const { baseUrl, api, apiKey, authHeader, headers } = providers[defaultProvider]
-    const way = ways[api]
-    if (way === undefined) throw new Error(`nobody reads the protocol ${api}: write it here`)
-    const isMessages = way.protocol === 'messages'
-    return {
-      protocol: way.protocol,
-      url: baseUrl + way.route,
-      headers: {
-        ...(isMessages && { 'anthropic-version': '2023-06-01', 'x-api-key': apiKey }),
-        ...(!isMessages || authHeader ? bearer(apiKey) : {}),
-        ...headers,
-      },
-      models: [defaultModel],
-    }
+    return ofPi(providers[defaultProvider], defaultModel)
   },
+
+  openclaw(home) {
+    const { models, agents } = parseJson5(home.text('.openclaw/openclaw.json'))
+    const [, id, model] = /^([^/]+)\/(.+)$/s.exec(agents.defaults.model.primary)!
+    const { auth, ...provider } = models.providers[id!]
+    // Else a login of its database may go in the place of the key.
+    if (auth !== 'api-key') throw new Error('OpenClaw may send another key')
+    return ofPi(provider, model!)
+  },
+}
+
+interface PiProvider {
+  readonly baseUrl: string
+  readonly api: string
+  readonly apiKey: string
+  readonly authHeader?: boolean
+  readonly headers?: Env
+}
+
+function ofPi({ baseUrl, api, apiKey, authHeader, headers }: PiProvider, model: string): Sends {
+  const way = ways[api]
+  if (way === undefined) throw new Error(`nobody reads the protocol ${api}: write it here`)
+  const isMessages = way.protocol === 'messages'
+  return {
+    protocol: way.protocol,
+    url: baseUrl + way.route,
+    headers: {
+      ...(isMessages && { 'anthropic-version': '2023-06-01', 'x-api-key': apiKey }),
+      ...(!isMessages || authHeader ? bearer(apiKey) : {}),
+      ...headers,
+    },
+    models: [model],
+  }
 }
 
 /** By what a client of several protocols calls them: where it asks below the root. */

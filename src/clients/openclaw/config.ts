@@ -1,13 +1,15 @@
 import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
 import type { FileTexts, Settings } from '../client.ts'
-import { apiOf, type ProviderTable, providerOf } from '../pi/providers.ts'
+import { type ProviderTable, providerOf } from '../pi/providers.ts'
 import type { StrictFile } from '../strict-json.ts'
 import { fileOf, isTable, readFile, type Table, tableIn, textIn, valueIn } from '../texts.ts'
 
+/** Only with `auth` does the key come before a login in OpenClaw's database (2026.9.5 and 2026.9.6, 2026-11-23). */
 export const providers: ProviderTable = {
   client: { id: 'openclaw', label: 'OpenClaw' },
   role: 'config',
   at: ['models', 'providers'],
+  always: { auth: 'api-key' },
   namesModels: true,
   unlisted: ', and OpenClaw knows nothing of it',
 }
@@ -125,8 +127,6 @@ export function loginsFor({ root }: Pick<StrictFile, 'root'>, providerId: string
 export function prefersKey(table: Table): boolean {
   return table['auth'] === 'api-key' && table['apiKey'] !== undefined
 }
-
-export const protocolNames: readonly string[] = Object.values(apiOf)
 
 /**
  * Ids of providers that OpenClaw or one of its maker's plugins brings: for them a variable beats the

@@ -18,7 +18,5 @@ export const deciding: DecidingTable = {
     { at: `${provider}.request`, decides: 'key', layers: config, seen: run },
     { at: `${provider}.api`, decides: 'provider', layers: config, seen: run },
     { at: `${provider}.localService`, decides: 'program', layers: config, seen: read },
-    { at: 'agents.defaults.model', decides: 'model', layers: config, seen: run },
-    { at: 'agents.entries.*.model', decides: 'model', layers: config, seen: run },
   ],
 }

@@ -73,7 +73,7 @@ function providerFor({ root, models }: Choice, headers: ReturnType<typeof header
     baseUrl: root,
     api: apiOf[protocol],
     apiKey: `\${${runKeyVariable}}`,
-    auth: 'api-key',
+    ...providers.always,
     ...(protocol === 'messages' && { authHeader: true }),
     headers: Object.fromEntries(headers.map(({ name, variable }) => [name, `\${${variable}}`])),
     models: offeredIn(models).map((model) => entryOf(providers, model, models)),

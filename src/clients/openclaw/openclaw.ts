@@ -111,8 +111,6 @@ function planOpenClaw(texts: FileTexts, choice: Choice): readonly FileEdit[] {
   const { root } = readConfig(texts)
   const keys = [
     ...providerKeys(providers, { ...file, root }, choice),
-    // Else a login in OpenClaw's database comes before the key.
-    { path: [...providerPath(providers, providerId), 'auth'], value: 'api-key' },
     { path: defaultModelPath(root), value: `${providerId}/${models.model}` },
   ]
 

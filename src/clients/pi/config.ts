@@ -18,6 +18,7 @@ export const providers: ProviderTable = {
   client: { id: 'pi', label: 'pi' },
   role: 'models',
   at: ['providers'],
+  always: {},
   namesModels: false,
   unlisted: ': pi starts with the first that it has a key for',
   compatInChat: { supportsDeveloperRole: false },

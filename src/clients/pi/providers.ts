@@ -18,6 +18,8 @@ export interface ProviderTable {
   /** Of the file that it stands in. */
   readonly role: string
   readonly at: readonly string[]
+  /** What every provider that a setup writes says beside. */
+  readonly always: Readonly<Record<string, ConfigValue>>
   /** A model without a name is refused. */
   readonly namesModels: boolean
   /** What becomes of a model that is not in the list, as the end of a sentence. */
@@ -113,6 +115,7 @@ export function providerKeys(
     { path: [...path, 'baseUrl'], value: root },
     { path: [...path, 'api'], value: apiOf[protocol] },
     { path: [...path, 'apiKey'], value: key, isSecret: true },
+    ...Object.entries(at.always).map(([name, value]) => ({ path: [...path, name], value })),
     // Else the key goes as x-api-key alone, in pi beside whatever ANTHROPIC_AUTH_TOKEN holds.
     ...(protocol === 'messages' ? [{ path: [...path, 'authHeader'], value: true }] : []),
     ...headerKeys([...path, 'headers'], now.table['headers'], choice, isForeign),
