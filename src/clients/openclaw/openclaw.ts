@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit } from '../../edits/plan.ts'
-import { keyHeaders } from '../../gateway/types.ts'
+import { type CatalogModel, keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
   Choice,
@@ -8,8 +8,10 @@ import type {
   ConfigFile,
   FileTexts,
   Look,
+  ModelChoice,
   Origins,
   Settings,
+  Wanted,
 } from '../client.ts'
 import { checkProviderId, usableProviderId } from '../flags.ts'
 import { defaultOfAny, oneUse, usualProtocol } from '../models.ts'
@@ -70,7 +72,7 @@ export const openclaw: ClientModule = {
   restartAdvice: 'An OpenClaw gateway that runs reads the file by itself; start all else again.',
   files: filesOfOpenClaw,
   checkOptions: ({ providerId }) => checkProviderId(providerId, 'OpenClaw', reservedIds),
-  choose: (wanted) => chooseOfAny(wanted, { otherwise: 'OpenClaw takes it for 200,000 tokens' }),
+  choose: chooseForOpenClaw,
   plan: planOpenClaw,
   readBack: readBackOpenClaw,
   offers: offersOfOpenClaw,
@@ -102,6 +104,25 @@ function filesOfOpenClaw(machine: Machine, look: Look): readonly ConfigFile[] {
     candidates.find((candidate) => look.exists(candidate)) ??
     candidates[0]!
   return [{ role: 'config', path, format: 'json5', holdsSecret: true, use: 'target' }]
+}
+
+/**
+ * In tokens. OpenClaw asks for all that a model is said to answer with in each request, which gateways
+ * set aside of its window or of what is left on the key (128,000 were asked for, 2026.9.6, 2026-11-23).
+ */
+const mostOutputTokens = 32_000
+
+/** @throws UserError `model-unknown`, `protocol-unsupported`, `usage` */
+function chooseForOpenClaw(wanted: Wanted): ModelChoice {
+  const choice = chooseOfAny(wanted, { otherwise: 'OpenClaw takes it for 200,000 tokens' })
+  const isNamed = ({ id }: CatalogModel) =>
+    id === choice.model && wanted.named.maxOutputTokens !== undefined
+  const offered = choice.offered?.map((model): CatalogModel => {
+    const { maxOutputTokens: most } = model
+    if (most === undefined || isNamed(model)) return model
+    return { ...model, maxOutputTokens: Math.min(most, mostOutputTokens) }
+  })
+  return { ...choice, ...compact({ offered }) }
 }
 
 /** @throws UserError `config-invalid`, `config-conflict` */

@@ -1,0 +1,285 @@
+import { describe, expect, test } from 'vitest'
+import type { Scene, Settings } from '../../src/clients/client.ts'
+import { planRepairs } from '../../src/clients/repairs.ts'
+import type { Machine } from '../../src/platform/platform.ts'
+import { caught } from '../edits/helpers.ts'
+import {
+  aMachine,
+  byId,
+  catalog,
+  type Disk,
+  key,
+  obstaclesOn,
+  planOn,
+  text,
+  textsOf,
+  wanted,
+  written,
+} from './support.ts'
+
+const openclaw = byId('openclaw')
+const path = '.openclaw/openclaw.json'
+
+/** A configuration that works, with what is put in the place of its parts. */
+function aHome(inProvider: object = {}, more: object = {}, agents: object = {}): Disk {
+  const gateway = {
+    baseUrl: 'https://gw.example/v1',
+    apiKey: 'sk-a',
+    auth: 'api-key',
+    models: [
+      { id: 'big', name: 'Big' },
+      { id: 'small', name: 'Small' },
+    ],
+    ...inProvider,
+  }
+  const defaults = { model: { primary: 'gateway/big' } }
+  const config = { models: { providers: { gateway } }, agents: { defaults, ...agents }, ...more }
+  return { [path]: JSON.stringify(config, null, 2) }
+}
+
+function readBack(disk: Disk): Settings {
+  return openclaw.readBack(textsOf(openclaw, aMachine(), disk))
+}
+
+/** What OpenClaw does with each: run with 2026.9.5 and 2026.9.6, 2026-11-23. */
+describe('reading as OpenClaw reads', () => {
+  const good = { root: 'https://gw.example/v1', model: 'big', key: 'sk-a', providerId: 'gateway' }
+
+  test.each([
+    ['strict JSON', aHome()[path] as string],
+    ['JSON5', `// mine\n${aHome()[path]}`.replaceAll('"', "'").replace("'models'", 'models')],
+    ['the model as text', text5("{ primary: 'gateway/big' }", "'gateway/big'")],
+  ])('%s', (_, content) => {
+    expect(readBack({ [path]: content })).toMatchObject(good)
+  })
+
+  test.each([
+    ['an empty file', ''],
+    ['a provider without models', text5('models: [{', 'x: [{')],
+    ['a model without a name', text5("name: 'Big'", 'x: 1')],
+    ['an address that is no text', text5("'https://gw.example/v1'", '5')],
+    ['no JSON5', '{ models: '],
+  ])('does not start with %s', (_, content) => {
+    const read = readBack({ [path]: content })
+    expect(read.broken).toContain('openclaw.json')
+    expect(read.root).toBeUndefined()
+  })
+
+  test.each([
+    [
+      'the agent that answers has another model',
+      aHome({}, {}, { entries: { main: { model: 'a/b' } } }),
+    ],
+    ['a provider of its own', aHome({}, {}, { defaults: { model: 'anthropic/claude-opus-4-8' } })],
+  ])('is at its own service: %s', (_, disk) => {
+    expect(readBack(disk).root).toBeUndefined()
+  })
+
+  test.each([['${GATEWAY_KEY}'], ['$GATEWAY_KEY'], ['OPENAI_API_KEY'], ['gateway:manual']])(
+    'a key that stands elsewhere is not one: %s',
+    (apiKey) => {
+      const profiles = { 'gateway:manual': { provider: 'gateway', mode: 'api_key' } }
+      const read = readBack(aHome({ apiKey }, { auth: { profiles } }))
+      expect(read.key).toBeUndefined()
+    },
+  )
+})
+
+/** The configuration in JSON5, with one part replaced. */
+function text5(from: string, to: string): string {
+  const content = `{
+  models: { providers: { gateway: {
+    baseUrl: 'https://gw.example/v1', apiKey: 'sk-a', auth: 'api-key',
+    models: [{ id: 'big', name: 'Big' }],
+  } } },
+  agents: { defaults: { model: { primary: 'gateway/big' } } },
+}`
+  if (!content.includes(from)) throw new Error(`nothing of ${from} is there`)
+  return content.replace(from, to)
+}
+
+/** Where `openclaw config file` looks, run with 2026.9.6. */
+test.each([
+  [{}, '/home/ada/.openclaw/openclaw.json'],
+  [{ OPENCLAW_HOME: '~/srv' }, '/home/ada/srv/.openclaw/openclaw.json'],
+  [{ OPENCLAW_STATE_DIR: '~/srv' }, '/home/ada/srv/openclaw.json'],
+  [{ OPENCLAW_STATE_DIR: 'rel' }, '/home/ada/work/rel/openclaw.json'],
+  [{ OPENCLAW_STATE_DIR: '/srv', OPENCLAW_HOME: '/x' }, '/srv/openclaw.json'],
+  [{ OPENCLAW_CONFIG_PATH: '~/own.json', OPENCLAW_STATE_DIR: '/srv' }, '/home/ada/own.json'],
+  [{ OPENCLAW_PROFILE: 'p' }, '/home/ada/.openclaw/openclaw.json'],
+] as readonly (readonly [Machine['env'], string])[])('the file with %j is %s', (env, at) => {
+  expect(textsOf(openclaw, aMachine({ env }), {})[0]!.path).toBe(at)
+})
+
+test('the file of the old name stays the one, where it is there', () => {
+  const texts = textsOf(openclaw, aMachine(), { '.clawdbot/clawdbot.json': '{}' })
+  expect(texts[0]!.path).toBe('/home/ada/.clawdbot/clawdbot.json')
+})
+
+describe('what a setup writes', () => {
+  test('asks for no more of an answer than gateways bear, unless it is named', () => {
+    const most = (named: object) =>
+      openclaw.choose(wanted(catalog, named)).offered?.[0]?.maxOutputTokens
+    expect(most({})).toBe(32_000)
+    expect(most({ maxOutputTokens: 64_000 })).toBe(64_000)
+  })
+
+  test.each([['sk-a${HOME}'], ['$MY_KEY'], ['MY_KEY'], ['oauth:x'], ['ollama-local']])(
+    'is refused for the key %s, of which OpenClaw would make another',
+    (refused) => {
+      expect(caught(() => planOn(openclaw, {}, { choice: { key: refused } }))).toMatchObject({
+        code: 'config-conflict',
+      })
+    },
+  )
+
+  test.each([['m@work'], ['vendor/m@work'], ['a${HOME}']])(
+    'is refused for the model %s',
+    (model) => {
+      const asked = () => openclaw.choose(wanted({ models: [{ id: model }] }, { model }))
+      expect(caught(asked)).toMatchObject({ code: 'config-conflict' })
+    },
+  )
+
+  test.each([['@cf/meta/llama'], ['claude-haiku@20251001'], ['vendor/m:free']])(
+    'may name the model %s',
+    (model) => {
+      const { edits, machine } = planOn(openclaw, {}, { options: { model }, catalog: undefined })
+      expect(readBack(written({}, machine, edits)).model).toBe(model)
+    },
+  )
+})
+
+interface Case {
+  readonly code: string
+  readonly disk: Disk
+  readonly line?: number
+  readonly env?: Machine['env']
+  readonly context?: Partial<Scene>
+  /** Something of the user's goes, and no repair takes it. */
+  readonly stays?: boolean
+}
+
+const login = { auth: { profiles: { 'gateway:manual': { provider: 'gateway', mode: 'api_key' } } } }
+
+const cases: Case[] = [
+  { code: 'openclaw-config-invalid', disk: { [path]: '' }, stays: true },
+  {
+    code: 'openclaw-relative-folder',
+    disk: {},
+    env: { OPENCLAW_STATE_DIR: 'rel' },
+    stays: true,
+  },
+  { code: 'openclaw-include', disk: aHome({}, { $include: './base.json5' }), stays: true },
+  {
+    code: 'openclaw-proxy',
+    disk: aHome({ baseUrl: 'http://127.0.0.1:1/v1' }),
+    env: { HTTP_PROXY: 'http://proxy.example:8080' },
+    stays: true,
+  },
+  { code: 'openclaw-other-key', disk: aHome({ auth: undefined }, login), line: 29 },
+  {
+    code: 'openclaw-other-key',
+    disk: aHome({ auth: undefined, apiKey: 'gateway:manual' }, login),
+    line: 29,
+    stays: true,
+  },
+  { code: 'openclaw-request', disk: aHome({ request: { auth: { mode: 'header' } } }), line: 18 },
+  { code: 'openclaw-model-unlisted', disk: aHome({ models: [] }), line: 15, stays: true },
+  { code: 'openclaw-no-key', disk: aHome({ apiKey: '${NO_KEY}' }), line: 6, stays: true },
+]
+
+describe('what is wrong now', () => {
+  test.each(cases)('$code', ({ code, disk, line, env = {}, context, stays = false }) => {
+    const machine = aMachine({ env })
+    const found = obstaclesOn(openclaw, disk, machine, context).filter((one) => one.code === code)
+    expect(found).toHaveLength(1)
+    if (line !== undefined) expect(found[0]!.place).toBe(`/home/ada/${path}:${line}`)
+    expect(found[0]!.repair === undefined).toBe(stays)
+    if (found[0]!.repair === undefined) return
+
+    const edits = planRepairs(openclaw, textsOf(openclaw, machine, disk), [found[0]!.repair])
+    const after = obstaclesOn(openclaw, written(disk, machine, edits), machine, context)
+    expect(after.map((one) => one.code)).not.toContain(code)
+  })
+
+  test('nothing is, with what works', () => {
+    expect(obstaclesOn(openclaw, aHome())).toEqual([])
+    expect(obstaclesOn(openclaw, aHome({}, login))).toEqual([])
+    const env = { GATEWAY_KEY: 'sk-x' }
+    expect(obstaclesOn(openclaw, aHome({ apiKey: '${GATEWAY_KEY}' }), aMachine({ env }))).toEqual(
+      [],
+    )
+  })
+})
+
+describe('what is in the way of a setup', () => {
+  const inTheWay = (disk: Disk) =>
+    planOn(openclaw, disk).obstacles.map(({ code, needsConsent, repair }) => {
+      return { code, asks: needsConsent !== undefined, goes: repair !== undefined }
+    })
+
+  test('a login is asked about, and its key comes second from then on', () => {
+    const disk = aHome({ auth: undefined, apiKey: 'gateway:manual' }, login)
+    expect(inTheWay(disk)).toEqual([{ code: 'openclaw-other-key', asks: true, goes: false }])
+    const { edits } = planOn(openclaw, disk)
+    expect(text(edits[0]!.after)).toContain('"auth": "api-key"')
+    expect(readBack({ [path]: text(edits[0]!.after) })).toMatchObject({ key })
+  })
+
+  test('the model of the agent that answers goes, that of another is told', () => {
+    const entries = { main: { default: true, model: 'a/b' }, writer: { model: 'a/c' } }
+    const disk = aHome({}, {}, { entries })
+    expect(inTheWay(disk)).toEqual([
+      { code: 'openclaw-agent-model', asks: true, goes: true },
+      { code: 'openclaw-agent-model', asks: false, goes: false },
+    ])
+    const { edits } = planOn(openclaw, disk)
+    expect(text(edits[0]!.after)).not.toContain('a/b')
+    expect(text(edits[0]!.after)).toContain('a/c')
+  })
+})
+
+describe('one run', () => {
+  const asked = { args: ['agent', 'exec', 'x'], env: { REPOINT_RUN_KEY: key }, folder: '/run/one' }
+  const headers = [{ name: 'x-team', value: 'sk-users-own-key', isSecret: true as const }]
+  const run = (disk: Disk, changes: Partial<typeof asked> = {}) => {
+    const { choice } = planOn(openclaw, {}, { choice: { headers } })
+    const texts = textsOf(openclaw, aMachine(), disk)
+    return openclaw.forOneRun!(texts, choice, { ...asked, ...changes })
+  }
+
+  test('is told by a file of its own, which includes the user’s and holds no secret', () => {
+    const entries = { main: { model: { primary: 'a/b', fallbacks: ['a/c'] } } }
+    const { args, env, files } = run(aHome({}, {}, { entries }), {
+      env: { ...asked.env, OPENCLAW_INCLUDE_ROOTS: '/srv' } as typeof asked.env,
+    })
+    expect(args).toEqual(asked.args)
+    expect(env).toMatchObject({
+      OPENCLAW_CONFIG_PATH: '/run/one/openclaw-run.json',
+      OPENCLAW_INCLUDE_ROOTS: '/home/ada/.openclaw:/srv',
+    })
+    const config = JSON.parse(files!['openclaw-run.json']!)
+    expect(config).toMatchObject({
+      $include: `/home/ada/${path}`,
+      models: { providers: { 'repoint-run': { apiKey: '${REPOINT_RUN_KEY}', auth: 'api-key' } } },
+      agents: {
+        defaults: { model: 'repoint-run/gpt-5.6-sol' },
+        entries: { main: { model: 'repoint-run/gpt-5.6-sol' } },
+      },
+    })
+    expect(JSON.stringify(files)).not.toMatch(/sk-(test|users)/)
+  })
+
+  test('includes nothing where there is nothing, and leaves what manages the user’s own file', () => {
+    expect(JSON.parse(run({}).files!['openclaw-run.json']!)).not.toHaveProperty('$include')
+    expect(run({}, { args: ['config', 'get', 'x'] }).files).toBeUndefined()
+  })
+
+  test.each([['--profile'], ['--profile=p'], ['--config'], ['--isolated']])(
+    '%s is refused',
+    (arg) => {
+      expect(caught(() => run({}, { args: ['agent', arg] }))).toMatchObject({ code: 'usage' })
+    },
+  )
+})
