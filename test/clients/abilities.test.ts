@@ -36,6 +36,7 @@ describe('a picture arrives at the gateway', () => {
     ['opencode', ['-f', 'pic.png', '--'], question],
     ['kilo', ['-f', 'pic.png', '--'], question],
     ['pi', ['@pic.png'], question],
+    ['openclaw', [], '#call view_image {"path": "pic.png"}'],
     ['qwen', [], `${question} @pic.png`],
     ['codex', ['-i', 'pic.png', '--'], question],
   ])('%s', async (client, args, asked) => {
@@ -43,6 +44,6 @@ describe('a picture arrives at the gateway', () => {
   })
 })
 
-test('pi asks a model that reasons to do so', async () => {
-  expect(await sentBy('pi', [], 'ping')).toMatch(/"reasoning(?:_effort)?\\?":/)
+test.each(['pi', 'openclaw'])('%s asks a model that reasons to do so', async (client) => {
+  expect(await sentBy(client, [], 'ping')).toMatch(/"reasoning(?:_effort)?\\?":/)
 })
