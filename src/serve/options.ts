@@ -65,28 +65,20 @@ export interface Upstream {
 }
 
 /** What the gateway bears before it says no. */
-export interface Limits {
-  readonly maxBodyBytes: number
-  /** For all headers of a request, in ms. */
-  readonly headersTimeoutMs: number
-  /** For a whole request, headers and body, in ms. */
-  readonly requestTimeoutMs: number
-  /** Streams that are open at the same time; a further one is answered with 503. */
-  readonly maxOpenStreams: number
-  /** A client that does not read for so long is cut off, in ms. */
-  readonly stalledWriteMs: number
-  /** Requests in the log. */
-  readonly loggedRequests: number
-  /** Of all headers and bodies in the log together, in characters. */
-  readonly loggedCharacters: number
-}
+export type Limits = Readonly<typeof defaultLimits>
 
-export const defaultLimits: Limits = {
+export const defaultLimits = {
   maxBodyBytes: 32 * 1024 * 1024,
+  /** For all headers of a request, in ms. */
   headersTimeoutMs: 10_000,
+  /** For a whole request, headers and body, in ms. */
   requestTimeoutMs: 60_000,
+  /** Streams that are open at the same time; a further one is answered with 503. */
   maxOpenStreams: 4096,
+  /** A client that does not read for so long is cut off, in ms. */
   stalledWriteMs: 60_000,
+  /** Requests in the log. */
   loggedRequests: 1000,
+  /** Of all headers and bodies in the log together, in characters. */
   loggedCharacters: 8 * 1024 * 1024,
 }
