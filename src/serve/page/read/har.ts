@@ -12,45 +12,29 @@ export function harOf(requests: readonly LoggedRequest[], origin: string): objec
 }
 
 function entry(request: LoggedRequest, origin: string): object {
-  const { at, totalMs = 0, firstByteMs = totalMs } = request
+  const { requestBody, totalMs = 0, firstByteMs = totalMs } = request
+  const url = origin + request.path
+  const mimeType = request.headers['content-type'] ?? ''
   return {
-    startedDateTime: new Date(at).toISOString(),
+    startedDateTime: new Date(request.at).toISOString(),
     time: totalMs,
     request: {
+      ...message(request.headers, request.requestBytes),
       method: request.method,
-      url: origin + request.path,
-      httpVersion: 'HTTP/1.1',
-      cookies: [],
-      headers: pairs(request.headers),
-      queryString: [...new URL(origin + request.path).searchParams].map(([name, value]) => ({
-        name,
-        value,
-      })),
-      headersSize: -1,
-      bodySize: request.requestBytes,
-      ...(request.requestBody === ''
-        ? {}
-        : {
-            postData: {
-              mimeType: request.headers['content-type'] ?? '',
-              text: request.requestBody,
-            },
-          }),
+      url,
+      queryString: pairs(new URL(url).searchParams),
+      ...(requestBody === '' ? {} : { postData: { mimeType, text: requestBody } }),
     },
     response: {
+      ...message(request.responseHeaders, request.responseBytes),
       status: request.status ?? 0,
       statusText: '',
-      httpVersion: 'HTTP/1.1',
-      cookies: [],
-      headers: pairs(request.responseHeaders),
       content: {
         size: request.responseBytes,
         mimeType: request.responseHeaders['content-type'] ?? '',
         text: request.responseBody,
       },
       redirectURL: '',
-      headersSize: -1,
-      bodySize: request.responseBytes,
     },
     cache: {},
     timings: { send: 0, wait: firstByteMs, receive: totalMs - firstByteMs },
@@ -58,6 +42,12 @@ function entry(request: LoggedRequest, origin: string): object {
   }
 }
 
-function pairs(headers: Readonly<Record<string, string>>): object[] {
-  return Object.entries(headers).map(([name, value]) => ({ name, value }))
+/** What a request and its response have in common; -1: not known. */
+function message(headers: LoggedRequest['headers'], bodySize: number): object {
+  const list = pairs(Object.entries(headers))
+  return { httpVersion: 'HTTP/1.1', cookies: [], headers: list, headersSize: -1, bodySize }
+}
+
+function pairs(entries: Iterable<readonly [string, string]>): object[] {
+  return [...entries].map(([name, value]) => ({ name, value }))
 }
