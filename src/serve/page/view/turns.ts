@@ -191,35 +191,30 @@ function withLines(json: string): string {
 }
 
 function partView(part: Part, names: ReadonlyMap<string, string>): JSX.Element {
-  switch (part.type) {
+  const { type, text } = part
+  switch (type) {
     case 'text':
-      return longText(part.text)
+      return longText(text)
     case 'refusal':
-      return make('div', 'part', make('span', 'kind', 'refuses'), longText(part.text))
-    case 'thinking':
-      return make(
-        'div',
-        'part thinking',
-        make('span', 'kind', 'thinks'),
-        part.text === '' ? make('div', 'quiet', 'encrypted') : longText(part.text),
-      )
-    case 'tool-call':
-      return make(
-        'div',
-        'part call',
-        make('span', 'kind', 'calls '),
-        make('b', 'mono', part.name),
-        longText(withLines(laidOut(part.text)), 'mono'),
-      )
-    case 'tool-result':
-      return make(
-        'div',
-        `part result${part.isError ? ' bad' : ''}`,
-        make('span', 'kind', part.isError ? 'failed: ' : 'result of '),
-        make('b', 'mono', names.get(part.id) || part.id || 'a tool'),
-        longText(part.text, 'mono'),
-      )
+      return labelled('part', 'refuses', longText(text))
+    case 'thinking': {
+      const thought = text === '' ? make('div', 'quiet', 'encrypted') : longText(text)
+      return labelled('part thinking', 'thinks', thought)
+    }
+    case 'tool-call': {
+      const input = longText(withLines(laidOut(text)), 'mono')
+      return labelled('part call', 'calls ', make('b', 'mono', part.name), input)
+    }
+    case 'tool-result': {
+      const [className, label] = part.isError ? [' bad', 'failed: '] : ['', 'result of ']
+      const name = make('b', 'mono', names.get(part.id) || part.id || 'a tool')
+      return labelled(`part result${className}`, label, name, longText(text, 'mono'))
+    }
     case 'other':
-      return make('div', 'part quiet', part.text)
+      return make('div', 'part quiet', text)
   }
+}
+
+function labelled(className: string, label: string, ...content: JSX.Element[]): JSX.Element {
+  return make('div', className, make('span', 'kind', label), ...content)
 }
