@@ -96,7 +96,7 @@ export class Handler {
     scope?: Scope,
   ): LogEntry {
     const at = new Date()
-    const arrival = {
+    return openEntry({
       id: this.#newRequestId(at),
       at,
       method: request.method ?? 'GET',
@@ -105,8 +105,9 @@ export class Handler {
       auth,
       key,
       keyMatches: scope !== undefined,
-    }
-    return openEntry(arrival, request.rawHeaders, performance.now())
+      rawHeaders: request.rawHeaders,
+      startedMs: performance.now(),
+    })
   }
 
   async #answer(reply: Reply, route: Route, scope: Scope | undefined): Promise<void> {

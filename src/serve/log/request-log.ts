@@ -74,15 +74,8 @@ export type LogEntry = { -readonly [Fact in keyof RequestFacts]: RequestFacts[Fa
   countedCharacters: number
 }
 
-/** @param startedMs on the clock of `performance.now()` */
-export function openEntry(
-  arrival: Arrival,
-  rawHeaders: readonly string[],
-  startedMs: number,
-): LogEntry {
+export function openEntry(arrival: Arrival & Pick<LogEntry, 'rawHeaders' | 'startedMs'>): LogEntry {
   return {
-    rawHeaders,
-    startedMs,
     number: 0,
     modelAsked: undefined,
     modelServed: undefined,

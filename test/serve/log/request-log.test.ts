@@ -19,7 +19,7 @@ function anEntry(more: Partial<LogEntry> = {}): LogEntry {
     key: secret,
     keyMatches: true,
   } as const
-  const entry = openEntry(arrival, [], 0)
+  const entry = openEntry({ ...arrival, rawHeaders: [], startedMs: 0 })
   return Object.assign(entry, more)
 }
 
