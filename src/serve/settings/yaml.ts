@@ -18,25 +18,16 @@ export function readYaml<Result>(
   read: (data: unknown) => Result,
 ): Result {
   const lines = new LineCounter()
-
-  const { document, data } = parse()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const [broken] = document.errors
+  if (broken !== undefined) throw invalid(broken.message, broken.pos[0])
   try {
-    return read(data)
+    return read(document.toJS())
   } catch (error) {
-    if (!(error instanceof Misfit)) throw error
-    throw invalid(error.message, placeOfPath(document, error.path))
-  }
-
-  function parse() {
-    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
-    const [broken] = document.errors
-    if (broken !== undefined) throw invalid(broken.message, broken.pos[0])
-    try {
-      return { document, data: document.toJS() as unknown }
-    } catch (error) {
-      // Its aliases would make too much of it.
-      throw invalid((error as Error).message, undefined)
-    }
+    if (error instanceof Misfit) throw invalid(error.message, placeOfPath(document, error.path))
+    // Its aliases would make too much of it.
+    if (error instanceof ReferenceError) throw invalid(error.message, undefined)
+    throw error
   }
 
   function invalid(problem: string, offset: number | undefined): UserError {
