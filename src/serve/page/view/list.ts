@@ -1,5 +1,5 @@
 import { Component, h, type JSX } from 'preact'
-import { type Filter, readFilter } from '../read/filter.ts'
+import { type Filter, isError, readFilter } from '../read/filter.ts'
 import { $, draw, make } from './dom.ts'
 import type { Entry, Store } from './store.ts'
 import { bar, endOf, strip } from './timeline.ts'
@@ -187,7 +187,7 @@ class Row extends Component<RowParts> {
       request.protocol ?? '',
       request.stream ? 'stream' : '',
     )
-    const saysClass = `says ${isRefused(entry) ? statusClass(request) : ''}`
+    const saysClass = `says ${isError(entry) ? statusClass(request) : ''}`
     const statusName = `status ${statusClass(request)}`
 
     return h(
@@ -209,8 +209,4 @@ class Row extends Component<RowParts> {
       make('span', 'took', took, bar(request, longestMs)),
     )
   }
-}
-
-function isRefused({ request }: Entry): boolean {
-  return (request.status ?? 0) >= 400 || request.reason !== undefined
 }
