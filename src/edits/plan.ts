@@ -44,6 +44,8 @@ export interface KeyChange {
    * of its files, or none: an address without our key would get the user's own.
    */
   readonly isBound?: boolean
+  /** The client writes it anew whenever it starts: another value by then is nobody's change. */
+  readonly isStamped?: boolean
 }
 
 export function listHolds(list: readonly string[], element: string): KeyChange {

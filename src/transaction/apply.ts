@@ -457,6 +457,7 @@ function recordedFile(
   const { client, path, format, scope, holdsSecret, changes, before, after } = edit
   const original = restoring?.files.get(path)?.before
   const owner = status ?? original ?? { uid: -1, gid: -1 }
+  const stampedKeys = changes.filter(({ isStamped }) => isStamped).map((change) => change.path)
 
   return {
     client,
@@ -468,6 +469,7 @@ function recordedFile(
     keys: changes.map((change) => change.path),
     secretKeys: changes.filter(({ isSecret }) => isSecret).map((change) => change.path),
     boundKeys: changes.filter(({ isBound }) => isBound).map((change) => change.path),
+    ...(stampedKeys.length > 0 && { stampedKeys }),
     before: before && status ? asVersion(before, permissionsOf(status), status) : null,
     after: after && asVersion(after, mode, owner),
   }

@@ -51,6 +51,8 @@ export interface RecordedFile {
   readonly secretKeys: readonly KeyPath[]
   /** Those of `keys` that are undone together with their like in the client's other files. */
   readonly boundKeys: readonly KeyPath[]
+  /** Those of `keys` that the client itself writes anew. Absent: none. */
+  readonly stampedKeys?: readonly KeyPath[]
   readonly before: FileVersion | null
   readonly after: FileVersion | null
 }

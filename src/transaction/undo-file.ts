@@ -395,7 +395,7 @@ function undoStep(
   const found: FileVersions = {
     before: contentsOf(world, file.before),
     written: contentsOf(world, file.after),
-    current,
+    current: withOurStamps(world, file, current),
   }
   if (file.scope === 'whole') return undoWhole(file, found)
   const versions = dropsTables ? withOurTables(world, file, found) : found
@@ -436,6 +436,18 @@ function undoKeys(
     hint: 'Correct the file by hand, or put back the old contents: repoint rollback --force',
     cause: undone,
   })
+}
+
+/** A file with what the client writes anew at each start as we wrote it, where that still stands there. */
+function withOurStamps(world: World, file: RecordedFile, current: Bytes): Bytes {
+  const { stampedKeys = [], format, path } = file
+  const now = documentOf(file, current)
+  const standing = stampedKeys.filter((key) => now?.get(key) !== undefined)
+  if (standing.length === 0) return current
+
+  const written = documentOf(file, contentsOf(world, file.after))
+  const changes = standing.map((key) => ({ path: key, value: written?.get(key) }))
+  return formatOf(format).edit(current, changes, shownPath(world.machine, path))
 }
 
 /**

@@ -229,6 +229,23 @@ describe('a way back through several runs', () => {
     expect(home.text('.codex/config.toml')).toContain('gateway.example')
   })
 
+  test.each(['the time of its second start', undefined])(
+    'takes back what the client itself writes at each start: %s',
+    (stamp) => {
+      const home = aHome({ 'other/x.json': '{}\n' })
+      setUp(home, [
+        keysEdit(sourceIn(home), 'other/x.json', [
+          { path: ['entry', 'url'], value: 'https://gateway.example', isBound: true },
+          { path: ['entry', 'at'], value: 'never', isStamped: true },
+        ]),
+      ])
+      const { entry } = JSON.parse(home.text('other/x.json'))
+      home.put('other/x.json', JSON.stringify({ entry: { ...entry, at: stamp } }))
+      expect(rollBack(home).files[0]?.kept).toEqual([])
+      expect(JSON.parse(home.text('other/x.json'))).toEqual({})
+    },
+  )
+
   test('names nothing as kept that an earlier step has led back', () => {
     const home = aHome({ '.claude/settings.json': settings })
     const first = setUp(home, [settingsEdit(sourceIn(home), 'https://first.example', 'sk-first')])
