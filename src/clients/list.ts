@@ -172,6 +172,19 @@ export const rows: readonly ClientRow[] = [
     flags: [modelFlag, providerIdFlag, ...limitFlags],
     load: async () => (await import('./droid/droid.ts')).droid,
   },
+  {
+    id: 'cline',
+    family: 'cline',
+    label: 'Cline',
+    description: 'set up Cline, its command line: its providers.json',
+    examples: ['repoint cline', 'repoint cline --model gpt-5.6-sol --context-window 400000'],
+    changes: {
+      files: '`~/.cline/data/settings/providers.json`',
+      keys: 'the provider `openai-compatible` with the key, its address and its model; `lastUsedProvider`',
+    },
+    flags: [modelFlag, contextWindowFlag],
+    load: async () => (await import('./cline/cline.ts')).cline,
+  },
 ]
 
 /** Clients that are set up for one process at a time. */

@@ -71,16 +71,19 @@ export function* otherAddress(
   found: Pick<Obstacle, 'code' | 'place'> & {
     readonly what: string
     readonly url: string | undefined
+    /** Absent: another id for ours. */
+    readonly cure?: string
   },
 ): Obstacles {
   const { code, place, what, url } = found
+  const { cure = 'To keep it, choose another id with --provider-id.' } = found
   if (url === undefined || isOwnAddress(url, scene, choice)) return
 
   yield {
     code,
     message: `${what} already stands for another address, ${shownUrl(url)}`,
     place,
-    cure: 'To keep it, choose another id with --provider-id.',
+    cure,
     needsConsent: `${what.replace(/^the/, 'The')} will be overwritten; rollback brings it back.`,
     weight: 'may-block',
   }

@@ -39,6 +39,7 @@ describe('a picture arrives at the gateway', () => {
     ['openclaw', [], '#call view_image {"path": "pic.png"}'],
     ['qwen', [], `${question} @pic.png`],
     ['codex', ['-i', 'pic.png', '--'], question],
+    ['cline', [], '#call read_files {"files":[{"path":"pic.png"}]}'],
   ])('%s', async (client, args, asked) => {
     expect(await sentBy(client, args, asked)).toMatch(/data:image\\?\/(?:png|jpeg|webp);base64,/)
   })

@@ -114,6 +114,19 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
     }
   },
 
+  cline(home) {
+    const { lastUsedProvider, providers } = JSON.parse(
+      home.text('.cline/data/settings/providers.json'),
+    )
+    const { baseUrl, apiKey, headers, model } = providers[lastUsedProvider].settings
+    return {
+      protocol: 'chat',
+      url: `${baseUrl}/chat/completions`,
+      headers: { ...bearer(apiKey), ...headers },
+      models: [model],
+    }
+  },
+
   pi(home) {
     const { defaultProvider, defaultModel } = JSON.parse(home.text('.pi/agent/settings.json'))
     const { providers } = JSON.parse(home.text('.pi/agent/models.json'))

@@ -123,6 +123,7 @@ describe('whose authorities', () => {
     opencode: ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
     kilo: ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
     droid: ['FACTORY_EXTRA_CA_CERTS', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+    cline: ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
     pi: ['NODE_EXTRA_CA_CERTS'],
     qwen: ['NODE_EXTRA_CA_CERTS'],
   }

@@ -1,0 +1,227 @@
+import { compact } from '../../compact.ts'
+import type { FileEdit, KeyChange } from '../../edits/plan.ts'
+import { described } from '../../gateway/models/facts.ts'
+import { defaultModel } from '../../gateway/models/rules.ts'
+import { keyHeaders } from '../../gateway/types.ts'
+import type { Machine } from '../../platform/platform.ts'
+import type {
+  Choice,
+  ClientModule,
+  ConfigFile,
+  FileText,
+  FileTexts,
+  Look,
+  ModelChoice,
+  Settings,
+  Wanted,
+} from '../client.ts'
+import { headerKeys, readHeaders } from '../headers.ts'
+import { chooseOneModel, entryOf, oneUse } from '../models.ts'
+import { layersThere, pathsOf, projectFolders } from '../paths.ts'
+import { toldKeys } from '../picker.ts'
+import { editKeys } from '../repairs.ts'
+import { expectRead } from '../strict-json.ts'
+import { ofOwnRuntime, testedVersions } from '../tested.ts'
+import { brokenText, fileOf, numberIn, rootOf, textIn } from '../texts.ts'
+import { deciding } from './deciding.ts'
+import { inTheWay, wrongNow } from './obstacles.ts'
+import { forOneRun } from './one-run.ts'
+import {
+  hasLogin,
+  providerId,
+  providerPath,
+  readProviders,
+  settingsPath,
+  usedPath,
+} from './providers.ts'
+import tested from './tested.json' with { type: 'json' }
+
+const demoFiles = {
+  '.cline/data/settings/providers.json': `{
+  "version": 1,
+  "lastUsedProvider": "ollama",
+  "providers": { "ollama": { "settings": { "provider": "ollama" }, "updatedAt": "2026-09-02T09:25:03.046Z", "tokenSource": "manual" } }
+}
+`,
+}
+
+/**
+ * Cline's command line. Facts: run against 3.0.57 and 3.0.65, 2026-11-23.
+ *
+ * It writes providers.json anew at each start, with the model that it was started with and with the time.
+ * A conversation that it has recorded names provider and model alone: continued, it asks what the file
+ * says by then. It leaves a daemon running, the hub, which reads the file for each session. A refused key
+ * ends it with status 1, a model that is not served after six requests within a minute. In its
+ * screen `/model` lists what the gateway lists at `/models`, asked with the key.
+ *
+ * Images need no word: what its `read_files` reads of a picture is sent, whatever the file says of the
+ * model. It asks no model to reason unless its user does so (`--thinking`).
+ */
+export const cline: ClientModule = {
+  binary: {
+    command: 'cline',
+    testedVersions: testedVersions(tested),
+    // 2.18.0 has another layout, and says `Not authenticated`.
+    worksSince: '3.0.57',
+    // It runs every tool without a question otherwise. A single word would be a command of its own.
+    pingArgs: (prompt) => ['--auto-approve', 'false', `${prompt} `],
+    authorityVariables: ['NODE_EXTRA_CA_CERTS'],
+    // The system's own only where a Node from 22.15 on starts it, which npm's script leaves to chance.
+    authorities: () => ({ ...ofOwnRuntime()(), system: false }),
+    pingEnv: { CLINE_SESSION_BACKEND_MODE: 'local', CLINE_NO_AUTO_UPDATE: '1' },
+  },
+  protocol: 'chat',
+  // Without an apiKey no `authorization` goes out, unless OPENAI_API_KEY is set.
+  sends: { headers: true, keyHeaders },
+  deciding,
+  // `${HOME}`, `$HOME`, `{env:HOME}` in a header, a model, a key went out as they stand.
+  interprets: { names: null, values: null },
+  restartAdvice: 'Close every running Cline and start it again.',
+  files: clineFiles,
+  choose: chooseForCline,
+  plan: planCline,
+  readBack: readBackCline,
+  origins: (texts) => {
+    const { root, model, keyPath: path = fileOf(texts, 'providers').path } = readBackCline(texts)
+    return compact({ baseUrl: root && path, model: model && path })
+  },
+  asConfigured: ({ model, contextWindow }) => ({ model, contextWindow }),
+  wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
+  demoFiles,
+  forOneRun: (texts, choice, asked) =>
+    forOneRun(ourKeys({ ...fileOf(texts, 'providers'), bytes: null }, choice), choice, asked),
+  inTheWay,
+  wrongNow,
+}
+
+/** Of a project all from its root down counts, of .env files those of the working folder alone. */
+function clineFiles(machine: Machine, look: Look): readonly ConfigFile[] {
+  const { join, named } = pathsOf(machine)
+  const own = named('CLINE_DIR') ?? join(machine.home, '.cline')
+  const data = named('CLINE_DATA_DIR') ?? join(own, 'data')
+  const target = named('CLINE_PROVIDER_SETTINGS_PATH') ?? join(data, 'settings', 'providers.json')
+
+  const foreign = projectFolders(machine, look).filter((folder) => folder !== machine.home)
+  const codeIn = (folder: string) =>
+    ['.cline/plugins', '.cline/hooks', '.clinerules/hooks']
+      .map((place) => join(folder, place))
+      .flatMap((place) => look.entries(place).map((name) => join(place, name)))
+  return [
+    { role: 'providers', path: target, format: 'json', holdsSecret: true, use: 'target' },
+    ...layersThere(look, target, [
+      ['project-env', envFiles(machine).map((name) => join(machine.cwd, name))],
+      [
+        'project-code',
+        foreign.flatMap((folder) => [join(folder, 'bunfig.toml'), ...codeIn(folder)]),
+      ],
+    ]),
+  ]
+}
+
+/** As Bun names them, the weaker before the stronger; a home that one works in is read so too. */
+function envFiles({ env }: Machine): readonly string[] {
+  const mode = env['NODE_ENV'] || 'development'
+  return ['.env', `.env.${mode}`, '.env.local', `.env.${mode}.local`]
+}
+
+/** In tokens: what it asks for as soon as it is told of a window, or what of that window is left. */
+const usualOutputTokens = 32_000
+
+/**
+ * A window stays away from it where the model is known to give shorter answers than it would ask for
+ * then: of `maxTokens` it makes nothing, in no place.
+ */
+function chooseForCline(wanted: Wanted): ModelChoice {
+  const choice = chooseOneModel(wanted, 'chat', {
+    otherwise: 'Cline does not know then when to sum a conversation up.',
+  })
+  const { contextWindow, ...others } = choice
+  const { model, notes } = choice
+  const limit = described(entryOf(wanted.heard.catalog, model) ?? { id: model }).maxOutputTokens
+  const isSafe = limit === undefined || limit >= usualOutputTokens
+  if (contextWindow === undefined || isSafe || wanted.named.contextWindow !== undefined)
+    return choice
+
+  const note = {
+    code: 'context-window-left-out',
+    message: `Cline is not told the context window of ${model}: it would ask for answers of 32,000 tokens then, and the model gives ${limit}`,
+    hint: 'To tell it all the same: --context-window TOKENS.',
+  }
+  return { ...others, notes: [...notes, note] }
+}
+
+/** @throws UserError `config-invalid`, `config-conflict` */
+function planCline(texts: FileTexts, choice: Choice): readonly FileEdit[] {
+  const file = fileOf(texts, 'providers')
+  const edit = editKeys({ id: 'cline', deciding }, file, ourKeys(file, choice), choice.repairs)
+  expectRead('Cline', readProviders({ ...file, bytes: edit.after }))
+  return [edit]
+}
+
+/** In the order in which it writes them itself. */
+function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
+  const { root, key, keyHeader, models } = choice
+  const now = readProviders(file)
+  const { settings } = now
+  const at = (name: string) => [...settingsPath, name]
+  const url = textIn(settings, ['baseUrl'])
+  const isElsewhere = url !== undefined && rootOf(url) !== root
+  const sent = keyHeader === undefined ? key : undefined
+  const stamp = textIn(now.root, [...providerPath, 'updatedAt'])
+  const isNew = (name: string) => now.root[name] === undefined
+
+  return [
+    ...(isNew('version') ? [{ path: ['version'], value: 1 }] : []),
+    { path: usedPath, value: providerId },
+    // It would add it itself.
+    ...(isNew('modes') ? [{ path: ['modes'], value: {} }] : []),
+    { path: at('provider'), value: providerId },
+    ...(sent !== undefined || settings['apiKey'] !== undefined
+      ? [{ path: at('apiKey'), value: sent, isSecret: true }]
+      : []),
+    ...(settings['auth'] === undefined
+      ? []
+      : [{ path: at('auth'), value: undefined, isSecret: true }]),
+    { path: at('model'), value: models.model },
+    ...toldKeys(
+      {
+        path: settingsPath,
+        now: settings,
+        isOtherGateway: isElsewhere,
+        isOtherModel: settings['model'] !== models.model,
+      },
+      { id: models.model, ...compact({ contextWindow: models.contextWindow }) },
+      { contextWindow: { value: models.contextWindow, by: ['contextWindow'] } },
+      choice,
+    ),
+    { path: at('baseUrl'), value: root },
+    ...headerKeys(at('headers'), settings['headers'], choice, isElsewhere),
+    // Both must be there. It writes the time of each of its starts.
+    { path: [...providerPath, 'updatedAt'], value: stamp ?? unknownTime, isStamped: true },
+    ...(stamp === undefined ? [{ path: [...providerPath, 'tokenSource'], value: 'manual' }] : []),
+  ]
+}
+
+const unknownTime = '1970-01-01T00:00:00.000Z'
+
+function readBackCline(texts: FileTexts): Settings {
+  const file = readProviders(fileOf(texts, 'providers'))
+  const { path, ignored, used, settings } = file
+  if (ignored !== undefined) return { broken: brokenText(path, ignored) }
+  const isLoggedIn = used !== undefined && hasLogin(file, used)
+  if (used !== providerId || isLoggedIn)
+    return compact({ login: isLoggedIn ? `the login of its provider ${used}` : undefined })
+
+  const url = textIn(settings, ['baseUrl'])
+  const apiKey = textIn(settings, ['apiKey'])
+  const { headers, keyed } = readHeaders(settings['headers'])
+  const key = apiKey ? { key: apiKey } : keyed
+  return compact({
+    root: url === undefined ? undefined : rootOf(url),
+    model: textIn(settings, ['model']),
+    ...key,
+    keyPath: key && path,
+    headers,
+    contextWindow: numberIn(settings, ['contextWindow']),
+  })
+}

@@ -1,0 +1,141 @@
+import type { Choice, Obstacles, Scene } from '../client.ts'
+import { readHeaders } from '../headers.ts'
+import {
+  leftoverObstacles,
+  lostVersion,
+  otherAddress,
+  relativePlaceObstacles,
+  unreadFile,
+} from '../obstacles.ts'
+import { isExported, proxyObstacles, variableObstacles } from '../shell.ts'
+import { brokenText, fileOf, mayNeedNoKey, placeOf, textIn } from '../texts.ts'
+import {
+  hasLogin,
+  type ProvidersFile,
+  providerId,
+  readProviders,
+  settingsPath,
+  usedPath,
+} from './providers.ts'
+
+const clineName = { id: 'cline', label: 'Cline' }
+
+/** What would defeat the entry about to be written, as run against 3.0.57 and 3.0.65 (2026-11-23). */
+export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
+  const file = readProviders(fileOf(scene.texts, 'providers'))
+  yield* aroundTheFile(scene, file)
+  yield* otherEntry(scene, file, choice)
+  yield* login(file)
+  yield* proxyObstacles(clineName, choice.root, scene.machine.env)
+  if (choice.keyHeader !== undefined) yield* secondKey(scene)
+}
+
+/** What is wrong with what Cline believes now. */
+export function* wrongNow(scene: Scene): Obstacles {
+  const file = readProviders(fileOf(scene.texts, 'providers'))
+  yield* aroundTheFile(scene, file)
+  // With another provider it may be set up as its owner likes.
+  if (file.used !== providerId) return
+
+  const { settings } = file
+  const url = textIn(settings, ['baseUrl'])
+  const key = textIn(settings, ['apiKey'])
+  const urlPath = [...settingsPath, 'baseUrl']
+  yield* lostVersion(clineName, scene, {
+    url,
+    name: 'baseUrl of its provider',
+    place: placeOf(file, urlPath),
+    target: { role: 'providers', path: urlPath },
+  })
+  yield* withoutKey(scene, file, url)
+  yield* leftoverObstacles(
+    {
+      family: 'cline',
+      label: 'Cline',
+      url,
+      urlPlace: placeOf(file, urlPath),
+      key,
+      keyPlace: placeOf(file, [...settingsPath, 'apiKey']),
+    },
+    scene,
+  )
+  if (url !== undefined) yield* proxyObstacles(clineName, url, scene.machine.env)
+  if (!key && readHeaders(settings['headers']).keyed) yield* secondKey(scene)
+}
+
+function* aroundTheFile(scene: Scene, file: ProvidersFile): Obstacles {
+  yield* relativePlaceObstacles(scene.machine, 'cline-relative-folder', 'Cline', [
+    'CLINE_DIR',
+    'CLINE_DATA_DIR',
+    'CLINE_PROVIDER_SETTINGS_PATH',
+  ])
+  yield* variableObstacles(scene, [
+    {
+      name: 'CLINE_SANDBOX',
+      code: 'cline-sandbox',
+      effect: 'Cline reads the settings of a folder for tries, and none of yours',
+      weight: 'blocks',
+    },
+  ])
+  if (file.ignored === undefined) return
+
+  yield unreadFile({
+    code: 'cline-providers-unreadable',
+    message: `Cline takes the whole file for empty, and writes a new one over it at its next start, without any key: ${brokenText(file.path, file.ignored)}`,
+    file,
+    covers: 'broken',
+  })
+}
+
+function otherEntry(scene: Scene, file: ProvidersFile, choice: Choice): Obstacles {
+  return otherAddress(scene, choice, {
+    code: 'cline-provider-conflict',
+    what: `the provider ${providerId}`,
+    url: textIn(file.settings, ['baseUrl']),
+    place: placeOf(file, [...settingsPath, 'baseUrl']),
+    cure: 'Nothing to do: Cline has no second provider for gateways.',
+  })
+}
+
+/** Of the provider that it has started with so far. */
+function* login(file: ProvidersFile): Obstacles {
+  const { used } = file
+  if (used === undefined || !hasLogin(file, used)) return
+
+  yield {
+    code: 'cline-login',
+    message: `Cline is logged in with an account of its provider ${used}`,
+    place: placeOf(file, usedPath),
+    cure: 'Nothing to do: rollback brings it back.',
+    needsConsent: `The login of Cline's provider ${used} goes out of use; rollback brings it back.`,
+    weight: 'may-block',
+  }
+}
+
+function* withoutKey(scene: Scene, file: ProvidersFile, url: string | undefined): Obstacles {
+  const { settings } = file
+  const hasKey = Boolean(settings['apiKey']) || readHeaders(settings['headers']).keyed !== undefined
+  const isElsewhere = hasLogin(file, providerId) || isExported(scene, 'OPENAI_API_KEY')
+  if (hasKey || isElsewhere || mayNeedNoKey(url, scene)) return
+
+  yield {
+    code: 'cline-no-key',
+    message: 'its provider has no apiKey: Cline sends none',
+    place: placeOf(file, settingsPath),
+    cure: 'Run `repoint cline`.',
+    weight: 'blocks',
+    covers: 'key-missing',
+  }
+}
+
+/** Beside a key in a header of its own. */
+function secondKey(scene: Scene): Obstacles {
+  return variableObstacles(scene, [
+    {
+      name: 'OPENAI_API_KEY',
+      code: 'cline-second-key',
+      effect: 'Cline sends it as a bearer token beside the key of the gateway',
+      weight: 'blocks',
+    },
+  ])
+}

@@ -1,0 +1,54 @@
+import type { KeyChange } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import { type AskedRun, type Choice, type OneRun, runKeyVariable } from '../client.ts'
+import { overlaid } from '../texts.ts'
+
+/** Names the file in the place of the user's own. */
+const fileVariable = 'CLINE_PROVIDER_SETTINGS_PATH'
+const fileName = 'cline-providers.json'
+
+/** Each leads to other settings, or writes the key into them. */
+const options = ['--data-dir', '--provider', '-P', '--key', '-k']
+
+/**
+ * By a file of its own without a key, in whose place Cline takes that of `OPENAI_API_KEY`; it writes
+ * the file anew, still without. On its own it would leave a daemon behind that holds the variables of its
+ * start. Run with 3.0.57 and 3.0.65, 2026-11-23.
+ *
+ * @param keys what a setup would write into a home without Cline
+ * @throws UserError `usage`, `protocol-unsupported`
+ */
+export function forOneRun(
+  keys: readonly KeyChange[],
+  { keyHeader }: Choice,
+  { args, env, folder }: AskedRun,
+): OneRun {
+  if (keyHeader !== undefined)
+    throw new UserError({
+      code: 'protocol-unsupported',
+      message: `The gateway takes the key as ${keyHeader} alone, which Cline takes from its files only`,
+      hint: 'Set it up: `repoint cline`.',
+    })
+  // Without what stands behind it, which may be a key.
+  const told = args.map((arg) => arg.replace(/=.*/s, '')).find((arg) => options.includes(arg))
+  if (told !== undefined || env['CLINE_SANDBOX'])
+    throw new UserError({
+      code: 'usage',
+      message: `${told ?? 'CLINE_SANDBOX'} leads Cline elsewhere: it takes one file of settings for a run, and needs it here for the gateway`,
+      hint: told
+        ? `Leave ${told} out of the command.`
+        : 'Unset it for this run: env -u CLINE_SANDBOX repoint run …',
+    })
+
+  const withoutKey = keys.filter(({ path }) => path.at(-1) !== 'apiKey')
+  return {
+    args,
+    env: {
+      ...env,
+      [fileVariable]: `${folder}/${fileName}`,
+      OPENAI_API_KEY: env[runKeyVariable],
+      CLINE_SESSION_BACKEND_MODE: 'local',
+    },
+    files: { [fileName]: JSON.stringify(overlaid({}, withoutKey), null, 2) },
+  }
+}
