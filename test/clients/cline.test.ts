@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome } from '../support/home.ts'
+import { installedClient } from './support/install.ts'
+import { inferences } from './support/prompt.ts'
+
+const key = 'sk-real-cline-5b1e80c7d94f2a36'
+
+/** The pids of a program's processes that live. */
+function living(program: string): readonly string[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0] === program
+    } catch {
+      return false
+    }
+  })
+}
+
+test('repoint run leaves the key in no file, the settings as they were, and no daemon', async () => {
+  const gateway = await startGateway({ key })
+  const mine = '{ "version": 1, "lastUsedProvider": "ollama", "providers": {} }'
+  const [program] = installedClient('cline')
+  const home = aHome({ '.cline/data/settings/providers.json': mine, 'work/.keep': '' })
+  home.put('bin/cline', `#!/bin/sh\nexec '${program}' "$@"\n`, 0o755)
+  const before = living(program)
+
+  const env = {
+    PATH: `${home.at('bin')}:${process.env['PATH']}`,
+    REPOINT_KEY: key,
+  }
+  const args = [
+    'run',
+    '--base-url',
+    gateway.url,
+    '--key-env',
+    'REPOINT_KEY',
+    '--',
+    'cline',
+    'ping ',
+  ]
+  const said = await runCli(home, args, { env, cwd: home.at('work') })
+  expect(said.stdout).toContain('pong')
+  expect(inferences(gateway.requests()).length).toBeGreaterThan(0)
+
+  expect(home.text('.cline/data/settings/providers.json')).toBe(mine)
+  const files = readdirSync(home.path, { recursive: true, encoding: 'utf8' })
+    .map((name) => home.at(name))
+    .filter((path) => statSync(path).isFile())
+  expect(files.filter((path) => readFileSync(path).includes(key))).toEqual([])
+  expect(living(program)).toEqual(before)
+  await gateway.close()
+})
