@@ -227,8 +227,8 @@ export function wayOf(
 export async function askIn(access: GatewayAccess, way: BalanceWay): Promise<Balance | undefined> {
   // A gateway that takes the key in a header of its own is none of those.
   const isBare = way.isBareKey && access.keyHeader === undefined
-  const bareKey = isBare ? { authorization: access.key } : {}
-  const answer = await answerTo(access, way.url(access), bareKey)
+  const bareKey = isBare && { authorization: access.key }
+  const answer = await answerTo(access, way.url(access), { ...bareKey })
   const said = way.read((path) => valueAt(answer, path))
   const left = numberOf(said?.remaining)
   if (!way.quota || !left) return said && balanceFrom(said)

@@ -45,9 +45,11 @@ export function changeFolders(
   change: (all: readonly SavedFolder[]) => readonly SavedFolder[],
 ): void {
   const paths = openState(world)
-  withLock(world, paths, () =>
-    replaceList(world, paths, folders, change(readList(world, paths, folders))),
-  )
+  withLock(world, paths, () => {
+    const before = readList(world, paths, folders)
+    const after = change(before)
+    if (after !== before) replaceList(world, paths, folders, after)
+  })
 }
 
 /** Forgets all of them, also where the list cannot be read. */

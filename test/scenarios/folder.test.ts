@@ -149,7 +149,6 @@ describe('repoint folder', () => {
     ['an unknown gateway', ['folder', 'wrok'], 'Did you mean work?'],
     ['a name and --forget', ['folder', 'work', '--forget'], 'forgets the folder'],
     ['no folder and no name', ['run', '--', 'codex'], 'repoint folder NAME'],
-    ['a name and --by-folder', ['run', '--by-folder', 'work', '--', 'codex'], 'Keep one of them'],
     ['a shell without a hook', ['completion', 'powershell', '--hook'], 'bash, zsh and fish'],
   ])('%s is a usage error that says what to type', async (_, args, hint) => {
     const { status, stderr } = await runInProcess(await aHomeBetween(), args)

@@ -21,7 +21,7 @@ function define() {
     )
 }
 
-/** Remembers the folder, forgets it, or shows all. Nothing is written in the folder itself. */
+/** Remembers the folder, forgets one, or shows all. Nothing is written in the folder itself. */
 export const command = commandOf(define, (session, name, { forget }) => {
   if (name !== undefined && forget !== undefined)
     throw new UserError({
@@ -30,82 +30,76 @@ export const command = commandOf(define, (session, name, { forget }) => {
       hint: 'repoint folder NAME remembers it for this folder, repoint folder --forget forgets the folder.',
     })
 
-  const changed =
-    name !== undefined
-      ? remember(session, name)
-      : forget !== undefined
-        ? forgetAt(session, forget === true ? '.' : forget)
-        : showAll(session)
+  const { platform } = session
+  const before = readFolders(platform)
+  const isShown = name === undefined && forget === undefined
+  if (name !== undefined) remember(session, name)
+  else if (forget !== undefined) forgetAt(session, forget === true ? '.' : forget)
+
+  const folders = readFolders(platform)
   const here = folderHere(session)
-  session.showNotices('warning')
+  if (isShown) show(session, folders, here)
+  else if (forget !== undefined && here !== undefined)
+    session.say(`Here ${shownFolder(session, here)} counts, with gateway ${here.gateway}.`)
   session.document({
     command: 'folder',
-    changed,
+    changed: JSON.stringify(folders) !== JSON.stringify(before),
     here: here ?? null,
-    folders: readFolders(session.platform),
+    folders,
     warnings: session.notices,
   })
   return 0
 })
 
-/** Each of these returns whether anything has changed. */
-function remember(session: Session, name: string): boolean {
+function remember(session: Session, name: string): void {
   const { platform } = session
   const { baseUrl } = savedGateway(session, name)
   const path = realPath(platform.files, platform.machine.cwd)
-  const shown = shownFolder(session, { path })
-  const before = readFolders(platform).find((one) => one.path === path)
-  const changed = before?.gateway !== name || before.baseUrl !== baseUrl
+  const entry = { path, gateway: name, baseUrl }
+  const isSame = (one: SavedFolder) => JSON.stringify(one) === JSON.stringify(entry)
 
-  if (changed)
-    changeFolders(platform, (all) => [
-      { path, gateway: name, baseUrl },
-      ...all.filter((one) => one.path !== path),
-    ])
-  session.say(`${changed ? '✔ ' : ''}Clients started in ${shown} use gateway ${name} (${baseUrl}),`)
+  changeFolders(platform, (all) =>
+    all.some(isSame) ? all : [entry, ...all.filter((one) => one.path !== path)],
+  )
+  session.say(
+    `✔ Clients started in ${shownFolder(session, entry)} use gateway ${name} (${baseUrl}),`,
+  )
   session.say('  started as repoint run -- CLIENT, or through the hook of your shell.')
   session.say('  No file in the folder was changed. Now run: repoint run -- codex')
-  return changed
 }
 
-function forgetAt(session: Session, typed: string): boolean {
+function forgetAt(session: Session, typed: string): void {
   const { platform } = session
   const path = resolve(platform.machine.cwd, typed)
   const places = [path, realPath(platform.files, path)]
-  const isIt = (one: SavedFolder) => places.includes(one.path)
-  const found = readFolders(platform).find(isIt)
-  if (found !== undefined) {
-    changeFolders(platform, (all) => all.filter((one) => !isIt(one)))
-    session.say(`Forgotten: ${shownFolder(session, found)} had gateway ${found.gateway}.`)
-  } else session.say(`${shownFolder(session, { path })} has no gateway of its own.`)
+  const isKnown = readFolders(platform).some((one) => places.includes(one.path))
 
-  const above = folderHere(session)
-  if (above !== undefined)
-    session.say(`Here ${shownFolder(session, above)} counts, with gateway ${above.gateway}.`)
-  return found !== undefined
+  if (isKnown) changeFolders(platform, (all) => all.filter((one) => !places.includes(one.path)))
+  const shown = shownFolder(session, { path })
+  session.say(isKnown ? `✔ Forgotten: ${shown}` : `${shown} has no gateway of its own.`)
 }
 
-function showAll(session: Session): boolean {
-  const all = readFolders(session.platform)
-  const here = folderHere(session)
-  if (all.length === 0)
+function show(
+  session: Session,
+  folders: readonly SavedFolder[],
+  here: SavedFolder | undefined,
+): void {
+  if (folders.length === 0) {
     session.say('No folder has a gateway of its own. In one: repoint folder NAME')
-  else
-    session.sayTable(
-      ['  FOLDER', 'GATEWAY', 'ADDRESS'],
-      all.map((one) => [
-        `${one.path === here?.path ? '*' : ' '} ${shownFolder(session, one)}`,
-        one.gateway,
-        one.baseUrl,
-      ]),
-    )
+    return
+  }
 
-  for (const one of all) {
+  const rows = folders.map((one) => [
+    `${one.path === here?.path ? '*' : ' '} ${shownFolder(session, one)}`,
+    one.gateway,
+    one.baseUrl,
+  ])
+  session.sayTable(['  FOLDER', 'GATEWAY', 'ADDRESS'], rows)
+  for (const one of folders) {
     const failure = resultOf(() => gatewayOf(session, one))
     if (failure instanceof UserError) session.say(`! ${failure.message}`)
     else if (!isThere(session.platform.files, one.path))
       session.say(`! There is no folder ${shownFolder(session, one)} any more`)
   }
   if (here !== undefined) session.remark('`*`: counts here.')
-  return false
 }

@@ -73,9 +73,9 @@ export const command = commandOf(define, async (session, name, behind, flags, se
   const named = isBare ? undefined : name
   refuseKeys(self)
   const { model, verify, timeout, byFolder, baseUrl } = self.opts()
-  if (byFolder && (named ?? baseUrl) !== undefined) throw namedTwice('--by-folder')
   const folder = (named ?? baseUrl) === undefined ? folderHere(session) : undefined
-  if (byFolder && folder === undefined) return runAsItIs(session, given)
+  const [asItIs] = byFolder && folder === undefined ? given : []
+  if (asItIs !== undefined) return runAsItIs(session, asItIs, given.slice(1))
 
   const { platform } = session
   const { access, saved } =
@@ -131,16 +131,13 @@ function isCommandBare(self: CommandUnknownOpts): boolean {
 function commandBehind(self: CommandUnknownOpts, behind: readonly string[]): readonly string[] {
   const { operands, unknown } = self.parseOptions([...behind])
   expectCommand(self, unknown)
-  if (self.opts()['baseUrl'] !== undefined) throw namedTwice('--base-url')
+  if (self.opts()['baseUrl'] !== undefined)
+    throw new UserError({
+      code: 'usage',
+      message: 'Both a remembered gateway and --base-url are named',
+      hint: 'Keep one of them. --base-url stands before the command: repoint run --base-url URL -- COMMAND',
+    })
   return [...unknown, ...operands]
-}
-
-function namedTwice(flag: '--base-url' | '--by-folder'): UserError {
-  return new UserError({
-    code: 'usage',
-    message: `Both a gateway and ${flag} are named`,
-    hint: `Keep one of them. ${flag} stands before the command: repoint run ${flag} … -- COMMAND`,
-  })
 }
 
 /** The gateway of a name, or of the folder that says it. */
@@ -157,14 +154,11 @@ async function remembered(session: Session, by: string | SavedFolder | undefined
 }
 
 /** Where no folder counts, the shell's hook has nothing to add. */
-async function runAsItIs({ platform }: Session, given: readonly string[]): Promise<number> {
-  const [program, ...args] = given
-  if (program === undefined)
-    throw new UserError({
-      code: 'usage',
-      message: '--by-folder takes a command',
-      hint: 'repoint run --by-folder -- COMMAND',
-    })
+async function runAsItIs(
+  { platform }: Session,
+  program: string,
+  args: readonly string[],
+): Promise<number> {
   platform.ask.release()
   const result = await platform.runInForeground(program, args, { env: platform.machine.env })
   return statusOf(result, program, 'Check its name.')
@@ -172,14 +166,12 @@ async function runAsItIs({ platform }: Session, given: readonly string[]): Promi
 
 /** Code of a customer's goes where the folder says: where the client's own files say otherwise, that is told. */
 function saidBy(session: Session, folder: SavedFolder, client: Client | undefined): string {
-  const settings = client && settingsNow(session, client)
-  const own =
-    settings?.root === undefined
-      ? 'its own service'
-      : (nameOf(session, client!, settings) ?? settings.root)
-  const other =
-    client === undefined || own === folder.gateway ? '' : `; ${client.label}'s own files say ${own}`
-  return `Gateway ${folder.gateway}, as the folder ${shownFolder(session, folder)} says${other}`
+  const says = `Gateway ${folder.gateway}, as the folder ${shownFolder(session, folder)} says`
+  if (client === undefined) return says
+
+  const settings = settingsNow(session, client) ?? {}
+  const own = nameOf(session, client, settings) ?? settings.root ?? 'its own service'
+  return own === folder.gateway ? says : `${says}; ${client.label}'s own files say ${own}`
 }
 
 /** For this one process: nothing of ours is written, and nothing remembered. */
