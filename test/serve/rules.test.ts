@@ -6,7 +6,7 @@ import type { Gateway } from '../../src/serve/index.ts'
 import { startGateway } from '../../src/serve/index.ts'
 import rules from '../../src/serve/requests/rules.json' with { type: 'json' }
 import shapes from '../../src/serve/requests/shapes.json' with { type: 'json' }
-import { ask, jsonOf, saying } from './support/gateway.ts'
+import { aGateway, ask, jsonOf, saying } from './support/gateway.ts'
 
 /** One gateway for all: nothing that is asked here stays in it. */
 let gateway: Gateway
@@ -29,6 +29,8 @@ interface Row {
   readonly more: Readonly<Record<string, unknown>>
   readonly headers: Record<string, string>
   readonly expected: string
+  /** `param` and `code`, where all of the answer is expected. */
+  readonly place: string | undefined
 }
 
 /** The rows of a file whose headings name a protocol and a source; `=>` stands before what is expected. */
@@ -40,14 +42,23 @@ function rowsOf(file: string): readonly Row[] {
       const heading = /^== (\w+): (.*) ==$/.exec(line)
       if (heading !== null) [path, source] = [paths[heading[1]!]!, heading[2]!]
       if (!line.startsWith('{')) return []
-      const [body = '', expected = ''] = line.split(' => ')
+      const [body = '', expected = '', place] = line.split(' => ')
       const { headers = {}, ...more } = JSON.parse(body)
-      return [{ source, path, more, headers, expected }]
+      return [{ source, path, more, headers, expected, place }]
     })
 }
 
 const answerTo = ({ path, more, headers }: Row) =>
   ask(gateway, path, { ...saying(path, 'hi'), ...more }, headers)
+
+/** All that is answered to a row whose place is known. */
+function wholeOf({ path, expected, place = '' }: Row, { headers }: Response): object {
+  const [param, code] = place.split(' ').map((word) => (word === '-' ? undefined : word))
+  const message = `${expected} (request id: ${headers.get('x-oneapi-request-id')})`
+  const said = { message, type: 'invalid_request_error' }
+  if (path.endsWith('messages')) return { type: 'error', error: said }
+  return { error: { ...said, param: param ?? '', code: code ?? null } }
+}
 
 describe('refused', () => {
   const refused = rowsOf('refused.txt')
@@ -59,9 +70,11 @@ describe('refused', () => {
 
   test.each(refused)('rules: $path $more', async (row) => {
     const answer = await answerTo(row)
-    const { error } = await jsonOf(answer)
+    const document = await jsonOf(answer)
+    const { error } = document
     expect([answer.status, error?.type]).toEqual([400, 'invalid_request_error'])
     expect(error.message).toContain(row.expected)
+    if (row.place !== undefined) expect(document).toEqual(wholeOf(row, answer))
     if (row.source === 'not done here' && !row.path.endsWith('messages'))
       expect(error.code).toBe('unsupported_by_local_gateway')
   })
@@ -82,6 +95,12 @@ test('rules: the shapes are of the SDKs that the suites run, and each row of rul
 })
 
 describe('taken', () => {
+  test.each(Object.values(paths))('rules: %s: null is as good as nothing', async (path) => {
+    const names = ['temperature', 'tools', 'tool_choice', 'stop', 'metadata']
+    const nothing = Object.fromEntries(names.map((name) => [name, null]))
+    expect((await ask(gateway, path, { ...saying(path, 'hi'), ...nothing })).status).toBe(200)
+  })
+
   test.each(rowsOf('taken.txt'))('rules: $path takes $more ($source)', async (row) => {
     const answer = await answerTo(row)
     const said = await answer.text()
@@ -106,3 +125,48 @@ test.each([
     )
   },
 )
+
+test.each([
+  [
+    '/v1/chat/completions',
+    'response_format',
+    (schema: object) => ({ type: 'json_schema', json_schema: { name: 'x', schema } }),
+  ],
+  [
+    '/v1/responses',
+    'text',
+    (schema: object) => ({ format: { type: 'json_schema', name: 'x', schema } }),
+  ],
+  [
+    '/v1/messages',
+    'output_config',
+    (schema: object) => ({ format: { type: 'json_schema', schema } }),
+  ],
+] as const)('refusals: %s: a schema that nothing fits', async (path, member, formatOf) => {
+  const a = { type: 'string', enum: [] }
+  const properties = { a }
+  const required = ['a']
+  const schema = { type: 'object', properties, required, additionalProperties: false }
+  const answer = await ask(gateway, path, { ...saying(path, 'hi'), [member]: formatOf(schema) })
+  expect(answer.status).toBe(400)
+  expect((await jsonOf(answer)).error.message).toContain('finds nothing that fits the schema')
+})
+
+test('refusals: the vendor comes last, behind price, quota and protocol', async () => {
+  const entry = { ownedBy: 'x', endpointTypes: ['openai'] }
+  const priced = await aGateway({
+    models: [
+      { ...entry, id: 'a' },
+      { ...entry, id: 'free', hasNoPrice: true },
+    ],
+  })
+  const result = { role: 'tool', tool_call_id: 'a', content: 'rain' }
+  const broken = { messages: [{ role: 'user', content: 'hi' }, result] }
+  const status = async (model: string, path = '/v1/chat/completions') =>
+    (await ask(priced, path, { model, ...broken })).status
+  expect(await status('free')).toBe(500)
+  expect(await status('a', '/v1/messages')).toBe(500)
+  priced.setFaults([{ error: 'quota', times: 1 }])
+  expect(await status('a')).toBe(403)
+  expect(await status('a')).toBe(400)
+})
