@@ -25,6 +25,7 @@ export const exitStatus = {
   'protocol-unsupported': 5,
   'route-not-allowed': 5,
   'tools-unsupported': 5,
+  'parameter-unsupported': 5,
 
   refused: 6,
   dns: 6,

@@ -3,6 +3,7 @@ import type { UserError } from '../errors.ts'
 import type { ChosenModel } from '../gateway/models/rules.ts'
 import type {
   Authorities,
+  Carried,
   Catalog,
   ExtraHeader,
   KeyHeader,
@@ -88,6 +89,12 @@ export interface ClientModule {
    */
   readBack(texts: FileTexts): Settings
 
+  /**
+   * What its requests carry, by its files, its version and its environment: the proof carries the same. Only
+   * what it never asks without; where it asks once more after a refusal, that is left out. Pure.
+   */
+  carries(texts: FileTexts, asking: Carrying): Carried
+
   /** The file from which each of `readBack`'s values comes; the key's is `Settings.keyPath`. Pure. */
   origins(texts: FileTexts): Origins
 
@@ -146,6 +153,15 @@ export interface ClientModule {
 
   /** What is wrong with what the client believes now. Pure. */
   wrongNow(scene: Scene): Obstacles
+}
+
+/** A request of a client's. */
+export interface Carrying {
+  readonly model: string
+  readonly protocol: ProtocolName
+  /** Of the installed client. Absent: not installed, or unknown; the newest is meant. */
+  readonly version?: string | undefined
+  readonly env: Machine['env']
 }
 
 /** What decides where a client's key goes: of this every check of files that are not the user's is made. */

@@ -39,6 +39,10 @@ const outputLimitFlag: ClientFlag = {
   means: (maxOutputTokens) => ({ maxOutputTokens: Number(maxOutputTokens) }),
 }
 
+/** Where a gateway refuses so many tokens. */
+export const outputLimitCure =
+  'Name a limit that the gateway takes: --output-limit TOKENS. Where it wants another name for the limit, choose another model with --model ID.'
+
 /** For a client that is told how much a model takes and says. */
 export const limitFlags: readonly ClientFlag[] = [contextWindowFlag, outputLimitFlag]
 

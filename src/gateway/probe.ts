@@ -1,16 +1,22 @@
-import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import { ask, errorFor, judge, withHint } from './ask.ts'
 import { catalogRequest } from './catalog.ts'
-import { cleanForeignText } from './foreign-text.ts'
-import type { RequestSpec } from './http/request.ts'
-import { type HttpAnswer, maxAnswerBytes, type Outcome } from './judge/answer.ts'
+import type { HttpAnswer, NetworkFailure, Outcome } from './judge/answer.ts'
+import {
+  parameterUnsupported,
+  refusedIn,
+  refusesLimit,
+  speaksOfTools,
+  toolsUnsupported,
+} from './judge/carried.ts'
+import { readErrorBody } from './judge/error-body.ts'
 import { isUnlisted } from './judge/outcomes.ts'
-import { isComplete, proofIn } from './judge/proof.ts'
+import { proofIn } from './judge/proof.ts'
 import { traitsOf } from './judge/traits.ts'
+import { hasLimit, placeOf, type QuestionForm, requestAt } from './question.ts'
 import { rootOf } from './roots.ts'
-import type { Catalog, GatewayAccess, ProtocolName } from './types.ts'
+import type { Catalog, GatewayAccess, ProtocolName, Sender } from './types.ts'
 
 /** The gateway serves the model over the protocol to the key. */
 export interface ProbeResult {
@@ -24,6 +30,8 @@ export interface ProbeOptions {
   readonly catalog?: Catalog | UserError | undefined
   /** In place of the usual hint where the gateway does not serve the model to this key. */
   readonly unservedHint?: string | undefined
+  /** The client that is to be served. Absent: any. */
+  readonly sender?: Sender | undefined
   /**
    * Where it may be served, the likeliest first: the next is asked where what answers is not the API.
    * Absent: at the root of the access alone.
@@ -31,20 +39,32 @@ export interface ProbeOptions {
   readonly roots?: readonly string[] | undefined
 }
 
-/** Reads like work: filters of gateways refuse a bare `ping` as a test of the key (2026-11-23). */
-const prompt = 'In one word: which type does this JavaScript have? const total = 1 + 1'
+/** All that one proof is about. */
+interface Inquiry {
+  readonly access: GatewayAccess
+  readonly protocol: ProtocolName
+  readonly model: string
+  readonly catalog: Catalog | undefined
+  readonly sender: Sender | undefined
+}
 
-/** Most tokens to ask for. The responses protocol refuses fewer than 16. */
-const maxTokens = 16
+/** What came of it at one root. */
+interface Attempt {
+  readonly root: string
+  readonly result: HttpAnswer | NetworkFailure
+  /** Undefined: served. */
+  readonly outcome: Outcome | undefined
+}
 
 /**
- * One small inference, asked as the client asks: streamed, with the key as Bearer, and with a tool,
- * since the clients always offer some. Streamed, because all the clients stream, and because a gateway
- * (or a proxy before it) that answers in one piece passes every other check and leaves a client waiting for ever.
+ * One small inference, asked as the client asks: streamed, with the key as Bearer, with a tool, since
+ * the clients always offer some, and with all that the client sends along. Streamed, because all the
+ * clients stream, and because a gateway (or a proxy before it) that answers in one piece passes every
+ * other check and leaves a client waiting for ever.
  *
- * A limit of tokens that the gateway does not bear is left out in a second try: not all know one,
- * and the clients can do without. Where a refusal speaks of tools, one more question without any tells
- * whether they are its cause.
+ * A limit of tokens of our own that the gateway does not bear is left out in a second try: not all know
+ * one, and the client sends none. Where a refusal may be about the request, the bare question tells
+ * whether it is.
  *
  * @throws UserError from the closed set of gateway failures
  */
@@ -54,60 +74,20 @@ export async function probe(
   model: string,
   options: ProbeOptions = {},
 ): Promise<ProbeResult> {
+  const { roots = [rootOf(access, protocol)], sender, unservedHint } = options
   const [catalog, missing] =
     options.catalog instanceof UserError ? [undefined, options.catalog] : [options.catalog]
-  const question = compact({ asked: protocol, model, catalog })
-  const askAt = async (at: string) => {
-    const spec = { at, protocol, model, isLimited: true, hasTool: true }
-    let result = await ask(access, requestFor(spec))
-    if ('status' in result && refusesLimit(result)) {
-      spec.isLimited = false
-      result = await ask(access, requestFor(spec))
-    }
+  const inquiry: Inquiry = { access, protocol, model, catalog, sender }
 
-    const outcome = judge(access, result, question)
-    if (outcome === undefined || !speaksOfTools(outcome)) return { root: at, result, outcome }
-    const without = await ask(access, requestFor({ ...spec, hasTool: false }))
-    const isServed = judge(access, without, question) === undefined
-    return { root: at, result, outcome: isServed ? withoutTools(outcome, model) : outcome }
+  const attempt = await askInTurn(inquiry, roots)
+  const { root, result, outcome } = await withProvenBase(inquiry, attempt, { missing, roots })
+  if (outcome !== undefined) {
+    const isUnserved = outcome.code === 'model-unknown' || outcome.code === 'model-not-allowed'
+    throw errorFor(isUnserved && unservedHint ? { ...outcome, hint: unservedHint } : outcome)
   }
-
-  const [usual = rootOf(access, protocol), ...others] = options.roots ?? []
-  let { root, result, outcome } = await askAt(usual)
-  if (outcome !== undefined && mayBeElsewhere(outcome))
-    for (const other of others) {
-      const asked = await askAt(other)
-      if (asked.outcome !== undefined && !provesAnApi(asked.outcome)) continue
-      ;({ root, result, outcome } = asked)
-      break
-    }
-  if (outcome !== undefined && 'status' in result && isAboutAddress(outcome)) {
-    const isApi =
-      missing !== undefined && provesAnApi(missing) && traitsOf(missing)?.blames !== 'key'
-    if (missing !== undefined && !isApi) throw neither(missing, [usual, ...others], protocol)
-    const isBaseProven = isApi || catalog !== undefined || (await servesCatalog(access))
-    const proven = { ...question, isBaseProven }
-    outcome = judge(access, result, proven)
-    const isOpen = outcome?.code === 'protocol-unsupported' && isUnlisted(question)
-    if (isOpen && (await hasRoute(access, root, protocol)))
-      outcome = judge(access, result, { ...proven, isRouteProven: true })
-  }
-  if (outcome !== undefined) throw errorFor({ ...outcome, ...cureOf(outcome, options) })
 
   const { kind } = proofIn(protocol, (result as HttpAnswer).body)
   return { root, notices: kind === 'unstreamed' ? [notStreamed] : [] }
-}
-
-/** Neither route answers as an API: the words about the list are the better ones. */
-function neither(missing: UserError, roots: readonly string[], protocol: ProtocolName): UserError {
-  if (!isAboutAddress(missing)) return missing
-  const asked = roots.map((root) => root + requests[protocol]('', false).route.split('?')[0])
-  return withHint(missing, `No API answers at ${asked.join(', ')}.`)
-}
-
-function cureOf({ code }: Outcome, { unservedHint }: ProbeOptions): Partial<Outcome> {
-  const isUnserved = code === 'model-unknown' || code === 'model-not-allowed'
-  return isUnserved && unservedHint !== undefined ? { hint: unservedHint } : {}
 }
 
 const notStreamed: Notice = {
@@ -116,105 +96,126 @@ const notStreamed: Notice = {
   hint: 'The client asks twice then: it works, but slower. Ask whoever runs the gateway about streaming.',
 }
 
-interface WordRequest {
-  /** The root. */
-  readonly at: string
-  readonly protocol: ProtocolName
-  readonly model: string
-  readonly isLimited: boolean
-  readonly hasTool: boolean
+/** At the first root, and where no API answers there, at the others. */
+async function askInTurn(inquiry: Inquiry, roots: readonly string[]): Promise<Attempt> {
+  const [usual, ...others] = roots
+  const first = await askAt(inquiry, usual!)
+  if (first.outcome === undefined || !mayBeElsewhere(first.outcome)) return first
+
+  for (const root of others) {
+    const attempt = await askAt(inquiry, root)
+    if (attempt.outcome === undefined || provesAnApi(attempt.outcome)) return attempt
+  }
+  return first
 }
 
-function requestFor({ at, protocol, model, isLimited, hasTool }: WordRequest): RequestSpec {
-  const { route, headers, body } = requests[protocol](model, isLimited)
-  const tools = hasTool ? { tools: [emptyTools[protocol]] } : {}
+async function askAt(inquiry: Inquiry, root: string): Promise<Attempt> {
+  const { access, sender } = inquiry
+  const form = formOf(inquiry, { isLimited: true, hasTool: true, carried: sender })
+  const first = await ask(access, requestAt(root, form))
+  const again = 'status' in first ? secondForm(form, first) : undefined
+  const result = again === undefined ? first : await ask(access, requestAt(root, again))
+
+  const outcome = judged(inquiry, result)
+  if (outcome === undefined || !('status' in result)) return { root, result, outcome }
+  return { root, result, outcome: await causeOf(inquiry, { root, answer: result, outcome }) }
+}
+
+/** How the question is asked once more where the client would do without what is refused, too. */
+function secondForm(form: QuestionForm, refusal: HttpAnswer): QuestionForm | undefined {
+  const { carried } = form
+  if (refusesLimit(refusal) && !hasLimit(carried)) return { ...form, isLimited: false }
+  if (carried?.yields?.to.test(readErrorBody(refusal).words) !== true) return undefined
+
+  const { names } = carried.yields
   return {
-    method: 'POST',
-    url: at + route,
-    headers: {
-      'content-type': 'application/json',
-      accept: 'text/event-stream, application/json',
-      ...headers,
-    },
-    body: JSON.stringify({ ...body, ...tools }),
-    maxBytes: maxAnswerBytes,
-    isEnough: (text) => isComplete(protocol, text),
+    ...form,
+    carried: { body: without(carried.body, names), headers: without(carried.headers, names) },
   }
 }
 
-interface ProtocolRequest {
-  /** Behind the root of its protocol. */
-  readonly route: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body: Readonly<Record<string, unknown>>
+function without<Value>(
+  members: Readonly<Record<string, Value>> = {},
+  names: readonly string[],
+): Readonly<Record<string, Value>> {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))
 }
 
-const requests: Readonly<
-  Record<ProtocolName, (model: string, isLimited: boolean) => ProtocolRequest>
-> = {
-  chat: (model, isLimited) => ({
-    route: '/chat/completions',
-    body: {
-      model,
-      messages: [{ role: 'user', content: prompt }],
-      stream: true,
-      ...(isLimited ? { max_tokens: maxTokens } : {}),
-    },
-  }),
-  responses: (model, isLimited) => ({
-    route: '/responses',
-    body: {
-      model,
-      input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: prompt }] }],
-      stream: true,
-      store: false,
-      ...(isLimited ? { max_output_tokens: maxTokens } : {}),
-    },
-  }),
-  messages: (model) => ({
-    // As Claude Code 2.1.197 and 2.1.329 ask (2026-11-21).
-    route: '/v1/messages?beta=true',
-    headers: { 'anthropic-version': '2023-06-01' },
-    body: {
-      model,
-      max_tokens: maxTokens,
-      messages: [{ role: 'user', content: prompt }],
-      stream: true,
-    },
-  }),
+function formOf({ protocol, model }: Inquiry, more: Partial<QuestionForm>): QuestionForm {
+  return { protocol, model, ...more }
 }
 
-const tool = { name: 'noop', description: 'Does nothing.' }
-const noParameters = { type: 'object', properties: {} }
-
-/** A tool that nobody needs, as each protocol describes one. */
-const emptyTools: Readonly<Record<ProtocolName, object>> = {
-  chat: { type: 'function', function: { ...tool, parameters: noParameters } },
-  responses: { type: 'function', ...tool, parameters: noParameters, strict: false },
-  messages: { ...tool, input_schema: noParameters },
+function judged(
+  { access, protocol, model, catalog }: Inquiry,
+  result: Attempt['result'],
+  proven: { readonly isBaseProven?: boolean; readonly isRouteProven?: boolean } = {},
+): Outcome | undefined {
+  const question = { asked: protocol, model, ...proven }
+  return judge(access, result, catalog === undefined ? question : { ...question, catalog })
 }
 
-/** vLLM, OpenRouter, Ollama (2026-11-23): a refusal of tools names them. */
-function speaksOfTools({ message }: Outcome): boolean {
-  return /\btools?\b|\bfunctions?\b|工具|函数/i.test(message)
+interface Refusal {
+  readonly root: string
+  readonly answer: HttpAnswer
+  readonly outcome: Outcome
 }
 
-/** The model is served without tools, and the clients always offer some. */
-function withoutTools({ message, ...outcome }: Outcome, model: string): Outcome {
-  return {
-    ...outcome,
-    code: 'tools-unsupported',
-    message: `${cleanForeignText(model)} answers, but not where tools are offered, as every client does. Asked with one: ${message}`,
-    hint: 'Choose a model that can use tools, with --model ID; or have tools turned on for it (vLLM: --enable-auto-tool-choice and --tool-call-parser).',
+/** A refusal of the whole question: where the bare one is served, what was sent along is its cause. */
+async function causeOf(inquiry: Inquiry, { root, answer, outcome }: Refusal): Promise<Outcome> {
+  const { access, model, sender } = inquiry
+  const refused = sender === undefined ? [] : refusedIn(answer, sender)
+  const isOfTools = speaksOfTools(outcome)
+  const isSilent = sender !== undefined && isAboutRequest(answer, outcome)
+  if (refused.length === 0 && !isOfTools && !isSilent) return outcome
+
+  const isLimited = !refusesLimit(answer)
+  const serves = async (more: Partial<QuestionForm>) => {
+    const form = formOf(inquiry, { isLimited, ...more })
+    return judged(inquiry, await ask(access, requestAt(root, form))) === undefined
   }
-}
-
-/** A refusal of our limit names the parameter, in whatever language. */
-function refusesLimit(answer: HttpAnswer): boolean {
-  return (
-    (answer.status === 400 || answer.status === 422) &&
-    /max_(?:output_|completion_)?tokens/.test(answer.body)
+  if (!(await serves({}))) return outcome
+  if (
+    sender !== undefined &&
+    (refused.length > 0 || (!isOfTools && (await serves({ hasTool: true }))))
   )
+    return parameterUnsupported(outcome, model, sender, refused)
+  return toolsUnsupported(outcome, model)
+}
+
+/** What says no more than that it refuses the request, or blames what it does not name. */
+function isAboutRequest({ status }: HttpAnswer, outcome: Outcome): boolean {
+  const blamed = traitsOf(outcome)?.blames
+  return [400, 413, 422].includes(status) && (blamed === 'model' || blamed === 'gateway')
+}
+
+/** What seems to be about the address reads differently where that is proven by other means. */
+async function withProvenBase(
+  inquiry: Inquiry,
+  attempt: Attempt,
+  {
+    missing,
+    roots,
+  }: { readonly missing: UserError | undefined; readonly roots: readonly string[] },
+): Promise<Attempt> {
+  const { access, catalog } = inquiry
+  const { root, result, outcome } = attempt
+  if (outcome === undefined || !('status' in result) || !isAboutAddress(outcome)) return attempt
+
+  const isApi = missing !== undefined && provesAnApi(missing) && traitsOf(missing)?.blames !== 'key'
+  if (missing !== undefined && !isApi) throw neither(missing, inquiry, roots)
+  const isBaseProven = isApi || catalog !== undefined || (await servesCatalog(access))
+
+  const known = judged(inquiry, result, { isBaseProven })
+  const isOpen = known?.code === 'protocol-unsupported' && isUnlisted(inquiry)
+  if (!isOpen || !(await hasRoute(inquiry, root))) return { root, result, outcome: known }
+  return { root, result, outcome: judged(inquiry, result, { isBaseProven, isRouteProven: true }) }
+}
+
+/** Neither route answers as an API: the words about the list are the better ones. */
+function neither(missing: UserError, { protocol }: Inquiry, roots: readonly string[]): UserError {
+  if (!isAboutAddress(missing)) return missing
+  const asked = roots.map((root) => placeOf(root, protocol))
+  return withHint(missing, `No API answers at ${asked.join(', ')}.`)
 }
 
 /** Outcomes that read differently once the address is known to be right. */
@@ -233,12 +234,9 @@ export function provesAnApi(outcome: Pick<Outcome, 'code'>): boolean {
 }
 
 /** Whether a route is there at all: a request that names no model costs nothing. */
-async function hasRoute(
-  access: GatewayAccess,
-  root: string,
-  protocol: ProtocolName,
-): Promise<boolean> {
-  const spec = requestFor({ at: root, protocol, model: '', isLimited: true, hasTool: true })
+async function hasRoute(inquiry: Inquiry, root: string): Promise<boolean> {
+  const { access, protocol } = inquiry
+  const spec = requestAt(root, formOf(inquiry, {}))
   const result = await ask(access, { ...spec, body: '{}' })
   const outcome = judge(access, result, { asked: protocol })
   return 'status' in result && outcome !== undefined && !isAboutAddress(outcome)

@@ -50,6 +50,24 @@ export interface QueryParameter {
   readonly value: string
 }
 
+/** What a client's requests carry beside the question and its tools, as far as a gateway may refuse it. */
+export interface Carried {
+  /** Members of the body, the limit of tokens among them; undefined: the client sends none of this name. */
+  readonly body: Readonly<Record<string, unknown>>
+  /** In lower case. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** After a refusal in such words the client asks once more by itself, without these members and headers. */
+  readonly yields?: { readonly to: RegExp; readonly names: readonly string[] }
+  /** What a person can do where a member or header is refused, by its name. Absent: the client cannot do without. */
+  readonly cures?: Readonly<Record<string, string>>
+}
+
+/** Whose requests a proof is about. */
+export interface Sender extends Carried {
+  /** The client, for people. */
+  readonly label: string
+}
+
 /** Headers for a key that is not taken as `authorization: Bearer`. */
 export const keyHeaders = ['x-api-key', 'api-key'] as const
 export type KeyHeader = (typeof keyHeaders)[number]

@@ -109,6 +109,17 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         }
       })
 
+      test('what its requests carry is told for each protocol, without the key', () => {
+        const { machine, edits, choice } = planOn(client, disk)
+        const texts = textsOf(client, machine, written(disk, machine, edits))
+        const { probeModel: model } = choice.models
+        for (const protocol of [client.protocol, ...(client.alsoSpeaks ?? [])]) {
+          const carried = client.carries(texts, { model, protocol, env: {} })
+          expect(Object.keys(carried.body)).not.toEqual([])
+          expect(JSON.stringify(carried)).not.toContain(key)
+        }
+      })
+
       test('undo after someone else wrote to the file takes out our keys alone', () => {
         const { edits } = planOn(client, disk, { machine })
         for (const edit of edits.filter(({ scope }) => scope === 'keys')) {

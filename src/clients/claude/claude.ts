@@ -19,6 +19,7 @@ import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
 import { isBefore, ofOwnRuntime, testedVersions } from '../tested.ts'
 import { brokenText, fileOf, originOf, rootOf } from '../texts.ts'
+import { carries } from './carries.ts'
 import { isDiscovering, ourKeys } from './choice.ts'
 import { deciding } from './deciding.ts'
 import { readCustomHeaders } from './headers.ts'
@@ -74,6 +75,7 @@ const shared = {
   restartAdvice: 'Close every running Claude Code and start it again.',
   files: claudeFiles,
   checkOptions: checkOptionsOfClaude,
+  carries,
   readBack: readBackClaude,
   origins: originsOfClaude,
   forOneRun,

@@ -12,6 +12,8 @@ export const names = {
   attribution: 'CLAUDE_CODE_ATTRIBUTION_HEADER',
   subagent: 'CLAUDE_CODE_SUBAGENT_MODEL',
   contextTokens: 'CLAUDE_CODE_MAX_CONTEXT_TOKENS',
+  outputTokens: 'CLAUDE_CODE_MAX_OUTPUT_TOKENS',
+  withoutBetas: 'CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS',
   apiKey: 'ANTHROPIC_API_KEY',
   model: 'ANTHROPIC_MODEL',
   smallFast: 'ANTHROPIC_SMALL_FAST_MODEL',

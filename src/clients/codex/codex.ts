@@ -12,6 +12,7 @@ import { editKeys } from '../repairs.ts'
 import { testedVersions } from '../tested.ts'
 import { fileOf, originOf, type ReadFile, readFile, rootOf, textAt } from '../texts.ts'
 import { isOpencodeAuth, readCodexAuth } from './auth.ts'
+import { carries } from './carries.ts'
 import { assumedWindow, withCatalog } from './catalog.ts'
 import {
   catalogFaults,
@@ -92,6 +93,7 @@ export const codex: ClientModule = {
   checkOptions: ({ providerId }) => checkProviderId(providerId, 'Codex', reservedIds),
   choose: (wanted) => withCatalog(wanted, chooseOneModel(wanted, 'responses', windows)),
   plan: planCodex,
+  carries,
   readBack: readBackCodex,
   offers: offersOfCodex,
   origins: originsOfCodex,

@@ -60,6 +60,8 @@ export const copilot: ClientModule = {
   files: () => [],
   choose: chooseForCopilot,
   plan: () => [],
+  // Not run against refusals so far.
+  carries: () => ({ body: {} }),
   readBack: () => ({}),
   origins: () => ({}),
   asConfigured: () => ({}),

@@ -1,9 +1,10 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit, KeyChange } from '../../edits/plan.ts'
 import { defaultModel, speaks } from '../../gateway/models/rules.ts'
-import { type CatalogModel, keyHeaders } from '../../gateway/types.ts'
+import { type Carried, type CatalogModel, keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
+  Carrying,
   Choice,
   ClientModule,
   ConfigFile,
@@ -15,7 +16,7 @@ import type {
   Settings,
   Wanted,
 } from '../client.ts'
-import { checkProviderId } from '../flags.ts'
+import { checkProviderId, outputLimitCure } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
@@ -31,6 +32,7 @@ import {
   readFile,
   rootOf,
   tableAt,
+  tableIn,
   textIn,
 } from '../texts.ts'
 import { deciding } from './deciding.ts'
@@ -89,6 +91,7 @@ export const droid: ClientModule = {
   checkOptions: ({ providerId }) => checkProviderId(providerId, 'droid', []),
   choose: chooseForDroid,
   plan: planDroid,
+  carries,
   readBack: readBackDroid,
   offers: offersOfDroid,
   origins: originsOfDroid,
@@ -236,6 +239,21 @@ function entryKeys(
       choice,
     ),
   ]
+}
+
+/** As 0.215.0 and 0.225.2 ask, of which the newest was run against refusals of each (2026-11-23). */
+function carries(texts: FileTexts, { model }: Carrying): Carried {
+  const { models } = readSettings(fileOf(texts, 'settings'))
+  const entry = models.find((one) => one.entry['model'] === model)?.entry
+  return {
+    body: {
+      max_tokens: numberIn(entry, ['maxOutputTokens']) ?? defaultOutputTokens,
+      stream_options: { include_usage: true },
+      temperature: 1,
+      ...tableIn(entry, ['extraArgs']),
+    },
+    cures: { max_tokens: outputLimitCure },
+  }
 }
 
 function readBackDroid(texts: FileTexts): Settings {

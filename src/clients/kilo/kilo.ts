@@ -43,6 +43,8 @@ const layout: Layout = {
   variables: 'KILO',
   schema: 'https://app.kilo.ai/config.json',
   reservedIds: ['kilo', ...reservedIds],
+  // As its program has it, and seen with gpt-5.6-sol (7.7.9, 2026-11-23).
+  asksForNoLimit: /gpt-5/i,
   withoutWindow: 'Kilo does not compact its conversations, which end where the window is full',
 }
 

@@ -24,6 +24,8 @@ export interface Layout {
   readonly schema: string
   /** Ids of providers that it ships: it mixes what it ships under an id with what is written there. */
   readonly reservedIds: readonly string[]
+  /** Of which models it asks without a limit of tokens; absent: of none. */
+  readonly asksForNoLimit?: RegExp
   /** What it does about context windows that are not known. */
   readonly withoutWindow: string
   /** The version that does not start with the keys of opencode's next one; absent: it does. */

@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import { defaultModel, smallModel, speaks } from '../../gateway/models/rules.ts'
-import { keyHeaders } from '../../gateway/types.ts'
+import { type Carried, keyHeaders } from '../../gateway/types.ts'
 import type {
   BinaryCheck,
   ClientModule,
@@ -10,7 +10,7 @@ import type {
   Settings,
   Wanted,
 } from '../client.ts'
-import { checkProviderId, usableProviderId } from '../flags.ts'
+import { checkProviderId, outputLimitCure, usableProviderId } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
 import { aboutNames, isAsBefore, oneUse, pickModel, windowOf, wishesOf } from '../models.ts'
 import { offeredModels } from '../picker.ts'
@@ -21,7 +21,7 @@ import { deciding } from './deciding.ts'
 import { filesOf, type Layout } from './layout.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
-import { plan } from './plan.ts'
+import { defaultOutputTokens, plan } from './plan.ts'
 
 /** What a client of this layout has of its own beside it. */
 type Own = Pick<ClientModule, 'demoFiles' | 'leftRunning'> & {
@@ -49,6 +49,7 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
     checkOptions: ({ providerId }) => checkProviderId(providerId, label, reservedIds),
     choose: (wanted) => choose(layout, wanted),
     plan: (texts, choice) => plan(layout, texts, choice),
+    carries: (texts, { model }) => carries(layout, texts, model),
     readBack,
     offers,
     origins,
@@ -92,6 +93,26 @@ function choose({ withoutWindow }: Layout, wanted: Wanted): ModelChoice {
     ...list,
     ...limits,
     notes: [...aboutNames(wanted, [wanted.named.model]), ...notes],
+  }
+}
+
+/**
+ * Seen in opencode 1.2.27 and 1.18.34, Kilo 7.0.33 and 7.7.9, of which the newest was run against refusals
+ * of each (2026-11-23). One of its own SDK's models reasons unasked.
+ */
+function carries({ asksForNoLimit }: Layout, texts: FileTexts, model: string): Carried {
+  const { value } = mergedConfig(texts)
+  const { table } = providerOf(value, chosenProvider(value))
+  const output = numberIn(table, ['models', model, 'limit', 'output']) || defaultOutputTokens
+  const isReasoning = /gpt-5(?!-chat|-pro)/i.test(model)
+  return {
+    body: {
+      max_tokens: asksForNoLimit?.test(model) ? undefined : Math.min(output, defaultOutputTokens),
+      stream_options: { include_usage: true },
+      tool_choice: 'auto',
+      reasoning_effort: isReasoning ? 'medium' : undefined,
+    },
+    cures: { max_tokens: outputLimitCure },
   }
 }
 

@@ -117,7 +117,7 @@ function toldOf(model: CatalogModel, choice: Choice): Readonly<Record<string, To
  * What the client asks of a model whose limit it does not know, in tokens (seen in 1.18.33). A known
  * window needs an output limit beside it; this one changes nothing.
  */
-const defaultOutputTokens = 32_000
+export const defaultOutputTokens = 32_000
 
 /** Where answers could fill the whole window, the client compacts without an end (1.18.33). */
 function limitOf(

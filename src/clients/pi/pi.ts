@@ -8,6 +8,7 @@ import { layersThere, pathsOf } from '../paths.ts'
 import { chooseOfAny } from '../picker.ts'
 import { ofNode, testedVersions } from '../tested.ts'
 import { brokenText, fileOf, originOf } from '../texts.ts'
+import { carries } from './carries.ts'
 import {
   incompleteProvider,
   interpretedValue,
@@ -70,6 +71,7 @@ export const pi: ClientModule = {
   checkOptions: ({ providerId }) => checkProviderId(providerId, 'pi', reservedIds),
   choose: (wanted) => chooseOfAny(wanted, { otherwise: 'pi takes it for 128,000 tokens' }),
   plan: planPi,
+  carries,
   readBack: readBackPi,
   offers: offersOfPi,
   origins: originsOfPi,

@@ -1,9 +1,10 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue, FileEdit, KeyChange, KeyPath, ListElement } from '../../edits/plan.ts'
 import { defaultModel, speaks } from '../../gateway/models/rules.ts'
-import type { CatalogModel } from '../../gateway/types.ts'
+import type { Carried, CatalogModel } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
+  Carrying,
   Choice,
   ClientModule,
   ConfigFile,
@@ -15,6 +16,7 @@ import type {
   Settings,
   Wanted,
 } from '../client.ts'
+import { outputLimitCure } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse } from '../models.ts'
 import { layersThere, pathsOf } from '../paths.ts'
@@ -90,6 +92,7 @@ export const qwen: ClientModule = {
   files: qwenFiles,
   choose: chooseForQwen,
   plan: (texts, choice) => [planSettings(texts, choice)],
+  carries,
   readBack: readBackQwen,
   offers: (texts) => ownEntries(mergedSettings(texts).value).map(({ id }) => String(id)),
   origins: originsOfQwen,
@@ -282,8 +285,25 @@ function otherKeys(
   ]
 }
 
-/** In tokens: what it asks of every model (0.15.10, 2026-11-23). */
-const usualOutputTokens = 8000
+/** In tokens: the most that it asks of a model by itself (0.24.4; 0.15.10 always 8000, 2026-11-23). */
+const usualOutputTokens = 64_000
+const oldOutputTokens = 8000
+
+/** As 0.15.10 and 0.24.4 ask, the newest run against refusals of each (2026-11-23). */
+function carries(texts: FileTexts, { model, version }: Carrying): Carried {
+  const { value } = mergedSettings(texts)
+  const entry = entriesIn(value).find(({ id, envKey }) => id === model && envKey === keyVariable)
+  const named = numberIn(entry, ['generationConfig', 'samplingParams', 'max_tokens'])
+  // Of models of other families it was not run.
+  const isOlder = version?.startsWith('0.15.') || !knowsWindow(model)
+  return {
+    body: {
+      max_tokens: named ?? (isOlder ? oldOutputTokens : usualOutputTokens),
+      stream_options: { include_usage: true },
+    },
+    cures: { max_tokens: outputLimitCure },
+  }
+}
 
 /** What it does not know of a model by its id: `capabilities` has no effect (0.15.10, 2026-11-23). */
 function toldOf(model: CatalogModel, { wanted }: Choice): Readonly<Record<string, ToldFact>> {

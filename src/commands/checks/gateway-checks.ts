@@ -18,7 +18,7 @@ import { authoritiesOf, authorityNotices, expectBelieved } from '../inventory/cl
 import type { ClientState } from '../inventory/client-state.ts'
 import { caFileFor } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { type Probed, Probes } from '../setup/probes.ts'
+import { type Probed, Probes, sendersOf } from '../setup/probes.ts'
 import { asWarning, type Examined, type Finding, failedCheck } from './client-checks.ts'
 
 /** How gateways are asked. */
@@ -103,7 +103,7 @@ export async function checkGateway(
   asked: AskedGateway | undefined,
   flags: RequestFlags,
 ): Promise<Finding[]> {
-  const { client, settings, obstacles, isSetUp, gateway } = examined
+  const { client, settings, texts, installed, obstacles, isSetUp, gateway } = examined
   if (settings.broken !== undefined) return []
   if (gateway === undefined)
     return [{ id: 'gateway', result: 'ok', message: `${client.label} uses its own service` }]
@@ -134,8 +134,17 @@ export async function checkGateway(
     found.push(...checkCatalog(session, examined, access, list))
     const choice = choiceOf(examined, list)
     found.push(...choice.notes.map(asWarning))
-    const probes = new Probes((...question) => probe(access, ...question), list)
     const protocol = protocolOf(client, choice)
+    const probes = new Probes(
+      (...question) => probe(access, ...question),
+      list,
+      () =>
+        sendersOf(client, protocol, {
+          texts,
+          version: installed?.version,
+          env: session.platform.machine.env,
+        }),
+    )
     for (const one of await probes.askFor(client, choice))
       found.push(probeCheck(protocol, list, one))
     found.push(...checkBalance(await asked.balance), ...checkPicker(examined, list))

@@ -244,14 +244,16 @@ async function chooseByPerson(
   wanted: Wanted,
   reason: UserError,
 ): Promise<ModelChoice | undefined> {
-  const { client, version, heard } = asking
-  const { catalog } = heard
+  const { catalog } = asking.heard
   const answer =
     catalog === undefined
       ? await typedModel(asking, wanted, reason)
       : await pickedModel(asking, catalog, reason)
-  if (answer === undefined) return undefined
+  return answer === undefined ? undefined : choiceBy(asking, wanted, answer)
+}
 
+/** What is chosen where a person names one model for all. */
+function choiceBy({ client, version }: Asking, wanted: Wanted, answer: string): ModelChoice {
   const { slot = usualSlot, model = answer, slotModels, subagentModel = answer } = wishesOf(wanted)
   const all = Object.fromEntries(slots.map((one) => [one, answer]))
   const named = {
@@ -277,18 +279,18 @@ async function pickedModel(
 }
 
 /** @throws UserError `reason` where a person knows none: the address may be asked for again then */
-async function typedModel(
-  { run: { session }, client, probes }: Asking,
-  wanted: Wanted,
-  reason: UserError,
-): Promise<string> {
+async function typedModel(asking: Asking, wanted: Wanted, reason: UserError): Promise<string> {
+  const { run, client, probes } = asking
+  const { session } = run
   session.remark(`note: ${reason.message}`)
   const answer = await session.platform.ask.input({
     message: `Which model should ${client.label} ask for? (Enter: unknown; of several the first that answers)`,
   })
+
   const ids = answer.split(/[\s,]+/).filter(Boolean)
   if (ids.length === 0) throw reason
-  return ids.length === 1 ? ids[0]! : probes.firstServed(protocolOf(client, wishesOf(wanted)), ids)
+  const choices = ids.map((id) => [id, choiceBy(asking, wanted, id)] as const)
+  return probes.firstServed(client, new Map(choices))
 }
 
 /** No rule fits, or the gateway has nothing for a slot of the client. */

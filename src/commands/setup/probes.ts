@@ -1,9 +1,15 @@
-import { type Client, type ModelChoice, protocolOf } from '../../clients/client.ts'
+import {
+  type Carrying,
+  type Client,
+  type FileTexts,
+  type ModelChoice,
+  protocolOf,
+} from '../../clients/client.ts'
 import { idsToProve } from '../../clients/models.ts'
 import { UserError } from '../../errors.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import type { ProbeOptions, ProbeResult } from '../../gateway/probe.ts'
-import type { Catalog, ProtocolName } from '../../gateway/types.ts'
+import type { Catalog, ProtocolName, Sender } from '../../gateway/types.ts'
 
 /** One id that a client will send, and what the gateway said to it. */
 export interface Probed {
@@ -15,18 +21,43 @@ export interface Probed {
 type ProbeOne = (
   protocol: ProtocolName,
   model: string,
-  options: Pick<ProbeOptions, 'catalog' | 'unservedHint'>,
+  options: Pick<ProbeOptions, 'catalog' | 'unservedHint' | 'sender'>,
 ) => Promise<ProbeResult>
 
-/** One small inference for each protocol and model, however often it is asked about: each costs. */
+/** How a client asks for each model. */
+type Senders = (model: string) => Sender
+
+/** How the installed client asks, by these files. */
+export function sendersOf(
+  client: Client,
+  protocol: ProtocolName,
+  by: { readonly texts: FileTexts } & Omit<Carrying, 'model' | 'protocol'>,
+): Senders {
+  const { texts, ...asking } = by
+  return (model) => ({
+    label: client.label,
+    ...client.carries(texts, { ...asking, model, protocol }),
+  })
+}
+
+/**
+ * One small inference for each protocol, model and way of asking, however often it is asked about: each
+ * costs.
+ */
 export class Probes {
   readonly #probe: ProbeOne
   readonly #list: Catalog | UserError
+  readonly #sendersOf: (client: Client, choice: ModelChoice) => Senders
   readonly #asked = new Map<string, Promise<ProbeResult>>()
 
-  constructor(probe: ProbeOne, list: Catalog | UserError) {
+  constructor(
+    probe: ProbeOne,
+    list: Catalog | UserError,
+    sendersOf: (client: Client, choice: ModelChoice) => Senders,
+  ) {
     this.#probe = probe
     this.#list = list
+    this.#sendersOf = sendersOf
   }
 
   get catalog(): Catalog | undefined {
@@ -34,11 +65,16 @@ export class Probes {
   }
 
   /** @throws UserError as `probe` does */
-  ask(protocol: ProtocolName, model: string, unservedHint?: string): Promise<ProbeResult> {
-    const question = `${protocol} ${model}`
+  #ask(
+    protocol: ProtocolName,
+    model: string,
+    more: Pick<ProbeOptions, 'unservedHint' | 'sender'> = {},
+  ): Promise<ProbeResult> {
+    const question = questionOf(protocol, model, more.sender)
     const known = this.#asked.get(question)
     if (known !== undefined) return known
-    const answer = this.#probe(protocol, model, { catalog: this.#list, unservedHint })
+
+    const answer = this.#probe(protocol, model, { catalog: this.#list, ...more })
     this.#asked.set(question, answer)
     return answer
   }
@@ -48,7 +84,10 @@ export class Probes {
     const protocol = protocolOf(client, choice)
     const ids = idsToProve(choice, this.catalog)
     const hintFor = (id: string) => (id === choice.probeModel ? choice.probeCure : undefined)
-    const results = await Promise.allSettled(ids.map((id) => this.ask(protocol, id, hintFor(id))))
+    const senderOf = this.#sendersOf(client, choice)
+    const results = await Promise.allSettled(
+      ids.map((id) => this.#ask(protocol, id, { unservedHint: hintFor(id), sender: senderOf(id) })),
+    )
     return results.map((result, index) => ({ id: ids[index]!, result }))
   }
 
@@ -56,20 +95,25 @@ export class Probes {
   newIds(client: Client, choice: ModelChoice): readonly string[] {
     const protocol = protocolOf(client, choice)
     const ids = idsToProve(choice, this.catalog)
-    return ids.filter((id) => !this.#asked.has(`${protocol} ${id}`))
+    const senderOf = this.#sendersOf(client, choice)
+    return ids.filter((id) => !this.#asked.has(questionOf(protocol, id, senderOf(id))))
   }
 
   /** The first of these that the gateway serves. @throws UserError as `probe` does, for the last */
-  async firstServed(protocol: ProtocolName, ids: readonly string[]): Promise<string> {
-    for (const id of ids.slice(0, -1))
-      try {
-        await this.ask(protocol, id)
-        return id
-      } catch (error) {
-        if (!isUnserved(error)) throw error
-      }
+  async firstServed(client: Client, choices: ReadonlyMap<string, ModelChoice>): Promise<string> {
+    const ids = [...choices.keys()]
+    for (const id of ids.slice(0, -1)) {
+      const [first] = await this.askFor(client, choices.get(id)!)
+      if (first?.result.status !== 'rejected') return id
+      if (!isUnserved(first.result.reason)) throw first.result.reason
+    }
     return ids.at(-1)!
   }
+}
+
+/** What is the same is asked once, for whichever client. */
+function questionOf(protocol: ProtocolName, model: string, sender: Sender | undefined): string {
+  return JSON.stringify([protocol, model, sender?.body, sender?.headers])
 }
 
 /** The gateway works, but not with this model. */

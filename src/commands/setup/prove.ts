@@ -1,16 +1,24 @@
-import { type Client, type Heard, usualSlot, type Wishes } from '../../clients/client.ts'
+import {
+  type Client,
+  type FileTexts,
+  type Heard,
+  protocolOf,
+  usualSlot,
+  type Wishes,
+} from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { rowOf } from '../../clients/list.ts'
-import { idsToProve } from '../../clients/models.ts'
+import { idsToProve, wishesOf } from '../../clients/models.ts'
+import { asPlanned } from '../../clients/texts.ts'
 import { compact } from '../../compact.ts'
-import { UserError } from '../../errors.ts'
+import { ifPossible, UserError } from '../../errors.ts'
 import { askBalanceBeside, type BalanceBeside, shownBalance } from '../../gateway/balance.ts'
 import { catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { openAhead } from '../../gateway/http/request.ts'
 import type { ImportLink } from '../../gateway/input/link.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
-import { unusualRoots } from '../../gateway/roots.ts'
+import { rootOf, unusualRoots } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import {
@@ -21,6 +29,7 @@ import {
   namesGateway,
   type Preset,
 } from '../find-gateway.ts'
+import { readClientFiles } from '../inventory/client-files.ts'
 import {
   authoritiesOf,
   expectBelieved,
@@ -40,7 +49,7 @@ import {
   wantedFor,
   withPickedModel,
 } from './choose.ts'
-import { isUnserved, type Probed, Probes } from './probes.ts'
+import { isUnserved, type Probed, Probes, sendersOf } from './probes.ts'
 import type { Chosen, Proof, ProvenRun, SetupRun } from './run.ts'
 
 interface Proven extends Proof {
@@ -229,9 +238,19 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
     if (missing !== undefined && !mayStillServe(missing)) throw missing
     left = askBalanceBeside(finder.access, catalog)
     const run = await withPickedModel(given, catalog)
+    const heard: Heard = { catalog, missing, refused: [] }
     const { request } = run
 
-    const probes = new Probes((...question) => finder.probe(...question), answer)
+    const probes = new Probes(
+      (...question) => finder.probe(...question),
+      answer,
+      (client, models) =>
+        sendersOf(client, protocolOf(client, models), {
+          texts: filesAfter(run, client, { access: finder.access, models, heard }),
+          version: programs.versions.get(client.binary.command),
+          env: session.platform.machine.env,
+        }),
+    )
     const chosen = new Map<Client, Chosen>()
     const choose = async (asking: Asking) => {
       const models = await chooseModels(asking)
@@ -278,6 +297,28 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
     await left?.end()
     await finder.hangUp()
   }
+}
+
+/** A client's files as the setup would leave them, with the models that are asked for alone. */
+function filesAfter(
+  run: SetupRun,
+  client: Client,
+  { access, models, heard }: Chosen & { readonly access: GatewayAccess },
+): FileTexts {
+  const texts = readClientFiles(run.session, client)
+  if (run.request.isKeyOnly) return texts
+
+  const wanted = wantedFor(run, client, access, heard)
+  const { providerId = 'gateway' } = wishesOf(wanted)
+  const root = rootOf(access, protocolOf(client, models))
+  const ids = idsToProve(models, heard.catalog)
+  const offered = models.offered?.filter(({ id }) => ids.includes(id))
+  const choice = {
+    ...{ root, key: access.key, providerId, wanted },
+    models: { ...models, ...(offered && { offered }) },
+  }
+  const edits = ifPossible(() => client.plan(texts, choice))
+  return edits === undefined ? texts : asPlanned(texts, edits)
 }
 
 /** Asks for everything that was chosen and not asked for yet. */

@@ -77,6 +77,8 @@ export interface Outcome {
   readonly message: string
   /** The next thing to do. */
   readonly hint: string
+  /** The status and the gateway's own words, as they stand in the message; absent: it did not answer. */
+  readonly said?: string
   /** The gateway's own id of the request, for its operator. */
   readonly requestId?: string
   /** What was refused may be taken with the key in another header. */

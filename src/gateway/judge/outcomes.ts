@@ -2,6 +2,7 @@ import { compact } from '../../compact.ts'
 import { cleanForeignText } from '../foreign-text.ts'
 import { knownHost } from '../hosts.ts'
 import { nearestModels } from '../models/rules.ts'
+import type { Catalog } from '../types.ts'
 import type { AskedRequest, HttpAnswer, Outcome } from './answer.ts'
 import type { ErrorBody } from './error-body.ts'
 
@@ -164,7 +165,10 @@ export function modelUnknown(judged: JudgedAnswer): Outcome {
 }
 
 /** Whether a list is known that does not have the model that was asked for. */
-export function isUnlisted({ model, catalog }: Pick<AskedRequest, 'model' | 'catalog'>): boolean {
+export function isUnlisted({
+  model,
+  catalog,
+}: Pick<AskedRequest, 'model'> & { readonly catalog?: Catalog | undefined }): boolean {
   return catalog?.models.every(({ id }) => id !== model) === true
 }
 
@@ -288,8 +292,8 @@ export function says({ answer, question, error }: JudgedAnswer): string {
   return ` (HTTP ${answer.status}${words === '' ? '' : `: "${words}"`})`
 }
 
-export function outcome(judged: JudgedAnswer, parts: Omit<Outcome, 'requestId'>): Outcome {
-  return compact({ ...parts, requestId: requestIdOf(judged) })
+export function outcome(judged: JudgedAnswer, parts: Omit<Outcome, 'requestId' | 'said'>): Outcome {
+  return compact({ ...parts, said: says(judged), requestId: requestIdOf(judged) })
 }
 
 const requestIdHeaders = [

@@ -46,6 +46,7 @@ const traits: Readonly<Record<OutcomeCode, Traits>> = {
   'protocol-unsupported': { ...nothingProven, blames: 'model', mayLackList: true },
   'route-not-allowed': { ...anApi, blames: 'route' },
   'tools-unsupported': { ...anApi, blames: 'model' },
+  'parameter-unsupported': { ...anApi, blames: 'model' },
 
   refused: { ...nothingProven, blames: 'network' },
   dns: { ...nothingProven, blames: 'network' },

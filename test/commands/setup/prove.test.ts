@@ -5,6 +5,8 @@ import type { Session } from '../../../src/commands/screen/session.ts'
 import { prove } from '../../../src/commands/setup/prove.ts'
 import type { SetupRun } from '../../../src/commands/setup/run.ts'
 import type { GatewayAccess } from '../../../src/gateway/types.ts'
+import { nodeFiles } from '../../../src/platform/node-files.ts'
+import { aMachine } from '../../client-modules/support.ts'
 import {
   accessTo,
   aServer,
@@ -18,7 +20,11 @@ import {
 /** What of a session a proof uses, on a machine without clients. */
 const session = {
   step: <T>(_what: string, work: Promise<T>) => work,
-  platform: { processes: { which: () => undefined } },
+  platform: {
+    processes: { which: () => undefined },
+    files: nodeFiles('linux'),
+    machine: aMachine({ home: '/nowhere', cwd: '/nowhere' }),
+  },
 } as unknown as Session
 
 async function proofOf(

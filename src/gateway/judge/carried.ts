@@ -1,0 +1,92 @@
+import { cleanForeignText } from '../foreign-text.ts'
+import type { Sender } from '../types.ts'
+import type { HttpAnswer, Outcome } from './answer.ts'
+import { readErrorBody } from './error-body.ts'
+
+/** Names of a limit of tokens, in the three protocols. */
+export const limitNames = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const
+
+/** Whether a refusal is about a limit of tokens: it names the parameter, in whatever language. */
+export function refusesLimit({ status, body }: HttpAnswer): boolean {
+  return (status === 400 || status === 422) && limitWords.test(body)
+}
+
+/** What of all that a client sends along a refusal is about, by its words; none: they do not say. */
+export function refusedIn(answer: HttpAnswer, { body, headers = {} }: Sender): readonly string[] {
+  const { param, words } = readErrorBody(answer)
+  const names = Object.keys(body).filter((name) => body[name] !== undefined)
+
+  const blamed = names.filter((name) => param === name || param.startsWith(`${name}.`))
+  if (blamed.length > 0) return blamed
+  const inBody = names.filter((name) => isNamedIn(words, name) || isPlaceIn(answer.body, name))
+  const inHeaders = Object.entries(headers).flatMap(([name, value]) => {
+    const parts = [name, ...value.split(',')]
+    const isBeta = name.endsWith('-beta') && /\bbetas?\b/i.test(words)
+    return isBeta || parts.some((part) => words.includes(part)) ? [name] : []
+  })
+  return inHeaders.length > 0 ? inHeaders : inBody
+}
+
+/** Whoever refuses a limit may call it by another protocol's name; Bedrock says "maximum tokens" (2026-11-23). */
+const limitWords = /\bmax(?:imum)?[ _](?:(?:output|completion|new)[ _])?tokens\b/i
+
+/** A name that is also an English word counts in quotes, at the beginning, or called a parameter. */
+function isNamedIn(words: string, name: string): boolean {
+  if (limitNames.some((limit) => limit === name)) return limitWords.test(words)
+  if (name.includes('_')) return new RegExp(`\\b${name}\\b`).test(words)
+  return new RegExp(`(?:^|["'\`]|(?:parameter|field|argument|property)s?:? )${name}\\b`, 'i').test(
+    words,
+  )
+}
+
+/** As FastAPI and what is made with it say it: `"loc": ["body", "include"]`. */
+function isPlaceIn(body: string, name: string): boolean {
+  return new RegExp(`"loc"\\s*:\\s*\\[[^\\]]{0,200}"${name}"`).test(body)
+}
+
+/** vLLM, OpenRouter, Ollama (2026-11-23): a refusal of tools names them. */
+export function speaksOfTools({ message }: Outcome): boolean {
+  return /\btools?\b|\bfunctions?\b|工具|函数/i.test(message)
+}
+
+/** The model is served without tools, and the clients always offer some. */
+export function toolsUnsupported({ said = '', ...refusal }: Outcome, model: string): Outcome {
+  return {
+    ...refusal,
+    code: 'tools-unsupported',
+    message: `${cleanForeignText(model)} answers, but not where tools are offered, as every client does${said}`,
+    hint: 'Choose a model that can use tools, with --model ID; or have tools turned on for it (vLLM: --enable-auto-tool-choice and --tool-call-parser).',
+  }
+}
+
+/**
+ * The model is served, but not to the client's own request.
+ *
+ * @param refused what of it the gateway named; none: it did not say
+ */
+export function parameterUnsupported(
+  { said = '', ...refusal }: Outcome,
+  model: string,
+  { label, body, headers, cures = {} }: Sender,
+  refused: readonly string[],
+): Outcome {
+  const all = Object.keys({ ...body, ...headers }).filter((name) => shown(name) !== undefined)
+  const parts = (refused.length > 0 ? refused : all).map(shown)
+  const what =
+    refused.length > 0 ? parts.join(', ') : `all that it sends along (${parts.join(', ')})`
+  const cure = (refused.length > 0 ? refused : all).map((name) => cures[name]).find(Boolean)
+  return {
+    ...refusal,
+    code: 'parameter-unsupported',
+    message: `${cleanForeignText(model)} answers, but not to a request of ${label}, with ${what}${said}`,
+    hint:
+      cure ??
+      `${label} cannot leave it out: choose another model with --model ID, or have the gateway take it.`,
+  }
+
+  function shown(name: string): string | undefined {
+    const value = body[name]
+    if (typeof value === 'number') return `${name} ${value}`
+    return value === undefined && headers?.[name] === undefined ? undefined : name
+  }
+}

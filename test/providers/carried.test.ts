@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest'
+import { aServer, goodGateway, key, type Seen, sendJson } from '../gateway/forged.ts'
+import { aHome } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+
+/**
+ * Gateways that take one word and refuse what a client sends beside it: never proven for a client that
+ * sends it, and proven for those that do not. Each refusal was shown to the real clients too, which fail
+ * (opencode 1.18.34, Kilo 7.7.9, Qwen Code 0.24.4, droid 0.225.2, pi 0.87.1, Codex 0.169.0, Claude Code
+ * 2.1.330 and 2.1.197; 2026-11-23).
+ */
+
+type Body = Readonly<Record<string, unknown>>
+type Refusal = (
+  body: Body,
+  request: Seen,
+) => { readonly words: string; readonly param?: string } | undefined
+
+const limitIn = ({ max_tokens, max_completion_tokens, max_output_tokens }: Body) =>
+  Number(max_tokens ?? max_completion_tokens ?? max_output_tokens ?? 0)
+
+/** OpenAI's words. */
+const without =
+  (param: string): Refusal =>
+  (body) =>
+    body[param] === undefined
+      ? undefined
+      : { words: `Unsupported parameter: '${param}' is not supported with this model.`, param }
+
+const refusals = {
+  tools: (body) =>
+    body['tools'] === undefined ? undefined : { words: `glm-5 does not support tools` },
+  max_tokens: without('max_tokens'),
+  max_completion_tokens: without('max_completion_tokens'),
+  'more than 8192': (body) =>
+    limitIn(body) > 8192
+      ? { words: `max_tokens is too large: ${limitIn(body)}. This model supports at most 8192.` }
+      : undefined,
+  'more than 8192, in words of Bedrock': (body) =>
+    limitIn(body) > 8192
+      ? { words: 'The maximum tokens you requested exceeds the model limit of 8192.' }
+      : undefined,
+  stream_options: without('stream_options'),
+  include: without('include'),
+  reasoning: without('reasoning'),
+  'unnamed, where it is include': (body) =>
+    body['include'] === undefined ? undefined : { words: 'Bad request' },
+  'unnamed, where it is tools': (body) =>
+    body['tools'] === undefined ? undefined : { words: 'Bad request' },
+  betas: (_, { headers }) =>
+    headers['anthropic-beta'] === undefined ? undefined : { words: 'invalid beta flag' },
+  'betas, in words of Anthropic': (_, { headers }) =>
+    String(headers['anthropic-beta']).includes('context-management')
+      ? {
+          words:
+            'Unexpected value(s) `context-management-2025-06-27` for the `anthropic-beta` header.',
+        }
+      : undefined,
+  context_management: without('context_management'),
+} satisfies Record<string, Refusal>
+
+/** A gateway with the model that refuses; what it refuses is free. */
+function refusing(refusal: Refusal) {
+  const data = [
+    'glm-5',
+    'claude-sonnet-5-5',
+    'claude-opus-5-5',
+    'claude-haiku-5-5',
+    'claude-fable-5-2',
+  ]
+  return aServer((request, response) => {
+    if (request.method === 'GET')
+      return sendJson(response, 200, { object: 'list', data: data.map((id) => ({ id })) })
+    const refused = refusal(JSON.parse(request.body), request)
+    if (refused === undefined) return goodGateway(request, response)
+    const { words: message, param } = refused
+    const error = { message, type: 'invalid_request_error', param, code: 'unsupported_parameter' }
+    sendJson(response, 400, { type: 'error', error })
+  })
+}
+
+async function setUp(setup: string, refusal: Refusal) {
+  const server = await refusing(refusal)
+  const home = aHome()
+  const model = setup.startsWith('claude') ? '' : ' --model glm-5'
+  const args = `${setup}${model} --base-url http://127.0.0.1:${server.port} --yes`.split(' ')
+  const { json, text } = await runHere(home, args, { REPOINT_API_KEY: key })
+  expect(text).not.toContain(key)
+  const posts = server.seen.filter(({ method }) => method === 'POST').length
+  return {
+    home,
+    posts,
+    error: json['error'] as { code: string; message: string; hint: string } | undefined,
+  }
+}
+
+const chat = ['opencode', 'kilo', 'qwen', 'droid']
+const everyClient = [...chat, 'pi', 'codex', 'claude']
+
+/** What is refused, to which setup, what the message names, and a part of the cure. */
+const rows: readonly (readonly [keyof typeof refusals, readonly string[], string, string])[] = [
+  ['max_tokens', chat, 'max_tokens', '--output-limit'],
+  [
+    'max_completion_tokens',
+    ['pi'],
+    'max_completion_tokens 131072',
+    '"maxTokensField": "max_tokens"',
+  ],
+  ['more than 8192', ['opencode', 'kilo'], 'max_tokens 32000', '--output-limit'],
+  ['more than 8192', ['qwen'], 'max_tokens 64000', '--output-limit'],
+  ['more than 8192', ['droid'], 'max_tokens 131072', '--output-limit'],
+  ['more than 8192', ['pi'], 'max_completion_tokens 131072', '--output-limit'],
+  ['more than 8192', ['claude'], 'max_tokens 128000', 'CLAUDE_CODE_MAX_OUTPUT_TOKENS'],
+  ['more than 8192, in words of Bedrock', ['opencode'], 'max_tokens 32000', '--output-limit'],
+  ['stream_options', chat, 'stream_options', 'choose another model'],
+  ['stream_options', ['pi'], 'stream_options', '"supportsUsageInStreaming": false'],
+  ['include', ['codex'], 'include', 'choose another model'],
+  ['include', ['pi --protocol responses'], 'include', '--no-reasoning'],
+  ['reasoning', ['codex'], 'reasoning', 'choose another model'],
+  ['unnamed, where it is include', ['codex'], 'all that it sends along', 'choose another model'],
+  ['betas', ['claude'], 'anthropic-beta', 'CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS'],
+  [
+    'context_management',
+    ['claude'],
+    'context_management',
+    'CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS',
+  ],
+]
+
+describe.each(rows)('a gateway that refuses %s', (refused, setups, named, cure) => {
+  test.each(setups)('is not proven for %s', async (setup) => {
+    const { home, error } = await setUp(setup, refusals[refused])
+    expect(error).toMatchObject({ code: 'parameter-unsupported' })
+    expect(error!.message).toContain(`with ${named}`)
+    expect(error!.hint).toContain(cure)
+    expect(home.snapshot()).toEqual({})
+  })
+})
+
+describe.each(['tools', 'unnamed, where it is tools'] as const)(
+  'a gateway that refuses %s',
+  (refused) => {
+    test.each(everyClient)('is not proven for %s', async (setup) => {
+      const { error } = await setUp(setup, refusals[refused])
+      expect(error).toMatchObject({ code: 'tools-unsupported' })
+    })
+  },
+)
+
+/** What a client never sends, can be told not to send, or leaves out by itself once it is refused. */
+test.each<[keyof typeof refusals, string]>([
+  ['max_completion_tokens', 'opencode'],
+  ['max_tokens', 'pi'],
+  ['max_tokens', 'codex'],
+  ['include', 'pi --no-reasoning --protocol responses'],
+  ['more than 8192', 'opencode --output-limit 8000'],
+  ['more than 8192', 'kilo --output-limit 8192'],
+  ['more than 8192', 'qwen --output-limit 8192'],
+  ['more than 8192', 'droid --output-limit 8192'],
+  ['more than 8192', 'pi --output-limit 8192'],
+  ['betas', 'codex'],
+  ['betas, in words of Anthropic', 'claude'],
+])('a gateway that refuses %s is proven for %s', async (refused, setup) => {
+  const { error } = await setUp(setup, refusals[refused])
+  expect(error).toBeUndefined()
+})
+
+test.each([
+  ['CLAUDE_CODE_MAX_OUTPUT_TOKENS', '8000', 'more than 8192'],
+  ['CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS', '1', 'context_management'],
+] as const)('%s in the settings of Claude Code counts', async (name, value, refused) => {
+  const server = await refusing(refusals[refused])
+  const home = aHome({ '.claude/settings.json': JSON.stringify({ env: { [name]: value } }) })
+  const args = ['claude', '--base-url', `http://127.0.0.1:${server.port}`, '--yes']
+  expect((await runHere(home, args, { REPOINT_API_KEY: key })).json['error']).toBeUndefined()
+})
+
+test.each(everyClient)('a healthy gateway is asked once, for %s', async (setup) => {
+  const { posts, error } = await setUp(setup, () => undefined)
+  expect(error).toBeUndefined()
+  expect(posts).toBe(1)
+})
