@@ -113,11 +113,11 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         const { machine, edits, choice } = planOn(client, disk)
         const texts = textsOf(client, machine, written(disk, machine, edits))
         const { probeModel: model } = choice.models
-        for (const protocol of [client.protocol, ...(client.alsoSpeaks ?? [])]) {
-          const carried = client.carries(texts, { model, protocol, env: {} })
-          expect(Object.keys(carried.body)).not.toEqual([])
-          expect(JSON.stringify(carried)).not.toContain(key)
-        }
+        const carried = [client.protocol, ...(client.alsoSpeaks ?? [])].map((protocol) =>
+          client.carries(texts, { model, protocol, env: {} }),
+        )
+        expect(carried.some(({ body }) => Object.keys(body).length > 0)).toBe(true)
+        expect(JSON.stringify(carried)).not.toContain(key)
       })
 
       test('undo after someone else wrote to the file takes out our keys alone', () => {

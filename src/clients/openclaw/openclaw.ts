@@ -1,8 +1,9 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit } from '../../edits/plan.ts'
-import { type CatalogModel, keyHeaders } from '../../gateway/types.ts'
+import { type Carried, type CatalogModel, keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
+  Carrying,
   Choice,
   ClientModule,
   ConfigFile,
@@ -13,15 +14,15 @@ import type {
   Settings,
   Wanted,
 } from '../client.ts'
-import { checkProviderId, usableProviderId } from '../flags.ts'
+import { checkProviderId, outputLimitCure, usableProviderId } from '../flags.ts'
 import { defaultOfAny, oneUse, usualProtocol } from '../models.ts'
 import { pathsOf } from '../paths.ts'
-import { believedOf, providerKeys, providerOf, providerPath } from '../pi/providers.ts'
+import { believedOf, modelOf, providerKeys, providerOf, providerPath } from '../pi/providers.ts'
 import { chooseOfAny } from '../picker.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
 import { ofNode, testedVersions } from '../tested.ts'
-import { asPlanned, brokenText, fileOf, originOf } from '../texts.ts'
+import { asPlanned, brokenText, fileOf, numberIn, originOf } from '../texts.ts'
 import {
   defaultModelPath,
   interpretedName,
@@ -74,6 +75,7 @@ export const openclaw: ClientModule = {
   checkOptions: ({ providerId }) => checkProviderId(providerId, 'OpenClaw', reservedIds),
   choose: chooseForOpenClaw,
   plan: planOpenClaw,
+  carries,
   readBack: readBackOpenClaw,
   offers: offersOfOpenClaw,
   origins: originsOfOpenClaw,
@@ -138,6 +140,26 @@ function planOpenClaw(texts: FileTexts, choice: Choice): readonly FileEdit[] {
   const edit = editKeys({ id: 'openclaw', deciding }, file, keys, repairs)
   expectRead('OpenClaw', readConfig(asPlanned(texts, [edit])))
   return [edit]
+}
+
+/** Seen over responses (2026.9.6, 2026-11-23); of the others only what their limit is certain to be. */
+function carries(texts: FileTexts, { model, protocol }: Carrying): Carried {
+  const file = readConfig(texts)
+  const { providerId = '' } = startingModel(file)
+  const entry = modelOf(providerOf(providers, file, providerId), model)
+  const limit = numberIn(entry, ['maxTokens'])
+  if (protocol !== 'responses')
+    return { body: protocol === 'messages' ? { max_tokens: limit } : {} }
+
+  const reasons = entry?.['reasoning'] === true
+  return {
+    body: {
+      max_output_tokens: limit,
+      reasoning: reasons ? { effort: 'medium', summary: 'auto' } : undefined,
+      include: reasons ? ['reasoning.encrypted_content'] : undefined,
+    },
+    cures: { max_output_tokens: outputLimitCure },
+  }
 }
 
 function readBackOpenClaw(texts: FileTexts): Settings {
