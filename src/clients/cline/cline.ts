@@ -80,6 +80,8 @@ export const cline: ClientModule = {
   files: clineFiles,
   choose: chooseForCline,
   plan: planCline,
+  // What else it carries was not run.
+  carries: () => ({ body: { stream: true } }),
   readBack: readBackCline,
   origins: (texts) => {
     const { root, model, keyPath: path = fileOf(texts, 'providers').path } = readBackCline(texts)
