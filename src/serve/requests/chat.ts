@@ -1,6 +1,6 @@
 import { checkShape } from './check.ts'
 import { checkWindow } from './families.ts'
-import { answerSchema, chooseTools, functionTool, thinkingOf } from './openai.ts'
+import { answerSchema, chooseTools, functionTool, lacksJsonWord, thinkingOf } from './openai.ts'
 import {
   asList,
   asNumber,
@@ -172,12 +172,12 @@ function choose(body: JsonObject, tools: readonly Tool[]) {
 }
 
 function readFormat(body: JsonObject, messages: readonly JsonObject[]): unknown {
-  return answerSchema(asObject(body['response_format']), {
-    said: messages.map(({ content }) => content),
-    withoutWord: [
+  const format = asObject(body['response_format'])
+  const said = messages.map(({ content }) => content)
+  if (lacksJsonWord(format, said))
+    throw new Refusal(
       "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
       'messages',
-    ],
-    where: 'response_format.json_schema',
-  })
+    )
+  return answerSchema(format, 'response_format.json_schema')
 }

@@ -28,27 +28,21 @@ export function functionTool(tool: JsonObject, where: string, namespace?: string
   return { name, kind: 'function', description: asString(description), parameters, namespace }
 }
 
-/** How the two differ in what an answer must fit. */
-interface FormatSpelling {
-  /** What must hold the word JSON where an answer is to be any JSON, and what is said if it does not. */
-  readonly said: unknown
-  readonly withoutWord: readonly [message: string, param: string]
-  /** Where name and schema stand. */
-  readonly where: string
+/** Whether an answer is to be any JSON although nothing that is said holds the word. */
+export function lacksJsonWord({ type }: JsonObject, said: unknown): boolean {
+  return type === 'json_object' && !/json/i.test(JSON.stringify(said))
 }
 
 /**
  * The schema that an answer must fit; undefined: free text.
  *
+ * @param where name and schema stand
  * @throws Refusal where it is none of an object, which the vendor takes alone
  */
-export function answerSchema(format: JsonObject, spelling: FormatSpelling): unknown {
+export function answerSchema(format: JsonObject, where: string): unknown {
   const { type } = format
   if (type === undefined || type === 'text') return undefined
-  if (type === 'json_object') {
-    if (!/json/i.test(JSON.stringify(spelling.said))) throw new Refusal(...spelling.withoutWord)
-    return { type: 'object' }
-  }
+  if (type === 'json_object') return { type: 'object' }
 
   const { name, schema, strict } = asObject(format['json_schema'] ?? format)
   if (!isObject(schema)) return { type: 'object' }
@@ -57,7 +51,7 @@ export function answerSchema(format: JsonObject, spelling: FormatSpelling): unkn
   if (problem === undefined) return schema
   throw new Refusal(
     `Invalid schema for response_format '${String(name)}': ${problem}`,
-    `${spelling.where}.schema`,
+    `${where}.schema`,
     'invalid_json_schema',
   )
 }

@@ -1,6 +1,6 @@
 import { checkShape } from './check.ts'
 import { checkWindow } from './families.ts'
-import { answerSchema, chooseTools, functionTool, thinkingOf } from './openai.ts'
+import { answerSchema, chooseTools, functionTool, lacksJsonWord, thinkingOf } from './openai.ts'
 import { asNumber, asObject, asString, type JsonObject, objectsIn } from './read.ts'
 import { responses } from './reading/responses.ts'
 import { wholeTurns } from './reading/turns.ts'
@@ -176,12 +176,11 @@ function choose(choice: unknown, tools: readonly Tool[]) {
 }
 
 function readFormat(body: JsonObject, said: unknown): unknown {
-  return answerSchema(asObject(asObject(body['text'])['format']), {
-    said,
-    withoutWord: [
+  const format = asObject(asObject(body['text'])['format'])
+  if (lacksJsonWord(format, said))
+    throw new Refusal(
       "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
       'input',
-    ],
-    where: 'text.format',
-  })
+    )
+  return answerSchema(format, 'text.format')
 }
