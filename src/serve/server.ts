@@ -63,10 +63,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 
   const models = options.models && asUsage('models', () => readModels(options.models))
   const secrets = () => [...scopes.keys, ...(upstream === undefined ? [] : [upstream.key])]
-  const log = new RequestLog(secrets, {
-    entries: limits.loggedRequests,
-    characters: limits.loggedCharacters,
-  })
+  const log = new RequestLog(secrets, limits)
   const recorder = await recorderFor(options.recordFile, upstream, secrets)
   const stop = () => {
     scopes.close()

@@ -109,13 +109,13 @@ export const maxLoggedBody = 256 * 1024
 const maxLoggedLine = 1000
 
 /** How much the log keeps; the oldest entries go first. */
-export interface LogLimits {
-  readonly entries: number
-  /** Of all headers and bodies together, in characters. */
-  readonly characters: number
+interface LogLimits {
+  readonly loggedRequests: number
+  /** Of all headers and bodies together. */
+  readonly loggedCharacters: number
 }
 
-export type LogListener = (entry: LogEntry) => void
+type LogListener = (entry: LogEntry) => void
 
 /** The newest requests, bounded in number and size. */
 export class RequestLog {
@@ -231,10 +231,10 @@ export class RequestLog {
   }
 
   #dropOldest(): void {
-    const { entries, characters } = this.#limits
-    const hasTooMany = () => this.#entries.length > entries
+    const { loggedRequests, loggedCharacters } = this.#limits
+    const hasTooMany = () => this.#entries.length > loggedRequests
     // The newest stays, however large it is.
-    while (hasTooMany() || (this.#characters > characters && this.#entries.length > 1))
+    while (hasTooMany() || (this.#characters > loggedCharacters && this.#entries.length > 1))
       this.#characters -= this.#entries.shift()!.countedCharacters
   }
 

@@ -23,7 +23,7 @@ function anEntry(more: Partial<LogEntry> = {}): LogEntry {
   return Object.assign(entry, more)
 }
 
-const roomy = { entries: 100, characters: 10_000_000 }
+const roomy = { loggedRequests: 100, loggedCharacters: 10_000_000 }
 
 /** Notes the bodies down and ends the entry. */
 function finish(log: RequestLog, entry: LogEntry, requestBody: string, responseBody: string): void {
@@ -31,7 +31,7 @@ function finish(log: RequestLog, entry: LogEntry, requestBody: string, responseB
 }
 
 test('the log: keeps the newest', () => {
-  const log = new RequestLog(() => [secret], { ...roomy, entries: 3 })
+  const log = new RequestLog(() => [secret], { ...roomy, loggedRequests: 3 })
   for (let count = 1; count <= 10; count++) log.add(anEntry({ id: String(count) }))
   expect(log.list().map(({ id, number }) => [id, number])).toEqual([
     ['8', 8],
@@ -43,7 +43,7 @@ test('the log: keeps the newest', () => {
 })
 
 test('the log: keeps within its bytes, whatever the bodies are', () => {
-  const log = new RequestLog(() => [secret], { entries: 1000, characters: 1000 })
+  const log = new RequestLog(() => [secret], { loggedRequests: 1000, loggedCharacters: 1000 })
   for (let count = 0; count < 50; count++) {
     const entry = anEntry({ id: String(count) })
     log.add(entry)
@@ -53,7 +53,7 @@ test('the log: keeps within its bytes, whatever the bodies are', () => {
 })
 
 test('the log: an entry that ends after it has left does not count', () => {
-  const log = new RequestLog(() => [secret], { entries: 2, characters: 1000 })
+  const log = new RequestLog(() => [secret], { loggedRequests: 2, loggedCharacters: 1000 })
   const slow = anEntry({ id: 'slow' })
   log.add(slow)
   for (let count = 0; count < 5; count++) log.add(anEntry({ id: String(count) }))
@@ -107,7 +107,7 @@ test('the log: no key is in what it shows, its own or a stranger’s', () => {
 })
 
 test('the log: an answer that is too large to stay is told all the same', () => {
-  const log = new RequestLog(() => [secret], { entries: 10, characters: 40 })
+  const log = new RequestLog(() => [secret], { loggedRequests: 10, loggedCharacters: 40 })
   const told: string[] = []
   log.listen(({ id, state, responseBody }) => told.push(`${id} ${state} ${responseBody}`))
   const large = anEntry({ id: 'large' })
@@ -119,7 +119,7 @@ test('the log: an answer that is too large to stay is told all the same', () => 
 })
 
 test('the log: nothing of a long path, header or model is kept beyond what is shown', () => {
-  const log = new RequestLog(() => [secret], { ...roomy, characters: 100_000 })
+  const log = new RequestLog(() => [secret], { ...roomy, loggedCharacters: 100_000 })
   const long = 'x'.repeat(60_000)
   for (let count = 0; count < 20; count++) {
     const entry = anEntry({ path: `/${long}`, rawHeaders: ['User-Agent', long] })
@@ -134,7 +134,7 @@ test('the log: nothing of a long path, header or model is kept beyond what is sh
 })
 
 test('the log: the newest, page by page', () => {
-  const log = new RequestLog(() => [secret], { ...roomy, entries: 5 })
+  const log = new RequestLog(() => [secret], { ...roomy, loggedRequests: 5 })
   for (let count = 1; count <= 9; count++) log.add(anEntry())
   const numbers = (before?: number) => log.newest(2, before).map(({ number }) => number)
   expect([numbers(), numbers(8), numbers(6), numbers(5)]).toEqual([[9, 8], [7, 6], [5], []])
