@@ -10,7 +10,7 @@ import type { Scope } from './scopes.ts'
 import { acceptFaults } from './settings/fault-spec.ts'
 import { Misfit } from './settings/schema.ts'
 
-export interface ControlParts {
+interface ControlParts {
   readonly host: string
   readonly log: RequestLog
   readonly own: Scope

@@ -21,7 +21,7 @@ import type { Recorder } from './settings/recorder.ts'
 import { passOn } from './upstream.ts'
 
 /** What the handler works with. */
-export interface HandlerParts {
+interface HandlerParts {
   readonly host: string
   readonly limits: Limits
   readonly catalog: ServedModels

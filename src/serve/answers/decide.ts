@@ -20,7 +20,7 @@ import type { MessageThreads } from '../store/threads.ts'
 const codecs: Readonly<Record<ProtocolName, Codec>> = { chat, responses, messages }
 
 /** What the decision depends on beside the request. */
-export interface DecisionContext {
+interface DecisionContext {
   readonly catalog: ServedModels
   readonly scope: Scope
   /** What requests may go on from. */
@@ -30,7 +30,7 @@ export interface DecisionContext {
 }
 
 /** An inference request as it came. */
-export interface InferenceRequest {
+interface InferenceRequest {
   readonly protocol: ProtocolName
   readonly body: string
   /** Whether its Content-Type says so. */
@@ -38,19 +38,8 @@ export interface InferenceRequest {
   readonly headers: NonNullable<Beside['headers']>
 }
 
-/** What is to be answered to one inference request whose key is good. */
-export interface Decision {
-  readonly protocol: ProtocolName
-  readonly modelAsked: string | undefined
-  readonly modelServed: string | undefined
-  readonly isStream: boolean
-  /** Everything that is to go wrong. An error in it has become `result` already. */
-  readonly fault: Fault | undefined
-  readonly result: ModelAnswer | RecordedAnswer | GatewayFailure
-}
-
 /** What a real gateway answered once. */
-export interface RecordedAnswer {
+interface RecordedAnswer {
   readonly raw: RawReply
 }
 
@@ -66,7 +55,7 @@ export interface ModelAnswer {
 }
 
 /** Decides in the service's order: rate limit, model, body, price, quota, upstream. Does no I/O. */
-export function decide(context: DecisionContext, inference: InferenceRequest): Decision {
+export function decide(context: DecisionContext, inference: InferenceRequest) {
   const { protocol } = inference
   // The service leaves a body of another type unread and then misses the model.
   const sent = inference.isJson ? jsonIn(inference.body) : {}
@@ -88,7 +77,15 @@ export function decide(context: DecisionContext, inference: InferenceRequest): D
   return { result, ...decision }
 }
 
-type Undecided = { -readonly [Member in Exclude<keyof Decision, 'result'>]: Decision[Member] }
+/** What is known of the answer before all checks have passed. */
+interface Undecided {
+  readonly protocol: ProtocolName
+  readonly modelAsked: string | undefined
+  modelServed: string | undefined
+  readonly isStream: boolean
+  /** Everything that is to go wrong. An error in it becomes the result. */
+  fault: Fault | undefined
+}
 
 interface ParsedRequest extends InferenceRequest {
   readonly sent: JsonObject
@@ -98,7 +95,7 @@ function modelResult(
   context: DecisionContext,
   inference: ParsedRequest,
   decision: Undecided,
-): Decision['result'] {
+): ModelAnswer | RecordedAnswer | GatewayFailure {
   const { catalog, scope, newCallId } = context
   const model = inference.sent['model']
   const { modelAsked, protocol } = decision
