@@ -1,5 +1,5 @@
 import { Command, Option } from '@commander-js/extra-typings'
-import { resultOf, UserError } from '../errors.ts'
+import { ifPossible, resultOf, UserError } from '../errors.ts'
 import { readFolders, removeFolders, type SavedFolder } from '../transaction/folders.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
 import { changeGateways, removeGateways, type SavedGateway } from '../transaction/gateways.ts'
@@ -55,12 +55,13 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
     ? planForget(platform, before)
     : { isAll: false, runs: [], damaged: [], originals: [] }
   const gateways = gatewaysToForget(session, name, all)
-  const folders = all || name !== undefined ? foldersOf(session, name) : []
+  // Undefined: a list that cannot be read, which `--all` takes too.
+  const folders = ifPossible(() => readFolders(platform))
   const lists = [plan.runs, plan.damaged, gateways ?? ['?'], all ? (folders ?? ['?']) : []]
   const isNothing = isSettled && lists.every((one) => one.length === 0)
   showForgotten(session, plan)
   await showGateways(session, gateways)
-  showFolders(session, folders ?? [], all)
+  for (const one of folders ?? []) if (all || one.gateway === name) showFolder(session, one, all)
   if (!isNothing) session.notice(...(await keptCopies(session, clientsOf(session, plan))))
   session.showNotices('warning')
 
@@ -144,27 +145,9 @@ async function showGateways(
   }
 }
 
-/** Those with this gateway, else all. @returns undefined: the list cannot be read, and `--all` takes it too */
-function foldersOf(
-  { platform }: Session,
-  gateway: string | undefined,
-): readonly SavedFolder[] | undefined {
-  const all = resultOf(() => readFolders(platform))
-  if (all instanceof UserError) return undefined
-  return all.filter((one) => gateway === undefined || one.gateway === gateway)
-}
-
-function showFolders(
-  session: Session,
-  folders: readonly SavedFolder[],
-  all: true | undefined,
-): void {
-  for (const folder of folders)
-    session.say(
-      all
-        ? `Removes the gateway ${folder.gateway} of the folder ${shownFolder(session, folder)}`
-        : `! The folder ${shownFolder(session, folder)} has this gateway: no client starts there by \`repoint run\` until \`repoint folder\` names another`,
-    )
+function showFolder(session: Session, folder: SavedFolder, all: true | undefined): void {
+  const then = all ? 'forgotten too' : 'no client starts there until `repoint folder` names another'
+  session.say(`! The folder ${shownFolder(session, folder)} has gateway ${folder.gateway}: ${then}`)
 }
 
 function showForgotten(session: Session, { runs, damaged, originals }: ForgetPlan): void {

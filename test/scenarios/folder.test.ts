@@ -107,7 +107,7 @@ describe('repoint folder', () => {
     const cwd = aFolder(home, 'proj')
     await inFolder(home, cwd, 'folder', 'work')
     const forgotten = await runInProcess(home, ['forget', 'work', '--yes'], { cwd })
-    expect(forgotten.stdout).toContain('The folder ~/proj has this gateway')
+    expect(forgotten.stdout).toContain('The folder ~/proj has gateway work: no client starts there')
     const refused = async () => runInProcess(home, ['run', '--by-folder', '--', 'codex'], { cwd })
     expect(await refused()).toMatchObject({
       status: 8,

@@ -23,13 +23,9 @@ export async function hookFor(shell: string, { os }: Machine): Promise<string> {
   return write(shell, [...new Set(programs)])
 }
 
-type WriteHook = (shell: string, programs: readonly string[]) => string
-
 // The places are those of transaction/state.ts. A state folder that cannot be looked into may hold a list.
-const posix: WriteHook = (
-  shell,
-  programs,
-) => `# repoint's hook for ${shell}. Load it with: source <(repoint completion ${shell} --hook)
+const posix = (shell: string, programs: readonly string[]) => `# repoint's hook for ${shell}.
+# Load it with: source <(repoint completion ${shell} --hook)
 _repoint_by_folder() {
   local state=~/.local/state/repoint
   case \${XDG_STATE_HOME-} in /*) state=$XDG_STATE_HOME/repoint ;; esac
@@ -42,31 +38,18 @@ _repoint_by_folder() {
 }
 ${programs.map((one) => `function ${one} { _repoint_by_folder ${one} "$@"; }\n`).join('')}`
 
-const hooks: Readonly<Record<string, WriteHook>> = {
-  bash: posix,
-  zsh: posix,
-  fish: (
-    _,
-    programs,
-  ) => `# repoint's hook for fish. Load it with: repoint completion fish --hook | source
-function __repoint_remembers_folders
+const fish = (_: string, programs: readonly string[]) => `# repoint's hook for fish.
+# Load it with: repoint completion fish --hook | source
+function __repoint_by_folder
     set -l state ~/.local/state/repoint
     string match -q -- '/*' "$XDG_STATE_HOME"; and set state $XDG_STATE_HOME/repoint
     test -n "$REPOINT_STATE_DIR"; and set state $REPOINT_STATE_DIR
-    test -e "$state/.folders.json"; or begin
-        test -e "$state"; and not test -x "$state"
-    end
-end
-${programs.map(fishFunction).join('')}`,
-}
-
-function fishFunction(program: string): string {
-  return `function ${program} --wraps ${program}
-    if __repoint_remembers_folders
-        command repoint run --by-folder -- ${program} $argv
+    if test -e "$state/.folders.json"; or begin; test -e "$state"; and not test -x "$state"; end
+        command repoint run --by-folder -- $argv
     else
-        command ${program} $argv
+        command $argv
     end
 end
-`
-}
+${programs.map((one) => `function ${one} --wraps ${one}; __repoint_by_folder ${one} $argv; end\n`).join('')}`
+
+const hooks: Readonly<Record<string, typeof posix>> = { bash: posix, zsh: posix, fish }
