@@ -1,5 +1,5 @@
 import type { ConfigValue, KeyPath } from '../plan.ts'
-import type { Value, ValueTable } from '../values.ts'
+import { isValueTable, type Value, type ValueTable } from '../values.ts'
 
 /** A parsed text: `root` comes from the independent parser, the containers from the one that has places. */
 export interface ParsedText {
@@ -136,4 +136,11 @@ export function membersOf(
       return [key, whole?.content ?? { members: membersOf(group) }]
     }),
   )
+}
+
+/** A table as its members, one by one; all else as it is. */
+export function byMembers(content: Content): Content {
+  if (!('value' in content) || !isValueTable(content.value)) return content
+  const children = Object.entries(content.value)
+  return { members: new Map(children.map(([key, value]) => [key, { value }])) }
 }

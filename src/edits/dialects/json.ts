@@ -11,6 +11,7 @@ import {
   type ValueTable,
 } from '../values.ts'
 import {
+  byMembers,
   Conflict,
   type Container,
   type Content,
@@ -198,34 +199,25 @@ function kindName(value: Value): string {
   return `a ${value instanceof Literal ? 'number' : typeof value}`
 }
 
-function spellJson(content: Content, layout: MemberLayout): string {
+function spellJson(given: Content, layout: MemberLayout): string {
+  const content = byMembers(given)
   if ('source' in content) return content.source.replace(/\r?\n/g, layout.eol)
-  return 'value' in content
-    ? spellJsonValue(content.value, layout)
-    : spellObject(content.members, layout, spellJson)
+  if ('value' in content) return spellJsonValue(content.value, layout)
+
+  const inner = deeper(layout)
+  const all = [...content.members].map(
+    ([key, child]) => spellName(key, layout) + layout.colon + spellJson(child, inner),
+  )
+  return enclose('{', all, '}', layout)
 }
 
 function spellJsonValue(value: Value, layout: MemberLayout): string {
   if (value instanceof Literal) return value.source
   if (typeof value === 'number' && !Number.isFinite(value))
     throw new Conflict('JSON has only finite numbers', 0)
-  if (Array.isArray(value)) {
-    const items = value.map((item) => spellJsonValue(item, deeper(layout)))
-    return enclose('[', items, ']', layout)
-  }
-  if (!isValueTable(value)) return JSON.stringify(value)
-  return spellObject(new Map(Object.entries(value)), layout, spellJsonValue)
-}
-
-function spellObject<Child>(
-  members: ReadonlyMap<string, Child>,
-  layout: MemberLayout,
-  spellChild: (child: Child, layout: MemberLayout) => string,
-): string {
-  const all = [...members].map(
-    ([key, child]) => spellName(key, layout) + layout.colon + spellChild(child, deeper(layout)),
-  )
-  return enclose('{', all, '}', layout)
+  if (!Array.isArray(value)) return JSON.stringify(value)
+  const items = value.map((item) => spellJson({ value: item }, deeper(layout)))
+  return enclose('[', items, ']', layout)
 }
 
 /** Unquoted where the names beside it are, which only JSON5 bears. */

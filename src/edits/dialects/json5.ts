@@ -1,14 +1,8 @@
 import parse from 'json5/lib/parse.js'
 import type { Node } from 'jsonc-parser'
+import type { ConfigValue } from '../plan.ts'
 import { applySplices, invalid, notReadHere, offsetAt, type Splice } from '../text.ts'
-import {
-  emptyTable,
-  isValueTable,
-  maxNesting,
-  toValue,
-  type Value,
-  type ValueTable,
-} from '../values.ts'
+import { emptyTable, isValueTable, maxNesting, toValue } from '../values.ts'
 import type { Dialect } from './dialect.ts'
 import { jsonContainers, jsonDialect } from './json.ts'
 
@@ -24,9 +18,11 @@ export const json5Dialect: Dialect = {
     const first = tokens.find(({ isComment }) => !isComment)
     if (first === undefined) return { text, root: emptyTable(), containers: [] }
 
-    const root = meaningOfJson5(text, tokens, place)
+    const meaning = meaningOfJson5(text, tokens, place)
+    const tree = json5Tree(text, tokens, place)
+    const root = toValue(meaning, Number)
     if (!isValueTable(root)) throw invalid(place, 'its root is not an object', text, first.start)
-    return { text, root, containers: jsonContainers(json5Tree(tokens)) }
+    return { text, root, containers: jsonContainers(tree) }
   },
   toValue: (value) => toValue(value, Number),
   comment: /\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\//y,
@@ -61,11 +57,10 @@ function tokensOf(text: string): readonly Token[] {
 }
 
 /** @throws UserError `config-invalid` with line and column */
-function meaningOfJson5(text: string, tokens: readonly Token[], place: string): Value {
+function meaningOfJson5(text: string, tokens: readonly Token[], place: string): ConfigValue {
   try {
-    return withoutPrototypes(parse(applySplices(text, escapedSeparators(tokens))), 1)
+    return parse(applySplices(text, escapedSeparators(tokens)))
   } catch (cause) {
-    if (cause instanceof RangeError) throw notReadHere(place, cause.message, text, 0)
     if (!(cause instanceof SyntaxError)) throw cause
     const { lineNumber, columnNumber } = cause as SyntaxError & Record<string, unknown>
     // The rest of the message quotes the file, which may hold secrets.
@@ -87,27 +82,21 @@ function escapedSeparators(tokens: readonly Token[]): readonly Splice[] {
     })
 }
 
-function withoutPrototypes(value: unknown, depth: number): Value {
-  if (typeof value !== 'object' || value === null) return value as Value
-  if (depth > maxNesting) throw new RangeError(`nested more than ${maxNesting} levels deep`)
-  if (Array.isArray(value)) return value.map((item) => withoutPrototypes(item, depth + 1))
-
-  const table: Record<string, Value> = emptyTable()
-  for (const [key, child] of Object.entries(value)) table[key] = withoutPrototypes(child, depth + 1)
-  return table as ValueTable
-}
-
 type OpenNode = Omit<Node, 'length'> & { length: number }
 
-/** Of a text that is valid, as jsonc-parser has it: a name stands first in an object, or behind a comma. */
-function json5Tree(tokens: readonly Token[]): Node | undefined {
+/**
+ * Of a text that is valid, as jsonc-parser has it: a name stands first in an object, or behind a comma.
+ *
+ * @throws UserError `config-invalid` for what is nested too deeply
+ */
+function json5Tree(text: string, tokens: readonly Token[], place: string): Node | undefined {
   const open: OpenNode[] = []
   let root: Node | undefined
   let name: Node | undefined
 
-  for (const { text, start: offset, end, isComment } of tokens) {
-    if (isComment || text === ':' || text === ',') continue
-    if (text === '}' || text === ']') {
+  for (const { text: part, start: offset, end, isComment } of tokens) {
+    if (isComment || part === ':' || part === ',') continue
+    if (part === '}' || part === ']') {
       const closed = open.pop()!
       closed.length = end - closed.offset
       continue
@@ -115,15 +104,16 @@ function json5Tree(tokens: readonly Token[]): Node | undefined {
 
     const container = open.at(-1)
     if (container?.type === 'object' && name === undefined) {
-      name = { type: 'string', value: nameIn(text), offset, length: end - offset }
+      name = { type: 'string', value: nameIn(part), offset, length: end - offset }
       continue
     }
 
-    const node = valueNode(text, offset)
+    const node = valueNode(part, offset)
     root ??= node
     container?.children?.push(name ? { ...name, type: 'property', children: [name, node] } : node)
     name = undefined
-    if (node.children) open.push(node)
+    if (node.children && open.push(node) > maxNesting)
+      throw notReadHere(place, `nested more than ${maxNesting} levels deep`, text, offset)
   }
   return root
 }

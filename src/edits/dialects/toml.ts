@@ -2,16 +2,9 @@ import stringify from '@iarna/toml/stringify.js'
 import { parse, TomlDate, TomlError } from 'smol-toml'
 import { type AST, ParseError, parseTOML } from 'toml-eslint-parser'
 import { endsWithBlankLine, eolAt, invalid, notReadHere, offsetAt } from '../text.ts'
+import { Literal, maxNesting, plainKey, toValue, type Value, type ValueTable } from '../values.ts'
 import {
-  isValueTable,
-  Literal,
-  maxNesting,
-  plainKey,
-  toValue,
-  type Value,
-  type ValueTable,
-} from '../values.ts'
-import {
+  byMembers,
   Conflict,
   type Container,
   type Content,
@@ -153,26 +146,19 @@ function addValue(
 }
 
 /** On one line. */
-function spellToml(content: Content): string {
+function spellToml(given: Content): string {
+  const content = byMembers(given)
   if ('source' in content) return content.source
-  return 'value' in content
-    ? spellTomlValue(content.value)
-    : spellInline(content.members, spellToml)
+  if ('value' in content) return spellTomlValue(content.value)
+
+  const all = [...content.members].map(([key, child]) => `${spellKey([key])} = ${spellToml(child)}`)
+  return all.length === 0 ? '{}' : `{ ${all.join(', ')} }`
 }
 
 function spellTomlValue(value: Value): string {
   if (value === null) throw new Conflict('TOML has no null', 0)
-  if (Array.isArray(value)) return `[${value.map(spellTomlValue).join(', ')}]`
-  if (isValueTable(value)) return spellInline(new Map(Object.entries(value)), spellTomlValue)
+  if (Array.isArray(value)) return `[${value.map((item) => spellToml({ value: item })).join(', ')}]`
   return spellScalar(value as string | number | boolean)
-}
-
-function spellInline<Child>(
-  members: ReadonlyMap<string, Child>,
-  spellChild: (child: Child) => string,
-): string {
-  const all = [...members].map(([key, child]) => `${spellKey([key])} = ${spellChild(child)}`)
-  return all.length === 0 ? '{}' : `{ ${all.join(', ')} }`
 }
 
 function spellKey(keys: readonly string[]): string {
