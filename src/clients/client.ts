@@ -161,6 +161,8 @@ export interface Carrying {
   readonly protocol: ProtocolName
   /** Of the installed client. Absent: not installed, or unknown; the newest is meant. */
   readonly version?: string | undefined
+  /** As `Heard.clientTable`. */
+  readonly clientTable?: string | undefined
   readonly env: Machine['env']
 }
 

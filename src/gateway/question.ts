@@ -74,7 +74,9 @@ interface ProtocolQuestion {
 }
 
 const messages = [{ role: 'user', content: prompt }]
-const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: prompt }] }]
+export const input = [
+  { type: 'message', role: 'user', content: [{ type: 'input_text', text: prompt }] },
+]
 
 const questions: Readonly<Record<ProtocolName, ProtocolQuestion>> = {
   chat: { limit: 'max_tokens', body: { messages } },
@@ -90,7 +92,7 @@ const tool = { name: 'noop', description: 'Does nothing.' }
 const noParameters = { type: 'object', properties: {} }
 
 /** A tool that nobody needs, as each protocol describes one. */
-const emptyTools: Readonly<Record<ProtocolName, object>> = {
+export const emptyTools: Readonly<Record<ProtocolName, object>> = {
   chat: { type: 'function', function: { ...tool, parameters: noParameters } },
   responses: { type: 'function', ...tool, parameters: noParameters, strict: false },
   messages: { ...tool, input_schema: noParameters },

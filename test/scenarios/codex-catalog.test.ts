@@ -106,6 +106,48 @@ test('doctor says that a lost file stops Codex, and takes it out of use', async 
   expect(home.text(config)).not.toContain('model_catalog_json')
 })
 
+test('a gateway that refuses Responses Lite is not proven, and is with a catalog', async () => {
+  const gateway = await aGateway()
+  const home = aHomeWithCodex()
+  expect(await repoint(home, gateway, 'codex', '--yes')).toMatchObject({ status: 0 })
+  const [proof] = gateway.requests().filter(({ method }) => method === 'POST')
+  expect(proof).toMatchObject({
+    headers: { 'x-openai-internal-codex-responses-lite': 'true' },
+    requestBody: expect.stringContaining('"input":[{"type":"additional_tools","role":"developer"'),
+  })
+  expect(JSON.parse(proof!.requestBody)).not.toHaveProperty('tools')
+
+  const message = "Unsupported Responses API input item type: 'additional_tools'"
+  gateway.setFaults([{ status: 400, holds: 'additional_tools', message }])
+  const refused = {
+    message: expect.stringContaining(
+      `not to a request of Codex, with input (HTTP 400: "Unsupported Responses API input item type: `,
+    ),
+  }
+  const doctor = await repoint(home, gateway, 'doctor', 'codex')
+  expect(doctor).toMatchObject({
+    status: 5,
+    json: {
+      checks: expect.arrayContaining([
+        expect.objectContaining({
+          id: 'parameter-unsupported',
+          cure: expect.stringContaining('--catalog'),
+        }),
+      ]),
+    },
+  })
+  const before = home.text(config)
+  expect(await repoint(home, gateway, 'codex', '--defaults', '--yes')).toMatchObject({
+    status: 5,
+    json: { error: { code: 'parameter-unsupported', ...refused } },
+  })
+  expect(home.text(config)).toBe(before)
+
+  const cured = await repoint(home, gateway, 'codex', '--catalog', '--yes')
+  expect(cured).toMatchObject({ status: 0, json: { verified: { before: true } } })
+  expect(await repoint(home, gateway, 'doctor', 'codex')).toMatchObject({ status: 0 })
+})
+
 test('without a Codex that prints its table nothing is changed', async () => {
   const gateway = await aGateway()
   const home = aHomeWithCodex()

@@ -1,26 +1,60 @@
 import { withoutVendor } from '../../gateway/models/rules.ts'
+import { emptyTools, input } from '../../gateway/question.ts'
 import type { Carried } from '../../gateway/types.ts'
 import type { Carrying, FileTexts } from '../client.ts'
 import { isBefore } from '../tested.ts'
 import { fileOf, readFile, textAt } from '../texts.ts'
+import { isAskedLite } from './catalog.ts'
+import { namesCatalog } from './catalog-file.ts'
 
 /** From this version on it asks every model to reason; before, those of its own alone. */
 const reasonsWithAll = '0.149.1'
+
+/**
+ * Where the tools of a request in the shape of Responses Lite stand: in its input, in place of `tools`. As
+ * 0.146.0 to 0.169.0 send it (2026-11-23).
+ */
+const lite = {
+  tools: undefined,
+  input: [
+    {
+      type: 'additional_tools',
+      role: 'developer',
+      tools: [
+        {
+          type: 'namespace',
+          name: 'functions',
+          description: 'Tools.',
+          tools: [emptyTools.responses],
+        },
+      ],
+    },
+    ...input,
+  ],
+}
+
+const liteHeader = 'x-openai-internal-codex-responses-lite'
+const liteCure =
+  'Give Codex a catalog of models, with which it asks in the usual shape: add --catalog to `repoint codex`.'
 
 /**
  * 0.105.0, 0.130.0, 0.149.1 and 0.169.0 were run, the first and the last against a gateway that refuses
  * one of these. None can be left out: without summaries of its reasoning Codex wants `include` all the
  * same. It names no limit of tokens (2026-11-23).
  */
-export function carries(texts: FileTexts, { version, model }: Carrying): Carried {
+export function carries(texts: FileTexts, { version, model, clientTable }: Carrying): Carried {
   const config = readFile(fileOf(texts, 'config'))
   const isOwn = withoutVendor(model).startsWith('gpt-5')
   const effort = textAt(config, ['model_reasoning_effort']) ?? (isOwn ? 'medium' : undefined)
   const reasoning = effort === undefined ? { summary: 'auto' } : { effort }
   const reasons = isOwn || version === undefined || !isBefore(version, reasonsWithAll)
+  const isLite = !namesCatalog(texts, config) && isAskedLite(clientTable, model)
 
   return {
+    ...(isLite && { headers: { [liteHeader]: 'true' } }),
+    cures: { input: liteCure, [liteHeader]: liteCure },
     body: {
+      ...(isLite && lite),
       tool_choice: 'auto',
       parallel_tool_calls: false,
       prompt_cache_key: 'repoint',

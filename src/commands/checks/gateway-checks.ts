@@ -142,6 +142,7 @@ export async function checkGateway(
         sendersOf(client, protocol, {
           texts,
           version: installed?.version,
+          clientTable: examined.clientTable,
           env: session.platform.machine.env,
         }),
     )

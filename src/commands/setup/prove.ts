@@ -248,6 +248,7 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
         sendersOf(client, protocolOf(client, models), {
           texts: filesAfter(run, client, { access: finder.access, models, heard }),
           version: programs.versions.get(client.binary.command),
+          clientTable: programs.tables.get(client),
           env: session.platform.machine.env,
         }),
     )

@@ -1,4 +1,4 @@
-import { cleanForeignText } from '../foreign-text.ts'
+import { asObject, cleanForeignText } from '../foreign-text.ts'
 import type { Sender } from '../types.ts'
 import type { HttpAnswer, Outcome } from './answer.ts'
 import { readErrorBody } from './error-body.ts'
@@ -18,7 +18,10 @@ export function refusedIn(answer: HttpAnswer, { body, headers = {} }: Sender): r
 
   const blamed = names.filter((name) => param === name || param.startsWith(`${name}.`))
   if (blamed.length > 0) return blamed
-  const inBody = names.filter((name) => isNamedIn(words, name) || isPlaceIn(answer.body, name))
+  const inBody = names.filter(
+    (name) =>
+      isNamedIn(words, name) || isPlaceIn(answer.body, name) || holdsNamed(body[name], words),
+  )
   const inHeaders = Object.entries(headers).flatMap(([name, value]) => {
     const parts = [name, ...value.split(',')]
     const isBeta = name.endsWith('-beta') && /\bbetas?\b/i.test(words)
@@ -36,6 +39,15 @@ function isNamedIn(words: string, name: string): boolean {
   if (name.includes('_')) return new RegExp(`\\b${name}\\b`).test(words)
   return new RegExp(`(?:^|["'\`]|(?:parameter|field|argument|property)s?:? )${name}\\b`, 'i').test(
     words,
+  )
+}
+
+/** Of a list of items one whose kind is named: `additional_tools`. */
+function holdsNamed(value: unknown, words: string): boolean {
+  const items: readonly unknown[] = Array.isArray(value) ? value : []
+  const kinds = items.map((item) => asObject(item)?.['type'])
+  return kinds.some(
+    (kind) => typeof kind === 'string' && kind.includes('_') && words.includes(kind),
   )
 }
 
