@@ -75,7 +75,7 @@ function type(line: string): Promise<{ status: number | null; said: string }> {
     const hear = (data: Buffer) => {
       said += data
       if (
-        /^ *repoint serve(?! --)|serve --(?:log|scenario|upstream)/.test(line) &&
+        /^ *repoint serve(?! --)|serve --(?:log|port|scenario|upstream)/.test(line) &&
         /http:\/\/127/.test(said)
       )
         process.kill(-child.pid!, 'SIGTERM')
