@@ -39,9 +39,15 @@ const outputLimitFlag: ClientFlag = {
   means: (maxOutputTokens) => ({ maxOutputTokens: Number(maxOutputTokens) }),
 }
 
-/** Where a gateway refuses so many tokens. */
-export const outputLimitCure =
+const outputLimitCure =
   'Name a limit that the gateway takes: --output-limit TOKENS. Where it wants another name for the limit, choose another model with --model ID.'
+
+/** Where a gateway refuses so many tokens, by whichever name a client asks for them. */
+export const outputLimitCures = {
+  max_tokens: outputLimitCure,
+  max_completion_tokens: outputLimitCure,
+  max_output_tokens: outputLimitCure,
+} as const
 
 /** For a client that is told how much a model takes and says. */
 export const limitFlags: readonly ClientFlag[] = [contextWindowFlag, outputLimitFlag]

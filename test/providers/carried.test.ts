@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { startGateway } from '../../src/serve/index.ts'
 import { aServer, goodGateway, key, type Seen, sendJson } from '../gateway/forged.ts'
 import { aHome } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
@@ -6,7 +7,7 @@ import { runHere } from '../support/in-process.ts'
 /**
  * Gateways that take one word and refuse what a client sends beside it: never proven for a client that
  * sends it, and proven for those that do not. Each refusal was shown to the real clients too, which fail
- * (opencode 1.18.34, Kilo 7.7.9, Qwen Code 0.24.4, droid 0.225.2, pi 0.87.1, Codex 0.169.0, Claude Code
+ * (opencode 1.18.34, Kilo 7.7.9, Qwen Code 0.24.4, droid 0.225.2, Cline 3.0.65, pi 0.87.1, Codex 0.169.0, Claude Code
  * 2.1.330 and 2.1.197; 2026-11-23).
  */
 
@@ -95,7 +96,8 @@ async function setUp(setup: string, refusal: Refusal) {
 }
 
 const chat = ['opencode', 'kilo', 'qwen', 'droid']
-const everyClient = [...chat, 'pi', 'codex', 'claude']
+const everyChat = [...chat, 'cline']
+const everyClient = [...everyChat, 'pi', 'codex', 'claude', 'openclaw']
 
 /** What is refused, to which setup, what the message names, and a part of the cure. */
 const rows: readonly (readonly [keyof typeof refusals, readonly string[], string, string])[] = [
@@ -112,7 +114,7 @@ const rows: readonly (readonly [keyof typeof refusals, readonly string[], string
   ['more than 8192', ['pi'], 'max_completion_tokens 131072', '--output-limit'],
   ['more than 8192', ['claude'], 'max_tokens 128000', 'CLAUDE_CODE_MAX_OUTPUT_TOKENS'],
   ['more than 8192, in words of Bedrock', ['opencode'], 'max_tokens 32000', '--output-limit'],
-  ['stream_options', chat, 'stream_options', 'choose another model'],
+  ['stream_options', everyChat, 'stream_options', 'choose another model'],
   ['stream_options', ['pi'], 'stream_options', '"supportsUsageInStreaming": false'],
   ['include', ['codex'], 'include', 'choose another model'],
   ['include', ['pi --protocol responses'], 'include', '--no-reasoning'],
@@ -179,4 +181,33 @@ test.each(everyClient)('a healthy gateway is asked once, for %s', async (setup) 
   const { posts, error } = await setUp(setup, () => undefined)
   expect(error).toBeUndefined()
   expect(posts).toBe(1)
+})
+
+test('doctor and use tell it of a gateway that has begun to refuse', async () => {
+  let refused: keyof typeof refusals | undefined
+  const server = await refusing((body, request) =>
+    refused === undefined ? undefined : refusals[refused](body, request),
+  )
+  const home = aHome()
+  const env = { REPOINT_API_KEY: key }
+  const url = `http://127.0.0.1:${server.port}`
+  const setup = ['codex', '--model', 'glm-5', '--base-url', url, '--name', 'work', '--yes']
+  expect((await runHere(home, setup, env)).json['error']).toBeUndefined()
+
+  refused = 'include'
+  const doctor = await runHere(home, ['doctor', 'codex'], {})
+  expect(doctor.json['checks']).toContainEqual(
+    expect.objectContaining({ id: 'parameter-unsupported', result: 'problem' }),
+  )
+  const use = await runHere(home, ['use', 'work', 'codex', '--yes'], {})
+  expect(use.json['error']).toMatchObject({ code: 'parameter-unsupported' })
+})
+
+test("pi thinks as Claude's newer models want it", async () => {
+  const gateway = await startGateway({ key })
+  const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
+  const args = ['pi', '--protocol', 'messages', '--model', 'claude-sonnet-5-5', '--yes']
+  const { json } = await runHere(aHome(), args, env)
+  await gateway.close()
+  expect(json['error']).toBeUndefined()
 })

@@ -2,9 +2,10 @@ import { compact } from '../../compact.ts'
 import type { FileEdit, KeyChange } from '../../edits/plan.ts'
 import { described } from '../../gateway/models/facts.ts'
 import { defaultModel } from '../../gateway/models/rules.ts'
-import { keyHeaders } from '../../gateway/types.ts'
+import { type Carried, keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
+  Carrying,
   Choice,
   ClientModule,
   ConfigFile,
@@ -80,8 +81,7 @@ export const cline: ClientModule = {
   files: clineFiles,
   choose: chooseForCline,
   plan: planCline,
-  // What else it carries was not run.
-  carries: () => ({ body: { stream: true } }),
+  carries,
   readBack: readBackCline,
   origins: (texts) => {
     const { root, model, keyPath: path = fileOf(texts, 'providers').path } = readBackCline(texts)
@@ -205,6 +205,23 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
 }
 
 const unknownTime = '1970-01-01T00:00:00.000Z'
+
+/**
+ * As 3.0.57 and 3.0.65 ask, the newest run against refusals of each. Without a window it names no limit, and
+ * what is left of a small one was not looked at (2026-11-23).
+ */
+function carries(texts: FileTexts, { model }: Carrying): Carried {
+  const { contextWindow = 0 } = readBackCline(texts)
+  const name = /gpt-5/i.test(model) ? 'max_completion_tokens' : 'max_tokens'
+  const isRoomy = contextWindow >= 4 * usualOutputTokens
+  return {
+    body: {
+      [name]: isRoomy ? usualOutputTokens : undefined,
+      tool_choice: 'auto',
+      stream_options: { include_usage: true },
+    },
+  }
+}
 
 function readBackCline(texts: FileTexts): Settings {
   const file = readProviders(fileOf(texts, 'providers'))

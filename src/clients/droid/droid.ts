@@ -16,7 +16,7 @@ import type {
   Settings,
   Wanted,
 } from '../client.ts'
-import { checkProviderId, outputLimitCure } from '../flags.ts'
+import { checkProviderId, outputLimitCures } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
@@ -252,7 +252,7 @@ function carries(texts: FileTexts, { model }: Carrying): Carried {
       temperature: 1,
       ...tableIn(entry, ['extraArgs']),
     },
-    cures: { max_tokens: outputLimitCure },
+    cures: outputLimitCures,
   }
 }
 

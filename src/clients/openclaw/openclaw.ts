@@ -14,7 +14,7 @@ import type {
   Settings,
   Wanted,
 } from '../client.ts'
-import { checkProviderId, outputLimitCure, usableProviderId } from '../flags.ts'
+import { checkProviderId, outputLimitCures, usableProviderId } from '../flags.ts'
 import { defaultOfAny, oneUse, usualProtocol } from '../models.ts'
 import { pathsOf } from '../paths.ts'
 import { believedOf, modelOf, providerKeys, providerOf, providerPath } from '../pi/providers.ts'
@@ -142,24 +142,31 @@ function planOpenClaw(texts: FileTexts, choice: Choice): readonly FileEdit[] {
   return [edit]
 }
 
-/** Seen over responses (2026.9.6, 2026-11-23); of the others only what their limit is certain to be. */
+/**
+ * As 2026.9.6 asks over chat and responses, run against refusals of `stream_options` and `include`; of
+ * messages only what its limit is certain to be (2026-11-23).
+ */
 function carries(texts: FileTexts, { model, protocol }: Carrying): Carried {
   const file = readConfig(texts)
   const { providerId = '' } = startingModel(file)
   const entry = modelOf(providerOf(providers, file, providerId), model)
   const limit = numberIn(entry, ['maxTokens'])
-  if (protocol !== 'responses')
-    return { body: protocol === 'messages' ? { max_tokens: limit } : {} }
-
   const reasons = entry?.['reasoning'] === true
-  return {
-    body: {
+
+  const bodies = {
+    chat: {
+      max_completion_tokens: limit,
+      stream_options: { include_usage: true },
+      tool_choice: 'auto',
+    },
+    responses: {
       max_output_tokens: limit,
       reasoning: reasons ? { effort: 'medium', summary: 'auto' } : undefined,
       include: reasons ? ['reasoning.encrypted_content'] : undefined,
     },
-    cures: { max_output_tokens: outputLimitCure },
+    messages: { max_tokens: limit },
   }
+  return { body: bodies[protocol], cures: outputLimitCures }
 }
 
 function readBackOpenClaw(texts: FileTexts): Settings {

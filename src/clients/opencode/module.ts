@@ -10,7 +10,7 @@ import type {
   Settings,
   Wanted,
 } from '../client.ts'
-import { checkProviderId, outputLimitCure, usableProviderId } from '../flags.ts'
+import { checkProviderId, outputLimitCures, usableProviderId } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
 import { aboutNames, isAsBefore, oneUse, pickModel, windowOf, wishesOf } from '../models.ts'
 import { offeredModels } from '../picker.ts'
@@ -112,7 +112,7 @@ function carries({ asksForNoLimit }: Layout, texts: FileTexts, model: string): C
       tool_choice: 'auto',
       reasoning_effort: isReasoning ? 'medium' : undefined,
     },
-    cures: { max_tokens: outputLimitCure },
+    cures: outputLimitCures,
   }
 }
 

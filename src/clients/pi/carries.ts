@@ -1,6 +1,7 @@
-import type { Carried } from '../../gateway/types.ts'
+import type { Carried, ProtocolName } from '../../gateway/types.ts'
 import type { Carrying, FileTexts } from '../client.ts'
-import { outputLimitCure } from '../flags.ts'
+import { outputLimitCures } from '../flags.ts'
+import { isBefore } from '../tested.ts'
 import { numberIn, type Table, tableIn, textIn } from '../texts.ts'
 import { providers, readModels, readSettings, startingModel } from './config.ts'
 import { modelOf, providerOf } from './providers.ts'
@@ -26,37 +27,42 @@ export function carries(texts: FileTexts, { protocol, model, version }: Carrying
 
   const entry = modelOf(provider, model) ?? {}
   const compat = { ...tableIn(table, ['compat']), ...tableIn(entry, ['compat']) }
-  const isNew = version === undefined || !/^0\.(?:\d|[0-7]\d|8[0-6])\./.test(version)
+  const isNew = version === undefined || !isBefore(version, '0.87.1')
   const most = numberIn(entry, ['maxTokens']) ?? usualOutputTokens
   const limit = isNew ? most : Math.min(most, mostOutputTokens)
+
   const level = textIn(readSettings(texts).root, ['defaultThinkingLevel']) ?? 'medium'
   const effort = entry['reasoning'] === true && level === 'medium' ? level : undefined
-  // Older ones go by the ids that they know, and which began with this member was not looked for.
-  const isUnclear = !isNew && compat['forceAdaptiveThinking'] === true && !/^0\.73\./.test(version)
-  return {
-    ...bodies[protocol](
-      limit,
-      isUnclear ? undefined : effort,
-      isNew ? compat : { ...compat, forceAdaptiveThinking: false },
-    ),
-    cures,
-  }
+  const isAdaptive = compat['forceAdaptiveThinking'] === true
+  // Up to 0.73.1 it makes nothing of that member, and goes by ids that it knows; which version began was not looked for.
+  const isOld = version !== undefined && isBefore(version, '0.74.0') && /-5/.test(model)
+  const isUnclear = protocol === 'messages' && isAdaptive && !isNew && !isOld
+  const asked = { limit, compat, isAdaptive: isNew && isAdaptive }
+  return { ...bodies[protocol]({ ...asked, effort: isUnclear ? undefined : effort }), cures }
 }
 
-type Effort = string | undefined
-type BodyOf = (limit: number, effort: Effort, compat: Table) => Omit<Carried, 'cures'>
+interface Asked {
+  readonly limit: number
+  /** Absent: it does not ask the model to reason. */
+  readonly effort: string | undefined
+  readonly compat: Table
+  readonly isAdaptive: boolean
+}
 
-const bodies: Readonly<Record<Carrying['protocol'], BodyOf>> = {
-  chat: (limit, effort, compat) => ({
-    body: {
-      [textIn(compat, ['maxTokensField']) ?? 'max_completion_tokens']: limit,
-      stream_options:
-        compat['supportsUsageInStreaming'] === false ? undefined : { include_usage: true },
-      store: compat['supportsStore'] === false ? undefined : false,
-      reasoning_effort: compat['supportsReasoningEffort'] === false ? undefined : effort,
-    },
-  }),
-  responses: (limit, effort) => ({
+const bodies: Readonly<Record<ProtocolName, (asked: Asked) => Carried>> = {
+  chat: ({ limit, effort, compat }) => {
+    const unless = <Value>(member: string, value: Value) =>
+      compat[member] === false ? undefined : value
+    return {
+      body: {
+        [textIn(compat, ['maxTokensField']) ?? 'max_completion_tokens']: limit,
+        stream_options: unless('supportsUsageInStreaming', { include_usage: true }),
+        store: unless('supportsStore', false),
+        reasoning_effort: unless('supportsReasoningEffort', effort),
+      },
+    }
+  },
+  responses: ({ limit, effort }) => ({
     body: {
       max_output_tokens: limit,
       prompt_cache_key: 'repoint',
@@ -64,16 +70,14 @@ const bodies: Readonly<Record<Carrying['protocol'], BodyOf>> = {
       include: effort && ['reasoning.encrypted_content'],
     },
   }),
-  messages: (limit, effort, compat) => {
-    const isAdaptive = compat['forceAdaptiveThinking'] === true
-    const thinking = isAdaptive
-      ? { type: 'adaptive', display: 'summarized' }
-      : { type: 'enabled', budget_tokens: 8192, display: 'summarized' }
+  messages: ({ limit, effort, isAdaptive }) => {
+    const thinking = isAdaptive ? { type: 'adaptive' } : { type: 'enabled', budget_tokens: 8192 }
+    const betas = { 'anthropic-beta': 'interleaved-thinking-2025-05-14' }
     return {
-      body: { max_tokens: limit, thinking: effort && thinking },
+      body: { max_tokens: limit, thinking: effort && { ...thinking, display: 'summarized' } },
       headers: {
         'anthropic-dangerous-direct-browser-access': 'true',
-        ...(isAdaptive ? {} : { 'anthropic-beta': 'interleaved-thinking-2025-05-14' }),
+        ...(isAdaptive ? {} : betas),
       },
     }
   },
@@ -86,9 +90,9 @@ function compatCure(member: string): string {
 
 const noReasoning = 'Say that the model does not reason: --no-reasoning.'
 const cures = {
-  max_completion_tokens: `${outputLimitCure.split('. ')[0]}. Or add "compat": {"maxTokensField": "max_tokens"} to the provider in models.json, then run the command again.`,
-  max_output_tokens: outputLimitCure,
-  max_tokens: outputLimitCure,
+  ...outputLimitCures,
+  max_completion_tokens:
+    'Name a limit that the gateway takes: --output-limit TOKENS. Where it wants another name for the limit, add "compat": {"maxTokensField": "max_tokens"} to the provider in models.json, then run the command again.',
   stream_options: compatCure('"supportsUsageInStreaming": false'),
   store: compatCure('"supportsStore": false'),
   reasoning_effort: noReasoning,

@@ -13,7 +13,11 @@ import {
 } from '../texts.ts'
 import { type ProviderTable, providerOf } from './providers.ts'
 
-/** To a model that reasons pi calls its own words the developer's, which only OpenAI's models know (0.73.1). */
+/**
+ * To a model that reasons pi calls its own words the developer's, which only OpenAI's models know (0.73.1);
+ * and it gives each a budget to think, which Claude's newer models refuse (run on 0.87.1, 2026-11-23; 0.73.1
+ * makes nothing of that member, and goes by ids that it knows).
+ */
 export const providers: ProviderTable = {
   client: { id: 'pi', label: 'pi' },
   role: 'models',
@@ -21,7 +25,11 @@ export const providers: ProviderTable = {
   always: {},
   namesModels: false,
   unlisted: ': pi starts with the first that it has a key for',
-  compatInChat: { supportsDeveloperRole: false },
+  compat: {
+    chat: () => ({ supportsDeveloperRole: false }),
+    messages: (id) =>
+      /claude-[a-z]+-(?:4[-.][6-9]|[5-9])\b/.test(id) ? { forceAdaptiveThinking: true } : undefined,
+  },
 }
 
 /**

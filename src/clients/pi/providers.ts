@@ -24,8 +24,8 @@ export interface ProviderTable {
   readonly namesModels: boolean
   /** What becomes of a model that is not in the list, as the end of a sentence. */
   readonly unlisted: string
-  /** What a model that reasons needs beside in the chat protocol. */
-  readonly compatInChat?: Table
+  /** What a model of this id that reasons needs beside, by protocol. */
+  readonly compat?: Readonly<Partial<Record<ProtocolName, (id: string) => Table | undefined>>>
 }
 
 /** What a provider may say of its protocol; both know more (pi 0.87.1, OpenClaw 2026.9.6, 2026-11-23). */
@@ -173,12 +173,12 @@ function nameOf({ namesModels }: ProviderTable, { id, displayName }: CatalogMode
 }
 
 function toldOf(
-  { compatInChat }: ProviderTable,
+  { compat: compatBy }: ProviderTable,
   model: CatalogModel,
   models: ModelChoice,
 ): Readonly<Record<string, ToldFact>> {
-  const isChat = model.reasoning && (models.protocol ?? usualProtocol) === 'chat'
+  const needs = compatBy?.[models.protocol ?? usualProtocol]?.(model.id)
   const { input, reasoning, ...limits } = limitsAndSkills(model, models)
-  const compat = { value: isChat ? compatInChat : undefined, by: [] }
+  const compat = { value: model.reasoning ? needs : undefined, by: [] }
   return { input, reasoning, compat, ...limits }
 }

@@ -16,7 +16,7 @@ import type {
   Settings,
   Wanted,
 } from '../client.ts'
-import { outputLimitCure } from '../flags.ts'
+import { outputLimitCures } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse } from '../models.ts'
 import { layersThere, pathsOf } from '../paths.ts'
@@ -301,7 +301,7 @@ function carries(texts: FileTexts, { model, version }: Carrying): Carried {
       max_tokens: named ?? (isOlder ? oldOutputTokens : usualOutputTokens),
       stream_options: { include_usage: true },
     },
-    cures: { max_tokens: outputLimitCure },
+    cures: outputLimitCures,
   }
 }
 
