@@ -169,7 +169,7 @@ export const rows: readonly ClientRow[] = [
       files: '`~/.factory/settings.json`',
       keys: 'one entry of `customModels`, known by its `id`, and `sessionDefaultSettings.model`; its screen wants a Factory login all the same, `droid exec` does not',
     },
-    flags: [modelFlag, providerIdFlag, ...limitFlags],
+    flags: [modelFlag, providerIdFlag, ...limitFlags, ...imageFlags],
     load: async () => (await import('./droid/droid.ts')).droid,
   },
   {

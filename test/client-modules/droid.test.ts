@@ -189,8 +189,8 @@ test('undo after the screen of droid has written the file anew leaves nothing of
   const before = `// mine\n${JSON.stringify({ customModels: [theirs], theme: 'dark' }, null, 2)}\n`
   const [edit] = planOn(droid, { [file]: before }).edits
   const root = JSON.parse(text(edit!.after).replace('// mine\n', ''))
-  // As 0.225.2 does, 2026-11-22.
-  const rewritten = (one: object, index: number) => ({ ...one, index, noImageSupport: true })
+  // As 0.225.2 does, 2026-11-22: what says already whether it sees stays.
+  const rewritten = (one: object, index: number) => ({ noImageSupport: true, ...one, index })
   root.customModels = [{ ...theirs, id: 'custom:Mine-0' }, root.customModels[1]].map(rewritten)
   root.logoAnimation = 'off'
 

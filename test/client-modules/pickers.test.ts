@@ -100,6 +100,16 @@ describe.each(lists)('%s', (id, models, roots) => {
   })
 })
 
+test('droid is told of a model that sees, which it would take for a blind one', () => {
+  const list = (images: boolean | undefined) =>
+    droidList(
+      setUp('droid', {}, { models: [{ id: 'mine', ...(images !== undefined && { images }) }] }),
+    )
+  expect(list(true)).toMatchObject([{ noImageSupport: false }])
+  for (const images of [false, undefined])
+    expect(list(images)[0]).not.toHaveProperty('noImageSupport')
+})
+
 test('droid: a new key reaches every entry', () => {
   const all = setUp('droid', {}, gateway('glm-5', 'mine'), { options })
   const next = setUp('droid', all, undefined, { options, choice: { key: 'sk-next-0123456789' } })

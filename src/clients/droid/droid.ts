@@ -233,6 +233,8 @@ function entryKeys(
       },
       model,
       {
+        // Left out, it takes a model of the chat protocol for a blind one (0.215.0, 0.225.2, 2026-11-23).
+        noImageSupport: { value: model.images ? false : undefined, by: ['images'] },
         maxContextLimit: { value: model.contextWindow, by: ['contextWindow'] },
         maxOutputTokens: { value: output, by: ['maxOutputTokens', 'contextWindow'] },
       },
