@@ -35,7 +35,7 @@ const lite = {
 
 const liteHeader = 'x-openai-internal-codex-responses-lite'
 const liteCure =
-  'Give Codex a catalog of models, with which it asks in the usual shape: add --catalog to `repoint codex`.'
+  'Give Codex a catalog of models, with which it asks in the usual shape: repoint codex --catalog (with --base-url URL, where Codex is at another gateway now).'
 
 /**
  * 0.105.0, 0.130.0, 0.149.1 and 0.169.0 were run, the first and the last against a gateway that refuses
