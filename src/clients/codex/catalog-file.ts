@@ -1,9 +1,9 @@
 import type { FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
-import { fileOf, placeOf, type ReadFile, readFile, textAt } from '../texts.ts'
+import { fileOf, type ReadFile, readFile, textAt } from '../texts.ts'
 import { entriesIn, isForAll } from './catalog.ts'
-import { configRepair } from './provider.ts'
+import { atKey } from './provider.ts'
 
 /**
  * Codex reads its models from the file that `model_catalog_json` names, in the place of its own table.
@@ -67,15 +67,13 @@ export function* catalogFaults(texts: FileTexts, config: ReadFile): Obstacles {
         : misfit &&
           `describes ${misfit.slug} in a form that Codex 0.105.0 to 0.146.0 do not start with`
   if (why === undefined) return
-  yield {
+  yield atKey(config, catalogPath, {
     code: 'codex-catalog',
     message: `${path}, which model_catalog_json names, ${why}`,
-    place: placeOf(config, catalogPath),
     cure: 'Write it anew: repoint codex --catalog.',
-    repair: configRepair({ path: catalogPath, value: undefined }),
-    weight: 'blocks',
+    becomes: { value: undefined },
     covers: 'broken',
-  }
+  })
 }
 
 /** A setup is about to name its own file in the place of another. */
@@ -83,14 +81,13 @@ export function* otherCatalog(texts: FileTexts, config: ReadFile, choice: Choice
   const named = config.document?.get(catalogPath)
   if (choice.models.catalog === undefined || named === undefined) return
   if (namesCatalog(texts, config)) return
-  yield {
+  yield atKey(config, catalogPath, {
     code: 'codex-other-catalog',
     message: `model_catalog_json already names ${JSON.stringify(named)}`,
-    place: placeOf(config, catalogPath),
     cure: 'To keep it, leave --catalog out.',
     needsConsent: `model_catalog_json will name another file than ${JSON.stringify(named)}; rollback brings it back.`,
     weight: 'may-block',
-  }
+  })
 }
 
 /** The models in the file of a setup. */

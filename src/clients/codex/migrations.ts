@@ -1,7 +1,7 @@
 import type { KeyChange } from '../../edits/plan.ts'
 import type { Obstacles, Scene } from '../client.ts'
-import { isOwnAddress, placeOf, type ReadFile, tableAt, textAt } from '../texts.ts'
-import { configRepair, providerInUse } from './provider.ts'
+import { isOwnAddress, type ReadFile, tableAt, textAt } from '../texts.ts'
+import { atKey, providerInUse } from './provider.ts'
 
 /**
  * The model that the terminal UI offers at its start in the place of another, with Yes as the answer
@@ -49,12 +49,10 @@ export function* tookOffer(scene: Scene, config: ReadFile): Obstacles {
   const before = answers.filter(([, offered]) => offered === model).map(([from]) => from)
   const former = before.find((id) => scene.knownModels.includes(id)) ?? before[0]
   if (former === undefined) return
-  yield {
+  yield atKey(config, ['model'], {
     code: 'codex-model-migrated',
     message: `Codex has moved from ${former} to ${model}, which it offered at its start; the gateway was not known to have that model`,
-    place: placeOf(config, ['model']),
     cure: `Set model = ${JSON.stringify(former)}.`,
-    repair: configRepair({ path: ['model'], value: former }),
-    weight: 'blocks',
-  }
+    becomes: { value: former },
+  })
 }

@@ -15,7 +15,7 @@ import {
 import { readCodexAuth } from './auth.ts'
 import { catalogFaults, otherCatalog, staleCatalog } from './catalog-file.ts'
 import { tookOffer } from './migrations.ts'
-import { addressInUse, configRepair, providerInUse } from './provider.ts'
+import { addressInUse, atKey, providerInUse } from './provider.ts'
 import { providersInTheWay, providersWrongNow, startObstacles } from './provider-obstacles.ts'
 
 /** What would defeat the pair about to be written, as run against Codex 0.169.0 (2026-11-21). */
@@ -155,34 +155,29 @@ const withoutLogin: Repair = {
 function* loginSettings(config: ReadFile): Obstacles {
   const store = textAt(config, ['cli_auth_credentials_store'])
   if (store !== undefined && store !== 'file' && store !== 'auto')
-    yield {
+    yield atKey(config, ['cli_auth_credentials_store'], {
       code: 'codex-credential-store',
       message: `cli_auth_credentials_store = ${JSON.stringify(store)}: Codex does not read auth.json, so it sends no key`,
-      place: placeOf(config, ['cli_auth_credentials_store']),
       cure: 'Set it to "file".',
-      repair: configRepair({ path: ['cli_auth_credentials_store'], value: 'file' }),
-      weight: 'blocks',
-    }
+      becomes: { value: 'file' },
+    })
 
   if (textAt(config, ['forced_login_method']) === 'chatgpt')
-    yield {
+    yield atKey(config, ['forced_login_method'], {
       code: 'codex-forced-login',
       message: 'forced_login_method = "chatgpt": Codex deletes a key login and stops',
-      place: placeOf(config, ['forced_login_method']),
       cure: 'Remove the line.',
-      repair: configRepair({ path: ['forced_login_method'], value: undefined }),
+      becomes: { value: undefined },
       needsConsent: 'forced_login_method = "chatgpt" is removed from config.toml.',
-      weight: 'blocks',
-    }
+    })
 
   for (const name of Object.keys(tableAt(config, ['profiles']) ?? {}))
-    yield {
+    yield atKey(config, ['profiles', name], {
       code: 'codex-profile',
       message: `[profiles.${name}] is no longer read; \`codex --profile ${name}\` reads ${name}.config.toml`,
-      place: placeOf(config, ['profiles', name]),
       cure: 'Nothing to do unless you use that profile.',
       weight: 'may-block',
-    }
+    })
 }
 
 /** A window that was set for another model makes Codex compact too late or too early. */
@@ -190,14 +185,13 @@ function* windowOfAnother(config: ReadFile, choice: Choice): Obstacles {
   const window = config.document?.get(['model_context_window'])
   if (window === undefined || choice.models.contextWindow !== undefined) return
   if (textAt(config, ['model']) === choice.models.model) return
-  yield {
+  yield atKey(config, ['model_context_window'], {
     code: 'codex-context-window',
     message: `model_context_window = ${String(window)} was set for another model, and the gateway does not say the window of ${choice.models.model}`,
-    place: placeOf(config, ['model_context_window']),
     cure: 'Give the right one with --context-window, or remove the line.',
     weight: 'may-block',
     covers: 'context-window-unknown',
-  }
+  })
 }
 
 function leftovers(scene: Scene, config: ReadFile): Obstacles {

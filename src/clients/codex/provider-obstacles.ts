@@ -15,6 +15,7 @@ import {
 } from '../texts.ts'
 import { othersInTheWay, othersWrongNow } from './other-providers.ts'
 import {
+  atKey,
   authKeys,
   configRepair,
   hasOwnKey,
@@ -108,24 +109,20 @@ function* rootFaults(config: ReadFile, planned: string | undefined): Obstacles {
     }
 
   if (config.document?.get(['profile']) !== undefined)
-    yield {
+    yield atKey(config, ['profile'], {
       code: 'codex-legacy-profile',
       message: 'profile at the root: Codex refuses to start with it',
-      place: placeOf(config, ['profile']),
       cure: 'Remove the line; choose a profile with `codex --profile` instead.',
-      repair: configRepair({ path: ['profile'], value: undefined }),
-      weight: 'blocks',
-    }
+      becomes: { value: undefined },
+    })
 
   const inUse = planned === undefined ? providerInUse(config) : undefined
   if (inUse && !inUse.table && !reservedIds.includes(inUse.id))
-    yield {
+    yield atKey(config, ['model_provider'], {
       code: 'codex-provider-missing',
       message: `model_provider = ${JSON.stringify(inUse.id)} names no table of model_providers: Codex does not start`,
-      place: placeOf(config, ['model_provider']),
       cure: 'Run `repoint codex`, or remove the line.',
-      weight: 'blocks',
-    }
+    })
 }
 
 /** What may stand in the table of `amazon-bedrock`, the one built-in provider that has settings. */
@@ -135,28 +132,24 @@ function* reserved(config: ReadFile, { id, table, path }: Provider): Obstacles {
   const isSettings =
     id === 'amazon-bedrock' && Object.keys(table).every((key) => bedrockKeys.includes(key))
   if (isSettings) return
-  yield {
+  yield atKey(config, path, {
     code: 'codex-reserved-provider',
     message: `[model_providers.${id}]: the id belongs to Codex, which refuses to start`,
-    place: placeOf(config, path),
     cure: 'Remove the table or give it another id.',
-    repair: configRepair({ path, value: undefined }),
+    becomes: { value: undefined },
     needsConsent: `The table [model_providers.${id}] is removed from config.toml.`,
-    weight: 'blocks',
-  }
+  })
 }
 
 function* unstartable(config: ReadFile, { id, table, path }: Provider): Obstacles {
   const wire = table['wire_api']
   if (wire !== undefined && wire !== 'responses')
-    yield {
+    yield atKey(config, [...path, 'wire_api'], {
       code: 'codex-chat-wire',
       message: `wire_api = ${typeof wire === 'string' ? JSON.stringify(wire) : typeof wire} in [model_providers.${id}]: Codex refuses to start, whichever provider is in use`,
-      place: placeOf(config, [...path, 'wire_api']),
       cure: 'Set it to "responses".',
-      repair: configRepair({ path: [...path, 'wire_api'], value: 'responses' }),
-      weight: 'blocks',
-    }
+      becomes: { value: 'responses' },
+    })
 
   const name = table['name']
   if (name === undefined || (typeof name === 'string' && name.trim() === ''))
@@ -172,40 +165,34 @@ function* unstartable(config: ReadFile, { id, table, path }: Provider): Obstacle
 
 /** By hand: its address need not be that of the key in auth.json, so nothing is taken out. */
 function* setAsideInUse(config: ReadFile, { id, path }: Provider): Obstacles {
-  yield {
+  yield atKey(config, [...path, 'env_key'], {
     code: 'codex-set-aside',
     message: `[model_providers.${id}] is in use, and was set aside when Codex went to another gateway: it sends nothing`,
-    place: placeOf(config, [...path, 'env_key']),
     cure: 'Run `repoint codex` with its address and key, or `repoint rollback codex`.',
-    weight: 'blocks',
     covers: 'key-missing',
-  }
+  })
 }
 
 function* ownAuth(config: ReadFile, { id, table, path }: Provider): Obstacles {
   for (const key of authKeys) {
     if (table[key] === undefined) continue
     const isSecret = key === 'experimental_bearer_token'
-    yield {
+    yield atKey(config, [...path, key], {
       code: 'codex-provider-auth',
       message: `${key} in [model_providers.${id}] wins over auth.json`,
-      place: placeOf(config, [...path, key]),
       cure: 'Remove it.',
-      repair: configRepair({ path: [...path, key], value: undefined, isSecret }),
+      becomes: { value: undefined, isSecret },
       needsConsent: `${key} is removed from [model_providers.${id}].`,
-      weight: 'blocks',
-    }
+    })
   }
 }
 
 function* withoutAddress(config: ReadFile, { id, path }: Provider): Obstacles {
-  yield {
+  yield atKey(config, path, {
     code: 'codex-no-address',
     message: `[model_providers.${id}] has no base_url: Codex sends the key of auth.json to OpenAI`,
-    place: placeOf(config, path),
     cure: 'Run `repoint codex`, or remove the table and model_provider.',
-    weight: 'blocks',
-  }
+  })
 }
 
 function* withoutAuth(config: ReadFile, { id, table, path }: Provider): Obstacles {
@@ -239,12 +226,11 @@ function* withoutVersion(scene: Scene, config: ReadFile, { id, path }: Provider)
 function* otherOwnAddress(scene: Scene, config: ReadFile, choice: Choice): Obstacles {
   const url = textAt(config, ownAddressPath)
   if (url === undefined || isOwnAddress(url, scene, choice)) return
-  yield {
+  yield atKey(config, ownAddressPath, {
     code: 'codex-openai-base-url',
     message: `openai_base_url already stands for another address, ${shownUrl(url)}`,
-    place: placeOf(config, ownAddressPath),
     cure: 'To keep it, give this setup a folder of its own in CODEX_HOME.',
     needsConsent: `openai_base_url will be the gateway's address, else conversations of before would send the key to ${shownUrl(url)}; rollback brings it back.`,
     weight: 'may-block',
-  }
+  })
 }
