@@ -3,7 +3,7 @@ import type { Node } from 'jsonc-parser'
 import type { ConfigValue } from '../plan.ts'
 import { applySplices, invalid, notReadHere, offsetAt, type Splice } from '../text.ts'
 import { emptyTable, isValueTable, maxNesting, toValue } from '../values.ts'
-import type { Dialect } from './dialect.ts'
+import type { Container, Dialect } from './dialect.ts'
 import { jsonContainers, jsonDialect } from './json.ts'
 
 /**
@@ -14,26 +14,30 @@ import { jsonContainers, jsonDialect } from './json.ts'
 export const json5Dialect: Dialect = {
   ...jsonDialect,
   parse(text, place) {
-    const tokens = tokensOf(text)
-    const first = tokens.find(({ isComment }) => !isComment)
-    if (first === undefined) return { text, root: emptyTable(), containers: [] }
+    const { start, separators } = surveyOf(text, place)
+    if (start === undefined) return { text, root: emptyTable(), containers: [] }
 
-    const meaning = meaningOfJson5(text, tokens, place)
-    const tree = json5Tree(text, tokens, place)
-    const root = toValue(meaning, Number)
-    if (!isValueTable(root)) throw invalid(place, 'its root is not an object', text, first.start)
-    return { text, root, containers: jsonContainers(tree) }
+    const root = toValue(meaningOfJson5(text, separators, place), Number)
+    if (!isValueTable(root)) throw invalid(place, 'its root is not an object', text, start)
+    let containers: readonly Container[] | undefined
+    return {
+      text,
+      root,
+      get containers() {
+        containers ??= jsonContainers(json5Tree(text))
+        return containers
+      },
+    }
   },
   toValue: (value) => toValue(value, Number),
   comment: /\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\//y,
 }
 
-/** A comment, a string, a mark, or what stands between blanks: a name, a number. Offsets in UTF-16 units. */
+/** A string, a mark, or what stands between blanks: a name, a number. Offsets in UTF-16 units. */
 interface Token {
   readonly text: string
   readonly start: number
   readonly end: number
-  readonly isComment: boolean
 }
 
 const json5Token = new RegExp(
@@ -47,19 +51,48 @@ const json5Token = new RegExp(
   'g',
 )
 
-function tokensOf(text: string): readonly Token[] {
-  return Array.from(text.matchAll(json5Token), ({ 0: part, index: start }) => ({
-    text: part,
-    start,
-    end: start + part.length,
-    isComment: part.length > 1 && part.startsWith('/'),
-  }))
+/** Comments are none. One by one: a large file has hundreds of thousands. */
+function* tokensOf(text: string): Generator<Token, void> {
+  for (const { 0: part, index: start } of text.matchAll(json5Token)) {
+    const isComment = part.length > 1 && part.startsWith('/')
+    if (!isComment) yield { text: part, start, end: start + part.length }
+  }
+}
+
+interface Survey {
+  /** Of the root; undefined: the text holds nothing but blanks and comments. */
+  readonly start: number | undefined
+  /** Escapes for bare U+2028 and U+2029 in strings: json5 2.2.3 warns of them on the console. */
+  readonly separators: readonly Splice[]
+}
+
+/** @throws UserError `config-invalid` for what is nested too deeply */
+function surveyOf(text: string, place: string): Survey {
+  const separators: Splice[] = []
+  let root: number | undefined
+  let depth = 0
+
+  for (const { text: part, start, end } of tokensOf(text)) {
+    root ??= start
+    if ('{['.includes(part) && ++depth > maxNesting)
+      throw notReadHere(place, `nested more than ${maxNesting} levels deep`, text, start)
+    if ('}]'.includes(part)) depth--
+    if (/^["'].*[\u2028\u2029]/s.test(part))
+      separators.push({ start, end, text: withEscapedSeparators(part) })
+  }
+  return { start: root, separators }
+}
+
+function withEscapedSeparators(string: string): string {
+  return string.replace(/\\[\s\S]|[\u2028\u2029]/g, (part) =>
+    part.length > 1 ? part : `\\u${part.charCodeAt(0).toString(16)}`,
+  )
 }
 
 /** @throws UserError `config-invalid` with line and column */
-function meaningOfJson5(text: string, tokens: readonly Token[], place: string): ConfigValue {
+function meaningOfJson5(text: string, separators: readonly Splice[], place: string): ConfigValue {
   try {
-    return parse(applySplices(text, escapedSeparators(tokens)))
+    return parse(applySplices(text, separators))
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
     const { lineNumber, columnNumber } = cause as SyntaxError & Record<string, unknown>
@@ -70,32 +103,16 @@ function meaningOfJson5(text: string, tokens: readonly Token[], place: string): 
   }
 }
 
-/** json5 warns on the console of a bare U+2028 or U+2029 in a string (seen in 2.2.3, 2026-11-23). */
-function escapedSeparators(tokens: readonly Token[]): readonly Splice[] {
-  return tokens
-    .filter(({ text }) => /^["'].*[\u2028\u2029]/s.test(text))
-    .map(({ text, start, end }) => {
-      const escaped = text.replace(/\\[\s\S]|[\u2028\u2029]/g, (part) =>
-        part.length > 1 ? part : `\\u${part.charCodeAt(0).toString(16)}`,
-      )
-      return { start, end, text: escaped }
-    })
-}
-
 type OpenNode = Omit<Node, 'length'> & { length: number }
 
-/**
- * Of a text that is valid, as jsonc-parser has it: a name stands first in an object, or behind a comma.
- *
- * @throws UserError `config-invalid` for what is nested too deeply
- */
-function json5Tree(text: string, tokens: readonly Token[], place: string): Node | undefined {
+/** Of a text that is valid, as jsonc-parser has it: a name stands first in an object, or behind a comma. */
+function json5Tree(text: string): Node | undefined {
   const open: OpenNode[] = []
   let root: Node | undefined
   let name: Node | undefined
 
-  for (const { text: part, start: offset, end, isComment } of tokens) {
-    if (isComment || part === ':' || part === ',') continue
+  for (const { text: part, start: offset, end } of tokensOf(text)) {
+    if (part === ':' || part === ',') continue
     if (part === '}' || part === ']') {
       const closed = open.pop()!
       closed.length = end - closed.offset
@@ -112,8 +129,7 @@ function json5Tree(text: string, tokens: readonly Token[], place: string): Node 
     root ??= node
     container?.children?.push(name ? { ...name, type: 'property', children: [name, node] } : node)
     name = undefined
-    if (node.children && open.push(node) > maxNesting)
-      throw notReadHere(place, `nested more than ${maxNesting} levels deep`, text, offset)
+    if (node.children) open.push(node)
   }
   return root
 }
