@@ -1,3 +1,4 @@
+import type { Usage } from '../requests/reading/turns.ts'
 import type { Tool } from '../requests/request.ts'
 
 /**
@@ -37,13 +38,3 @@ export type FinishReason =
   | { readonly type: 'refusal' }
   /** A filter of the vendor came between. */
   | { readonly type: 'content-filter' }
-
-/** In tokens. */
-export interface Usage {
-  readonly inputTokens: number
-  /** Of the input: found in the vendor's cache. */
-  readonly cachedTokens: number
-  readonly outputTokens: number
-  /** Of the output: thoughts. */
-  readonly reasoningTokens: number
-}

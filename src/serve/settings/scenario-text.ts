@@ -3,7 +3,7 @@ import { compact } from '../../compact.ts'
 import type { LoggedRequest } from '../log/request-log.ts'
 import { lastUserText } from '../model/person.ts'
 import { objectIn } from '../requests/read.ts'
-import type { Answer, Part } from '../requests/reading/turns.ts'
+import type { Part } from '../requests/reading/turns.ts'
 import { endsWithResults } from '../requests/request.ts'
 import { type Exchange, readExchange } from '../transcript/exchange.ts'
 import type { RawReply } from './scenario.ts'
@@ -90,7 +90,7 @@ function whenOf(
 
 /** Undefined: this is no answer of a model, nor an error that came in its place. */
 function replyOf(request: LoggedRequest, { answer, problem }: Exchange): object | undefined {
-  const { protocol, keyMatches, status, state, reason, fault } = request
+  const { protocol, keyMatches, status, state, reason, fault, inputTokens } = request
   if (protocol === undefined || !keyMatches || status === undefined || state === 'open')
     return undefined
   if (status >= 400)
@@ -112,7 +112,8 @@ function replyOf(request: LoggedRequest, { answer, problem }: Exchange): object 
       text: text || undefined,
       refusal: refusal || undefined,
       finish: finishes[answer?.finish ?? ''],
-      usage: usageOf(request, answer),
+      // This gateway counts its own answers again; those of another one are told.
+      usage: inputTokens === undefined ? answer?.usage : undefined,
     }),
     ...(call === undefined
       ? {}
@@ -128,19 +129,6 @@ const finishes: Readonly<Record<string, string>> = {
   max_tokens: 'length',
   incomplete: 'length',
   content_filter: 'content-filter',
-}
-
-/** This gateway counts its own answers again; those of another one are told. */
-function usageOf({ inputTokens }: LoggedRequest, answer: Answer | undefined): object | undefined {
-  const usage = answer?.usage
-  if (inputTokens !== undefined || usage === undefined) return undefined
-  const { input, cached, output, reasoning } = usage
-  return {
-    inputTokens: input,
-    cachedTokens: cached,
-    outputTokens: output,
-    reasoningTokens: reasoning,
-  }
 }
 
 function writtenCall({ name, text }: Extract<Part, { type: 'tool-call' }>) {

@@ -104,7 +104,7 @@ test.each(names)('an answer over %s: a stream reads as a whole answer does', asy
     for (const fact of ['finish', 'model'] as const)
       expect([fact, streamed!.answer![fact]]).toEqual([fact, whole!.answer![fact]])
     const { inputTokens, outputTokens } = gateway.requests().at(-1)!
-    expect(whole!.answer!.usage).toMatchObject({ input: inputTokens, output: outputTokens })
+    expect(whole!.answer!.usage).toMatchObject({ inputTokens, outputTokens })
     if (protocol !== 'chat') expect(streamed!.answer!.usage).toEqual(whole!.answer!.usage)
     expect(bare).toContain(words === 'hello there' ? 'You said: hello there' : 'ls -l')
   }
@@ -138,26 +138,26 @@ test('an answer of a vendor: cached and reasoning tokens are told apart', () => 
   }
   const cache = { cache_read_input_tokens: 30, cache_creation_input_tokens: 5 }
   expect(usageOf('messages', { input_tokens: 10, ...cache, output_tokens: 7 })).toEqual({
-    input: 45,
-    output: 7,
-    cached: 30,
-    reasoning: 0,
+    inputTokens: 45,
+    cachedTokens: 30,
+    outputTokens: 7,
+    reasoningTokens: 0,
   })
-  const expected = { input: 40, output: 9, cached: 30, reasoning: 4 }
+  const counts = { inputTokens: 40, cachedTokens: 30, outputTokens: 9, reasoningTokens: 4 }
   const chat = {
     prompt_tokens: 40,
     completion_tokens: 9,
     prompt_tokens_details: { cached_tokens: 30 },
     completion_tokens_details: { reasoning_tokens: 4 },
   }
-  expect(usageOf('chat', chat)).toEqual(expected)
+  expect(usageOf('chat', chat)).toEqual(counts)
   const responses = {
     input_tokens: 40,
     output_tokens: 9,
     input_tokens_details: { cached_tokens: 30 },
     output_tokens_details: { reasoning_tokens: 4 },
   }
-  expect(usageOf('responses', responses)).toEqual(expected)
+  expect(usageOf('responses', responses)).toEqual(counts)
 })
 
 test('the gist: the words of a person stand out of what a client puts around them', () => {

@@ -159,6 +159,7 @@ function reasonView({ request, full }: Entry): JSX.Element | undefined {
 
 function factsView({ request, digest }: Entry, before: Entry | undefined): JSX.Element {
   const { requestBytes, responseBytes, firstByteMs, totalMs } = request
+  const usage = digest?.usage
   const gap = before === undefined ? undefined : startOf(request) - endOf(before.request)
   const facts: Readonly<Record<string, JSX.Element | string>> = {
     Status: make('span', `status ${statusClass(request)}`, statusText(request)),
@@ -168,8 +169,8 @@ function factsView({ request, digest }: Entry, before: Entry | undefined): JSX.E
     Tokens: joined(
       ', ',
       tokensText(request.inputTokens, request.outputTokens),
-      digest?.usage?.cached ? `${amount(digest.usage.cached)} cached` : '',
-      digest?.usage?.reasoning ? `${amount(digest.usage.reasoning)} reasoning` : '',
+      usage?.cachedTokens ? `${amount(usage.cachedTokens)} cached` : '',
+      usage?.reasoningTokens ? `${amount(usage.reasoningTokens)} reasoning` : '',
     ),
     Bytes: `${amount(requestBytes)} → ${amount(responseBytes)}`,
     Fault: request.fault ?? '',

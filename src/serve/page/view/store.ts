@@ -54,8 +54,8 @@ export class Store {
     const request = {
       ...summary,
       modelServed: summary.modelServed ?? model,
-      inputTokens: summary.inputTokens ?? usage?.input,
-      outputTokens: summary.outputTokens ?? usage?.output,
+      inputTokens: summary.inputTokens ?? usage?.inputTokens,
+      outputTokens: summary.outputTokens ?? usage?.outputTokens,
     }
     Object.assign(entry, { request, full, digest })
     entry.version++

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../read.ts'
 import { asObject, asString, contentText, isObject, objectsIn } from '../read.ts'
-import type { Part, ProtocolReader, Question, SaidUsage, Turn } from './turns.ts'
+import type { Part, ProtocolReader, Question, Turn, Usage } from './turns.ts'
 import { numberAt, offeredTool, otherPart, partsIn, textOf, without } from './turns.ts'
 
 /** POST /v1/messages. */
@@ -75,15 +75,15 @@ function answer(document: JsonObject) {
 }
 
 /** The vendor counts what it had cached apart from `input_tokens`. */
-function usageOf(usage: unknown): SaidUsage | undefined {
+function usageOf(usage: unknown): Usage | undefined {
   if (!isObject(usage)) return undefined
   const cached = numberAt(usage, 'cache_read_input_tokens')
   const written = numberAt(usage, 'cache_creation_input_tokens')
   return {
-    input: numberAt(usage, 'input_tokens') + cached + written,
-    output: numberAt(usage, 'output_tokens'),
-    cached,
-    reasoning: 0,
+    inputTokens: numberAt(usage, 'input_tokens') + cached + written,
+    cachedTokens: cached,
+    outputTokens: numberAt(usage, 'output_tokens'),
+    reasoningTokens: 0,
   }
 }
 

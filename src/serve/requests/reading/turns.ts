@@ -47,12 +47,14 @@ export interface OfferedTool {
   readonly definition: unknown
 }
 
-/** In tokens, as far as an answer says; `cached` are among `input`, `reasoning` among `output`. */
-export interface SaidUsage {
-  readonly input: number
-  readonly output: number
-  readonly cached: number
-  readonly reasoning: number
+/** In tokens; what an answer of somebody else's does not say is 0. */
+export interface Usage {
+  readonly inputTokens: number
+  /** Of the input: found in the vendor's cache. */
+  readonly cachedTokens: number
+  readonly outputTokens: number
+  /** Of the output: thoughts. */
+  readonly reasoningTokens: number
 }
 
 /** What an answer says. */
@@ -60,7 +62,7 @@ export interface Answer {
   readonly id: string | undefined
   /** Which model answered. */
   readonly model: string | undefined
-  readonly usage: SaidUsage | undefined
+  readonly usage: Usage | undefined
   readonly parts: readonly Part[]
   /** In the protocol's word. */
   readonly finish: string | undefined
@@ -94,13 +96,13 @@ export function offeredTool(definition: JsonObject): OfferedTool {
 }
 
 /** The usage in an answer of chat or responses, by what they call input and output. */
-export function saidUsage(usage: unknown, input: string, output: string): SaidUsage | undefined {
+export function saidUsage(usage: unknown, input: string, output: string): Usage | undefined {
   if (!isObject(usage)) return undefined
   return {
-    input: numberAt(usage, `${input}_tokens`),
-    output: numberAt(usage, `${output}_tokens`),
-    cached: numberAt(usage, `${input}_tokens_details`, 'cached_tokens'),
-    reasoning: numberAt(usage, `${output}_tokens_details`, 'reasoning_tokens'),
+    inputTokens: numberAt(usage, `${input}_tokens`),
+    cachedTokens: numberAt(usage, `${input}_tokens_details`, 'cached_tokens'),
+    outputTokens: numberAt(usage, `${output}_tokens`),
+    reasoningTokens: numberAt(usage, `${output}_tokens_details`, 'reasoning_tokens'),
   }
 }
 
