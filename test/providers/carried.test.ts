@@ -109,6 +109,7 @@ const rows: readonly (readonly [keyof typeof refusals, readonly string[], string
     '"maxTokensField": "max_tokens"',
   ],
   ['more than 8192', ['opencode', 'kilo'], 'max_tokens 32000', '--output-limit'],
+  ['more than 8192', ['cline'], 'max_tokens 32000', 'choose another model'],
   ['more than 8192', ['qwen'], 'max_tokens 64000', '--output-limit'],
   ['more than 8192', ['droid'], 'max_tokens 131072', '--output-limit'],
   ['more than 8192', ['pi'], 'max_completion_tokens 131072', '--output-limit'],

@@ -23,7 +23,7 @@ import { toldKeys } from '../picker.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
-import { brokenText, fileOf, numberIn, rootOf, textIn } from '../texts.ts'
+import { brokenText, fileOf, numberIn, rootOf, tableIn, textIn } from '../texts.ts'
 import { deciding } from './deciding.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
@@ -129,6 +129,9 @@ function envFiles({ env }: Machine): readonly string[] {
 /** In tokens: what it asks for as soon as it is told of a window, or what of that window is left. */
 const usualOutputTokens = 32_000
 
+/** In tokens: what it says of itself and its tools, and does not use, before the first question. */
+const ownTokens = 8_000
+
 /**
  * A window stays away from it where the model is known to give shorter answers than it would ask for
  * then: of `maxTokens` it makes nothing, in no place.
@@ -202,6 +205,23 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     { path: [...providerPath, 'updatedAt'], value: stamp ?? unknownTime, isStamped: true },
     ...(stamp === undefined ? [{ path: [...providerPath, 'tokenSource'], value: 'manual' }] : []),
   ]
+}
+
+/** A refusal of any of it ended the run (3.0.65); without a window there is no limit. */
+function carries(texts: FileTexts, { model }: Carrying): Carried {
+  const { settings } = readProviders(fileOf(texts, 'providers'))
+  const { enabled, effort } = tableIn(settings, ['reasoning'])
+  const left = (numberIn(settings, ['contextWindow']) ?? 0) - ownTokens
+  const isOfOpenAi = /(?<![a-z0-9])(?:o[134]|gpt-?5)(?![a-z0-9])/i.test(model)
+  return {
+    body: {
+      [isOfOpenAi ? 'max_completion_tokens' : 'max_tokens']:
+        left > 0 ? Math.min(left, usualOutputTokens) : undefined,
+      stream_options: { include_usage: true },
+      tool_choice: 'auto',
+      reasoning_effort: enabled === true && effort !== 'none' ? effort : undefined,
+    },
+  }
 }
 
 const unknownTime = '1970-01-01T00:00:00.000Z'
