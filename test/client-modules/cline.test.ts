@@ -135,12 +135,12 @@ describe('what is written', () => {
     expect(choice.models.notes.map(({ code }) => code)).toEqual(
       isTold ? [] : ['context-window-left-out'],
     )
-    const named = planOn(
-      cline,
-      {},
-      { ...ofLimit(limit), options: { ...options, contextWindow: 9e4 } },
-    )
-    expect(text(named.edits[0]!.after!)).toContain('90000')
+    const said = { ...options, contextWindow: 90_000 }
+    for (const more of [{ options: said }, { kept: said }]) {
+      const { edits, choice } = planOn(cline, {}, { ...ofLimit(limit), ...more })
+      expect(text(edits[0]!.after!)).toContain('90000')
+      expect(choice.models.notes).toEqual([])
+    }
   })
 })
 

@@ -17,7 +17,7 @@ import type {
   Wanted,
 } from '../client.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
-import { chooseOneModel, entryOf, oneUse } from '../models.ts'
+import { chooseOneModel, entryOf, isAsBefore, oneUse } from '../models.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { toldKeys } from '../picker.ts'
 import { editKeys } from '../repairs.ts'
@@ -144,8 +144,8 @@ function chooseForCline(wanted: Wanted): ModelChoice {
   const { model, notes } = choice
   const limit = described(entryOf(wanted.heard.catalog, model) ?? { id: model }).maxOutputTokens
   const isSafe = limit === undefined || limit >= usualOutputTokens
-  if (contextWindow === undefined || isSafe || wanted.named.contextWindow !== undefined)
-    return choice
+  const told = wanted.named.contextWindow ?? (isAsBefore(wanted) && wanted.kept?.contextWindow)
+  if (contextWindow === undefined || isSafe || told) return choice
 
   const note = {
     code: 'context-window-left-out',

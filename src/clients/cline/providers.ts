@@ -22,7 +22,6 @@ export const usedPath: KeyPath = ['lastUsedProvider']
 const fileSchema = v.object({
   version: v.literal(1),
   lastUsedProvider: v.optional(v.string()),
-  modes: v.optional(v.record(v.string(), v.unknown())),
   providers: v.record(
     v.string(),
     v.object({
@@ -32,7 +31,6 @@ const fileSchema = v.object({
         model: v.optional(v.string()),
         baseUrl: v.optional(v.pipe(v.string(), v.url())),
         headers: v.optional(v.record(v.string(), v.string())),
-        auth: v.optional(v.record(v.string(), v.unknown())),
         contextWindow: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
       }),
       updatedAt: v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z$/)),
