@@ -207,7 +207,7 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   ]
 }
 
-/** A refusal of any of it ended the run (3.0.65); without a window there is no limit. */
+/** As 3.0.57 and 3.0.65 ask, the newest run against refusals of each. Without a window it names no limit. */
 function carries(texts: FileTexts, { model }: Carrying): Carried {
   const { settings } = readProviders(fileOf(texts, 'providers'))
   const { enabled, effort } = tableIn(settings, ['reasoning'])
@@ -225,23 +225,6 @@ function carries(texts: FileTexts, { model }: Carrying): Carried {
 }
 
 const unknownTime = '1970-01-01T00:00:00.000Z'
-
-/**
- * As 3.0.57 and 3.0.65 ask, the newest run against refusals of each. Without a window it names no limit, and
- * what is left of a small one was not looked at (2026-11-23).
- */
-function carries(texts: FileTexts, { model }: Carrying): Carried {
-  const { contextWindow = 0 } = readBackCline(texts)
-  const name = /gpt-5/i.test(model) ? 'max_completion_tokens' : 'max_tokens'
-  const isRoomy = contextWindow >= 4 * usualOutputTokens
-  return {
-    body: {
-      [name]: isRoomy ? usualOutputTokens : undefined,
-      tool_choice: 'auto',
-      stream_options: { include_usage: true },
-    },
-  }
-}
 
 function readBackCline(texts: FileTexts): Settings {
   const file = readProviders(fileOf(texts, 'providers'))
