@@ -1,5 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import type { FileText } from '../../src/clients/client.ts'
+import { loadClient, rowOf } from '../../src/clients/list.ts'
 import { startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
@@ -47,4 +49,23 @@ describe('a picture arrives at the gateway', () => {
 
 test.each(['pi', 'openclaw'])('%s asks a model that reasons to do so', async (client) => {
   expect(await sentBy(client, [], 'ping')).toMatch(/"reasoning(?:_effort)?\\?":/)
+})
+
+test('Claude Code sends what the proof has carried', async () => {
+  const gateway = await startGateway({ key })
+  const home = aHome()
+  const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
+  expect((await runCli(home, ['claude', '--yes'], { env })).status).toBe(0)
+  await prompt('claude 2.1.330', { home: home.path })
+  const [sent] = inferences(gateway.requests()).slice(-1)
+  await gateway.close()
+
+  const settings = { role: 'settings', path: home.at('.claude/settings.json') } as FileText
+  const { body, headers } = (await loadClient(rowOf('claude'))).carries(
+    [{ ...settings, bytes: readFileSync(settings.path) }],
+    { model: 'claude-sonnet-5-5', protocol: 'messages', version: '2.1.330', env: {} },
+  )
+  for (const [name, value] of Object.entries(headers!))
+    for (const part of value.split(',')) expect(sent!.headers[name]).toContain(part)
+  for (const name of Object.keys(body)) expect(sent!.requestBody).toContain(`"${name}":`)
 })
