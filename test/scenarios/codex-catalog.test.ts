@@ -79,12 +79,11 @@ test('a new key leaves it as it is, also where no Codex is left to ask', async (
   const home = aHomeWithCodex()
   await repoint(home, gateway, 'codex', '--catalog', '--yes')
   const written = home.text(file)
-  home.put('table.json', 'no table')
-  for (const words of [
-    ['key', '--yes'],
-    ['codex', '--yes'],
-  ])
-    expect(await repoint(home, gateway, ...words)).toMatchObject({ status: 0 })
+  const tables = { key: codexTable.replaceAll('Instructions', 'Others'), codex: 'no table' }
+  for (const [command, table] of Object.entries(tables)) {
+    home.put('table.json', table)
+    expect(await repoint(home, gateway, command, '--yes')).toMatchObject({ status: 0 })
+  }
   expect(home.text(file)).toBe(written)
 })
 
