@@ -157,9 +157,12 @@ function framesOf(
   const { errorAfter, cutAfter } = fault ?? {}
   const most = Math.min(errorAfter ?? Infinity, cutAfter ?? Infinity)
   const frames: string[] = []
-  for (const frame of stream.frames) {
-    if (frames.length >= most) break
-    frames.push(frame)
+  const all = stream.frames[Symbol.iterator]()
+  // One more would count as sent.
+  while (frames.length < most) {
+    const { done, value } = all.next()
+    if (done) break
+    frames.push(value)
   }
 
   if (errorAfter === undefined) return frames
