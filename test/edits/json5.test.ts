@@ -46,6 +46,7 @@ describe('json5 read', () => {
   test('writes nothing on the console', () => {
     const warn = vi.spyOn(console, 'warn')
     expect(read("{a: 'x\u2028y\\\\\u2029z'}").get(['a'])).toBe('x\u2028y\\\u2029z')
+    expect(read("{'\\x61\u2028': 1}").lineOf(['a\u2028'])).toBe(1)
     expect(warn).not.toHaveBeenCalled()
   })
 

@@ -142,6 +142,6 @@ function valueNode(text: string, offset: number): OpenNode {
 }
 
 function nameIn(text: string): string {
-  if (text.includes('\\')) return Object.keys(parse(`{${text}:0}`))[0]!
+  if (text.includes('\\')) return Object.keys(parse(`{${withEscapedSeparators(text)}:0}`))[0]!
   return /^["']/.test(text) ? text.slice(1, -1) : text
 }
