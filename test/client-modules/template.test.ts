@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -6,6 +7,8 @@ import type { Client, ClientModule } from '../../src/clients/client.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { key, planOn, textsOf, written } from './support.ts'
 
+const compiler = resolve('node_modules/typescript/bin/tsc')
+
 /** The blocks of docs/adding-a-client.md that make a module, by their path. */
 function templateFiles(): Readonly<Record<string, string>> {
   const page = readFileSync('docs/adding-a-client.md', 'utf8')
@@ -13,9 +16,10 @@ function templateFiles(): Readonly<Record<string, string>> {
   return Object.fromEntries([...blocks].map(([, name, text]) => [name!, text!]))
 }
 
-test('the client of docs/adding-a-client.md can be set up, read back and undone', async () => {
+test('the client of docs/adding-a-client.md compiles, can be set up, read back and undone', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'repoint-template-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   writeFileSync(join(folder, 'tested.json'), '{ "rows": [] }')
   for (const [name, text] of Object.entries(templateFiles()))
     writeFileSync(
@@ -24,6 +28,20 @@ test('the client of docs/adding-a-client.md can be set up, read back and undone'
         .replaceAll("'../../", `'${resolve('src')}/`)
         .replaceAll("'../", `'${resolve('src/clients')}/`),
     )
+  const config = {
+    extends: resolve('tsconfig.json'),
+    files: ['sprout.ts'],
+    include: [],
+    compilerOptions: {
+      noEmit: true,
+      rewriteRelativeImportExtensions: false,
+      typeRoots: [resolve('node_modules/@types')],
+    },
+  }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
+  const checked = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' })
+  expect(checked.stdout).toBe('')
+
   const { sprout } = (await import(join(folder, 'sprout.ts'))) as { sprout: ClientModule }
   const client: Client = { ...sprout, id: 'sprout', family: 'sprout', label: 'Sprout' }
 
