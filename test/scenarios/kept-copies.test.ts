@@ -40,6 +40,18 @@ describe.each([
     expect(home.text(database)).toBe('its own')
   })
 
+  test('says which copy of its file OpenClaw has left with the key in it', async () => {
+    const home = await aHomeWith('openclaw')
+    const copy = '.openclaw/openclaw.json.bak'
+    home.put(copy, `{ apiKey: '${canary}' }`)
+    home.put(`${copy}.1`, "{ apiKey: 'sk-another' }")
+    const { json, text } = await runHere(home, args)
+    const warnings = json['warnings'] as readonly { readonly code: string }[]
+    const kept = warnings.filter(({ code }) => code === 'key-copied')
+    expect(kept).toMatchObject([{ hint: `To remove it: delete ${home.at(copy)}` }])
+    expect(text).not.toContain(canary)
+  })
+
   test.each([
     ['kilo', 'was never started'],
     ['codex', 'keeps none'],

@@ -1,6 +1,9 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit } from '../../edits/plan.ts'
+import { maxConfigBytes } from '../../edits/text.ts'
+import { ifPossible } from '../../errors.ts'
 import { type Carried, type CatalogModel, keyHeaders } from '../../gateway/types.ts'
+import type { Notice } from '../../notice.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
   Carrying,
@@ -11,6 +14,7 @@ import type {
   Look,
   ModelChoice,
   Origins,
+  Outside,
   Settings,
   Wanted,
 } from '../client.ts'
@@ -87,6 +91,7 @@ export const openclaw: ClientModule = {
   }),
   wouldUse: (catalog) => oneUse(defaultOfAny(catalog)),
   demoFiles,
+  keepsCopies,
   forOneRun,
   inTheWay,
   wrongNow,
@@ -198,4 +203,20 @@ function originsOfOpenClaw(texts: FileTexts): Origins {
     baseUrl: originOf([file], [...providerPath(providers, providerId), 'baseUrl']),
     model: model === undefined ? undefined : file.path,
   })
+}
+
+/** Whenever OpenClaw itself changes its file, it keeps those of before beside it (2026.9.6, 2026-11-23). */
+function keepsCopies({ files }: Outside, texts: FileTexts): readonly Notice[] {
+  const { path } = fileOf(texts, 'config')
+  const { key } = readBackOpenClaw(texts)
+  const endings = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4']
+  const holdsKey = (copy: string) =>
+    ifPossible(() => new TextDecoder().decode(files.read(copy, maxConfigBytes)))?.includes(key!)
+  const copies = key ? endings.map((ending) => path + ending).filter(holdsKey) : []
+
+  return copies.map((copy) => ({
+    code: 'key-copied',
+    message: `OpenClaw keeps a copy of the key in ${copy}, which repoint does not touch`,
+    hint: `To remove it: delete ${copy}`,
+  }))
 }
