@@ -30,7 +30,7 @@ test('the client of docs/adding-a-client.md compiles, can be set up, read back a
     )
   const config = {
     extends: resolve('tsconfig.json'),
-    files: ['sprout.ts'],
+    files: ['sprout.ts', resolve('src/edits/dialects/iarna-toml.d.ts')],
     include: [],
     compilerOptions: {
       noEmit: true,
