@@ -9,13 +9,13 @@ type CheckboxQuestion = Parameters<Ask['checkbox']>[0]
 type Verdict = (answer: string) => true | string
 
 /** One answer of a person; `undefined`: it was refused, and the terminal says why. */
-export type Attempt = Promise<string | undefined>
+export type TypedAnswer = Promise<string | undefined>
 
 export function askInput({
   message,
   default: preset,
   validate,
-}: Parameters<Ask['input']>[0]): Attempt {
+}: Parameters<Ask['input']>[0]): TypedAnswer {
   return unlessRefused(validate, (check, { signal }) =>
     input(
       {
@@ -34,7 +34,7 @@ function withoutKey(text: string): string {
   return /^\s*(?:sk|pk)-/.test(text) ? dots : text
 }
 
-export async function askSecret({ message, validate }: Parameters<Ask['secret']>[0]): Attempt {
+export async function askSecret({ message, validate }: Parameters<Ask['secret']>[0]): TypedAnswer {
   const pasted = watchPaste()
   let answer = ''
 
@@ -66,7 +66,7 @@ export async function askSecret({ message, validate }: Parameters<Ask['secret']>
 async function unlessRefused(
   validate: Verdict = () => true,
   ask: (check: Verdict, refused: AbortController) => Promise<string>,
-): Attempt {
+): TypedAnswer {
   const refused = new AbortController()
   const check: Verdict = (answer) => {
     const verdict = validate(answer)

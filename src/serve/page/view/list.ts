@@ -1,7 +1,7 @@
 import { Component, h, type JSX } from 'preact'
 import { type Filter, isError, readFilter } from '../read/filter.ts'
 import { $, draw, make } from './dom.ts'
-import type { Entry, Store } from './store.ts'
+import type { KnownRequest, Store } from './store.ts'
 import { bar, endOf, strip } from './timeline.ts'
 import {
   clientText,
@@ -29,7 +29,7 @@ export class List {
   }
 
   /** What the filter lets through, oldest first. */
-  get shown(): readonly Entry[] {
+  get shown(): readonly KnownRequest[] {
     return this.#store.all.filter(this.#filter)
   }
 
@@ -62,7 +62,7 @@ export class List {
   }
 
   draw(): void {
-    const threads = new Map<string, Entry[]>()
+    const threads = new Map<string, KnownRequest[]>()
     for (const entry of this.#store.all.toReversed()) {
       const members = threads.get(entry.place.thread) ?? []
       threads.set(entry.place.thread, members)
@@ -90,7 +90,7 @@ export class List {
   }
 
   /** @param members newest first */
-  #thread(key: string, members: readonly Entry[], shown: ReadonlySet<string>): JSX.Element {
+  #thread(key: string, members: readonly KnownRequest[], shown: ReadonlySet<string>): JSX.Element {
     const first = members.at(-1)!
     const title = first.digest?.asks ?? first.request.path
     const longestMs = Math.max(...members.map(({ request }) => request.totalMs ?? 0))
@@ -128,7 +128,7 @@ function visibleRows(): readonly HTMLElement[] {
 }
 
 /** Of a conversation, newest request first. */
-function headOf(title: string, members: readonly Entry[]): JSX.Element {
+function headOf(title: string, members: readonly KnownRequest[]): JSX.Element {
   const requests = members.map(({ request }) => request)
   const took = Math.max(...requests.map(endOf)) - startOf(requests.at(-1)!)
 
@@ -153,7 +153,7 @@ function headOf(title: string, members: readonly Entry[]): JSX.Element {
 }
 
 interface RowParts {
-  readonly entry: Entry
+  readonly entry: KnownRequest
   readonly version: number
   readonly longestMs: number
   readonly isHidden: boolean

@@ -5,7 +5,7 @@ import { curlOf } from '../read/curl.ts'
 import { $, button, copy, draw, make, menu } from './dom.ts'
 import { saveHar, saveScenario } from './export.ts'
 import { BodyText, fold } from './folds.ts'
-import type { Entry, Store } from './store.ts'
+import type { KnownRequest, Store } from './store.ts'
 import { bar, endOf } from './timeline.ts'
 import { conversation } from './turns.ts'
 import {
@@ -80,7 +80,7 @@ export class Panel {
     return button('✕', this.#parts.shut, { class: 'close', 'aria-label': 'Close' })
   }
 
-  #view(entry: Entry, thread: readonly Entry[]): readonly ComponentChildren[] {
+  #view(entry: KnownRequest, thread: readonly KnownRequest[]): readonly ComponentChildren[] {
     const { request, full, digest, place } = entry
     const title = digest?.asks ?? `${request.method} ${request.path}`
     const before = this.#parts.store.find(place.before)
@@ -107,7 +107,7 @@ export class Panel {
     ]
   }
 
-  #tools({ full }: Entry, thread: readonly Entry[]): JSX.Element {
+  #tools({ full }: KnownRequest, thread: readonly KnownRequest[]): JSX.Element {
     const { open } = this.#parts
     const at = thread.findIndex(({ request }) => request.id === this.#id)
     const step = (text: string, arrow: string, to: 1 | -1) => {
@@ -146,7 +146,7 @@ export class Panel {
   }
 }
 
-function reasonView({ request, full }: Entry): JSX.Element | undefined {
+function reasonView({ request, full }: KnownRequest): JSX.Element | undefined {
   const cut = request.state === 'cut' ? 'The connection ended before the answer did.' : undefined
   const problem = request.reason ?? (full && readExchange(full).problem)
   if (problem === undefined && cut === undefined) return undefined
@@ -157,7 +157,10 @@ function reasonView({ request, full }: Entry): JSX.Element | undefined {
   return make('p', `reason ${statusClass(request)}`, status, ' ', problem ?? cut, made)
 }
 
-function factsView({ request, digest }: Entry, before: Entry | undefined): JSX.Element {
+function factsView(
+  { request, digest }: KnownRequest,
+  before: KnownRequest | undefined,
+): JSX.Element {
   const { requestBytes, responseBytes, firstByteMs, totalMs } = request
   const usage = digest?.usage
   const gap = before === undefined ? undefined : startOf(request) - endOf(before.request)

@@ -6,7 +6,7 @@ import { type Known, placesOf, type ThreadPlace } from '../read/threads.ts'
 const maxRequests = 1000
 
 /** A request as the page knows it. */
-export interface Entry extends Known {
+export interface KnownRequest extends Known {
   request: RequestSummary
   /** Undefined: its bodies have not come yet. */
   full: LoggedRequest | undefined
@@ -18,14 +18,14 @@ export interface Entry extends Known {
 
 /** What the page knows of the log, oldest first. */
 export class Store {
-  readonly #byId = new Map<string, Entry>()
-  #entries: Entry[] = []
+  readonly #byId = new Map<string, KnownRequest>()
+  #entries: KnownRequest[] = []
 
-  get all(): readonly Entry[] {
+  get all(): readonly KnownRequest[] {
     return this.#entries
   }
 
-  find(id: string | undefined): Entry | undefined {
+  find(id: string | undefined): KnownRequest | undefined {
     return id === undefined ? undefined : this.#byId.get(id)
   }
 
@@ -73,7 +73,7 @@ export class Store {
   }
 
   /** Oldest first. */
-  thread(id: string): readonly Entry[] {
+  thread(id: string): readonly KnownRequest[] {
     return this.#entries.filter(({ place }) => place.thread === id)
   }
 
