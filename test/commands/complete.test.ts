@@ -37,11 +37,12 @@ test.each([
   [['use', 'work', 'co'], ['codex']],
   [
     ['use', 'work', 'codex', 'cl'],
-    ['claude', 'claude-gpt'],
+    ['claude', 'claude-gpt', 'cline'],
   ],
   [['run', 'm'], ['mine']],
   [['forget', 'wo'], ['work']],
   [['claude', '--slot=s'], ['--slot=sonnet']],
+  [['codex', '--cat'], ['--catalog']],
   [['codex', '--model', 'll'], ['llama3:8b']],
   [['codex', '--key-env', 'MY_'], ['MY_GATEWAY_KEY']],
   [['codex', '--key-file', ''], [':files']],
@@ -50,7 +51,7 @@ test.each([
   [['codex', 'x'], []],
   [
     ['rollback', 'cl'],
-    ['claude', 'claude-gpt'],
+    ['claude', 'claude-gpt', 'cline'],
   ],
   [['help', 'he'], []],
   [['comp'], ['completion']],
