@@ -5,7 +5,7 @@ import { pathsOf } from './paths.ts'
 import type { StrictFile } from './strict-json.ts'
 import { isLoopbackUrl, isOwnAddress, rootOf, shownUrl, withLostVersion } from './texts.ts'
 
-/** What several clients meet in the same way. `id` is the first part of the codes. */
+/** What several clients meet in the same way. `id` is the first part of the codes, and the word of the command line. */
 type Named = Pick<ClientName, 'id' | 'label'>
 
 interface UnreadFile extends Pick<Obstacle, 'code' | 'message' | 'covers'> {
@@ -173,25 +173,23 @@ export function placeholderOf(key: string | undefined): string | undefined {
 
 /** What another tool has left in a client's settings: present state only, a setup replaces it. */
 export function* leftoverObstacles(
+  { id, label }: Named,
+  scene: Scene,
   left: {
-    /** The first part of the codes, and the word of the command line. */
-    readonly family: string
-    readonly label: string
     readonly url: string | undefined
     readonly urlPlace: string
     readonly key: string | undefined
     readonly keyPlace: string
   },
-  scene: Scene,
 ): Obstacles {
-  const { family, label, url } = left
+  const { url } = left
   const holder = placeholderOf(left.key)
   if (holder !== undefined) {
     yield {
-      code: `${family}-placeholder-key`,
+      code: `${id}-placeholder-key`,
       message: `in the place of the key stands what ${holder} leaves there: only ${holder}'s own proxy takes it`,
       place: left.keyPlace,
-      cure: `Start ${holder}, or run \`repoint ${family}\` with your key.`,
+      cure: `Start ${holder}, or run \`repoint ${id}\` with your key.`,
       weight: 'blocks',
     }
   }
@@ -200,10 +198,10 @@ export function* leftoverObstacles(
   const tool = proxies[new URL(url).port]
   if (tool === undefined) return
   yield {
-    code: `${family}-local-proxy`,
+    code: `${id}-local-proxy`,
     message: `${label} asks ${shownUrl(url)} on this machine, where ${tool} listens: it works only while that runs`,
     place: left.urlPlace,
-    cure: `Start ${tool}, or run \`repoint ${family}\`.`,
+    cure: `Start ${tool}, or run \`repoint ${id}\`.`,
     weight: 'may-block',
   }
 }

@@ -97,17 +97,12 @@ function leftovers(scene: Scene, settings: ClaudeSettings): Obstacles {
   const { machine } = scene
   const own = settings.env[names.baseUrl]
   const [key, keyName] = [settings.env[names.token], names.token]
-  return leftoverObstacles(
-    {
-      family: 'claude',
-      label: 'Claude Code',
-      url: own ?? machine.env[names.baseUrl],
-      urlPlace: own === undefined ? 'environment' : placeOf(settings, inEnv(names.baseUrl)),
-      key: key ?? machine.env[keyName],
-      keyPlace: key === undefined ? 'environment' : placeOf(settings, inEnv(keyName)),
-    },
-    scene,
-  )
+  return leftoverObstacles(claudeName, scene, {
+    url: own ?? machine.env[names.baseUrl],
+    urlPlace: own === undefined ? 'environment' : placeOf(settings, inEnv(names.baseUrl)),
+    key: key ?? machine.env[keyName],
+    keyPlace: key === undefined ? 'environment' : placeOf(settings, inEnv(keyName)),
+  })
 }
 
 /** What a setup takes out of the settings, where it stands there and once its owner agrees. */

@@ -48,17 +48,12 @@ export function* wrongNow(scene: Scene): Obstacles {
     target: { role: 'providers', path: urlPath },
   })
   yield* withoutKey(scene, file, url)
-  yield* leftoverObstacles(
-    {
-      family: 'cline',
-      label: 'Cline',
-      url,
-      urlPlace: placeOf(file, urlPath),
-      key,
-      keyPlace: placeOf(file, [...settingsPath, 'apiKey']),
-    },
-    scene,
-  )
+  yield* leftoverObstacles(clineName, scene, {
+    url,
+    urlPlace: placeOf(file, urlPath),
+    key,
+    keyPlace: placeOf(file, [...settingsPath, 'apiKey']),
+  })
   if (url !== undefined) yield* proxyObstacles(clineName, url, scene.machine.env)
   if (!key && readHeaders(settings['headers']).keyed) yield* secondKey(scene)
 }

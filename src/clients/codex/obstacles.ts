@@ -197,15 +197,12 @@ function* windowOfAnother(config: ReadFile, choice: Choice): Obstacles {
 function leftovers(scene: Scene, config: ReadFile): Obstacles {
   const { path, url } = addressInUse(config)
   const auth = fileOf(scene.texts, 'auth')
-  const left = {
-    family: 'codex',
-    label: 'Codex',
+  return leftoverObstacles({ id: 'codex', label: 'Codex' }, scene, {
     url,
     urlPlace: placeOf(config, path),
     key: readCodexAuth(auth).usableKey,
     keyPlace: auth.path,
-  }
-  return leftoverObstacles(left, scene)
+  })
 }
 
 /** What lies beneath config.toml. */

@@ -54,17 +54,12 @@ export function* wrongNow(scene: Scene): Obstacles {
     target: found.providerId === undefined ? undefined : { role: 'settings', path },
   })
   yield* withoutKey(scene, settings, found)
-  yield* leftoverObstacles(
-    {
-      family: 'droid',
-      label: 'droid',
-      url,
-      urlPlace: placeOf(settings, path),
-      key: textIn(found.entry, ['apiKey']),
-      keyPlace: settings.path,
-    },
-    scene,
-  )
+  yield* leftoverObstacles(droidName, scene, {
+    url,
+    urlPlace: placeOf(settings, path),
+    key: textIn(found.entry, ['apiKey']),
+    keyPlace: settings.path,
+  })
   yield* overridden(scene, found.providerId, url)
 }
 

@@ -159,20 +159,16 @@ function hasKeyFromOutside({ table, options }: ConfiguredProvider, { machine }: 
   return isTable(headers) && Object.keys(headers).some((name) => /^authorization$/i.test(name))
 }
 
-function leftovers({ id, label, scene, target, providerId, provider }: OpencodeView): Obstacles {
+function leftovers(view: OpencodeView): Obstacles {
+  const { scene, target, providerId, provider } = view
   const { options, url } = provider
   const read = readKey(scene.texts, providerId, options)
-  return leftoverObstacles(
-    {
-      family: id,
-      label,
-      url,
-      urlPlace: placeOf(target, addressOf(providerId)),
-      key: read?.key,
-      keyPlace: read?.keyPath ?? '',
-    },
-    scene,
-  )
+  return leftoverObstacles(view, scene, {
+    url,
+    urlPlace: placeOf(target, addressOf(providerId)),
+    key: read?.key,
+    keyPlace: read?.keyPath ?? '',
+  })
 }
 
 /** Providers of earlier setups, and their keys. */

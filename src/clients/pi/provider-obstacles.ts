@@ -46,7 +46,7 @@ export function* providerInTheWay(view: ProviderView, choice: Choice): Obstacles
 /** What is wrong with the provider in use: its address, its key, its models. */
 export function* providerWrongNow(view: ProviderView, url: string): Obstacles {
   const { scene, at, models, providerId, provider, model, sent } = view
-  const { id, label } = at.client
+  const { label } = at.client
   const path = addressOf(view)
 
   yield* authorizingHeaders(view)
@@ -61,8 +61,8 @@ export function* providerWrongNow(view: ProviderView, url: string): Obstacles {
   if (modelOf(provider, model) === undefined) yield unlisted(view)
   if (sent.key === undefined) yield* withoutKey(view)
 
-  const left = { family: id, label, url, urlPlace: placeOf(models, path) }
-  yield* leftoverObstacles({ ...left, key: sent.key, keyPlace: sent.keyPath ?? '' }, scene)
+  const left = { url, urlPlace: placeOf(models, path), key: sent.key }
+  yield* leftoverObstacles(at.client, scene, { ...left, keyPlace: sent.keyPath ?? '' })
 }
 
 function addressOf({ at, providerId }: ProviderView): KeyPath {

@@ -269,15 +269,10 @@ function* withoutKey(scene: Scene, { url, key, variable, entry }: InUse): Obstac
 
 function leftovers(scene: Scene, { url, key, variable }: InUse): Obstacles {
   const file = readFile(fileOf(scene.texts, 'settings'))
-  return leftoverObstacles(
-    {
-      family: 'qwen',
-      label: 'Qwen Code',
-      url,
-      urlPlace: placeOf(file, paths.entries),
-      key,
-      keyPlace: placeOf(file, ['env', variable]),
-    },
-    scene,
-  )
+  return leftoverObstacles(qwenName, scene, {
+    url,
+    urlPlace: placeOf(file, paths.entries),
+    key,
+    keyPlace: placeOf(file, ['env', variable]),
+  })
 }
