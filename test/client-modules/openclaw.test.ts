@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Scene, Settings } from '../../src/clients/client.ts'
 import { planRepairs } from '../../src/clients/repairs.ts'
+import type { ProtocolName } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import { caught } from '../edits/helpers.ts'
 import {
@@ -282,4 +283,27 @@ describe('one run', () => {
       expect(caught(() => run({}, { args: ['agent', arg] }))).toMatchObject({ code: 'usage' })
     },
   )
+})
+
+/** Run with 2026.9.5 and 2026.9.6, 2026-11-23. */
+describe('what its requests carry', () => {
+  const carried = (protocol: ProtocolName, model: string, entry: object) => {
+    const models = [{ id: model, name: 'x', maxTokens: 32_000, ...entry }]
+    const disk = aHome({ models }, {}, { defaults: { model: `gateway/${model}` } })
+    const texts = textsOf(openclaw, aMachine(), disk)
+    return openclaw.carries(texts, { model, protocol, env: {} }).body
+  }
+  const adaptive = { thinking: { type: 'adaptive', display: 'summarized' } }
+
+  test.each([
+    ['chat', 'm', { reasoning: true }, { max_completion_tokens: 32_000, tool_choice: 'auto' }],
+    ['chat', 'm', { compat: { maxTokensField: 'max_tokens' } }, { max_tokens: 32_000 }],
+    ['responses', 'm', { reasoning: true }, { reasoning: { effort: 'medium', summary: 'auto' } }],
+    ['responses', 'm', { maxTokens: undefined }, { max_output_tokens: 8192, include: undefined }],
+    ['messages', 'claude-opus-5-5', {}, adaptive],
+    ['messages', 'm', { reasoning: true }, { thinking: { type: 'enabled', budget_tokens: 8192 } }],
+    ['messages', 'm', {}, { max_tokens: 32_000, thinking: undefined }],
+  ] as const)('%s, %s, %j', (protocol, model, entry, body) => {
+    expect(carried(protocol, model, entry)).toMatchObject(body)
+  })
 })

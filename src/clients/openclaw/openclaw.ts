@@ -2,11 +2,10 @@ import { compact } from '../../compact.ts'
 import type { FileEdit } from '../../edits/plan.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible } from '../../errors.ts'
-import { type Carried, type CatalogModel, keyHeaders } from '../../gateway/types.ts'
+import { type CatalogModel, keyHeaders } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type {
-  Carrying,
   Choice,
   ClientModule,
   ConfigFile,
@@ -18,15 +17,16 @@ import type {
   Settings,
   Wanted,
 } from '../client.ts'
-import { checkProviderId, outputLimitCures, usableProviderId } from '../flags.ts'
+import { checkProviderId, usableProviderId } from '../flags.ts'
 import { defaultOfAny, oneUse, usualProtocol } from '../models.ts'
 import { pathsOf } from '../paths.ts'
-import { believedOf, modelOf, providerKeys, providerOf, providerPath } from '../pi/providers.ts'
+import { believedOf, providerKeys, providerOf, providerPath } from '../pi/providers.ts'
 import { chooseOfAny } from '../picker.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
 import { ofNode, testedVersions } from '../tested.ts'
-import { asPlanned, brokenText, fileOf, numberIn, originOf } from '../texts.ts'
+import { asPlanned, brokenText, fileOf, originOf } from '../texts.ts'
+import { carries } from './carries.ts'
 import {
   defaultModelPath,
   interpretedName,
@@ -145,33 +145,6 @@ function planOpenClaw(texts: FileTexts, choice: Choice): readonly FileEdit[] {
   const edit = editKeys({ id: 'openclaw', deciding }, file, keys, repairs)
   expectRead('OpenClaw', readConfig(asPlanned(texts, [edit])))
   return [edit]
-}
-
-/**
- * As 2026.9.6 asks over chat and responses, run against refusals of `stream_options` and `include`; of
- * messages only what its limit is certain to be (2026-11-23).
- */
-function carries(texts: FileTexts, { model, protocol }: Carrying): Carried {
-  const file = readConfig(texts)
-  const { providerId = '' } = startingModel(file)
-  const entry = modelOf(providerOf(providers, file, providerId), model)
-  const limit = numberIn(entry, ['maxTokens'])
-  const reasons = entry?.['reasoning'] === true
-
-  const bodies = {
-    chat: {
-      max_completion_tokens: limit,
-      stream_options: { include_usage: true },
-      tool_choice: 'auto',
-    },
-    responses: {
-      max_output_tokens: limit,
-      reasoning: reasons ? { effort: 'medium', summary: 'auto' } : undefined,
-      include: reasons ? ['reasoning.encrypted_content'] : undefined,
-    },
-    messages: { max_tokens: limit },
-  }
-  return { body: bodies[protocol], cures: outputLimitCures }
 }
 
 function readBackOpenClaw(texts: FileTexts): Settings {

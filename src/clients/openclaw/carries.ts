@@ -1,0 +1,86 @@
+import type { Carried } from '../../gateway/types.ts'
+import type { Carrying, FileTexts } from '../client.ts'
+import { outputLimitCures } from '../flags.ts'
+import { modelOf, providerOf } from '../pi/providers.ts'
+import { numberIn, type Table, tableIn, textIn, valueIn } from '../texts.ts'
+import { providers, readConfig, startingModel } from './config.ts'
+
+/** In tokens: what it asks of a model without a limit. */
+const usualOutputTokens = 8192
+
+/** Of these it lets think as they like, also where the file does not say that they reason. */
+const adaptive = /claude-(?:opus|sonnet)-5/
+
+/**
+ * As 2026.9.5 and 2026.9.6 ask, which were run in each protocol, and against a gateway that refuses one of
+ * these: they do not ask once more without it (2026-11-23).
+ */
+export function carries(texts: FileTexts, { model, protocol }: Carrying): Carried {
+  const file = readConfig(texts)
+  const { providerId = '' } = startingModel(file)
+  const provider = providerOf(providers, file, providerId)
+  const entry = modelOf(provider, model) ?? {}
+  const limit =
+    numberIn(entry, ['maxTokens']) ?? numberIn(provider.table, ['maxTokens']) ?? usualOutputTokens
+  // How much it thinks may be said for all agents.
+  const isUsual = valueIn(file.root, ['agents', 'defaults', 'thinkingDefault']) === undefined
+  const thinks = isUsual && entry['reasoning'] === true
+  return bodies[protocol](limit, { model, thinks, isUsual, compat: tableIn(entry, ['compat']) })
+}
+
+interface Asked {
+  readonly model: string
+  readonly thinks: boolean
+  readonly isUsual: boolean
+  readonly compat: Table
+}
+
+const noReasoning = 'Say that the model does not reason: --no-reasoning.'
+
+/** Where a model of OpenClaw's says what its gateway does not take. Each was run. */
+function compatCure(member: string): string {
+  return `Add "compat": {${member}} to the model in openclaw.json, then run the command again.`
+}
+
+const bodies: Readonly<Record<Carrying['protocol'], (limit: number, asked: Asked) => Carried>> = {
+  chat: (limit, { compat }) => ({
+    body: {
+      [textIn(compat, ['maxTokensField']) ?? 'max_completion_tokens']: limit,
+      stream_options:
+        compat['supportsUsageInStreaming'] === false ? undefined : { include_usage: true },
+      tool_choice: 'auto',
+    },
+    cures: {
+      ...outputLimitCures,
+      max_completion_tokens: compatCure('"maxTokensField": "max_tokens"'),
+      stream_options: compatCure('"supportsUsageInStreaming": false'),
+    },
+  }),
+  responses: (limit, { thinks }) => ({
+    body: {
+      max_output_tokens: limit,
+      reasoning: thinks ? { effort: 'medium', summary: 'auto' } : undefined,
+      include: thinks ? ['reasoning.encrypted_content'] : undefined,
+    },
+    cures: { ...outputLimitCures, reasoning: noReasoning, include: noReasoning },
+  }),
+  messages: (limit, { model, thinks, isUsual }) => {
+    const isAdaptive = isUsual && adaptive.test(model)
+    // Of its other models it was not run how they think.
+    const budgets = thinks && (!model.includes('claude') || model.includes('haiku'))
+    const budget = { type: 'enabled', budget_tokens: Math.min(8192, limit - 1024) }
+    return {
+      body: {
+        max_tokens: limit,
+        thinking: isAdaptive
+          ? { type: 'adaptive', display: 'summarized' }
+          : budgets && limit > 2048
+            ? budget
+            : undefined,
+        output_config: isAdaptive ? { effort: 'high' } : undefined,
+      },
+      headers: { 'anthropic-dangerous-direct-browser-access': 'true' },
+      cures: { ...outputLimitCures, ...(!isAdaptive && { thinking: noReasoning }) },
+    }
+  },
+}
