@@ -142,7 +142,7 @@ describe('what a setup writes', () => {
     },
   )
 
-  test.each([['@cf/meta/llama'], ['claude-haiku@20251001'], ['vendor/m:free']])(
+  test.each([['@cf/meta/llama'], ['claude-haiku@20251001'], ['vendor/m:free'], ['qwen@q4_k_m']])(
     'may name the model %s',
     (model) => {
       const { edits, machine } = planOn(openclaw, {}, { options: { model }, catalog: undefined })

@@ -95,8 +95,12 @@ export function usualAgent(root: Table): string {
   return system ?? marked?.[0] ?? (entries.length === 1 ? entries[0]![0] : 'main')
 }
 
-/** In any text: `${NAME}`. In a model's name also what stands for a login: `model@login` (2026.9.6, 2026-11-23). */
-export const interpretedName = /\$\{[A-Z_][A-Z0-9_]*\}|@(?!\d{8}$)[^/]*$/
+/**
+ * In any text: `${NAME}`. In a model's name also what stands for a login, `model@login`, unless it is a date
+ * or a quantization (2026.9.6, 2026-11-23).
+ */
+export const interpretedName =
+  /\$\{[A-Z_][A-Z0-9_]*\}|@(?!(?:\d{8}|[iI]?[qQ]\d+(?:_[A-Za-z0-9]+)*|\d+bit)$)[^/]*$/
 
 /**
  * In a key and a header also the name of a variable, alone or after `$`, and words that stand for another
