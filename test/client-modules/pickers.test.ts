@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { familyRows } from '../../src/clients/list.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import { aMachine, byId, type Disk, planOn, type Setup, text, textsOf, written } from './support.ts'
 
@@ -153,4 +155,43 @@ test.each([
 
   const taken = told(setUp(id, all, catalog, { options: { images: false, reasoning: false } }))
   expect([taken[member], taken.reasoning]).toEqual([undefined, undefined])
+})
+
+describe('docs/clients.md says by which setting each client is told what', () => {
+  const [, section = ''] = readFileSync('docs/clients.md', 'utf8').split('## What a client is told')
+  const [, ...lines] = section.split('\n').filter((line) => line.startsWith('| '))
+  /** Each with its setting, and whether that is written where nothing is known. */
+  const cells = lines.flatMap((line) => {
+    const [, names = '', ...abilities] = line.split('|').map((cell) => cell.trim())
+    const settings = abilities.slice(0, 4).flatMap((cell) => {
+      const setting = /^`([\w.]+)/.exec(cell)?.[1]
+      return setting === undefined
+        ? []
+        : [[setting, cell.includes('where nothing is known')] as const]
+    })
+    return names.split(', ').flatMap((name) => settings.map((one) => [name, ...one] as const))
+  })
+
+  test('of every client', () => {
+    const named = lines.flatMap((line) => line.split('|')[1]!.trim().split(', '))
+    expect(named.sort()).toEqual(familyRows.map(({ label }) => label).sort())
+  })
+
+  test.each(cells)('%s: %s, also where nothing is known: %s', (name, setting, isAlways) => {
+    const { id } = familyRows.find(({ label }) => label === name)!
+    const known = { images: true, reasoning: true, contextWindow: 64_000 }
+    const writtenFor = (facts: object) => {
+      const catalog = { models: [{ id: 'mine', ...facts }] }
+      return JSON.stringify(
+        Object.values(setUp(id, {}, catalog, { options: { model: 'mine' } })).map((file) =>
+          text(file as Uint8Array),
+        ),
+      )
+    }
+    const member = setting.split('.').at(-1)!
+    // Some look at small limits alone, some at large ones.
+    const outputs = [4000, 40_000].map((limit) => writtenFor({ ...known, maxOutputTokens: limit }))
+    expect(outputs.join()).toContain(member)
+    expect(writtenFor({}).includes(member)).toBe(isAlways)
+  })
 })
