@@ -1,13 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { FileText } from '../../src/clients/client.ts'
 import { loadClient, rowOf } from '../../src/clients/list.ts'
-import { startGateway } from '../../src/serve/index.ts'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
-import { aHome } from '../support/home.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { claudeVersions, installedVersions } from './support/install.ts'
 import { inferences, prompt } from './support/prompt.ts'
+import { runCommand } from './support/run-client.ts'
 
-/** What a client is told of a model reaches the gateway: images, and the wish that it reasons. */
+/** What a client is told of a model reaches the gateway: images, the wish that it reasons, a window. */
 
 const key = 'sk-abilities-6b0e93d1c7a2f485'
 /** One pixel. */
@@ -16,39 +18,134 @@ const picture = Buffer.from(
   'base64',
 )
 const question = 'what is in this picture'
+const isSeen = /data:image\\?\/(?:png|jpeg|webp);base64,|"media_type":"image\//
+const isReasonedAbout = /"reasoning(?:_effort)?\\?":/
 
-/** What a real client, set up by repoint, sends to the gateway with a picture beside its question. */
-async function sentBy(client: string, args: readonly string[], asked: string): Promise<string> {
-  const gateway = await startGateway({ key })
-  const home = aHome({ 'work/.keep': '' })
-  writeFileSync(home.at('work/pic.png'), picture)
-  const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
-  const done = await runCli(home, [client, '--yes', '--json'], { env })
-  expect(done.status).toBe(0)
+/** The first sees and reasons, the second does neither, as the snapshot knows them. */
+const models = ['kimi-k3', 'devstral-2512', 'glm-5'] as const
 
-  gateway.clearRequests()
-  await prompt(client, { home: home.path, cwd: home.at('work'), args, prompt: asked })
-  const bodies = inferences(gateway.requests()).map(({ requestBody }) => requestBody)
-  await gateway.close()
-  return bodies.join('\n')
+interface Asked {
+  readonly args?: readonly string[]
+  /** Absent: it takes the picture by itself. */
+  readonly says?: (picture: string) => string
+  /** Arguments of the command that lists its models, and how one stands there. Absent: none does. */
+  readonly list?: readonly [readonly string[], RegExp]
+  /** It asks such models to reason as far as it is told that they do. */
+  readonly isToldToReason?: true
+  /** It takes every model for one that sees, whatever it is told. */
+  readonly isAlwaysSeeing?: true
 }
 
-describe('a picture arrives at the gateway', () => {
-  test.each([
-    ['opencode', ['-f', 'pic.png', '--'], question],
-    ['kilo', ['-f', 'pic.png', '--'], question],
-    ['pi', ['@pic.png'], question],
-    ['openclaw', [], '#call view_image {"path": "pic.png"}'],
-    ['qwen', [], `${question} @pic.png`],
-    ['codex', ['-i', 'pic.png', '--'], question],
-    ['cline', [], '#call read_files {"files":[{"path":"pic.png"}]}'],
-  ])('%s', async (client, args, asked) => {
-    expect(await sentBy(client, args, asked)).toMatch(/data:image\\?\/(?:png|jpeg|webp);base64,/)
-  })
+const ofLayout: Asked = {
+  args: ['-f', 'pic.png', '--variant', 'high', '--'],
+  list: [['models', 'gateway'], /^gateway\/(.+)$/gm],
+}
+const readsIt = (path: string) => `#call Read ${JSON.stringify({ file_path: path })}`
+
+const asked: Readonly<Record<string, Asked>> = {
+  opencode: ofLayout,
+  kilo: ofLayout,
+  pi: {
+    args: ['@pic.png'],
+    list: [['--list-models'], /^gateway +(\S+)/gm],
+    isToldToReason: true,
+  },
+  openclaw: { says: () => '#call view_image {"path": "pic.png"}', isToldToReason: true },
+  qwen: { says: () => `${question} @pic.png` },
+  droid: { says: readsIt, list: [['exec', '--help'], /^ *custom:gateway(?:\/(\S+)| )/gm] },
+  claude: { says: readsIt, args: ['--allowed-tools', 'Read'], isAlwaysSeeing: true },
+  cline: {
+    says: () => '#call read_files {"files":[{"path":"pic.png"}]}',
+    isAlwaysSeeing: true,
+  },
+  codex: { args: ['-i', 'pic.png', '--'], isAlwaysSeeing: true },
+}
+
+/** The older first; one is enough where a start takes half a minute. */
+const versionsOf = (client: string): readonly string[] => {
+  if (client === 'claude') return claudeVersions
+  const all = installedVersions[client]!
+  return client === 'openclaw' ? all.slice(-1) : [all[0]!, all.at(-1)!]
+}
+const rows = Object.keys(asked).flatMap((client) =>
+  versionsOf(client).map((version, index) => ({ client, version, isOldest: index === 0 })),
+)
+
+interface Place {
+  readonly gateway: Gateway
+  readonly home: Home
+}
+
+async function aPlace(): Promise<Place> {
+  const gateway = await startGateway({ key, models: [...models] })
+  onTestFinished(() => gateway.close())
+  const home = aHome({ 'work/.keep': '' })
+  writeFileSync(home.at('work/pic.png'), picture)
+  return { gateway, home }
+}
+
+async function setUp({ gateway, home }: Place, ...args: string[]): Promise<void> {
+  const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
+  const { status, stderr } = await runCli(home, [...args, '--yes'], { env })
+  expect([status, stderr]).toEqual([0, expect.anything()])
+}
+
+/** What a real client sends to the gateway for one of its models. */
+async function sentBy(
+  runner: string,
+  { gateway, home }: Place,
+  model: string,
+  { args = [], says }: { readonly args?: readonly string[]; readonly says: string },
+): Promise<string> {
+  gateway.clearRequests()
+  await prompt(runner, { home: home.path, cwd: home.at('work'), args, prompt: says })
+  return inferences(gateway.requests())
+    .filter(({ modelAsked }) => modelAsked === model)
+    .map(({ requestBody }) => requestBody)
+    .join('\n')
+}
+
+describe('what is known of a model reaches the client', () => {
+  test.each(rows)(
+    '$client $version',
+    { timeout: 240_000 },
+    async ({ client, version, isOldest }) => {
+      const { args = [], says, list, isToldToReason, isAlwaysSeeing } = asked[client]!
+      const place = await aPlace()
+      const { home } = place
+      const text = says?.(home.at('work/pic.png')) ?? question
+      const runner = `${client} ${version}`
+      await setUp(place, client, '--model', models[0])
+      if (list !== undefined) {
+        const [command, line] = list
+        const run = { home: home.path, cwd: home.at('work'), args: command }
+        const { stdout, stderr } = await runCommand(client, version, run)
+        const found = [...(stdout + stderr).matchAll(line)].map(([, id = models[0]]) => id)
+        expect(found.sort()).toEqual([...models].sort())
+      }
+      const sent = await sentBy(runner, place, models[0], { args, says: text })
+      expect(sent).toMatch(isSeen)
+      if (isToldToReason) expect(sent).toMatch(isReasonedAbout)
+      if (!isOldest) return
+
+      await setUp(place, client, '--model', models[1])
+      // Another model may be asked what the picture shows.
+      const blind = await sentBy(runner, place, models[1], { args, says: text })
+      expect(blind).not.toBe('')
+      if (!isAlwaysSeeing) expect(blind).not.toMatch(isSeen)
+      if (isToldToReason) expect(blind).not.toMatch(isReasonedAbout)
+    },
+  )
 })
 
-test('pi asks a model that reasons to do so', async () => {
-  expect(await sentBy('pi', [], 'ping')).toMatch(/"reasoning(?:_effort)?\\?":/)
+test('opencode compacts a conversation at the window that was written', async () => {
+  const place = await aPlace()
+  const limits = ['--context-window', '8000', '--output-limit', '1000']
+  await setUp(place, 'opencode', '--model', 'glm-5', ...limits)
+  const sent = (says: string) => sentBy('opencode', place, 'glm-5', { says })
+  const goesOn = /Continue if you have next steps/
+  expect(await sent('ping')).not.toMatch(goesOn)
+  expect(await sent(`#say ${'word '.repeat(4800)}`)).toMatch(goesOn)
 })
 
 test('Claude Code sends what the proof has carried', async () => {

@@ -62,18 +62,29 @@ export function runOpencode(run: ClientRun): Promise<ClientResult> {
 export function runClient(
   name: string,
   version: string | undefined,
-  { env, args = [], ...run }: ClientRun,
+  { env = {}, args = [], ...run }: ClientRun,
 ): Promise<ClientResult> {
-  const { env: own, run: argsOf } = clients[name]
-  const program = installedClient(name, version)
-  const usual: string[] = argsOf(run.prompt)
+  const usual: string[] = clients[name].run(run.prompt)
   const all = [...usual.slice(0, -1), ...args, ...usual.slice(-1)]
-  return runProgram(program, { ...run, env: { ...own, ...env } }, all)
+  return runCommand(name, version, { ...run, env, args: all })
+}
+
+/** A command of a client that asks no model. */
+export function runCommand(
+  name: string,
+  version: string | undefined,
+  { env, args = [], ...run }: Omit<ClientRun, 'prompt'>,
+): Promise<ClientResult> {
+  return runProgram(
+    installedClient(name, version),
+    { ...run, env: { ...clients[name].env, ...env } },
+    args,
+  )
 }
 
 function runProgram(
   [program, ...first]: readonly [string, ...string[]],
-  { home, cwd = home, env = {}, timeoutMs = defaultTimeoutMs, signal }: ClientRun,
+  { home, cwd = home, env = {}, timeoutMs = defaultTimeoutMs, signal }: Omit<ClientRun, 'prompt'>,
   args: readonly string[],
 ): Promise<ClientResult> {
   mkdirSync(home, { recursive: true })
