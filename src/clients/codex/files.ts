@@ -8,9 +8,13 @@ export function codexHome(machine: Machine): string {
   return named('CODEX_HOME') ?? join(machine.home, '.codex')
 }
 
+/** That a setup makes of the gateway's models. */
+const catalog = 'repoint-models.json'
+
 export function codexFiles(machine: Machine, look: Look): readonly ConfigFile[] {
   const { join } = pathsOf(machine)
   const home = codexHome(machine)
+  const own = { holdsSecret: false, use: 'target' } as const
   const layer = { format: 'toml', holdsSecret: false, use: 'layer' } as const
   const system = machine.os === 'win32' ? [] : [{ role: 'system', path: '/etc/codex/config.toml' }]
   const managed =
@@ -23,28 +27,9 @@ export function codexFiles(machine: Machine, look: Look): readonly ConfigFile[] 
     .map((name) => ({ role: 'profile', path: join(home, name) }))
   return [
     // The key goes first: a config that names the gateway never stands beside another login.
-    {
-      role: 'auth',
-      path: join(home, 'auth.json'),
-      format: 'json',
-      holdsSecret: true,
-      use: 'target',
-    },
-    {
-      role: 'catalog',
-      path: join(home, 'repoint-models.json'),
-      format: 'json',
-      holdsSecret: false,
-      use: 'target',
-      isOptional: true,
-    },
-    {
-      role: 'config',
-      path: join(home, 'config.toml'),
-      format: 'toml',
-      holdsSecret: false,
-      use: 'target',
-    },
+    { ...own, role: 'auth', path: join(home, 'auth.json'), format: 'json', holdsSecret: true },
+    { ...own, role: 'catalog', path: join(home, catalog), format: 'json', isOptional: true },
+    { ...own, role: 'config', path: join(home, 'config.toml'), format: 'toml' },
     ...[...system, ...projectFiles(machine, look, home), ...profiles, ...managed]
       .filter(({ path }) => look.exists(path))
       .map((file) => ({ ...layer, ...file })),

@@ -78,15 +78,10 @@ export function filesOf(layout: Layout, machine: Machine, look: Look): readonly 
         ? join(machine.env['ProgramData'] || 'C:\\ProgramData', folder)
         : `/etc/${folder}`
   const extra = named(`${variables}_CONFIG_DIR`)
+  const own = { format: 'json', use: 'target' } as const
   return [
-    {
-      role: 'auth',
-      path: join(data, 'auth.json'),
-      format: 'json',
-      holdsSecret: true,
-      use: 'target',
-    },
-    { role: 'config', path: target, format: 'json', holdsSecret: false, use: 'target' },
+    { ...own, role: 'auth', path: join(data, 'auth.json'), holdsSecret: true },
+    { ...own, role: 'config', path: target, holdsSecret: false },
     ...layersThere(look, target, [
       ['lower', [lowest!, ...others]],
       ['upper', dotsIn(home).flatMap(inFolder)],
