@@ -73,11 +73,14 @@ export const imageFlags = switchFlags(
 )
 
 /** For a client that is told which models reason. */
-export const reasoningFlags = switchFlags(
+const reasoningFlags = switchFlags(
   'reasoning',
   { on: 'the model reasons', off: 'the model does not' },
   (reasoning) => ({ reasoning }),
 )
+
+/** For a client whose list tells all of that. */
+export const factFlags = [...limitFlags, ...imageFlags, ...reasoningFlags]
 
 /** For a client with a table of models of its own. */
 export const catalogFlags = switchFlags(

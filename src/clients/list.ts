@@ -3,13 +3,13 @@ import type { Client, ClientFlag, ClientModule, ClientName } from './client.ts'
 import {
   catalogFlags,
   contextWindowFlag,
+  factFlags,
   imageFlags,
   keepOldGatewayFlag,
   limitFlags,
   modelFlag,
   protocolFlag,
   providerIdFlag,
-  reasoningFlags,
 } from './flags.ts'
 import { takingLiterally } from './literal.ts'
 
@@ -89,7 +89,7 @@ export const rows: readonly ClientRow[] = [
         '`~/.local/share/opencode/auth.json`, then `~/.config/opencode/opencode.json` or `.jsonc`',
       keys: 'the key under your provider id; one provider, `model`, `small_model`',
     },
-    flags: [modelFlag, providerIdFlag, ...limitFlags, ...imageFlags, ...reasoningFlags],
+    flags: [modelFlag, providerIdFlag, ...factFlags],
     load: async () => (await import('./opencode/opencode.ts')).opencode,
   },
   {
@@ -103,7 +103,7 @@ export const rows: readonly ClientRow[] = [
         '`~/.local/share/kilo/auth.json`, then `~/.config/kilo/kilo.jsonc` or the strongest that is there',
       keys: 'the key under your provider id; one provider, `model`, `small_model`; before its first start an empty `permission.bash`',
     },
-    flags: [modelFlag, providerIdFlag, ...limitFlags, ...imageFlags, ...reasoningFlags],
+    flags: [modelFlag, providerIdFlag, ...factFlags],
     load: async () => (await import('./kilo/kilo.ts')).kilo,
   },
   {
@@ -116,14 +116,7 @@ export const rows: readonly ClientRow[] = [
       files: '`~/.pi/agent/models.json`, then `~/.pi/agent/settings.json`',
       keys: 'one provider with the key, its address, its protocol and its models; `defaultProvider`, `defaultModel`; a login for the same provider in `auth.json` goes',
     },
-    flags: [
-      modelFlag,
-      protocolFlag,
-      providerIdFlag,
-      ...limitFlags,
-      ...imageFlags,
-      ...reasoningFlags,
-    ],
+    flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags],
     load: async () => (await import('./pi/pi.ts')).pi,
   },
   {
@@ -136,14 +129,7 @@ export const rows: readonly ClientRow[] = [
       files: '`~/.openclaw/openclaw.json`',
       keys: 'one provider with the key, its address, its protocol and its models, which comes before logins in OpenClaw’s database; `agents.defaults.model`, and a model of its own of the agent that answers goes',
     },
-    flags: [
-      modelFlag,
-      protocolFlag,
-      providerIdFlag,
-      ...limitFlags,
-      ...imageFlags,
-      ...reasoningFlags,
-    ],
+    flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags],
     load: async () => (await import('./openclaw/openclaw.ts')).openclaw,
   },
   {

@@ -200,3 +200,8 @@ function withValue(base: Table, [name, ...rest]: KeyPath, value: ConfigValue): T
   const inner = rest.length === 0 ? value : withValue(isTable(below) ? below : {}, rest, value)
   return Object.fromEntries([...Object.entries(base), [name, inner]])
 }
+
+/** Many short names, which are written as a paragraph. */
+export function wordsIn(text: string): readonly string[] {
+  return text.trim().split(/\s+/)
+}

@@ -2,7 +2,16 @@ import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
 import type { FileTexts, Settings } from '../client.ts'
 import { type ProviderTable, providerOf } from '../pi/providers.ts'
 import type { StrictFile } from '../strict-json.ts'
-import { fileOf, isTable, readFile, type Table, tableIn, textIn, valueIn } from '../texts.ts'
+import {
+  fileOf,
+  isTable,
+  readFile,
+  type Table,
+  tableIn,
+  textIn,
+  valueIn,
+  wordsIn,
+} from '../texts.ts'
 
 /** Only with `auth` does the key come before a login in OpenClaw's database (2026.9.5 and 2026.9.6, 2026-11-23). */
 export const providers: ProviderTable = {
@@ -136,7 +145,7 @@ export function prefersKey(table: Table): boolean {
  * Ids of providers that OpenClaw or one of its maker's plugins brings: for them a variable beats the
  * file's key. Those of 2026.9.5 and 2026.9.6 (2026-11-23).
  */
-export const reservedIds: readonly string[] = `
+export const reservedIds = wordsIn(`
   alibaba amazon-bedrock amazon-bedrock-mantle anthropic anthropic-openai anthropic-vertex apple-fm
   arcee azure azure-speech bailian-token-plan baseten byteplus cerebras chutes claude-cli clawrouter
   cloudflare-ai-gateway cohere comfy copilot-proxy deepgram deepinfra deepseek elevenlabs fal
@@ -145,6 +154,4 @@ export const reservedIds: readonly string[] = `
   minimax-portal-cn mistral moonshot novita nvidia ollama ollama-cloud openai opencode opencode-go
   openrouter pixverse qianfan qwen qwen-dashscope qwen-token-plan radius runway senseaudio sglang
   stepfun stepfun-plan synthetic tencent tencent-tokenhub tencent-tokenplan together venice
-  vercel-ai-gateway vllm volcengine volcengine-plan voyage vydra x-ai xai xiaomi xiaomi-token-plan zai`
-  .trim()
-  .split(/\s+/)
+  vercel-ai-gateway vllm volcengine volcengine-plan voyage vydra x-ai xai xiaomi xiaomi-token-plan zai`)

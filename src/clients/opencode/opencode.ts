@@ -1,4 +1,5 @@
 import { ofOwnRuntime } from '../tested.ts'
+import { wordsIn } from '../texts.ts'
 import type { Layout } from './layout.ts'
 import { clientOf } from './module.ts'
 import tested from './tested.json' with { type: 'json' }
@@ -7,61 +8,13 @@ import tested from './tested.json' with { type: 'json' }
  * Of the 225 ids of providers that 1.18.33 ships (2026-11-21) these are the ones that someone may
  * think of.
  */
-export const reservedIds: readonly string[] = [
-  'alibaba',
-  'amazon-bedrock',
-  'anthropic',
-  'azure',
-  'azure-cognitive-services',
-  'baseten',
-  'cerebras',
-  'chutes',
-  'cloudflare-ai-gateway',
-  'cloudflare-workers-ai',
-  'cohere',
-  'databricks',
-  'deepinfra',
-  'deepseek',
-  'digitalocean',
-  'fireworks-ai',
-  'github-copilot',
-  'gitlab',
-  'google',
-  'google-vertex',
-  'google-vertex-anthropic',
-  'groq',
-  'helicone',
-  'huggingface',
-  'llama',
-  'lmstudio',
-  'meta',
-  'minimax',
-  'mistral',
-  'modelscope',
-  'moonshotai',
-  'nebius',
-  'nvidia',
-  'ollama-cloud',
-  'openai',
-  'opencode',
-  'opencode-go',
-  'openrouter',
-  'perplexity',
-  'requesty',
-  'scaleway',
-  'siliconflow',
-  'snowflake-cortex',
-  'togetherai',
-  'v0',
-  'venice',
-  'vercel',
-  'volcengine',
-  'wandb',
-  'watsonx',
-  'xai',
-  'zai',
-  'zhipuai',
-]
+export const reservedIds = wordsIn(`
+  alibaba amazon-bedrock anthropic azure azure-cognitive-services baseten cerebras chutes
+  cloudflare-ai-gateway cloudflare-workers-ai cohere databricks deepinfra deepseek digitalocean
+  fireworks-ai github-copilot gitlab google google-vertex google-vertex-anthropic groq helicone
+  huggingface llama lmstudio meta minimax mistral modelscope moonshotai nebius nvidia ollama-cloud
+  openai opencode opencode-go openrouter perplexity requesty scaleway siliconflow snowflake-cortex
+  togetherai v0 venice vercel volcengine wandb watsonx xai zai zhipuai`)
 
 const layout: Layout = {
   id: 'opencode',

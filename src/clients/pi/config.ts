@@ -10,6 +10,7 @@ import {
   tableIn,
   textIn,
   valueIn,
+  wordsIn,
 } from '../texts.ts'
 import { type ProviderTable, providerOf } from './providers.ts'
 
@@ -204,48 +205,10 @@ export function loginOf(texts: FileTexts, providerId: string): Table | undefined
  * Ids of providers that pi ships: those of 0.60.0, 0.73.1 and 0.87.1 (2026-11-22). It mixes what it
  * ships under an id with what is written there.
  */
-export const reservedIds: readonly string[] = [
-  'amazon-bedrock',
-  'ant-ling',
-  'anthropic',
-  'azure-openai-responses',
-  'baseten',
-  'cerebras',
-  'cloudflare-ai-gateway',
-  'cloudflare-workers-ai',
-  'deepseek',
-  'fireworks',
-  'github-copilot',
-  'google',
-  'google-antigravity',
-  'google-gemini-cli',
-  'google-vertex',
-  'groq',
-  'huggingface',
-  'kimi-coding',
-  'meta',
-  'minimax',
-  'minimax-cn',
-  'mistral',
-  'moonshotai',
-  'moonshotai-cn',
-  'nvidia',
-  'openai',
-  'openai-codex',
-  'opencode',
-  'opencode-go',
-  'openrouter',
-  'qwen-token-plan',
-  'qwen-token-plan-cn',
-  'qwen-token-plan-individual',
-  'radius',
-  'together',
-  'vercel-ai-gateway',
-  'xai',
-  'xiaomi',
-  'xiaomi-token-plan-ams',
-  'xiaomi-token-plan-cn',
-  'xiaomi-token-plan-sgp',
-  'zai',
-  'zai-coding-cn',
-]
+export const reservedIds = wordsIn(`
+  amazon-bedrock ant-ling anthropic azure-openai-responses baseten cerebras cloudflare-ai-gateway
+  cloudflare-workers-ai deepseek fireworks github-copilot google google-antigravity
+  google-gemini-cli google-vertex groq huggingface kimi-coding meta minimax minimax-cn mistral
+  moonshotai moonshotai-cn nvidia openai openai-codex opencode opencode-go openrouter
+  qwen-token-plan qwen-token-plan-cn qwen-token-plan-individual radius together vercel-ai-gateway
+  xai xiaomi xiaomi-token-plan-ams xiaomi-token-plan-cn xiaomi-token-plan-sgp zai zai-coding-cn`)
