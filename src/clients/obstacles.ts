@@ -126,17 +126,22 @@ export function formerProvider(
   }
 }
 
-/** Variables that name another place in every folder that the client is started in. */
+/**
+ * Variables that name another place in every folder that the client is started in.
+ *
+ * @param takesTilde the client puts the home in the place of `~`
+ */
 export function* relativePlaceObstacles(
   machine: Machine,
   code: string,
   label: string,
   names: readonly string[],
+  takesTilde = false,
 ): Obstacles {
   const { isAbsolute, named } = pathsOf(machine)
   for (const name of names) {
     const value = machine.env[name]
-    if (!value || isAbsolute(value)) continue
+    if (!value || isAbsolute(value) || (takesTilde && /^~(?:[\\/]|$)/.test(value))) continue
     yield {
       code,
       message: `${name} is relative: ${label} looks in ${named(name)} only while it is started here`,

@@ -222,7 +222,7 @@ describe('what is in the way of a setup', () => {
 
   test('a login is asked about, and its key comes second from then on', () => {
     const disk = aHome({ auth: undefined, apiKey: 'gateway:manual' }, login)
-    expect(inTheWay(disk)).toEqual([{ code: 'openclaw-other-key', asks: true, goes: false }])
+    expect(inTheWay(disk)).toEqual([{ code: 'openclaw-other-key', asks: true, goes: true }])
     const { edits } = planOn(openclaw, disk)
     expect(text(edits[0]!.after)).toContain('"auth": "api-key"')
     expect(readBack({ [path]: text(edits[0]!.after) })).toMatchObject({ key })

@@ -28,7 +28,7 @@ export function carries(texts: FileTexts, { model, protocol }: Carrying): Carrie
   return bodies[protocol](limit, { model, thinks, isUsual, compat: tableIn(entry, ['compat']) })
 }
 
-interface Asked {
+interface AskedModel {
   readonly model: string
   readonly thinks: boolean
   readonly isUsual: boolean
@@ -42,7 +42,9 @@ function compatCure(member: string): string {
   return `Add "compat": {${member}} to the model in openclaw.json, then run the command again.`
 }
 
-const bodies: Readonly<Record<Carrying['protocol'], (limit: number, asked: Asked) => Carried>> = {
+const bodies: Readonly<
+  Record<Carrying['protocol'], (limit: number, asked: AskedModel) => Carried>
+> = {
   chat: (limit, { compat }) => ({
     body: {
       [textIn(compat, ['maxTokensField']) ?? 'max_completion_tokens']: limit,

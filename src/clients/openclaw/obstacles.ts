@@ -33,7 +33,7 @@ export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   yield* included(view.models)
   yield* proxyObstacles(providers.client, root, scene.machine.env)
 
-  yield* replacedLogins(view)
+  yield* otherLogin(view, true)
   yield* providerInTheWay(view, choice)
   yield* ownTransport(view)
   yield* formerProviders(view, choice)
@@ -55,7 +55,7 @@ export function* wrongNow(scene: Scene): Obstacles {
 
   yield* included(file)
   yield* proxyObstacles(providers.client, url, scene.machine.env)
-  yield* winningLogin(view)
+  yield* otherLogin(view, false)
   yield* ownTransport(view)
   yield* providerWrongNow(view, url)
 }
@@ -87,11 +87,9 @@ function* unread(file: StrictFile): Obstacles {
   yield unreadFile({ code: 'openclaw-config-invalid', message, file, covers: 'broken' })
 }
 
-function* relativePlaces({ machine }: Scene): Obstacles {
+function relativePlaces({ machine }: Scene): Obstacles {
   const names = ['OPENCLAW_CONFIG_PATH', 'OPENCLAW_STATE_DIR', 'OPENCLAW_HOME']
-  // OpenClaw puts the home in place of a tilde.
-  const relative = names.filter((name) => !/^~(?:[\\/]|$)/.test(machine.env[name] ?? ''))
-  yield* relativePlaceObstacles(machine, 'openclaw-relative-folder', 'OpenClaw', relative)
+  return relativePlaceObstacles(machine, 'openclaw-relative-folder', 'OpenClaw', names, true)
 }
 
 /** Of what such files say the file itself wins, lists apart, to which they add. */
@@ -113,35 +111,24 @@ function hasInclude(value: ConfigValue): boolean {
   return Object.entries(value).some(([key, below]) => key === '$include' || hasInclude(below))
 }
 
-/** A login in OpenClaw's database; a setup lets the key of the file come first. */
-function* replacedLogins({ models, providerId, provider }: ProviderView): Obstacles {
-  const [login] = loginsFor(models, providerId)
-  if (login === undefined || prefersKey(provider.table)) return
-
-  yield {
-    code: 'openclaw-other-key',
-    message: `OpenClaw has a login for ${providerId}, ${login}`,
-    place: placeOf(models, ['auth', 'profiles', login]),
-    cure: `To be rid of the login: openclaw models auth logout ${login}`,
-    needsConsent: `The key in openclaw.json will come before the login ${login}; rollback brings the login back.`,
-    weight: 'blocks',
-  }
-}
-
-/** It is sent first, to whatever address the provider has (2026.9.5 and 2026.9.6, 2026-11-23). */
-function* winningLogin({ models, providerId, provider }: ProviderView): Obstacles {
+/**
+ * A login in OpenClaw's database is sent first, to whatever address the provider has, unless the file says
+ * that its key comes first, as a setup does (2026.9.5 and 2026.9.6, 2026-11-23).
+ */
+function* otherLogin(view: ProviderView, isSetUp: boolean): Obstacles {
+  const { models, providerId, provider } = view
   const [login] = loginsFor(models, providerId)
   if (login === undefined || prefersKey(provider.table)) return
 
   const path = [...providerPath(providers, providerId), 'auth']
-  const isKeyThere = readKey(models, providerId).key !== undefined
+  const isMended = isSetUp || view.sent.key !== undefined
   yield {
     code: 'openclaw-other-key',
-    message: `the login ${login} is sent before the key in openclaw.json`,
+    message: `the login ${login} for ${providerId} is sent before the key in openclaw.json`,
     place: placeOf(models, ['auth', 'profiles', login]),
-    cure: isKeyThere ? 'Let the key come first.' : 'Run `repoint openclaw`.',
-    ...(isKeyThere && {
-      repair: { role: 'config', changes: [{ path, value: 'api-key', isBound: true }] },
+    cure: isMended ? 'Let the key come first.' : 'Run `repoint openclaw`.',
+    ...(isMended && {
+      repair: { role: 'config', changes: [{ path, value: 'api-key' }] },
       needsConsent: `The key in openclaw.json will come before the login ${login}; rollback brings the login back.`,
     }),
     weight: 'blocks',

@@ -77,10 +77,8 @@ export function* wrongNow(scene: Scene): Obstacles {
   yield* narrowed(view)
 }
 
-function* relativeFolder({ machine }: Scene): Obstacles {
-  // pi puts the home in place of a tilde.
-  if (/^~(?:\/|$)/.test(machine.env['PI_CODING_AGENT_DIR'] ?? '')) return
-  yield* relativePlaceObstacles(machine, 'pi-relative-folder', 'pi', ['PI_CODING_AGENT_DIR'])
+function relativeFolder({ machine }: Scene): Obstacles {
+  return relativePlaceObstacles(machine, 'pi-relative-folder', 'pi', ['PI_CODING_AGENT_DIR'], true)
 }
 
 function* unreadable(texts: FileTexts): Obstacles {
