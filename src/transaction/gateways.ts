@@ -1,66 +1,73 @@
 import * as v from 'valibot'
-import type { Plan } from '../edits/plan.ts'
 import { ifPossible } from '../errors.ts'
 import { fileFailure, isThere } from './files.ts'
 import { withLock } from './lock.ts'
 import type { World } from './record.ts'
-import { maxListBytes, readList, replaceList, type SavedList, writeNewList } from './saved-list.ts'
-import { findState, openState, type StatePaths } from './state.ts'
+import {
+  changeList,
+  findList,
+  maxListBytes,
+  readList,
+  removeList,
+  type SavedList,
+  writeNewList,
+} from './saved-list.ts'
+import { openState, type StatePaths } from './state.ts'
 
 /** A gateway under the name by which it can be used again. */
-export interface SavedGateway {
-  readonly name: string
-  /** As it was given, cleaned. */
-  readonly baseUrl: string
-  /** Absent: the usual ones. */
-  readonly roots?: Plan['roots']
-  /** Absent: it lies in the system's keychain. */
-  readonly key?: string
-  /** What is shown of a key that lies in the keychain. */
-  readonly maskedKey?: string
-  /** Absent: the key goes as `authorization: Bearer`. */
-  readonly keyHeader?: 'x-api-key' | 'api-key'
-  readonly headers?: readonly SavedHeader[]
-  /** Goes with every request. */
-  readonly query?: readonly Pick<SavedHeader, 'name' | 'value'>[]
-  /** Absolute path of a PEM file with further authorities. */
-  readonly caFile?: string
-  /** Plain http to another machine was allowed. */
-  readonly allowHttp?: true
-  /** When one word was had from it last, and how; absent: never. */
-  readonly proven?: { readonly at: string; readonly protocol: string; readonly model: string }
-}
+export type SavedGateway = v.InferOutput<typeof savedGateway>
 
-/** Goes with every request to the gateway. */
-export interface SavedHeader {
-  readonly name: string
-  readonly value: string
-  /** Shown nowhere. */
-  readonly isSecret?: true
+/** What a name is made of: a word that no shell and no path takes for anything else. */
+export const gatewayNames = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
+
+const text = v.string()
+const named = v.object({ name: text, value: text })
+const header = v.object({ ...named.entries, isSecret: v.exactOptional(v.literal(true)) })
+
+const savedGateway = v.pipe(
+  v.object({
+    name: v.pipe(text, v.regex(gatewayNames)),
+    /** As it was given, cleaned. */
+    baseUrl: v.pipe(text, v.url()),
+    /** Absent: the usual ones. */
+    roots: v.exactOptional(v.object({ chat: text, messages: text })),
+    /** Absent: it lies in the system's keychain. */
+    key: v.exactOptional(text),
+    /** What is shown of a key that lies in the keychain. */
+    maskedKey: v.exactOptional(text),
+    /** Absent: the key goes as `authorization: Bearer`. */
+    keyHeader: v.exactOptional(v.picklist(['x-api-key', 'api-key'])),
+    /** Go with every request; what is secret is shown nowhere. */
+    headers: v.exactOptional(v.pipe(v.array(header), v.readonly())),
+    /** Goes with every request. */
+    query: v.exactOptional(v.pipe(v.array(named), v.readonly())),
+    /** Absolute path of a PEM file with further authorities. */
+    caFile: v.exactOptional(text),
+    /** Plain http to another machine was allowed. */
+    allowHttp: v.exactOptional(v.literal(true)),
+    /** When one word was had from it last, and how; absent: never. */
+    proven: v.exactOptional(v.object({ at: text, protocol: text, model: text })),
+  }),
+  v.readonly(),
+  v.check(({ key, maskedKey }) => (key ?? maskedKey) !== undefined),
+)
+
+const list: SavedList<SavedGateway> = {
+  member: 'gateways',
+  newMember: 'newGateways',
+  title: 'remembered gateways',
+  entry: savedGateway,
 }
 
 /** What becomes of the list. */
 export type GatewaysChange = (all: readonly SavedGateway[]) => readonly SavedGateway[]
 
-/** What a name is made of: a word that no shell and no path takes for anything else. */
-export const gatewayNames = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
-
-/**
- * The remembered gateways, the newest first. Reads only.
- *
- * @throws UserError `record-damaged`
- */
+/** The remembered gateways, the newest first. @throws as `findList` does */
 export function readGateways(world: World): readonly SavedGateway[] {
-  const paths = findState(world)
-  return paths === undefined ? [] : readList(world, paths, list)
+  return findList(world, list)
 }
 
-/**
- * Puts what `change` makes of the list in the place of the list: all of it or nothing, for whoever
- * looks and through a crash.
- *
- * @throws UserError `locked`, `record-damaged`, `disk-full`, `not-permitted`
- */
+/** @throws UserError `locked`, and as `changeList` does */
 export function changeGateways(world: World, change: GatewaysChange): void {
   const paths = openState(world)
   withLock(world, paths, () => changeLocked(world, paths, change))
@@ -69,9 +76,7 @@ export function changeGateways(world: World, change: GatewaysChange): void {
 /** The same for who has the lock already. */
 export function changeLocked(world: World, paths: StatePaths, change: GatewaysChange): void {
   settleGateways(world, paths)
-  const before = readList(world, paths, list)
-  const after = change(before)
-  if (after !== before) replaceList(world, paths, list, after)
+  changeList(world, paths, list, change)
 }
 
 /**
@@ -115,31 +120,5 @@ function runOf(bytes: Uint8Array): string | undefined {
 
 /** Forgets all of them, also where the list cannot be read. */
 export function removeGateways(world: World): void {
-  const paths = findState(world)
-  if (paths !== undefined) withLock(world, paths, () => replaceList(world, paths, list, []))
-}
-
-const text = v.string()
-const named = v.array(v.looseObject({ name: text, value: text }))
-
-const savedGateway = v.pipe(
-  v.looseObject({
-    name: v.pipe(text, v.regex(gatewayNames)),
-    baseUrl: v.pipe(text, v.url()),
-    roots: v.optional(v.looseObject({ chat: text, messages: text })),
-    key: v.optional(text),
-    maskedKey: v.optional(text),
-    headers: v.optional(named),
-    query: v.optional(named),
-    caFile: v.optional(text),
-    proven: v.optional(v.looseObject({ at: text, protocol: text, model: text })),
-  }),
-  v.check(({ key, maskedKey }) => (key ?? maskedKey) !== undefined),
-)
-
-const list: SavedList<SavedGateway> = {
-  member: 'gateways',
-  newMember: 'newGateways',
-  title: 'remembered gateways',
-  entry: savedGateway as v.GenericSchema<unknown, SavedGateway>,
+  removeList(world, list)
 }

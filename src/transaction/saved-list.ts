@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import { UserError } from '../errors.ts'
 import { codeOf, createDurably, fileFailure, shownPath, unlessGone } from './files.ts'
+import { withLock } from './lock.ts'
 import type { World } from './record.ts'
-import type { StatePaths } from './state.ts'
+import { findState, type StatePaths } from './state.ts'
 
 /** A list of the state folder that is no run's: a file that is read whole, and replaced whole. */
 export interface SavedList<Entry> {
@@ -21,6 +22,34 @@ export const maxListBytes = 1_000_000
 
 /** Counts up when an older repoint could no longer read a list. */
 const listVersion = 1
+
+/** The list, where there is one. Reads only. @throws UserError `record-damaged` */
+export function findList<Entry>(world: World, list: SavedList<Entry>): readonly Entry[] {
+  const paths = findState(world)
+  return paths === undefined ? [] : readList(world, paths, list)
+}
+
+/** Forgets all of it, also where it cannot be read. */
+export function removeList<Entry>(world: World, list: SavedList<Entry>): void {
+  const paths = findState(world)
+  if (paths !== undefined) withLock(world, paths, () => replaceList(world, paths, list, []))
+}
+
+/**
+ * Puts what `change` makes of the list in its place: all of it or nothing. Needs the lock.
+ *
+ * @throws UserError `record-damaged`, `disk-full`, `not-permitted`
+ */
+export function changeList<Entry>(
+  world: World,
+  paths: StatePaths,
+  list: SavedList<Entry>,
+  change: (all: readonly Entry[]) => readonly Entry[],
+): void {
+  const before = readList(world, paths, list)
+  const after = change(before)
+  if (after !== before) replaceList(world, paths, list, after)
+}
 
 /** @throws UserError `record-damaged` */
 export function readList<Entry>(
@@ -48,7 +77,7 @@ export function readList<Entry>(
 }
 
 /** Puts the list in the place of the one there; one without entries has no file. Needs the lock. */
-export function replaceList<Entry>(
+function replaceList<Entry>(
   world: World,
   paths: StatePaths,
   list: SavedList<Entry>,
