@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { compact } from '../compact.ts'
 import { ask } from './ask.ts'
-import { jsonIn } from './foreign-text.ts'
+import { jsonIn, valueAt } from './foreign-text.ts'
 import { hangUp } from './http/request.ts'
 import type { Catalog, GatewayAccess } from './types.ts'
 
@@ -268,13 +268,6 @@ function balanceFrom({ remaining, unit = 'USD', resets, expires }: Said): Balanc
     resets: dateOf(resets),
     expires: dateOf(expires),
   })
-}
-
-function valueAt(value: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((found, name) => {
-    const isThere = typeof found === 'object' && found !== null && Object.hasOwn(found, name)
-    return isThere ? (found as Record<string, unknown>)[name] : undefined
-  }, value)
 }
 
 function listOf(value: unknown): readonly unknown[] {

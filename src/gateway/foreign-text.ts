@@ -69,6 +69,14 @@ export function jsonIn(text: string): unknown {
   }
 }
 
+/** What stands at a path such as `data.limits.0`; undefined: nothing. */
+export function valueAt(value: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((found, name) => {
+    const isThere = typeof found === 'object' && found !== null && Object.hasOwn(found, name)
+    return isThere ? (found as Record<string, unknown>)[name] : undefined
+  }, value)
+}
+
 export function asObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>)

@@ -1,11 +1,10 @@
 import { compact } from '../../compact.ts'
-import { asObject } from '../foreign-text.ts'
+import { valueAt } from '../foreign-text.ts'
 import type { CatalogModel, ModelFacts } from '../types.ts'
 import { withoutVendor } from './rules.ts'
 import snapshot from './snapshot.json' with { type: 'json' }
 
 export type ListEntry = Readonly<Record<string, unknown>>
-type Place = readonly string[]
 
 /**
  * What an entry of a catalog says of its model. Read in the pages of OpenRouter, vLLM, LiteLLM (also
@@ -21,80 +20,82 @@ export function factsIn(entry: ListEntry): ModelFacts {
   })
 }
 
-const windowPlaces: readonly Place[] = [
-  ['context_length'],
-  ['max_model_len'],
-  ['context_window'],
-  ['max_input_tokens'],
-  ['max_context_length'],
-  ['model_info', 'max_input_tokens'],
-  ['limit', 'context'],
+const windowPlaces: readonly string[] = [
+  'context_length',
+  'max_model_len',
+  'context_window',
+  'max_input_tokens',
+  'max_context_length',
+  'model_info.max_input_tokens',
+  'limit.context',
   // What one request may use: llama.cpp runs with less than the model was trained for.
-  ['meta', 'n_ctx'],
+  'meta.n_ctx',
 ]
 
-const outputPlaces: readonly Place[] = [
-  ['max_output_tokens'],
-  ['max_completion_tokens'],
-  ['top_provider', 'max_completion_tokens'],
-  ['model_info', 'max_output_tokens'],
-  ['limit', 'output'],
+const outputPlaces: readonly string[] = [
+  'max_output_tokens',
+  'max_completion_tokens',
+  'top_provider.max_completion_tokens',
+  'model_info.max_output_tokens',
+  'limit.output',
 ]
 
 type Ability = 'images' | 'reasoning' | 'tools'
 
-/** Where an ability is true or false, and the lists in which its words stand. */
-const abilities: Readonly<
-  Record<Ability, { readonly at: readonly Place[]; readonly words: readonly string[] }>
-> = {
+interface AbilityPlaces {
+  /** Where it is true or false. */
+  readonly at: readonly string[]
+  /** Lists of all that a model can: what is not in them, it cannot. */
+  readonly lists: readonly string[]
+  /** What it is called in a list. */
+  readonly words: readonly string[]
+}
+
+const abilities: Readonly<Record<Ability, AbilityPlaces>> = {
   images: {
     at: [
-      ['supports_vision'],
-      ['supports_image_in'],
-      ['model_info', 'supports_vision'],
-      ['capabilities', 'vision'],
-      ['capabilities', 'image_input', 'supported'],
+      'supports_vision',
+      'supports_image_in',
+      'model_info.supports_vision',
+      'capabilities.vision',
+      'capabilities.image_input.supported',
     ],
+    lists: ['architecture.input_modalities', 'input_modalities', 'modalities.input'],
     words: ['image', 'vision', 'multimodal'],
   },
   reasoning: {
     at: [
-      ['supports_reasoning'],
-      ['model_info', 'supports_reasoning'],
-      ['capabilities', 'reasoning'],
-      ['capabilities', 'thinking', 'supported'],
-      ['reasoning'],
+      'supports_reasoning',
+      'model_info.supports_reasoning',
+      'capabilities.reasoning',
+      'capabilities.thinking.supported',
+      'reasoning',
     ],
+    lists: ['supported_parameters'],
     words: ['reasoning', 'reasoning_effort', 'thinking'],
   },
   tools: {
     at: [
-      ['supports_function_calling'],
-      ['supports_tools'],
-      ['model_info', 'supports_function_calling'],
-      ['capabilities', 'function_calling'],
-      ['tool_call'],
+      'supports_function_calling',
+      'supports_tools',
+      'model_info.supports_function_calling',
+      'capabilities.function_calling',
+      'tool_call',
     ],
+    lists: ['supported_parameters'],
     words: ['tools', 'function_calling'],
   },
 }
 
-/** Lists of all that a model can: what is not in them, it cannot. */
-const wholeLists: Readonly<Record<Ability, readonly Place[]>> = {
-  images: [['architecture', 'input_modalities'], ['input_modalities'], ['modalities', 'input']],
-  reasoning: [['supported_parameters']],
-  tools: [['supported_parameters']],
-}
-
 function abilityIn(entry: ListEntry, ability: Ability): boolean | undefined {
-  const { at, words } = abilities[ability]
+  const { at, lists, words } = abilities[ability]
   const isNamed = (list: readonly unknown[]) => words.some((word) => list.includes(word))
   const said = at.map((place) => valueAt(entry, place)).find((one) => typeof one === 'boolean')
   if (typeof said === 'boolean') return said
 
-  const whole = wholeLists[ability].map((place) => valueAt(entry, place)).find(isFilledList)
+  const whole = lists.map((place) => valueAt(entry, place)).find(isFilledList)
   if (whole !== undefined) return isNamed(whole)
-  const some = valueAt(entry, ['capabilities'])
+  const some = valueAt(entry, 'capabilities')
   return isFilledList(some) && isNamed(some) ? true : undefined
 }
 
@@ -102,11 +103,7 @@ function isFilledList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && value.length > 0
 }
 
-function valueAt(entry: ListEntry, place: Place): unknown {
-  return place.reduce<unknown>((value, name) => asObject(value)?.[name], entry)
-}
-
-function numberAt(entry: ListEntry, places: readonly Place[]): number | undefined {
+function numberAt(entry: ListEntry, places: readonly string[]): number | undefined {
   return places
     .map((place) => valueAt(entry, place))
     .map((value) => (typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : value))
