@@ -49,13 +49,10 @@ export function diagnose(
   result: HttpAnswer | NetworkFailure,
   question: AskedRequest,
 ): Outcome | undefined {
-  return 'status' in result ? diagnoseAnswer(result, question) : diagnoseFailure(result, question)
-}
-
-/** The outcome of an HTTP answer, or undefined where it is what was asked for. */
-function diagnoseAnswer(answer: HttpAnswer, question: AskedRequest): Outcome | undefined {
-  if (hundredsOf(answer.status) === 2) return diagnoseSuccess(answer, question)
-  return diagnoseError({ answer, question, error: readErrorBody(answer), status: answer.status })
+  if (!('status' in result)) return diagnoseFailure(result, question)
+  if (hundredsOf(result.status) === 2) return diagnoseSuccess(result, question)
+  const { status } = result
+  return diagnoseError({ answer: result, question, error: readErrorBody(result), status })
 }
 
 function diagnoseSuccess(answer: HttpAnswer, question: AskedRequest): Outcome | undefined {
