@@ -49,41 +49,30 @@ export function askGateways(
   for (const state of states) {
     const { broken, key, keyHeader, headers, query } = state.settings
     if (broken !== undefined || state.gateway === undefined || !key) continue
+
     const { baseUrl } = state.gateway
-    const roots = rootsOf(state.gateway)
-    const question = JSON.stringify([roots, key, keyHeader, headers, query])
-    const asked = byGateway.get(question) ?? ask()
+    const asking = { roots: rootsOf(state.gateway), key, keyHeader, headers, query }
+    const caFile = caFileFor(session, baseUrl, flags.caFile) ?? named
+    const timeoutMs = flags.timeout * 1000
+    const question = JSON.stringify(asking)
+    const asked =
+      byGateway.get(question) ??
+      askGateway(accessTo(session, { baseUrl, ...asking, timeoutMs, caFile, authorities }))
     byGateway.set(question, asked)
     byState.set(state, asked)
     // One for each: their probes go out side by side.
     void openAhead(asked.access, 1)
-
-    function ask(): AskedGateway {
-      const caFile = caFileFor(session, baseUrl, flags.caFile) ?? named
-      const timeoutMs = flags.timeout * 1000
-      const asked = {
-        baseUrl,
-        roots,
-        key: key!,
-        keyHeader,
-        headers,
-        query,
-        timeoutMs,
-        caFile,
-        authorities,
-      }
-      const access = accessTo(session, asked)
-      const catalog = catalogOrError(access, { isExtra: true })
-      return { access, catalog, balance: balanceBehind(catalog, access) }
-    }
   }
   return byState
 }
 
-/** Asked of a gateway that answers at all, while the clients' models are proven. */
-async function balanceBehind(catalog: Promise<Catalog | UserError>, access: GatewayAccess) {
-  const list = await catalog
-  return list instanceof UserError ? undefined : balanceOf(access, list)
+/** What is left on the key is asked of a gateway that answers at all. */
+function askGateway(access: GatewayAccess): AskedGateway {
+  const catalog = catalogOrError(access, { isExtra: true })
+  const balance = catalog.then((list) =>
+    list instanceof UserError ? undefined : balanceOf(access, list),
+  )
+  return { access, catalog, balance }
 }
 
 /** An empty key is told before the client finds out. */
