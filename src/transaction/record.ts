@@ -72,13 +72,16 @@ export interface Applied {
   readonly run: RunRecord | undefined
   /** Why the list of gateways did not change with the files. */
   readonly notRemembered: UserError | undefined
-  readonly files: readonly {
-    readonly path: string
-    readonly client: string
-    readonly action: FileAction
-    /** What else a person should know, in words. */
-    readonly note?: string
-  }[]
+  readonly files: readonly FileOutcome[]
+}
+
+/** What becomes of one file. */
+export interface FileOutcome {
+  readonly path: string
+  readonly client: string
+  readonly action: FileAction
+  /** What else a person should know, in words. */
+  readonly note?: string
 }
 
 /** What a rollback would do. Made by `planRollback`, shown, then carried out by `applyRollback`. */
@@ -90,15 +93,12 @@ export interface RollbackPlan {
   /** It goes forward: what it takes back is an undo. */
   readonly isRedo: boolean
   readonly plan: Plan
-  readonly files: readonly {
-    readonly path: string
-    readonly client: string
-    readonly action: FileAction
-    /** Our keys that stay as they are, because someone has changed them since. */
-    readonly kept: readonly KeyPath[]
-    /** Why, in words. */
-    readonly note?: string
-  }[]
+  readonly files: readonly FileBack[]
+}
+
+interface FileBack extends FileOutcome {
+  /** Our keys that stay as they are, because someone has changed them since. */
+  readonly kept: readonly KeyPath[]
 }
 
 /**
