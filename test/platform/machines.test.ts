@@ -34,7 +34,12 @@ function targets(id: string, machine: Machine): string[] {
 
 describe('on Windows', () => {
   test.each([
-    ['codex', ['C:\\Users\\me\\.codex\\auth.json', 'C:\\Users\\me\\.codex\\config.toml']],
+    [
+      'codex',
+      ['auth.json', 'repoint-models.json', 'config.toml'].map(
+        (name) => `C:\\Users\\me\\.codex\\${name}`,
+      ),
+    ],
     ['claude', ['C:\\Users\\me\\.claude\\settings.json']],
     ['claude-gpt', ['C:\\Users\\me\\.claude\\settings.json']],
     [
@@ -48,9 +53,13 @@ describe('on Windows', () => {
     expect(targets(id, windows)).toEqual(paths)
   })
 
-  test('codex: CODEX_HOME moves both files', () => {
+  test('codex: CODEX_HOME moves its files', () => {
     const machine = { ...windows, env: { ...windows.env, CODEX_HOME: 'D:\\codex' } }
-    expect(targets('codex', machine)).toEqual(['D:\\codex\\auth.json', 'D:\\codex\\config.toml'])
+    expect(targets('codex', machine)).toEqual([
+      'D:\\codex\\auth.json',
+      'D:\\codex\\repoint-models.json',
+      'D:\\codex\\config.toml',
+    ])
   })
 
   test('the state folder lies in %LOCALAPPDATA%, or where that usually is', () => {
@@ -90,6 +99,7 @@ describe('on macOS', () => {
   test('files lie in the home, as on Linux', () => {
     expect(targets('codex', macos)).toEqual([
       '/Users/me/.codex/auth.json',
+      '/Users/me/.codex/repoint-models.json',
       '/Users/me/.codex/config.toml',
     ])
     expect(targets('claude', macos)).toEqual(['/Users/me/.claude/settings.json'])
