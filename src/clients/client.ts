@@ -55,8 +55,11 @@ export interface ClientModule {
    */
   files(machine: Machine, look: Look): readonly ConfigFile[]
 
+  /** Ids of providers that mean something to it already. Absent: no provider of a setup has an id. */
+  readonly reservedIds?: readonly string[]
+
   /**
-   * What can be said of wishes before anything is asked. Absent: nothing. Pure.
+   * What else can be said of wishes before anything is asked. Absent: nothing. Pure.
    *
    * @throws UserError `usage`
    */
@@ -95,16 +98,20 @@ export interface ClientModule {
    */
   carries(texts: FileTexts, asking: Carrying): Carried
 
-  /** The file from which each of `readBack`'s values comes; the key's is `Settings.keyPath`. Pure. */
-  origins(texts: FileTexts): Origins
+  /**
+   * The file from which each of `readBack`'s values comes; the key's is `Settings.keyPath`. Absent: all
+   * of them stand in its last target. Pure.
+   */
+  origins?(texts: FileTexts): Origins
 
   /**
    * What is kept of `settings`: by it `choose` finds the models again, and a setup keeps what was
-   * chosen before. Of a setup of another client of the family only what both share. Pure.
+   * chosen before. Of a setup of another client of the family only what both share. Absent: what
+   * `memoriesOf` keeps of every client. Pure.
    *
    * @param isOwn whether it was set up as this client; absent: as far as the settings tell
    */
-  asConfigured(settings: Settings, isOwn?: boolean): Memories
+  asConfigured?(settings: Settings, isOwn?: boolean): Memories
 
   /** What the rules would take each model of a catalog for. Pure. */
   wouldUse(catalog: Catalog): readonly ModelUse[]

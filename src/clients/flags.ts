@@ -1,6 +1,6 @@
 import { UserError } from '../errors.ts'
 import { type ProtocolName, protocols } from '../gateway/types.ts'
-import type { ClientFlag, Wishes } from './client.ts'
+import type { Client, ClientFlag, Wishes } from './client.ts'
 
 /** For a client with one model. */
 export const modelFlag: ClientFlag = {
@@ -102,12 +102,14 @@ export function saidTogether(said: readonly Wishes[]): Wishes {
   return Object.assign({}, ...said, { slotModels })
 }
 
-/** The id of a provider that stands there, where a setup can write it: not one of the client's own. */
-export function usableProviderId(
-  id: string | undefined,
-  reserved: readonly string[],
-): string | undefined {
-  return id !== undefined && reserved.includes(id) ? undefined : id
+/**
+ * What can be said of wishes before anything is asked. Pure.
+ *
+ * @throws UserError `usage`
+ */
+export function checkWishes({ label, reservedIds, checkOptions }: Client, named: Wishes): void {
+  if (reservedIds !== undefined) checkProviderId(named.providerId, label, reservedIds)
+  checkOptions?.(named)
 }
 
 /**
@@ -117,11 +119,7 @@ export function usableProviderId(
  * @param reserved ids that mean something to the client already
  * @throws UserError `usage`
  */
-export function checkProviderId(
-  id: string | undefined,
-  label: string,
-  reserved: readonly string[],
-): void {
+function checkProviderId(id: string | undefined, label: string, reserved: readonly string[]): void {
   const refuse = (why: string) =>
     new UserError({
       code: 'usage',

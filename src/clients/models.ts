@@ -10,11 +10,25 @@ import {
 } from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
-import type { Memories, ModelChoice, ModelUse, Wanted } from './client.ts'
+import type { Client, Memories, ModelChoice, ModelUse, Settings, Wanted } from './client.ts'
 
 /** What holds in the end: what is named, and beside it what is kept. */
 export function wishesOf({ named, kept }: Omit<Wanted, 'heard'>): Memories {
   return { ...kept, ...compact(named), slotModels: { ...kept?.slotModels, ...named.slotModels } }
+}
+
+/** What is kept of what a client believes; a provider's id, where a setup can write it. */
+export function memoriesOf(
+  { asConfigured, reservedIds = [] }: Pick<Client, 'asConfigured' | 'reservedIds'>,
+  settings: Settings,
+  isOwn?: boolean,
+): Memories {
+  if (asConfigured) return asConfigured(settings, isOwn)
+
+  const { model, smallModel, protocol, contextWindow, ownCatalog, providerId = '' } = settings
+  const isUsable = providerId !== '' && !reservedIds.includes(providerId)
+  const kept = { model, smallModel, protocol, contextWindow, ownCatalog }
+  return { ...kept, providerId: isUsable ? providerId : undefined }
 }
 
 /** Whether the models are those of before: they are not looked for under another name. */

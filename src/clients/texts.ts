@@ -1,3 +1,4 @@
+import { compact } from '../compact.ts'
 import type { ConfigDocument } from '../edits/edit.ts'
 import { formatOf } from '../edits/format.ts'
 import type { Bytes, ConfigValue, FileEdit, KeyChange, KeyPath } from '../edits/plan.ts'
@@ -5,7 +6,7 @@ import { NotReadHere } from '../edits/text.ts'
 import { resultOf, UserError } from '../errors.ts'
 import { isLoopback } from '../gateway/input/base-url.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
-import type { Choice, FileText, FileTexts, Scene } from './client.ts'
+import type { Choice, Client, FileText, FileTexts, Origins, Scene } from './client.ts'
 
 /** The file of a role. A client lists each of its targets exactly once. */
 export function fileOf(texts: FileTexts, role: string): FileText {
@@ -183,6 +184,22 @@ export function brokenText(path: string, why: string): string {
 /** The strongest of `files` (the weaker come first) in which something stands at `path`. */
 export function originOf(files: readonly ReadFile[], path: KeyPath): string | undefined {
   return files.findLast((file) => file.document?.get(path) !== undefined)?.path
+}
+
+/** The files from which a client's address and its models come. */
+export function originsOf(
+  { origins, readBack }: Pick<Client, 'origins' | 'readBack'>,
+  texts: FileTexts,
+): Origins {
+  if (origins) return origins(texts)
+
+  const { root, model, isModelUnnamed, smallModel } = readBack(texts)
+  const path = texts.findLast(({ use }) => use === 'target')?.path
+  return compact({
+    baseUrl: root && path,
+    model: isModelUnnamed ? undefined : model && path,
+    smallModel: smallModel && path,
+  })
 }
 
 /** An object with the values of `changes` at their paths, over those of `base`. Removals change nothing. */

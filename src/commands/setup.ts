@@ -1,6 +1,6 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings'
 import { type ClientFlag, protocolOf, type Wishes } from '../clients/client.ts'
-import { saidTogether } from '../clients/flags.ts'
+import { checkWishes, saidTogether } from '../clients/flags.ts'
 import { type ClientRow, loadClients, rowOf } from '../clients/list.ts'
 import { actionOf, type Plan } from '../edits/plan.ts'
 import { resultOf, UserError } from '../errors.ts'
@@ -102,7 +102,7 @@ export async function setup(
   if (flags.keychain) (await import('./inventory/keychain.ts')).keychainProgram(session)
   const named = await loadClients(request.clients.map(rowOf))
   for (const client of named) {
-    client.checkOptions?.(namedFor(request, client))
+    checkWishes(client, namedFor(request, client))
     if (flags.tryClient) expectInstalled(session, client)
   }
   const consent = session.consent(flags.yes)

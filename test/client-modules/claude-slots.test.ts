@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { placeInTable, sentFirst, sentIds } from '../../src/clients/claude/sent.ts'
 import { slots, type Wishes } from '../../src/clients/client.ts'
+import { memoriesOf } from '../../src/clients/models.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import { aMachine, byId, key, planOn, text, textsOf, wanted, written } from './support.ts'
 
@@ -176,7 +177,7 @@ describe('names as the client reads them', () => {
   const asked = (settings: object, version = '2.1.285') => {
     const disk = { '.claude/settings.json': JSON.stringify(settings) }
     const known = client.readBack(textsOf(client, aMachine(), disk))
-    return client.choose(wanted(everything, {}, client.asConfigured(known)), version).probeModel
+    return client.choose(wanted(everything, {}, memoriesOf(client, known)), version).probeModel
   }
 
   // Run on 2.1.150, .197, .285 and .329, 2026-11-22.

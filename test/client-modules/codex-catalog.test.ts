@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { memoriesOf } from '../../src/clients/models.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import { codexTable } from '../support/codex-table.ts'
 import {
@@ -46,7 +47,7 @@ function entriesOn(disk: Disk): readonly Entry[] {
 }
 
 function keptOn(disk: Disk) {
-  return codex.asConfigured(codex.readBack(textsOf(codex, aMachine(), disk)))
+  return memoriesOf(codex, codex.readBack(textsOf(codex, aMachine(), disk)))
 }
 
 describe('the file', () => {

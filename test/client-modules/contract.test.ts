@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Client, runKeyVariable } from '../../src/clients/client.ts'
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
+import { memoriesOf } from '../../src/clients/models.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { resultOf, UserError } from '../../src/errors.ts'
@@ -67,7 +68,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
           expect(settings.login).toBeUndefined()
           const left = obstaclesOn(client, after, machine)
           expect(left.filter(({ weight }) => weight === 'blocks')).toEqual([])
-          expect(client.choose(wanted(catalog, {}, client.asConfigured(settings)))).toMatchObject({
+          expect(client.choose(wanted(catalog, {}, memoriesOf(client, settings)))).toMatchObject({
             probeModel: choice.models.probeModel,
             ...options,
           })

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Outside } from '../../src/clients/client.ts'
+import { checkWishes } from '../../src/clients/flags.ts'
+import { memoriesOf } from '../../src/clients/models.ts'
 import type { RunResult } from '../../src/platform/platform.ts'
 import { aMachine, byId, type Disk, key, obstaclesOn, planOn, text, textsOf } from './support.ts'
 
@@ -75,10 +77,10 @@ describe('before its first start', () => {
 })
 
 test('its own provider cannot be written over', () => {
-  expect(() => kilo.checkOptions?.({ providerId: 'kilo' })).toThrow(
+  expect(() => checkWishes(kilo, { providerId: 'kilo' })).toThrow(
     'Kilo has a provider of that name',
   )
-  expect(kilo.asConfigured({ providerId: 'kilo', model: 'm' }).providerId).toBeUndefined()
+  expect(memoriesOf(kilo, { providerId: 'kilo', model: 'm' }).providerId).toBeUndefined()
 })
 
 test('what is wrong is told by its own name', () => {

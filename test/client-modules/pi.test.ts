@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Scene, Settings } from '../../src/clients/client.ts'
+import { memoriesOf } from '../../src/clients/models.ts'
 import { planRepairs } from '../../src/clients/repairs.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
@@ -191,7 +192,7 @@ describe('the protocol', () => {
   test('named wins, and stays', () => {
     const { protocol } = pi.choose(wanted(catalog, { protocol: 'chat' }))
     expect(protocol).toBe('chat')
-    const again = pi.choose(wanted(catalog, {}, pi.asConfigured(readBack(piHome()))))
+    const again = pi.choose(wanted(catalog, {}, memoriesOf(pi, readBack(piHome()))))
     expect(again.protocol).toBe('chat')
   })
 

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { checkWishes } from '../../src/clients/flags.ts'
+import { memoriesOf } from '../../src/clients/models.ts'
 import { byId, catalog, obstaclesOn, planOn, wanted, written } from './support.ts'
 
 const refused = expect.objectContaining({
@@ -9,7 +11,7 @@ const refused = expect.objectContaining({
 describe.each(['codex', 'opencode'] as const)('%s', (family) => {
   test.each(['gateway', 'gw2', 'My-Gateway_1', '7', 'constructor'])('can set up %s', (id) => {
     const client = byId(family)
-    expect(() => client.checkOptions?.({ providerId: id })).not.toThrow()
+    expect(() => checkWishes(client, { providerId: id })).not.toThrow()
     const { machine, edits, choice } = planOn(client, {}, { options: { providerId: id } })
     expect(obstaclesOn(client, written({}, machine, edits), machine)).toEqual([])
     expect(choice.providerId).toBe(id)
@@ -18,7 +20,7 @@ describe.each(['codex', 'opencode'] as const)('%s', (family) => {
   test.each(['', 'a/b', 'a.b', '-a', '_a', '__proto__', 'a b', 'a"b', 'a\n', 'é', 'openai'])(
     'refuses %j before anything is planned',
     (providerId) => {
-      expect(() => byId(family).checkOptions?.({ providerId })).toThrow(refused)
+      expect(() => checkWishes(byId(family), { providerId })).toThrow(refused)
     },
   )
 })
@@ -33,16 +35,16 @@ test.each([
   ['opencode', 'github-copilot'],
   ['opencode', 'openrouter'],
 ] as const)('%s keeps %s for itself', (family, id) => {
-  expect(() => byId(family).checkOptions?.({ providerId: id })).toThrow(refused)
+  expect(() => checkWishes(byId(family), { providerId: id })).toThrow(refused)
 })
 
 test('what one client keeps for itself another may be given', () => {
-  expect(() => byId('codex').checkOptions?.({ providerId: 'anthropic' })).not.toThrow()
-  expect(() => byId('opencode').checkOptions?.({ providerId: 'ollama' })).not.toThrow()
+  expect(() => checkWishes(byId('codex'), { providerId: 'anthropic' })).not.toThrow()
+  expect(() => checkWishes(byId('opencode'), { providerId: 'ollama' })).not.toThrow()
 })
 
 test('a provider that its owner named otherwise is still judged by its models', () => {
   const settings = { model: 'gpt-5.4', providerId: 'my.gw' }
   for (const client of [byId('codex'), byId('opencode')])
-    expect(client.choose(wanted(catalog, {}, client.asConfigured(settings))).model).toBe('gpt-5.4')
+    expect(client.choose(wanted(catalog, {}, memoriesOf(client, settings))).model).toBe('gpt-5.4')
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Settings } from '../../src/clients/client.ts'
+import { originsOf } from '../../src/clients/texts.ts'
 import { aMachine, byId, type Disk, textsOf } from './support.ts'
 
 function readBack(id: string, disk: Disk): Settings {
@@ -179,5 +180,5 @@ test.each<readonly [string, string, Disk, Settings]>([
 test('claude: no value comes from a file that the client skips', () => {
   const commented = { '.claude/settings.json': '{"model":"sonnet"} // mine' }
   const claude = byId('claude')
-  expect(claude.origins(textsOf(claude, aMachine(), commented))).toEqual({})
+  expect(originsOf(claude, textsOf(claude, aMachine(), commented))).toEqual({})
 })

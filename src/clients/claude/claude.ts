@@ -9,7 +9,6 @@ import {
   type FileTexts,
   type Look,
   type Memories,
-  type Origins,
   type Settings,
   usualSlot,
   type Wishes,
@@ -18,7 +17,7 @@ import { layersThere, mainWorktree, pathsOf, projectFolders } from '../paths.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
 import { isBefore, ofOwnRuntime, testedVersions } from '../tested.ts'
-import { brokenText, fileOf, originOf, rootOf } from '../texts.ts'
+import { brokenText, fileOf, rootOf } from '../texts.ts'
 import { carries } from './carries.ts'
 import { isDiscovering, ourKeys } from './choice.ts'
 import { deciding } from './deciding.ts'
@@ -30,7 +29,6 @@ import { tableVersions } from './sent.ts'
 import {
   type ClaudeSettings,
   hasLogin,
-  inEnv,
   isMapping,
   names,
   readRepairedSettings,
@@ -77,7 +75,6 @@ const shared = {
   checkOptions: checkOptionsOfClaude,
   carries,
   readBack: readBackClaude,
-  origins: originsOfClaude,
   forOneRun,
   inTheWay,
   wrongNow,
@@ -213,18 +210,6 @@ function memoriesOf(settings: Settings, isOwn: boolean): Memories {
     contextWindow,
     disableAttribution: settings.hidesAttribution,
   }
-}
-
-function originsOfClaude(texts: FileTexts): Origins {
-  const file = fileOf(texts, 'settings')
-  const settings = readSettings(file)
-  if (settings.ignored !== undefined) return {}
-  const model = originOf([settings], inEnv(names.model)) ?? originOf([settings], ['model'])
-  return compact({
-    baseUrl: originOf([settings], inEnv(names.baseUrl)),
-    model,
-    smallModel: originOf([settings], inEnv(names.smallFast)),
-  })
 }
 
 /** Without a root model newer versions start with opus. */

@@ -83,11 +83,6 @@ export const cline: ClientModule = {
   plan: planCline,
   carries,
   readBack: readBackCline,
-  origins: (texts) => {
-    const { root, model, keyPath: path = fileOf(texts, 'providers').path } = readBackCline(texts)
-    return compact({ baseUrl: root && path, model: model && path })
-  },
-  asConfigured: ({ model, contextWindow }) => ({ model, contextWindow }),
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
   forOneRun: (texts, choice, asked) =>

@@ -4,13 +4,12 @@ import { UserError } from '../../errors.ts'
 import { factsInSnapshot } from '../../gateway/models/facts.ts'
 import { defaultModel, withoutVendor } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
-import type { Choice, ClientModule, FileTexts, Origins, Settings } from '../client.ts'
-import { checkProviderId, usableProviderId } from '../flags.ts'
+import type { Choice, ClientModule, FileTexts, Settings } from '../client.ts'
 import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
 import { editKeys } from '../repairs.ts'
 import { testedVersions } from '../tested.ts'
-import { fileOf, originOf, type ReadFile, readFile, rootOf, textAt } from '../texts.ts'
+import { fileOf, type ReadFile, readFile, rootOf, textAt } from '../texts.ts'
 import { isOpencodeAuth, readCodexAuth } from './auth.ts'
 import { carries } from './carries.ts'
 import { assumedWindow, withCatalog } from './catalog.ts'
@@ -90,19 +89,12 @@ export const codex: ClientModule = {
   interprets: { names: null, values: null },
   restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
   files: codexFiles,
-  checkOptions: ({ providerId }) => checkProviderId(providerId, 'Codex', reservedIds),
+  reservedIds,
   choose: (wanted) => withCatalog(wanted, chooseOneModel(wanted, 'responses', windows)),
   plan: planCodex,
   carries,
   readBack: readBackCodex,
   offers: offersOfCodex,
-  origins: originsOfCodex,
-  asConfigured: ({ model, providerId, contextWindow, ownCatalog }) => ({
-    model,
-    contextWindow,
-    ownCatalog,
-    providerId: usableProviderId(providerId, reservedIds),
-  }),
   aboutConversations: (world, change) => [...aboutConversations(world, change)],
   leftRunning,
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'responses')),
@@ -203,14 +195,6 @@ function ourKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
 function whyNotStarting(texts: FileTexts, config: ReadFile): string | undefined {
   const [first] = [...startObstacles(config), ...catalogFaults(texts, config)]
   return first && `${first.place}: ${first.message}`
-}
-
-function originsOfCodex(texts: FileTexts): Origins {
-  const config = readFile(fileOf(texts, 'config'))
-  return compact({
-    baseUrl: originOf([config], addressInUse(config).path),
-    model: originOf([config], ['model']),
-  })
 }
 
 function readBackCodex(texts: FileTexts): Settings {

@@ -63,8 +63,6 @@ export const copilot: ClientModule = {
   // Not run against refusals so far.
   carries: () => ({ body: {} }),
   readBack: () => ({}),
-  origins: () => ({}),
-  asConfigured: () => ({}),
   wouldUse: () => [],
   forOneRun,
   inTheWay: () => [],

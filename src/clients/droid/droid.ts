@@ -12,11 +12,10 @@ import type {
   FileTexts,
   Look,
   ModelChoice,
-  Origins,
   Settings,
   Wanted,
 } from '../client.ts'
-import { checkProviderId, outputLimitCures } from '../flags.ts'
+import { outputLimitCures } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
@@ -28,7 +27,6 @@ import {
   brokenText,
   fileOf,
   numberIn,
-  originOf,
   readFile,
   rootOf,
   tableAt,
@@ -88,14 +86,12 @@ export const droid: ClientModule = {
   restartAdvice:
     'Close every running droid and start it again. Its screen asks for a Factory login all the same; `droid exec` needs none.',
   files: droidFiles,
-  checkOptions: ({ providerId }) => checkProviderId(providerId, 'droid', []),
+  reservedIds: [],
   choose: chooseForDroid,
   plan: planDroid,
   carries,
   readBack: readBackDroid,
   offers: offersOfDroid,
-  origins: originsOfDroid,
-  asConfigured: ({ model, providerId, contextWindow }) => ({ model, providerId, contextWindow }),
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
   forOneRun: (texts, choice, asked) =>
@@ -287,11 +283,4 @@ function offersOfDroid(texts: FileTexts): readonly string[] {
       ? [String(entry['model'])]
       : [],
   )
-}
-
-function originsOfDroid(texts: FileTexts): Origins {
-  const file = readFile(fileOf(texts, 'settings'))
-  const { root } = readBackDroid(texts)
-  const model = originOf([file], defaultModelPath) ?? originOf([file], ['model'])
-  return compact({ baseUrl: root === undefined ? undefined : file.path, model })
 }

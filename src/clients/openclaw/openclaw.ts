@@ -12,20 +12,18 @@ import type {
   FileTexts,
   Look,
   ModelChoice,
-  Origins,
   Outside,
   Settings,
   Wanted,
 } from '../client.ts'
-import { checkProviderId, usableProviderId } from '../flags.ts'
 import { defaultOfAny, oneUse, usualProtocol } from '../models.ts'
 import { pathsOf } from '../paths.ts'
-import { believedOf, providerKeys, providerOf, providerPath } from '../pi/providers.ts'
+import { believedOf, providerKeys, providerOf } from '../pi/providers.ts'
 import { chooseOfAny } from '../picker.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
 import { ofNode, testedVersions } from '../tested.ts'
-import { asPlanned, brokenText, fileOf, originOf } from '../texts.ts'
+import { asPlanned, brokenText, fileOf } from '../texts.ts'
 import { carries } from './carries.ts'
 import {
   defaultModelPath,
@@ -76,19 +74,12 @@ export const openclaw: ClientModule = {
   interprets: { names: interpretedName, values: interpretedValue },
   restartAdvice: 'An OpenClaw gateway that runs reads the file by itself; start all else again.',
   files: filesOfOpenClaw,
-  checkOptions: ({ providerId }) => checkProviderId(providerId, 'OpenClaw', reservedIds),
+  reservedIds,
   choose: chooseForOpenClaw,
   plan: planOpenClaw,
   carries,
   readBack: readBackOpenClaw,
   offers: offersOfOpenClaw,
-  origins: originsOfOpenClaw,
-  asConfigured: ({ model, protocol, providerId, contextWindow }) => ({
-    model,
-    protocol,
-    contextWindow,
-    providerId: usableProviderId(providerId, reservedIds),
-  }),
   wouldUse: (catalog) => oneUse(defaultOfAny(catalog)),
   demoFiles,
   keepsCopies,
@@ -167,15 +158,6 @@ function offersOfOpenClaw(texts: FileTexts): readonly string[] {
   const file = readConfig(texts)
   const { providerId = '' } = startingModel(file)
   return providerOf(providers, file, providerId).models.map(({ id }) => String(id))
-}
-
-function originsOfOpenClaw(texts: FileTexts): Origins {
-  const file = readConfig(texts)
-  const { providerId = '', model } = startingModel(file)
-  return compact({
-    baseUrl: originOf([file], [...providerPath(providers, providerId), 'baseUrl']),
-    model: model === undefined ? undefined : file.path,
-  })
 }
 
 /** Whenever OpenClaw itself changes its file, it keeps those of before beside it (2026.9.6, 2026-11-23). */

@@ -10,7 +10,7 @@ import type {
   Settings,
   Wanted,
 } from '../client.ts'
-import { checkProviderId, outputLimitCures, usableProviderId } from '../flags.ts'
+import { outputLimitCures } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
 import { aboutNames, isAsBefore, oneUse, pickModel, windowOf, wishesOf } from '../models.ts'
 import { offeredModels } from '../picker.ts'
@@ -46,19 +46,13 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
     interprets: { names: /\{(?:env|file):/, values: /\{(?:env|file):/, isInKeys: true },
     restartAdvice: `Close every running ${label} and start it again.`,
     files: (machine, look) => filesOf(layout, machine, look),
-    checkOptions: ({ providerId }) => checkProviderId(providerId, label, reservedIds),
+    reservedIds,
     choose: (wanted) => choose(layout, wanted),
     plan: (texts, choice) => plan(layout, texts, choice),
     carries: (texts, { model }) => carries(layout, texts, model),
     readBack,
     offers,
     origins,
-    asConfigured: ({ model, smallModel, providerId, contextWindow }) => ({
-      model,
-      smallModel,
-      contextWindow,
-      providerId: usableProviderId(providerId, reservedIds),
-    }),
     wouldUse: (catalog) => [
       ...oneUse(defaultModel(catalog, 'chat')),
       ...oneUse(smallModel(catalog), 'small'),

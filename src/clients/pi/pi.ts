@@ -2,7 +2,6 @@ import { compact } from '../../compact.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule, ConfigFile, FileTexts, Look, Origins, Settings } from '../client.ts'
-import { checkProviderId, usableProviderId } from '../flags.ts'
 import { defaultOfAny, oneUse, usualProtocol } from '../models.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { chooseOfAny } from '../picker.ts'
@@ -68,19 +67,13 @@ export const pi: ClientModule = {
   // models.json is read anew by /model, settings.json by /reload alone.
   restartAdvice: 'Close every running pi and start it again.',
   files: piFiles,
-  checkOptions: ({ providerId }) => checkProviderId(providerId, 'pi', reservedIds),
+  reservedIds,
   choose: (wanted) => chooseOfAny(wanted, { otherwise: 'pi takes it for 128,000 tokens' }),
   plan: planPi,
   carries,
   readBack: readBackPi,
   offers: offersOfPi,
   origins: originsOfPi,
-  asConfigured: ({ model, protocol, providerId, contextWindow }) => ({
-    model,
-    protocol,
-    contextWindow,
-    providerId: usableProviderId(providerId, reservedIds),
-  }),
   wouldUse: (catalog) => oneUse(defaultOfAny(catalog)),
   demoFiles,
   // 0.87.1 and 1.5.2, 2026-11-23.

@@ -96,7 +96,6 @@ export const qwen: ClientModule = {
   readBack: readBackQwen,
   offers: (texts) => ownEntries(mergedSettings(texts).value).map(({ id }) => String(id)),
   origins: originsOfQwen,
-  asConfigured: ({ model, contextWindow }) => ({ model, contextWindow }),
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
   forOneRun,

@@ -9,6 +9,7 @@ import {
   type Wanted,
 } from '../../clients/client.ts'
 import { layerObstacles } from '../../clients/deciding.ts'
+import { checkWishes } from '../../clients/flags.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { modelsOf } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
@@ -252,7 +253,7 @@ function unlisted({ memories }: Kept, catalog: Catalog): readonly string[] {
 /** The one in use, under which conversations are recorded; else the usual one. */
 function providerIdOf(session: Session, client: Client): string {
   const { providerId } = settingsNow(session, client) ?? {}
-  const problem = resultOf(() => client.checkOptions?.({ providerId }))
+  const problem = resultOf(() => checkWishes(client, { providerId }))
   return problem instanceof UserError ? 'gateway' : (providerId ?? 'gateway')
 }
 

@@ -12,6 +12,8 @@ import {
 } from '../../clients/client.ts'
 import { layerObstacles } from '../../clients/deciding.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
+import { memoriesOf } from '../../clients/models.ts'
+import { originsOf } from '../../clients/texts.ts'
 import { compact } from '../../compact.ts'
 import type { KeyPath } from '../../edits/plan.ts'
 import { resultOf, UserError } from '../../errors.ts'
@@ -197,7 +199,7 @@ function setUpAs(client: ClientName, runs: Runs): string | undefined {
 /** What a client is set up with; of what another of its family has left, what both share. */
 export function configuredOptions(client: Client, settings: Settings, runs: Runs): Memories {
   const isOwn = setUpAs(client, runs) === client.id || undefined
-  return client.asConfigured(settings, isOwn)
+  return memoriesOf(client, settings, isOwn)
 }
 
 /**
@@ -260,7 +262,7 @@ export function stateOrFailure(
       use === 'target' && !(isOptional && bytes === null)
     return {
       ...now,
-      origins: client.origins(texts),
+      origins: originsOf(client, texts),
       obstacles: [
         ...client.wrongNow(sceneOf(session, client, texts, runs ?? [])),
         // With its own service a client may be set up as its owner likes.

@@ -11,7 +11,7 @@ import {
   type Wanted,
 } from '../../clients/client.ts'
 import { layerObstacles } from '../../clients/deciding.ts'
-import { isAsBefore, modelsOf, wishesOf } from '../../clients/models.ts'
+import { isAsBefore, memoriesOf, modelsOf, wishesOf } from '../../clients/models.ts'
 import { strayModels } from '../../clients/picker.ts'
 import { asPlanned, fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
@@ -149,7 +149,7 @@ function lossNotices(
   const before = request.flags.defaults || request.isKeyOnly ? undefined : kept.get(client)
   if (before === undefined) return []
 
-  const now = client.asConfigured(client.readBack(after), true)
+  const now = memoriesOf(client, client.readBack(after), true)
   const models = modelsOf(now)
   const lost = lostModels(client, before, wanted.heard).filter((id) => !models.includes(id))
   if (lost.length > 0)
