@@ -23,7 +23,7 @@ const meanings = {
   8: 'a local file cannot be read, edited or written safely',
   9: 'another run is at work',
   10: 'an undo held something back, since it was changed by others',
-  11: '`status --exit-code`: a client no longer points where repoint put it',
+  11: '`status --exit-code`: a client has left the gateway of its setup',
   130: 'cancelled',
 }
 

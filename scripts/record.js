@@ -31,7 +31,7 @@ try {
     [],
     [
       ['Which clients', ''],
-      ['Base URL', `${server.url}`],
+      ['Gateway address', `${server.url}`],
       ['API key', key],
       ['Apply this', 'y'],
     ],

@@ -154,8 +154,7 @@ export function timeoutOption() {
 }
 
 /** Below the flags of a command that only asks. */
-export const newestGateway =
-  '\nThe address and key of the newest setup, unless one of the two is named.'
+export const newestGateway = '\nWithout an address or a key: those of the newest setup.'
 
 export function examples(lines: readonly string[], heading = 'Examples'): string {
   return `\n${heading}:\n${lines.map((line) => `  ${line}\n`).join('')}`

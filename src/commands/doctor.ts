@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings'
-import type { Client, Repair } from '../clients/client.ts'
+import type { Repair } from '../clients/client.ts'
 import { rowOf } from '../clients/list.ts'
 import { planRepairs } from '../clients/repairs.ts'
 import { describeEdit, editDocument } from '../edits/describe.ts'
@@ -44,10 +44,7 @@ function define() {
     .option('--all', 'show what is right as well, and every detail')
     .option('--fix', 'mend what repoint can mend, as one run that rollback undoes')
     .option('--dry-run', 'with --fix: show what would be mended, change nothing')
-    .option(
-      '--yes',
-      'with --fix: do not ask, and take settings of yours out of use where that mends',
-    )
+    .option('--yes', 'with --fix: do not ask, also where a setting of yours has to go')
     .option('--no-verify', 'skip the checks over the network')
     .option('--ca-file <path>', 'trust the certificate authorities in this PEM file too')
     .addOption(timeoutOption())
@@ -177,6 +174,7 @@ async function fix(
 ): Promise<Repaired> {
   const edits: FileEdit[] = []
   const fixed: Repaired['fixed'][number][] = []
+  let agreed = 0
   for (const state of states) {
     const { client, texts, obstacles } = state
     const repairs: Repair[] = []
@@ -185,17 +183,23 @@ async function fix(
       if (repair === undefined) continue
       const isAccepted =
         needsConsent === undefined ||
-        (await session.wants(consent, { message: `${needsConsent} Repair it?`, default: false }))
+        (await mayChange(session, consent, { found: needsConsent, question: 'Mend this?' }))
       if (!isAccepted) continue
+      if (needsConsent !== undefined) agreed++
       repairs.push(repair)
       fixed.push({ about, id: code, message: `${message} (${place})` })
     }
 
     const drifted = driftSince(session, state, runs)
     const found = drifted && describeDrift(client, drifted)
-    const isPutBack = drifted?.cure && (await session.wants(consent, putBack(client, found!)))
+    const question = 'Put back what the setup wrote?'
+    const isPutBack =
+      drifted?.cure && (await mayChange(session, consent, { found: found!, question }))
     const back = isPutBack ? drifted.cure : undefined
-    if (back !== undefined) fixed.push({ about, id: 'drifted', message: found! })
+    if (back !== undefined) {
+      agreed++
+      fixed.push({ about, id: 'drifted', message: found! })
+    }
     repairs.push(...(back?.repairs ?? []))
     const repaired = [...(back?.edits ?? []), ...planRepairs(client, texts, repairs)]
     edits.push(...closed(session, state, repaired))
@@ -210,7 +214,8 @@ async function fix(
     session.say('Dry run: nothing was changed.')
     return { edits, fixed }
   }
-  await session.agree(consent, { message: 'Mend?', default: true })
+  // Nobody is asked twice.
+  if (agreed < fixed.length) await session.agree(consent, { message: 'Mend?', default: true })
 
   // A record names addresses of ours: a rollback takes them to be so.
   const configured = states.find(({ client, settings }) => isAtOwnRoot(client, settings, runs))
@@ -238,9 +243,14 @@ function showRepairs(session: Session, heading: string, { edits, fixed }: Repair
       session.say(`  ${line}`)
 }
 
-/** What somebody else has changed may be meant so: whether to take it back is asked. */
-function putBack({ label }: Client, found: string) {
-  return { message: `${label}: ${found}. Put back what the setup wrote?`, default: false }
+/** What somebody has set or changed may be meant so: a person is told of it, and asked. */
+function mayChange(
+  session: Session,
+  consent: Consent,
+  { found, question }: { readonly found: string; readonly question: string },
+): Promise<boolean> {
+  if (consent === 'ask') session.remark(`! ${found}`)
+  return session.wants(consent, { message: question, default: false })
 }
 
 /** The edits, and with them the modes that close files with secrets to others. */

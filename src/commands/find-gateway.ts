@@ -21,6 +21,7 @@ import { openAuthorities, settingsNow } from './inventory/client-files.ts'
 import { gatewayOf, isAtOwnRoot, runsOf } from './inventory/client-state.ts'
 import { knownGateway } from './inventory/remember-gateway.ts'
 import { caFileFor, hideHeaders, savedRoots } from './inventory/saved-gateways.ts'
+import { wrapLine } from './screen/drawing.ts'
 import type { Session } from './screen/session.ts'
 
 /** What is known before anything is looked for: from an earlier run, or from a first try. */
@@ -254,14 +255,14 @@ async function findBaseUrl(
   if (!session.canAsk) {
     throw new UserError({
       code: 'usage',
-      message: 'No base URL was given',
+      message: 'No address was given',
       hint: 'Add --base-url URL, or set REPOINT_BASE_URL.',
     })
   }
 
   ask.hold()
   const answer = await ask.input({
-    message: 'Base URL of the gateway:',
+    message: 'Gateway address:',
     default: fromEnvironment || lastBaseUrl,
     validate: (text) => problemAtPrompt(session, () => clean(text)),
   })
@@ -381,5 +382,7 @@ function problemAtPrompt(session: Session, check: () => unknown): true | string 
   const problem = resultOf(check)
   if (!(problem instanceof UserError)) return true
   const { message, hintAtPrompt } = problem
-  return session.forPeople(hintAtPrompt === undefined ? message : `${message}. ${hintAtPrompt}`)
+  const said = session.forPeople(hintAtPrompt ? `${message}. ${hintAtPrompt}` : message)
+  // Behind the prompt's own `> `.
+  return wrapLine(said, session.platform.terminal.columns - 2).replaceAll('\n', '\n  ')
 }

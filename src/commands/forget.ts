@@ -14,10 +14,12 @@ import type { Session } from './screen/session.ts'
 
 function define() {
   return new Command('forget')
-    .description('remove a remembered gateway, or old runs, which then nothing undoes')
-    .addArgument(new GatewayArgument('[name]', 'the gateway to forget; no undo goes with it'))
+    .description('remove a remembered gateway, or the copies of old runs, which undo needs')
+    .addArgument(
+      new GatewayArgument('[name]', 'the gateway to forget; its runs can still be undone'),
+    )
     .addOption(
-      new Option('--older-than <days>', 'the runs from before so many days')
+      new Option('--older-than <days>', 'every run older than so many days')
         .argParser(positiveInteger('days'))
         .conflicts('all'),
     )

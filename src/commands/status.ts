@@ -33,8 +33,11 @@ function define() {
     .description('show what each client uses now, and what overrides its files')
     .addArgument(clientsArgument('only these clients'))
     .option('--all', 'every detail of every client')
-    .option('--exit-code', 'end with status 11 where one no longer points where repoint put it')
-    .option('--expect <gateway>', 'the same, and all at this gateway: its name or address')
+    .option('--exit-code', 'end with status 11 if a client has left the gateway of its setup')
+    .option(
+      '--expect <gateway>',
+      'the same, also if a client uses another gateway than this (name or address)',
+    )
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -119,7 +122,7 @@ function folderToTell(session: Session): SavedFolder | undefined {
   }
   if (folder !== undefined)
     session.say(
-      `Started by \`repoint run -- CLIENT\` or the shell's hook, clients here use gateway ${folder.gateway}: the folder ${shownFolder(session, folder)} says so.`,
+      `In folder ${shownFolder(session, folder)}, \`repoint run -- CLIENT\` and the hook of your shell use gateway ${folder.gateway}.`,
     )
   return folder
 }
@@ -188,7 +191,7 @@ function detailsOf(session: Session, { client, settings, origins, files }: Clien
   return [
     ...(address === undefined ? [] : [`address   ${address}${from(session, origins.baseUrl)}`]),
     ...(resuming && address
-      ? [`old       ${resuming.command} keeps the ${resuming.keeps} of the old conversation`]
+      ? [`resuming  ${resuming.command} keeps the ${resuming.keeps} of the old conversation`]
       : []),
     ...configured(session, settings, origins).map(([name, value]) => `${name.padEnd(9)} ${value}`),
     ...files.map((file) => `${session.showPath(file.path)}  ${describeFile(file)}`),

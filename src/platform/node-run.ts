@@ -144,6 +144,8 @@ function endWithUs(end: (signal: NodeJS.Signals) => void): () => void {
     for (const signal of signals) process.off(signal, pass)
     process.off('exit', onExit)
   }
+  // Each command of many at once listens; by itself node warns of more than ten.
+  process.setMaxListeners(0)
   for (const signal of signals) process.on(signal, pass)
   process.on('exit', onExit)
 

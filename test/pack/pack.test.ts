@@ -207,7 +207,7 @@ describe('the installed program', () => {
       command: process.execPath,
       env: environment(home),
     })
-    await run.shows('Base URL')
+    await run.shows('Gateway address')
     run.type(`${server.url}${keys.enter}`)
     await run.shows('API key')
     run.type(`${canary}${keys.enter}`)

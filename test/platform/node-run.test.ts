@@ -36,6 +36,16 @@ function aCommand(text: string): string {
 }
 
 describe.runIf(process.platform !== 'win32')('a command', () => {
+  test('of a dozen at once is no reason for a warning of node', async () => {
+    const warnings: Error[] = []
+    const listen = (warning: Error) => warnings.push(warning)
+    process.on('warning', listen)
+    await Promise.all(Array.from({ length: 12 }, () => run('true', [], { timeoutMs: 10_000 })))
+    await sleep(0)
+    process.off('warning', listen)
+    expect(warnings).toEqual([])
+  })
+
   test('that leaves a process with its output open is not waited for', async () => {
     const codex = aCommand('#!/bin/sh\n(sleep 60 & echo "$!")\necho "codex-cli 0.169.0"\nexit 0\n')
     const begin = Date.now()

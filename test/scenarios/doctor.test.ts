@@ -401,9 +401,7 @@ describe('repoint doctor', () => {
     home.put('.codex/config.toml', home.text('.codex/config.toml').replace('sol', 'luna'))
     const { stdout } = await runInProcess(home, [name])
     expect(stdout).toMatch(/^ {2}! Codex {2}.*changed since its setup$/m)
-    expect(stdout).toContain(
-      'somebody else changed Codex after its setup: its model is gpt-5.6-luna',
-    )
+    expect(stdout).toContain('Codex has changed since its setup: the model is gpt-5.6-luna')
     expect(stdout).toMatch(/→ To put back .*: repoint doctor codex --fix --yes\. Or set Codex up/)
   })
 

@@ -53,12 +53,12 @@ describe('status --exit-code', () => {
       'another address',
       (home) =>
         replace(home, '.codex/config.toml', /^base_url = .*/m, 'base_url = "https://x.example/v1"'),
-      /it points at https:\/\/x\.example, not at http/,
+      /the address is https:\/\/x\.example, not http/,
     ],
     [
       'another model',
       (home) => replace(home, '.codex/config.toml', /gpt-5\.6-sol/, 'gpt-5.4'),
-      /^its model is gpt-5\.4, not gpt-5\.6-sol$/,
+      /^the model is gpt-5\.4, not gpt-5\.6-sol$/,
     ],
     ['no address', (home) => rmSync(home.at('.codex/config.toml')), /its own service/],
     [
@@ -131,7 +131,7 @@ test('a setup that keeps what its user has changed is the one to measure by, tho
 
   small('gpt-5.6-terra')
   expect((await drift(home, '--exit-code')).reasons).toEqual([
-    'its small model is gpt-5.6-terra, not gpt-5.6-luna',
+    'the small model is gpt-5.6-terra, not gpt-5.6-luna',
   ])
   small('gpt-5.6-luna')
   await runInProcess(home, ['rollback', '--yes'])
@@ -172,7 +172,7 @@ describe('doctor --fix does not approve what somebody else has changed', () => {
     const { checks } = json as { checks: { id: string; message: string; cure: string }[] }
     const said = checks.find(({ id }) => id === 'drifted')
     expect(said?.message).toMatch(
-      /somebody else changed Codex .*it points at https:\/\/x\.example, not at http.*base_url in ~\/\.codex\/config\.toml/,
+      /Codex has changed since its setup.*the address is https:\/\/x\.example, not http.*base_url in ~\/\.codex\/config\.toml/,
     )
     expect(said?.cure).toContain('repoint doctor codex --fix --yes')
     expect(await drift(home, '--exit-code')).toMatchObject({ status: 11 })

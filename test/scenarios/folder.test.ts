@@ -61,7 +61,7 @@ describe('repoint folder', () => {
     expect((await inFolder(home, cwd, 'folder')).json).toMatchObject({ changed: false, ...shown })
     expect((await inFolder(home, cwd, 'status')).json.folder).toEqual(entry)
     expect((await runInProcess(home, ['status'], { cwd })).stdout).toContain(
-      'the folder ~/proj says',
+      'In folder ~/proj, `repoint run -- CLIENT` and the hook',
     )
     expect(home.snapshot()).toEqual(before)
 
@@ -202,8 +202,7 @@ describe.each(['bash', 'zsh', 'fish'])('the hook in %s', (shell) => {
       expect(named).toContain(work.url)
       expect(outside).toBe('<outside>')
       expect(after).toEqual(['status 8', 'status 127'])
-      const note =
-        /^note: Codex: .* Gateway work, as the folder .* says; Codex's own files say own$/gm
+      const note = /^note: Codex: .* Folder .* uses gateway work; Codex's own files say own$/gm
       expect(stderr.match(note)).toHaveLength(3)
       expect(stdout).not.toContain('leaked')
     },

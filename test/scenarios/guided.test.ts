@@ -25,7 +25,7 @@ test('--yes on a terminal asks for nothing that the environment says', async () 
     env: { REPOINT_BASE_URL: gateway.url, REPOINT_API_KEY: canary },
   })
   expect(await run.ended).toBe(0)
-  expect(run.screen()).not.toContain('Base URL of the gateway')
+  expect(run.screen()).not.toContain('Gateway address')
   expect(home.text('.codex/config.toml')).toContain(gateway.url)
 })
 
@@ -36,7 +36,7 @@ async function askedForAModel(home: Home) {
   })
   await run.shows('Which clients')
   run.type(`${keys.space}${keys.down}${keys.space}${keys.enter}`)
-  await run.shows('Base URL')
+  await run.shows('Gateway address')
   run.type(keys.enter)
   await run.shows('no model for the slot sonnet. Which model should Claude Code use?')
   return run

@@ -114,7 +114,7 @@ describe('a link in the place of a key', () => {
 test('at the hidden prompt: the address of the link counts, and nothing of it shows', async () => {
   const home = aHome()
   const terminal = runOnTerminal(home, ['codex'])
-  await terminal.shows('Base URL')
+  await terminal.shows('Gateway address')
   terminal.type(`http://127.0.0.1:1${keys.enter}`)
   await terminal.shows('API key')
   terminal.type(`${linkOf({ name: 'Mine' })}${keys.enter}`)

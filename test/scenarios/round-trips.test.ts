@@ -54,7 +54,7 @@ const guided = async (home: Home, env: Record<string, string>): Promise<void> =>
   await run.shows('Which clients')
   const { space, down, enter } = keys
   for (const key of [space, down, space, down, down, space, enter]) run.type(key)
-  await run.shows('Base URL')
+  await run.shows('Gateway address')
   run.type(enter)
   await run.shows('Apply this?')
   run.type(`y${enter}`)

@@ -70,7 +70,7 @@ describe('the list of clients', () => {
       await run.shows(/Codex +0\.169\.0, its own service/)
       await new Promise((settle) => setTimeout(settle, 500))
       run.type(keys.enter)
-      await run.shows('Base URL')
+      await run.shows('Gateway address')
       run.type(keys.ctrlC)
       expect(await run.ended).toBe(130)
     },
@@ -99,7 +99,7 @@ describe('the list of clients', () => {
     await run.shows(/Looking for clients …\r?\n/)
     await run.shows(/Codex +0\.169\.0/)
     run.type(keys.enter)
-    await run.shows('Base URL')
+    await run.shows('Gateway address')
     run.type(keys.enter)
     await run.shows(/Asking the gateway for its models …\r?\n/)
     await run.shows(/Asking gpt-5\.6-sol for one word …\r?\n/)
@@ -253,7 +253,7 @@ describe('another model of a client that is set up', () => {
     await run.shows('Apply this?')
     run.type(keys.enter)
     expect(await run.ended).toBe(0)
-    expect(run.screen()).not.toMatch(/Base URL|API key|text-embedding/)
+    expect(run.screen()).not.toMatch(/Gateway address|API key|text-embedding/)
     expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.4-mini"')
   })
 

@@ -20,7 +20,7 @@ test('codex on a terminal: asks, hides the key, shows the plan, asks once, appli
   chmodSync(home.at('bin/pgrep'), 0o755)
   const env = { PATH: `${home.at('bin')}:${process.env['PATH']}` }
   const run = runOnTerminal(home, ['codex'], { env })
-  await run.shows('Base URL')
+  await run.shows('Gateway address')
   run.type(`${gateway.url}/v1${keys.enter}`)
   await run.shows('API key')
   run.type(canary)
@@ -55,9 +55,9 @@ test('a refused answer is gone: the address and the key that follow it are all t
   const gateway = await startGateway({ port: 0, key: canary })
   const home = aHome()
   const run = runOnTerminal(home, ['codex'], { columns: 200 })
-  await run.shows('Base URL')
+  await run.shows('Gateway address')
   run.type(`YOUR_BASE_URL${keys.enter}`)
-  await run.shows(/placeholder.*\r?\n\? Base URL/)
+  await run.shows(/placeholder.*\r?\n\? Gateway address/)
   run.type(`${gateway.url}${keys.enter}`)
   await run.shows('API key')
   run.type(`YOUR_API_KEY${keys.enter}`)
@@ -86,11 +86,11 @@ test('codex on a terminal: the next run offers the last base URL', async () => {
 })
 
 test.each([
-  ['at the address', 'Base URL'],
+  ['at the address', 'Gateway address'],
   ['at the confirmation', 'Apply this?'],
 ])('Ctrl-C %s: status 130, nothing changed, and it says so', async (_, where) => {
   const home = aHome()
-  const args = where === 'Base URL' ? ['codex'] : ['codex', '--base-url', gateway.url]
+  const args = where === 'Gateway address' ? ['codex'] : ['codex', '--base-url', gateway.url]
   const run = runOnTerminal(home, args, { env: { REPOINT_API_KEY: canary } })
   await run.shows(where)
   run.type(keys.ctrlC)
@@ -191,7 +191,7 @@ test('key on a terminal: asks for the new key alone, hides it, and asks once mor
 
   const run = runOnTerminal(home, ['key'])
   await run.shows(`API key for ${old.url}:`)
-  expect(run.screen()).not.toMatch(/Base URL|Enter: the one/)
+  expect(run.screen()).not.toMatch(/Gateway address|Enter: the one/)
   run.type(`${canary}${keys.enter}`)
   await run.shows(/did not work[\s\S]*API key for http.*:/)
   run.type(`${newCanary}${keys.enter}`)
@@ -213,7 +213,7 @@ test('repoint alone: lists the clients, sets up the ticked ones in one run', asy
   run.type(keys.down)
   run.type(keys.space)
   run.type(keys.enter)
-  await run.shows('Base URL')
+  await run.shows('Gateway address')
   run.type(keys.enter)
   await run.shows('Apply this?')
   run.type(keys.enter)
@@ -267,7 +267,7 @@ test('repoint alone: an unknown window is told of the clients that would guess i
   })
   await run.shows('Which clients')
   for (const key of [keys.space, keys.down, keys.down, keys.space, keys.enter]) run.type(key)
-  await run.shows('Base URL')
+  await run.shows('Gateway address')
   run.type(keys.enter)
   await run.shows('Apply this?')
   run.type(`n${keys.enter}`)
@@ -291,9 +291,9 @@ test('a key that is typed at the list of clients neither shows nor becomes the a
   })
   await run.shows('Which clients')
   run.type(`${canary}${keys.enter}`)
-  await run.shows('Base URL')
+  await run.shows('Gateway address')
   run.type(keys.enter)
-  await run.shows(/base URL is empty.*\r?\n\? Base URL/)
+  await run.shows(/address is empty.*\r?\n\? Gateway address/)
   run.type(`${gateway.url}${keys.enter}`)
   await run.shows('API key')
   run.type(`${canary}${keys.enter}`)
@@ -320,7 +320,7 @@ test('a key that is typed while the gateway is asked does not show either', asyn
 
 test('a key that is typed as the address is dots, not text', async () => {
   const run = runOnTerminal(aHome(), ['codex'])
-  await run.shows('Base URL')
+  await run.shows('Gateway address')
   run.type(`${canary}${keys.enter}`)
   await run.shows('looks like a key')
   run.type(keys.ctrlC)
@@ -385,7 +385,7 @@ test('a key in use goes to no other address, though its own cannot be reached an
   const run = runOnTerminal(home, ['claude'])
   await takeKeyInUse(run, first.url)
   await run.shows('That did not work')
-  await run.shows('Base URL')
+  await run.shows('Gateway address')
   run.type(`${keys.ctrlU}${other.url}${keys.enter}`)
   await run.shows('API key:')
   expect(other.requests()).toEqual([])
@@ -424,12 +424,12 @@ test('a key in use that the gateway refuses by now is asked for', async () => {
 test('a typed key that the gateway refuses is asked again, and so is an address', async () => {
   const home = aHome()
   const run = runOnTerminal(home, ['codex'])
-  await run.shows('Base URL')
+  await run.shows('Gateway address')
   run.type(`http://127.0.0.1:9${keys.enter}`)
   await run.shows('API key')
   run.type(`${canary}${keys.enter}`)
   await run.shows('That did not work')
-  await run.shows('Base URL')
+  await run.shows('Gateway address')
   run.type(`${keys.ctrlU}${gateway.url}${keys.enter}`)
   await run.shows('Apply this?')
   run.type(`n${keys.enter}`)

@@ -226,7 +226,7 @@ function checkDrift(session: Session, state: ClientState, { runs }: Circumstance
 }
 
 export function describeDrift({ label }: Client, { reasons, changes }: Drifted): string {
-  const what = `somebody else changed ${label} after its setup: ${reasons.join('; ')}`
+  const what = `${label} has changed since its setup: ${reasons.join('; ')}`
   return changes === '' ? what : `${what} (${changes})`
 }
 

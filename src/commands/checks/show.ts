@@ -1,6 +1,5 @@
 import { absentText } from '../inventory/client-program.ts'
 import type { ClientState, Unreadable } from '../inventory/client-state.ts'
-import { table } from '../screen/drawing.ts'
 import type { Session } from '../screen/session.ts'
 import type { Finding } from './client-checks.ts'
 
@@ -46,10 +45,8 @@ export function showClients(
       const own = one.findings.filter(({ message }) => told.every((all) => all.message !== message))
       return rowsOf(one, own, { width, isDetailed })
     })
-    const { columns, stdoutIsTerminal } = session.platform.terminal
     const [first = [], ...others] = rows
-    const room = stdoutIsTerminal ? columns : Number.POSITIVE_INFINITY
-    for (const line of table(first, others, room)) session.say(line)
+    session.sayTable(first, others)
   }
 
   const absent = clients.filter(isAbsent).map(({ state }) => state.client)

@@ -10,9 +10,9 @@ import { folderHere, gatewayOf, realPath, shownFolder } from './by-folder.ts'
 
 function define() {
   return new Command('folder')
-    .description('remember which gateway clients use that are started in this folder')
+    .description('choose the gateway for clients that you start in this folder')
     .addArgument(new GatewayArgument('[name]', 'the gateway; absent: show the remembered folders'))
-    .option('--forget [path]', 'forget this folder, or that at the path')
+    .option('--forget [path]', 'forget the gateway of this folder, or of the folder PATH')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -26,7 +26,7 @@ export const command = commandOf(define, (session, name, { forget }) => {
   if (name !== undefined && forget !== undefined)
     throw new UserError({
       code: 'usage',
-      message: 'A gateway is named, and --forget',
+      message: 'A gateway and --forget exclude each other',
       hint: 'repoint folder NAME remembers it for this folder, repoint folder --forget forgets the folder.',
     })
 
@@ -40,7 +40,7 @@ export const command = commandOf(define, (session, name, { forget }) => {
   const here = folderHere(session)
   if (isShown) show(session, folders, here)
   else if (forget !== undefined && here !== undefined)
-    session.say(`Here ${shownFolder(session, here)} counts, with gateway ${here.gateway}.`)
+    session.say(`Folder ${shownFolder(session, here)} counts here, with gateway ${here.gateway}.`)
   session.document({
     command: 'folder',
     changed: JSON.stringify(folders) !== JSON.stringify(before),
@@ -61,11 +61,11 @@ function remember(session: Session, name: string): void {
   changeFolders(platform, (all) =>
     all.some(isSame) ? all : [entry, ...all.filter((one) => one.path !== path)],
   )
+  session.say(`✔ Folder ${shownFolder(session, entry)} uses gateway ${name} (${baseUrl})`)
   session.say(
-    `✔ Clients started in ${shownFolder(session, entry)} use gateway ${name} (${baseUrl}),`,
+    '  `repoint run -- CLIENT` and the hook of your shell follow this. No file was changed.',
   )
-  session.say('  started as repoint run -- CLIENT, or through the hook of your shell.')
-  session.say('  No file in the folder was changed. Now run: repoint run -- codex')
+  session.say('  Now run: repoint run -- codex')
 }
 
 function forgetAt(session: Session, typed: string): void {
@@ -85,7 +85,9 @@ function show(
   here: SavedFolder | undefined,
 ): void {
   if (folders.length === 0) {
-    session.say('No folder has a gateway of its own. In one: repoint folder NAME')
+    session.say(
+      'No folder has a gateway of its own. To choose one for the folder you are in: repoint folder NAME',
+    )
     return
   }
 

@@ -11,6 +11,7 @@ import { clientsNow, usersNow } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import {
   isUsedBy,
+  noneRemembered,
   savedGateway,
   savedGateways,
   shownKey,
@@ -141,7 +142,7 @@ function show(
   checked: GatewayChecks,
 ): void {
   if (all.length === 0) {
-    session.say('No gateway is remembered so far: every setup remembers its own.')
+    session.say(`No gateway is remembered so far. ${noneRemembered}`)
     return
   }
   const now = session.platform.clock.now()

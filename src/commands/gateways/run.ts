@@ -145,8 +145,8 @@ async function remembered(session: Session, by: string | SavedFolder | undefined
   if (by === undefined)
     throw new UserError({
       code: 'usage',
-      message: 'No gateway is named, and no folder here has one',
-      hint: 'Name a remembered one (see: repoint gateways), or give --base-url URL --key-env NAME. For this folder for good: repoint folder NAME',
+      message: 'No gateway is named, and this folder has none',
+      hint: 'Name one of `repoint gateways`, or give --base-url URL --key-env NAME. To choose one for this folder: repoint folder NAME',
     })
   settleFirst(session)
   const saved = typeof by === 'string' ? savedGateway(session, by) : gatewayOf(session, by)
@@ -166,7 +166,7 @@ async function runAsItIs(
 
 /** Code of a customer's goes where the folder says: where the client's own files say otherwise, that is told. */
 function saidBy(session: Session, folder: SavedFolder, client: Client | undefined): string {
-  const says = `Gateway ${folder.gateway}, as the folder ${shownFolder(session, folder)} says`
+  const says = `Folder ${shownFolder(session, folder)} uses gateway ${folder.gateway}`
   if (client === undefined) return says
 
   const settings = settingsNow(session, client) ?? {}

@@ -13,7 +13,12 @@ import {
 } from '../command.ts'
 import { clientsNow, noteLeftOut, whyNotSetUp } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
-import { savedChoices, savedGateway, savedGateways } from '../inventory/saved-gateways.ts'
+import {
+  noneRemembered,
+  savedChoices,
+  savedGateway,
+  savedGateways,
+} from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { setup } from '../setup.ts'
 import { accessToSaved, withCureFor } from './saved.ts'
@@ -65,8 +70,11 @@ async function askName(session: Session): Promise<string> {
   if (!session.canAsk || all.length === 0)
     throw new UserError({
       code: 'usage',
-      message: 'No gateway is named',
-      hint: 'repoint use NAME. `repoint gateways` lists them.',
+      message: all.length === 0 ? 'No gateway is remembered so far' : 'No gateway is named',
+      hint:
+        all.length === 0
+          ? noneRemembered
+          : 'Type: repoint use NAME. `repoint gateways` lists the names.',
     })
 
   return session.platform.ask.search({

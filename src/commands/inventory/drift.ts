@@ -49,16 +49,16 @@ export function settingsDrift(
   const right = rootOf(expected, protocol)
   if (root === undefined || !isSameButVersion(root, right)) {
     const now = shownAddress(client, settings) ?? 'its own service'
-    return [`it points at ${now}, not at ${shownRoot(right, protocol)}`]
+    return [`the address is ${now}, not ${shownRoot(right, protocol)}`]
   }
 
-  if (key === undefined) return [`it has ${login ?? 'no key'} in place of the key for it`]
-  if (expected.isKey?.(key) === false) return ['it has another key for it']
+  if (key === undefined) return [`${login ?? 'nothing'} in place of the key`]
+  if (expected.isKey?.(key) === false) return ['another key stands there']
   const unsent = expected.headers?.find((header) => !isAmong(header, settings.headers))
-  if (unsent !== undefined) return [`it does not send the header ${unsent.name} as it was set up`]
+  if (unsent !== undefined) return [`the header ${unsent.name} is missing or another one`]
   const missing = expected.query?.find((part) => !isAmong(part, settings.query))
   if (missing !== undefined)
-    return [`it does not send ${missing.name} in its query as it was set up`]
+    return [`${missing.name} is missing in the query of the address, or another one`]
   return expected.settings ? modelDrift(settings, expected.settings) : []
 }
 
@@ -66,7 +66,7 @@ function modelDrift(now: Settings, then: Settings): readonly string[] {
   const [found, wanted] = [modelsIn(now), modelsIn(then)]
   return Object.keys({ ...wanted, ...found })
     .filter((name) => found[name] !== wanted[name])
-    .map((name) => `its ${name} is ${found[name] ?? 'not set'}, not ${wanted[name] ?? 'left open'}`)
+    .map((name) => `the ${name} is ${found[name] ?? 'not set'}, not ${wanted[name] ?? 'left open'}`)
 }
 
 /** By what a person calls them. */

@@ -10,6 +10,8 @@ import { gatewayNames, readGateways, type SavedGateway } from '../../transaction
 import { keyOnCommandLine } from '../command.ts'
 import type { Session } from '../screen/session.ts'
 
+export const noneRemembered = 'Every setup remembers its gateway. To set up your clients: repoint'
+
 /** @throws UserError `usage` with the name that is nearest */
 export function savedGateway(session: Session, name: string): SavedGateway {
   const all = savedGateways(session)
@@ -24,7 +26,7 @@ export function savedGateway(session: Session, name: string): SavedGateway {
     message: `There is no gateway ${JSON.stringify(name)}`,
     hint:
       all.length === 0
-        ? 'None is remembered so far: every setup remembers its own. See: repoint --help'
+        ? noneRemembered
         : `${near === undefined ? '' : `Did you mean ${near}? `}\`repoint gateways\` lists them.`,
   })
 }

@@ -76,7 +76,8 @@ const ascii: Readonly<Record<string, string>> = {
 }
 
 function toAscii(text: string): string {
-  return text.replace(/[’“”…→–•✔✗]/g, (sign) => ascii[sign] ?? sign)
+  // `OK` takes a blank of the indent before it, so that it ends where the other marks do.
+  return text.replace(/(?<= ) ✔|[’“”…→–•✔✗]/g, (sign) => ascii[sign.trim()] ?? sign)
 }
 
 /** Words of `text` in lines of at most `width` columns, where no word is longer. */
@@ -99,6 +100,21 @@ export function wrapLine(line: string, columns: number): string {
   const [start] = /^ *(?:(?:error|warning|note|hint): *|[+-] |! )?/.exec(line) ?? ['']
   const [first, ...more] = wrapWords(line.slice(start.length), columns - start.length)
   return [`${start}${first}`, ...more.map((one) => ' '.repeat(start.length) + one)].join('\n')
+}
+
+/** A table of a heading and its rows; where it is wider than the terminal each row becomes a block. */
+export function fittingTable(
+  [head = [], ...rows]: readonly (readonly string[])[],
+  columns: number,
+): string[] {
+  const lines = table(head, rows, columns)
+  if (head.length < 3 || lines.every(({ length }) => length <= columns)) return lines
+
+  return rows.flatMap(([first = '', ...others]) => {
+    const cells = others.map((cell, index) => [`    ${head[index + 1]!.toLowerCase()}`, cell])
+    const told = cells.filter(([, cell]) => cell !== '')
+    return [first, ...table(['', ''], told, columns).slice(1)]
+  })
 }
 
 /**

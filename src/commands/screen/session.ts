@@ -2,7 +2,7 @@ import { type FilesState, UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
 import type { ConfirmQuestion, Platform } from '../../platform/platform.ts'
 import { dots, maskTellTale, printable, shortPath } from '../../text.ts'
-import { isUtf8, looksOf, paint, table, wrapLine } from './drawing.ts'
+import { fittingTable, isUtf8, looksOf, paint, wrapLine } from './drawing.ts'
 
 /** Members of our documents that are never text from elsewhere: masking would only damage them. */
 const plainMembers = new Set(['path', 'run', 'undoes', 'command', 'action', 'code', 'place'])
@@ -118,7 +118,8 @@ export class Session {
   sayTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
     const { columns, stdoutIsTerminal } = this.platform.terminal
     const width = stdoutIsTerminal ? columns : Number.POSITIVE_INFINITY
-    for (const line of table(head, rows, width)) this.say(line)
+    const shown = [head, ...rows].map((row) => row.map((cell) => this.forPeople(cell)))
+    for (const line of fittingTable(shown, width)) this.say(line)
   }
 
   /** A line beside the result: progress, warnings. On standard error; silent with `--json`. */

@@ -55,7 +55,7 @@ export function normaliseBaseUrl(
 
   if (url.username !== '' || url.password !== '') {
     throw badAddress(
-      `The base URL holds a user name or a password before ${url.host}`,
+      `The address holds a user name or a password before ${url.host}`,
       'Give the address without them, and the key apart: --key-stdin, --key-file or --key-env.',
       'Type the address without them; the key is asked for apart.',
     )
@@ -81,7 +81,7 @@ export function normaliseBaseUrl(
   const notices =
     changes.length === 0
       ? []
-      : [{ code: 'url-cleaned', message: `Base URL read as ${baseUrl}: ${changes.join(', ')}` }]
+      : [{ code: 'url-cleaned', message: `Address read as ${baseUrl}: ${changes.join(', ')}` }]
   return { baseUrl, query, notices }
 }
 
@@ -140,11 +140,11 @@ export function isPrivate(host: string): boolean {
 function parse(input: string, changes: string[]): URL {
   const text = addressIn(input, changes)
   if (text === '') {
-    throw badAddress('The base URL is empty', 'Give it as --base-url https://gateway.example.')
+    throw badAddress('The address is empty', 'Give it as --base-url https://gateway.example.')
   }
   if (placeholders.some((pattern) => pattern.test(text))) {
     throw badAddress(
-      'The base URL is still a placeholder from the instructions',
+      'The address is still a placeholder from the instructions',
       'Give the address of your gateway: --base-url https://gateway.example.',
     )
   }
@@ -189,7 +189,7 @@ function addressIn(input: string, changes: string[]): string {
   if (text !== bare) changes.push('what stood around the address removed')
   if (/\s/.test(text)) {
     throw badAddress(
-      'The base URL has spaces inside',
+      'The address has spaces inside',
       'Give one address only: --base-url https://gateway.example.',
     )
   }
@@ -201,7 +201,7 @@ function withScheme(text: string, changes: string[]): string {
   const other = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]
   if (other !== undefined) {
     throw badAddress(
-      `The base URL begins with ${other}://, but a gateway is reached over https://`,
+      `The address begins with ${other}://, but a gateway is reached over https://`,
       'Give it like this: --base-url https://gateway.example.',
     )
   }
@@ -231,7 +231,7 @@ function isPlainlyHost(address: string): boolean {
 /** Does not repeat it: what is no address may be a secret. */
 function notAnAddress(): UserError {
   return badAddress(
-    'The base URL is not a web address',
+    'The address is not a web address',
     'Give it like this: --base-url https://gateway.example.',
   )
 }
@@ -241,8 +241,8 @@ function cleanHostname(url: URL, changes: string[]): string {
     throw new UserError({
       code: 'docs-host',
       message: `${url.hostname} is the documentation, not the API`,
-      hint: 'Take the base URL that the documentation names, then run the command again with --base-url.',
-      hintAtPrompt: 'Type the base URL that the documentation names.',
+      hint: 'Take the address that the documentation names, then run the command again with --base-url.',
+      hintAtPrompt: 'Type the address that the documentation names.',
     })
   }
 
@@ -271,8 +271,8 @@ function apiPrefix(url: URL, hostname: string, changes: string[]): string {
     throw new UserError({
       code: 'docs-host',
       message: `${hostname}${path} is a documentation page, not the API`,
-      hint: `Try --base-url ${root}, or take the base URL that the page names.`,
-      hintAtPrompt: `Try ${root}, or type the base URL that the page names.`,
+      hint: `Try --base-url ${root}, or take the address that the page names.`,
+      hintAtPrompt: `Try ${root}, or type the address that the page names.`,
     })
   }
   const prefix = untilSteady(path, (part) => tidy(part.replace(webPage, '')))

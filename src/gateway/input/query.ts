@@ -35,7 +35,7 @@ export function readQuery(url: URL): readonly AskedHeader[] {
 function refused(what: string): UserError {
   return new UserError({
     code: 'usage',
-    message: `The query of the base URL ${what}`,
+    message: `The query of the address ${what}`,
     hint: 'Give the address without it, and a key apart: --key-stdin, --key-file or --key-env.',
     hintAtPrompt: 'Type the address without it; the key is asked for apart.',
   })

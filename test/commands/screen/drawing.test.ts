@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { isUtf8, looksOf, paint, table, wrapLine } from '../../../src/commands/screen/drawing.ts'
+import {
+  fittingTable,
+  isUtf8,
+  looksOf,
+  paint,
+  table,
+  wrapLine,
+} from '../../../src/commands/screen/drawing.ts'
 
 const plain = { hasColour: false, isUtf8: true }
 const coloured = { hasColour: true, isUtf8: true }
@@ -26,6 +33,7 @@ test('the locale decides whether more than ASCII can be shown', () => {
 test('a terminal without UTF-8 gets our signs as ASCII, and the user’s own words as they are', () => {
   const looks = looksOf({ LANG: 'C', TERM: 'dumb' }, true)
   expect(paint('the client’s file → ~/Müller …', looks)).toBe("the client's file -> ~/Müller ...")
+  expect(paint('✔ Done\n  ✔ Codex\n  ✗ pi', looks)).toBe('OK Done\n OK Codex\n  X pi')
 })
 
 test('a pipe gets the same bytes whatever the locale is', () => {
@@ -52,6 +60,22 @@ test('table: pads all columns but the last', () => {
       80,
     ),
   ).toEqual(['ID    USE', 'a     x', 'long  y'])
+})
+
+test('table: each row becomes a block where the terminal is too narrow', () => {
+  const rows = [
+    ['NAME', 'CLIENTS', 'PROVEN'],
+    ['work', 'codex, claude', 'just now'],
+    ['own', '', 'never'],
+  ]
+  expect(fittingTable(rows, 80)).toEqual(table(rows[0]!, rows.slice(1), 80))
+  expect(fittingTable(rows, 26)).toEqual([
+    'work',
+    '    clients  codex, claude',
+    '    proven   just now',
+    'own',
+    '    proven  never',
+  ])
 })
 
 test('table: wraps the last column under itself', () => {

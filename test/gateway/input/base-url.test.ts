@@ -17,10 +17,10 @@ function refusal(input: string): UserError {
 const gw = 'https://gw.example'
 
 /** What is said of an address. */
-const gap = 'The base URL is still a placeholder from the instructions'
-const noAddress = 'The base URL is not a web address'
+const gap = 'The address is still a placeholder from the instructions'
+const noAddress = 'The address is not a web address'
 const aKey = 'This looks like a key, not an address'
-const spaces = 'The base URL has spaces inside'
+const spaces = 'The address has spaces inside'
 const around = 'what stood around the address removed'
 const https = 'https:// put in front'
 const http = 'http:// put in front'
@@ -165,22 +165,22 @@ describe('base URL: what people paste', () => {
   ])('%j is %s', (input, baseUrl, said) => {
     const result = read(input)
     expect(result.baseUrl).toBe(baseUrl)
-    const message = `Base URL read as ${baseUrl}: ${said}`
+    const message = `Address read as ${baseUrl}: ${said}`
     expect(result.notices).toEqual(said === '' ? [] : [{ code: 'url-cleaned', message }])
   })
 
   test('says what was changed, without the query', () => {
     const [notice] = read('gw.example/v1/chat/completions?ref=sk-secret').notices
     expect(notice?.message).toBe(
-      'Base URL read as https://gw.example: https:// put in front, the query removed, /v1/chat/completions removed (clients add it where it belongs)',
+      'Address read as https://gw.example: https:// put in front, the query removed, /v1/chat/completions removed (clients add it where it belongs)',
     )
   })
 })
 
 describe('base URL: what is refused', () => {
   test.each([
-    ['', 'usage', 'The base URL is empty'],
-    ['   ', 'usage', 'The base URL is empty'],
+    ['', 'usage', 'The address is empty'],
+    ['   ', 'usage', 'The address is empty'],
     ['<BASE_URL>', 'usage', gap],
     ['{base_url}', 'usage', gap],
     ['{base_url}/v1', 'usage', gap],
@@ -191,12 +191,12 @@ describe('base URL: what is refused', () => {
     [
       'ftp://gw.example',
       'usage',
-      'The base URL begins with ftp://, but a gateway is reached over https://',
+      'The address begins with ftp://, but a gateway is reached over https://',
     ],
     [
       'wss://gw.example',
       'usage',
-      'The base URL begins with wss://, but a gateway is reached over https://',
+      'The address begins with wss://, but a gateway is reached over https://',
     ],
     ['https://', 'usage', noAddress],
     ['https://gw.example:99999', 'usage', noAddress],
@@ -234,12 +234,12 @@ describe('base URL: what is refused', () => {
     [
       'https://user:pass@gw.example',
       'usage',
-      'The base URL holds a user name or a password before gw.example',
+      'The address holds a user name or a password before gw.example',
     ],
     [
       'https://sk-secret@gw.example',
       'usage',
-      'The base URL holds a user name or a password before gw.example',
+      'The address holds a user name or a password before gw.example',
     ],
     ['https://docs.gw.example', 'docs-host', 'docs.gw.example is the documentation, not the API'],
     [
@@ -278,14 +278,14 @@ describe('base URL: what is refused', () => {
     [
       'ftp://gw.example/https:x',
       'usage',
-      'The base URL begins with ftp://, but a gateway is reached over https://',
+      'The address begins with ftp://, but a gateway is reached over https://',
     ],
     ['10.20.30', 'usage', noAddress],
     ['x.1.2.3', 'usage', noAddress],
     [
       'me:x@localhost:3000',
       'usage',
-      'The base URL holds a user name or a password before localhost:3000',
+      'The address holds a user name or a password before localhost:3000',
     ],
     ['localhost.x1', 'usage', noAddress],
     ['foolocalhost', 'usage', noAddress],
@@ -311,7 +311,7 @@ describe('base URL: what is refused', () => {
     [
       'https://:hunter2@gw.example',
       'usage',
-      'The base URL holds a user name or a password before gw.example',
+      'The address holds a user name or a password before gw.example',
     ],
     ['BASE_URL', 'usage', gap],
     ['base-url', 'usage', gap],

@@ -39,7 +39,7 @@ describe('the query of an address', () => {
   ])('%s is refused in words, its value in none', (text, said) => {
     const read = () => normaliseBaseUrl(`https://gw.example/v1${text}`, {})
     expect(read).toThrow(UserError)
-    expect(read).toThrow(`The query of the base URL ${said}`)
+    expect(read).toThrow(`The query of the address ${said}`)
     expect(read).not.toThrow(/canary|can ary/)
   })
 
