@@ -1,12 +1,46 @@
+import { compact } from '../compact.ts'
 import type { KeyChange, KeyPath } from '../edits/plan.ts'
 import type { Machine } from '../platform/platform.ts'
 import type { Choice, ClientName, Obstacle, Obstacles, Scene } from './client.ts'
 import { pathsOf } from './paths.ts'
 import type { StrictFile } from './strict-json.ts'
-import { isLoopbackUrl, isOwnAddress, rootOf, shownUrl, withLostVersion } from './texts.ts'
+import {
+  isLoopbackUrl,
+  isOwnAddress,
+  placeOf,
+  type ReadFile,
+  rootOf,
+  shownUrl,
+  withLostVersion,
+} from './texts.ts'
 
 /** What several clients meet in the same way. `id` is the first part of the codes, and the word of the command line. */
 type Named = Pick<ClientName, 'id' | 'label'>
+
+/** An obstacle at a key of a file. It blocks, unless it says otherwise. */
+interface KeyObstacle extends Omit<Obstacle, 'place' | 'weight'> {
+  readonly weight?: Obstacle['weight']
+  /** What mends the key. Absent: nothing does, or `repair` says what. */
+  readonly becomes?: Omit<KeyChange, 'path'>
+}
+
+export function obstacleAt(file: ReadFile, path: KeyPath, found: KeyObstacle): Obstacle {
+  const { becomes, ...told } = found
+  const repair = becomes && { role: file.role, changes: [{ path, ...becomes }] }
+  return compact({ weight: 'blocks' as const, repair, ...told, place: placeOf(file, path) })
+}
+
+/** A client that is at a gateway, and has no key to send. */
+export function missingKey({ id }: Pick<Named, 'id'>, place: string, message: string): Obstacle {
+  return {
+    code: `${id}-no-key`,
+    message,
+    place,
+    cure: `Run \`repoint ${id}\`.`,
+    weight: 'blocks',
+    covers: 'key-missing',
+  }
+}
 
 interface UnreadFile extends Pick<Obstacle, 'code' | 'message' | 'covers'> {
   readonly file: Pick<StrictFile, 'role' | 'path' | 'isRepairable'>

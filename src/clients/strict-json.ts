@@ -14,7 +14,6 @@ export interface Strictness {
 
 /** A JSON file as its client reads it. */
 export interface StrictFile extends ReadFile {
-  readonly role: string
   /** Empty where there is no file, or the client ignores it. */
   readonly root: Table
   /** Why the client ignores the whole file, in words, with line and column where they are known. */
@@ -27,8 +26,8 @@ export function readStrictly(
   file: Pick<FileText, 'role' | 'path' | 'bytes'>,
   bears: Strictness = {},
 ): StrictFile {
-  const { role, bytes } = file
-  const read = { ...readFile({ ...file, format: 'json' }), role }
+  const { bytes } = file
+  const read = readFile({ ...file, format: 'json' })
   const ignored = bytes === null ? undefined : strictJsonProblem(bytes, bears)
   const root = ignored === undefined ? (read.document?.root ?? {}) : {}
   const isRepairable = ignored !== undefined && isReadOnceRepaired(bytes!, bears)

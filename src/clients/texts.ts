@@ -30,6 +30,7 @@ export function asPlanned(texts: FileTexts, edits: readonly FileEdit[]): FileTex
 
 /** A file as far as it can be read; `problem` says why not, with line and column. */
 export interface ReadFile {
+  readonly role: string
   readonly path: string
   readonly document: ConfigDocument | undefined
   readonly problem: string | undefined
@@ -41,25 +42,21 @@ export interface ReadFile {
 const alreadyRead = new WeakMap<Bytes, ReadFile>()
 
 /** Reads a file without throwing: no file and an unreadable one have no document. */
-export function readFile(file: Pick<FileText, 'path' | 'format' | 'bytes'>): ReadFile {
-  if (file.bytes === null) return { path: file.path, document: undefined, problem: undefined }
-  const known = alreadyRead.get(file.bytes)
-  if (known?.path === file.path) return known
-  const read = readAnew(file, file.bytes)
-  alreadyRead.set(file.bytes, read)
-  return read
-}
+export function readFile(file: Pick<FileText, 'role' | 'path' | 'format' | 'bytes'>): ReadFile {
+  const { role, path, format, bytes } = file
+  const unread = { role, path, document: undefined, problem: undefined }
+  if (bytes === null) return unread
+  const known = alreadyRead.get(bytes)
+  if (known?.path === path && known.role === role) return known
 
-function readAnew({ path, format }: Pick<FileText, 'path' | 'format'>, bytes: Bytes): ReadFile {
   const document = resultOf(() => formatOf(format).read(bytes, path))
-  return document instanceof UserError
-    ? {
-        path,
-        document: undefined,
-        problem: document.message,
-        isNotReadHere: document instanceof NotReadHere,
-      }
-    : { path, document, problem: undefined }
+  const isNotReadHere = document instanceof NotReadHere
+  const read =
+    document instanceof UserError
+      ? { ...unread, problem: document.message, isNotReadHere }
+      : { ...unread, document }
+  alreadyRead.set(bytes, read)
+  return read
 }
 
 /** What stands in a file at `path`, as text; undefined for anything else. */

@@ -8,7 +8,7 @@ import {
   type Scene,
   slots,
 } from '../client.ts'
-import { leftoverObstacles, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
+import { leftoverObstacles, obstacleAt, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { isExported, proxyObstacles, unsetCommand, variableObstacles } from '../shell.ts'
 import { fileOf, layersOf, placeOf, readFile, rootOf, textAt } from '../texts.ts'
 import { isCredentialLine, linesOf } from './headers.ts'
@@ -192,14 +192,12 @@ function* otherCredentials(scene: Scene, settings: ClaudeSettings): Obstacles {
 function* loginKey(texts: FileTexts): Obstacles {
   for (const state of layersOf(texts, 'state').map(readFile)) {
     if (!textAt(state, ['primaryApiKey'])) continue
-    yield {
+    yield obstacleAt(state, ['primaryApiKey'], {
       code: 'claude-login-key',
       message:
         'primaryApiKey, which a login has left: Claude Code sends it beside the token, and gateways of this family read it first',
-      place: placeOf(state, ['primaryApiKey']),
       cure: 'Log out with `claude auth logout`.',
-      weight: 'blocks',
-    }
+    })
   }
 }
 
@@ -267,14 +265,12 @@ function* models(settings: ClaudeSettings): Obstacles {
 function* modelDefault(settings: ClaudeSettings): Obstacles {
   if (settings.root['model'] !== 'default') return
 
-  yield {
+  yield obstacleAt(settings, ['model'], {
     code: 'claude-model-default',
     message: '"model": "default" is sent to the gateway as it stands',
-    place: placeOf(settings, ['model']),
     cure: 'Name a slot, such as "sonnet".',
-    repair: settingsRepair({ path: ['model'], value: 'sonnet' }),
-    weight: 'blocks',
-  }
+    becomes: { value: 'sonnet' },
+  })
 }
 
 /** Slots that someone pinned for another service. Beside a base URL they belong to its setup. */
@@ -296,41 +292,36 @@ function* oldPins(settings: ClaudeSettings, { models }: Choice): Obstacles {
 function* address(scene: Scene, settings: ClaudeSettings, url: string): Obstacles {
   const { env } = settings
   if (/\/v1\/*$/.test(url) && !scene.ownRoots.includes(rootOf(url))) {
-    yield {
+    yield obstacleAt(settings, inEnv(names.baseUrl), {
       code: 'claude-base-url-version',
       message: `${names.baseUrl} ends in /v1, which Claude Code adds itself: every request misses`,
-      place: placeOf(settings, inEnv(names.baseUrl)),
       cure: 'Take the /v1 away.',
-      repair: settingsRepair(change(inEnv(names.baseUrl), url.replace(/\/v1\/*$/, ''))),
-      weight: 'blocks',
-    }
+      becomes: { value: url.replace(/\/v1\/*$/, '') },
+    })
   }
 
   const apiKey = env[names.apiKey]
   const isApproved = apiKey !== undefined && answerFor(scene.texts, apiKey)?.list === 'approved'
   if (!env[names.token] && !isApproved && hasLogin(scene.texts)) {
-    yield {
+    yield obstacleAt(settings, inEnv(names.baseUrl), {
       code: 'claude-login-leak',
       message: `${names.baseUrl} stands without a token, and a login is saved: Claude Code sends that login to the gateway`,
-      place: placeOf(settings, inEnv(names.baseUrl)),
       cure: `Run \`repoint ${isMapping(slotModelsIn(settings)) ? 'claude-gpt' : 'claude'}\`, which writes the token too.`,
-      weight: 'blocks',
       covers: 'key-missing',
-    }
+    })
   }
 
   if (isOn(env[names.discovery]) && env[names.quiet]) {
-    yield {
+    yield obstacleAt(settings, inEnv(names.quiet), {
       code: 'claude-discovery-suppressed',
       message: `${names.quiet} suppresses the discovery of models in versions such as 2.1.197, with any value`,
-      place: placeOf(settings, inEnv(names.quiet)),
       cure: `Write ${quietButDiscovering.join(', ')} in its place.`,
       repair: settingsRepair(
         change(inEnv(names.quiet), undefined),
         ...quietButDiscovering.map((name) => change(inEnv(name), '1')),
       ),
       weight: 'may-block',
-    }
+    })
   }
 }
 

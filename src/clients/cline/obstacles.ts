@@ -3,6 +3,8 @@ import { readHeaders } from '../headers.ts'
 import {
   leftoverObstacles,
   lostVersion,
+  missingKey,
+  obstacleAt,
   otherAddress,
   relativePlaceObstacles,
   unreadFile,
@@ -97,14 +99,13 @@ function* login(file: ProvidersFile): Obstacles {
   const { used } = file
   if (used === undefined || !hasLogin(file, used)) return
 
-  yield {
+  yield obstacleAt(file, usedPath, {
     code: 'cline-login',
     message: `Cline is logged in with an account of its provider ${used}`,
-    place: placeOf(file, usedPath),
     cure: 'Nothing to do: rollback brings it back.',
     needsConsent: `The login of Cline's provider ${used} goes out of use; rollback brings it back.`,
     weight: 'may-block',
-  }
+  })
 }
 
 function* withoutKey(scene: Scene, file: ProvidersFile, url: string | undefined): Obstacles {
@@ -113,14 +114,8 @@ function* withoutKey(scene: Scene, file: ProvidersFile, url: string | undefined)
   const isElsewhere = hasLogin(file, providerId) || isExported(scene, 'OPENAI_API_KEY')
   if (hasKey || isElsewhere || mayNeedNoKey(url, scene)) return
 
-  yield {
-    code: 'cline-no-key',
-    message: 'its provider has no apiKey: Cline sends none',
-    place: placeOf(file, settingsPath),
-    cure: 'Run `repoint cline`.',
-    weight: 'blocks',
-    covers: 'key-missing',
-  }
+  const message = 'its provider has no apiKey: Cline sends none'
+  yield missingKey(clineName, placeOf(file, settingsPath), message)
 }
 
 /** Beside a key in a header of its own. */

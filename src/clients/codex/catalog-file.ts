@@ -1,9 +1,9 @@
 import type { FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
+import { obstacleAt } from '../obstacles.ts'
 import { fileOf, type ReadFile, readFile, textAt } from '../texts.ts'
 import { entriesIn, isForAll } from './catalog.ts'
-import { atKey } from './provider.ts'
 
 /**
  * Codex reads its models from the file that `model_catalog_json` names, in the place of its own table.
@@ -67,7 +67,7 @@ export function* catalogFaults(texts: FileTexts, config: ReadFile): Obstacles {
         : misfit &&
           `describes ${misfit.slug} in a form that Codex 0.105.0 to 0.146.0 do not start with`
   if (why === undefined) return
-  yield atKey(config, catalogPath, {
+  yield obstacleAt(config, catalogPath, {
     code: 'codex-catalog',
     message: `${path}, which model_catalog_json names, ${why}`,
     cure: 'Write it anew: repoint codex --catalog.',
@@ -81,7 +81,7 @@ export function* otherCatalog(texts: FileTexts, config: ReadFile, choice: Choice
   const named = config.document?.get(catalogPath)
   if (choice.models.catalog === undefined || named === undefined) return
   if (namesCatalog(texts, config)) return
-  yield atKey(config, catalogPath, {
+  yield obstacleAt(config, catalogPath, {
     code: 'codex-other-catalog',
     message: `model_catalog_json already names ${JSON.stringify(named)}`,
     cure: 'To keep it, leave --catalog out.',

@@ -1,7 +1,8 @@
 import type { KeyChange } from '../../edits/plan.ts'
 import type { Obstacles, Scene } from '../client.ts'
+import { obstacleAt } from '../obstacles.ts'
 import { isOwnAddress, type ReadFile, tableAt, textAt } from '../texts.ts'
-import { atKey, providerInUse } from './provider.ts'
+import { providerInUse } from './provider.ts'
 
 /**
  * The model that the terminal UI offers at its start in the place of another, with Yes as the answer
@@ -49,7 +50,7 @@ export function* tookOffer(scene: Scene, config: ReadFile): Obstacles {
   const before = answers.filter(([, offered]) => offered === model).map(([from]) => from)
   const former = before.find((id) => scene.knownModels.includes(id)) ?? before[0]
   if (former === undefined) return
-  yield atKey(config, ['model'], {
+  yield obstacleAt(config, ['model'], {
     code: 'codex-model-migrated',
     message: `Codex has moved from ${former} to ${model}, which it offered at its start; the gateway was not known to have that model`,
     cure: `Set model = ${JSON.stringify(former)}.`,

@@ -1,5 +1,11 @@
 import type { Choice, FileTexts, Obstacles, Repair, Scene } from '../client.ts'
-import { leftoverObstacles, placeholderOf, relativePlaceObstacles } from '../obstacles.ts'
+import {
+  leftoverObstacles,
+  missingKey,
+  obstacleAt,
+  placeholderOf,
+  relativePlaceObstacles,
+} from '../obstacles.ts'
 import { variableObstacles } from '../shell.ts'
 import {
   fileOf,
@@ -15,7 +21,7 @@ import {
 import { readCodexAuth } from './auth.ts'
 import { catalogFaults, otherCatalog, staleCatalog } from './catalog-file.ts'
 import { tookOffer } from './migrations.ts'
-import { addressInUse, atKey, providerInUse } from './provider.ts'
+import { addressInUse, providerInUse } from './provider.ts'
 import { providersInTheWay, providersWrongNow, startObstacles } from './provider-obstacles.ts'
 
 /** What would defeat the pair about to be written, as run against Codex 0.169.0 (2026-11-21). */
@@ -131,16 +137,13 @@ function* uselessAuth(texts: FileTexts, isPointed: boolean): Obstacles {
       covers: 'key-missing',
     }
   else if (isPointed && auth.usableKey === undefined)
-    yield {
-      code: 'codex-no-key',
-      message: auth.unreadKeys
+    yield missingKey(
+      { id: 'codex' },
+      place,
+      auth.unreadKeys
         ? `auth.json holds ${auth.unreadKeys.join(', ')} but no OPENAI_API_KEY, which alone Codex reads: it sends no key`
         : 'no key is in auth.json: Codex sends none, or asks to sign in',
-      place,
-      cure: 'Run `repoint codex`.',
-      weight: 'blocks',
-      covers: 'key-missing',
-    }
+    )
 }
 
 const withoutLogin: Repair = {
@@ -155,7 +158,7 @@ const withoutLogin: Repair = {
 function* loginSettings(config: ReadFile): Obstacles {
   const store = textAt(config, ['cli_auth_credentials_store'])
   if (store !== undefined && store !== 'file' && store !== 'auto')
-    yield atKey(config, ['cli_auth_credentials_store'], {
+    yield obstacleAt(config, ['cli_auth_credentials_store'], {
       code: 'codex-credential-store',
       message: `cli_auth_credentials_store = ${JSON.stringify(store)}: Codex does not read auth.json, so it sends no key`,
       cure: 'Set it to "file".',
@@ -163,7 +166,7 @@ function* loginSettings(config: ReadFile): Obstacles {
     })
 
   if (textAt(config, ['forced_login_method']) === 'chatgpt')
-    yield atKey(config, ['forced_login_method'], {
+    yield obstacleAt(config, ['forced_login_method'], {
       code: 'codex-forced-login',
       message: 'forced_login_method = "chatgpt": Codex deletes a key login and stops',
       cure: 'Remove the line.',
@@ -172,7 +175,7 @@ function* loginSettings(config: ReadFile): Obstacles {
     })
 
   for (const name of Object.keys(tableAt(config, ['profiles']) ?? {}))
-    yield atKey(config, ['profiles', name], {
+    yield obstacleAt(config, ['profiles', name], {
       code: 'codex-profile',
       message: `[profiles.${name}] is no longer read; \`codex --profile ${name}\` reads ${name}.config.toml`,
       cure: 'Nothing to do unless you use that profile.',
@@ -185,7 +188,7 @@ function* windowOfAnother(config: ReadFile, choice: Choice): Obstacles {
   const window = config.document?.get(['model_context_window'])
   if (window === undefined || choice.models.contextWindow !== undefined) return
   if (textAt(config, ['model']) === choice.models.model) return
-  yield atKey(config, ['model_context_window'], {
+  yield obstacleAt(config, ['model_context_window'], {
     code: 'codex-context-window',
     message: `model_context_window = ${String(window)} was set for another model, and the gateway does not say the window of ${choice.models.model}`,
     cure: 'Give the right one with --context-window, or remove the line.',

@@ -2,7 +2,7 @@ import { compact } from '../../compact.ts'
 import type { ConfigValue } from '../../edits/plan.ts'
 import { isSameButVersion, shownRoot } from '../../gateway/roots.ts'
 import type { Choice, FileTexts, Obstacle, Obstacles, Scene, Wishes } from '../client.ts'
-import { formerProvider, placeholderOf } from '../obstacles.ts'
+import { formerProvider, obstacleAt, placeholderOf } from '../obstacles.ts'
 import { isExported, unsetCommand } from '../shell.ts'
 import {
   fileOf,
@@ -129,16 +129,15 @@ export function* othersInTheWay(scene: Scene, config: ReadFile, choice: Choice):
         change: { path: ['model_providers', id], isBound: true },
       })
     else if (ours.length > 0 && (isThere || id === providerId))
-      yield {
+      yield obstacleAt(config, ['model_providers', id], {
         code: 'codex-set-aside',
         message: `[model_providers.${id}] was kept from the key, and is at the gateway`,
-        place: placeOf(config, ['model_providers', id]),
         cure: 'Take out what kept it.',
         repair: configRepair(
           ...ours.map(([key]) => ({ path: ['model_providers', id, key], value: undefined })),
         ),
         weight: 'may-block',
-      }
+      })
   }
 }
 

@@ -1,6 +1,6 @@
 import type { KeyPath } from '../../edits/plan.ts'
 import type { Choice, Obstacles, Scene } from '../client.ts'
-import { lostVersion, otherAddress } from '../obstacles.ts'
+import { lostVersion, obstacleAt, otherAddress } from '../obstacles.ts'
 import {
   isOwnAddress,
   isTable,
@@ -15,7 +15,6 @@ import {
 } from '../texts.ts'
 import { othersInTheWay, othersWrongNow } from './other-providers.ts'
 import {
-  atKey,
   authKeys,
   configRepair,
   hasOwnKey,
@@ -109,7 +108,7 @@ function* rootFaults(config: ReadFile, planned: string | undefined): Obstacles {
     }
 
   if (config.document?.get(['profile']) !== undefined)
-    yield atKey(config, ['profile'], {
+    yield obstacleAt(config, ['profile'], {
       code: 'codex-legacy-profile',
       message: 'profile at the root: Codex refuses to start with it',
       cure: 'Remove the line; choose a profile with `codex --profile` instead.',
@@ -118,7 +117,7 @@ function* rootFaults(config: ReadFile, planned: string | undefined): Obstacles {
 
   const inUse = planned === undefined ? providerInUse(config) : undefined
   if (inUse && !inUse.table && !reservedIds.includes(inUse.id))
-    yield atKey(config, ['model_provider'], {
+    yield obstacleAt(config, ['model_provider'], {
       code: 'codex-provider-missing',
       message: `model_provider = ${JSON.stringify(inUse.id)} names no table of model_providers: Codex does not start`,
       cure: 'Run `repoint codex`, or remove the line.',
@@ -132,7 +131,7 @@ function* reserved(config: ReadFile, { id, table, path }: Provider): Obstacles {
   const isSettings =
     id === 'amazon-bedrock' && Object.keys(table).every((key) => bedrockKeys.includes(key))
   if (isSettings) return
-  yield atKey(config, path, {
+  yield obstacleAt(config, path, {
     code: 'codex-reserved-provider',
     message: `[model_providers.${id}]: the id belongs to Codex, which refuses to start`,
     cure: 'Remove the table or give it another id.',
@@ -144,7 +143,7 @@ function* reserved(config: ReadFile, { id, table, path }: Provider): Obstacles {
 function* unstartable(config: ReadFile, { id, table, path }: Provider): Obstacles {
   const wire = table['wire_api']
   if (wire !== undefined && wire !== 'responses')
-    yield atKey(config, [...path, 'wire_api'], {
+    yield obstacleAt(config, [...path, 'wire_api'], {
       code: 'codex-chat-wire',
       message: `wire_api = ${typeof wire === 'string' ? JSON.stringify(wire) : typeof wire} in [model_providers.${id}]: Codex refuses to start, whichever provider is in use`,
       cure: 'Set it to "responses".',
@@ -153,19 +152,17 @@ function* unstartable(config: ReadFile, { id, table, path }: Provider): Obstacle
 
   const name = table['name']
   if (name === undefined || (typeof name === 'string' && name.trim() === ''))
-    yield {
+    yield obstacleAt(config, path, {
       code: 'codex-nameless-provider',
       message: `[model_providers.${id}] has no name: Codex refuses to start, whichever provider is in use`,
-      place: placeOf(config, path),
       cure: 'Give it a name, or remove the table.',
       repair: configRepair({ path: [...path, 'name'], value: id }),
-      weight: 'blocks',
-    }
+    })
 }
 
 /** By hand: its address need not be that of the key in auth.json, so nothing is taken out. */
 function* setAsideInUse(config: ReadFile, { id, path }: Provider): Obstacles {
-  yield atKey(config, [...path, 'env_key'], {
+  yield obstacleAt(config, [...path, 'env_key'], {
     code: 'codex-set-aside',
     message: `[model_providers.${id}] is in use, and was set aside when Codex went to another gateway: it sends nothing`,
     cure: 'Run `repoint codex` with its address and key, or `repoint rollback codex`.',
@@ -177,7 +174,7 @@ function* ownAuth(config: ReadFile, { id, table, path }: Provider): Obstacles {
   for (const key of authKeys) {
     if (table[key] === undefined) continue
     const isSecret = key === 'experimental_bearer_token'
-    yield atKey(config, [...path, key], {
+    yield obstacleAt(config, [...path, key], {
       code: 'codex-provider-auth',
       message: `${key} in [model_providers.${id}] wins over auth.json`,
       cure: 'Remove it.',
@@ -188,7 +185,7 @@ function* ownAuth(config: ReadFile, { id, table, path }: Provider): Obstacles {
 }
 
 function* withoutAddress(config: ReadFile, { id, path }: Provider): Obstacles {
-  yield atKey(config, path, {
+  yield obstacleAt(config, path, {
     code: 'codex-no-address',
     message: `[model_providers.${id}] has no base_url: Codex sends the key of auth.json to OpenAI`,
     cure: 'Run `repoint codex`, or remove the table and model_provider.',
@@ -197,15 +194,13 @@ function* withoutAddress(config: ReadFile, { id, path }: Provider): Obstacles {
 
 function* withoutAuth(config: ReadFile, { id, table, path }: Provider): Obstacles {
   if (hasOwnKey(table) || table['http_headers'] !== undefined) return
-  yield {
+  yield obstacleAt(config, path, {
     code: 'codex-no-auth',
     message: `[model_providers.${id}] has no requires_openai_auth = true: Codex sends no key`,
-    place: placeOf(config, path),
     cure: 'Set requires_openai_auth = true.',
     repair: configRepair({ path: [...path, 'requires_openai_auth'], value: true }),
-    weight: 'blocks',
     covers: 'key-missing',
-  }
+  })
 }
 
 /** Codex appends `/responses` to the address as it stands (0.169.0): without `/v1` a web page answers. */
@@ -226,7 +221,7 @@ function* withoutVersion(scene: Scene, config: ReadFile, { id, path }: Provider)
 function* otherOwnAddress(scene: Scene, config: ReadFile, choice: Choice): Obstacles {
   const url = textAt(config, ownAddressPath)
   if (url === undefined || isOwnAddress(url, scene, choice)) return
-  yield atKey(config, ownAddressPath, {
+  yield obstacleAt(config, ownAddressPath, {
     code: 'codex-openai-base-url',
     message: `openai_base_url already stands for another address, ${shownUrl(url)}`,
     cure: 'To keep it, give this setup a folder of its own in CODEX_HOME.',

@@ -1,23 +1,9 @@
-import { compact } from '../../compact.ts'
 import type { ConfigValue, KeyChange, KeyPath } from '../../edits/plan.ts'
-import type { Obstacle, Repair } from '../client.ts'
-import { placeOf, type ReadFile, type Table, tableAt, textAt, textIn } from '../texts.ts'
+import type { Repair } from '../client.ts'
+import { type ReadFile, type Table, tableAt, textAt, textIn } from '../texts.ts'
 
 export function configRepair(...changes: readonly KeyChange[]): Repair {
   return { role: 'config', changes }
-}
-
-/** An obstacle at a key of config.toml. It blocks, unless it says otherwise. */
-interface KeyObstacle extends Omit<Obstacle, 'place' | 'repair' | 'weight'> {
-  readonly weight?: Obstacle['weight']
-  /** What mends the key. Absent: nothing does that we may write. */
-  readonly becomes?: Omit<KeyChange, 'path'>
-}
-
-export function atKey(config: ReadFile, path: KeyPath, found: KeyObstacle): Obstacle {
-  const { becomes, ...told } = found
-  const repair = becomes && configRepair({ path, ...becomes })
-  return compact({ weight: 'blocks' as const, ...told, place: placeOf(config, path), repair })
 }
 
 /** Codex does not start with a table of such a name (0.169.0, 2026-11-21). */

@@ -1,8 +1,10 @@
 import type { KeyPath } from '../../edits/plan.ts'
-import type { Choice, FileText, Obstacle, Obstacles, Scene } from '../client.ts'
+import type { Choice, FileText, Obstacles, Scene } from '../client.ts'
 import {
   leftoverObstacles,
   lostVersion,
+  missingKey,
+  obstacleAt,
   otherAddress,
   relativePlaceObstacles,
   unreadFile,
@@ -41,7 +43,11 @@ export function* wrongNow(scene: Scene): Obstacles {
 
   const found = modelCalled(settings, chosen)
   if (found === undefined) {
-    yield missingEntry(settings, chosen)
+    yield obstacleAt(settings, defaultModelPath, {
+      code: 'droid-model-missing',
+      message: `the default model ${chosen} is not among customModels: droid ends with "Exec failed"`,
+      cure: 'Run `repoint droid`, which adds it.',
+    })
     return
   }
 
@@ -101,13 +107,12 @@ function* unknownProvider(settings: DroidSettings): Obstacles {
 
   const { entry } = wrong
   const name = textIn(entry, ['displayName']) ?? textIn(entry, ['model']) ?? 'an entry'
-  yield {
+  yield obstacleAt(settings, pathIn(wrong, 'provider'), {
     code: 'droid-unknown-provider',
     message: `${name} names a provider that droid does not know, ${textIn(entry, ['provider'])}: it reads none of the models`,
-    place: placeOf(settings, pathIn(wrong, 'provider')),
     cure: 'Correct it, or take that entry out.',
     weight: 'may-block',
-  }
+  })
 }
 
 /** An entry under our id that stands for another address. */
@@ -123,16 +128,6 @@ function otherEntry(scene: Scene, choice: Choice): Obstacles {
   })
 }
 
-function missingEntry(settings: DroidSettings, chosen: string): Obstacle {
-  return {
-    code: 'droid-model-missing',
-    message: `the default model ${chosen} is not among customModels: droid ends with "Exec failed"`,
-    place: placeOf(settings, defaultModelPath),
-    cure: 'Run `repoint droid`, which adds it.',
-    weight: 'blocks',
-  }
-}
-
 function* withoutKey(scene: Scene, settings: DroidSettings, found: CustomModel): Obstacles {
   const { entry } = found
   const key = textIn(entry, ['apiKey'])
@@ -146,17 +141,13 @@ function* withoutKey(scene: Scene, settings: DroidSettings, found: CustomModel):
     Object.keys(headers).some((name) => /^(authorization|x-api-key|api-key)$/i.test(name))
   if (isSet || isHeader || mayNeedNoKey(textIn(entry, ['baseUrl']), scene)) return
 
-  yield {
-    code: 'droid-no-key',
-    message:
-      names.length > 0
-        ? `the key is to come from ${names.join(', ')}, which is not set here: droid sends none`
-        : 'the default model has no apiKey: droid sends none',
-    place: placeOf(settings, pathIn(found, 'apiKey')),
-    cure: 'Run `repoint droid`.',
-    weight: 'blocks',
-    covers: 'key-missing',
-  }
+  yield missingKey(
+    droidName,
+    placeOf(settings, pathIn(found, 'apiKey')),
+    names.length > 0
+      ? `the key is to come from ${names.join(', ')}, which is not set here: droid sends none`
+      : 'the default model has no apiKey: droid sends none',
+  )
 }
 
 /** What wins over the user's file, or forbids what stands in it. */
@@ -192,18 +183,17 @@ function* policyObstacles(file: FileText, url: string | undefined): Obstacles {
   if (!isForbidden && isAllowed) return
 
   const path = ['modelPolicy', isForbidden ? 'allowCustomModels' : 'allowedBaseUrls']
-  yield {
+  yield obstacleAt(settings, path, {
     code: 'droid-model-policy',
     message: isForbidden
       ? 'modelPolicy allows no models of your own: droid does as if there were none'
       : 'modelPolicy names the addresses that droid may ask, and the gateway is not among them',
-    place: placeOf(settings, path),
     cure:
       file.role === 'managed'
         ? 'Ask the administrator of this machine.'
         : `Change ${path.join('.')} there.`,
     weight: isForbidden ? 'blocks' : 'may-block',
-  }
+  })
 }
 
 /** Parts of droid that may have a model of their own. */
@@ -212,11 +202,10 @@ function* otherModels(settings: DroidSettings, providerId: string | undefined): 
   const model = textIn(settings.root, path)
   if (model === undefined || (providerId !== undefined && model === idOf(providerId))) return
 
-  yield {
+  yield obstacleAt(settings, path, {
     code: 'droid-spec-model',
     message: `specification mode has a model of its own, ${model}, and does not use the gateway`,
-    place: placeOf(settings, path),
     cure: 'Remove it, if that mode is to use the gateway.',
     weight: 'may-block',
-  }
+  })
 }

@@ -29,7 +29,7 @@ export const providers: ProviderTable = {
  */
 export function readConfig(texts: FileTexts): StrictFile {
   const text = fileOf(texts, 'config')
-  const read = { ...readFile(text), role: text.role, isRepairable: false }
+  const read = { ...readFile(text), isRepairable: false }
   if (text.bytes === null) return { ...read, root: {} }
 
   const root = read.document?.root ?? {}

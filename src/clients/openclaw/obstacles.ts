@@ -1,6 +1,6 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import type { Choice, Obstacles, Scene } from '../client.ts'
-import { relativePlaceObstacles, unreadFile } from '../obstacles.ts'
+import { obstacleAt, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import {
   formerProviders,
   hasVariable,
@@ -122,17 +122,15 @@ function* otherLogin(view: ProviderView, isSetUp: boolean): Obstacles {
 
   const path = [...providerPath(providers, providerId), 'auth']
   const isMended = isSetUp || view.sent.key !== undefined
-  yield {
+  yield obstacleAt(models, ['auth', 'profiles', login], {
     code: 'openclaw-other-key',
     message: `the login ${login} for ${providerId} is sent before the key in openclaw.json`,
-    place: placeOf(models, ['auth', 'profiles', login]),
     cure: isMended ? 'Let the key come first.' : 'Run `repoint openclaw`.',
     ...(isMended && {
       repair: { role: 'config', changes: [{ path, value: 'api-key' }] },
       needsConsent: `The key in openclaw.json will come before the login ${login}; rollback brings the login back.`,
     }),
-    weight: 'blocks',
-  }
+  })
 }
 
 /** A way to the gateway of the provider's own: another key, a proxy, certificates that are not looked at. */
@@ -140,13 +138,11 @@ function* ownTransport({ models, providerId, provider }: ProviderView): Obstacle
   if (provider.table['request'] === undefined) return
 
   const path = [...providerPath(providers, providerId), 'request']
-  yield {
+  yield obstacleAt(models, path, {
     code: 'openclaw-request',
     message: `request of ${providerId} decides how its requests go out, and with which key`,
-    place: placeOf(models, path),
     ...removal(models, `The part request of ${providerId}`, { path, isSecret: true }),
-    weight: 'blocks',
-  }
+  })
 }
 
 /** The agent that answers where none is named must ask our model; the others may well have their own. */

@@ -1,6 +1,6 @@
 import { listHolds, listLacks } from '../../edits/plan.ts'
 import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
-import { placeholderOf, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
+import { obstacleAt, placeholderOf, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { variableObstacles } from '../shell.ts'
 import { fileOf, isOwnAddress, isTable, placeOf, readFile, tableAt, valueIn } from '../texts.ts'
 import { loginOf, ownFiles, readAuth } from './config.ts'
@@ -68,13 +68,11 @@ function* unreadable({ id, label, stopsAtNewerKeys }: Layout, texts: FileTexts):
       }
     }
     if (stopsAtNewerKeys && file.document?.get(['permissions']) !== undefined) {
-      yield {
+      yield obstacleAt(file, ['permissions'], {
         code: `${id}-newer-keys`,
         message: `permissions belongs to another major version: ${stopsAtNewerKeys} does not start with it`,
-        place: placeOf(file, ['permissions']),
         cure: 'Remove it, or call it "permission" as version 1 does.',
-        weight: 'blocks',
-      }
+      })
     }
   }
 }
@@ -101,14 +99,13 @@ function* otherKey(view: OpencodeView, choice: Choice): Obstacles {
   if (isKey && (isOwnAddress(provider.url, scene, choice) || isPlaceholder)) return
 
   const kind = isKey ? 'API key' : 'login'
-  yield {
+  yield obstacleAt(readFile(fileOf(scene.texts, 'auth')), [providerId], {
     code: `${id}-other-key`,
     message: `auth.json holds an entry for ${providerId} that no setup of repoint has put there`,
-    place: placeOf(readFile(fileOf(scene.texts, 'auth')), [providerId]),
     cure: 'To keep it, choose another id with --provider-id.',
     needsConsent: `The ${kind} for ${providerId} in auth.json will be replaced; rollback brings it back.`,
     weight: 'may-block',
-  }
+  })
 }
 
 /** Lists by which a provider or a model is hidden. In each, the stronger file's list replaces the weaker's. */
@@ -135,14 +132,12 @@ function* hiddenByLists(
       file?.path === target.path
         ? hidden.map((one) => (mustHold ? listHolds : listLacks)(path, one))
         : [{ path, value: mended }]
-    yield {
+    yield obstacleAt(file ?? target, path, {
       code: `${id}-hidden`,
       message: `${name} hides ${hidden.join(', ')} from ${label}`,
-      place: placeOf(file ?? target, path),
       cure: mustHold ? `Add it to ${name}.` : `Take it out of ${name}.`,
       repair: { role: 'config', changes },
-      weight: 'blocks',
-    }
+    })
   }
 }
 

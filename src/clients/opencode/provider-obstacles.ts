@@ -1,5 +1,12 @@
 import type { Choice, Obstacles, Scene } from '../client.ts'
-import { formerProvider, leftoverObstacles, lostVersion, otherAddress } from '../obstacles.ts'
+import {
+  formerProvider,
+  leftoverObstacles,
+  lostVersion,
+  missingKey,
+  obstacleAt,
+  otherAddress,
+} from '../obstacles.ts'
 import { removal } from '../repairs.ts'
 import {
   fileOf,
@@ -101,18 +108,13 @@ function* inlineKeys({ id, scene, target, providerId }: OpencodeView): Obstacles
     const value = file.document?.get(path)
     if (value === undefined) continue
 
-    const gone = removal({ role: 'config', path: file.path }, `options.apiKey of ${providerId}`, {
-      path,
-      isSecret: true,
-    })
-    yield {
+    const gone = removal(file, `options.apiKey of ${providerId}`, { path, isSecret: true })
+    yield obstacleAt(file, path, {
       code: `${id}-api-key`,
       message: `options.apiKey of ${providerId} wins over auth.json${value === '' ? ', even though it is empty' : ''}`,
-      place: placeOf(file, path),
       // A weaker file is not written.
       ...(file.path === target.path ? gone : { cure: gone.cure }),
-      weight: 'blocks',
-    }
+    })
   }
 }
 
@@ -121,30 +123,23 @@ function* unlistedModel({ id, label, scene, target, config, providerId }: Openco
   const path = ['provider', providerId, 'models', model]
   if (ownFiles(scene.texts).some((file) => tableAt(file, path))) return
 
-  yield {
+  yield obstacleAt(target, ['model'], {
     code: `${id}-model-unlisted`,
     message: `the model ${model} is not among the models of ${providerId}: ${label} does not find it`,
-    place: placeOf(target, ['model']),
     // Only the gateway could tell whether listing it would help.
     cure: `Run \`repoint ${id}\`, which lists the models of the gateway.`,
-    weight: 'blocks',
-  }
+  })
 }
 
-function* withoutKey({ id, label, scene, providerId, provider }: OpencodeView): Obstacles {
+function* withoutKey(view: OpencodeView): Obstacles {
+  const { label, scene, providerId, provider } = view
   const { texts } = scene
   const isElsewhere = hasKeyFromOutside(provider, scene) || readAuth(texts).ignored !== undefined
   if (mayNeedNoKey(provider.url, scene) || isElsewhere) return
   if (readKey(texts, providerId, provider.options)) return
 
-  yield {
-    code: `${id}-no-key`,
-    message: `no key for ${providerId} is in auth.json: ${label} sends none`,
-    place: fileOf(texts, 'auth').path,
-    cure: `Run \`repoint ${id}\`.`,
-    weight: 'blocks',
-    covers: 'key-missing',
-  }
+  const message = `no key for ${providerId} is in auth.json: ${label} sends none`
+  yield missingKey(view, fileOf(texts, 'auth').path, message)
 }
 
 /** Whether a key comes from a variable that is set, from another file or from a header. */
@@ -195,16 +190,12 @@ export function* formerProviders(view: OpencodeView, choice: Choice): Obstacles 
     yield provider
     if (provider.repair === undefined || !hasKey) continue
 
-    yield {
+    yield obstacleAt(auth, [id], {
       code: `${client}-former-key`,
       message: `the key of the provider ${id} is left of an earlier setup`,
-      place: placeOf(auth, [id]),
       cure: 'Remove it.',
-      repair: {
-        role: 'auth',
-        changes: [{ path: [id], value: undefined, isSecret: true, isBound: true }],
-      },
+      becomes: { value: undefined, isSecret: true, isBound: true },
       weight: 'may-block',
-    }
+    })
   }
 }

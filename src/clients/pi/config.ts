@@ -75,8 +75,7 @@ export function readPlain(text: FileText): StrictFile {
 function readPi(text: FileText, plain: Bytes | null): StrictFile {
   const file = readStrictly(text)
   const { root, ignored } = readStrictly({ ...text, bytes: plain })
-  if (ignored === undefined)
-    return { ...readFile(text), role: text.role, root, isRepairable: false }
+  if (ignored === undefined) return { ...readFile(text), root, isRepairable: false }
   return { ...file, root: (file.isRepairable && file.document?.root) || {}, ignored }
 }
 

@@ -1,6 +1,6 @@
 import { type ConfigValue, listHolds } from '../../edits/plan.ts'
 import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
-import { relativePlaceObstacles, unreadFile } from '../obstacles.ts'
+import { obstacleAt, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { isExported, proxyObstacles, unsetCommand } from '../shell.ts'
 import type { StrictFile } from '../strict-json.ts'
 import { fileOf, placeOf, readFile, textIn } from '../texts.ts'
@@ -135,19 +135,13 @@ function* otherIncomplete({ models, providerId }: PiView): Obstacles {
 function* otherLogin({ scene, providerId }: PiView): Obstacles {
   if (loginOf(scene.texts, providerId) === undefined) return
 
-  const path = [providerId]
-  yield {
+  yield obstacleAt(readFile(fileOf(scene.texts, 'auth')), [providerId], {
     code: 'pi-other-key',
     message: `auth.json holds a login for ${providerId}, which wins over the key in models.json`,
-    place: placeOf(readFile(fileOf(scene.texts, 'auth')), path),
     cure: 'Remove it.',
-    repair: {
-      role: 'auth',
-      changes: [{ path, value: undefined, isSecret: true, isBound: true }],
-    },
+    becomes: { value: undefined, isSecret: true, isBound: true },
     needsConsent: `The login for ${providerId} in auth.json will be removed; rollback brings it back.`,
-    weight: 'blocks',
-  }
+  })
 }
 
 /** Where the list names models of others alone, pi starts with the first of them. */
@@ -156,14 +150,12 @@ function* narrowed({ settings, providerId, model }: PiView): Obstacles {
   const path = ['enabledModels']
   if (!isNarrowed(settings.root['enabledModels'], full, model)) return
 
-  yield {
+  yield obstacleAt(settings, path, {
     code: 'pi-enabled-models',
     message: `enabledModels leaves ${model} out: pi starts with another model`,
-    place: placeOf(settings, path),
     cure: 'Add it to enabledModels.',
     repair: { role: 'settings', changes: [listHolds(path, full)] },
-    weight: 'blocks',
-  }
+  })
 }
 
 /** Whether a list of patterns is there and none of them is the model's, in pi's own words for them. */

@@ -1,6 +1,13 @@
 import type { KeyPath } from '../../edits/plan.ts'
 import type { Choice, Obstacle, Obstacles, Scene, Settings } from '../client.ts'
-import { formerProvider, leftoverObstacles, lostVersion, otherAddress } from '../obstacles.ts'
+import {
+  formerProvider,
+  leftoverObstacles,
+  lostVersion,
+  missingKey,
+  obstacleAt,
+  otherAddress,
+} from '../obstacles.ts'
 import { removal } from '../repairs.ts'
 import type { StrictFile } from '../strict-json.ts'
 import { mayNeedNoKey, placeOf, rootOf, shownUrl, tableAt, tableIn } from '../texts.ts'
@@ -103,13 +110,11 @@ function* authorizingHeaders(view: ProviderView, wanted?: string): Obstacles {
       if (!names.test(name) || value === key) continue
       const what = `header ${name} of ${providerId}`
       const change = { path: [...path, 'headers', name], isSecret: true, isBound: true }
-      yield {
+      yield obstacleAt(models, change.path, {
         code: `${at.client.id}-authorizing-header`,
         message: `the ${what} takes the place of its key`,
-        place: placeOf(models, change.path),
         ...removal(models, `The ${what}`, change),
-        weight: 'blocks',
-      }
+      })
     }
   }
 }
@@ -123,13 +128,11 @@ function* modelAddresses(
     if (typeof baseUrl !== 'string' || rootOf(baseUrl) === root) continue
     const path = [...modelPath(at, providerId, String(id)), 'baseUrl']
     const what = `the model ${id} of ${providerId}`
-    yield {
+    yield obstacleAt(models, path, {
       code: `${at.client.id}-model-address`,
       message: `${what} has an address of its own, ${shownUrl(baseUrl)}, which gets the key too`,
-      place: placeOf(models, path),
       ...removal(models, `The address of ${what}`, { path }),
-      weight: 'blocks',
-    }
+    })
   }
 }
 
@@ -148,14 +151,8 @@ function* withoutKey(view: ProviderView): Obstacles {
   const { scene, at, models, providerId, provider } = view
   if (view.isKeyElsewhere || mayNeedNoKey(provider.url, scene)) return
 
-  yield {
-    code: `${at.client.id}-no-key`,
-    message: `${at.client.label} finds no key for ${providerId}`,
-    place: placeOf(models, [...providerPath(at, providerId), 'apiKey']),
-    cure: `Run \`repoint ${at.client.id}\`.`,
-    weight: 'blocks',
-    covers: 'key-missing',
-  }
+  const place = placeOf(models, [...providerPath(at, providerId), 'apiKey'])
+  yield missingKey(at.client, place, `${at.client.label} finds no key for ${providerId}`)
 }
 
 /** Whether a key is made of variables, all of which are set. */

@@ -1,6 +1,13 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
-import { leftoverObstacles, lostVersion, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
+import {
+  leftoverObstacles,
+  lostVersion,
+  missingKey,
+  obstacleAt,
+  relativePlaceObstacles,
+  unreadFile,
+} from '../obstacles.ts'
 import { removal } from '../repairs.ts'
 import { exportedVariables, isExported, proxyObstacles, variableObstacles } from '../shell.ts'
 import {
@@ -111,31 +118,26 @@ function* brokenEntries(file: ReadFile): Obstacles {
   const isList = Array.isArray(list)
   if (list === undefined || (isList && !(list as readonly ConfigValue[]).some(isWrong))) return
 
-  yield {
+  yield obstacleAt(file, paths.entries, {
     code: 'qwen-entry-broken',
     message: `Qwen Code ends at once: modelProviders.openai ${isList ? 'holds an entry without an id' : 'is not a list'}`,
-    place: placeOf(file, paths.entries),
     cure: isList ? 'Give the entry its id, or remove it.' : 'Make it a list of models.',
-    weight: 'blocks',
-  }
+  })
 }
 
 /** It waits for another kind of login then, for ever where there is no terminal. */
 function* onlyOtherType(texts: FileTexts): Obstacles {
-  const text = fileOf(texts, 'settings')
-  const file = readFile(text)
+  const file = readFile(fileOf(texts, 'settings'))
   const path = paths.onlyType
   const only = file.document?.get(path)
   if (only === undefined || only === 'openai') return
 
   const name = path.join('.')
-  yield {
+  yield obstacleAt(file, path, {
     code: 'qwen-only-other-login',
     message: `${name} admits ${JSON.stringify(only)} alone: Qwen Code asks to log in, and does nothing else`,
-    place: placeOf(file, path),
-    ...removal(text, name, { path }),
-    weight: 'blocks',
-  }
+    ...removal(file, name, { path }),
+  })
 }
 
 function* login(texts: FileTexts): Obstacles {
@@ -143,41 +145,38 @@ function* login(texts: FileTexts): Obstacles {
   const isChosen = file.document?.get(paths.type) === 'qwen-oauth'
   if (!isChosen || layersOf(texts, 'login').length === 0) return
 
-  yield {
+  yield obstacleAt(file, paths.type, {
     code: 'qwen-login',
     message: 'Qwen Code is logged in with an account of its vendor',
-    place: placeOf(file, paths.type),
     cure: 'Nothing to do: the login itself stays where it is.',
     needsConsent: 'The login of Qwen Code goes out of use; rollback brings it back.',
     weight: 'may-block',
-  }
+  })
 }
 
 /** The first entry of an id is asked, where nothing beside the model tells them apart. */
 function* otherOfSameId(file: ReadFile, model: string): Obstacles {
   if (!isBehindAnother(file, model)) return
 
-  yield {
+  yield obstacleAt(file, [...paths.entries, { element: { id: model } }], {
     code: 'qwen-same-model',
     message: `another entry for ${model} comes first: versions such as 0.15.10 ask it, newer ones only where model.baseUrl does not name ours`,
-    place: placeOf(file, [...paths.entries, { element: { id: model } }]),
     cure: 'With such a version put it behind the entry called Gateway, or remove it.',
     weight: 'may-block',
-  }
+  })
 }
 
 function* older(file: ReadFile): Obstacles {
   const root = file.document?.root
   if (root === undefined || root['$version'] === layoutVersion || isCurrentLayout(file)) return
 
-  yield {
+  yield obstacleAt(file, ['$version'], {
     code: 'qwen-rewrites',
     message:
       'Qwen Code rewrites the file at its next start, since it is of an older layout: others on this machine can read it then, and versions such as 0.15.10 leave a copy beside it',
-    place: placeOf(file, ['$version']),
     cure: 'Start Qwen Code once before the setup; else run `repoint doctor qwen --fix` after its start.',
     weight: 'may-block',
-  }
+  })
 }
 
 /** Another value of the variable that our entry names wins over the settings. */
@@ -222,13 +221,12 @@ function envLines(texts: FileTexts, name: string): readonly EnvLine[] {
 function* copies(texts: FileTexts): Obstacles {
   for (const file of layersOf(texts, 'copy').map(readFile)) {
     if (file.document?.get(paths.key) === undefined) continue
-    yield {
+    yield obstacleAt(file, paths.key, {
       code: 'qwen-copy',
       message: 'Qwen Code has left a copy of its settings, with a key that a setup has put there',
-      place: placeOf(file, paths.key),
       cure: 'Delete the copy.',
       weight: 'may-block',
-    }
+    })
   }
 }
 
@@ -257,14 +255,8 @@ function* withoutKey(scene: Scene, { url, key, variable, entry }: InUse): Obstac
   const needsNone = isOpen(entry?.['envKey']) || mayNeedNoKey(url, scene)
   if (key !== undefined || isElsewhere || needsNone) return
 
-  yield {
-    code: 'qwen-no-key',
-    message: `${variable} has no value, in the settings or around them: Qwen Code does not start`,
-    place: fileOf(texts, 'settings').path,
-    cure: 'Run `repoint qwen`.',
-    weight: 'blocks',
-    covers: 'key-missing',
-  }
+  const message = `${variable} has no value, in the settings or around them: Qwen Code does not start`
+  yield missingKey(qwenName, fileOf(texts, 'settings').path, message)
 }
 
 function leftovers(scene: Scene, { url, key, variable }: InUse): Obstacles {
