@@ -22,7 +22,7 @@ import {
   type WindowHabit,
   wishesOf,
 } from './models.ts'
-import { readFile, type Table } from './texts.ts'
+import { isTable, readFile, type Table } from './texts.ts'
 
 /**
  * The models that a client is given, the chosen one first, each with what is known of it. One that takes
@@ -201,33 +201,34 @@ export function limitsAndSkills(
   } satisfies Readonly<Record<string, ToldFact>>
 }
 
-/** A provider's list of models, each entry known by its `id`. */
+/** A provider's list of models. */
 export interface ModelList {
-  readonly path: KeyPath
-  readonly now: readonly Table[]
+  /** Where the entry of a model stands. */
+  readonly at: (id: string) => KeyPath
+  /** The entries that are there, by the model's id. */
+  readonly now: ReadonlyMap<string, ConfigValue>
   readonly isOtherGateway: boolean
-  /** What a new entry has beside its id and what it is told. */
+  /** What a new entry has beside what it is told. */
   readonly fresh: (model: CatalogModel) => Table
   readonly told: (model: CatalogModel) => Readonly<Record<string, ToldFact>>
 }
 
 /** What the list becomes. An entry that is there keeps what someone wrote into it. */
 export function listKeys(file: FileText, list: ModelList, choice: Choice): readonly KeyChange[] {
-  const { now, isOtherGateway, fresh, told } = list
+  const { at, now, isOtherGateway, fresh, told } = list
   const offered = offeredIn(choice.models)
-  const at = (id: string): KeyPath => [...list.path, { element: { id } }]
-  const entries = now.map(({ id }) => {
-    return { id: String(id), path: at(String(id)), isElsewhere: isOtherGateway }
+  const entries = [...now.keys()].map((id) => {
+    return { id, path: at(id), isElsewhere: isOtherGateway }
   })
 
   return [
     ...leavingKeys(file, entries, offered, choice),
     ...offered.flatMap((model): readonly KeyChange[] => {
-      const { id } = model
-      const path = at(id)
-      const entry = now.findLast((one) => one['id'] === id)
-      if (entry) return toldKeys({ path, now: entry, isOtherGateway }, model, told(model), choice)
-      return [{ path, value: { id, ...fresh(model), ...toldValues(told(model)) } }]
+      const path = at(model.id)
+      const entry = now.get(model.id)
+      if (isTable(entry))
+        return toldKeys({ path, now: entry, isOtherGateway }, model, told(model), choice)
+      return [{ path, value: { ...fresh(model), ...toldValues(told(model)) } }]
     }),
   ]
 }

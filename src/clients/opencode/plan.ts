@@ -5,10 +5,10 @@ import type { CatalogModel } from '../../gateway/types.ts'
 import type { Choice, FileText, FileTexts } from '../client.ts'
 import { isCodexAuth } from '../codex/auth.ts'
 import { headerKeys } from '../headers.ts'
-import { leavingKeys, type ToldFact, toldKeys, toldValues } from '../picker.ts'
+import { listKeys, type ToldFact } from '../picker.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead, readStrictly } from '../strict-json.ts'
-import { fileOf, isTable, readFile, rootOf, tableAt, textAt } from '../texts.ts'
+import { fileOf, readFile, rootOf, tableAt, textAt } from '../texts.ts'
 import { deciding } from './deciding.ts'
 import type { Layout } from './layout.ts'
 
@@ -59,6 +59,13 @@ export function ourKeys({ schema }: Layout, file: FileText, choice: Choice): rea
   const url = textAt(now, [...provider, 'options', 'baseURL'])
   const isOtherGateway = url !== undefined && rootOf(url) !== choice.root
   const headers = [...provider, 'options', 'headers']
+  const list = {
+    at: (model: string) => [...provider, 'models', model],
+    now: new Map(Object.entries(tableAt(now, [...provider, 'models']) ?? {})),
+    isOtherGateway,
+    fresh: ({ displayName }: CatalogModel) => compact({ name: displayName || undefined }),
+    told: (model: CatalogModel) => toldOf(model, choice),
+  }
   const smallNow = textAt(now, ['small_model'])
   const small =
     models.smallModel === undefined && smallNow?.startsWith(`${id}/`)
@@ -72,33 +79,9 @@ export function ourKeys({ schema }: Layout, file: FileText, choice: Choice): rea
       : [{ path: [...provider, 'name'], value: 'Gateway' }]),
     { path: [...provider, 'options', 'baseURL'], value: choice.root },
     ...headerKeys(headers, now.document?.get(headers), choice, isOtherGateway),
-    ...modelKeys(file, choice, isOtherGateway),
+    ...listKeys(file, list, choice),
     { path: ['model'], value: `${id}/${models.model}` },
     { path: ['small_model'], value: small },
-  ]
-}
-
-/** What the list of models becomes. An entry that is there keeps what someone wrote into it. */
-function modelKeys(file: FileText, choice: Choice, isOtherGateway: boolean): readonly KeyChange[] {
-  const { models, providerId } = choice
-  const list = ['provider', providerId, 'models']
-  const now = tableAt(readFile(file), list) ?? {}
-  const offered = models.offered ?? [{ id: models.model }]
-  const entries = Object.keys(now).map((id) => {
-    return { id, path: [...list, id], isElsewhere: isOtherGateway }
-  })
-
-  return [
-    ...leavingKeys(file, entries, offered, choice),
-    ...offered.flatMap((model): readonly KeyChange[] => {
-      const path = [...list, model.id]
-      const entry = now[model.id]
-      const told = toldOf(model, choice)
-      if (isTable(entry)) return toldKeys({ path, now: entry, isOtherGateway }, model, told, choice)
-
-      const name = model.displayName || undefined
-      return [{ path, value: { ...compact({ name }), ...toldValues(told) } }]
-    }),
   ]
 }
 

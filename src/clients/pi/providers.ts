@@ -149,11 +149,11 @@ function modelKeys(
   const { models, providerId, root } = choice
   const chosen = modelOf(now, models.model)
   const list = {
-    path: [...providerPath(at, providerId), 'models'],
-    now: now.models,
+    at: (id: string) => modelPath(at, providerId, id),
+    now: new Map(now.models.map((entry) => [String(entry['id']), entry])),
     // Or for the address of another protocol.
     isOtherGateway: now.url !== undefined && rootOf(now.url) !== root,
-    fresh: (model: CatalogModel) => nameOf(at, model),
+    fresh: (model: CatalogModel) => freshEntry(at, model),
     told: (model: CatalogModel) => toldOf(at, model, models),
   }
   const api = [...modelPath(at, providerId, models.model), 'api']
@@ -165,11 +165,11 @@ function modelKeys(
 
 /** A new entry. */
 export function entryOf(at: ProviderTable, model: CatalogModel, models: ModelChoice): Table {
-  return { id: model.id, ...nameOf(at, model), ...toldValues(toldOf(at, model, models)) }
+  return { ...freshEntry(at, model), ...toldValues(toldOf(at, model, models)) }
 }
 
-function nameOf({ namesModels }: ProviderTable, { id, displayName }: CatalogModel): Table {
-  return compact({ name: displayName || (namesModels ? id : undefined) })
+function freshEntry({ namesModels }: ProviderTable, { id, displayName }: CatalogModel): Table {
+  return { id, ...compact({ name: displayName || (namesModels ? id : undefined) }) }
 }
 
 function toldOf(

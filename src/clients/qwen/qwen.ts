@@ -199,34 +199,24 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const lost = offered.some(({ id }) => id === ours[0]?.['id']) ? undefined : ours[0]
   const entry = found ?? lost
   const others = ours.filter((one) => one !== entry)
-  const isOther = literalIn(entry, ['id']) !== models.model
-  const isElsewhere = literalIn(entry, ['baseUrl']) !== choice.root
   // A new one is known by its model too: others of ours may stand beside it.
   const first = { ...elementOf(models.model), isFirst: true } as const
   const existing = found ? pathOf(models.model) : ownEntry
   const own = entry ? existing : [...paths.entries, first]
-  const config = [...own, 'generationConfig']
+  const started = { ...chosen, ...compact({ contextWindow: models.contextWindow }) }
+
   return [
     ...leavingKeys(file, listed(others, choice), offered, choice),
     // Of an older layout only the client itself can make a newer one.
     ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
     { path: paths.key, value: choice.key, isSecret: true },
     { path: [...own, 'id'], value: models.model },
-    ...(literalIn(entry, ['name']) ? [] : [{ path: [...own, 'name'], value: 'Gateway' }]),
-    { path: [...own, 'baseUrl'], value: choice.root },
-    ...toldKeys(
-      {
-        path: config,
-        now: tableIn(entry, ['generationConfig']),
-        isOtherGateway: isElsewhere,
-        isOtherModel: isOther,
-      },
-      chosen,
-      toldOf({ ...chosen, ...compact({ contextWindow: models.contextWindow }) }, choice),
-      choice,
-    ),
-    ...headerKeys([...own, ...paths.headers], valueIn(entry, paths.headers), choice, isElsewhere),
-    ...offered.flatMap((model) => otherKeys(model, others, choice)),
+    ...entryKeys({ path: own, now: entry, name: 'Gateway' }, started, choice),
+    ...offered.flatMap((model) => {
+      const { id, displayName: name = id } = model
+      const now = others.find((one) => one['id'] === id)
+      return entryKeys({ path: pathOf(id), now, name }, model, choice)
+    }),
     { path: paths.type, value: 'openai' },
     { path: paths.model, value: models.model },
     ...(textAt(now, paths.modelUrl) === undefined && !isBehindAnother(now, models.model)
@@ -256,31 +246,27 @@ function listed(entries: readonly Table[], { root }: Choice) {
   })
 }
 
-/** What the entry of another model becomes, which `/model` offers beside it. */
-function otherKeys(
+/** What an entry becomes, be it that of another model, which `/model` offers beside the one in use. */
+function entryKeys(
+  entry: { readonly path: KeyPath; readonly now: Table | undefined; readonly name: string },
   model: CatalogModel,
-  others: readonly Table[],
   choice: Choice,
 ): readonly KeyChange[] {
-  const path = pathOf(model.id)
-  const now = others.find(({ id }) => id === model.id)
-  const isElsewhere = now !== undefined && literalIn(now, ['baseUrl']) !== choice.root
+  const { path, now, name } = entry
+  const isOtherGateway = now !== undefined && literalIn(now, ['baseUrl']) !== choice.root
+  const config = {
+    path: [...path, 'generationConfig'],
+    now: tableIn(now, ['generationConfig']),
+    isOtherGateway,
+    isOtherModel: literalIn(now, ['id']) !== model.id,
+  }
+  const headers = valueIn(now, paths.headers)
+
   return [
-    ...(literalIn(now, ['name'])
-      ? []
-      : [{ path: [...path, 'name'], value: model.displayName ?? model.id }]),
+    ...(literalIn(now, ['name']) ? [] : [{ path: [...path, 'name'], value: name }]),
     { path: [...path, 'baseUrl'], value: choice.root },
-    ...toldKeys(
-      {
-        path: [...path, 'generationConfig'],
-        now: tableIn(now, ['generationConfig']),
-        isOtherGateway: isElsewhere,
-      },
-      model,
-      toldOf(model, choice),
-      choice,
-    ),
-    ...headerKeys([...path, ...paths.headers], valueIn(now, paths.headers), choice, isElsewhere),
+    ...toldKeys(config, model, toldOf(model, choice), choice),
+    ...headerKeys([...path, ...paths.headers], headers, choice, isOtherGateway),
   ]
 }
 
