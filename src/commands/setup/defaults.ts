@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import type { ClientFlag, Wishes } from '../../clients/client.ts'
 import { saidTogether } from '../../clients/flags.ts'
 import { type ClientRow, rows } from '../../clients/list.ts'
@@ -8,6 +9,7 @@ import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { request } from '../../gateway/http/request.ts'
 import { type AddressOptions, normaliseBaseUrl } from '../../gateway/input/base-url.ts'
 import { usualRoots } from '../../gateway/roots.ts'
+import { accept, Misfit, mapping, text } from '../../serve/settings/schema.ts'
 import { printableLine } from '../../text.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
@@ -29,9 +31,11 @@ export interface TeamDefaults {
 export interface ClientDefaults {
   readonly id: string
   /** By the name of the flag, without dashes in front: `opus-model`. */
-  readonly flags: Readonly<Record<string, string | number | boolean>>
+  readonly flags: Readonly<Record<string, FlagValue | undefined>>
   readonly options: Wishes
 }
+
+type FlagValue = string | number | boolean
 
 /** Largest file that is read, in bytes. */
 const maxDefaultsBytes = 64 * 1024
@@ -130,69 +134,50 @@ function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions)
     return baseUrl
   }
 
-  const document = asObject(jsonIn(new TextDecoder().decode(bytes)))
-  if (document === undefined) throw refuse('it is not a JSON object')
-  expectKnown(
-    Object.keys(document),
-    ['version', 'name', 'baseUrl', 'messagesUrl', 'clients'],
-    refuse,
-  )
-  const { version, name, baseUrl, messagesUrl } = document
-  const clients = asObject(document['clients'])
-  if (version !== 1) throw refuse('"version" is not 1')
-  if (typeof baseUrl !== 'string') throw refuse('"baseUrl" is not text')
-  if (messagesUrl !== undefined && typeof messagesUrl !== 'string')
-    throw refuse('"messagesUrl" is not text')
-  if (name !== undefined && typeof name !== 'string') throw refuse('"name" is not text')
-  if (clients === undefined) throw refuse('"clients" is not an object')
+  const { name, clients, ...addresses } = fitting(bytes, refuse)
   if (name !== undefined) checkName(name)
-  expectKnown(
-    Object.keys(clients),
-    rows.map(({ id }) => id),
-    refuse,
-  )
-
   return {
-    baseUrl: rootIn(baseUrl),
-    messagesUrl: messagesUrl === undefined ? undefined : rootIn(messagesUrl),
+    baseUrl: rootIn(addresses.baseUrl),
+    messagesUrl: addresses.messagesUrl && rootIn(addresses.messagesUrl),
     name,
     clients: rows.flatMap((row) => {
-      if (!Object.hasOwn(clients, row.id)) return []
-      const flags = asObject(clients[row.id])
-      if (flags === undefined) throw refuse(`"${row.id}" is not an object`)
-      return [{ id: row.id, ...flagsOf(row, flags, refuse) }]
+      const flags = clients[row.id]
+      return flags === undefined ? [] : [{ id: row.id, flags, options: wishesIn(row, flags) }]
     }),
   }
 }
 
-type Refuse = (what: string) => UserError
-
-function expectKnown(names: readonly string[], known: readonly string[], refuse: Refuse): void {
-  const stranger = names.find((name) => !known.includes(name))
-  if (stranger !== undefined)
-    throw refuse(
-      `${JSON.stringify(stranger.slice(0, longestValue))} is unknown; there is ${known.join(', ')}`,
-    )
+/** @throws what `refuse` makes of the first place that does not fit */
+function fitting(bytes: Uint8Array, refuse: (what: string) => UserError) {
+  try {
+    return accept(fileOfDefaults, jsonIn(new TextDecoder().decode(bytes)))
+  } catch (error) {
+    throw error instanceof Misfit ? refuse(error.message) : error
+  }
 }
 
-function flagsOf(
-  row: ClientRow,
-  given: Readonly<Record<string, unknown>>,
-  refuse: Refuse,
-): Pick<ClientDefaults, 'flags' | 'options'> {
-  const known = new Map(row.flags.map((flag) => [nameOfFlag(flag), flag]))
-  expectKnown(Object.keys(given), [...known.keys()], (what) => refuse(`in "${row.id}" ${what}`))
+const fileOfDefaults = mapping({
+  version: v.literal(1, 'is not 1'),
+  name: v.optional(text),
+  baseUrl: text,
+  messagesUrl: v.optional(text),
+  clients: mapping(Object.fromEntries(rows.map((row) => [row.id, v.optional(flagsOf(row))]))),
+})
 
-  const flags: Record<string, string | number | boolean> = {}
-  const said: Wishes[] = []
-  for (const [name, flag] of known) {
-    const value = given[name]
-    if (value === undefined) continue
-    if (!isFitting(flag, value)) throw refuse(`"${row.id}" has no fitting value of "${name}"`)
-    flags[name] = value
-    said.push(flag.means(value))
-  }
-  return { flags, options: saidTogether(said) }
+function flagsOf({ flags }: ClientRow) {
+  const fittingFor = (flag: ClientFlag) =>
+    v.custom<FlagValue>((value) => isFitting(flag, value), 'has no fitting value')
+  return mapping(
+    Object.fromEntries(flags.map((flag) => [nameOfFlag(flag), v.exactOptional(fittingFor(flag))])),
+  )
+}
+
+function wishesIn(row: ClientRow, given: ClientDefaults['flags']): Wishes {
+  const said = row.flags.flatMap((flag) => {
+    const value = given[nameOfFlag(flag)]
+    return value === undefined ? [] : [flag.means(value)]
+  })
+  return saidTogether(said)
 }
 
 /** `--opus-model <id>`: opus-model. */
@@ -200,10 +185,7 @@ function nameOfFlag({ flag }: ClientFlag): string {
   return flag.replace(/^--(?:no-)?/, '').replace(/ .*/, '')
 }
 
-function isFitting(
-  { flag, choices, takes }: ClientFlag,
-  value: unknown,
-): value is string | number | boolean {
+function isFitting({ flag, choices, takes }: ClientFlag, value: unknown): value is FlagValue {
   if (!/[<[]/.test(flag)) return typeof value === 'boolean'
   if (takes === 'tokens') return Number.isSafeInteger(value) && Number(value) > 0
   return (
@@ -233,11 +215,9 @@ export function flagsFor(row: ClientRow, options: Wishes): ClientDefaults['flags
   )
 }
 
-type Leaf = string | number | boolean
-
-function leavesOf(value: unknown): readonly Leaf[] {
+function leavesOf(value: unknown): readonly FlagValue[] {
   if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(leavesOf)
-  return value === undefined || value === null ? [] : [value as Leaf]
+  return value === undefined || value === null ? [] : [value as FlagValue]
 }
 
 function isPartOf(part: unknown, whole: unknown): boolean {
