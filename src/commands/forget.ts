@@ -1,13 +1,15 @@
 import { Command, Option } from '@commander-js/extra-typings'
+import { loadClients, rows } from '../clients/list.ts'
 import { ifPossible, resultOf, UserError } from '../errors.ts'
+import type { Notice } from '../notice.ts'
 import { readFolders, removeFolders, type SavedFolder } from '../transaction/folders.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
 import { changeGateways, removeGateways, type SavedGateway } from '../transaction/gateways.ts'
 import { commandOf, examples, GatewayArgument, noFlags, positiveInteger } from './command.ts'
 import { shownFolder } from './gateways/by-folder.ts'
+import { readClientFiles } from './inventory/client-files.ts'
 import { usersNow } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
-import { keptCopies } from './inventory/kept-copies.ts'
 import { keyInKeychain } from './inventory/keychain.ts'
 import { savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
@@ -116,6 +118,15 @@ function settleUnlessAll(session: Session, all: true | undefined): boolean {
 function clientsOf(session: Session, { runs }: ForgetPlan): readonly string[] {
   const known = runs.length > 0 ? runs : resultOf(() => runsSoFar(session))
   return known instanceof UserError ? [] : [...new Set(known.flatMap(({ clients }) => clients))]
+}
+
+/** What clients keep of a key where neither an undo nor `forget` reaches. @param ids of the clients */
+async function keptCopies(session: Session, ids: readonly string[]): Promise<readonly Notice[]> {
+  const clients = await loadClients(rows.filter(({ id }) => ids.includes(id)))
+  return clients.flatMap((client) => {
+    const texts = resultOf(() => readClientFiles(session, client))
+    return texts instanceof UserError ? [] : (client.keepsCopies?.(session.platform, texts) ?? [])
+  })
 }
 
 /** @returns undefined: `--all` takes a list that cannot be read */
