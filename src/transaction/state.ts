@@ -65,32 +65,32 @@ export type StatePaths = ReturnType<typeof statePaths>
 
 /** @returns undefined if there is no state folder yet */
 export function findState(world: World): StatePaths | undefined {
-  const paths = statePaths(world.machine)
-  try {
-    refuseNoUtf8(world.machine, paths.folder)
-    refuseAsRoot(world, paths.folder)
+  return inState(world, (paths) => {
     if (!isThere(world.files, paths.folder)) return undefined
     checkIsSafe(world, paths)
     return paths
-  } catch (error) {
-    throw fileFailure(world.machine, paths.folder, error)
-  }
+  })
 }
 
 /** Creates the state folder where it is missing, so that its entry survives a power loss too. */
 export function openState(world: World): StatePaths {
-  const { files, machine } = world
-  const paths = statePaths(machine)
-
-  try {
-    refuseNoUtf8(world.machine, paths.folder)
-    refuseAsRoot(world, paths.folder)
+  const { files } = world
+  return inState(world, (paths) => {
     makeFolders(files, missingFolders(files, paths.folder))
     checkIsSafe(world, paths)
     makeFolders(files, [paths.blobs])
     return paths
+  })
+}
+
+function inState<Result>(world: World, work: (paths: StatePaths) => Result): Result {
+  const paths = statePaths(world.machine)
+  try {
+    refuseNoUtf8(world.machine, paths.folder)
+    refuseAsRoot(world, paths.folder)
+    return work(paths)
   } catch (error) {
-    throw fileFailure(machine, paths.folder, error)
+    throw fileFailure(world.machine, paths.folder, error)
   }
 }
 
