@@ -14,6 +14,7 @@ import {
   removeEmptyFolders,
   sha256Of,
   shownPath,
+  toldAt,
   withFilesState,
 } from './files.ts'
 import {
@@ -126,14 +127,12 @@ export function recordAsMeant(world: World, plan: Plan): void {
     restore(world, paths)
     const found = plan.edits.map((edit) => changeOf(world, edit, undefined))
     const document = composeDocument(world, paths, plan, found, undefined)
-    try {
+    toldAt(world.machine, paths.draft, () => {
       writeBlobs(world, paths, copiesFor(found))
       createDurably(files, paths.draft, encodeDocument(document), { mode: 0o600 })
       files.rename(paths.draft, paths.record(document.run.id))
       files.fsyncFolder(paths.folder)
-    } catch (error) {
-      throw fileFailure(world.machine, paths.draft, error)
-    }
+    })
     prune(world, paths)
   })
 }
@@ -368,15 +367,13 @@ export function checkTargets(world: World, given: Plan): Notice[] {
   if (edits.length === 0) return []
 
   checkStatePlace(world)
-  const changes = edits.map((edit) => {
-    try {
+  const changes = edits.map((edit) =>
+    toldAt(machine, edit.path, () => {
       const change = changeOf(world, edit, undefined)
       checkFolder(world, dirname(change.target.missingFolders[0] ?? change.target.realPath))
       return change
-    } catch (error) {
-      throw fileFailure(machine, edit.path, error)
-    }
-  })
+    }),
+  )
   refuseSameFile(world, changes)
 
   const rewritten = changes.filter(({ target }) => target.status !== undefined)

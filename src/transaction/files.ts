@@ -110,12 +110,16 @@ export function attempt(work: () => void): void {
 
 /** Does `work`; that something is already gone is as good. */
 export function unlessGone(work: () => unknown): boolean {
+  return ifThere(() => ({ result: work() })) !== undefined
+}
+
+/** What `work` gives; undefined: nothing stands there. */
+export function ifThere<Result>(work: () => Result): Result | undefined {
   try {
-    work()
-    return true
+    return work()
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error
-    return false
+    return undefined
   }
 }
 
@@ -154,6 +158,15 @@ export function fileFailure(machine: Machine, path: string, error: unknown): unk
     hint: 'Check the disk, then run the same command again.',
     cause: error,
   })
+}
+
+/** What `work` gives. Node's own errors come as those of `path`: see `fileFailure`. */
+export function toldAt<Result>(machine: Machine, path: string, work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    throw fileFailure(machine, path, error)
+  }
 }
 
 /** As Node names them in an error. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ifPossible } from '../errors.ts'
-import { fileFailure, isThere } from './files.ts'
+import { isThere, toldAt } from './files.ts'
 import { withLock } from './lock.ts'
 import type { World } from './record.ts'
 import {
@@ -91,26 +91,20 @@ export function stageGateways(
   { run, change }: { readonly run: string; readonly change: GatewaysChange },
 ): void {
   const all = change(readList(world, paths, list))
-  try {
-    writeNewList(world, paths, list, all, run)
-  } catch (error) {
-    throw fileFailure(world.machine, paths.gateways, error)
-  }
+  toldAt(world.machine, paths.gateways, () => writeNewList(world, paths, list, all, run))
 }
 
 /** What became of a list that was staged: it counts if its run is recorded, else it goes. Needs the lock. */
 export function settleGateways(world: World, paths: StatePaths): void {
   const { files, machine } = world
-  try {
+  toldAt(machine, paths.gateways, () => {
     if (!isThere(files, paths.newGateways)) return
     const run = runOf(files.read(paths.newGateways, maxListBytes))
     if (run !== undefined && isThere(files, paths.record(run)))
       files.rename(paths.newGateways, paths.gateways)
     else files.unlink(paths.newGateways)
     files.fsyncFolder(paths.folder)
-  } catch (error) {
-    throw fileFailure(machine, paths.gateways, error)
-  }
+  })
 }
 
 /** Undefined: half of a list, or one that is no run's. */

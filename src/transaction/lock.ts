@@ -1,5 +1,5 @@
 import { ifPossible, UserError } from '../errors.ts'
-import { attempt, codeOf, fileFailure, isThere, randomName, shownPath } from './files.ts'
+import { attempt, codeOf, isThere, randomName, shownPath, toldAt } from './files.ts'
 import type { World } from './record.ts'
 import type { StatePaths } from './state.ts'
 
@@ -37,11 +37,7 @@ export function withLock<T>(
   patienceMs = usualPatienceMs,
 ): T {
   const name = holderName(ourselves(world))
-  try {
-    take(world, paths, name, patienceMs)
-  } catch (error) {
-    throw fileFailure(world.machine, paths.lock, error)
-  }
+  toldAt(world.machine, paths.lock, () => take(world, paths, name, patienceMs))
 
   try {
     return work()

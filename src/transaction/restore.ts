@@ -10,6 +10,7 @@ import {
   removeEmptyFolders,
   sha256Of,
   shownPath,
+  toldAt,
   unlessGone,
   withFilesState,
 } from './files.ts'
@@ -64,11 +65,9 @@ export function settle(world: World): Settled | undefined {
 }
 
 function isUnsettled({ files, machine }: World, paths: StatePaths): boolean {
-  try {
+  return toldAt(machine, paths.folder, () => {
     return [paths.journal, paths.draft, paths.newGateways].some((path) => isThere(files, path))
-  } catch (error) {
-    throw fileFailure(machine, paths.folder, error)
-  }
+  })
 }
 
 /**
@@ -86,7 +85,7 @@ function discardDraft(world: World, paths: StatePaths): Settled | undefined {
   const document = readRunDocument(world, paths.draft)
   if (document === undefined) return undefined
 
-  try {
+  return toldAt(world.machine, paths.draft, () => {
     // Cut off while it was written, it had named nothing yet.
     if (document === 'damaged') {
       unlessGone(() => world.files.unlink(paths.draft))
@@ -95,9 +94,7 @@ function discardDraft(world: World, paths: StatePaths): Settled | undefined {
     discard(world, paths, document)
     const { id, files } = document.run
     return { run: id, outcome: 'discarded', files: filePaths(files), left: [] }
-  } catch (error) {
-    throw fileFailure(world.machine, paths.draft, error)
-  }
+  })
 }
 
 /** Removes all that a run left which is no record, its draft last. */
@@ -117,14 +114,12 @@ function discard(world: World, paths: StatePaths, { run, temps }: RunDocument): 
 export function abandon(world: World, paths: StatePaths): void {
   const { files, machine } = world
   for (const path of [paths.journal, paths.draft]) {
-    try {
+    toldAt(machine, path, () => {
       const document = readRunDocument(world, path)
       const temps = document === undefined || document === 'damaged' ? [] : document.temps
       for (const temp of temps) attempt(() => clearStage(world, temp))
       unlessGone(() => files.unlink(path))
-    } catch (error) {
-      throw fileFailure(machine, path, error)
-    }
+    })
   }
 }
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { UserError } from '../errors.ts'
-import { codeOf, createDurably, fileFailure, shownPath, unlessGone } from './files.ts'
+import { codeOf, createDurably, fileFailure, shownPath, toldAt, unlessGone } from './files.ts'
 import { withLock } from './lock.ts'
 import type { World } from './record.ts'
 import { findState, type StatePaths } from './state.ts'
@@ -85,7 +85,7 @@ function replaceList<Entry>(
 ): void {
   const { files, machine } = world
   const [path, newPath] = [paths[list.member], paths[list.newMember]]
-  try {
+  toldAt(machine, path, () => {
     if (all.length === 0) {
       unlessGone(() => files.unlink(newPath))
       unlessGone(() => files.unlink(path))
@@ -94,9 +94,7 @@ function replaceList<Entry>(
       files.rename(newPath, path)
     }
     files.fsyncFolder(paths.folder)
-  } catch (error) {
-    throw fileFailure(machine, path, error)
-  }
+  })
 }
 
 /**

@@ -15,6 +15,7 @@ import {
   randomName,
   sha256Of,
   shownPath,
+  toldAt,
   unlessGone,
 } from './files.ts'
 import { decodeDocument, type FileVersion, type RunRecord, type World } from './record.ts'
@@ -85,13 +86,11 @@ export function openState(world: World): StatePaths {
 
 function inState<Result>(world: World, work: (paths: StatePaths) => Result): Result {
   const paths = statePaths(world.machine)
-  try {
+  return toldAt(world.machine, paths.folder, () => {
     refuseNoUtf8(world.machine, paths.folder)
     refuseAsRoot(world, paths.folder)
     return work(paths)
-  } catch (error) {
-    throw fileFailure(world.machine, paths.folder, error)
-  }
+  })
 }
 
 /** A record, and one that was found damaged on 2026-11-21 or 22, which got a name of its own then. */
@@ -256,12 +255,10 @@ export function readRuns(world: World, paths: StatePaths): RecordedRuns {
 
 /** The file names of the records, oldest first. */
 export function recordNames(world: World, paths: StatePaths): string[] {
-  try {
+  return toldAt(world.machine, paths.folder, () => {
     const names = world.files.readdir(paths.folder)
     return names.filter((name) => recordName.test(name)).sort()
-  } catch (error) {
-    throw fileFailure(world.machine, paths.folder, error)
-  }
+  })
 }
 
 /** @returns undefined where nothing is */

@@ -4,7 +4,7 @@ import { maxConfigBytes } from '../edits/text.ts'
 import { UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import type { FileStatus, Files, Machine } from '../platform/platform.ts'
-import { codeOf, isInside, missingFolders, shownPath, unlessGone } from './files.ts'
+import { codeOf, ifThere, isInside, missingFolders, shownPath } from './files.ts'
 import type { World } from './record.ts'
 
 /** Where the bytes of a configuration file lie, or would lie. */
@@ -85,21 +85,13 @@ export function findTarget(files: Files, machine: Machine, path: string): Target
 const kindNames = { folder: 'a folder', other: 'a device, a pipe or a socket' }
 
 function lstatIfThere(files: Files, path: string): FileStatus | undefined {
-  let status: FileStatus | undefined
-  unlessGone(() => {
-    status = files.lstat(path)
-  })
-  return status
+  return ifThere(() => files.lstat(path))
 }
 
 /** Undefined: the nearest folder on the way is a symlink to nothing. */
 function realPathOf(files: Files, path: string, missing: readonly string[]): string | undefined {
   const anchor = dirname(missing[0] ?? path)
-  let real: string | undefined
-  unlessGone(() => {
-    real = resolve(files.realpath(anchor), relative(anchor, path))
-  })
-  return real
+  return ifThere(() => resolve(files.realpath(anchor), relative(anchor, path)))
 }
 
 /**
@@ -204,11 +196,7 @@ function ownerOf(files: Files, path: string): number {
 function realPathNow(files: Files, path: string): string {
   const missing = missingFolders(files, path)
   if (missing.length > 0) return realPathOf(files, path, missing) ?? path
-  let real = path
-  unlessGone(() => {
-    real = files.realpath(path)
-  })
-  return real
+  return ifThere(() => files.realpath(path)) ?? path
 }
 
 /** What to say first where `sudo` leads to root's own home: most likely it was not meant. */

@@ -12,7 +12,7 @@ import {
 import type { Versions } from '../edits/revert.ts'
 import { includesPath, plainPath, startsWith, uniquePaths } from '../edits/values.ts'
 import { resultOf, UserError } from '../errors.ts'
-import { fileFailure, sha256Of, shownPath } from './files.ts'
+import { sha256Of, shownPath, toldAt } from './files.ts'
 import type { RecordedFile, World } from './record.ts'
 import { contentsOf, copyOf } from './state.ts'
 import { findTarget, readIfThere } from './target.ts'
@@ -371,12 +371,10 @@ interface Current {
 }
 
 function readCurrent({ files, machine }: World, { path }: RecordedFile): Current {
-  try {
+  return toldAt(machine, path, () => {
     const { realPath, status } = findTarget(files, machine, path)
     return { bytes: readIfThere(files, machine, realPath), mode: (status?.mode ?? 0) & 0o777 }
-  } catch (error) {
-    throw fileFailure(machine, path, error)
-  }
+  })
 }
 
 function undoStep(
