@@ -3,7 +3,7 @@ import { printable } from './text.ts'
 
 /**
  * What can go wrong, with the exit status of each code. A code never changes once released.
- * The table in the README is generated from this one.
+ * The table in docs/errors.md is generated from this one.
  */
 export const exitStatus = {
   internal: 1,

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
 
@@ -118,4 +118,11 @@ test('outside of its folder and its row no code names a client', () => {
       return ids.some((id) => code.includes(`'${id}'`))
     })
   expect(naming).toEqual([])
+})
+
+test('the page names files that are there', () => {
+  const page = readFileSync('docs/architecture.md', 'utf8')
+  const named = [...page.matchAll(/`((?:src|test|scripts)\/[^`\s]+)`/g)].map(([, path]) => path!)
+  expect(named.length).toBeGreaterThan(20)
+  expect(named.filter((path) => !existsSync(path))).toEqual([])
 })

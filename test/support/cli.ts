@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Home } from './home.ts'
 
@@ -23,6 +24,7 @@ export function runCli(
     timeoutMs?: number
   } = {},
 ): Promise<CliResult> {
+  if (!existsSync('dist/cli.js')) throw new Error('The program is not built: npm run build')
   return new Promise((settle, fail) => {
     const child = spawn(process.execPath, [program, ...args], {
       cwd: options.cwd ?? home.path,
