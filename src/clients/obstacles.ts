@@ -11,6 +11,7 @@ import {
   type ReadFile,
   rootOf,
   shownUrl,
+  textAt,
   withLostVersion,
 } from './texts.ts'
 
@@ -68,34 +69,42 @@ function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** An address that repoint has written, without its `/v1` by now. */
+/** An address that a client goes by, and where that stands. */
+interface StandingAddress {
+  readonly url: string | undefined
+  readonly path: KeyPath
+  readonly name: string
+  /** What comes of one without `/v1`, beside that every request misses. */
+  readonly effect?: string
+}
+
+/** An address that repoint has written, without its `/v1` by now; one from elsewhere is not mended here. */
 export function* lostVersion(
   { id }: Named,
   scene: Scene,
-  found: {
-    readonly url: string | undefined
-    readonly name: string
-    /** What comes of it, beside that every request misses. */
-    readonly effect?: string
-    readonly place: string
-    /** Absent: it stands where we cannot write. */
-    readonly target?: { readonly role: string; readonly path: KeyPath } | undefined
-  },
+  file: ReadFile,
+  { url, path, name, effect = '' }: StandingAddress,
 ): Obstacles {
-  const { url, name, effect = '', place, target } = found
   const value = url && withLostVersion(url, scene)
   if (!value) return
 
-  yield {
+  yield obstacleAt(file, path, {
     code: `${id}-base-url-version`,
     message: `${name} does not end in /v1: every request misses${effect}`,
-    place,
     cure: 'Add /v1.',
-    ...(target && {
-      repair: { role: target.role, changes: [{ path: target.path, value }] },
-    }),
-    weight: 'blocks',
-  }
+    ...(textAt(file, path) === url && { becomes: { value } }),
+  })
+}
+
+/** What is wrong with an address that is in use, and with the key beside it. */
+export function* addressObstacles(
+  client: Named,
+  scene: Scene,
+  file: ReadFile,
+  found: StandingAddress & Pick<Leftover, 'key' | 'keyPlace'>,
+): Obstacles {
+  yield* lostVersion(client, scene, file, found)
+  yield* leftoverObstacles(client, scene, { ...found, urlPlace: placeOf(file, found.path) })
 }
 
 /** What a setup is about to write stands there for another address, which it did not write. */
@@ -130,22 +139,21 @@ export function* otherAddress(
 export function formerProvider(
   { id }: Named,
   { root }: Choice,
+  file: ReadFile,
   found: {
     readonly providerId: string
     readonly url: string
-    readonly place: string
-    readonly role: string
     readonly change: Omit<KeyChange, 'value'>
     readonly hasKey: boolean
     /** Where else something of it stands. */
     readonly beside?: string
   },
 ): Obstacle {
-  const { providerId, url, place, role, change, hasKey, beside } = found
+  const { providerId, url, change, hasKey, beside } = found
   const shared = {
     code: `${id}-former-provider`,
     message: `the provider ${providerId} is left of an earlier setup, for ${shownUrl(url)}`,
-    place,
+    place: placeOf(file, change.path),
     weight: 'may-block',
   } as const
   if (rootOf(url) !== root) {
@@ -155,7 +163,7 @@ export function formerProvider(
   return {
     ...shared,
     cure: 'Remove it.',
-    repair: { role, changes: [{ ...change, value: undefined }] },
+    repair: { role: file.role, changes: [{ ...change, value: undefined }] },
     needsConsent: `The provider ${providerId} of an earlier setup will be removed${hasKey ? ', with its key' : ''}; rollback brings it back.`,
   }
 }
@@ -210,17 +218,15 @@ export function placeholderOf(key: string | undefined): string | undefined {
   return name !== undefined && Object.hasOwn(placeholders, name) ? placeholders[name] : undefined
 }
 
+interface Leftover {
+  readonly url: string | undefined
+  readonly urlPlace: string
+  readonly key: string | undefined
+  readonly keyPlace: string
+}
+
 /** What another tool has left in a client's settings: present state only, a setup replaces it. */
-export function* leftoverObstacles(
-  { id, label }: Named,
-  scene: Scene,
-  left: {
-    readonly url: string | undefined
-    readonly urlPlace: string
-    readonly key: string | undefined
-    readonly keyPlace: string
-  },
-): Obstacles {
+export function* leftoverObstacles({ id, label }: Named, scene: Scene, left: Leftover): Obstacles {
   const { url } = left
   const holder = placeholderOf(left.key)
   if (holder !== undefined) {

@@ -1,8 +1,7 @@
 import type { Choice, Obstacles, Scene } from '../client.ts'
 import { readHeaders } from '../headers.ts'
 import {
-  leftoverObstacles,
-  lostVersion,
+  addressObstacles,
   missingKey,
   obstacleAt,
   otherAddress,
@@ -42,17 +41,11 @@ export function* wrongNow(scene: Scene): Obstacles {
   const { settings } = file
   const url = textIn(settings, ['baseUrl'])
   const key = textIn(settings, ['apiKey'])
-  const urlPath = [...settingsPath, 'baseUrl']
-  yield* lostVersion(clineName, scene, {
-    url,
-    name: 'baseUrl of its provider',
-    place: placeOf(file, urlPath),
-    target: { role: 'providers', path: urlPath },
-  })
   yield* withoutKey(scene, file, url)
-  yield* leftoverObstacles(clineName, scene, {
+  yield* addressObstacles(clineName, scene, file, {
     url,
-    urlPlace: placeOf(file, urlPath),
+    path: [...settingsPath, 'baseUrl'],
+    name: 'baseUrl of its provider',
     key,
     keyPlace: placeOf(file, [...settingsPath, 'apiKey']),
   })

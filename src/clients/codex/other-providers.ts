@@ -123,9 +123,10 @@ export function* othersInTheWay(scene: Scene, config: ReadFile, choice: Choice):
     const ours = Object.entries(marks).filter(([key, value]) => textIn(table, [key]) === value)
 
     if (isFormer && !isChosen(scene.texts, id))
-      yield formerProvider({ id: 'codex', label: 'Codex' }, choice, {
-        ...{ providerId: id, url, role: 'config', hasKey: false },
-        place: placeOf(config, ['model_providers', id]),
+      yield formerProvider({ id: 'codex', label: 'Codex' }, choice, config, {
+        providerId: id,
+        url,
+        hasKey: false,
         change: { path: ['model_providers', id], isBound: true },
       })
     else if (ours.length > 0 && (isThere || id === providerId))

@@ -210,11 +210,10 @@ function* withoutVersion(scene: Scene, config: ReadFile, { id, path }: Provider)
     { name: 'openai_base_url', path: ownAddressPath },
   ]
   for (const { name, path: address } of addresses)
-    yield* lostVersion(codexName, scene, {
+    yield* lostVersion(codexName, scene, config, {
       url: textAt(config, address),
+      path: address,
       name,
-      place: placeOf(config, address),
-      target: { role: 'config', path: address },
     })
 }
 

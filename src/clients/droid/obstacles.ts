@@ -1,8 +1,7 @@
 import type { KeyPath } from '../../edits/plan.ts'
 import type { Choice, FileText, Obstacles, Scene } from '../client.ts'
 import {
-  leftoverObstacles,
-  lostVersion,
+  addressObstacles,
   missingKey,
   obstacleAt,
   otherAddress,
@@ -52,17 +51,11 @@ export function* wrongNow(scene: Scene): Obstacles {
   }
 
   const url = textIn(found.entry, ['baseUrl'])
-  const path = pathIn(found, 'baseUrl')
-  yield* lostVersion(droidName, scene, {
-    url,
-    name: `baseUrl of ${textIn(found.entry, ['model']) ?? 'the model'}`,
-    place: placeOf(settings, path),
-    target: found.providerId === undefined ? undefined : { role: 'settings', path },
-  })
   yield* withoutKey(scene, settings, found)
-  yield* leftoverObstacles(droidName, scene, {
+  yield* addressObstacles(droidName, scene, settings, {
     url,
-    urlPlace: placeOf(settings, path),
+    path: pathIn(found, 'baseUrl'),
+    name: `baseUrl of ${textIn(found.entry, ['model']) ?? 'the model'}`,
     key: textIn(found.entry, ['apiKey']),
     keyPlace: settings.path,
   })

@@ -81,15 +81,13 @@ export function* providerInTheWay(view: OpencodeView, choice: Choice): Obstacles
 export function* providerWrongNow(view: OpencodeView): Obstacles {
   const { scene, target, chosen, providerId, provider } = view
   const { url } = provider
-  const path = addressOf(providerId)
 
   if (loginOf(scene.texts, providerId) !== undefined) yield* inlineKeys(view)
-  yield* lostVersion(view, scene, {
+  yield* lostVersion(view, scene, target, {
     url,
+    path: addressOf(providerId),
     name: `baseURL of ${providerId}`,
     effect: `, and ${view.label} tries again without end`,
-    place: placeOf(target, path),
-    target: textAt(target, path) === url ? { role: 'config', path } : undefined,
   })
   if (chosen !== providerId) return
 
@@ -156,10 +154,9 @@ function hasKeyFromOutside({ table, options }: ConfiguredProvider, { machine }: 
 
 function leftovers(view: OpencodeView): Obstacles {
   const { scene, target, providerId, provider } = view
-  const { options, url } = provider
-  const read = readKey(scene.texts, providerId, options)
+  const read = readKey(scene.texts, providerId, provider.options)
   return leftoverObstacles(view, scene, {
-    url,
+    url: provider.url,
     urlPlace: placeOf(target, addressOf(providerId)),
     key: read?.key,
     keyPlace: read?.keyPath ?? '',
@@ -176,14 +173,11 @@ export function* formerProviders(view: OpencodeView, choice: Choice): Obstacles 
     if (id === providerId || !isAsWeWrite) continue
     if (url === undefined || !scene.ownRoots.includes(rootOf(url))) continue
 
-    const path = ['provider', id]
     const hasKey = textAt(auth, [id, 'type']) === 'api'
-    const provider = formerProvider(view, choice, {
+    const provider = formerProvider(view, choice, target, {
       providerId: id,
       url,
-      place: placeOf(target, path),
-      role: 'config',
-      change: { path, isBound: true },
+      change: { path: ['provider', id], isBound: true },
       hasKey,
       beside: `its entry in ${auth.path}`,
     })

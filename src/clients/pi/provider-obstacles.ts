@@ -1,9 +1,8 @@
 import type { KeyPath } from '../../edits/plan.ts'
 import type { Choice, Obstacle, Obstacles, Scene, Settings } from '../client.ts'
 import {
+  addressObstacles,
   formerProvider,
-  leftoverObstacles,
-  lostVersion,
   missingKey,
   obstacleAt,
   otherAddress,
@@ -53,23 +52,19 @@ export function* providerInTheWay(view: ProviderView, choice: Choice): Obstacles
 /** What is wrong with the provider in use: its address, its key, its models. */
 export function* providerWrongNow(view: ProviderView, url: string): Obstacles {
   const { scene, at, models, providerId, provider, model, sent } = view
-  const { label } = at.client
-  const path = addressOf(view)
 
   yield* authorizingHeaders(view)
   yield* modelAddresses(view, rootOf(url))
-  yield* lostVersion(at.client, scene, {
+  yield* addressObstacles(at.client, scene, models, {
     url,
+    path: addressOf(view),
     name: `baseUrl of ${providerId}`,
-    effect: `, and ${label} may answer nothing at all`,
-    place: placeOf(models, path),
-    target: { role: at.role, path },
+    effect: `, and ${at.client.label} may answer nothing at all`,
+    key: sent.key,
+    keyPlace: sent.keyPath ?? '',
   })
   if (modelOf(provider, model) === undefined) yield unlisted(view)
   if (sent.key === undefined) yield* withoutKey(view)
-
-  const left = { url, urlPlace: placeOf(models, path), key: sent.key }
-  yield* leftoverObstacles(at.client, scene, { ...left, keyPlace: sent.keyPath ?? '' })
 }
 
 function addressOf({ at, providerId }: ProviderView): KeyPath {
@@ -171,13 +166,10 @@ export function* formerProviders(
   for (const id of Object.keys(tableAt(models, at.at) ?? {})) {
     const { url } = providerOf(at, models, id)
     if (id === providerId || url === undefined || !scene.ownRoots.includes(rootOf(url))) continue
-    const path = providerPath(at, id)
-    yield formerProvider(at.client, choice, {
+    yield formerProvider(at.client, choice, models, {
       providerId: id,
       url,
-      place: placeOf(models, path),
-      role: at.role,
-      change: { path, isSecret: true, isBound: true },
+      change: { path: providerPath(at, id), isSecret: true, isBound: true },
       hasKey: true,
     })
   }

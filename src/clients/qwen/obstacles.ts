@@ -67,9 +67,8 @@ export function* wrongNow(scene: Scene): Obstacles {
   if (literalIn(value, paths.type) !== 'openai' || used.url === undefined) return
 
   yield* onlyOtherType(texts)
-  yield* withoutVersion(scene, used)
   yield* withoutKey(scene, used)
-  yield* leftovers(scene, used)
+  yield* addresses(scene, used)
   yield* proxyObstacles(qwenName, used.url, scene.machine.env)
   if (used.variable !== keyVariable) return
 
@@ -230,18 +229,6 @@ function* copies(texts: FileTexts): Obstacles {
   }
 }
 
-function* withoutVersion(scene: Scene, { url, variable }: InUse): Obstacles {
-  if (variable !== keyVariable) return
-
-  const path = [...ownEntry, 'baseUrl']
-  yield* lostVersion(qwenName, scene, {
-    url,
-    name: 'baseUrl of the entry',
-    place: placeOf(readFile(fileOf(scene.texts, 'settings')), path),
-    target: { role: 'settings', path },
-  })
-}
-
 function* withoutKey(scene: Scene, { url, key, variable, entry }: InUse): Obstacles {
   const { texts } = scene
   const { value } = mergedSettings(texts)
@@ -259,9 +246,13 @@ function* withoutKey(scene: Scene, { url, key, variable, entry }: InUse): Obstac
   yield missingKey(qwenName, fileOf(texts, 'settings').path, message)
 }
 
-function leftovers(scene: Scene, { url, key, variable }: InUse): Obstacles {
+function* addresses(scene: Scene, { url, key, variable }: InUse): Obstacles {
   const file = readFile(fileOf(scene.texts, 'settings'))
-  return leftoverObstacles(qwenName, scene, {
+  if (variable === keyVariable) {
+    const path = [...ownEntry, 'baseUrl']
+    yield* lostVersion(qwenName, scene, file, { url, path, name: 'baseUrl of the entry' })
+  }
+  yield* leftoverObstacles(qwenName, scene, {
     url,
     urlPlace: placeOf(file, paths.entries),
     key,
