@@ -254,7 +254,7 @@ function aboutSize(window: number): readonly Notice[] {
   return [
     {
       code: 'context-window-small',
-      message: `A context window of ${window} tokens is too small for a coding client: what it says of itself and its tools fills most of it`,
+      message: `A context window of ${window} tokens is too small for a coding client: the instructions and tools of the client fill most of the window`,
       hint: 'Have the server give the model more (Ollama: OLLAMA_CONTEXT_LENGTH; vLLM: --max-model-len; llama.cpp: -c), or choose another.',
     },
   ]
@@ -264,7 +264,7 @@ function unknownWindow(ids: readonly string[], otherwise: string): Notice {
   return {
     code: 'context-window-unknown',
     message: `The gateway does not say the context window of ${ids.join(', ')}: ${otherwise}`,
-    hint: 'Give it with --context-window TOKENS.',
+    hint: 'Type: --context-window TOKENS',
   }
 }
 

@@ -238,9 +238,7 @@ async function fix(
 function showRepairs(session: Session, heading: string, { edits, fixed }: Repaired): void {
   session.say(`${heading}:`)
   for (const { about, message } of fixed) session.say(`  ${about}: ${message}`)
-  for (const edit of edits)
-    for (const line of describeEdit(edit, { showPath: (path) => session.showPath(path) }))
-      session.say(`  ${line}`)
+  for (const edit of edits) for (const line of describeEdit(edit, session)) session.say(`  ${line}`)
 }
 
 /** What somebody has set or changed may be meant so: a person is told of it, and asked. */

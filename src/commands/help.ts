@@ -23,19 +23,9 @@ export function helpFor({ isWhole, columns }: { isWhole: boolean; columns: numbe
 /** A command that takes a gateway, and has more, shows the usual ones. */
 const manyFlags = 10
 
-const usualFlags: ReadonlySet<string> = new Set([
-  ...[
-    '--model',
-    '--base-url',
-    '--key-file',
-    '--name',
-    '--from',
-    '--for',
-    '--dry-run',
-    '--yes',
-    '--help',
-  ],
-])
+const usualFlags: ReadonlySet<string> = new Set(
+  '--model --base-url --key-file --name --from --for --dry-run --yes --help'.split(' '),
+)
 
 /** The commands by what they are for: bare `repoint` first, and the clients in one line. */
 function overview(program: CommandUnknownOpts, help: Help, columns: number): string {

@@ -111,8 +111,8 @@ describe('the proof asks what the installed version sends', () => {
       expect.objectContaining({
         code: 'client-too-old',
         message:
-          'Claude Code 2.1.19 is older than those that repoint knows, from 2.1.54 on: which id it sends is not known',
-        hint: 'Update it, or pin a model: repoint claude --sonnet-model claude-sonnet-5-5',
+          'Claude Code 2.1.19 is older than 2.1.54, the oldest version that repoint knows: repoint cannot tell which id this version sends',
+        hint: 'Update Claude Code, or pin a model: repoint claude --sonnet-model claude-sonnet-5-5',
       }),
     )
     expect(choose('2.1.19', { model: 'gpt-5.6-sol' }).notes).toEqual([])

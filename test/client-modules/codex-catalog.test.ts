@@ -205,7 +205,7 @@ test("a catalog of the user's own stays without the flag, and goes out of use wi
 
 test('where no Codex prints its table, a catalog is refused', () => {
   expect(() => setUp({}, { ...wished, heard: { clientTable: 'codex-cli 0.105.0' } })).toThrow(
-    'no Codex here prints that',
+    'this Codex prints none',
   )
 })
 

@@ -29,7 +29,11 @@ async function replies(which: 'address' | 'key', typed: readonly string[]): Prom
     interrupt: new AbortController().signal,
   }
   await findGateway(new Session(platform, { isJson: false }), { timeout: 1 })
-  return typed.map((answer) => String(validate(answer)))
+  const said = typed.map((answer) => String(validate(answer)))
+  // Below the prompt's `> `, no line is longer than the terminal.
+  for (const line of said.join('\n  ').split('\n'))
+    expect(line.length).toBeLessThanOrEqual(real.terminal.columns)
+  return said.map((reply) => reply.replaceAll('\n  ', ' '))
 }
 
 describe('a question says what to type, and names no flag', () => {

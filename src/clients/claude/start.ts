@@ -77,8 +77,8 @@ function expectPinned(version: string, start: Start): void {
   if (start.pins.sonnet !== undefined) return
   throw new UserError({
     code: 'client-too-old',
-    message: `Claude Code ${version} is older than those that repoint knows, from ${tableVersions.oldest} on: which id it sends is not known`,
-    hint: `Update it, or pin a model: repoint ${start.command} --sonnet-model ${pinFor(start, 'sonnet')}`,
+    message: `Claude Code ${version} is older than ${tableVersions.oldest}, the oldest version that repoint knows: repoint cannot tell which id this version sends`,
+    hint: `Update Claude Code, or pin a model: repoint ${start.command} --sonnet-model ${pinFor(start, 'sonnet')}`,
   })
 }
 

@@ -144,8 +144,8 @@ function chooseForCline(wanted: Wanted): ModelChoice {
 
   const note = {
     code: 'context-window-left-out',
-    message: `Cline is not told the context window of ${model}: it would ask for answers of 32,000 tokens then, and the model gives ${limit}`,
-    hint: 'To tell it all the same: --context-window TOKENS.',
+    message: `repoint does not tell Cline the context window of ${model}: with it, Cline would ask for answers of 32,000 tokens, and the model gives ${limit}`,
+    hint: 'To tell Cline the window all the same: --context-window TOKENS.',
   }
   return { ...others, notes: [...notes, note] }
 }

@@ -71,7 +71,7 @@ function* aroundTheFile(scene: Scene, file: ProvidersFile): Obstacles {
 
   yield unreadFile({
     code: 'cline-providers-unreadable',
-    message: `Cline takes the whole file for empty, and writes a new one over it at its next start, without any key: ${brokenText(file.path, file.ignored)}`,
+    message: `Cline takes the whole file for empty, and at the next start replaces the file by one without any key: ${brokenText(file.path, file.ignored)}`,
     file,
     covers: 'broken',
   })
@@ -107,7 +107,7 @@ function* withoutKey(scene: Scene, file: ProvidersFile, url: string | undefined)
   const isElsewhere = hasLogin(file, providerId) || isExported(scene, 'OPENAI_API_KEY')
   if (hasKey || isElsewhere || mayNeedNoKey(url, scene)) return
 
-  const message = 'its provider has no apiKey: Cline sends none'
+  const message = 'the provider of Cline has no apiKey: Cline sends no key'
   yield missingKey(clineName, placeOf(file, settingsPath), message)
 }
 
@@ -117,7 +117,7 @@ function secondKey(scene: Scene): Obstacles {
     {
       name: 'OPENAI_API_KEY',
       code: 'cline-second-key',
-      effect: 'Cline sends it as a bearer token beside the key of the gateway',
+      effect: 'Cline sends this value as a bearer token beside the key of the gateway',
       weight: 'blocks',
     },
   ])

@@ -27,14 +27,14 @@ export function forOneRun(
     throw new UserError({
       code: 'protocol-unsupported',
       message: `The gateway takes the key as ${keyHeader} alone, which Cline takes from its files only`,
-      hint: 'Set it up: `repoint cline`.',
+      hint: 'Set Cline up: repoint cline',
     })
   // Without what stands behind it, which may be a key.
   const told = args.map((arg) => arg.replace(/=.*/s, '')).find((arg) => options.includes(arg))
   if (told !== undefined || env['CLINE_SANDBOX'])
     throw new UserError({
       code: 'usage',
-      message: `${told ?? 'CLINE_SANDBOX'} leads Cline elsewhere: it takes one file of settings for a run, and needs it here for the gateway`,
+      message: `${told ?? 'CLINE_SANDBOX'} leads Cline elsewhere: Cline takes one file of settings for a run, and this run needs that file for the gateway`,
       hint: told
         ? `Leave ${told} out of the command.`
         : 'Unset it for this run: env -u CLINE_SANDBOX repoint run …',

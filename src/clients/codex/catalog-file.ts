@@ -19,8 +19,7 @@ export function planCatalog(texts: FileTexts, choice: Choice): FileEdit | undefi
   if (choice.wanted.named.ownCatalog && catalog === undefined)
     throw new UserError({
       code: 'client-failed',
-      message:
-        'A catalog is made from what Codex prints of its own models, and no Codex here prints that',
+      message: '--catalog needs the list of models that Codex prints, and this Codex prints none',
       hint: 'Install Codex 0.122.0 or newer, or leave --catalog out.',
     })
   if (catalog === undefined && (bytes === null || !dropsCatalog(choice))) return undefined
@@ -70,7 +69,7 @@ export function* catalogFaults(texts: FileTexts, config: ReadFile): Obstacles {
   yield obstacleAt(config, catalogPath, {
     code: 'codex-catalog',
     message: `${path}, which model_catalog_json names, ${why}`,
-    cure: 'Write it anew: repoint codex --catalog.',
+    cure: 'Write the catalog anew: repoint codex --catalog',
     becomes: { value: undefined },
     covers: 'broken',
   })
@@ -106,7 +105,7 @@ export function* staleCatalog({ texts }: Scene, config: ReadFile): Obstacles {
     code: 'codex-catalog-stale',
     message: `Codex's catalog does not describe ${model}, which Codex uses`,
     place: fileOf(texts, 'catalog').path,
-    cure: 'Write it anew: repoint codex.',
+    cure: 'Write the catalog anew: repoint codex',
     weight: 'may-block',
   }
 }

@@ -74,7 +74,7 @@ export function withCatalog(wanted: Wanted, choice: ModelChoice): ModelChoice {
   const count = offered.length - catalog.ids.length
   const cut: Notice = {
     code: 'codex-catalog-cut',
-    message: `${count} of the gateway's ${offered.length} models do not fit into Codex's catalog, and its list leaves them out`,
+    message: `${count} of the gateway's ${offered.length} models do not fit into Codex's catalog: the list of Codex leaves them out`,
   }
   return { ...choice, catalog, notes: count === 0 ? choice.notes : [...choice.notes, cut] }
 }
@@ -174,8 +174,8 @@ function aboutCap(
   return [
     {
       code: 'codex-window-capped',
-      message: `Codex takes ${most} tokens of the ${contextWindow} of ${model}: its own table allows no more`,
-      hint: 'A catalog of models allows all of them: repoint codex --catalog',
+      message: `Codex uses ${most} of the ${contextWindow} tokens of ${model}: the table inside Codex allows no more`,
+      hint: 'To use all of them: repoint codex --catalog',
     },
   ]
 }

@@ -66,18 +66,18 @@ export function* aboutConversations(
       yield {
         code: 'codex-conversations-closed',
         message: `${some} do not open with \`codex resume\` any more: [model_providers.${id}] goes`,
-        hint: '`codex fork SESSION_ID` carries one over to the provider that is then in use.',
+        hint: '`codex fork SESSION_ID` carries a conversation over to the provider in use.',
       }
     else if (now.isAside && !old.isAside)
       yield {
         code: 'codex-conversations-set-aside',
         message: `${some} can be read with \`codex resume\`, and send nothing from there`,
-        hint: '`codex fork SESSION_ID` goes on with one at the gateway, which is then sent all that was said in it.',
+        hint: '`codex fork SESSION_ID` goes on with a conversation at the gateway, and sends all of that conversation there.',
       }
     else if (now.url !== undefined && rootOf(now.url) !== rootOf(old.url ?? vendorUrl))
       yield {
         code: 'codex-conversations-move',
-        message: `${some}, once resumed, go to ${shownUrl(shownRoot(rootOf(now.url), 'responses'))} too, with all that was said in them${wait}`,
+        message: `${some}, once resumed, go to ${shownUrl(shownRoot(rootOf(now.url), 'responses'))} too, with the whole conversation${wait}`,
       }
   }
 }

@@ -66,7 +66,7 @@ function environmentKey(scene: Scene): Obstacles {
     {
       name: 'CODEX_API_KEY',
       code: 'codex-environment-key',
-      effect: 'Codex sends its value in the place of the key in auth.json',
+      effect: 'Codex sends this value in place of the key in auth.json',
       weight: 'blocks',
     },
   ])
@@ -82,7 +82,7 @@ function* lostWithAuth(scene: Scene, config: ReadFile, choice: Choice): Obstacle
   if (auth.login !== undefined)
     yield {
       code: 'codex-login',
-      message: `Codex prefers ${auth.login} to any key, and would send its token to the gateway`,
+      message: `Codex prefers ${auth.login} to any key, and would send the token of that login to the gateway`,
       place,
       cure: 'To keep the login in use as well, give this setup a folder of its own in CODEX_HOME.',
       needsConsent: `Your ${auth.login.replace(/^an? /, '')} in auth.json will be replaced by the key; rollback brings it back.`,
@@ -128,10 +128,10 @@ function* uselessAuth(texts: FileTexts, isPointed: boolean): Obstacles {
   else if (isPointed && auth.login !== undefined)
     yield {
       code: 'codex-login',
-      message: `${auth.login} is in auth.json: Codex uses it, and sends its token to the gateway`,
+      message: `${auth.login} is in auth.json: Codex uses that login, and sends its token to the gateway`,
       place,
       cure: 'Replace the login by the key: `repoint codex`. Rollback brings the login back.',
-      needsConsent: `Your ${auth.login.replace(/^an? /, '')} in auth.json will be removed; rollback brings it back.`,
+      needsConsent: `Your ${auth.login.replace(/^an? /, '')} in auth.json goes; rollback brings it back.`,
       ...(auth.shadowedKey === undefined ? {} : { repair: withoutLogin }),
       weight: 'blocks',
       covers: 'key-missing',
@@ -160,7 +160,7 @@ function* loginSettings(config: ReadFile): Obstacles {
   if (store !== undefined && store !== 'file' && store !== 'auto')
     yield obstacleAt(config, ['cli_auth_credentials_store'], {
       code: 'codex-credential-store',
-      message: `cli_auth_credentials_store = ${JSON.stringify(store)}: Codex does not read auth.json, so it sends no key`,
+      message: `cli_auth_credentials_store = ${JSON.stringify(store)}: Codex does not read auth.json, and sends no key`,
       cure: 'Set it to "file".',
       becomes: { value: 'file' },
     })

@@ -109,7 +109,7 @@ function* firstStart({ texts, machine }: Scene): Obstacles {
   yield {
     code: 'kilo-first-start',
     message:
-      'Kilo was never started here: it would take this configuration for an old one, and let every command run without asking',
+      'Kilo was never started here: Kilo would take this configuration for an old one, and run every command without asking',
     place: fileOf(texts, 'config').path,
     cure: 'Start Kilo once before the setup.',
     repair: { role: 'config', changes: [{ path: ['permission', 'bash'], value: {} }] },

@@ -91,7 +91,7 @@ function* unreadable(texts: FileTexts): Obstacles {
     {
       file: readModels(texts),
       code: 'pi-models-invalid',
-      effect: 'pi goes on without any of its providers, and does not say so',
+      effect: 'pi goes on without any provider of the file, and does not say so',
     },
     {
       file: readSettings(texts),
@@ -140,7 +140,7 @@ function* otherLogin({ scene, providerId }: PiView): Obstacles {
     message: `auth.json holds a login for ${providerId}, which wins over the key in models.json`,
     cure: 'Remove it.',
     becomes: { value: undefined, isSecret: true, isBound: true },
-    needsConsent: `The login for ${providerId} in auth.json will be removed; rollback brings it back.`,
+    needsConsent: `The login for ${providerId} in auth.json goes; rollback brings it back.`,
   })
 }
 

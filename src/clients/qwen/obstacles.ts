@@ -184,7 +184,7 @@ function* variables(scene: Scene): Obstacles {
     {
       name: keyVariable,
       code: 'qwen-shell-variable',
-      effect: 'Qwen Code sends it in the place of the key in its settings',
+      effect: 'Qwen Code sends this value in place of the key in settings.json',
       weight: 'blocks',
     },
   ])

@@ -119,7 +119,7 @@ export const command = commandOf(define, async (session, name, behind, flags, se
   const result = await withFiles(platform, asked.folder, files, () =>
     platform.runInForeground(program[0]!, args, { env }),
   )
-  return statusOf(result, program[0]!, 'Check the command behind the gateway.')
+  return statusOf(result, program[0]!, 'Check the spelling of the command.')
 })
 
 /** Whether the command stands behind `--` with nothing before it: commander drops the mark. */

@@ -71,10 +71,7 @@ async function askName(session: Session): Promise<string> {
     throw new UserError({
       code: 'usage',
       message: all.length === 0 ? 'No gateway is remembered so far' : 'No gateway is named',
-      hint:
-        all.length === 0
-          ? noneRemembered
-          : 'Type: repoint use NAME. `repoint gateways` lists the names.',
+      hint: all.length === 0 ? noneRemembered : 'One of `repoint gateways`: repoint use NAME',
     })
 
   return session.platform.ask.search({

@@ -97,8 +97,8 @@ function greeting(
 ): string {
   const lines = [
     `The local gateway listens at ${url} (chat and responses clients: ${url}/v1).`,
-    isNew ? `Its key, printed this once: ${key}` : 'It accepts the key that you gave it.',
-    `What is asked shows at ${url}/ as it happens. Ctrl-C ends it.`,
+    isNew ? `Key, printed this once: ${key}` : 'The gateway accepts the key that you gave.',
+    `Every request shows at ${url}/ at once. Ctrl-C ends the gateway.`,
   ]
   if (!isLoopback(host))
     lines.push(`Careful: ${host} lets other machines in, and the log is theirs to read.`)

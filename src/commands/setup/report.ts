@@ -25,7 +25,7 @@ export function showPlan(
     const isTold = contextWindow !== undefined || offered.length > 0
     const listed = catalog?.models.find(({ id }) => id === model) ?? { id: model }
     if (shown.isDetailed && isTold && isFromSnapshot(listed))
-      session.say(`  what the gateway does not say of ${model} is from ${snapshotSource}`)
+      session.say(`  limits of ${model} that the gateway does not tell come from ${snapshotSource}`)
 
     const details = edits.flatMap((edit) => describeEdit(edit, session))
     const summary = edits.map((edit) => titleOf(edit, session)).join(', ')
