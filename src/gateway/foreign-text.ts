@@ -1,3 +1,4 @@
+import { ifPossible } from '../errors.ts'
 import { dots } from '../text.ts'
 
 /** Longest piece of a gateway's own words that is shown, in characters. */
@@ -62,11 +63,7 @@ function base64Forms(secret: string): readonly string[] {
 }
 
 export function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return ifPossible(() => JSON.parse(text))
 }
 
 /** What stands at a path such as `data.limits.0`; undefined: nothing. */

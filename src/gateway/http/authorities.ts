@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import tls from 'node:tls'
-import { UserError } from '../../errors.ts'
+import { ifPossible, UserError } from '../../errors.ts'
 import type { Authorities, GatewayAccess } from '../types.ts'
 
 /** Where no client is asked for: what most of them read. */
@@ -88,21 +88,12 @@ function isNodeToldMore(env: GatewayAccess['env']): boolean {
 
 /** A broken file there is the client's to warn about, and no reason to fail. */
 function readable(path: string | undefined): string[] {
-  if (!path) return []
-  try {
-    return [readPem(path)]
-  } catch {
-    return []
-  }
+  return path ? (ifPossible(() => [readPem(path)]) ?? []) : []
 }
 
 function filesIn(folder: string): readonly string[] {
   if (folder === '') return []
-  try {
-    return readdirSync(folder).map((name) => join(folder, name))
-  } catch {
-    return []
-  }
+  return ifPossible(() => readdirSync(folder).map((name) => join(folder, name))) ?? []
 }
 
 /** Where Linux and the BSDs keep it as one file: Debian, Fedora, openSUSE, Alpine and others. */

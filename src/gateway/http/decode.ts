@@ -1,3 +1,4 @@
+import { ifPossible } from '../../errors.ts'
 import type { HttpAnswer } from '../judge/answer.ts'
 
 /** A body as text: unpacked and decoded, at most `maxBytes` of it. Never throws. */
@@ -40,9 +41,6 @@ export async function decodeBody(
 
 function textOf(bytes: Uint8Array, headers: HttpAnswer['headers']): string {
   const charset = /charset=["']?([\w-]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8'
-  try {
-    return new TextDecoder(charset).decode(bytes)
-  } catch {
-    return new TextDecoder().decode(bytes)
-  }
+  const decoder = ifPossible(() => new TextDecoder(charset)) ?? new TextDecoder()
+  return decoder.decode(bytes)
 }

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { UserError } from '../../errors.ts'
+import { ifPossible, UserError } from '../../errors.ts'
 import { isLoopback } from '../input/base-url.ts'
 
 /** A proxy from the environment. */
@@ -104,9 +104,5 @@ function isInRange(host: string, network: string, bits: number): boolean {
 }
 
 function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return ifPossible(() => decodeURIComponent(text)) ?? text
 }
