@@ -64,21 +64,23 @@ export function defaultModel(catalog: Catalog, protocol: ProtocolName): ChosenMo
   const newest = newestSol(gptModels(usable))
   if (newest !== undefined) return { id: newest.model.id, reason: solReason(newest) }
   const only = onlyModel(catalog, protocol)
-  return only === undefined
-    ? undefined
-    : { id: only, reason: 'the only chat model of this gateway' }
+  return only ? { id: only, reason: 'the only chat model of this gateway' } : undefined
 }
 
 /** The model for titles and other small work: the previous family's mini, else the newest luna. */
 export function smallModel(catalog: Catalog): ChosenModel | undefined {
   const models = gptModels(catalog.models.filter(isChatModel))
-  const tiers = previousTiers(models)
-  if (tiers.mini !== undefined) return miniChoice(tiers.mini)
+  const { mini } = previousTiers(models)
+  if (mini !== undefined)
+    return { id: mini.model.id, reason: `mini tier of the previous family, ${family(mini)}` }
+
   const luna = newestWith(models, 'luna')
-  if (luna !== undefined) {
-    return { id: luna.model.id, reason: `economical variant of the newest family, ${family(luna)}` }
-  }
-  return undefined
+  return (
+    luna && {
+      id: luna.model.id,
+      reason: `economical variant of the newest family, ${family(luna)}`,
+    }
+  )
 }
 
 /**
@@ -242,10 +244,6 @@ function previousTiers(models: readonly GptModel[]): {
 
 function familiesOf(models: readonly GptModel[]): ReadonlySet<string> {
   return new Set(models.map(family))
-}
-
-function miniChoice(mini: GptModel): ChosenModel {
-  return { id: mini.model.id, reason: `mini tier of the previous family, ${family(mini)}` }
 }
 
 function family(model: GptModel): string {
