@@ -124,9 +124,11 @@ export function openPlaces(session: Session, texts: FileTexts): readonly Obstacl
 export function openAuthorities(session: Session, caFile: string | undefined): readonly Notice[] {
   const { os, home } = session.platform.machine
   if (caFile === undefined || os === 'win32') return []
-  return openAmong(session, [caFile, ...foldersAbove(caFile, home)]).map(
-    ({ code, message, place, cure }) => ({ code, message: `${message} (${place})`, hint: cure }),
-  )
+  return openAmong(session, [caFile, ...foldersAbove(caFile, home)]).map(asNotice)
+}
+
+export function asNotice({ code, message, place, cure }: Obstacle): Notice {
+  return { code, message: `${message} (${place})`, hint: cure }
 }
 
 function openAmong(session: Session, places: Iterable<string>): readonly Obstacle[] {

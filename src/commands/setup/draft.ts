@@ -20,7 +20,7 @@ import { isAmong } from '../../gateway/input/header.ts'
 import { rootOf } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
-import { openPlaces, readClientFiles } from '../inventory/client-files.ts'
+import { asNotice, openPlaces, readClientFiles } from '../inventory/client-files.ts'
 import { authorityNotices } from '../inventory/client-program.ts'
 import { expectNotLedAstray, sceneOf } from '../inventory/client-state.ts'
 import { rememberedHeaders, rememberedQueries } from '../inventory/saved-gateways.ts'
@@ -90,13 +90,7 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
     edits,
     notices: [
       ...edits.flatMap((edit) => modeNotices(session, edit)),
-      ...obstacles
-        .filter(({ repair, needsConsent }) => !repair && !needsConsent)
-        .map(({ code, message, place, cure }) => ({
-          code,
-          message: `${message} (${place})`,
-          hint: cure,
-        })),
+      ...obstacles.filter(({ repair, needsConsent }) => !repair && !needsConsent).map(asNotice),
       ...authorityNotices(session, client, client.readBack(after), access.caFile),
       ...(client.aboutConversations?.(platform, { before: texts, after }) ?? []),
       ...models.notes.filter(isNews),
