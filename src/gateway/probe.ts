@@ -45,6 +45,8 @@ interface Inquiry {
   readonly protocol: ProtocolName
   readonly model: string
   readonly catalog: Catalog | undefined
+  /** Why there is no list, where it was asked for. */
+  readonly missing: UserError | undefined
   readonly sender: Sender | undefined
 }
 
@@ -77,10 +79,10 @@ export async function probe(
   const { roots = [rootOf(access, protocol)], sender, unservedHint } = options
   const [catalog, missing] =
     options.catalog instanceof UserError ? [undefined, options.catalog] : [options.catalog]
-  const inquiry: Inquiry = { access, protocol, model, catalog, sender }
+  const inquiry: Inquiry = { access, protocol, model, catalog, missing, sender }
 
   const attempt = await askInTurn(inquiry, roots)
-  const { root, result, outcome } = await withProvenBase(inquiry, attempt, { missing, roots })
+  const { root, result, outcome } = await withProvenBase(inquiry, attempt, roots)
   if (outcome !== undefined) {
     const isUnserved = outcome.code === 'model-unknown' || outcome.code === 'model-not-allowed'
     throw errorFor(isUnserved && unservedHint ? { ...outcome, hint: unservedHint } : outcome)
@@ -192,12 +194,9 @@ function isAboutRequest({ status }: HttpAnswer, outcome: Outcome): boolean {
 async function withProvenBase(
   inquiry: Inquiry,
   attempt: Attempt,
-  {
-    missing,
-    roots,
-  }: { readonly missing: UserError | undefined; readonly roots: readonly string[] },
+  roots: readonly string[],
 ): Promise<Attempt> {
-  const { access, catalog } = inquiry
+  const { access, catalog, missing } = inquiry
   const { root, result, outcome } = attempt
   if (outcome === undefined || !('status' in result) || !isAboutAddress(outcome)) return attempt
 
