@@ -17,9 +17,7 @@ import type { Session } from './screen/session.ts'
 function define() {
   return new Command('forget')
     .description('remove a remembered gateway, or the copies of old runs, which undo needs')
-    .addArgument(
-      new GatewayArgument('[name]', 'the gateway to forget; its runs can still be undone'),
-    )
+    .addArgument(new GatewayArgument('[name]', 'the gateway to forget; its runs stay'))
     .addOption(
       new Option('--older-than <days>', 'every run older than so many days')
         .argParser(positiveInteger('days'))

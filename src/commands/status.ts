@@ -34,10 +34,7 @@ function define() {
     .addArgument(clientsArgument('only these clients'))
     .option('--all', 'every detail of every client')
     .option('--exit-code', 'end with status 11 if a client has left the gateway of its setup')
-    .option(
-      '--expect <gateway>',
-      'the same, also if a client uses another gateway than this (name or address)',
-    )
+    .option('--expect <gateway>', 'the same, also if a client uses another (name or address)')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',

@@ -62,9 +62,7 @@ function remember(session: Session, name: string): void {
     all.some(isSame) ? all : [entry, ...all.filter((one) => one.path !== path)],
   )
   session.say(`✔ Folder ${shownFolder(session, entry)} uses gateway ${name} (${baseUrl})`)
-  session.say(
-    '  `repoint run -- CLIENT` and the hook of your shell follow this. No file was changed.',
-  )
+  session.say('  `repoint run -- CLIENT` and your shell hook use this gateway. No file changed.')
   session.say('  Now run: repoint run -- codex')
 }
 
@@ -85,9 +83,7 @@ function show(
   here: SavedFolder | undefined,
 ): void {
   if (folders.length === 0) {
-    session.say(
-      'No folder has a gateway of its own. To choose one for the folder you are in: repoint folder NAME',
-    )
+    session.say('No folder has a gateway of its own. To choose one here: repoint folder NAME')
     return
   }
 

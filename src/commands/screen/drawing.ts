@@ -45,7 +45,8 @@ const beginnings: readonly (readonly [RegExp, ...number[]])[] = [
   [/^== .*/, bold],
   [/^ *\+(?!\+).*/, green],
   [/^ *-(?!-).*/, red],
-  [/^ *! .*/, yellow],
+  // The sign alone: a whole sentence in yellow is hard to read on a light background.
+  [/^ *!(?= )/, bold, yellow],
 ]
 
 /** `text` as its destination can show it. Its lines hold no escape sequences yet. */
