@@ -169,6 +169,9 @@ describe('one process', () => {
   test.each([
     [{ args: ['--data-dir', '/x', 'hi there'] }, undefined, '--data-dir'],
     [{ args: ['--provider=ollama', 'hi there'] }, undefined, '--provider'],
+    [{ args: ['-Pollama', 'hi there'] }, undefined, '-P'],
+    [{ args: ['-vPollama', 'hi there'] }, undefined, '-vP'],
+    [{ args: ['-kollama', 'hi there'] }, undefined, '-k'],
     [{ env: { CLINE_SANDBOX: '1' } }, undefined, 'CLINE_SANDBOX'],
     [{}, 'api-key' as const, 'api-key'],
   ])('is refused with %j and the key as %s', (more, keyHeader, said) => {

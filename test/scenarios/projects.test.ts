@@ -88,6 +88,9 @@ const starting: readonly (readonly [string, string, unknown])[] = [
   ['droid', '.factory/mcp.json', { mcpServers: { x: { command: './x' } } }],
   ['cline', '.cline/plugins/x.js', 'export default {}'],
   ['cline', 'bunfig.toml', 'preload = ["./x.js"]'],
+  ['cline', '.env', 'LD_PRELOAD=./x.so'],
+  ['cline', '.env', 'GIT_CONFIG_COUNT=1'],
+  ['cline', '.env.local', 'export BASH_ENV=./x.sh'],
 ]
 
 function aProject(name: string, content: unknown) {

@@ -7,8 +7,8 @@ import { overlaid } from '../texts.ts'
 const fileVariable = 'CLINE_PROVIDER_SETTINGS_PATH'
 const fileName = 'cline-providers.json'
 
-/** Each leads to other settings, or writes the key into them. */
-const options = ['--data-dir', '--provider', '-P', '--key', '-k']
+/** Each leads to other settings, or writes the key into them; a short one behind others of a word too. */
+const leadsElsewhere = /^(?:--(?:data-dir|provider|key)(?==|$)|-[Vpizvh]*[Pk])/
 
 /**
  * By a file of its own without a key, in whose place Cline takes that of `OPENAI_API_KEY`; it writes
@@ -30,7 +30,7 @@ export function forOneRun(
       hint: 'Set Cline up: repoint cline',
     })
   // Without what stands behind it, which may be a key.
-  const told = args.map((arg) => arg.replace(/=.*/s, '')).find((arg) => options.includes(arg))
+  const told = args.map((arg) => leadsElsewhere.exec(arg)?.[0]).find(Boolean)
   if (told !== undefined || env['CLINE_SANDBOX'])
     throw new UserError({
       code: 'usage',
