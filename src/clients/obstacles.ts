@@ -43,21 +43,33 @@ export function missingKey({ id }: Pick<Named, 'id'>, place: string, message: st
   }
 }
 
-interface UnreadFile extends Pick<Obstacle, 'code' | 'message' | 'covers'> {
-  readonly file: Pick<StrictFile, 'role' | 'path' | 'isRepairable'>
+interface UnreadFile extends Pick<Obstacle, 'code' | 'covers'> {
+  /** What the client does then, as the beginning of a sentence that ends in why. */
+  readonly effect: string
 }
 
 /**
- * A file that is no JSON for its client, be it for what other readers bear.
+ * A file that its client does not read, be it for what other readers bear; nothing of one that it reads.
  *
  * @param leniencies what of it a client does not bear that bears comments; absent: it bears none of it
  */
-export function unreadFile({ file, ...found }: UnreadFile, leniencies?: string): Obstacle {
-  const { role, path, isRepairable } = file
-  const shared = { ...found, place: path, weight: 'blocks' } as const
-  if (!isRepairable) return { ...shared, cure: 'Correct the file by hand.' }
+export function* unreadFile(
+  file: Pick<StrictFile, 'role' | 'path' | 'ignored' | 'isRepairable'>,
+  { effect, ...found }: UnreadFile,
+  leniencies?: string,
+): Obstacles {
+  const { role, path, ignored, isRepairable } = file
+  if (ignored === undefined) return
+
+  const message = `${effect}: ${ignored}`
+  const shared = { ...found, message, place: path, weight: 'blocks' } as const
+  if (!isRepairable) {
+    yield { ...shared, cure: 'Correct the file by hand.' }
+    return
+  }
+
   const taken = leniencies ?? 'comments and trailing commas'
-  return {
+  yield {
     ...shared,
     cure: `Take ${taken} out of it.`,
     repair: { role, changes: [], toStrictJson: leniencies === undefined ? true : 'but-comments' },

@@ -130,7 +130,6 @@ function maskValue(value: ConfigValue): string {
   return typeof value === 'string' ? maskSecret(printableLine(value)) : maskSecret('')
 }
 
-/** As `showValue`, with what is called like a secret inside of it, or looks like one, masked. */
 /** Longest value that is shown whole, in characters: a long list of ids fits in. */
 const longestShown = 2_000
 
@@ -138,6 +137,7 @@ function shortened(text: string): string {
   return text.length <= longestShown ? text : `${text.slice(0, 100)}…`
 }
 
+/** As `showValue`, with what is called like a secret inside of it, or looks like one, masked. */
 function showMasked(value: ConfigValue): string {
   const masked = (part: ConfigValue): ConfigValue => {
     if (typeof part !== 'object' || part === null) return part

@@ -69,13 +69,10 @@ export function* wrongNow(scene: Scene): Obstacles {
   yield* proxy(scene, settings, url)
 }
 
-function* skipped(file: ClaudeSettings): Obstacles {
-  if (file.ignored === undefined) return
-
-  yield unreadFile({
+function skipped(file: ClaudeSettings): Obstacles {
+  return unreadFile(file, {
     code: 'claude-settings-skipped',
-    message: `Claude Code skips the whole file without a word, and then asks to log in: ${file.ignored}`,
-    file,
+    effect: 'Claude Code skips the whole file without a word, and then asks to log in',
   })
 }
 

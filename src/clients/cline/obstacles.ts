@@ -9,7 +9,7 @@ import {
   unreadFile,
 } from '../obstacles.ts'
 import { isExported, proxyObstacles, variableObstacles } from '../shell.ts'
-import { brokenText, fileOf, mayNeedNoKey, placeOf, textIn } from '../texts.ts'
+import { fileOf, mayNeedNoKey, placeOf, textIn } from '../texts.ts'
 import {
   hasLogin,
   type ProvidersFile,
@@ -67,12 +67,10 @@ function* aroundTheFile(scene: Scene, file: ProvidersFile): Obstacles {
       weight: 'blocks',
     },
   ])
-  if (file.ignored === undefined) return
-
-  yield unreadFile({
+  yield* unreadFile(file, {
     code: 'cline-providers-unreadable',
-    message: `Cline takes the whole file for empty, and at the next start replaces the file by one without any key: ${brokenText(file.path, file.ignored)}`,
-    file,
+    effect:
+      'Cline takes the whole file for empty, and at the next start replaces the file by one without any key',
     covers: 'broken',
   })
 }

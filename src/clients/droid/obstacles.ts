@@ -9,7 +9,7 @@ import {
   unreadFile,
 } from '../obstacles.ts'
 import { variableObstacles } from '../shell.ts'
-import { brokenText, fileOf, isTable, layersOf, mayNeedNoKey, placeOf, textIn } from '../texts.ts'
+import { fileOf, isTable, layersOf, mayNeedNoKey, placeOf, textIn } from '../texts.ts'
 import {
   type CustomModel,
   type DroidSettings,
@@ -72,23 +72,17 @@ function* aroundTheFile({ texts, machine }: Scene): Obstacles {
   yield* relativePlaceObstacles(machine, 'droid-relative-folder', 'droid', [
     'FACTORY_HOME_OVERRIDE',
   ])
-  yield* unreadable(settings)
-  yield* unknownProvider(settings)
-}
 
-function* unreadable(settings: DroidSettings): Obstacles {
-  const { path, ignored, document } = settings
-  if (ignored === undefined) return
-
-  yield unreadFile(
+  yield* unreadFile(
+    { ...settings, isRepairable: settings.document !== undefined },
     {
       code: 'droid-settings-unreadable',
-      message: `droid ignores its settings without a word: ${brokenText(path, ignored)}`,
-      file: { ...settings, isRepairable: document !== undefined },
+      effect: 'droid ignores its settings without a word',
       covers: 'broken',
     },
     'trailing commas and the byte order mark',
   )
+  yield* unknownProvider(settings)
 }
 
 function* unknownProvider(settings: DroidSettings): Obstacles {

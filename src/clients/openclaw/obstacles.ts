@@ -81,10 +81,9 @@ function viewOf(scene: Scene, providerId: string, model: string): ProviderView {
   }
 }
 
-function* unread(file: StrictFile): Obstacles {
-  if (file.ignored === undefined) return
-  const message = `OpenClaw does not start: ${file.ignored}`
-  yield unreadFile({ code: 'openclaw-config-invalid', message, file, covers: 'broken' })
+function unread(file: StrictFile): Obstacles {
+  const code = 'openclaw-config-invalid'
+  return unreadFile(file, { code, effect: 'OpenClaw does not start', covers: 'broken' })
 }
 
 function relativePlaces({ machine }: Scene): Obstacles {

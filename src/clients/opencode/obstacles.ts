@@ -53,7 +53,11 @@ function* aroundTheProvider(layout: Layout, { texts, machine }: Scene): Obstacle
   const folders = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', `${variables}_CONFIG`]
   yield* unreadable(layout, texts)
   yield* relativePlaceObstacles(machine, `${id}-relative-folder`, label, folders)
-  yield* unreadableAuth(layout, texts)
+  yield* unreadFile(readAuth(texts), {
+    code: `${id}-auth-unreadable`,
+    effect: `${label} ignores auth.json without a word, every login in it included`,
+    covers: 'key-missing',
+  })
 }
 
 function* unreadable({ id, label, stopsAtNewerKeys }: Layout, texts: FileTexts): Obstacles {
@@ -75,18 +79,6 @@ function* unreadable({ id, label, stopsAtNewerKeys }: Layout, texts: FileTexts):
       })
     }
   }
-}
-
-function* unreadableAuth({ id, label }: Layout, texts: FileTexts): Obstacles {
-  const file = readAuth(texts)
-  if (file.ignored === undefined) return
-
-  yield unreadFile({
-    code: `${id}-auth-unreadable`,
-    message: `${label} ignores auth.json without a word, every login in it included: ${file.ignored}`,
-    file,
-    covers: 'key-missing',
-  })
 }
 
 function* otherKey(view: OpencodeView, choice: Choice): Obstacles {

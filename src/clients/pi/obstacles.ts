@@ -100,9 +100,7 @@ function* unreadable(texts: FileTexts): Obstacles {
     },
   ]
   for (const { file, code, effect } of files) {
-    if (file?.ignored === undefined) continue
-    const message = `${effect}: ${file.ignored}`
-    yield unreadFile({ code, message, file, covers: 'broken' })
+    if (file) yield* unreadFile(file, { code, effect, covers: 'broken' })
   }
 }
 

@@ -77,16 +77,14 @@ export function* wrongNow(scene: Scene): Obstacles {
   if (used.model !== undefined) yield* otherOfSameId(file, used.model)
 }
 
-function* unreadable(texts: FileTexts): Obstacles {
+function unreadable(texts: FileTexts): Obstacles {
   const file = fileOf(texts, 'settings')
-  const problem = problemOf(file)
-  if (problem === undefined) return
-
-  yield unreadFile(
+  const isRepairable = readFile(file).problem === undefined
+  return unreadFile(
+    { ...file, ignored: problemOf(file), isRepairable },
     {
       code: 'qwen-settings-broken',
-      message: `Qwen Code does not start with it, or (as version 0.15.10) sets the whole file aside: ${problem}`,
-      file: { ...file, isRepairable: readFile(file).problem === undefined },
+      effect: 'Qwen Code does not start with it, or (as version 0.15.10) sets the whole file aside',
       covers: 'broken',
     },
     'trailing commas',
