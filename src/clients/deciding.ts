@@ -67,7 +67,7 @@ export function* layerObstacles(
 }
 
 /** The settings of a client's table that stand in a file and say something. */
-export function* settingsIn(
+function* settingsIn(
   { deciding }: Pick<ClientModule, 'deciding'>,
   file: FileText,
   providerId?: string,

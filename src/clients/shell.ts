@@ -197,7 +197,7 @@ interface ProxyForHere {
 }
 
 /** Of a client that goes by `NO_PROXY` alone; undefined: no proxy is asked. */
-export function proxyForHere(url: string, env: Machine['env']): ProxyForHere | undefined {
+function proxyForHere(url: string, env: Machine['env']): ProxyForHere | undefined {
   if (!isLoopbackUrl(url)) return undefined
   const { hostname, protocol } = new URL(url)
   const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'

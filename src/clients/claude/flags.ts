@@ -1,14 +1,9 @@
 import { type ClientFlag, type Slot, slots } from '../client.ts'
-import { contextWindowFlag } from '../flags.ts'
+import { contextWindowFlag, modelFlag } from '../flags.ts'
 
 /** The messages client has a model for each slot. */
 export const claudeFlags: readonly ClientFlag[] = [
-  {
-    flag: '--model [id]',
-    help: 'pin the model of the chosen slot',
-    takes: 'model',
-    means: (model) => ({ model: String(model) }),
-  },
+  { ...modelFlag, help: 'pin the model of the chosen slot' },
   {
     flag: '--slot <slot>',
     help: 'the slot to start with',

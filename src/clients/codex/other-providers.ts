@@ -55,7 +55,7 @@ interface OtherProvider {
  *
  * @param planned what a setup is about to write into config.toml
  */
-export function* otherProviders(texts: FileTexts, root: string, planned: Table = {}) {
+function* otherProviders(texts: FileTexts, root: string, planned: Table = {}) {
   const filesOf = (role: string) => layersOf(texts, role).map(readFile)
   const tablesOf = (files: readonly ReadFile[]) => files.map((file) => tableAt(file, []) ?? {})
   const config = readFile(fileOf(texts, 'config'))

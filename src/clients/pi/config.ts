@@ -63,7 +63,7 @@ export function readAuth(texts: FileTexts): StrictFile | undefined {
   return layersOf(texts, 'auth').map(readPlain)[0]
 }
 
-export function readPlain(text: FileText): StrictFile {
+function readPlain(text: FileText): StrictFile {
   return readPi(text, text.bytes?.length === 0 ? null : text.bytes)
 }
 
