@@ -24,12 +24,7 @@ export const deciding: DecidingTable = {
     { at: 'env.BUN_OPTIONS', decides: 'program', layers: variables, seen: newest },
     { at: 'env.LD_*', decides: 'program', layers: variables, seen: run },
     { at: 'env.GIT_*', decides: 'program', layers: variables, seen: run },
-    {
-      at: 'env.BASH_ENV',
-      decides: 'program',
-      layers: variables,
-      seen: 'read in bash(1), 2026-11-23',
-    },
+    { at: 'env.BASH_ENV', decides: 'program', layers: variables, seen: 'bash(1), 2026-11-23' },
     // bunfig.toml, plugins and hooks: started without a question.
     { at: '', decides: 'program', layers: ['project-code'], seen: newest },
   ],
