@@ -179,4 +179,16 @@ describe('one process', () => {
     expect(refused).toThrow(said)
     expect(refused).not.toThrow('ollama')
   })
+
+  test.each([
+    [[]],
+    [['mcp']],
+    [['-i']],
+    [['-vi', 'hi there']],
+    [['--id=1', 'hi there']],
+    [['-z', 'hi there']],
+    [['-s', 'You are terse']],
+  ])('is refused with %j: a program would stay that keeps the key', (args) => {
+    expect(() => run({ args })).toThrow('leaves a program running')
+  })
 })

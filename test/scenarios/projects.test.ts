@@ -167,7 +167,7 @@ test.each(starting)(
     )
 
     home.put(`bin/${client}`, `#!/bin/sh\ntouch '${home.at('started')}'\n`, 0o755)
-    const started = await run(['run', 'work', '--', home.at(`bin/${client}`)])
+    const started = await run(['run', 'work', '--', home.at(`bin/${client}`), 'Say hello'])
     expect(started.status).toBe(0)
     expect(started.stderr).toContain('which can read your key')
     expect(home.snapshot()).toHaveProperty('started')
