@@ -137,6 +137,20 @@ test('gateways --check proves each, says of one that is down why, and ends with 
   ])
 })
 
+test('gateways --check asks as the client does that uses the gateway', async () => {
+  const home = aHome()
+  const strict = await startGateway({ port: 0, key: keys.one })
+  await setUp(home, strict, 'codex', '--name', 'strict')
+  strict.setFaults([
+    { status: 400, holds: '"include"', message: "Unsupported parameter: 'include'" },
+  ])
+  expect(await gateways(home, '--check')).toMatchObject({
+    status: 5,
+    list: [{ name: 'strict', check: { works: false, code: 'parameter-unsupported' } }],
+  })
+  await strict.close()
+})
+
 test('gateways --check says it of the right one, where the one that is down was set up last', async () => {
   const home = aHome()
   await setUp(home, one, 'codex', '--name', 'work')

@@ -7,7 +7,7 @@ import { shownQuery } from '../../gateway/input/query.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { commandOf, examples, GatewayArgument, timeoutOption } from '../command.ts'
-import { clientsNow, usersNow } from '../inventory/client-state.ts'
+import { type ClientNow, clientsNow, usersNow } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import {
   isUsedBy,
@@ -58,8 +58,12 @@ export const command = commandOf(define, async (session, word, exported, { check
   settleFirst(session)
   if (exported !== undefined) return exportDefaults(session, exported)
   const saved = savedGateways(session)
-  const users = await usersNow(session, runsSoFar(session))
-  const checked: GatewayChecks = check ? await checkAll(session, saved, timeout) : new Map()
+  const runs = runsSoFar(session)
+  const users = await usersNow(session, runs)
+  const clients = check ? await clientsNow(session, runs) : []
+  const checked: GatewayChecks = check
+    ? await checkAll(session, saved, { clients, timeout })
+    : new Map()
   const all = check ? savedGateways(session) : saved
 
   show(session, all, users, checked)
@@ -113,11 +117,12 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
 async function checkAll(
   session: Session,
   all: readonly SavedGateway[],
-  timeout: number,
+  by: { readonly clients: readonly ClientNow[]; readonly timeout: number },
 ): Promise<GatewayChecks> {
   const checks = all.map(async (one): Promise<[string, GatewayCheck]> => {
     try {
-      const access = await proveSaved(session, one, timeout * 1000)
+      const users = by.clients.filter(({ client, settings }) => isUsedBy(one, client, settings))
+      const access = await proveSaved(session, one, by.timeout * 1000, users)
       return [one.name, { balance: await balanceOf(access) }]
     } catch (error) {
       const failure = withCureFor(one, error)

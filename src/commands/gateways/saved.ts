@@ -1,14 +1,18 @@
+import { protocolOf } from '../../clients/client.ts'
 import { familyRows, loadClients } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
 import { adviseNamingModel, catalogOrError } from '../../gateway/catalog.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { probe } from '../../gateway/probe.ts'
 import { rootsOf } from '../../gateway/roots.ts'
-import { type GatewayAccess, protocols } from '../../gateway/types.ts'
+import { type GatewayAccess, protocols, type Sender } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { accessTo } from '../find-gateway.ts'
+import { installedVersion, tableOf } from '../inventory/client-program.ts'
+import type { ClientNow } from '../inventory/client-state.ts'
 import { type AnsweredQuestion, noteProof } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
+import { sendersOf } from '../setup/probes.ts'
 
 /**
  * How a remembered gateway is reached.
@@ -51,20 +55,40 @@ export function withCureFor({ name, baseUrl }: SavedGateway, error: unknown): un
  * did, as the first client would that finds a model for itself. Notes that it works, and returns how it
  * was reached.
  *
+ * @param users the clients that use it: the first of that protocol says what is asked along
  * @throws UserError with the diagnosis
  */
 export async function proveSaved(
   session: Session,
   saved: SavedGateway,
   timeoutMs: number,
+  users: readonly ClientNow[],
 ): Promise<GatewayAccess> {
   const access = await accessToSaved(session, saved, timeoutMs)
   const last = protocols.find((one) => one === saved.proven?.protocol)
   const proof =
     last === undefined ? await firstProof(access) : { protocol: last, model: saved.proven!.model }
-  await probe(access, proof.protocol, proof.model)
+  const { protocol, model } = proof
+  const user = users.find(({ client, settings }) => protocolOf(client, settings) === protocol)
+  const sender = user && (await senderOf(session, user, proof))
+
+  await probe(access, protocol, model, { sender })
   noteProof(session, saved.name, proof, access)
   return access
+}
+
+/** How the installed client asks for that model. */
+async function senderOf(
+  session: Session,
+  { client, texts }: ClientNow,
+  { protocol, model }: AnsweredQuestion,
+): Promise<Sender> {
+  const [version, clientTable] = await Promise.all([
+    installedVersion(session, client),
+    tableOf(session, client),
+  ])
+  const { env } = session.platform.machine
+  return sendersOf(client, protocol, { texts, version, clientTable, env })(model)
 }
 
 async function firstProof(access: GatewayAccess): Promise<AnsweredQuestion> {
