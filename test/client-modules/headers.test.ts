@@ -73,7 +73,7 @@ describe.each(
     (_, choice) => {
       if (client.forOneRun === undefined) return
       const { texts, choice: whole } = planOn(client, {}, { choice })
-      const asked = { args: [], folder: '/home/ada/run', env: { REPOINT_RUN_KEY: key } }
+      const asked = { args: ['say hello'], folder: '/home/ada/run', env: { REPOINT_RUN_KEY: key } }
       const run = () => client.forOneRun!(texts, whole, asked)
       // No file may hold the key for one run, and not every client takes all of a file's values from outside.
       if (whole.keyHeader !== undefined && isRefused(run)) return

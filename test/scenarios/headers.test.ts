@@ -224,7 +224,7 @@ describe('a gateway that wants headers', () => {
     const { status, json } = await repoint(home, ['status', 'codex', '--exit-code'])
     expect([status, JSON.stringify(json)]).toEqual([
       11,
-      expect.stringContaining('it does not send the header x-portkey-provider'),
+      expect.stringContaining('the header x-portkey-provider is missing or has another value'),
     ])
   })
 

@@ -129,7 +129,9 @@ describe('a query that the gateway wants', () => {
     writeFileSync(path, right.replace(version, '2020-01-01'))
 
     expect((await repoint(home, 'status', 'codex')).json).toMatchObject({
-      clients: [{ drift: ['it does not send api-version in its query as it was set up'] }],
+      clients: [
+        { drift: ['api-version is missing in the query of the address, or has another value'] },
+      ],
     })
     expect((await repoint(home, 'doctor', 'codex', '--fix', '--yes')).status).toBe(0)
     expect(home.text('.codex/config.toml')).toBe(right)

@@ -55,10 +55,10 @@ export function settingsDrift(
   if (key === undefined) return [`${login ?? 'nothing'} in place of the key`]
   if (expected.isKey?.(key) === false) return ['another key stands there']
   const unsent = expected.headers?.find((header) => !isAmong(header, settings.headers))
-  if (unsent !== undefined) return [`the header ${unsent.name} is missing or another one`]
+  if (unsent !== undefined) return [`the header ${unsent.name} is missing or has another value`]
   const missing = expected.query?.find((part) => !isAmong(part, settings.query))
   if (missing !== undefined)
-    return [`${missing.name} is missing in the query of the address, or another one`]
+    return [`${missing.name} is missing in the query of the address, or has another value`]
   return expected.settings ? modelDrift(settings, expected.settings) : []
 }
 
