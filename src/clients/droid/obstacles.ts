@@ -192,7 +192,7 @@ function* otherModels(settings: DroidSettings, providerId: string | undefined): 
   yield obstacleAt(settings, path, {
     code: 'droid-spec-model',
     message: `specification mode has a model of its own, ${model}, and does not use the gateway`,
-    cure: 'Remove it, if that mode is to use the gateway.',
+    cure: 'Remove it, if that mode should use the gateway.',
     weight: 'may-block',
   })
 }

@@ -156,7 +156,7 @@ function* otherModels({ models, providerId, model }: ProviderView): Obstacles {
       place: placeOf(models, path),
     }
     if (agent !== usual) {
-      yield { ...shared, cure: 'Nothing to do if it is to stay there.', weight: 'may-block' }
+      yield { ...shared, cure: 'Nothing to do if you want to keep it there.', weight: 'may-block' }
       continue
     }
     yield {

@@ -170,7 +170,7 @@ function* agentObstacles({ id, scene, providerId }: OpencodeView): Obstacles {
       code: `${id}-agent-model`,
       message: `the agent ${name} has a model of its own, ${model}, and does not use the gateway`,
       place,
-      cure: 'Remove it, if that agent is to use the gateway.',
+      cure: 'Remove it, if that agent should use the gateway.',
       weight: 'may-block',
     }
   }

@@ -213,7 +213,7 @@ export function expectReadBack(client: Client, texts: FileTexts, access: Gateway
   if (isThere && isKey && isAllSent) return
   throw new UserError({
     code: 'internal',
-    message: `${client.label} would not read back what is to stand in its files: ${broken ?? login ?? 'address, key or headers differ'}`,
+    message: `${client.label} would not read back what the plan puts into its files: ${broken ?? login ?? 'address, key or headers differ'}`,
     hint: 'Please report it: `npm bugs repoint` names the place.',
   })
 }
