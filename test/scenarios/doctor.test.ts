@@ -71,7 +71,7 @@ describe('repoint status', () => {
     ])
     expect(await said('status', 'kilo')).toEqual([
       'Its own service',
-      '  ✔ Kilo  no model named',
+      '  ✔ Kilo  its default model',
       '          ~/.local/share/kilo/auth.json  does not exist',
       '          ~/.config/kilo/kilo.jsonc  does not exist',
       '',
@@ -83,7 +83,7 @@ describe('repoint status', () => {
     expect(doctor.join('\n')).not.toContain('✔ Kilo')
     expect(await said('doctor', 'kilo', '--no-verify')).toEqual([
       'Its own service',
-      '  ✔ Kilo  no model named',
+      '  ✔ Kilo  its default model',
       '          ✔ Kilo is not installed, and not set up',
       '',
     ])

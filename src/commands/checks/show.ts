@@ -113,7 +113,7 @@ function briefOf({ state, findings }: ExaminedClient): string {
   const briefs = (id: string) =>
     findings.flatMap((one) => (one.id === id && one.brief !== undefined ? [one.brief] : []))
   const answering = briefs('probe')
-  const configured = broken === undefined ? (model ?? login ?? 'no model named') : 'not readable'
+  const configured = broken === undefined ? (model ?? login ?? 'its default model') : 'not readable'
   const models =
     answering.length === 0
       ? configured
