@@ -135,6 +135,21 @@ test('qwen is told of images where it does not know the model, and of limits bel
   expect([known?.generationConfig, blind?.generationConfig]).toEqual([undefined, undefined])
 })
 
+test('qwen: a limit stands beside what someone wrote there', () => {
+  const all = setUp('qwen', {}, gateway('mine'))
+  const path = Object.keys(all).find((one) => one.endsWith('settings.json'))!
+  const own = JSON.stringify(fileOf(all, 'settings.json')).replace(
+    '"id":"mine"',
+    '"id":"mine","generationConfig":{"samplingParams":{"top_p":0.5}}',
+  )
+  const limited = (disk: Disk, maxOutputTokens: number) =>
+    setUp('qwen', disk, gateway('mine'), { options: { maxOutputTokens } })
+  const twice = limited(limited({ ...all, [path]: own }, 4000), 3000)
+  expect(qwenList(twice)[0]?.generationConfig).toEqual({
+    samplingParams: { top_p: 0.5, max_tokens: 3000 },
+  })
+})
+
 test.each([
   ['opencode', 'opencode.json', 'modalities', { input: ['text', 'image'], output: ['text'] }],
   ['kilo', 'kilo.jsonc', 'modalities', { input: ['text', 'image'], output: ['text'] }],

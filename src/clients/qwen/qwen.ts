@@ -260,12 +260,19 @@ function entryKeys(
     isOtherGateway,
     isOtherModel: literalIn(now, ['id']) !== model.id,
   }
+  const sampling = {
+    ...config,
+    path: [...config.path, 'samplingParams'],
+    now: tableIn(config.now, ['samplingParams']),
+  }
   const headers = valueIn(now, paths.headers)
 
   return [
     ...(literalIn(now, ['name']) ? [] : [{ path: [...path, 'name'], value: name }]),
     { path: [...path, 'baseUrl'], value: choice.root },
-    ...toldKeys(config, model, toldOf(model, choice), choice),
+    ...toldKeys(config, model, toldOf(model), choice),
+    // Beside a temperature, say, that someone wrote there.
+    ...toldKeys(sampling, model, { max_tokens: limitOf(model, choice) }, choice),
     ...headerKeys([...path, ...paths.headers], headers, choice, isOtherGateway),
   ]
 }
@@ -291,19 +298,19 @@ function carries(texts: FileTexts, { model, version }: Carrying): Carried {
 }
 
 /** What it does not know of a model by its id: `capabilities` has no effect (0.15.10, 2026-11-23). */
-function toldOf(model: CatalogModel, { wanted }: Choice): Readonly<Record<string, ToldFact>> {
-  const { images, contextWindow, maxOutputTokens: limit } = model
-  const isNews = images !== undefined && images !== knowsToSee(model.id)
-  const isLimited = limit !== undefined && limit < usualOutputTokens
-  const isAsked = isLimited || (limit !== undefined && limit === wanted.named.maxOutputTokens)
+function toldOf({ id, images, contextWindow }: CatalogModel): Readonly<Record<string, ToldFact>> {
+  const isNews = images !== undefined && images !== knowsToSee(id)
   return {
     contextWindowSize: { value: contextWindow, by: ['contextWindow'] },
     modalities: { value: isNews ? { image: images } : undefined, by: ['images'] },
-    samplingParams: {
-      value: isAsked ? { max_tokens: limit } : undefined,
-      by: ['maxOutputTokens'],
-    },
   }
+}
+
+/** Where the model gives less than Qwen Code asks for, or a person says so. */
+function limitOf({ maxOutputTokens: limit }: CatalogModel, { wanted }: Choice): ToldFact {
+  const isLimited = limit !== undefined && limit < usualOutputTokens
+  const isAsked = isLimited || limit === wanted.named.maxOutputTokens
+  return { value: isAsked ? limit : undefined, by: ['maxOutputTokens'] }
 }
 
 function originsOfQwen(texts: FileTexts): Origins {
