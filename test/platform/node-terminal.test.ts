@@ -27,9 +27,9 @@ beforeAll(() => {
   return () => home.remove()
 })
 
-/** Runs the program by a shell. @param redirections as a person types them */
-function run(redirections: string) {
-  const command = `"${process.execPath}" "${program}" ${redirections}`
+/** Runs the program by a shell. @param redirections as a person types them @param before what the shell does first */
+function run(redirections: string, before = 'true') {
+  const command = `${before}; "${process.execPath}" "${program}" ${redirections}`
   const result = spawnSync('bash', ['-c', `set -o pipefail; ${command}`], { encoding: 'utf8' })
   return { status: result.status, stdout: result.stdout, stderr: result.stderr }
 }
@@ -57,6 +57,9 @@ describe.runIf(existsSync('/dev/full'))('output', () => {
   })
 
   test('to a reader that has gone away goes on', () => {
-    expect(run('| true')).toMatchObject({ status: 0, stderr: 'err\nlost: EPIPE\n' })
+    expect(run('>&4', 'exec 4> >(true); wait $!')).toMatchObject({
+      status: 0,
+      stderr: 'err\nlost: EPIPE\n',
+    })
   })
 })
