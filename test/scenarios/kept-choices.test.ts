@@ -79,6 +79,13 @@ describe.each(clients)('%s, set up with a window', (client) => {
   })
 })
 
+test('claude-gpt: a window stays where only the model of subagents is named', async () => {
+  const home = aHome()
+  await setUp(home, 'claude-gpt --context-window 51234', telling)
+  await setUp(home, 'claude-gpt --subagent-model gpt-5.4-mini', telling)
+  expect(written(home)).toContain('51234')
+})
+
 test('pi: a protocol that was named stays at its gateway, and is told where another speaks otherwise', async () => {
   const home = aHome()
   await setUp(home, 'pi --protocol chat', here)

@@ -89,9 +89,9 @@ function stillKept(
     ([slot, id]) => unlessLost(id) && !(slot === startSlot && named.model !== undefined),
   )
 
-  // Window and protocol are those of the models, the protocol at one gateway.
+  // Window and protocol are those of the models, a subagent's apart, the protocol at one gateway.
   const isElsewhere = !isAt(client, before, gateway)
-  const isSame = lost.length === 0 && modelsOf(named).length === 0
+  const isSame = lost.length === 0 && modelsOf({ ...named, subagentModel: undefined }).length === 0
   return {
     ...memories,
     model: unlessLost(memories.model),
