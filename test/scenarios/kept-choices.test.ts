@@ -40,7 +40,17 @@ function written(home: Home): string {
 
 const notKept = expect.objectContaining({ code: 'choice-not-kept' })
 
-const clients = ['codex', 'claude-gpt', 'opencode', 'kilo', 'pi', 'qwen', 'droid', 'cline']
+const clients = [
+  'codex',
+  'claude-gpt',
+  'opencode',
+  'kilo',
+  'pi',
+  'qwen',
+  'droid',
+  'cline',
+  'openclaw',
+]
 
 describe.each(clients)('%s, set up with a window', (client) => {
   async function aHomeWithWindow(): Promise<Home> {
