@@ -49,6 +49,14 @@ export const outputLimitCures = {
   max_output_tokens: outputLimitCure,
 } as const
 
+/** Where a gateway refuses to be asked for reasoning. */
+export const noReasoningCure = 'Say that the model does not reason: --no-reasoning.'
+
+/** The first of these flags of a client's own that a person gave it, alone or with a value behind `=`. */
+export function ownFlag(args: readonly string[], flags: readonly string[]): string | undefined {
+  return flags.find((flag) => args.some((arg) => arg === flag || arg.startsWith(`${flag}=`)))
+}
+
 /** For a client that is told how much a model takes and says. */
 export const limitFlags: readonly ClientFlag[] = [contextWindowFlag, outputLimitFlag]
 

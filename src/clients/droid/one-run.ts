@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { type AskedRun, type Choice, type OneRun, runKeyVariable } from '../client.ts'
+import { ownFlag } from '../flags.ts'
 import { overlaid } from '../texts.ts'
 import { idOf, modelPath } from './settings.ts'
 
@@ -29,13 +30,13 @@ export function forOneRun(
       message: `The gateway takes the key as ${choice.keyHeader} alone, which droid takes from its files only`,
       hint: 'Set it up: `repoint droid`.',
     })
-  const isTold = args.some((arg) => arg === '--settings' || arg.startsWith('--settings='))
-  if (isTold || env[variable])
+  const told = ownFlag(args, ['--settings'])
+  if (told || env[variable])
     throw new UserError({
       code: 'usage',
       message: 'droid takes one file of settings for a run, and needs it here for the gateway',
-      hint: isTold
-        ? 'Leave --settings out of the command.'
+      hint: told
+        ? `Leave ${told} out of the command.`
         : `Unset it for this run: env -u ${variable} repoint run …`,
     })
 

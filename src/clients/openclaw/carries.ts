@@ -1,6 +1,6 @@
 import type { Carried } from '../../gateway/types.ts'
 import type { Carrying, FileTexts } from '../client.ts'
-import { outputLimitCures } from '../flags.ts'
+import { noReasoningCure, outputLimitCures } from '../flags.ts'
 import { modelOf, providerOf } from '../pi/providers.ts'
 import { numberIn, type Table, tableIn, textIn, valueIn } from '../texts.ts'
 import { providers, readConfig, startingModel } from './config.ts'
@@ -35,8 +35,6 @@ interface AskedModel {
   readonly compat: Table
 }
 
-const noReasoning = 'Say that the model does not reason: --no-reasoning.'
-
 /** Where a model of OpenClaw's says what its gateway does not take. Each was run. */
 function compatCure(member: string): string {
   return `Add "compat": {${member}} to the model in openclaw.json, then run the command again.`
@@ -64,7 +62,7 @@ const bodies: Readonly<
       reasoning: thinks ? { effort: 'medium', summary: 'auto' } : undefined,
       include: thinks ? ['reasoning.encrypted_content'] : undefined,
     },
-    cures: { ...outputLimitCures, reasoning: noReasoning, include: noReasoning },
+    cures: { ...outputLimitCures, reasoning: noReasoningCure, include: noReasoningCure },
   }),
   messages: (limit, { model, thinks, isUsual }) => {
     const isAdaptive = isUsual && adaptive.test(model)
@@ -82,7 +80,7 @@ const bodies: Readonly<
         output_config: isAdaptive ? { effort: 'high' } : undefined,
       },
       headers: { 'anthropic-dangerous-direct-browser-access': 'true' },
-      cures: { ...outputLimitCures, ...(!isAdaptive && { thinking: noReasoning }) },
+      cures: { ...outputLimitCures, ...(!isAdaptive && { thinking: noReasoningCure }) },
     }
   },
 }

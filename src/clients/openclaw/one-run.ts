@@ -6,6 +6,7 @@ import {
   type OneRun,
   runKeyVariable,
 } from '../client.ts'
+import { ownFlag } from '../flags.ts'
 import { headersInVariables } from '../headers.ts'
 import { usualProtocol } from '../models.ts'
 import { apiOf, entryOf } from '../pi/providers.ts'
@@ -33,9 +34,7 @@ const managing = ['config', 'configure', 'onboard', 'setup', 'doctor', 'plugins'
 export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): OneRun {
   const { args, env, folder } = asked
   if (managing.some((command) => command === args[0])) return asked
-  const other = otherConfigs.find((flag) =>
-    args.some((arg) => arg === flag || arg.startsWith(`${flag}=`)),
-  )
+  const other = ownFlag(args, otherConfigs)
   if (other !== undefined)
     throw new UserError({
       code: 'usage',

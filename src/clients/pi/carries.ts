@@ -1,6 +1,6 @@
 import type { Carried, ProtocolName } from '../../gateway/types.ts'
 import type { Carrying, FileTexts } from '../client.ts'
-import { outputLimitCures } from '../flags.ts'
+import { noReasoningCure, outputLimitCures } from '../flags.ts'
 import { isBefore } from '../tested.ts'
 import { numberIn, type Table, tableIn, textIn } from '../texts.ts'
 import { providers, readModels, readSettings, startingModel } from './config.ts'
@@ -88,15 +88,14 @@ function compatCure(member: string): string {
   return `Add "compat": {${member}} to the provider in models.json, then run the command again: pi leaves it out then.`
 }
 
-const noReasoning = 'Say that the model does not reason: --no-reasoning.'
 const cures = {
   ...outputLimitCures,
   max_completion_tokens:
     'Name a limit that the gateway takes: --output-limit TOKENS. Where it wants another name for the limit, add "compat": {"maxTokensField": "max_tokens"} to the provider in models.json, then run the command again.',
   stream_options: compatCure('"supportsUsageInStreaming": false'),
   store: compatCure('"supportsStore": false'),
-  reasoning_effort: noReasoning,
-  reasoning: noReasoning,
-  include: noReasoning,
-  thinking: noReasoning,
+  reasoning_effort: noReasoningCure,
+  reasoning: noReasoningCure,
+  include: noReasoningCure,
+  thinking: noReasoningCure,
 }
