@@ -8,7 +8,7 @@ import { changeGateways, removeGateways, type SavedGateway } from '../transactio
 import { commandOf, examples, GatewayArgument, noFlags, positiveInteger } from './command.ts'
 import { shownFolder } from './gateways/by-folder.ts'
 import { readClientFiles } from './inventory/client-files.ts'
-import { usersNow } from './inventory/client-state.ts'
+import { clientsNow, usersOf } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
 import { keyInKeychain } from './inventory/keychain.ts'
 import { savedGateway, savedGateways } from './inventory/saved-gateways.ts'
@@ -148,7 +148,7 @@ async function showGateways(
   if (gateways === undefined) session.say('Removes the list of gateways, which cannot be read')
   if (!gateways?.length) return
   // A client's gateway is known by its files alone.
-  const users = await usersNow(session, [])
+  const users = usersOf(await clientsNow(session, []))
   for (const { name, baseUrl } of gateways) {
     const by = users.get(name)?.join(', ')
     const still = by === undefined ? '' : `; still used by ${by}`

@@ -7,7 +7,7 @@ import { shownQuery } from '../../gateway/input/query.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { commandOf, examples, GatewayArgument, timeoutOption } from '../command.ts'
-import { type ClientNow, clientsNow, usersNow } from '../inventory/client-state.ts'
+import { type ClientNow, clientsNow, usersOf } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import {
   isUsedBy,
@@ -58,9 +58,8 @@ export const command = commandOf(define, async (session, word, exported, { check
   settleFirst(session)
   if (exported !== undefined) return exportDefaults(session, exported)
   const saved = savedGateways(session)
-  const runs = runsSoFar(session)
-  const users = await usersNow(session, runs)
-  const clients = check ? await clientsNow(session, runs) : []
+  const clients = await clientsNow(session, runsSoFar(session))
+  const users = usersOf(clients)
   const checked: GatewayChecks = check
     ? await checkAll(session, saved, { clients, timeout })
     : new Map()

@@ -231,13 +231,10 @@ export async function clientsNow(session: Session, runs: Runs): Promise<readonly
   })
 }
 
-/** The ids of the clients that point at each remembered gateway, by its name. */
-export async function usersNow(
-  session: Session,
-  runs: Runs,
-): Promise<ReadonlyMap<string, readonly string[]>> {
+/** The ids of these clients that point at each remembered gateway, by its name. */
+export function usersOf(clients: readonly ClientNow[]): ReadonlyMap<string, readonly string[]> {
   const users = new Map<string, string[]>()
-  for (const { client, gateway } of await clientsNow(session, runs))
+  for (const { client, gateway } of clients)
     if (gateway?.name !== undefined)
       users.set(gateway.name, [...(users.get(gateway.name) ?? []), client.id])
   return users
