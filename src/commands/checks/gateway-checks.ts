@@ -128,11 +128,10 @@ export async function checkGateway(
       (...question) => probe(access, ...question),
       list,
       () =>
-        sendersOf(client, protocol, {
+        sendersOf(session, client, protocol, {
           texts,
           version: installed?.version,
           clientTable: examined.clientTable,
-          env: session.platform.machine.env,
         }),
     )
     for (const one of await probes.askFor(client, choice))

@@ -87,8 +87,7 @@ async function senderOf(
     installedVersion(session, client),
     tableOf(session, client),
   ])
-  const { env } = session.platform.machine
-  return sendersOf(client, protocol, { texts, version, clientTable, env })(model)
+  return sendersOf(session, client, protocol, { texts, version, clientTable })(model)
 }
 
 async function firstProof(access: GatewayAccess): Promise<AnsweredQuestion> {

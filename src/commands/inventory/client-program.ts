@@ -1,4 +1,4 @@
-import type { Client, Settings } from '../../clients/client.ts'
+import type { Carrying, Client, Settings } from '../../clients/client.ts'
 import { isBefore } from '../../clients/tested.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
@@ -15,6 +15,9 @@ export interface Installed {
   /** `0.169.0`; absent where it did not say. */
   readonly version?: string
 }
+
+/** What a client's program says of itself, as far as something depends on it. */
+export type Program = Pick<Carrying, 'version' | 'clientTable'>
 
 /** Asking a client for its version takes some of them a second. */
 const versionTimeoutMs = 10_000

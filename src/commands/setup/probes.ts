@@ -1,15 +1,11 @@
-import {
-  type Carrying,
-  type Client,
-  type FileTexts,
-  type ModelChoice,
-  protocolOf,
-} from '../../clients/client.ts'
+import { type Client, type FileTexts, type ModelChoice, protocolOf } from '../../clients/client.ts'
 import { idsToProve } from '../../clients/models.ts'
 import { UserError } from '../../errors.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import type { ProbeOptions, ProbeResult } from '../../gateway/probe.ts'
 import type { Catalog, ProtocolName, Sender } from '../../gateway/types.ts'
+import type { Program } from '../inventory/client-program.ts'
+import type { Session } from '../screen/session.ts'
 
 /** One id that a client will send, and what the gateway said to it. */
 export interface Probed {
@@ -29,14 +25,16 @@ type Senders = (model: string) => Sender
 
 /** How the installed client asks, by these files. */
 export function sendersOf(
+  { platform }: Session,
   client: Client,
   protocol: ProtocolName,
-  by: { readonly texts: FileTexts } & Omit<Carrying, 'model' | 'protocol'>,
+  by: { readonly texts: FileTexts } & Program,
 ): Senders {
-  const { texts, ...asking } = by
+  const { texts, ...program } = by
+  const { env } = platform.machine
   return (model) => ({
     label: client.label,
-    ...client.carries(texts, { ...asking, model, protocol }),
+    ...client.carries(texts, { ...program, env, model, protocol }),
   })
 }
 
@@ -49,6 +47,8 @@ export class Probes {
   readonly #list: Catalog | UserError
   readonly #sendersOf: (client: Client, choice: ModelChoice) => Senders
   readonly #asked = new Map<string, Promise<ProbeResult>>()
+  /** By the choice: to know them, a client's files are read and planned. */
+  readonly #senders = new Map<ModelChoice, Senders>()
 
   constructor(
     probe: ProbeOne,
@@ -62,6 +62,12 @@ export class Probes {
 
   get catalog(): Catalog | undefined {
     return this.#list instanceof UserError ? undefined : this.#list
+  }
+
+  #sendersFor(client: Client, choice: ModelChoice): Senders {
+    const senders = this.#senders.get(choice) ?? this.#sendersOf(client, choice)
+    this.#senders.set(choice, senders)
+    return senders
   }
 
   /** @throws UserError as `probe` does */
@@ -84,7 +90,7 @@ export class Probes {
     const protocol = protocolOf(client, choice)
     const ids = idsToProve(choice, this.catalog)
     const hintFor = (id: string) => (id === choice.probeModel ? choice.probeCure : undefined)
-    const senderOf = this.#sendersOf(client, choice)
+    const senderOf = this.#sendersFor(client, choice)
     const results = await Promise.allSettled(
       ids.map((id) => this.#ask(protocol, id, { unservedHint: hintFor(id), sender: senderOf(id) })),
     )
@@ -95,7 +101,7 @@ export class Probes {
   newIds(client: Client, choice: ModelChoice): readonly string[] {
     const protocol = protocolOf(client, choice)
     const ids = idsToProve(choice, this.catalog)
-    const senderOf = this.#sendersOf(client, choice)
+    const senderOf = this.#sendersFor(client, choice)
     return ids.filter((id) => !this.#asked.has(questionOf(protocol, id, senderOf(id))))
   }
 

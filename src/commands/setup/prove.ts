@@ -35,6 +35,7 @@ import {
   expectBelieved,
   expectWorking,
   installedVersions,
+  type Program,
   tableOf,
 } from '../inventory/client-program.ts'
 import { expectNameFor } from '../inventory/remember-gateway.ts'
@@ -182,11 +183,12 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   if (request.flags.verify) return prove(run, access)
 
   await withPickedModel(run, undefined)
-  const { versions, tables } = await programsOf(session, run)
+  const programs = await programsOf(session, run)
   const chosen = clients.map((client): [Client, Chosen] => {
-    const heard = { ...unheard, clientTable: tables.get(client) }
+    const { version, clientTable } = programs.get(client)!
+    const heard = { ...unheard, clientTable }
     const wanted = wantedFor(run, client, access, heard)
-    const models = client.choose(wanted, versions.get(client.binary.command))
+    const models = client.choose(wanted, version)
     return [client, { models, heard }]
   })
   return {
@@ -245,11 +247,9 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
       (...question) => finder.probe(...question),
       answer,
       (client, models) =>
-        sendersOf(client, protocolOf(client, models), {
+        sendersOf(session, client, protocolOf(client, models), {
           texts: filesAfter(run, client, { access: finder.access, models, heard }),
-          version: programs.versions.get(client.binary.command),
-          clientTable: programs.tables.get(client),
-          env: session.platform.machine.env,
+          ...programs.get(client)!,
         }),
     )
     const chosen = new Map<Client, Chosen>()
@@ -260,8 +260,7 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
     }
 
     const askings = clients.map((client): Asking => {
-      const version = programs.versions.get(client.binary.command)
-      const clientTable = programs.tables.get(client)
+      const { version, clientTable } = programs.get(client)!
       const heard: Heard = { catalog, missing, refused: [], clientTable }
       return { run, access, client, version, heard, probes }
     })
@@ -379,17 +378,20 @@ function noticesOf(result: Probed['result']): readonly Notice[] {
   return result.value.notices
 }
 
-/**
- * What the clients' programs say of themselves: their versions by program, and what they print of models.
- *
- * @throws UserError `client-too-old`; a key is changed all the same
- */
-async function programsOf(session: Session, { clients, request }: SetupRun) {
+/** @throws UserError `client-too-old`; a key is changed all the same */
+async function programsOf(
+  session: Session,
+  { clients, request }: SetupRun,
+): Promise<ReadonlyMap<Client, Program>> {
   const [versions, tables] = await Promise.all([
     installedVersions(session, clients),
-    Promise.all(clients.map(async (one) => [one, await tableOf(session, one)] as const)),
+    Promise.all(clients.map((client) => tableOf(session, client))),
   ])
+  const programs = clients.map((client, index): [Client, Program] => {
+    const version = versions.get(client.binary.command)
+    return [client, { version, clientTable: tables[index] }]
+  })
   if (!request.isKeyOnly)
-    for (const client of clients) expectWorking(client, versions.get(client.binary.command))
-  return { versions, tables: new Map(tables) }
+    for (const [client, { version }] of programs) expectWorking(client, version)
+  return new Map(programs)
 }
