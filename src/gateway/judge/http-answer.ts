@@ -301,6 +301,9 @@ function diagnoseByStatus(judged: JudgedAnswer): Outcome {
       return mentionsTheModel ? modelNotAllowed(judged) : forbidden(judged)
     case status === 429:
       return rateLimited(judged)
+    // "Unavailable for legal reasons".
+    case status === 451:
+      return forbidden(judged, 'region')
     case asksModel && error.param === 'model' && hundredsOf(status) === 4:
       return modelUnknown(judged)
     case isRouteStatus(status):

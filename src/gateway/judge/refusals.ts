@@ -40,11 +40,10 @@ const causes: readonly (readonly [cause: Cause, words: RegExp])[] = [
   ],
   // OpenRouter's limit of a key; an amount of money, or the word for what has run out.
   ['quota', /\bkey limit exceeded\b|[$＄¥￥€]\s?-?\d|quota|balance|credit|额度|余额|欠费/iu],
-  // OpenAI; New API.
-  [
-    'account',
-    /\borganization must be verified\b|用户已被封禁|\buser (?:is|has been) (?:banned|blocked)\b/i,
-  ],
+  // OpenAI; New API; Anthropic and Groq, both with status 400 (claude-code issue 19028, 2026-01; one-api
+  // issue 271, 2024-08).
+  ['account', /\borganization must be verified\b|用户已被封禁/i],
+  ['account', /\b(?:organization|user) (?:is|has been) (?:banned|blocked|disabled|restricted)\b/i],
   // Bedrock; SiliconFlow; NVIDIA, for a listed model (2026-07); OpenRouter's data policy.
   ['model', /\baccess to (?:the|this) (?:requested )?model\b|\bmodel (?:is )?disabled\b/i],
   ['model', /\bnot found for account\b|\bdata policy\b|\bpublication policy\b/i],
