@@ -1,6 +1,14 @@
 import * as v from 'valibot'
 import { UserError } from '../errors.ts'
-import { codeOf, createDurably, fileFailure, shownPath, toldAt, unlessGone } from './files.ts'
+import {
+  codeOf,
+  createDurably,
+  fileFailure,
+  isThere,
+  shownPath,
+  toldAt,
+  unlessGone,
+} from './files.ts'
 import { withLock } from './lock.ts'
 import type { World } from './record.ts'
 import { findState, type StatePaths } from './state.ts'
@@ -64,7 +72,8 @@ export function readList<Entry>(
     const list: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
     if (v.is(schema, list)) return (list as Record<string, unknown>)[member] as readonly Entry[]
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return []
+    // A link to a file that is gone is no empty list.
+    if (codeOf(error) === 'ENOENT' && !isThere(world.files, path)) return []
     const isDamage = error instanceof SyntaxError || error instanceof TypeError
     if (!isDamage && !(error instanceof RangeError)) throw fileFailure(world.machine, path, error)
   }

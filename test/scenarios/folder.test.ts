@@ -168,6 +168,10 @@ repoint run -- codex named
 cd "$HOME" && codex outside
 repoint forget work --yes >/dev/null && cd "$PROJ" && codex leaked
 echo "status $?"
+rm "$LIST"; ln -s nowhere "$LIST"; cd "$HOME"; codex leaked
+echo "status $?"
+mv "$STATE" "$STATE.kept"; ln -s nowhere "$STATE"; codex leaked
+echo "status $?"
 rm "$HOME/bin/repoint"; codex leaked
 echo "status $?"
 `
@@ -188,6 +192,8 @@ describe.each(['bash', 'zsh', 'fish'])('the hook in %s', (shell) => {
         PATH: `${home.at('bin')}:${resolve(process.execPath, '..')}:/usr/bin:/bin`,
         HOME: home.path,
         PROJ: proj,
+        LIST: home.at(list),
+        STATE: home.at('.local/state/repoint'),
         LANG: 'C.UTF-8',
       }
       const options = { env, cwd: home.path, timeout: 60_000 }
@@ -201,7 +207,7 @@ describe.each(['bash', 'zsh', 'fish'])('the hook in %s', (shell) => {
       expect(below).toContain(work.url)
       expect(named).toContain(work.url)
       expect(outside).toBe('<outside>')
-      expect(after).toEqual(['status 8', 'status 127'])
+      expect(after).toEqual(['status 8', 'status 8', 'status 8', 'status 127'])
       const note = /^note: Codex: .* Folder .* uses gateway work; Codex's own files say own$/gm
       expect(stderr.match(note)).toHaveLength(3)
       expect(stdout).not.toContain('leaked')

@@ -23,14 +23,15 @@ export async function hookFor(shell: string, { os }: Machine): Promise<string> {
   return write(shell, [...new Set(programs)])
 }
 
-// The places are those of transaction/state.ts. A state folder that cannot be looked into may hold a list.
+// The places are those of transaction/state.ts. What cannot be looked into, or is a link to nothing, may hold a list.
 const posix = (shell: string, programs: readonly string[]) => `# repoint's hook for ${shell}.
 # Load it with: source <(repoint completion ${shell} --hook)
 _repoint_by_folder() {
   local state=~/.local/state/repoint
   case \${XDG_STATE_HOME-} in /*) state=$XDG_STATE_HOME/repoint ;; esac
   [ -z "\${REPOINT_STATE_DIR-}" ] || state=$REPOINT_STATE_DIR
-  if [ -e "$state/.folders.json" ] || { [ -e "$state" ] && [ ! -x "$state" ]; }; then
+  local list=$state/.folders.json
+  if [ -e "$list" ] || [ -L "$list" ] || { [ -e "$state" -o -L "$state" ] && [ ! -x "$state" ]; }; then
     command repoint run --by-folder -- "$@"
   else
     command "$@"
@@ -44,7 +45,8 @@ function __repoint_by_folder
     set -l state ~/.local/state/repoint
     string match -q -- '/*' "$XDG_STATE_HOME"; and set state $XDG_STATE_HOME/repoint
     test -n "$REPOINT_STATE_DIR"; and set state $REPOINT_STATE_DIR
-    if test -e "$state/.folders.json"; or begin; test -e "$state"; and not test -x "$state"; end
+    set -l list $state/.folders.json
+    if test -e "$list"; or test -L "$list"; or begin; test -e "$state" -o -L "$state"; and not test -x "$state"; end
         command repoint run --by-folder -- $argv
     else
         command $argv
