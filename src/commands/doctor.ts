@@ -174,32 +174,31 @@ async function fix(
 ): Promise<Repaired> {
   const edits: FileEdit[] = []
   const fixed: Repaired['fixed'][number][] = []
+  const refused: string[] = []
   let agreed = 0
+  const isAgreed = async (found: string, question: string): Promise<boolean> => {
+    const isMeant = await mayChange(session, consent, { found, question })
+    if (isMeant) agreed++
+    else refused.push(found)
+    return isMeant
+  }
+
   for (const state of states) {
     const { client, texts, obstacles } = state
     const repairs: Repair[] = []
     const about = client.family
     for (const { code, message, place, repair, needsConsent } of obstacles) {
       if (repair === undefined) continue
-      const isAccepted =
-        needsConsent === undefined ||
-        (await mayChange(session, consent, { found: needsConsent, question: 'Mend this?' }))
-      if (!isAccepted) continue
-      if (needsConsent !== undefined) agreed++
+      if (needsConsent !== undefined && !(await isAgreed(needsConsent, 'Mend this?'))) continue
       repairs.push(repair)
       fixed.push({ about, id: code, message: `${message} (${place})` })
     }
 
     const drifted = driftSince(session, state, runs)
     const found = drifted && describeDrift(client, drifted)
-    const question = 'Put back what the setup wrote?'
-    const isPutBack =
-      drifted?.cure && (await mayChange(session, consent, { found: found!, question }))
+    const isPutBack = drifted?.cure && (await isAgreed(found!, 'Put back what the setup wrote?'))
     const back = isPutBack ? drifted.cure : undefined
-    if (back !== undefined) {
-      agreed++
-      fixed.push({ about, id: 'drifted', message: found! })
-    }
+    if (back !== undefined) fixed.push({ about, id: 'drifted', message: found! })
     repairs.push(...(back?.repairs ?? []))
     const repaired = [...(back?.edits ?? []), ...planRepairs(client, texts, repairs)]
     edits.push(...closed(session, state, repaired))
@@ -208,12 +207,18 @@ async function fix(
       if (isOpen)
         fixed.push({ about, id: 'private', message: `${text.path} could be read by others` })
   }
+
+  if (dryRun && refused.length > 0) {
+    session.say('Would ask before it mends:')
+    for (const found of refused) session.say(`  ${found}`)
+  }
   if (edits.length === 0) return { edits, fixed }
   showRepairs(session, 'Will mend, in one run', { edits, fixed })
   if (dryRun) {
     session.say('Dry run: nothing was changed.')
     return { edits, fixed }
   }
+
   // Nobody is asked twice.
   if (agreed < fixed.length) await session.agree(consent, { message: 'Mend?', default: true })
 

@@ -367,6 +367,16 @@ describe('repoint doctor', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
+  test('--fix --dry-run tells what it would ask', async () => {
+    const home = aHome()
+    await setUp(home, 'codex')
+    home.put('.codex/config.toml', home.text('.codex/config.toml').replace('sol', 'luna'))
+    const args = ['doctor', 'codex', '--fix', '--dry-run', '--no-verify']
+    const { stdout } = await runInProcess(home, args)
+    expect(stdout).toContain('Would ask before it mends:\n  Codex has changed since its setup: the')
+    expect((await runInProcess(home, [...args, '--yes'])).stdout).not.toContain('Would ask')
+  })
+
   test('a gateway is told once for all its clients, and what is wrong with it as well', async () => {
     const own = await startGateway({ port: 0, key: canary })
     const home = aHome()
