@@ -142,6 +142,7 @@ function* leavesAt(
     yield { path, value }
     return
   }
+
   const isList = Array.isArray(value)
   if (!isList && !isTable(value)) return
   for (const [index, below] of Object.entries(value)) {
@@ -227,6 +228,7 @@ function* ofFolder(
   const what = `${label}, started in this folder, ${effects[decides](first?.value ?? null)}`
   const isLed = takingKey.includes(decides)
   const keys = keysOf(found)
+
   yield {
     code: `${family}-project-${file.role === 'project-code' ? 'code' : deciding.called}`,
     message: `${nameOf(file)} of this folder ${keys ? `sets ${keys}` : (untold ?? 'is there')}: ${what}`,
@@ -255,6 +257,7 @@ function* ofStronger(
   if (first === undefined) return
   const isProfile = file.role === 'profile'
   const [whose = 'this file', cure = 'Remove it there.'] = strongerFiles[file.role] ?? []
+
   yield {
     code: `${family}-${file.role}${isProfile ? '' : `-${deciding.called}`}`,
     message: `${whose} sets ${keysOf(found)}, which wins over yours`,

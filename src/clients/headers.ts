@@ -79,6 +79,7 @@ export function headerKeys(
     const spelled = standing.find((one) => one.toLowerCase() === name)
     return { name: spelled ?? name, ...header }
   })
+
   return tableKeys(path, found, wanted, (one) =>
     isStrayHeader({ ...one, name: one.name.toLowerCase() }, choice, isOtherAddress),
   )

@@ -112,6 +112,7 @@ export function pickModel(wanted: Wanted, protocol: ProtocolName): string {
       hint: 'Add --model ID, or leave --no-verify out.',
     })
   }
+
   const chosen = defaultModel(catalog, protocol)
   if (chosen !== undefined) return chosen.id
   const usable = catalog.models.filter((one) => speaks(one, protocol) !== false)
@@ -167,6 +168,7 @@ export function checkedModel(wanted: Wanted, asked: string, protocol: ProtocolNa
       hint: '`repoint models` shows which models do.',
     })
   }
+
   return found.id
 }
 

@@ -172,6 +172,7 @@ export function formerProvider(
     const all = beside === undefined ? 'it' : `it, and ${beside}`
     return { ...shared, cure: `Nothing to do if you use both; else delete ${all}.` }
   }
+
   return {
     ...shared,
     cure: 'Remove it.',
@@ -254,6 +255,7 @@ export function* leftoverObstacles({ id, label }: Named, scene: Scene, left: Lef
   if (url === undefined || !isLoopbackUrl(url) || isOwnAddress(url, scene)) return
   const tool = proxies[new URL(url).port]
   if (tool === undefined) return
+
   yield {
     code: `${id}-local-proxy`,
     message: `${label} asks ${shownUrl(url)} on this machine, where ${tool} listens: it works only while that runs`,

@@ -10,6 +10,7 @@ export function pathsOf(machine: Machine) {
     const value = machine.env[name]
     return value ? paths.resolve(machine.cwd, value) : undefined
   }
+
   return {
     join,
     dirname,

@@ -37,6 +37,7 @@ export function offeredModels(
   const all = heard.catalog?.models ?? []
   const chosen = described(entryOf(heard.catalog, model) ?? { id: model })
   const others = all.filter((one) => one.id !== model && one.tools !== false && canUse(one))
+
   return {
     offered: [
       { ...chosen, ...compact({ images, reasoning, maxOutputTokens }) },
@@ -97,6 +98,7 @@ export function leavingKeys(
   const others = entries.filter(({ id }) => !kept.has(id))
   const here = choice.models.isWholeList ? others.filter(({ isElsewhere }) => !isElsewhere) : []
   const ours = [...here.filter(({ isMarked }) => isMarked), ...ownAmong(file, here, choice)]
+
   return others
     .filter((one) => one.isElsewhere || ours.includes(one))
     .map(({ path }) => ({ path, value: undefined }))
@@ -120,6 +122,7 @@ function ownAmong(
     others = others.filter(isThere)
     if (others.length === 0) break
   }
+
   return own
 }
 

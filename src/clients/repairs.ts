@@ -38,6 +38,7 @@ export function editKeys(
           removesBom: bearsComments,
         })
       : file.bytes
+
   return {
     client: id,
     path: file.path,

@@ -24,8 +24,10 @@ export function shellProfilePaths(machine: Machine): readonly string[] {
       win32.join(home, '.bash_profile'),
     ]
   }
+
   const zsh = env['ZDOTDIR'] || home
   const config = env['XDG_CONFIG_HOME'] || posix.join(home, '.config')
+
   return [
     ...['.profile', '.bash_profile', '.bash_login', '.bashrc', '.bash_aliases'].map((name) =>
       posix.join(home, name),
@@ -89,6 +91,7 @@ function posixStep(statement: string): readonly Step[] | undefined {
       return /^[A-Za-z_]\w*$/.test(word) ? [{ name: word, does: 'export-earlier' }] : []
     })
   }
+
   const pair = assignment.exec(statement)
   if (!pair) return undefined
   // `NAME=value command` sets it for that command only.
@@ -115,6 +118,7 @@ function powershellStep(statement: string): readonly Step[] | undefined {
     const isUnset = isEmpty(set[2]!) || /^\$null$/i.test(set[2]!.trim())
     return [{ name: set[1]!, does: isUnset ? 'unset' : 'export' }]
   }
+
   const method =
     /^\[(?:System\.)?Environment\]::SetEnvironmentVariable\(\s*["'](\w+)["']\s*,\s*([^,)]+)/i.exec(
       statement,
@@ -223,6 +227,7 @@ export function* proxyObstacles(
 
   const mended = own(found)
   const message = `${found.variable} is set: ${label} asks that proxy for ${found.host} too`
+
   yield {
     code: `${id}-proxy`,
     message,

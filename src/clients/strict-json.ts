@@ -94,6 +94,7 @@ export function repairToStrictJson(
   const splices = lenienciesOf(text, place)
     .filter(({ kind }) => kind !== 'comment' || options.keepsComments !== true)
     .map((leniency) => repair(text, leniency))
+
   return encodeText({
     text: applySplices(text, splices),
     hasBom: hasBom && options.removesBom !== true,

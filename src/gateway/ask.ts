@@ -18,6 +18,7 @@ export function ask(
     'user-agent': 'repoint',
     ...spec.headers,
   }
+
   return request(access, { ...spec, url: withQuery(spec.url, access.query), headers })
 }
 

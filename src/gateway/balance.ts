@@ -203,6 +203,7 @@ export function askBalanceBeside(
   const interrupt = access.signal === undefined ? [] : [access.signal]
   const apart = { ...access, signal: AbortSignal.any([ended.signal, ...interrupt]) }
   const answer = askIn(apart, way).catch(() => undefined)
+
   return {
     answered: () => Promise.race([answer, pause(graceMs, undefined)]),
     async end() {

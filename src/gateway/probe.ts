@@ -175,6 +175,7 @@ async function causeOf(inquiry: Inquiry, { root, answer, outcome }: Refusal): Pr
     const form = formOf(inquiry, { isLimited, ...more })
     return judged(inquiry, await ask(access, requestAt(root, form))) === undefined
   }
+
   if (!(await serves({}))) return outcome
   if (
     sender !== undefined &&

@@ -113,6 +113,7 @@ function read(fs: NodeFs, path: string, maxBytes: number): Uint8Array {
       throw Object.assign(new Error(`EINVAL: not a regular file, read '${path}'`), {
         code: 'EINVAL',
       })
+
     const pieces: Uint8Array[] = []
     let length = 0
     for (;;) {

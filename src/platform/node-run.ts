@@ -139,11 +139,13 @@ function endWithUs(end: (signal: NodeJS.Signals) => void): () => void {
     // Where nobody else listens, the signal ends us, as it would have without this listener.
     if (!heard.includes(signal)) process.kill(process.pid, signal)
   }
+
   const onExit = () => end('SIGKILL')
   const unwatch = () => {
     for (const signal of signals) process.off(signal, pass)
     process.off('exit', onExit)
   }
+
   // Each command of many at once listens; by itself node warns of more than ten.
   process.setMaxListeners(0)
   for (const signal of signals) process.on(signal, pass)

@@ -4,6 +4,7 @@ import type { Ask, Terminal } from './platform.ts'
 /** The terminal of this process. What is asked of it is looked up when it is first asked. */
 export function nodeTerminal(): Terminal {
   const out = writerTo(1)
+
   return {
     get canAsk() {
       return isTerminal(2) && isTerminal(0)
@@ -62,6 +63,7 @@ function writerTo(handle: 1 | 2): {
         }
         return
       }
+
       stream ??= (handle === 1 ? process.stdout : process.stderr).on('error', lose)
       stream.write(text)
     },

@@ -99,6 +99,7 @@ export async function askConfirm(question: ConfirmQuestion): Promise<boolean> {
 async function askLetter(message: string, preset: boolean): Promise<string | undefined> {
   const letterOf = (text: string) => (text.trim().toLowerCase() || (preset ? 'y' : 'n')).charAt(0)
   const words: Record<string, string> = { y: 'Yes', n: 'No', d: 'Details' }
+
   const answer = await unlessRefused(
     (text) => /^(?:y|yes|n|no|d|details)?$/i.test(text.trim()) || 'Type y, n or d.',
     (validate, { signal }) =>
@@ -111,6 +112,7 @@ async function askLetter(message: string, preset: boolean): Promise<string | und
         { ...context(), signal },
       ),
   )
+
   return answer === undefined ? undefined : letterOf(answer)
 }
 
@@ -129,6 +131,7 @@ export async function askCheckbox(question: CheckboxQuestion): Promise<string[]>
   const redraw = () => {
     if (!isTouched) shown.abort()
   }
+
   process.stdin.prependListener('data', touch)
   for (const update of question.updates ?? []) void update.then(redraw, redraw)
 
@@ -149,6 +152,7 @@ async function checkboxUntil(
   outdated: AbortSignal,
 ): Promise<string[] | undefined> {
   const now = choices()
+
   const asked = checkbox(
     {
       message,
@@ -186,6 +190,7 @@ function watchPaste() {
     if (rest !== '') rest += text
     else if (lineBreak !== -1) rest = text.slice(lineBreak)
   }
+
   // Before the prompt's own listener: what that draws is already about these keys.
   process.stdin.prependListener('data', take)
 

@@ -23,6 +23,7 @@ export function ourKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange
     path: inEnv(name),
     value,
   })
+
   return [
     ...keyKeys(now, choice),
     set(names.baseUrl, choice.root),
@@ -72,6 +73,7 @@ function trafficKeys(now: ClaudeSettings, choice: Choice): readonly Variable[] {
       ...removed(now, names.quiet),
     ]
   }
+
   return [
     [names.quiet, '1'],
     ...removed(now, names.discovery),
@@ -190,6 +192,7 @@ function restored(
     const value = valueIn(before.root, inEnv(name))
     return value === undefined ? removed(now, name) : [[name, value]]
   }
+
   return removed(now, name)
 }
 

@@ -142,6 +142,7 @@ function claudeFiles(machine: Machine, look: Look): readonly ConfigFile[] {
       .entries(place)
       .filter((name) => name.endsWith(ending) && !name.startsWith('.'))
       .map((name) => join(place, name))
+
   return [
     { role: 'settings', path: settings, format: 'json', holdsSecret: true, use: 'target' },
     ...layersThere(look, settings, [
@@ -200,8 +201,10 @@ function memoriesOf(settings: Settings, isOwn: boolean): Memories {
     isSlotUnnamed: settings.isModelUnnamed,
     enableDiscovery: settings.isDiscovering,
   }
+
   if (!isOwn) return shared
   const pins = Object.entries(slotModels).map(([name, id]) => [name, withoutWindow(id)])
+
   return {
     ...shared,
     startModel: slot === undefined && model ? withoutWindow(model) : undefined,
@@ -229,6 +232,7 @@ function readBackClaude(texts: FileTexts): Settings {
   const isKeyAlone = key !== undefined && !env[names.token]
   const headers = readCustomHeaders(env[names.headers])
   const slotModels = slotModelsIn(settings)
+
   return compact({
     root: url && rootOf(url),
     ...(ignored === undefined ? modelIn(settings) : {}),

@@ -66,6 +66,7 @@ export function aboutFilled(filled: Pins, catalog: Catalog | undefined): readonl
     catalog === undefined
       ? 'No list says whether the gateway has the ids that Claude Code sends by itself'
       : 'The gateway does not list the ids that Claude Code sends by itself'
+
   return [
     {
       code: 'slots-pinned',

@@ -105,6 +105,7 @@ function choiceOf(found: Found): ModelChoice {
     catalog: heard.catalog,
     version,
   })
+
   return {
     ...first,
     alsoSent: used.map(withoutWindow),
@@ -200,7 +201,9 @@ function noRule({ catalog, missing }: Heard, unfilled: readonly Slot[]): UserErr
       hint: `Add ${flags.map((flag) => `${flag} ID`).join(' ')}${otherWay}.`,
     })
   }
+
   const offered = catalog.models.filter(isChatModel).slice(0, 5)
+
   return new UserError({
     code: 'usage',
     message: `No rule finds a GPT model for the ${unfilled.length === 1 ? 'slot' : 'slots'} ${unfilled.join(', ')} in the gateway's catalog`,

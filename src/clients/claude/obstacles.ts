@@ -214,6 +214,7 @@ export function* asksForKey(texts: FileTexts, key: string): Obstacles {
 
   const isLoggedIn = hasLogin(texts)
   const otherwise = isLoggedIn ? 'it sends your saved login to the gateway' : 'it has no key'
+
   yield {
     code: 'claude-asks-for-key',
     message:
@@ -244,6 +245,7 @@ function answerFor(
     if (state && Array.isArray(value) && value.includes(key.slice(-20)))
       return { list, place: placeOf(state, path) }
   }
+
   return undefined
 }
 
@@ -343,6 +345,7 @@ function shell(scene: Scene, settings: ClaudeSettings, choice?: Choice): Obstacl
       ? [[names.headers, 'it carries a credential, which goes out beside the token'] as const]
       : []),
   ]
+
   return variableObstacles(
     scene,
     effects

@@ -53,6 +53,7 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
       value: choice.keyHeader === undefined ? `printenv ${runKeyVariable}` : '',
     },
   ])
+
   return {
     args: ['--settings', JSON.stringify(overlay), ...args],
     env: {
@@ -81,6 +82,7 @@ function secretVariables(
     ...(headers.length > 0 && lines !== undefined ? { [names.headers]: lines } : {}),
     ...(keyHeader === undefined ? {} : { [names.apiKey]: key }),
   }
+
   const refuse = (message: string) =>
     new UserError({
       code: 'usage',

@@ -146,6 +146,7 @@ function wrongType(root: Table): string | undefined {
       }
     }
   }
+
   return undefined
 }
 

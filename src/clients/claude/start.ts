@@ -88,6 +88,7 @@ function missingIds(start: Start, ids: readonly string[]): readonly Notice[] {
   const missing = sentIds[slot].filter(({ id }) => ids.includes(id) && !isListed(start, id))
   if (missing.length === 0) return []
   const sent = missing.map(({ id, since }) => `${id} (from ${since} on)`)
+
   return [
     {
       code: 'slot-id-missing',
@@ -107,6 +108,7 @@ function otherSlots(version: string, start: Start): readonly Notice[] {
       !isListed(start, sentFirst(version, slot)),
   )
   if (missing.length === 0) return []
+
   return [
     {
       code: 'slot-id-missing',

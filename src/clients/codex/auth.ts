@@ -43,6 +43,7 @@ export function readCodexAuth(file: FileText): CodexAuth {
     if (logins.length > 0) return { login: `a login (${logins.join(', ')})` }
     return unreadKeys.length === 0 ? {} : { unreadKeys }
   }
+
   if (/[\r\n]/.test(keyText)) return { ignored: 'its key holds a line break', shadowedKey: keyText }
   return { usableKey: keyText }
 }

@@ -23,6 +23,7 @@ export function planCatalog(texts: FileTexts, choice: Choice): FileEdit | undefi
       hint: 'Install Codex 0.122.0 or newer, or leave --catalog out.',
     })
   if (catalog === undefined && (bytes === null || !dropsCatalog(choice))) return undefined
+
   return {
     client: 'codex',
     path,
@@ -66,6 +67,7 @@ export function* catalogFaults(texts: FileTexts, config: ReadFile): Obstacles {
         : misfit &&
           `describes ${misfit.slug} in a form that Codex 0.105.0 to 0.146.0 do not start with`
   if (why === undefined) return
+
   yield obstacleAt(config, catalogPath, {
     code: 'codex-catalog',
     message: `${path}, which model_catalog_json names, ${why}`,

@@ -76,6 +76,7 @@ export function withCatalog(wanted: Wanted, choice: ModelChoice): ModelChoice {
     code: 'codex-catalog-cut',
     message: `${count} of the gateway's ${offered.length} models do not fit into Codex's catalog: the list of Codex leaves them out`,
   }
+
   return { ...choice, catalog, notes: count === 0 ? choice.notes : [...choice.notes, cut] }
 }
 

@@ -128,6 +128,7 @@ function planAuth(texts: FileTexts, choice: Choice): FileEdit {
       hint: 'Give Codex a folder of its own: CODEX_HOME points into that of opencode.',
     })
   }
+
   const isRight = readCodexAuth(file).usableKey === choice.key
   const edit = {
     client: 'codex',
@@ -141,6 +142,7 @@ function planAuth(texts: FileTexts, choice: Choice): FileEdit {
   // Older versions send what stands there as Bearer all the same (0.105.0; not 0.169.0, 2026-11-22).
   if (choice.keyHeader !== undefined)
     return { ...edit, changes: [{ ...change, value: undefined }], after: null }
+
   return {
     ...edit,
     changes: [{ ...change, value: choice.key }],
@@ -168,6 +170,7 @@ function ourKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
   const query = [...provider, 'query_params']
   const window = ['model_context_window']
   const isWindowGone = choice.wanted.isAnew && config.document?.get(window) !== undefined
+
   return [
     { path: ['model'], value: choice.models.model },
     ...(contextWindow === undefined && !isWindowGone
@@ -209,6 +212,7 @@ function readBackCodex(texts: FileTexts): Settings {
   const { headers, keyed } = readHeaders(table?.['http_headers'])
   const query = textMembers(table?.['query_params'])
   const isKeyed = keyed !== undefined && table?.['requires_openai_auth'] !== true
+
   return compact({
     root: url && rootOf(url),
     model: textAt(config, ['model']),

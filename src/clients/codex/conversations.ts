@@ -32,6 +32,7 @@ function recordedProviders(world: Outside): readonly string[] {
     if (provider !== undefined) found.push(provider)
     if (found.length === maxConversations) break
   }
+
   return found
 }
 

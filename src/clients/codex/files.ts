@@ -25,6 +25,7 @@ export function codexFiles(machine: Machine, look: Look): readonly ConfigFile[] 
     .entries(home)
     .filter((name) => name.endsWith('.config.toml'))
     .map((name) => ({ role: 'profile', path: join(home, name) }))
+
   return [
     // The key goes first: a config that names the gateway never stands beside another login.
     { ...own, role: 'auth', path: join(home, 'auth.json'), format: 'json', holdsSecret: true },

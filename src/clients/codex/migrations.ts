@@ -50,6 +50,7 @@ export function* tookOffer(scene: Scene, config: ReadFile): Obstacles {
   const before = answers.filter(([, offered]) => offered === model).map(([from]) => from)
   const former = before.find((id) => scene.knownModels.includes(id)) ?? before[0]
   if (former === undefined) return
+
   yield obstacleAt(config, ['model'], {
     code: 'codex-model-migrated',
     message: `Codex has moved from ${former} to ${model}, which it offered at its start; the gateway was not known to have that model`,

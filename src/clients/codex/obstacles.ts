@@ -57,6 +57,7 @@ export function* wrongNow(scene: Scene): Obstacles {
     yield* environmentKey(scene)
     yield* loginSettings(config)
   }
+
   yield* leftovers(scene, config)
   yield* systemLayers(scene.texts, config, isPointed)
 }

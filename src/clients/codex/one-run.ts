@@ -54,6 +54,7 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
   const table = headers.map(({ name, variable }) => `${JSON.stringify(name)}="${variable}"`)
   const named =
     table.length === 0 ? [] : ['-c', `model_providers.${id}.env_http_headers={${table.join(',')}}`]
+
   return {
     args: [...flags, ...named, ...withoutOfferOnce(models.model), ...args],
     env: {

@@ -74,6 +74,7 @@ export function* providersInTheWay(scene: Scene, config: ReadFile, choice: Choic
     const others = Object.entries(table).filter(([, value]) => !marked.includes(value))
     yield* ownAuth(config, { id, path, table: Object.fromEntries(others) })
   }
+
   yield* othersInTheWay(scene, config, choice)
 }
 

@@ -142,6 +142,7 @@ function dispatcherFor(proxy: ForwardProxy | undefined, ways: Ways): Dispatcher 
     bodyTimeout: 0,
     allowH2: secure.allowH2 === true,
   }
+
   if (proxy === undefined) return new Agent({ ...limits, connect })
 
   const { kind, username, password } = proxy
@@ -214,6 +215,7 @@ function directly({ tcp, secure, setStage }: Opening): buildConnector.connector 
     },
   })
   const overTls = buildConnector(secure)
+
   return (options, callback) => {
     const isSecure = options.protocol === 'https:'
     const port = options.port || (isSecure ? '443' : '80')

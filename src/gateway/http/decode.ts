@@ -19,6 +19,7 @@ export async function decodeBody(
     maxOutputLength: maxBytes,
     finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH,
   }
+
   const unpack: Readonly<Record<string, (packed: Uint8Array) => Uint8Array>> = {
     gzip: (packed) => zlib.gunzipSync(packed, options),
     'x-gzip': (packed) => zlib.gunzipSync(packed, options),
@@ -29,6 +30,7 @@ export async function decodeBody(
         ? zlib.inflateSync(packed, options)
         : zlib.inflateRawSync(packed, options),
   }
+
   try {
     let unpacked = bytes
     for (const name of encoding.split(/\s*,\s*/).reverse()) unpacked = unpack[name]!(unpacked)

@@ -291,6 +291,7 @@ function failureOf(failed: {
 
   // undici says a proxy's refusal in words only (7.30, lib/dispatcher/proxy-agent.js).
   const refusal = /^Proxy response \((\d{3})\)/.exec(error.message)?.[1]
+
   return compact({
     url: url.href,
     stage: refusal === undefined ? connection.stage : 'proxy',

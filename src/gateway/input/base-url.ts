@@ -193,6 +193,7 @@ function addressIn(input: string, changes: string[]): string {
       'Give one address only: --base-url https://gateway.example.',
     )
   }
+
   return text
 }
 
@@ -275,6 +276,7 @@ function apiPrefix(url: URL, hostname: string, changes: string[]): string {
       hintAtPrompt: `Try ${root}, or type the address that the page names.`,
     })
   }
+
   const prefix = untilSteady(path, (part) => tidy(part.replace(webPage, '')))
   if (prefix !== path) changes.push(`the web page's own path ${path.slice(prefix.length)} removed`)
   return prefix

@@ -91,6 +91,7 @@ function bareKey(given: string): { text: string; removed: string[] } {
       text = rest
     }
   }
+
   return { text, removed }
 }
 
@@ -128,6 +129,7 @@ function refuseGaps(text: string): void {
       hintAtPrompt: pasteKey,
     })
   }
+
   if (masked.test(text)) {
     throw new UserError({
       code: 'key-placeholder',
@@ -170,6 +172,7 @@ function refuseWhatIsNoKey(text: string): void {
   if (/\s/.test(text)) {
     throw badKey('The key has spaces inside', 'Copy the key alone, without the text around it.')
   }
+
   if (/[,;&]["'{]*\w+["']?[:=]/.test(text) && !isOfPairs(text)) {
     throw badKey(
       'The key is followed by another setting',

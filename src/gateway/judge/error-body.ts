@@ -107,6 +107,7 @@ function errorLayers(value: unknown): readonly Layer[] {
       .map((name) => layer[name])
       .find(holdsLayer)
   }
+
   return layers
 }
 

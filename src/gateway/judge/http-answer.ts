@@ -121,6 +121,7 @@ function diagnoseRoad(judged: JudgedAnswer): Outcome | undefined {
   if (answer.status === 304) {
     return fault(judged, 'says "not modified" to a first question, as a cache in front of it may')
   }
+
   if (hundredsOf(answer.status) === 3) return redirected(judged)
 
   if (isCloudflareBlock(judged)) {
@@ -130,6 +131,7 @@ function diagnoseRoad(judged: JudgedAnswer): Outcome | undefined {
       hint: 'Ask whoever runs the gateway to exempt its API paths from the check.',
     })
   }
+
   if (status === 407) {
     return outcome(judged, {
       code: 'proxy',
@@ -137,6 +139,7 @@ function diagnoseRoad(judged: JudgedAnswer): Outcome | undefined {
       hint: proxyPassword,
     })
   }
+
   if (status === 511) {
     return outcome(judged, {
       code: 'proxy',

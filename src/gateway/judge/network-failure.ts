@@ -132,6 +132,7 @@ function diagnoseProxy(failure: NetworkFailure): Outcome {
       hint: proxyPassword,
     }
   }
+
   if (status !== undefined) {
     return {
       code: 'proxy',
@@ -144,6 +145,7 @@ function diagnoseProxy(failure: NetworkFailure): Outcome {
     failure.reason === 'deadline'
       ? `brought no connection to ${new URL(failure.url).host} within ${seconds(failure.waitedMs)}`
       : `cannot be used${inBrackets(errorCode)}: ${cleanForeignText(failure.detail)}`
+
   return {
     code: 'proxy',
     message: `${named} ${why}`,
@@ -174,6 +176,7 @@ function diagnoseDeadline(failure: NetworkFailure, url: URL): Outcome {
       hint: 'Check the network, the VPN and the name servers of this machine, then run the command again.',
     }
   const isModelSlow = failure.stage === 'first-byte' || failure.stage === 'body'
+
   return {
     code: 'timeout',
     message: messages[failure.stage] + through(failure),

@@ -45,6 +45,7 @@ export function redirected(judged: JudgedAnswer): Outcome {
       hint: `The answer names no other base URL: ask whoever runs the gateway. ${checkAddress}`,
     })
   }
+
   const unsent = to.origin === from.origin ? '' : '; the key was not sent there'
   return outcome(judged, {
     code: 'redirected',
@@ -154,6 +155,7 @@ export function modelUnknown(judged: JudgedAnswer): Outcome {
   const near =
     catalog === undefined ? [] : nearestModels(model, catalog).filter((id) => id !== model)
   const isListed = catalog?.models.some(({ id }) => id === model) === true
+
   return outcome(judged, {
     code: 'model-unknown',
     message: `The gateway cannot serve the model ${modelOf(judged)}${isListed ? ', although its catalog lists it' : ''}${says(judged)}`,
@@ -220,6 +222,7 @@ export function notAnApi(judged: JudgedAnswer): Outcome {
     : error.kind === 'page'
       ? `A web page answers at ${url}, not the API`
       : `What answers at ${url} is not the API`
+
   return outcome(judged, {
     code: 'not-an-api',
     message: what + says(judged),

@@ -44,6 +44,7 @@ export function readPage(body: string, secrets: readonly string[], limit: number
 
   const root = asObject(value)
   const next = root?.['has_more'] === true ? root['last_id'] : undefined
+
   return compact({
     models: [...models.values()],
     leftOut,
@@ -64,6 +65,7 @@ function entriesIn(value: unknown): readonly unknown[] | undefined {
   ) {
     return list
   }
+
   // New API sends null for a key that may use no model at all.
   return root?.['object'] === 'list' && root['data'] === null ? [] : undefined
 }

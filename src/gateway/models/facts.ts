@@ -122,6 +122,7 @@ export function factsInSnapshot(id: string): ModelFacts {
   const [window, output, letters = ''] = row.split(' ')
   const ability = (letter: string) =>
     letters.includes(letter) || (letters.includes(letter.toUpperCase()) ? false : undefined)
+
   return compact({
     contextWindow: Number(window) || undefined,
     maxOutputTokens: Number(output) || undefined,

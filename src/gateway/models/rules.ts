@@ -156,6 +156,7 @@ export function messagesTiers<Word extends string>(
     const word = words.find((name) => parts.includes(name))
     if (word !== undefined && speaks(model, 'messages') !== false) tiers[word].push(model.id)
   }
+
   return tiers
 }
 
@@ -263,6 +264,7 @@ function parseGptId(id: string): GptId | undefined {
 
   const date = /-(\d{4})-?(\d{2})-?(\d{2})$/.exec(match[2]!)
   const variant = match[2]!.slice(1, date === null ? undefined : date.index).replace(/^-/, '')
+
   return {
     // 5.0 is 5.
     family: match[1]!
