@@ -260,6 +260,8 @@ export interface BinaryCheck {
   readonly command: string
   /** Versions of the client that our tests run against. */
   readonly testedVersions: readonly string[]
+  /** The folders that arguments of its own tell it to work in, as they are typed. Absent: none can. */
+  readonly foldersIn?: (args: readonly string[]) => readonly string[]
   /** The oldest that works with what a setup writes; older ones that were run do not. Absent: all of those do. */
   readonly worksSince?: string
   /** The oldest that `forOneRun` works with. Absent: as a setup. */

@@ -57,6 +57,22 @@ export function ownFlag(args: readonly string[], flags: readonly string[]): stri
   return flags.find((flag) => args.some((arg) => arg === flag || arg.startsWith(`${flag}=`)))
 }
 
+/** What such flags were given: as the next word, behind `=`, or right behind their letter. */
+export function ownValues(args: readonly string[], flags: readonly string[]): readonly string[] {
+  const patterns = flags.map((flag) =>
+    flag.startsWith('--')
+      ? new RegExp(`^${flag}(?:=|$)(.*)`, 's')
+      : new RegExp(`^-[A-Za-z]*?${flag[1]}=?(.*)`, 's'),
+  )
+  return args.flatMap((arg, index) =>
+    patterns.flatMap((pattern) => {
+      const found = pattern.exec(arg)
+      const value = found && (found[1] || args[index + 1])
+      return value ? [value] : []
+    }),
+  )
+}
+
 /** For a client that is told how much a model takes and says. */
 export const limitFlags: readonly ClientFlag[] = [contextWindowFlag, outputLimitFlag]
 

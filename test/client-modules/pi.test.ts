@@ -424,9 +424,15 @@ describe('one run', () => {
     expect(JSON.parse(run(disk).env['REPOINT_RUN_PI']!).id).toBe('repoint-run')
   })
 
-  test.each([['--provider'], ['--api-key']])('%s is refused', (arg) => {
-    const refused = caught(() => run(piHome(), { args: [arg, 'x'] }))
+  test.each([
+    ['--provider', 'x'],
+    ['--api-key', 'sk-other'],
+    ['--provider=x'],
+    ['--api-key=sk-other'],
+  ])('%s is refused, and its value not repeated', (...args) => {
+    const refused = caught(() => run(piHome(), { args }))
     expect(refused).toMatchObject({ code: 'usage' })
+    expect(JSON.stringify(refused)).not.toContain('sk-other')
   })
 
   test('the commands about packages stay as they are', () => {

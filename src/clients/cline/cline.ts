@@ -16,6 +16,7 @@ import type {
   Settings,
   Wanted,
 } from '../client.ts'
+import { ownValues } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, entryOf, isAsBefore, oneUse } from '../models.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
@@ -62,6 +63,7 @@ export const cline: ClientModule = {
   binary: {
     command: 'cline',
     testedVersions: testedVersions(tested),
+    foldersIn: (args) => ownValues(args, ['-c', '--cwd']),
     // 2.18.0 has another layout, and says `Not authenticated`.
     worksSince: '3.0.57',
     // It runs every tool without a question otherwise. A single word would be a command of its own.

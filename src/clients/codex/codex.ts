@@ -5,6 +5,7 @@ import { factsInSnapshot } from '../../gateway/models/facts.ts'
 import { defaultModel, withoutVendor } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { Choice, ClientModule, FileTexts, Settings } from '../client.ts'
+import { ownValues } from '../flags.ts'
 import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
 import { editKeys } from '../repairs.ts'
@@ -63,6 +64,7 @@ export const codex: ClientModule = {
   binary: {
     command: 'codex',
     testedVersions: testedVersions(tested),
+    foldersIn: (args) => ownValues(args, ['-C', '--cd']),
     pingArgs: (prompt) => [
       'exec',
       '--skip-git-repo-check',

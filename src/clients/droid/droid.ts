@@ -15,7 +15,7 @@ import type {
   Settings,
   Wanted,
 } from '../client.ts'
-import { outputLimitCures } from '../flags.ts'
+import { outputLimitCures, ownValues } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
@@ -68,6 +68,7 @@ export const droid: ClientModule = {
   binary: {
     command: 'droid',
     testedVersions: testedVersions(tested),
+    foldersIn: (args) => ownValues(args, ['--cwd']),
     // 0.117.0, the newest before it on npm, wants an account (2026-11-23).
     worksSince: '0.215.0',
     // Reads only; a refused key ends it with status 1 and nothing but "Exec failed".

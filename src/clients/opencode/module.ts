@@ -10,7 +10,7 @@ import type {
   Settings,
   Wanted,
 } from '../client.ts'
-import { outputLimitCures } from '../flags.ts'
+import { outputLimitCures, ownValues } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
 import { aboutNames, isAsBefore, oneUse, pickModel, windowOf, wishesOf } from '../models.ts'
 import { offeredModels } from '../picker.ts'
@@ -37,6 +37,8 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
     binary: {
       command: id,
       testedVersions: testedVersions(tested),
+      // Its screen takes one as a word of its own.
+      foldersIn: (args) => [...args, ...ownValues(args, ['--dir'])],
       ...binary,
     },
     protocol: 'chat',

@@ -6,6 +6,7 @@ import {
   type OneRun,
   runKeyVariable,
 } from '../client.ts'
+import { ownFlag } from '../flags.ts'
 import { wantedHeaders } from '../headers.ts'
 import { usualProtocol } from '../models.ts'
 import { offeredIn } from '../picker.ts'
@@ -35,7 +36,8 @@ const commands = ['install', 'remove', 'uninstall', 'update', 'list', 'config']
 export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): OneRun {
   const { args, env, folder } = asked
   if (commands.some((command) => command === args[0])) return asked
-  const own = args.find((arg) => arg === '--provider' || arg === '--api-key')
+  // Behind `=` pi 0.73.1 and 0.87.1 do not know them (2026-11-23).
+  const own = ownFlag(args, ['--provider', '--api-key'])
   if (own !== undefined)
     throw new UserError({
       code: 'usage',

@@ -7,6 +7,7 @@ import {
   type OneRun,
   runKeyVariable,
 } from '../client.ts'
+import { ownValues } from '../flags.ts'
 import { headersInVariables } from '../headers.ts'
 import { layersOf, overlaid, readFile } from '../texts.ts'
 import { layoutVersion, paths } from './settings.ts'
@@ -34,7 +35,7 @@ export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): On
     }),
   })
   // A model without an entry would not be asked, but the first one.
-  const ids = [choice.models.model, ...modelsNamed(args)]
+  const ids = [choice.models.model, ...ownValues(args, ['--model', '-m'])]
   const administrators = layersOf(texts, 'managed').map(readFile)[0]?.document?.root ?? {}
   const settings = overlaid(
     administrators,
@@ -63,13 +64,4 @@ function keysFor({ root, models }: Choice, entries: ConfigValue): readonly KeyCh
     { path: paths.model, value: models.model },
     { path: paths.modelUrl, value: root },
   ]
-}
-
-/** What follows `--model` or `-m`. */
-function modelsNamed(args: readonly string[]): readonly string[] {
-  return args.flatMap((arg, index) => {
-    const inOne = /^--model=(.+)$/.exec(arg)?.[1]
-    const next = /^(?:--model|-m)$/.test(arg) ? args[index + 1] : undefined
-    return [inOne ?? next].filter((id) => id !== undefined)
-  })
 }

@@ -1,7 +1,8 @@
-import { basename } from 'node:path'
+import { basename, resolve } from 'node:path'
 import {
   type AskedRun,
   type Client,
+  type FileTexts,
   type ModelChoice,
   type OneRun,
   protocolOf,
@@ -13,7 +14,7 @@ import { checkWishes } from '../../clients/flags.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { modelsOf } from '../../clients/models.ts'
 import { compact } from '../../compact.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { ifPossible, resultOf, UserError } from '../../errors.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
 import { isAboutAddress } from '../../gateway/probe.ts'
@@ -29,6 +30,7 @@ import { noteProof } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import { isAt, keptChoices, wantedFor } from '../setup/choose.ts'
 import type { Kept } from '../setup/run.ts'
+import { realPath } from './by-folder.ts'
 
 /** The clients of that program: first the one that it is set up as. */
 export function clientsCalled(
@@ -44,8 +46,9 @@ export function clientsCalled(
 }
 
 /**
- * Looks at the files of the folder as a setup does. What they start is told; where they lead a client
- * or the key elsewhere, nothing is started unless a person says yes.
+ * Looks at the files of the folder as a setup does, and at those of folders that the clients' arguments
+ * name. What they start is told; where they lead a client or the key elsewhere, nothing is started unless
+ * a person says yes.
  *
  * @throws UserError `config-conflict` where nobody can be asked; `Declined` on a no
  */
@@ -53,9 +56,10 @@ export async function lookAtFolder(
   session: Session,
   access: GatewayAccess,
   clients: readonly Client[],
+  args: readonly string[],
 ): Promise<void> {
   for (const client of clients) {
-    const texts = readClientFiles(session, client).filter(({ role }) => role.startsWith('project'))
+    const texts = filesOfFolders(session, client, args)
     const own = { root: rootOf(access, client.protocol), providerId: providerIdOf(session, client) }
     const found = [...layerObstacles(client, texts, own)]
     if (!session.canAsk) expectNotLedAstray(client, found)
@@ -68,6 +72,20 @@ export async function lookAtFolder(
       } else if (needsConsent !== undefined) session.remark(`note: ${said}`)
     }
   }
+}
+
+/** What stands in the folder that we are in, and in those that a client is told to work in, each file once. */
+function filesOfFolders(session: Session, client: Client, args: readonly string[]): FileTexts {
+  const { files, machine } = session.platform
+  const named = client.binary.foldersIn?.(args) ?? []
+  const folders = named
+    .map((folder) => realPath(files, resolve(machine.cwd, folder)))
+    .filter((folder) => ifPossible(() => files.stat(folder))?.kind === 'folder')
+
+  const texts = [machine.cwd, ...folders]
+    .flatMap((folder) => readClientFiles(session, client, folder))
+    .filter(({ role }) => role.startsWith('project'))
+  return [...new Map(texts.map((text) => [text.path, text])).values()]
 }
 
 export interface PointedRun extends OneRun {

@@ -92,7 +92,7 @@ export const command = commandOf(define, async (session, name, behind, flags, se
   const clients = await loadPrograms()
   const called = clientsCalled(session, clients, program[0]!)
   const installed = isShell ? firstInstalled(session, clients) : called.slice(0, 1)
-  await lookAtFolder(session, access, installed)
+  await lookAtFolder(session, access, installed, asked.args)
   const [catalog, versions] = await Promise.all([
     verify ? catalogOf(session, access, saved) : undefined,
     installedVersions(session, installed),

@@ -4,6 +4,7 @@ import type {
   ConfigFile,
   FileText,
   FileTexts,
+  Look,
   Obstacle,
   Settings,
 } from '../../clients/client.ts'
@@ -23,10 +24,11 @@ import type { Session } from '../screen/session.ts'
 /**
  * Reads all that a client reads. A layer that cannot be read counts as absent: it is only looked at.
  *
+ * @param cwd the folder that it works in; absent: ours
  * @throws UserError `not-permitted`, `config-invalid` (too large, not UTF-8), `config-conflict` (not a file)
  */
-export function readClientFiles(session: Session, client: Client): FileTexts {
-  return listClientFiles(session, client).map((file): FileText => {
+export function readClientFiles(session: Session, client: Client, cwd?: string): FileTexts {
+  return listClientFiles(session, client, cwd).map((file): FileText => {
     const text = { ...file, bytes: readConfig(session, file) }
     if (file.use === 'target') expectReadHere(session, client, text)
     return text
@@ -45,13 +47,17 @@ function expectReadHere(session: Session, { label }: Client, text: FileText): vo
 }
 
 /** All that a client reads, as far as its place goes. */
-export function listClientFiles(session: Session, client: Client): readonly ConfigFile[] {
-  const { files, machine } = session.platform
-  return client.files(machine, {
+export function listClientFiles(
+  { platform: { files, machine } }: Session,
+  client: Client,
+  cwd = machine.cwd,
+): readonly ConfigFile[] {
+  const look: Look = {
     exists: (path) => ifPossible(() => files.stat(path)) !== undefined,
     entries: (folder) => ifPossible(() => files.readdir(folder).sort()) ?? [],
     start: (path) => new TextDecoder().decode(ifPossible(() => files.readStart(path, 1024))),
-  })
+  }
+  return client.files({ ...machine, cwd }, look)
 }
 
 /** What a client believes now; undefined where its files cannot be read. */
