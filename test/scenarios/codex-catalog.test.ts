@@ -1,9 +1,9 @@
 import { existsSync, rmSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
-import { runCli } from '../support/cli.ts'
 import { codexTable } from '../support/codex-table.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 
 /** A catalog for Codex through whole commands. The Codex that is installed only prints its own table. */
 
@@ -27,7 +27,7 @@ function aHomeWithCodex(): Home {
 }
 
 function repoint(home: Home, gateway: Gateway, ...args: string[]) {
-  return runCli(home, [...args, '--json'], {
+  return runInProcess(home, [...args, '--json'], {
     env: {
       REPOINT_API_KEY: key,
       REPOINT_BASE_URL: gateway.url,

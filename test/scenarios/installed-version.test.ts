@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 
 /** The client that is installed decides which id a slot means. Here it only tells its version. */
 
@@ -21,7 +21,7 @@ function aHomeWith(version: string, command = 'claude'): Home {
 }
 
 function repoint(home: Home, gateway: Gateway, ...args: string[]) {
-  return runCli(home, [...args, '--json'], {
+  return runInProcess(home, [...args, '--json'], {
     env: {
       REPOINT_API_KEY: key,
       REPOINT_BASE_URL: gateway.url,
@@ -148,7 +148,7 @@ describe('a version that does not work', () => {
       const env = { REPOINT_API_KEY: key, PATH: `${home.at('bin')}:${process.env['PATH']}` }
       const [first = '', ...others] = args
       const at = ['--base-url', gateway.url, '--key-env', 'REPOINT_API_KEY']
-      const { status, stderr } = await runCli(home, [first, ...at, ...others], { env })
+      const { status, stderr } = await runInProcess(home, [first, ...at, ...others], { env })
       expect(stderr).toContain(`${version} is `)
       expect(stderr).toContain(oldest)
       expect(status).toBe(8)

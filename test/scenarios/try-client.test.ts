@@ -4,6 +4,7 @@ import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { aServer } from '../gateway/forged.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-708192a3b47f3a9b2c4d5e6f'
@@ -22,9 +23,13 @@ function withCodex(script: string): Home {
 }
 
 function tryCodex(home: Home, env: Record<string, string> = {}) {
-  return runCli(home, ['codex', '--base-url', gateway.url, '--yes', '--json', '--try-client'], {
-    env: { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:/usr/bin:/bin`, ...env },
-  })
+  return runInProcess(
+    home,
+    ['codex', '--base-url', gateway.url, '--yes', '--json', '--try-client'],
+    {
+      env: { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:/usr/bin:/bin`, ...env },
+    },
+  )
 }
 
 test('--try-client: tells what the client said, and that it was asked for ping', async () => {
@@ -57,7 +62,7 @@ test('--try-client: the client runs in an empty folder of ours, which is gone af
   const home = withCodex('echo "$(stat -c %a .) $(ls -A | wc -l) $PWD $(pwd -P)"; touch left')
   const project = home.at('project')
   home.put('project/opencode.json', '{"provider": {}}')
-  const { json } = await runCli(
+  const { json } = await runInProcess(
     home,
     ['codex', '--base-url', gateway.url, '--yes', '--json', '--try-client'],
     {
@@ -71,7 +76,7 @@ test('--try-client: the client runs in an empty folder of ours, which is gone af
   expect(pwd).toBe(folder)
   expect(folder).toContain(home.at('.local/state/repoint/'))
   expect(existsSync(folder!)).toBe(false)
-  expect((await runCli(home, ['rollback', '--yes', '--json'])).json).toMatchObject({
+  expect((await runInProcess(home, ['rollback', '--yes', '--json'])).json).toMatchObject({
     changed: true,
   })
 })
@@ -137,11 +142,11 @@ describe('a gateway that admits certain clients only', () => {
     const env = { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:/usr/bin:/bin` }
     const url = `http://127.0.0.1:${port}`
     const flags = ['--base-url', url, '--yes', '--json', ...args]
-    return { ...(await runCli(home, ['codex', ...flags], { env })), url, seen }
+    return { ...(await runInProcess(home, ['codex', ...flags], { env })), url, seen }
   }
 
   async function gatewaysIn(home: Home) {
-    return (await runCli(home, ['gateways', '--json'])).json
+    return (await runInProcess(home, ['gateways', '--json'])).json
   }
 
   test('is refused without --try-client, which is the cure', async () => {
@@ -183,7 +188,7 @@ describe('a gateway that admits certain clients only', () => {
     })
     expect(home.snapshot()).toEqual(before)
     expect(await gatewaysIn(home)).toMatchObject({ gateways: [] })
-    const again = await runCli(home, ['rollback', '--json'])
+    const again = await runInProcess(home, ['rollback', '--json'])
     expect(again.json).toMatchObject({ changed: false })
   })
 })

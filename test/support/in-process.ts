@@ -8,7 +8,7 @@ import { worldIn } from './world.ts'
 const platform = nodePlatform()
 
 /**
- * The same as `runCli` in this process, on a machine without the clients' programs: many times faster
+ * The same as `runCli` in this process, where programs are those of a PATH that `env` gives: many times faster
  * than the built program. Not for what a process alone has: its time zone, its signals, its files.
  */
 export async function runInProcess(
@@ -24,7 +24,6 @@ export async function runInProcess(
       ...platform,
       ...world,
       machine: { ...machine, cwd },
-      processes: { ...world.processes, which: () => undefined },
       terminal: {
         ...platform.terminal,
         canAsk: false,
