@@ -92,7 +92,7 @@ test('a client is asked for its version in the home, not in a project', async ()
 })
 
 test('--try-client: Ctrl-C ends the client too, and the state of the files is told', async () => {
-  const home = withCodex('echo $$ > "$HOME/pid"; exec sleep 60')
+  const home = withCodex('[ "$1" = exec ] && { echo $$ > "$HOME/pid"; exec sleep 60; }')
   const run = runOnTerminal(home, ['codex', '--base-url', gateway.url, '--yes', '--try-client'], {
     env: { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:/usr/bin:/bin` },
   })
