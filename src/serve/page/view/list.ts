@@ -2,11 +2,11 @@ import { Component, h, type JSX } from 'preact'
 import { type Filter, isError, readFilter } from '../read/filter.ts'
 import { $, draw, make } from './dom.ts'
 import type { KnownRequest, Store } from './store.ts'
-import { bar, endOf, strip } from './timeline.ts'
 import {
   clientText,
   clockTime,
   duration,
+  endOf,
   joined,
   modelText,
   plural,
@@ -93,7 +93,6 @@ export class List {
   #thread(key: string, members: readonly KnownRequest[], shown: ReadonlySet<string>): JSX.Element {
     const first = members.at(-1)!
     const title = first.digest?.asks ?? first.request.path
-    const longestMs = Math.max(...members.map(({ request }) => request.totalMs ?? 0))
 
     const rows = members.map((entry) => {
       const { id } = entry.request
@@ -101,7 +100,6 @@ export class List {
         key: id,
         entry,
         version: entry.version,
-        longestMs,
         isHidden: !shown.has(id),
         isChosen: id === this.#chosen,
         isCurrent: id === this.#current,
@@ -143,19 +141,12 @@ function headOf(title: string, members: readonly KnownRequest[]): JSX.Element {
     duration(took),
     tokens && `${tokens} tokens`,
   )
-  return make(
-    'div',
-    'head',
-    make('span', 'title', title),
-    make('span', 'sum', sum),
-    strip(requests),
-  )
+  return make('div', 'head', make('span', 'title', title), make('span', 'sum', sum))
 }
 
 interface RowParts {
   readonly entry: KnownRequest
   readonly version: number
-  readonly longestMs: number
   readonly isHidden: boolean
   readonly isChosen: boolean
   readonly isCurrent: boolean
@@ -168,7 +159,7 @@ class Row extends Component<RowParts> {
     return names.some((name) => next[name] !== this.props[name])
   }
 
-  override render({ entry, longestMs, isHidden, isChosen, isCurrent }: RowParts): JSX.Element {
+  override render({ entry, isHidden, isChosen, isCurrent }: RowParts): JSX.Element {
     const { request, digest } = entry
     const asks = digest?.asks ?? `${request.method} ${request.path}`
     const says = digest?.says ?? ''
@@ -206,7 +197,7 @@ class Row extends Component<RowParts> {
       make('span', 'what', make('span', 'asks', asks), make('span', saysClass, says)),
       make('span', 'who', make('span', 'model mono', model), make('span', 'client', kind)),
       make('span', 'state', make('span', statusName, status), make('span', 'more', marks)),
-      make('span', 'took', took, bar(request, longestMs)),
+      make('span', 'took', took),
     )
   }
 }

@@ -6,12 +6,12 @@ import { $, button, copy, draw, make, menu } from './dom.ts'
 import { saveHar, saveScenario } from './export.ts'
 import { BodyText, fold } from './folds.ts'
 import type { KnownRequest, Store } from './store.ts'
-import { bar, endOf } from './timeline.ts'
 import { conversation } from './turns.ts'
 import {
   amount,
   clockTime,
   duration,
+  endOf,
   joined,
   keyText,
   modelText,
@@ -190,13 +190,7 @@ function factsView(
     firstByteMs === undefined ? '' : `first byte ${duration(firstByteMs)}`,
     totalMs === undefined ? 'still open' : `whole answer ${duration(totalMs)}`,
   )
-  return make(
-    'div',
-    '',
-    make('p', 'times', times),
-    bar(request, totalMs ?? 0),
-    make('dl', 'facts', ...list),
-  )
+  return make('div', '', make('p', 'times', times), make('dl', 'facts', ...list))
 }
 
 function headersFold(title: string, headers: LoggedRequest['headers']): JSX.Element {

@@ -59,6 +59,10 @@ export function startOf({ at }: RequestSummary): number {
   return new Date(at).getTime()
 }
 
+export function endOf(request: RequestSummary): number {
+  return startOf(request) + (request.totalMs ?? 0)
+}
+
 /** The program of a User-Agent, without what it runs on. */
 export function clientText({ client }: RequestSummary): string {
   return client.split(' ')[0] ?? ''
