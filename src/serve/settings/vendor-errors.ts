@@ -1,22 +1,13 @@
 import type { GatewayFailure } from '../codecs/failure.ts'
 import errors from './vendor-errors.json' with { type: 'json' }
 
-/** The vendors' errors by name: on messages Anthropic says them, elsewhere OpenAI. */
-export const vendorErrorNames = [
-  'invalid_request_error',
-  'authentication_error',
-  'permission_error',
-  'not_found_error',
-  'request_too_large',
-  'context_length_exceeded',
-  'rate_limit_error',
-  'insufficient_quota',
-  'api_error',
-  'timeout_error',
-  'overloaded_error',
-] as const
+/**
+ * The vendors' errors: on messages Anthropic says them, elsewhere OpenAI. From the vendors' references
+ * of errors and what their SDKs tell apart (openai 7.57.0, @anthropic-ai/sdk 1.12.0), 2026-11-23.
+ */
+export type VendorErrorName = keyof typeof errors
 
-export type VendorErrorName = (typeof vendorErrorNames)[number]
+export const vendorErrorNames = Object.keys(errors) as VendorErrorName[]
 
 interface VendorError {
   readonly status: number
@@ -25,17 +16,9 @@ interface VendorError {
   readonly code?: string
 }
 
-/**
- * From the vendors' references of errors and what their SDKs tell apart (openai 7.57.0,
- * @anthropic-ai/sdk 1.12.0), 2026-11-23.
- */
-const table: Readonly<
-  Record<VendorErrorName, Readonly<Record<'anthropic' | 'openai', VendorError>>>
-> = errors
-
 /** @param route whose vendor refuses */
 export function vendorError(name: VendorErrorName, route: string, model: string): GatewayFailure {
-  const error: VendorError = table[name][route === 'messages' ? 'anthropic' : 'openai']
+  const error: VendorError = errors[name][route === 'messages' ? 'anthropic' : 'openai']
   const place = route === 'chat' ? 'messages' : 'input'
 
   return {
