@@ -115,79 +115,56 @@ function problemIn(blocks: readonly SaidBlock[]): Refusal | undefined {
   return altered && new Refusal(`${altered.where}: Invalid \`signature\` in \`thinking\` block`)
 }
 
-/** The results of tools stand at the beginning of the turn behind the calls, each once, none missing. */
+/**
+ * The results of tools stand at the beginning of the turn behind the calls, each once, none missing. The
+ * vendor reads messages of one role as one turn.
+ */
 function checkToolTurns(blocks: readonly SaidBlock[]): void {
   const ids = new Set<unknown>()
-  let called = new Map<unknown, number>()
-  for (const turn of turnsOf(blocks)) {
-    if (turn.role !== 'assistant') {
-      checkAllAnswered(called, answersIn(turn.blocks, called))
-      called = new Map()
-      continue
-    }
-
-    called = new Map()
-    for (const { block, message, where } of turn.blocks) {
-      if (block['type'] !== 'tool_use') continue
-      if (ids.has(block['id'])) throw new Refusal(`${where}: \`tool_use\` ids must be unique`)
-      ids.add(block['id'])
-      called.set(block['id'], message)
-    }
-  }
-  checkAllAnswered(called, new Set())
-}
-
-/** What one side says before the other speaks: the vendor reads messages of one role as one. */
-interface SideTurn {
-  readonly role: unknown
-  readonly blocks: SaidBlock[]
-}
-
-function turnsOf(blocks: readonly SaidBlock[]): readonly SideTurn[] {
-  const turns: SideTurn[] = []
-  for (const block of blocks) {
-    if (block.role === 'system') continue
-    if (turns.at(-1)?.role !== block.role) turns.push({ role: block.role, blocks: [] })
-    turns.at(-1)!.blocks.push(block)
-  }
-  return turns
-}
-
-function answersIn(
-  blocks: readonly SaidBlock[],
-  called: ReadonlyMap<unknown, number>,
-): ReadonlySet<unknown> {
-  const answered = new Set<unknown>()
+  /** What the assistant's last turn calls. */
+  const called = new Set<unknown>()
+  /** Calls without a result so far, and the message of each. */
+  const open = new Map<unknown, number>()
+  let speaker: unknown
   let isBehindText = false
-  for (const { block, where } of blocks) {
-    const id = block['tool_use_id']
-    if (block['type'] !== 'tool_result') {
-      isBehindText = true
-      continue
+
+  for (const { role, message, where, block } of blocks) {
+    if (role === 'system') continue
+    if (role !== speaker) {
+      if (role === 'assistant') {
+        checkAllAnswered(open)
+        called.clear()
+      }
+      speaker = role
+      isBehindText = false
     }
 
-    if (!called.has(id))
-      throw new Refusal(
-        `${where}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${String(id)}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
-      )
-    if (answered.has(id))
-      throw new Refusal(
-        `${where}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${String(id)}`,
-      )
-    if (!isBehindText) answered.add(id)
+    const { type, id, tool_use_id: answered } = block
+    if (role === 'assistant' && type === 'tool_use') {
+      if (ids.has(id)) throw new Refusal(`${where}: \`tool_use\` ids must be unique`)
+      ids.add(id)
+      called.add(id)
+      open.set(id, message)
+    } else if (role !== 'assistant' && type === 'tool_result') {
+      if (!called.has(answered))
+        throw new Refusal(
+          `${where}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${String(answered)}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
+        )
+      if (!open.has(answered))
+        throw new Refusal(
+          `${where}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${String(answered)}`,
+        )
+      if (!isBehindText) open.delete(answered)
+    } else isBehindText = true
   }
-  return answered
+  checkAllAnswered(open)
 }
 
-function checkAllAnswered(
-  called: ReadonlyMap<unknown, number>,
-  answered: ReadonlySet<unknown>,
-): void {
-  const open = [...called].filter(([id]) => !answered.has(id))
+function checkAllAnswered(open: ReadonlyMap<unknown, number>): void {
   const [first] = open
   if (first === undefined) return
   throw new Refusal(
-    `messages.${first[1]}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.map(([id]) => id).join(', ')}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
+    `messages.${first[1]}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${[...open.keys()].join(', ')}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
   )
 }
 

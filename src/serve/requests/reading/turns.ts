@@ -11,9 +11,8 @@ export interface Turn {
 }
 
 export type Part =
-  | { readonly type: 'text'; readonly text: string }
-  /** Without text: it came encrypted. */
-  | { readonly type: 'thinking'; readonly text: string }
+  /** Thinking without text came encrypted. */
+  | { readonly type: 'text' | 'thinking' | 'refusal'; readonly text: string }
   /** `text`: the arguments as they were sent. */
   | {
       readonly type: 'tool-call'
@@ -27,7 +26,6 @@ export type Part =
       readonly text: string
       readonly isError: boolean
     }
-  | { readonly type: 'refusal'; readonly text: string }
   /** A picture, a file, or what only its vendor knows; `text` says what. */
   | { readonly type: 'other'; readonly text: string }
 
