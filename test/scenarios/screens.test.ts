@@ -1,9 +1,8 @@
 import { chmodSync, existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
-import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { runHere } from '../support/in-process.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-4d3c2b1a09f8e7d6c5b4a392'
@@ -37,7 +36,7 @@ function withBin(home: Home, env: Record<string, string> = {}) {
 async function homeWithCodex(): Promise<Home> {
   const home = aHome()
   const args = ['codex', '--base-url', gateway.url, '--yes']
-  await runCli(home, args, { env: { REPOINT_API_KEY: canary } })
+  await runInProcess(home, args, { env: { REPOINT_API_KEY: canary } })
   return home
 }
 
@@ -142,7 +141,7 @@ describe('what a setup says', () => {
     const home = homeWith({ pgrep })
     const args = ['codex', '--base-url', gateway.url, '--yes']
     const env = withBin(home, { REPOINT_API_KEY: canary })
-    const { stdout, stderr } = await runCli(home, args, { env })
+    const { stdout, stderr } = await runInProcess(home, args, { env })
     expect(stdout.includes('Close every running Codex')).toBe(isTold)
     expect(stdout.trimEnd().split('\n').at(-1)).toBe('  Now run: codex (not installed here)')
     // A pipe gets a line for each finished step too.
@@ -155,7 +154,7 @@ describe('what a setup says', () => {
     ['--dry-run', true],
   ])('with %s every key is shown: %s', async (flag, isShown) => {
     const args = ['codex', '--base-url', gateway.url, '--yes', flag]
-    const { stdout } = await runCli(aHome(), [...new Set(args)], {
+    const { stdout } = await runInProcess(aHome(), [...new Set(args)], {
       env: { REPOINT_API_KEY: canary },
     })
     expect(stdout.includes('+ model_providers.gateway.wire_api')).toBe(isShown)
