@@ -3,7 +3,7 @@ import type { KeyChange, KeyPath } from '../edits/plan.ts'
 import type { Machine } from '../platform/platform.ts'
 import type { Choice, ClientName, Obstacle, Obstacles, Scene } from './client.ts'
 import { pathsOf } from './paths.ts'
-import type { StrictFile } from './strict-json.ts'
+import { type StrictFile, takenOut } from './strict-json.ts'
 import {
   isLoopbackUrl,
   isOwnAddress,
@@ -50,15 +50,9 @@ interface UnreadFile extends Pick<Obstacle, 'code' | 'covers'> {
 
 /**
  * A file that its client does not read, be it for what other readers bear; nothing of one that it reads.
- *
- * @param leniencies what of it a client does not bear that bears comments; absent: it bears none of it
  */
-export function* unreadFile(
-  file: Pick<StrictFile, 'role' | 'path' | 'ignored' | 'isRepairable'>,
-  { effect, ...found }: UnreadFile,
-  leniencies?: string,
-): Obstacles {
-  const { role, path, ignored, isRepairable } = file
+export function* unreadFile(file: StrictFile, { effect, ...found }: UnreadFile): Obstacles {
+  const { role, path, ignored, isRepairable, bears } = file
   if (ignored === undefined) return
 
   const message = `${effect}: ${ignored}`
@@ -68,11 +62,11 @@ export function* unreadFile(
     return
   }
 
-  const taken = leniencies ?? 'comments and trailing commas'
+  const taken = takenOut(bears)
   yield {
     ...shared,
     cure: `Take ${taken} out of it.`,
-    repair: { role, changes: [], toStrictJson: leniencies === undefined ? true : 'but-comments' },
+    repair: { role, changes: [], toStrictJson: bears?.allowsComments ? 'but-comments' : true },
     needsConsent: `${capitalised(taken)} are taken out of ${path}, which comes into force as a whole.`,
   }
 }

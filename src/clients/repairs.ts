@@ -1,9 +1,17 @@
 import { formatOf } from '../edits/format.ts'
 import type { FileEdit, KeyChange, KeyPath } from '../edits/plan.ts'
 import { samePath, startsWith } from '../edits/values.ts'
-import type { ClientModule, ClientName, FileText, FileTexts, Obstacle, Repair } from './client.ts'
+import type {
+  Choice,
+  ClientModule,
+  ClientName,
+  FileText,
+  FileTexts,
+  Obstacle,
+  Repair,
+} from './client.ts'
 import { isBoundKey } from './deciding.ts'
-import { repairToStrictJson } from './strict-json.ts'
+import { expectRead, repairToStrictJson, type StrictFile } from './strict-json.ts'
 import { fileOf } from './texts.ts'
 
 /** Whose edits they are, and what decides where its key goes. */
@@ -49,6 +57,24 @@ export function editKeys(
     after: changes.length === 0 ? start : formatOf(file.format).edit(start, changes, file.path),
     holdsSecret: file.holdsSecret || changes.some((one) => one.isSecret && one.value !== undefined),
   }
+}
+
+/**
+ * The same of a file that the client must be able to read afterwards.
+ *
+ * @param read as the client does
+ * @throws UserError `config-invalid`, `config-conflict`
+ */
+export function editReadably(
+  client: Editing & Pick<ClientName, 'label'>,
+  file: FileText,
+  own: readonly KeyChange[],
+  { repairs }: Pick<Choice, 'repairs'>,
+  read: (file: FileText) => StrictFile,
+): FileEdit {
+  const edit = editKeys(client, file, own, repairs)
+  expectRead(client.label, read({ ...file, bytes: edit.after }))
+  return edit
 }
 
 /**

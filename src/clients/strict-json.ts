@@ -10,6 +10,8 @@ export interface Strictness {
   /** Claude Code 2.1.329 accepts a byte order mark, Codex 0.169.0 does not (2026-11-21). */
   readonly allowsBom?: boolean
   readonly allowsComments?: boolean
+  /** Why it takes nothing of a file that it can parse, in words. */
+  readonly problemIn?: (root: Table) => string | undefined
 }
 
 /** A JSON file as its client reads it. */
@@ -18,8 +20,10 @@ export interface StrictFile extends ReadFile {
   readonly root: Table
   /** Why the client ignores the whole file, in words, with line and column where they are known. */
   readonly ignored?: string | undefined
-  /** Without comments and trailing commas it would be read. */
+  /** Without what the client does not bear it would be read. */
   readonly isRepairable: boolean
+  /** Absent: plain JSON alone. */
+  readonly bears?: Strictness
 }
 
 export function readStrictly(
@@ -28,31 +32,37 @@ export function readStrictly(
 ): StrictFile {
   const { bytes } = file
   const read = readFile({ ...file, format: 'json' })
-  const ignored = bytes === null ? undefined : strictJsonProblem(bytes, bears)
-  const root = ignored === undefined ? (read.document?.root ?? {}) : {}
-  const isRepairable = ignored !== undefined && isReadOnceRepaired(bytes!, bears)
-  return { ...read, root, ignored, isRepairable }
+  const all = read.document?.root ?? {}
+  const unparsed = bytes === null ? undefined : strictJsonProblem(bytes, bears)
+  const ignored = unparsed ?? (bytes === null ? undefined : bears.problemIn?.(all))
+  const root = ignored === undefined ? all : {}
+  const isRepairable = unparsed !== undefined && isReadOnceRepaired(bytes!, bears)
+  return { ...read, root, ignored, isRepairable, bears }
 }
 
+/** For a reader that bears comments more is taken out: whatever can be parsed is repairable. */
 function isReadOnceRepaired(bytes: Bytes, bears: Strictness): boolean {
   const repaired = resultOf(() => repairToStrictJson(bytes, 'it'))
-  return !(repaired instanceof UserError) && strictJsonProblem(repaired, bears) === undefined
+  if (repaired instanceof UserError) return false
+  return bears.allowsComments === true || strictJsonProblem(repaired, bears) === undefined
 }
 
-/**
- * @param leniencies what a repair would take out of it
- * @throws UserError `config-invalid` where the client would ignore a file that was edited
- */
+/** What a repair takes out of a file for a client, as the object of a sentence. */
+export function takenOut({ allowsBom, allowsComments }: Strictness = {}): string {
+  if (!allowsComments) return 'comments and trailing commas'
+  return `trailing commas${allowsBom ? '' : ' and the byte order mark'}`
+}
+
+/** @throws UserError `config-invalid` where the client would ignore a file that was edited */
 export function expectRead(
   label: string,
-  { path, ignored }: Pick<StrictFile, 'path' | 'ignored'>,
-  leniencies = 'comments and trailing commas',
+  { path, ignored, bears }: Pick<StrictFile, 'path' | 'ignored' | 'bears'>,
 ): void {
   if (ignored === undefined) return
   throw new UserError({
     code: 'config-invalid',
     message: `${label} would not read the file: ${brokenText(path, ignored)}`,
-    hint: `Correct the file, or let repoint take ${leniencies} out of it.`,
+    hint: `Correct the file, or let repoint take ${takenOut(bears)} out of it.`,
   })
 }
 

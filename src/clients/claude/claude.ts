@@ -14,8 +14,7 @@ import {
   type Wishes,
 } from '../client.ts'
 import { layersThere, mainWorktree, pathsOf, projectFolders } from '../paths.ts'
-import { editKeys } from '../repairs.ts'
-import { expectRead } from '../strict-json.ts'
+import { editReadably } from '../repairs.ts'
 import { isBefore, ofOwnRuntime, testedVersions } from '../tested.ts'
 import { brokenText, fileOf, rootOf } from '../texts.ts'
 import { carries } from './carries.ts'
@@ -187,9 +186,8 @@ function planClaude(
 ): readonly FileEdit[] {
   const file = fileOf(texts, 'settings')
   const changes = ourKeys(readRepairedSettings(file), choice)
-  const edit = editKeys({ id, deciding }, file, changes, choice.repairs)
-  expectRead('Claude Code', readSettings({ ...file, bytes: edit.after }))
-  return [edit]
+  const client = { id, label: 'Claude Code', deciding }
+  return [editReadably(client, file, changes, choice, readSettings)]
 }
 
 /** A root model that is no slot goes out before every pin. */

@@ -115,9 +115,7 @@ export interface ClaudeSettings extends StrictFile {
  * all; a byte order mark is fine, values of `env` become text.
  */
 export function readSettings(file: Pick<FileText, 'role' | 'path' | 'bytes'>): ClaudeSettings {
-  const read = readStrictly(file, { allowsBom: true })
-  const wrong = wrongType(read.root)
-  if (wrong !== undefined) return { ...read, root: {}, env: {}, ignored: wrong }
+  const read = readStrictly(file, { allowsBom: true, problemIn: wrongType })
   const env = Object.entries(tableIn(read.root, ['env']))
   return { ...read, env: Object.fromEntries(env.map(([name, value]) => [name, String(value)])) }
 }

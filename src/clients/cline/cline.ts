@@ -21,11 +21,10 @@ import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, entryOf, isAsBefore, oneUse } from '../models.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { toldKeys } from '../picker.ts'
-import { editKeys } from '../repairs.ts'
-import { expectRead } from '../strict-json.ts'
+import { editReadably } from '../repairs.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { brokenText, fileOf, numberIn, rootOf, tableIn, textIn } from '../texts.ts'
-import { deciding } from './deciding.ts'
+import { clineName, deciding } from './deciding.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
 import {
@@ -155,9 +154,7 @@ function chooseForCline(wanted: Wanted): ModelChoice {
 /** @throws UserError `config-invalid`, `config-conflict` */
 function planCline(texts: FileTexts, choice: Choice): readonly FileEdit[] {
   const file = fileOf(texts, 'providers')
-  const edit = editKeys({ id: 'cline', deciding }, file, ourKeys(file, choice), choice.repairs)
-  expectRead('Cline', readProviders({ ...file, bytes: edit.after }))
-  return [edit]
+  return [editReadably(clineName, file, ourKeys(file, choice), choice, readProviders)]
 }
 
 /** In the order in which it writes them itself. */

@@ -29,3 +29,5 @@ export const deciding: DecidingTable = {
     { at: '', decides: 'program', layers: ['project-code'], seen: newest },
   ],
 }
+
+export const clineName = { id: 'cline', label: 'Cline', deciding }

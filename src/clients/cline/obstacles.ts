@@ -10,6 +10,7 @@ import {
 } from '../obstacles.ts'
 import { isExported, proxyObstacles, variableObstacles } from '../shell.ts'
 import { fileOf, mayNeedNoKey, placeOf, textIn } from '../texts.ts'
+import { clineName } from './deciding.ts'
 import {
   hasLogin,
   type ProvidersFile,
@@ -18,8 +19,6 @@ import {
   settingsPath,
   usedPath,
 } from './providers.ts'
-
-const clineName = { id: 'cline', label: 'Cline' }
 
 /** What would defeat the entry about to be written, as run against 3.0.57 and 3.0.65 (2026-11-23). */
 export function* inTheWay(scene: Scene, choice: Choice): Obstacles {

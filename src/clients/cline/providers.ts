@@ -53,16 +53,9 @@ export interface ProvidersFile extends StrictFile {
  * one over it, in which no key of any provider is left.
  */
 export function readProviders(file: FileText): ProvidersFile {
-  const read = readStrictly(file)
-  const ignored = read.ignored ?? (file.bytes === null ? undefined : problemIn(read.root))
-  const root = ignored === undefined ? read.root : {}
-  return {
-    ...read,
-    root,
-    ignored,
-    used: textIn(root, usedPath),
-    settings: tableIn(root, settingsPath),
-  }
+  const read = readStrictly(file, { problemIn })
+  const { root } = read
+  return { ...read, used: textIn(root, usedPath), settings: tableIn(root, settingsPath) }
 }
 
 function problemIn(root: Table): string | undefined {

@@ -28,3 +28,5 @@ export const deciding: DecidingTable = {
     { at: 'mcpServers', decides: 'program', layers: ['project-code'], seen: run },
   ],
 }
+
+export const droidName = { id: 'droid', label: 'droid', deciding }

@@ -20,8 +20,7 @@ import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { leavingKeys, offeredModels, toldKeys } from '../picker.ts'
-import { editKeys } from '../repairs.ts'
-import { expectRead } from '../strict-json.ts'
+import { editReadably } from '../repairs.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import {
   brokenText,
@@ -33,7 +32,7 @@ import {
   tableIn,
   textIn,
 } from '../texts.ts'
-import { deciding } from './deciding.ts'
+import { deciding, droidName } from './deciding.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
 import {
@@ -154,9 +153,7 @@ function chooseForDroid(wanted: Wanted): ModelChoice {
 /** @throws UserError `config-invalid`, `config-conflict` */
 function planDroid(texts: FileTexts, choice: Choice): readonly FileEdit[] {
   const file = fileOf(texts, 'settings')
-  const edit = editKeys({ id: 'droid', deciding }, file, ourKeys(file, choice), choice.repairs)
-  expectRead('droid', readSettings({ ...file, bytes: edit.after }), 'trailing commas')
-  return [edit]
+  return [editReadably(droidName, file, ourKeys(file, choice), choice, readSettings)]
 }
 
 function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {

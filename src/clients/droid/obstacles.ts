@@ -10,6 +10,7 @@ import {
 } from '../obstacles.ts'
 import { variableObstacles } from '../shell.ts'
 import { fileOf, isTable, layersOf, mayNeedNoKey, placeOf, textIn } from '../texts.ts'
+import { droidName } from './deciding.ts'
 import {
   type CustomModel,
   type DroidSettings,
@@ -21,8 +22,6 @@ import {
   modelPath,
   readSettings,
 } from './settings.ts'
-
-const droidName = { id: 'droid', label: 'droid' }
 
 /** What would defeat the entry about to be written, as run against 0.215.0 and 0.225.2 (2026-11-22). */
 export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
@@ -73,15 +72,11 @@ function* aroundTheFile({ texts, machine }: Scene): Obstacles {
     'FACTORY_HOME_OVERRIDE',
   ])
 
-  yield* unreadFile(
-    { ...settings, isRepairable: settings.document !== undefined },
-    {
-      code: 'droid-settings-unreadable',
-      effect: 'droid ignores its settings without a word',
-      covers: 'broken',
-    },
-    'trailing commas and the byte order mark',
-  )
+  yield* unreadFile(settings, {
+    code: 'droid-settings-unreadable',
+    effect: 'droid ignores its settings without a word',
+    covers: 'broken',
+  })
   yield* unknownProvider(settings)
 }
 

@@ -1,5 +1,5 @@
 import type { ConfigValue } from '../../edits/plan.ts'
-import type { FileTexts, Settings } from '../client.ts'
+import type { FileText, FileTexts, Settings } from '../client.ts'
 import { readHeaders } from '../headers.ts'
 import { readStrictly, type StrictFile } from '../strict-json.ts'
 import {
@@ -83,11 +83,11 @@ function bearerKey(
 }
 
 /** auth.json, which must be strict JSON: else the client reads nothing of it. */
-export function readAuth(texts: FileTexts): StrictFile {
-  return readStrictly(fileOf(texts, 'auth'), { allowsBom: true })
+export function readAuth(file: FileText): StrictFile {
+  return readStrictly(file, { allowsBom: true })
 }
 
 /** What auth.json holds for a provider, of whatever kind. */
 export function loginOf(texts: FileTexts, id: string): ConfigValue | undefined {
-  return valueIn(readAuth(texts).root, [id])
+  return valueIn(readAuth(fileOf(texts, 'auth')).root, [id])
 }

@@ -53,7 +53,7 @@ function* aroundTheProvider(layout: Layout, { texts, machine }: Scene): Obstacle
   const folders = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', `${variables}_CONFIG`]
   yield* unreadable(layout, texts)
   yield* relativePlaceObstacles(machine, `${id}-relative-folder`, label, folders)
-  yield* unreadFile(readAuth(texts), {
+  yield* unreadFile(readAuth(fileOf(texts, 'auth')), {
     code: `${id}-auth-unreadable`,
     effect: `${label} ignores auth.json without a word, every login in it included`,
     covers: 'key-missing',

@@ -6,9 +6,9 @@ import type { Choice, FileText, FileTexts } from '../client.ts'
 import { isCodexAuth } from '../codex/auth.ts'
 import { headerKeys } from '../headers.ts'
 import { listKeys, type ToldFact } from '../picker.ts'
-import { editKeys } from '../repairs.ts'
-import { expectRead, readStrictly } from '../strict-json.ts'
+import { editKeys, editReadably } from '../repairs.ts'
 import { fileOf, readFile, rootOf, tableAt, textAt } from '../texts.ts'
+import { readAuth } from './config.ts'
 import { deciding } from './deciding.ts'
 import type { Layout } from './layout.ts'
 
@@ -23,16 +23,14 @@ export function plan(layout: Layout, texts: FileTexts, choice: Choice): readonly
 
 function planAuth({ id, label }: Layout, texts: FileTexts, choice: Choice): FileEdit {
   const file = fileOf(texts, 'auth')
-  if (isCodexAuth(file)) {
+  if (isCodexAuth(file))
     throw new UserError({
       code: 'config-conflict',
       message: `${file.path} holds the login of Codex, which keeps that file for itself`,
       hint: `Give ${label} a folder of its own: XDG_DATA_HOME leads into that of Codex.`,
     })
-  }
-  const edit = editKeys({ id, deciding }, file, keyEntry(file, choice), choice.repairs)
-  expectRead(label, readStrictly({ ...file, bytes: edit.after }, { allowsBom: true }))
-  return edit
+
+  return editReadably({ id, label, deciding }, file, keyEntry(file, choice), choice, readAuth)
 }
 
 /** What else stands in an entry with a key stays; a login of another kind is replaced whole. */

@@ -131,13 +131,13 @@ function* unlistedModel({ id, label, scene, target, config, providerId }: Openco
 
 function* withoutKey(view: OpencodeView): Obstacles {
   const { label, scene, providerId, provider } = view
-  const { texts } = scene
-  const isElsewhere = hasKeyFromOutside(provider, scene) || readAuth(texts).ignored !== undefined
+  const auth = fileOf(scene.texts, 'auth')
+  const isElsewhere = hasKeyFromOutside(provider, scene) || readAuth(auth).ignored !== undefined
   if (mayNeedNoKey(provider.url, scene) || isElsewhere) return
-  if (readKey(texts, providerId, provider.options)) return
+  if (readKey(scene.texts, providerId, provider.options)) return
 
   const message = `no key for ${providerId} is in auth.json: ${label} sends none`
-  yield missingKey(view, fileOf(texts, 'auth').path, message)
+  yield missingKey(view, auth.path, message)
 }
 
 /** Whether a key comes from a variable that is set, from another file or from a header. */

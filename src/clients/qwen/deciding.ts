@@ -39,3 +39,5 @@ export const deciding: DecidingTable = {
     { at: 'tools.callCommand', decides: 'program', layers: folder, seen: read },
   ],
 }
+
+export const qwenName = { id: 'qwen', label: 'Qwen Code', deciding }

@@ -20,6 +20,7 @@ import {
   readFile,
   valueIn,
 } from '../texts.ts'
+import { qwenName } from './deciding.ts'
 import {
   type InUse,
   inUse,
@@ -32,10 +33,8 @@ import {
   mergedSettings,
   ownEntry,
   paths,
-  problemOf,
+  readSettings,
 } from './settings.ts'
-
-const qwenName = { id: 'qwen', label: 'Qwen Code' }
 
 /** What would defeat the settings about to be written, as run against 0.15.10 and 0.24.4 (2026-11-22). */
 export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
@@ -78,17 +77,11 @@ export function* wrongNow(scene: Scene): Obstacles {
 }
 
 function unreadable(texts: FileTexts): Obstacles {
-  const file = fileOf(texts, 'settings')
-  const isRepairable = readFile(file).problem === undefined
-  return unreadFile(
-    { ...file, ignored: problemOf(file), isRepairable },
-    {
-      code: 'qwen-settings-broken',
-      effect: 'Qwen Code does not start with it, or (as version 0.15.10) sets the whole file aside',
-      covers: 'broken',
-    },
-    'trailing commas',
-  )
+  return unreadFile(readSettings(fileOf(texts, 'settings')), {
+    code: 'qwen-settings-broken',
+    effect: 'Qwen Code does not start with it, or (as version 0.15.10) sets the whole file aside',
+    covers: 'broken',
+  })
 }
 
 /** Where the settings lie; the .env files of the home can say so too. */

@@ -21,8 +21,7 @@ import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse } from '../models.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { leavingKeys, offeredModels, type ToldFact, toldKeys } from '../picker.ts'
-import { editKeys } from '../repairs.ts'
-import { expectRead } from '../strict-json.ts'
+import { editReadably } from '../repairs.ts'
 import { ofNode, testedVersions } from '../tested.ts'
 import {
   fileOf,
@@ -36,7 +35,7 @@ import {
   textAt,
   valueIn,
 } from '../texts.ts'
-import { deciding } from './deciding.ts'
+import { deciding, qwenName } from './deciding.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
 import {
@@ -52,7 +51,7 @@ import {
   ownEntry,
   ownFiles,
   paths,
-  problemOf,
+  readSettings,
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -91,7 +90,7 @@ export const qwen: ClientModule = {
   restartAdvice: 'Close every running Qwen Code and start it again.',
   files: qwenFiles,
   choose: chooseForQwen,
-  plan: (texts, choice) => [planSettings(texts, choice)],
+  plan: planQwen,
   carries,
   readBack: readBackQwen,
   offers: (texts) => ownEntries(mergedSettings(texts).value).map(({ id }) => String(id)),
@@ -181,12 +180,9 @@ function projectEnvFile(machine: Machine, look: Look): readonly string[] {
 }
 
 /** @throws UserError `config-invalid`, `config-conflict` */
-function planSettings(texts: FileTexts, choice: Choice): FileEdit {
+function planQwen(texts: FileTexts, choice: Choice): readonly FileEdit[] {
   const file = fileOf(texts, 'settings')
-  const edit = editKeys({ id: 'qwen', deciding }, file, ourKeys(file, choice), choice.repairs)
-  const ignored = problemOf({ ...file, bytes: edit.after })
-  expectRead('Qwen Code', { path: file.path, ignored }, 'trailing commas')
-  return edit
+  return [editReadably(qwenName, file, ourKeys(file, choice), choice, readSettings)]
 }
 
 function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {

@@ -1,6 +1,6 @@
 import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
 import type { FileText, FileTexts } from '../client.ts'
-import { readStrictly } from '../strict-json.ts'
+import { readStrictly, type StrictFile } from '../strict-json.ts'
 import {
   brokenText,
   fileOf,
@@ -74,21 +74,20 @@ export function ownFiles(texts: FileTexts): readonly ReadFile[] {
 }
 
 /**
- * Why Qwen Code cannot read a file, which may hold comments but no trailing commas. 0.24.4 does not
- * start then; 0.15.10 sets the file aside as settings.json.corrupted.NUMBER, with a byte order mark
- * too, and goes on without.
+ * A settings file, which may hold comments but no trailing commas. Otherwise 0.24.4 does not start;
+ * 0.15.10 sets the file aside as settings.json.corrupted.NUMBER, with a byte order mark too, and goes
+ * on without.
  */
-export function problemOf(file: FileText): string | undefined {
-  return readStrictly(file, { allowsBom: true, allowsComments: true }).ignored
+export function readSettings(file: FileText): StrictFile {
+  return readStrictly(file, { allowsBom: true, allowsComments: true })
 }
 
 export function mergedSettings(texts: FileTexts): {
   readonly value: Table
   readonly problem: string | undefined
 } {
-  const target = fileOf(texts, 'settings')
-  const problem = problemOf(target)
-  if (problem !== undefined) return { value: {}, problem: brokenText(target.path, problem) }
+  const { path, ignored } = readSettings(fileOf(texts, 'settings'))
+  if (ignored !== undefined) return { value: {}, problem: brokenText(path, ignored) }
   return { value: mergedFiles(ownFiles(texts)), problem: undefined }
 }
 
