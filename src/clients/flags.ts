@@ -57,6 +57,15 @@ export function ownFlag(args: readonly string[], flags: readonly string[]): stri
   return flags.find((flag) => args.some((arg) => arg === flag || arg.startsWith(`${flag}=`)))
 }
 
+/** @throws UserError `usage` where a flag or a variable of the client's says what a run has to say itself */
+export function expectUnsaid(name: string | undefined, why: (name: string) => string): void {
+  if (!name) return
+  const hint = name.startsWith('-')
+    ? `Leave ${name} out of the command.`
+    : `Unset it for this run: env -u ${name} repoint run …`
+  throw new UserError({ code: 'usage', message: why(name), hint })
+}
+
 /** What such flags were given: as the next word, behind `=`, or right behind their letter. */
 export function ownValues(args: readonly string[], flags: readonly string[]): readonly string[] {
   const patterns = flags.map((flag) =>

@@ -39,6 +39,23 @@ export function expectSendable(
     })
 }
 
+/**
+ * Of a client that takes a key in another header than usual from its files alone.
+ *
+ * @throws UserError `protocol-unsupported`
+ */
+export function expectBearer(
+  { id, label }: Pick<ClientName, 'id' | 'label'>,
+  { keyHeader }: Choice,
+): void {
+  if (keyHeader === undefined) return
+  throw new UserError({
+    code: 'protocol-unsupported',
+    message: `The gateway takes the key as ${keyHeader} alone, which ${label} takes from its files only`,
+    hint: `Set ${label} up: repoint ${id}`,
+  })
+}
+
 /** What the client is to send; the key among it, where it goes under another name than usual. */
 export function wantedHeaders({ headers = [], keyHeader, key }: Choice): readonly ExtraHeader[] {
   return keyHeader === undefined

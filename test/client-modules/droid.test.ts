@@ -250,6 +250,19 @@ describe('for one run', () => {
     expect(JSON.stringify(files)).not.toContain(key)
   })
 
+  test('the limits of the model go along where the client is set up, too', () => {
+    const limits = (disk: Disk) => {
+      const { texts, choice } = planOn(droid, disk, { catalog: catalogWithWindows })
+      const { files } = droid.forOneRun!(texts, choice, { args: [], env: {}, folder })
+      const [{ maxContextLimit, maxOutputTokens }] = JSON.parse(files!['droid.json']!).customModels
+      return { maxContextLimit, maxOutputTokens }
+    }
+    const first = planOn(droid, {}, { catalog: catalogWithWindows })
+    const known = { maxContextLimit: expect.any(Number), maxOutputTokens: expect.any(Number) }
+    expect(limits({})).toEqual(known)
+    expect(limits(written({}, first.machine, first.edits))).toEqual(limits({}))
+  })
+
   test('a gateway that takes the key in another header is refused: the key would stand in the file', () => {
     const { texts, choice } = planned
     const asked = { args: [], env: {}, folder }

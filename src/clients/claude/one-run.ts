@@ -1,7 +1,7 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../client.ts'
-import { ownFlag } from '../flags.ts'
+import { expectUnsaid, ownFlag } from '../flags.ts'
 import { editKeys } from '../repairs.ts'
 import { fileOf, overlaid } from '../texts.ts'
 import { isElsewhere, ourKeys } from './choice.ts'
@@ -21,12 +21,10 @@ const others = [names.token, names.apiKey, names.baseUrl, names.headers]
  * @throws UserError `usage`
  */
 export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRun): OneRun {
-  if (ownFlag(args, ['--settings']))
-    throw new UserError({
-      code: 'usage',
-      message: 'Claude Code takes --settings once, and needs it here for the gateway',
-      hint: 'Leave --settings out of the command.',
-    })
+  expectUnsaid(
+    ownFlag(args, ['--settings']),
+    (flag) => `Claude Code takes ${flag} once, and needs it here for the gateway`,
+  )
 
   const file = fileOf(texts, 'settings')
   const settings = readRepairedSettings(file)

@@ -1,7 +1,10 @@
 import type { KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { type AskedRun, type Choice, type OneRun, runKeyVariable } from '../client.ts'
+import { expectUnsaid } from '../flags.ts'
+import { expectBearer } from '../headers.ts'
 import { overlaid } from '../texts.ts'
+import { clineName } from './deciding.ts'
 
 /** Names the file in the place of the user's own. */
 const fileVariable = 'CLINE_PROVIDER_SETTINGS_PATH'
@@ -23,25 +26,17 @@ const leavesDaemon = /^(?:--(?:tui|id|zen|kanban|acp)(?==|$)|-[Vpvh]*[iz])/
  */
 export function forOneRun(
   keys: readonly KeyChange[],
-  { keyHeader }: Choice,
+  choice: Choice,
   { args, env, folder }: AskedRun,
 ): OneRun {
-  if (keyHeader !== undefined)
-    throw new UserError({
-      code: 'protocol-unsupported',
-      message: `The gateway takes the key as ${keyHeader} alone, which Cline takes from its files only`,
-      hint: 'Set Cline up: repoint cline',
-    })
+  expectBearer(clineName, choice)
   // Without what stands behind it, which may be a key.
-  const told = args.map((arg) => leadsElsewhere.exec(arg)?.[0]).find(Boolean)
-  if (told !== undefined || env['CLINE_SANDBOX'])
-    throw new UserError({
-      code: 'usage',
-      message: `${told ?? 'CLINE_SANDBOX'} leads Cline elsewhere: Cline takes one file of settings for a run, and this run needs that file for the gateway`,
-      hint: told
-        ? `Leave ${told} out of the command.`
-        : 'Unset it for this run: env -u CLINE_SANDBOX repoint run …',
-    })
+  const flag = args.map((arg) => leadsElsewhere.exec(arg)?.[0]).find(Boolean)
+  expectUnsaid(
+    flag ?? (env['CLINE_SANDBOX'] && 'CLINE_SANDBOX'),
+    (told) =>
+      `${told} leads Cline elsewhere: Cline takes one file of settings for a run, and this run needs that file for the gateway`,
+  )
   if (args.some((arg) => leavesDaemon.test(arg)) || !hasPrompt(args))
     throw new UserError({
       code: 'usage',

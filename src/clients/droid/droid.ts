@@ -95,7 +95,7 @@ export const droid: ClientModule = {
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
   forOneRun: (texts, choice, asked) =>
-    forOneRun(ourKeys(fileOf(texts, 'settings'), choice), choice, asked),
+    forOneRun(ourKeys({ ...fileOf(texts, 'settings'), bytes: null }, choice), choice, asked),
   inTheWay,
   wrongNow,
 }

@@ -1,4 +1,3 @@
-import { UserError } from '../../errors.ts'
 import {
   type AskedRun,
   type Choice,
@@ -6,7 +5,7 @@ import {
   type OneRun,
   runKeyVariable,
 } from '../client.ts'
-import { ownFlag } from '../flags.ts'
+import { expectUnsaid, ownFlag } from '../flags.ts'
 import { headersInVariables } from '../headers.ts'
 import { usualProtocol } from '../models.ts'
 import { apiOf, entryOf } from '../pi/providers.ts'
@@ -34,13 +33,11 @@ const managing = ['config', 'configure', 'onboard', 'setup', 'doctor', 'plugins'
 export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): OneRun {
   const { args, env, folder } = asked
   if (managing.some((command) => command === args[0])) return asked
-  const other = ownFlag(args, otherConfigs)
-  if (other !== undefined)
-    throw new UserError({
-      code: 'usage',
-      message: `${other} leads OpenClaw to another configuration: here it needs the one with the gateway`,
-      hint: `Leave ${other} out of the command.`,
-    })
+  expectUnsaid(
+    ownFlag(args, otherConfigs),
+    (flag) =>
+      `${flag} leads OpenClaw to another configuration: here it needs the one with the gateway`,
+  )
 
   const { path, bytes } = fileOf(texts, 'config')
   const variables = headersInVariables(choice)

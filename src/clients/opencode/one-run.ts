@@ -48,9 +48,9 @@ export function forOneRun(
 
 /** @throws UserError `usage` */
 function readContent(variable: string, text: string | undefined): Table {
-  if (!text) return {}
-  const content = ifPossible((): ConfigValue => JSON.parse(text))
+  const content = ifPossible((): ConfigValue => JSON.parse(text || '{}'))
   if (isTable(content)) return content
+
   throw new UserError({
     code: 'usage',
     message: `${variable} is set, and is not a JSON object that could be added to`,

@@ -1,4 +1,3 @@
-import { UserError } from '../../errors.ts'
 import {
   type AskedRun,
   type Choice,
@@ -6,7 +5,7 @@ import {
   type OneRun,
   runKeyVariable,
 } from '../client.ts'
-import { ownFlag } from '../flags.ts'
+import { expectUnsaid, ownFlag } from '../flags.ts'
 import { wantedHeaders } from '../headers.ts'
 import { usualProtocol } from '../models.ts'
 import { offeredIn } from '../picker.ts'
@@ -37,27 +36,17 @@ export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): On
   const { args, env, folder } = asked
   if (commands.some((command) => command === args[0])) return asked
   // Behind `=` pi 0.73.1 and 0.87.1 do not know them (2026-11-23).
-  const own = ownFlag(args, ['--provider', '--api-key'])
-  if (own !== undefined)
-    throw new UserError({
-      code: 'usage',
-      message: `${own} leads pi elsewhere: the gateway is its provider here`,
-      hint: `Leave ${own} out of the command.`,
-    })
+  expectUnsaid(
+    ownFlag(args, ['--provider', '--api-key']),
+    (flag) => `${flag} leads pi elsewhere: the gateway is its provider here`,
+  )
 
   const headers = Object.fromEntries(wantedHeaders(choice).map(({ name, value }) => [name, value]))
+  const { model } = choice.models
   const id = runProviderId(texts, choice.providerId)
   const provider = { id, ...providerFor(choice), headers }
   return {
-    args: [
-      '-e',
-      `${folder}/${fileName}`,
-      '--provider',
-      id,
-      '--model',
-      choice.models.model,
-      ...args,
-    ],
+    args: [...['-e', `${folder}/${fileName}`, '--provider', id], ...['--model', model], ...args],
     env: { ...env, [providerVariable]: JSON.stringify(provider) },
     files: { [fileName]: extension },
   }
