@@ -15,15 +15,16 @@ interface Asked extends Partial<ServeFlags> {
   /** Of the command; absent: there is none. */
   readonly words?: readonly string[]
   readonly isJson?: boolean
+  readonly terminal?: Partial<Platform['terminal']>
 }
 
 const real = nodePlatform()
 
 /** The command, running; what it prints is collected. */
 function start(asked: Asked = {}, env: Record<string, string> = {}) {
-  const { words = [], isJson = true, ...flags } = asked
+  const { words = [], isJson = true, terminal: own, ...flags } = asked
   const controller = new AbortController()
-  const { output, terminal } = captured(real.terminal)
+  const { output, terminal } = captured({ ...real.terminal, ...own })
   const platform: Platform = {
     ...real,
     machine: { ...real.machine, home: tmpdir(), env: { PATH: process.env['PATH'], ...env } },
@@ -90,6 +91,15 @@ test('serve: says to a person where it listens, and a key only if it is new', as
   expect(given.output.out).not.toContain('sk-mine')
   given.interrupt()
   await given.status
+})
+
+test('serve: breaks its opening lines between words on a narrow terminal', async () => {
+  const narrow = { columns: 60, stdoutIsTerminal: true }
+  const { output, status, interrupt } = await listening({ isJson: false, terminal: narrow })
+  for (const line of output.out.split('\n')) expect(line.length, line).toBeLessThanOrEqual(60)
+  expect(output.out).toMatch(/^sk-\w{48}$/m)
+  interrupt()
+  await status
 })
 
 test('serve --log: one line a request on standard error, the key masked', async () => {

@@ -75,7 +75,7 @@ export async function runLocalGateway(
     const { url, key } = gateway
     if (isJson) terminal.out(`${JSON.stringify({ url, key })}\n`)
     else if (words.length === 0)
-      terminal.out(greeting(gateway, given === undefined, upstream, host))
+      session.print(greeting(gateway, given === undefined, upstream, host))
 
     if (words.length > 0) {
       const catalog = upstream === undefined ? { models: models ?? builtInCatalog } : undefined
