@@ -162,7 +162,41 @@ interface Repaired {
   readonly run?: string | undefined
   readonly edits: readonly FileEdit[]
   /** What was wrong, and is no longer. */
-  readonly fixed: readonly Pick<Check, 'about' | 'id' | 'message'>[]
+  readonly fixed: readonly Mended[]
+}
+
+type Mended = Pick<Check, 'about' | 'id' | 'message'>
+
+/** What mends one thing. */
+interface Cure {
+  readonly fixed: Mended
+  readonly repairs?: readonly Repair[]
+  readonly edits?: readonly FileEdit[]
+  /** What somebody has set or changed may be meant so. Absent: it is safe. */
+  readonly asks?: { readonly found: string; readonly question: string } | undefined
+}
+
+function* curesOf(session: Session, state: ClientState, runs: Runs): Generator<Cure> {
+  const { client, obstacles } = state
+  const about = client.family
+  for (const { code, message, place, repair, needsConsent: found } of obstacles)
+    if (repair !== undefined)
+      yield {
+        fixed: { about, id: code, message: `${message} (${place})` },
+        repairs: [repair],
+        asks: found === undefined ? undefined : { found, question: 'Mend this?' },
+      }
+
+  const drifted = driftSince(session, state, runs)
+  if (drifted?.cure !== undefined) {
+    const message = describeDrift(client, drifted)
+    const asks = { found: message, question: 'Put back what the setup wrote?' }
+    yield { fixed: { about, id: 'drifted', message }, ...drifted.cure, asks }
+  }
+
+  for (const { text, isOpen } of secretFiles(session, state))
+    if (isOpen)
+      yield { fixed: { about, id: 'private', message: `${text.path} could be read by others` } }
 }
 
 /** Carries out the repairs as one run: the safe ones, and those that need consent where it is given. */
@@ -173,54 +207,37 @@ async function fix(
   { consent, dryRun }: { consent: Consent; dryRun: true | undefined },
 ): Promise<Repaired> {
   const edits: FileEdit[] = []
-  const fixed: Repaired['fixed'][number][] = []
-  const refused: string[] = []
-  let agreed = 0
-  const isAgreed = async (found: string, question: string): Promise<boolean> => {
-    const isMeant = await mayChange(session, consent, { found, question })
-    if (isMeant) agreed++
-    else refused.push(found)
-    return isMeant
-  }
-
+  const accepted: Cure[] = []
+  const declined: string[] = []
   for (const state of states) {
-    const { client, texts, obstacles } = state
-    const repairs: Repair[] = []
-    const about = client.family
-    for (const { code, message, place, repair, needsConsent } of obstacles) {
-      if (repair === undefined) continue
-      if (needsConsent !== undefined && !(await isAgreed(needsConsent, 'Mend this?'))) continue
-      repairs.push(repair)
-      fixed.push({ about, id: code, message: `${message} (${place})` })
+    const cures: Cure[] = []
+    for (const cure of curesOf(session, state, runs)) {
+      const { asks } = cure
+      if (asks && consent === 'ask') session.remark(`! ${asks.found}`)
+      const question = asks && { message: asks.question, default: false }
+      if (question && !(await session.wants(consent, question))) declined.push(asks.found)
+      else cures.push(cure)
     }
 
-    const drifted = driftSince(session, state, runs)
-    const found = drifted && describeDrift(client, drifted)
-    const isPutBack = drifted?.cure && (await isAgreed(found!, 'Put back what the setup wrote?'))
-    const back = isPutBack ? drifted.cure : undefined
-    if (back !== undefined) fixed.push({ about, id: 'drifted', message: found! })
-    repairs.push(...(back?.repairs ?? []))
-    const repaired = [...(back?.edits ?? []), ...planRepairs(client, texts, repairs)]
+    const repairs = cures.flatMap((cure) => cure.repairs ?? [])
+    const back = cures.flatMap((cure) => cure.edits ?? [])
+    const repaired = [...back, ...planRepairs(state.client, state.texts, repairs)]
     edits.push(...closed(session, state, repaired))
-
-    for (const { text, isOpen } of secretFiles(session, state))
-      if (isOpen)
-        fixed.push({ about, id: 'private', message: `${text.path} could be read by others` })
+    accepted.push(...cures)
   }
 
-  if (dryRun && refused.length > 0) {
+  const fixed = accepted.map((cure) => cure.fixed)
+  if (dryRun && declined.length > 0) {
     session.say('Would ask before it mends:')
-    for (const found of refused) session.say(`  ${found}`)
+    for (const found of declined) session.say(`  ${found}`)
   }
-  if (edits.length === 0) return { edits, fixed }
-  showRepairs(session, 'Will mend, in one run', { edits, fixed })
-  if (dryRun) {
-    session.say('Dry run: nothing was changed.')
-    return { edits, fixed }
-  }
+  if (edits.length > 0) showRepairs(session, { edits, fixed })
+  if (dryRun && edits.length + declined.length > 0) session.say('Dry run: nothing was changed.')
+  if (dryRun || edits.length === 0) return { edits, fixed }
 
   // Nobody is asked twice.
-  if (agreed < fixed.length) await session.agree(consent, { message: 'Mend?', default: true })
+  if (accepted.some(({ asks }) => asks === undefined))
+    await session.agree(consent, { message: 'Mend?', default: true })
 
   // A record names addresses of ours: a rollback takes them to be so.
   const configured = states.find(({ client, settings }) => isAtOwnRoot(client, settings, runs))
@@ -240,20 +257,10 @@ async function fix(
 }
 
 /** Why, and which keys of which files. */
-function showRepairs(session: Session, heading: string, { edits, fixed }: Repaired): void {
-  session.say(`${heading}:`)
+function showRepairs(session: Session, { edits, fixed }: Repaired): void {
+  session.say('Will mend, in one run:')
   for (const { about, message } of fixed) session.say(`  ${about}: ${message}`)
   for (const edit of edits) for (const line of describeEdit(edit, session)) session.say(`  ${line}`)
-}
-
-/** What somebody has set or changed may be meant so: a person is told of it, and asked. */
-function mayChange(
-  session: Session,
-  consent: Consent,
-  { found, question }: { readonly found: string; readonly question: string },
-): Promise<boolean> {
-  if (consent === 'ask') session.remark(`! ${found}`)
-  return session.wants(consent, { message: question, default: false })
 }
 
 /** The edits, and with them the modes that close files with secrets to others. */

@@ -374,6 +374,7 @@ describe('repoint doctor', () => {
     const args = ['doctor', 'codex', '--fix', '--dry-run', '--no-verify']
     const { stdout } = await runInProcess(home, args)
     expect(stdout).toContain('Would ask before it mends:\n  Codex has changed since its setup: the')
+    expect(stdout).toContain('Dry run: nothing was changed.\n')
     expect((await runInProcess(home, [...args, '--yes'])).stdout).not.toContain('Would ask')
   })
 
