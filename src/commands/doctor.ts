@@ -11,9 +11,7 @@ import type { Notice } from '../notice.ts'
 import { applyPlan } from '../transaction/apply.ts'
 import type { Runs } from '../transaction/record.ts'
 import {
-  asCheck,
   asWarning,
-  type Check,
   checkFiles,
   checkInstalled,
   describeDrift,
@@ -65,10 +63,9 @@ export async function doctor(
   const read = runsIfReadable(session)
   // A repair that could not be recorded could not be undone.
   if (read instanceof UserError && flags.fix) throw read
-  const runs = read instanceof UserError ? undefined : read
-  const unknown = read instanceof UserError ? [{ about: 'machine', ...failedCheck(read) }] : []
-  const wsl = wslNotice(session.platform)
-  if (wsl !== undefined) session.notice(wsl)
+  const [runs, unreadable] = read instanceof UserError ? [undefined, read] : [read]
+  session.notice(...wslNotice(session.platform))
+
   const examined = await clientsInUse(session, runs ?? [], id && rowOf(id).family)
   const examine = () => examined.map((client) => stateOrFailure(session, client, runs))
   const known = () => examine().filter((state) => 'settings' in state)
@@ -78,17 +75,20 @@ export async function doctor(
     ? await fix(session, known(), runs ?? [], { consent: fixing, dryRun })
     : { edits: [], fixed: [] }
 
-  const ofMachine: Check[] = [...session.notices.map(asMachineCheck), ...unknown]
+  const ofMachine = session.notices.map(asMachineCheck)
+  if (unreadable) ofMachine.push({ about: 'machine', ...failedCheck(unreadable) })
   const clients = await session.step(
     'Asking the clients and their gateways',
     checkAll(session, { states: examine(), runs: runs ?? [], flags, fixing: !dryRun && fixing }),
   )
-  const checks = [...ofMachine, ...clients.flatMap(({ findings }) => findings)]
-  showFindings(
-    session,
-    checks.filter(({ about }) => about === 'machine'),
-    true,
-  )
+  const checks = [
+    ...ofMachine,
+    ...clients.flatMap(({ state, findings }) =>
+      findings.map((one): Finding => ({ about: state.client.family, ...one })),
+    ),
+  ]
+
+  showFindings(session, checks.filter(isOfMachine), true)
   showClients(session, clients.map(withoutMachine), {
     isAbsent: (one) => id === undefined && isAbsent(one),
     isDetailed: flags.all === true || id !== undefined,
@@ -100,7 +100,9 @@ export async function doctor(
     dryRun,
     files: edits.map(editDocument),
     fixed,
-    checks: checks.map(asCheck),
+    checks: checks.map(({ about, id, result, message, cure }) => {
+      return { about, id, result, message, cure }
+    }),
   })
   return Math.max(0, ...checks.map(({ code }) => (code === undefined ? 0 : exitStatus[code])))
 }
@@ -113,22 +115,17 @@ interface Examination {
   readonly fixing: Consent | false | undefined
 }
 
-/** A client with its checks. */
-interface CheckedClient extends ExaminedClient {
-  readonly findings: readonly Check[]
-}
-
 /** The checks of every client, in their order, made side by side. */
 async function checkAll(
   session: Session,
   { states, runs, flags, fixing }: Examination,
-): Promise<CheckedClient[]> {
+): Promise<ExaminedClient[]> {
   const known = states.filter((state) => 'settings' in state)
   for (const { settings } of known) if (settings.key) session.hide(settings.key)
   const asked = flags.verify ? askGateways(session, known, flags) : undefined
 
   const checked = Promise.all(
-    states.map(async (state): Promise<CheckedClient> => {
+    states.map(async (state): Promise<ExaminedClient> => {
       const found: Finding[] = []
       if ('failure' in state) found.push(failedCheck(state.failure))
       else {
@@ -141,7 +138,7 @@ async function checkAll(
         if (asked !== undefined)
           found.push(...(await checkGateway(session, examined, asked.get(state), flags)))
       }
-      return { state, findings: found.map((one) => ({ about: state.client.family, ...one })) }
+      return { state, findings: found }
     }),
   )
   try {
@@ -151,9 +148,13 @@ async function checkAll(
   }
 }
 
-function asMachineCheck(notice: Notice): Check {
+function asMachineCheck(notice: Notice): Finding {
   const check = { about: 'machine', ...asWarning(notice) }
   return notice.code === 'run-recovered' ? { ...check, result: 'ok' } : check
+}
+
+function isOfMachine({ about }: Finding): boolean {
+  return about === 'machine'
 }
 
 /** What `--fix` has come to. */
@@ -165,7 +166,7 @@ interface Repaired {
   readonly fixed: readonly Mended[]
 }
 
-type Mended = Pick<Check, 'about' | 'id' | 'message'>
+type Mended = Pick<Finding, 'about' | 'id' | 'message'>
 
 /** What mends one thing. */
 interface Cure {
@@ -289,8 +290,8 @@ function closed(
 }
 
 /** What is said of the machine stands above the clients. */
-function withoutMachine({ state, findings }: CheckedClient): ExaminedClient {
-  return { state, findings: findings.filter(({ about }) => about !== 'machine') }
+function withoutMachine({ state, findings }: ExaminedClient): ExaminedClient {
+  return { state, findings: findings.filter((one) => !isOfMachine(one)) }
 }
 
 /** Nothing of it is here, and nothing else is to be said. */

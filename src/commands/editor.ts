@@ -138,16 +138,14 @@ function askEditor({ platform }: Session): Promise<string> {
  * private IP is blocked` (forum.cursor.com/t/160995; github.com/automazeio/vibeproxy/issues/168,
  * both read 2026-11-22).
  */
-function outOfReach(baseUrl: string): readonly Notice[] {
+function* outOfReach(baseUrl: string): Generator<Notice> {
   const { hostname } = new URL(baseUrl)
-  if (!isPrivate(hostname)) return []
-  return [
-    {
+  if (isPrivate(hostname))
+    yield {
       code: 'editor-out-of-reach',
       message: `Cursor cannot reach ${baseUrl}: its servers ask the gateway, and ${hostname} is reached from this ${isLoopback(hostname) ? 'machine' : 'network'} alone`,
       hint: 'Give Cursor a gateway on the internet (--base-url URL), or use VS Code or Zed: both ask from this machine.',
-    },
-  ]
+    }
 }
 
 /** @throws UserError `protocol-unsupported` for a model that cannot be routed */

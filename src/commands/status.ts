@@ -54,8 +54,7 @@ export async function status(
   const isJudged = flags.exitCode || expect !== undefined
   const families = ids.map((id) => rowOf(id).family)
   const runs = runsToJudge(session, isJudged)
-  const wsl = wslNotice(session.platform)
-  if (wsl !== undefined) session.notice(wsl)
+  session.notice(...wslNotice(session.platform))
 
   const expected = expect === undefined ? undefined : gatewayNamed(session, expect)
   const asked = familyRows.filter(

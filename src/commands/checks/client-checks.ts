@@ -9,8 +9,9 @@ import type { ClientState } from '../inventory/client-state.ts'
 import { type Drifted, driftSince } from '../inventory/drift.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
-/** What was found, of one client unless it says otherwise. */
+/** What was found. */
 export interface Finding {
+  /** The client's family, or `machine`. Absent: the client that was looked at. */
   readonly about?: string
   /** Stable: `installed`, `private`, `catalog`, or an obstacle's or error's code. */
   readonly id: string
@@ -25,16 +26,6 @@ export interface Finding {
   readonly isOfGateway?: true
   /** Of its client neither a program nor a setup is here. */
   readonly isAbsent?: true
-}
-
-export interface Check extends Finding {
-  /** The client's family, or `machine`. */
-  readonly about: string
-}
-
-/** As the documents of `--json` have it. */
-export function asCheck({ about, id, result, message, cure }: Check) {
-  return { about, id, result, message, ...compact({ cure }) }
 }
 
 /** A client's state, and its program on this machine where there is one. */
@@ -56,11 +47,11 @@ type FileCheck = (
   session: Session,
   state: ClientState,
   circumstances: Circumstances,
-) => readonly Finding[]
+) => Iterable<Finding>
 
 /** What can be told of a client without the network, and without its program: `status` says it too. */
 export function checkFiles(...given: Parameters<FileCheck>): readonly Finding[] {
-  return fileChecks.flatMap((check) => check(...given))
+  return fileChecks.flatMap((check) => [...check(...given)])
 }
 
 /** In the order in which they are said. */
@@ -94,52 +85,49 @@ export function checkInstalled({ client, settings, installed }: Examined): Findi
   const tooOld = resultOf(() => expectWorking(client, version))
   if (tooOld instanceof UserError) return { ...failedCheck(tooOld), brief: version }
 
-  const message = `${label} ${version}`
-  const [oldest = version, newest = version] = [
-    binary.testedVersions[0],
-    binary.testedVersions.at(-1),
-  ]
+  const found = { id, message: `${label} ${version}`, brief: version } as const
+  const { testedVersions } = binary
+  const [oldest = version, newest = version] = [testedVersions[0], testedVersions.at(-1)]
   const beyond = isBefore(version, oldest)
-    ? `older than those that repoint was run with, from ${oldest} on`
+    ? { how: `older than those that repoint was run with, from ${oldest} on`, toUpdate: 'it' }
     : isBefore(newest, version)
-      ? `newer than those that repoint was run with, up to ${newest}`
+      ? { how: `newer than those that repoint was run with, up to ${newest}`, toUpdate: 'repoint' }
       : undefined
-  if (beyond === undefined) return { id, result: 'ok', message, brief: version }
-  const cure = isBefore(version, oldest)
-    ? 'If something fails, update it.'
-    : 'If something fails, update repoint.'
-  return { id, result: 'warning', message: `${message} is ${beyond}`, cure, brief: version }
+  if (beyond === undefined) return { ...found, result: 'ok' }
+
+  const message = `${found.message} is ${beyond.how}`
+  const cure = `If something fails, update ${beyond.toUpdate}.`
+  return { ...found, result: 'warning', message, cure }
 }
 
-function checkBroken(
+function* checkBroken(
   _: Session,
   { client, settings, obstacles, files }: ClientState,
   { fixing }: Circumstances,
-): Finding[] {
+): Generator<Finding> {
   const { broken } = settings
-  if (broken === undefined || isCovered('broken', obstacles)) return []
+  if (broken === undefined || isCovered('broken', obstacles)) return
+
   const isTried = fixing === 'given' || fixing === 'ask'
-  const canRepair = !isTried && obstacles.some(({ repair }) => repair?.toStrictJson)
-  const hasCopy = files.some(({ run }) => run !== undefined)
-  const others = [
-    ...(canRepair ? [`repoint doctor ${client.family} --fix --yes`] : []),
-    ...(hasCopy ? [`put an earlier version back: repoint rollback ${client.family} --force`] : []),
-  ]
-  const cure = ['Correct the file by hand', ...others].join(', or ')
-  return [{ id: 'broken', result: 'problem', message: broken, cure, code: 'config-invalid' }]
+  const cures = ['Correct the file by hand']
+  if (!isTried && obstacles.some(({ repair }) => repair?.toStrictJson))
+    cures.push(`repoint doctor ${client.family} --fix --yes`)
+  if (files.some(({ run }) => run !== undefined))
+    cures.push(`put an earlier version back: repoint rollback ${client.family} --force`)
+
+  const cure = cures.join(', or ')
+  yield { id: 'broken', result: 'problem', message: broken, cure, code: 'config-invalid' }
 }
 
-function checkLeftRunning({ platform }: Session, { client }: ClientState): Finding[] {
+function* checkLeftRunning({ platform }: Session, { client }: ClientState): Generator<Finding> {
   const server = client.leftRunning?.(platform)
-  if (server === undefined) return []
-  return [
-    {
+  if (server !== undefined)
+    yield {
       id: `${client.family}-server`,
       result: 'warning',
       message: `${client.label} has left a server running (pid ${server.pid}) that started before the key changed: it keeps the old one`,
       cure: server.stopCommand,
-    },
-  ]
+    }
 }
 
 /** A file of a client with a secret in it. */
@@ -176,53 +164,54 @@ function holds({ bytes }: FileText, secret: string): boolean {
   return text.includes(secret) || text.includes(JSON.stringify(secret).slice(1, -1))
 }
 
-function checkPrivacy(session: Session, state: ClientState): Finding[] {
-  return secretFiles(session, state).map(({ text, what, mode, isOpen }) => {
+function* checkPrivacy(session: Session, state: ClientState): Generator<Finding> {
+  for (const { text, what, mode, isOpen } of secretFiles(session, state)) {
     const { path } = text
-    if (!isOpen) return { id: 'private', result: 'ok', message: `${path} is private` }
-    return {
-      id: 'private',
-      result: 'problem',
-      message: `${path} holds ${what}, and others may read it (mode ${mode.toString(8)})`,
-      cure: `chmod 600 ${path} (or: repoint doctor ${state.client.family} --fix)`,
-      code: 'not-permitted',
-    }
-  })
+    if (!isOpen) yield { id: 'private', result: 'ok', message: `${path} is private` }
+    else
+      yield {
+        id: 'private',
+        result: 'problem',
+        message: `${path} holds ${what}, and others may read it (mode ${mode.toString(8)})`,
+        cure: `chmod 600 ${path} (or: repoint doctor ${state.client.family} --fix)`,
+        code: 'not-permitted',
+      }
+  }
 }
 
-function checkObstacles(
+function* checkObstacles(
   _: Session,
   { client, settings, obstacles }: ClientState,
   { fixing }: Circumstances,
-): Finding[] {
-  return obstacles.map(({ code, message, place, cure, weight, repair, needsConsent }): Finding => {
+): Generator<Finding> {
+  for (const { code, message, place, cure, weight, repair, needsConsent } of obstacles) {
     const blocks = weight === 'blocks' && settings.root !== undefined
     const flag = needsConsent === undefined ? '--fix' : '--fix --yes'
-    return {
+
+    yield {
       id: code,
       result: blocks ? 'problem' : 'warning',
       message: `${message} (${place})`,
       cure: repair && !fixing ? `${cure} Or: repoint doctor ${client.family} ${flag}` : cure,
-      ...(blocks ? { code: 'config-conflict' } : {}),
+      ...(blocks && { code: 'config-conflict' }),
     }
-  })
+  }
 }
 
 /** What somebody else has changed since the last setup: no repair approves it. */
-function checkDrift(session: Session, state: ClientState, { runs }: Circumstances): Finding[] {
+function* checkDrift(
+  session: Session,
+  state: ClientState,
+  { runs }: Circumstances,
+): Generator<Finding> {
   const drifted = runs && driftSince(session, state, runs)
-  if (drifted === undefined) return []
+  if (drifted === undefined) return
+
   const { client } = state
   const anew = `set ${client.label} up anew: repoint ${client.id}`
   const back = `put back what the setup wrote: repoint doctor ${client.family} --fix --yes`
-  return [
-    {
-      id: 'drifted',
-      result: 'warning',
-      message: describeDrift(client, drifted),
-      cure: drifted.cure ? `To ${back}. Or ${anew}` : `To ${anew}`,
-    },
-  ]
+  const cure = drifted.cure ? `To ${back}. Or ${anew}` : `To ${anew}`
+  yield { id: 'drifted', result: 'warning', message: describeDrift(client, drifted), cure }
 }
 
 export function describeDrift({ label }: Client, { reasons, changes }: Drifted): string {

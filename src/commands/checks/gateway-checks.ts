@@ -1,6 +1,7 @@
-import { isCovered, type ModelChoice, protocolOf } from '../../clients/client.ts'
+import { type Client, isCovered, type ModelChoice, protocolOf } from '../../clients/client.ts'
 import { listing } from '../../clients/models.ts'
 import { strayModels } from '../../clients/picker.ts'
+import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
@@ -76,13 +77,13 @@ function askGateway(access: GatewayAccess): AskedGateway {
 }
 
 /** An empty key is told before the client finds out. */
-function checkBalance(balance: Balance | undefined): Finding[] {
-  if (balance === undefined) return []
+function* checkBalance(balance: Balance | undefined): Generator<Finding> {
+  if (balance === undefined) return
   const brief = shownBalance(balance)
   const found = { id: 'balance', message: `the key has ${brief}`, isOfGateway: true } as const
-  if (balance.remaining !== 0) return [{ ...found, result: 'ok', brief }]
   const cure = "Top the key up on the gateway's page, or take another: repoint key"
-  return [{ ...found, result: 'problem', cure, code: 'quota' }]
+  if (balance.remaining === 0) yield { ...found, result: 'problem', cure, code: 'quota' }
+  else yield { ...found, result: 'ok', brief }
 }
 
 /** What only the network can tell. */
@@ -91,76 +92,85 @@ export async function checkGateway(
   examined: Examined,
   asked: AskedGateway | undefined,
   flags: RequestFlags,
-): Promise<Finding[]> {
-  const { client, settings, texts, installed, obstacles, isSetUp, gateway } = examined
+): Promise<readonly Finding[]> {
+  const { client, settings, obstacles, gateway } = examined
   if (settings.broken !== undefined) return []
   if (gateway === undefined)
     return [{ id: 'gateway', result: 'ok', message: `${client.label} uses its own service` }]
 
-  const { baseUrl } = gateway
-  const caFile = caFileFor(session, baseUrl, flags.caFile)
-  const setupAgain = `repoint ${client.id} ${addressFlags(gateway, caFile)}`
+  const caFile = caFileFor(session, gateway.baseUrl, flags.caFile)
   if (asked === undefined) {
     if (isCovered('key-missing', obstacles)) return []
-    return [
-      {
-        id: 'key-missing',
-        result: 'problem',
-        message: `${client.label} has an address (${baseUrl}) but no key that it would use`,
-        cure: setupAgain,
-        code: 'key-missing',
-      },
-    ]
+    const message = `${client.label} has an address (${gateway.baseUrl}) but no key that it would use`
+    const cure = setupAgain(client, gateway, caFile)
+    return [{ id: 'key-missing', result: 'problem', message, cure, code: 'key-missing' }]
   }
 
-  const { access } = asked
   const found: Finding[] = []
-  const list = await asked.catalog
   try {
-    found.push(...checkProxy(access))
-    await expectBelieved(client, { ...access, caFile: caFile ?? settings.caFile }, access)
-    found.push(...authorityNotices(session, client, settings, caFile).map(asWarning))
-    found.push(...checkCatalog(session, examined, access, list))
-    const choice = choiceOf(examined, list)
-    found.push(...choice.notes.map(asWarning))
-    const protocol = protocolOf(client, choice)
-    const probes = new Probes(
-      (...question) => probe(access, ...question),
-      list,
-      () =>
-        sendersOf(session, client, protocol, {
-          texts,
-          version: installed?.version,
-          clientTable: examined.clientTable,
-        }),
-    )
-    for (const one of await probes.askFor(client, choice))
-      found.push(probeCheck(protocol, list, one))
-    found.push(...checkBalance(await asked.balance), ...checkPicker(examined, list))
+    for await (const one of askedChecks(session, examined, asked, caFile)) found.push(one)
     return found
   } catch (error) {
     if (!(error instanceof UserError) || error.code === 'cancelled') throw error
     const blamed = traitsOf(error)?.blames
+    const list = await asked.catalog
     // A key that both refuse is told once.
     const isTold = blamed !== 'address' && list instanceof UserError && list.code === error.code
     const told = isTold ? found.filter(({ id }) => id !== 'catalog') : found
     if (blamed !== 'network' && told.every(({ id }) => id !== 'network'))
-      told.push(networkCheck(baseUrl, access))
+      told.push(networkCheck(gateway.baseUrl, asked.access))
 
-    const check: Finding = {
-      ...failedCheck(error),
-      ...(blamed !== 'model' && { isOfGateway: true }),
-    }
-    // The hints of these speak of flags that a setup has and doctor has not.
-    if (blamed === 'key' && isSetUp)
-      told.push({ ...check, cure: `repoint key ${addressFlags(gateway, caFile)}` })
-    else if (blamed === 'key' || blamed === 'address') told.push({ ...check, cure: setupAgain })
-    else if (check.cure?.includes('--base-url')) {
-      const toChange = `To change it: repoint ${client.family} --base-url URL`
-      told.push({ ...check, cure: `${check.cure} ${toChange}` })
-    } else told.push(check)
-    return told
+    const cure = cureFor(error, examined, gateway, caFile)
+    const check = { ...failedCheck(error), ...compact({ cure }) }
+    return [...told, blamed === 'model' ? check : { ...check, isOfGateway: true }]
   }
+}
+
+/** @throws UserError where a check cannot go on */
+async function* askedChecks(
+  session: Session,
+  examined: Examined,
+  asked: AskedGateway,
+  caFile: string | undefined,
+): AsyncGenerator<Finding> {
+  const { client, settings, texts, installed, clientTable } = examined
+  const { access } = asked
+  const list = await asked.catalog
+  yield* checkProxy(access)
+  await expectBelieved(client, { ...access, caFile: caFile ?? settings.caFile }, access)
+  for (const one of authorityNotices(session, client, settings, caFile)) yield asWarning(one)
+  yield* checkCatalog(session, examined, access, list)
+
+  const choice = choiceOf(examined, list)
+  yield* choice.notes.map(asWarning)
+  const protocol = protocolOf(client, choice)
+  const by = { texts, version: installed?.version, clientTable }
+  const probes = new Probes(
+    (...question) => probe(access, ...question),
+    list,
+    () => sendersOf(session, client, protocol, by),
+  )
+  for (const one of await probes.askFor(client, choice)) yield probeCheck(protocol, list, one)
+  yield* checkBalance(await asked.balance)
+  yield* checkPicker(examined, list)
+}
+
+/** The hints of some failures speak of flags that a setup has and doctor has not. */
+function cureFor(
+  error: UserError,
+  { client, isSetUp }: ClientState,
+  gateway: Gateway,
+  caFile: string | undefined,
+): string | undefined {
+  const blamed = traitsOf(error)?.blames
+  if (blamed === 'key' && isSetUp) return `repoint key ${addressFlags(gateway, caFile)}`
+  if (blamed === 'key' || blamed === 'address') return setupAgain(client, gateway, caFile)
+  if (!error.hint?.includes('--base-url')) return error.hint
+  return `${error.hint} To change it: repoint ${client.family} --base-url URL`
+}
+
+function setupAgain({ id }: Client, gateway: Gateway, caFile: string | undefined): string {
+  return `repoint ${id} ${addressFlags(gateway, caFile)}`
 }
 
 /** What a command has to be told to reach a gateway in the same way. */
@@ -177,31 +187,27 @@ function addressFlags(gateway: Gateway, caFile: string | undefined): string {
 }
 
 /** @throws UserError where nothing can be proven after it */
-function checkCatalog(
+function* checkCatalog(
   session: Session,
   { gateway }: ClientState,
   access: GatewayAccess,
   list: Catalog | UserError,
-): Finding[] {
+): Generator<Finding> {
   const { baseUrl } = access
   const where = gateway?.name === undefined ? baseUrl : `${gateway.name} (${baseUrl})`
-  if (!(list instanceof UserError))
-    return [
-      networkCheck(baseUrl, access),
-      {
-        id: 'catalog',
-        result: 'ok',
-        message: `${where} lists ${list.models.length} models`,
-        brief: `takes the key, ${list.models.length} models`,
-        isOfGateway: true,
-      },
-      ...checkClock(session, baseUrl, list),
-    ]
+  const found = { id: 'catalog', isOfGateway: true } as const
+  if (list instanceof UserError) {
+    if (!mayStillServe(list)) throw list
+    const message = `${where} has no readable list of models: ${list.message}`
+    yield networkCheck(baseUrl, access)
+    yield { ...found, result: 'warning', message }
+    return
+  }
 
-  if (!mayStillServe(list)) throw list
-  const message = `${where} has no readable list of models: ${list.message}`
-  const found = { id: 'catalog', result: 'warning', message, isOfGateway: true } as const
-  return [networkCheck(baseUrl, access), found]
+  const has = `${list.models.length} models`
+  yield networkCheck(baseUrl, access)
+  yield { ...found, result: 'ok', message: `${where} lists ${has}`, brief: `takes the key, ${has}` }
+  yield* checkClock(session, baseUrl, list)
 }
 
 /** @throws UserError why the model is not served */
@@ -218,15 +224,15 @@ function probeCheck(
 }
 
 /** What the client's own list has kept of a longer list of the gateway's. */
-function checkPicker(
+function* checkPicker(
   { client, texts, options }: Examined,
   list: Catalog | UserError,
-): readonly Finding[] {
+): Generator<Finding> {
   const stray = list instanceof UserError ? [] : strayModels(client, texts, list, options)
-  if (stray.length === 0) return []
+  if (stray.length === 0) return
   const message = `${client.label} offers ${stray.join(', ')}, which the gateway does not list`
   const cure = `To take out what repoint wrote: repoint ${client.id}`
-  return [{ id: 'picker', result: 'warning', message, cure }]
+  yield { id: 'picker', result: 'warning', message, cure }
 }
 
 /** @throws UserError where the client's model cannot be used, or only the catalog could tell it */
@@ -249,21 +255,26 @@ function choiceOf(
 /** A clock that is further off than this fails certificates and signed requests, in ms. */
 const toleratedClockMs = 5 * 60_000
 
-function checkClock(session: Session, baseUrl: string, { serverTime }: Catalog): Finding[] {
-  if (serverTime === undefined) return []
-  const offMs = session.platform.clock.now().getTime() - serverTime.getTime()
-  if (Math.abs(offMs) <= toleratedClockMs) return []
+function* checkClock(
+  { platform: { clock } }: Session,
+  baseUrl: string,
+  { serverTime }: Catalog,
+): Generator<Finding> {
+  if (serverTime === undefined) return
+  const offMs = clock.now().getTime() - serverTime.getTime()
+  if (Math.abs(offMs) <= toleratedClockMs) return
+
   const minutes = Math.round(Math.abs(offMs) / 60_000)
   const message = `This machine's clock is ${minutes} minutes ${offMs > 0 ? 'ahead of' : 'behind'} that of ${baseUrl}`
-  return [{ about: 'machine', id: 'clock', result: 'warning', message, cure: 'Set the clock.' }]
+  yield { about: 'machine', id: 'clock', result: 'warning', message, cure: 'Set the clock.' }
 }
 
-function checkProxy({ baseUrl, env }: GatewayAccess): Finding[] {
+function* checkProxy({ baseUrl, env }: GatewayAccess): Generator<Finding> {
   const proxy = proxyFor(new URL(baseUrl), env)
-  if (proxy === undefined) return []
-  const message = `${baseUrl} is reached through the proxy ${proxy.hostname}:${proxy.port} (${proxy.variable})`
+  if (proxy === undefined) return
   const brief = `through the proxy ${proxy.hostname}:${proxy.port}`
-  return [{ id: 'proxy', result: 'ok', message, brief, isOfGateway: true }]
+  const message = `${baseUrl} is reached ${brief} (${proxy.variable})`
+  yield { id: 'proxy', result: 'ok', message, brief, isOfGateway: true }
 }
 
 /** As a shell takes it for one word. */

@@ -147,34 +147,33 @@ export async function expectBelieved(
  * What a client still needs to trust the authorities of `caFile`: what our own check trusts is no
  * matter to it.
  */
-export function authorityNotices(
+export function* authorityNotices(
   { platform }: Session,
   { label, binary }: Client,
   settings: Pick<Settings, 'caFile'>,
   caFile: string | undefined,
-): readonly Notice[] {
+): Generator<Notice> {
   const { os, env } = platform.machine
   const set = binary.authorityVariables.find((name) => env[name])
   const [variable, ...others] = binary.authorityVariables
   const named = settings.caFile ?? (set && env[set])
-  if (caFile === undefined || named === caFile) return []
+  if (caFile === undefined || named === caFile) return
 
   const code = 'authority-unknown'
+  const older = others.length === 0 ? '' : ` (older versions: ${others.join(', ')})`
+  const setting = os === 'win32' ? `setx ${variable} "${caFile}"` : `export ${variable}='${caFile}'`
   if (named !== undefined)
-    return [
-      {
-        code,
-        message: `${label} takes further authorities from ${named} (${set ?? variable}), and the gateway's from ${caFile} may not be there`,
-        hint: `Add it to that file, or name ${caFile} in its place.`,
-      },
-    ]
-  return [
-    {
+    yield {
       code,
-      message: `${label} does not know the authorities in ${caFile}, unless this machine does: it looks for such a file in ${variable}, which is not set${others.length === 0 ? '' : ` (older versions: ${others.join(', ')})`}`,
-      hint: `Before it starts: ${os === 'win32' ? `setx ${variable} "${caFile}"` : `export ${variable}='${caFile}'`} (in the shell's profile, to keep it).`,
-    },
-  ]
+      message: `${label} takes further authorities from ${named} (${set ?? variable}), and the gateway's from ${caFile} may not be there`,
+      hint: `Add it to that file, or name ${caFile} in its place.`,
+    }
+  else
+    yield {
+      code,
+      message: `${label} does not know the authorities in ${caFile}, unless this machine does: it looks for such a file in ${variable}, which is not set${older}`,
+      hint: `Before it starts: ${setting} (in the shell's profile, to keep it).`,
+    }
 }
 
 /**

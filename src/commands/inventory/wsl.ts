@@ -10,24 +10,21 @@ const notHomes = new Set(['All Users', 'Default', 'Default User', 'Public', 'des
 
 /**
  * Under WSL there are two homes, and a client that runs on Windows reads the other one: said, because
- * a setup on this side does not reach it. Undefined elsewhere.
+ * a setup on this side does not reach it.
  */
-export function wslNotice({
+export function* wslNotice({
   machine,
   files,
-}: Pick<Platform, 'machine' | 'files'>): Notice | undefined {
+}: Pick<Platform, 'machine' | 'files'>): Generator<Notice> {
   const { env, home, os } = machine
-  if (os !== 'linux' || (!env['WSL_DISTRO_NAME'] && !env['WSL_INTEROP'])) return undefined
-  const homes = windowsHomes(files)
-  const other = homes.length === 1 ? homes[0]! : `${windowsUsers}/<you>`
-  return {
+  if (os !== 'linux' || (!env['WSL_DISTRO_NAME'] && !env['WSL_INTEROP'])) return
+
+  const names = ifPossible(() => files.readdir(windowsUsers)) ?? []
+  const [name = '', ...others] = names.filter((one) => !notHomes.has(one))
+  const other = name !== '' && others.length === 0 ? name : '<you>'
+  yield {
     code: 'wsl',
-    message: `This is WSL: clients started here read ${home}, clients started on Windows read ${other}`,
+    message: `This is WSL: clients started here read ${home}, clients started on Windows read ${windowsUsers}/${other}`,
     hint: 'For those, run repoint in a Windows terminal too.',
   }
-}
-
-function windowsHomes(files: Platform['files']): string[] {
-  const names = ifPossible(() => files.readdir(windowsUsers)) ?? []
-  return names.filter((name) => !notHomes.has(name)).map((name) => `${windowsUsers}/${name}`)
 }

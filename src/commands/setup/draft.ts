@@ -4,7 +4,6 @@ import {
   type FileTexts,
   type Heard,
   isCovered,
-  type Memories,
   type ModelChoice,
   type Obstacle,
   protocolOf,
@@ -89,12 +88,12 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
     obstacles,
     edits,
     notices: [
-      ...edits.flatMap((edit) => modeNotices(session, edit)),
+      ...edits.flatMap((edit) => [...modeNotices(session, edit)]),
       ...obstacles.filter(({ repair, needsConsent }) => !repair && !needsConsent).map(asNotice),
       ...authorityNotices(session, client, client.readBack(after), access.caFile),
       ...(client.aboutConversations?.(platform, { before: texts, after }) ?? []),
       ...models.notes.filter(isNews),
-      ...strayNotices(client, after, models, heard).filter(isNews),
+      ...[...strayNotices(client, after, models, heard)].filter(isNews),
       ...lossNotices(run, client, after, wanted),
     ],
   }
@@ -116,74 +115,62 @@ function onlyChosen({ contextWindow: _, catalog: __, ...models }: ModelChoice): 
 }
 
 /** Of entries that repoint did not write: those that it wrote have left by then. */
-function strayNotices(
+function* strayNotices(
   client: Client,
   after: FileTexts,
   models: ModelChoice,
   { catalog }: Heard,
-): readonly Notice[] {
+): Generator<Notice> {
   const stray = catalog && models.isWholeList ? strayModels(client, after, catalog, models) : []
-  if (stray.length === 0) return []
-  return [
-    {
+  if (stray.length > 0)
+    yield {
       code: 'model-not-listed',
       message: `${client.label} also offers ${stray.join(', ')}, which the gateway does not list`,
       hint: 'repoint did not write that, and leaves it there.',
-    },
-  ]
+    }
 }
 
 /** What was chosen before and does not hold any more: models, and what is said of those that stay. */
-function lossNotices(
+function* lossNotices(
   { kept, request }: ProvenRun,
   client: Client,
   after: FileTexts,
   wanted: Wanted,
-): Notice[] {
+): Generator<Notice> {
   const before = request.flags.defaults || request.isKeyOnly ? undefined : kept.get(client)
-  if (before === undefined) return []
+  if (before === undefined) return
 
+  const code = 'choice-not-kept'
   const now = memoriesOf(client, client.readBack(after), true)
   const models = modelsOf(now)
   const lost = lostModels(client, before, wanted.heard).filter((id) => !models.includes(id))
   if (lost.length > 0)
-    return [
-      {
-        code: 'choice-not-kept',
-        message: `The gateway has no ${lost.join(', nor ')}, with which ${client.label} was set up: the rules have chosen anew`,
-        hint: 'To choose otherwise, name the model; `repoint models` lists all.',
-      },
-    ]
-  return isAsBefore(wanted) ? changeNotices(client, before.memories, now, wanted) : []
-}
+    yield {
+      code,
+      message: `The gateway has no ${lost.join(', nor ')}, with which ${client.label} was set up: the rules have chosen anew`,
+      hint: 'To choose otherwise, name the model; `repoint models` lists all.',
+    }
+  if (lost.length > 0 || !isAsBefore(wanted)) return
 
-/** Of the same models: another window, or another protocol, where nobody has asked for it. */
-function changeNotices(
-  client: Client,
-  before: Memories,
-  now: Memories,
-  { named }: Wanted,
-): Notice[] {
+  // Of the same models another window or another protocol, where nobody has asked for it.
   const keeping = (flag: string) => `To keep it: \`repoint ${client.id} ${flag}\`.`
-  const notices: Notice[] = []
-
-  const { contextWindow: window } = before
+  const { named } = wanted
+  const { contextWindow: window } = before.memories
   const isOtherWindow = window !== undefined && window !== now.contextWindow
   if (isOtherWindow && named.contextWindow === undefined)
-    notices.push({
-      code: 'choice-not-kept',
+    yield {
+      code,
       message: `${client.label} was set up with a context window of ${window} tokens, and the gateway says ${now.contextWindow ?? 'none'}`,
       hint: keeping(`--context-window ${window}`),
-    })
+    }
 
-  const [spoke, speaks] = [protocolOf(client, before), protocolOf(client, now)]
+  const [spoke, speaks] = [protocolOf(client, before.memories), protocolOf(client, now)]
   if (spoke !== speaks && named.protocol === undefined)
-    notices.push({
-      code: 'choice-not-kept',
+    yield {
+      code,
       message: `${client.label} was set up to speak the ${spoke} protocol, and speaks ${speaks} with this gateway`,
       hint: keeping(`--protocol ${spoke}`),
-    })
-  return notices
+    }
 }
 
 /** @throws UserError `config-conflict` for what blocks the client, and is neither repaired nor agreed to */
@@ -219,21 +206,20 @@ export function expectReadBack(client: Client, texts: FileTexts, access: Gateway
 }
 
 /** A mode that the run changes, or that says somebody wanted the file left alone. */
-function modeNotices(session: Session, edit: FileEdit): Notice[] {
-  const { files, machine } = session.platform
-  if (machine.os === 'win32' || actionOf(edit) !== 'updated') return []
+function* modeNotices({ platform }: Session, edit: FileEdit): Generator<Notice> {
+  const { files, machine } = platform
+  if (machine.os === 'win32' || actionOf(edit) !== 'updated') return
+
   const { mode } = files.stat(edit.path)
-  const octal = mode.toString(8).padStart(3, '0')
-  const notices: Notice[] = []
+  const octal = (bits: number) => bits.toString(8).padStart(3, '0')
   if (edit.holdsSecret && (mode & 0o077) !== 0)
-    notices.push({
+    yield {
       code: 'mode-closed',
-      message: `${edit.path} will hold the key: its mode changes from ${octal} to ${(mode & ~0o077).toString(8).padStart(3, '0')}`,
-    })
+      message: `${edit.path} will hold the key: its mode changes from ${octal(mode)} to ${octal(mode & ~0o077)}`,
+    }
   if ((mode & 0o200) === 0)
-    notices.push({
+    yield {
       code: 'read-only-file',
-      message: `${edit.path} is read-only (mode ${octal}); it is replaced all the same and stays read-only`,
-    })
-  return notices
+      message: `${edit.path} is read-only (mode ${octal(mode)}); it is replaced all the same and stays read-only`,
+    }
 }

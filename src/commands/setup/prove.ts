@@ -151,10 +151,10 @@ function showProof(session: Session, { access, catalog, chosen, balance }: Proof
 }
 
 /** What has come out about where the key goes. */
-function keyNotices(before: GatewayAccess, { keyHeader }: GatewayAccess): readonly Notice[] {
-  if (keyHeader === before.keyHeader || keyHeader === undefined) return []
+function* keyNotices(before: GatewayAccess, { keyHeader }: GatewayAccess): Generator<Notice> {
+  if (keyHeader === before.keyHeader || keyHeader === undefined) return
   const message = `The gateway takes the key as ${keyHeader}, and refuses it as \`authorization: Bearer\``
-  return [{ code: 'key-header', message }]
+  yield { code: 'key-header', message }
 }
 
 /** What stays known when something is asked again; undefined: nothing that was typed is at fault. */
@@ -197,20 +197,18 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
     chosen: new Map(chosen),
     catalog: undefined,
     isLeftToClients: false,
-    notices: rootsUnasked(access),
+    notices: [...rootsUnasked(access)],
   }
 }
 
 /** What is taken for the roots where nobody was asked, if it is not the usual. */
-function rootsUnasked(access: GatewayAccess): readonly Notice[] {
+function* rootsUnasked(access: GatewayAccess): Generator<Notice> {
   const roots = unusualRoots(access)
-  if (roots === undefined) return []
-  return [
-    {
+  if (roots !== undefined)
+    yield {
       code: 'roots-unasked',
       message: `The gateway was not asked: its chat routes are taken to hang at ${roots.chat}, those of messages at ${roots.messages}`,
-    },
-  ]
+    }
 }
 
 /**
