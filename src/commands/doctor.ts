@@ -88,8 +88,13 @@ export async function doctor(
     ),
   ]
 
+  // What is said of the machine stands above the clients.
   showFindings(session, checks.filter(isOfMachine), true)
-  showClients(session, clients.map(withoutMachine), {
+  const ownOf = ({ state, findings }: ExaminedClient) => ({
+    state,
+    findings: findings.filter((one) => !isOfMachine(one)),
+  })
+  showClients(session, clients.map(ownOf), {
     isAbsent: (one) => id === undefined && isAbsent(one),
     isDetailed: flags.all === true || id !== undefined,
   })
@@ -287,11 +292,6 @@ function closed(
     return { ...edit, mode: mode & ~0o077 }
   })
   return [...others, ...closing]
-}
-
-/** What is said of the machine stands above the clients. */
-function withoutMachine({ state, findings }: ExaminedClient): ExaminedClient {
-  return { state, findings: findings.filter((one) => !isOfMachine(one)) }
 }
 
 /** Nothing of it is here, and nothing else is to be said. */

@@ -7,14 +7,7 @@ import { messagesTiers } from '../gateway/models/rules.ts'
 import type { Catalog } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import { maskSecret } from '../text.ts'
-import {
-  commandOf,
-  examples,
-  type FlagsOf,
-  gatewayCommand,
-  modelId,
-  newestGateway,
-} from './command.ts'
+import { commandOf, examples, gatewayCommand, modelId, newestGateway } from './command.ts'
 import { proveModel } from './gateways/ask-catalog.ts'
 import type { Session } from './screen/session.ts'
 
@@ -92,8 +85,6 @@ function define() {
     )
 }
 
-type EditorFlags = FlagsOf<typeof define>
-
 /** Checks the key for an editor and prints what to enter. Returns the exit status. */
 export const command = commandOf(define, async (session, flags) => {
   const id = flags.for ?? (session.canAsk ? await askEditor(session) : 'cursor')
@@ -101,7 +92,7 @@ export const command = commandOf(define, async (session, flags) => {
   const { access, models } = await proveModel(session, flags, {
     // It has one field for a key.
     client: { label, protocol: 'chat' },
-    choose: (catalog) => chooseModel(id, catalog, flags),
+    choose: (catalog) => chooseModel(id, catalog, flags.model),
   })
   const { baseUrl, roots } = access
   if (id === 'cursor') session.notice(...outOfReach(baseUrl))
@@ -149,7 +140,7 @@ function* outOfReach(baseUrl: string): Generator<Notice> {
 }
 
 /** @throws UserError `protocol-unsupported` for a model that cannot be routed */
-function chooseModel(editor: string, catalog: Catalog | undefined, { model }: EditorFlags) {
+function chooseModel(editor: string, catalog: Catalog | undefined, model: string | undefined) {
   const wanted = { named: { model }, heard: { catalog, refused: [] } }
   const id = pickModel(wanted, 'chat')
   const tiers = messagesTiers({ models: [{ id }] }, slots)

@@ -56,10 +56,11 @@ export interface FoundGateway {
 
 type AddressFlags = GatewayFlags & Pick<SetupFlags, 'messagesUrl' | 'name' | 'yes'>
 
+/** An address or a key, and where it comes from. */
 interface Sourced {
   readonly value: string
-  readonly notices: readonly Notice[]
-  readonly isAsked: boolean
+  readonly notices?: readonly Notice[]
+  readonly isAsked?: boolean
   readonly isInUse?: boolean
   /** Of an address. */
   readonly query?: readonly AskedHeader[]
@@ -78,14 +79,20 @@ export async function findGateway(
   preset: Preset = {},
 ): Promise<FoundGateway> {
   const { gateway: known = {} } = preset
-  const asked = (flags.header ?? []).map((text) => readHeader(text, headerSources(session)))
+  const sources: HeaderSources = {
+    variable: (variable) => session.platform.machine.env[variable],
+    file: (path) => secretFile(session, path, '--header'),
+  }
+  const asked = (flags.header ?? []).map((text) => readHeader(text, sources))
   const given = known.key === undefined ? await keyByFlag(session, flags) : undefined
   const brought = preset.link ?? linkIn(given, flags)
-  const typed = await findBaseUrl(session, flags, brought ? atLink(brought, preset) : preset)
+  // The address of a link stands for one that nobody has named.
+  const atLink = brought && { gateway: { baseUrl: known.baseUrl ?? brought.baseUrls[0] } }
+  const typed = await findBaseUrl(session, flags, atLink ?? preset)
   const key =
     brought === undefined
       ? await findKey(session, flags, { preset, given, address: typed })
-      : { value: brought.key, notices: [], isAsked: false, link: brought }
+      : { value: brought.key, link: brought }
   session.hide(key.value)
   const { link } = key
   const address = link === undefined ? typed : addressIn(link, { flags, known })
@@ -109,8 +116,10 @@ export async function findGateway(
       caFile,
       allowHttp: flags.allowHttp ?? known.allowHttp,
     }),
-    notices: [...address.notices, ...key.notices, ...openAuthorities(session, caFile)],
-    asked: { baseUrl: address.isAsked, key: key.isAsked },
+    notices: [address, key]
+      .flatMap(({ notices = [] }) => notices)
+      .concat(openAuthorities(session, caFile)),
+    asked: { baseUrl: address.isAsked === true, key: key.isAsked === true },
     isKeyInUse: key.isInUse === true,
     link,
   }
@@ -126,11 +135,6 @@ export async function linkGiven(
 
 function linkIn(text: string | undefined, flags: AddressFlags): ImportLink | undefined {
   return text !== undefined && isImportLink(text) ? readImportLink(text, flags) : undefined
-}
-
-/** The address of a link stands for one that nobody has named. */
-function atLink({ baseUrls: [first] }: ImportLink, { gateway }: Preset): Preset {
-  return { gateway: { baseUrl: gateway?.baseUrl ?? first } }
 }
 
 /**
@@ -156,7 +160,6 @@ function addressIn(
   return {
     value: wanted,
     ...compact({ query: other?.query }),
-    isAsked: false,
     notices: [{ code: 'link-read', message }, ...link.notices],
   }
 }
@@ -247,7 +250,7 @@ async function findBaseUrl(
     const { baseUrl, query, notices } = normaliseBaseUrl(text, flags)
     return { value: baseUrl, query, notices, isAsked }
   }
-  if (gateway?.baseUrl !== undefined) return { value: gateway.baseUrl, notices: [], isAsked: false }
+  if (gateway?.baseUrl !== undefined) return { value: gateway.baseUrl }
   if (flags.baseUrl !== undefined) return clean(flags.baseUrl)
 
   const fromEnvironment = machine.env['REPOINT_BASE_URL']
@@ -280,11 +283,11 @@ async function findKey(
   const { value: baseUrl, isAsked: isAddressTyped } = known.address
   const clean = (text: string, isAsked = false): Sourced => {
     const link = linkIn(text, flags)
-    if (link !== undefined) return { value: link.key, notices: [], isAsked, link }
+    if (link !== undefined) return { value: link.key, isAsked, link }
     const { key, notices } = cleanKey(text)
     return { value: key, notices, isAsked }
   }
-  if (gateway?.key !== undefined) return { value: gateway.key, notices: [], isAsked: false }
+  if (gateway?.key !== undefined) return { value: gateway.key }
   if (given !== undefined) return clean(given)
   if (!session.canAsk)
     throw new UserError({
@@ -335,13 +338,6 @@ async function keyByFlag(session: Session, flags: GatewayFlags): Promise<string 
       hint: 'Set it, or give the key with --key-stdin or --key-file.',
     })
   return value
-}
-
-function headerSources(session: Session): HeaderSources {
-  return {
-    variable: (name) => session.platform.machine.env[name],
-    file: (path) => secretFile(session, path, '--header'),
-  }
 }
 
 async function keyFromStdin({ platform }: Session): Promise<Uint8Array> {

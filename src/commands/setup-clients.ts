@@ -49,19 +49,16 @@ export const command = commandOf(define, async (session, ids, flags) => {
       hint: `For example: repoint setup ${rows[0]!.id}. Bare \`repoint\` asks for them on a terminal.`,
     })
 
+  const { baseUrl, messagesUrl, name } = team ?? {}
   return setup(session, {
     command: 'setup',
     clients,
-    flags: team === undefined ? flags : asTeamSays(team, flags),
+    // What is typed goes before what a team has said.
+    flags: { ...compact({ baseUrl, messagesUrl, name }), ...flags },
     preset: { link },
     optionsOf: (id) => team?.clients.find((one) => one.id === id)?.options,
   })
 })
-
-/** What is typed goes before what a team has said. */
-function asTeamSays({ baseUrl, messagesUrl, name }: TeamDefaults, flags: SetupFlags): SetupFlags {
-  return { ...compact({ baseUrl, messagesUrl, name }), ...flags }
-}
 
 /**
  * Shows the file in full and asks: what stands there decides where the key goes.

@@ -157,7 +157,9 @@ export async function setup(
   if (catalog !== undefined) rememberModels(session, catalog)
   if (applied.notRemembered) sayNotRemembered(session, applied.notRemembered)
 
-  const changed = clients.filter(({ id }) => isChanged(applied, id))
+  const changed = clients.filter(({ id }) =>
+    applied.files.some(({ client, action }) => client === id && action !== 'unchanged'),
+  )
   const toDo = await stopLeftRunning(session, changed, consent)
   const tried: Tried[] = []
   try {
@@ -250,8 +252,4 @@ function askToApply(
       hint: 'Add --yes to accept the plan, or --dry-run to see it.',
     },
   )
-}
-
-function isChanged({ files }: Applied, id: string): boolean {
-  return files.some(({ client, action }) => client === id && action !== 'unchanged')
 }

@@ -1,6 +1,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
-import type { AskedRun, Client, OneRun } from '../../clients/client.ts'
+import type { AskedRun, Client } from '../../clients/client.ts'
 import { loadPrograms } from '../../clients/list.ts'
+import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
@@ -86,7 +87,8 @@ export const command = commandOf(define, async (session, name, behind, flags, se
   const program = isShell ? shellOf(session) : given
   const asked: AskedRun = {
     args: program.slice(1),
-    env: withAuthorities(platform.machine.env, access),
+    // Node adds them to its own, as many programs of the terminal do; what a client wants, it says itself.
+    env: { ...platform.machine.env, ...compact({ NODE_EXTRA_CA_CERTS: access.caFile }) },
     folder: newFolder(platform),
   }
   const clients = await loadPrograms()
@@ -227,11 +229,6 @@ function firstInstalled(session: Session, clients: readonly Client[]): readonly 
 function shellOf({ platform }: Session): readonly [string] {
   const { env, os } = platform.machine
   return os === 'win32' ? [env['ComSpec'] || 'cmd.exe'] : [env['SHELL'] || '/bin/sh']
-}
-
-/** Node adds them to its own, as many programs of the terminal do; what a client wants, it says itself. */
-function withAuthorities(env: OneRun['env'], { caFile }: GatewayAccess): OneRun['env'] {
-  return caFile === undefined ? env : { ...env, NODE_EXTRA_CA_CERTS: caFile }
 }
 
 /**

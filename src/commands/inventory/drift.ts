@@ -7,7 +7,7 @@ import { resultOf, UserError } from '../../errors.ts'
 import { isAmong } from '../../gateway/input/header.ts'
 import { isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Gateway } from '../../gateway/types.ts'
-import type { RecordedFile, Runs } from '../../transaction/record.ts'
+import type { Runs } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 import { asRecorded } from './client-files.ts'
@@ -87,7 +87,8 @@ export function leftAt(
   { client, texts }: ClientState,
   runs: Runs,
 ): Expected | undefined {
-  const files = setupFiles(texts, runs)
+  const targets = texts.filter(({ use }) => use === 'target')
+  const files = targets.flatMap(({ path }) => lastSetup(path, runs)?.file ?? [])
   if (files.length === 0) return undefined
 
   const settings = client.readBack(asRecorded(session, texts, files, 'after'))
@@ -96,11 +97,6 @@ export function leftAt(
   const headers = settings.headers?.filter((one) => isAmong(one, ours))
   const query = settings.query?.filter((one) => isAmong(one, ourQueries))
   return gateway && { ...gateway, isKey: (one) => one === settings.key, headers, query, settings }
-}
-
-function setupFiles(texts: ClientState['texts'], runs: Runs): readonly RecordedFile[] {
-  const targets = texts.filter(({ use }) => use === 'target')
-  return targets.flatMap(({ path }) => lastSetup(path, runs)?.file ?? [])
 }
 
 /** What somebody else has changed in a client's files since its last setup, and what would put it back. */

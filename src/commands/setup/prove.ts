@@ -278,7 +278,10 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
     for (const client of chosen.keys()) await expectBelieved(client, access)
 
     const results = [...(await askAll(session, probes, chosen)).values()].flat()
-    const isLeft = ({ result }: Probed) => request.flags.tryClient && mayPassAsClient(result)
+    const isLeft = ({ result }: Probed) =>
+      request.flags.tryClient === true &&
+      result.status === 'rejected' &&
+      traitsOf(result.reason)?.curedByTryClient === true
     const isLeftToClients = results.some(isLeft)
     const served = results.filter((one) => !isLeft(one))
     const balance = await left?.answered()
@@ -351,10 +354,6 @@ function refusalsIn(
       result.status === 'rejected' && isUnserved(result.reason) ? [[id, result.reason]] : [],
     ),
   )
-}
-
-function mayPassAsClient(result: Probed['result']): boolean {
-  return result.status === 'rejected' && traitsOf(result.reason)?.curedByTryClient === true
 }
 
 /** The probe was served all the same: the gateway may let a little go below. */

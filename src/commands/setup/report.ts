@@ -36,8 +36,6 @@ export function showPlan(
   for (const { message } of shown.consents) session.say(`  ! ${message}`)
 }
 
-type FileResult = Pick<Applied['files'][number], 'action' | 'note'>
-
 /** What a setup has come to. */
 export interface SetupResult {
   /** Absent: it was a dry run. */
@@ -72,7 +70,7 @@ export function reportSetup(
 
   const files = plan.edits.map((edit, index) => {
     const file = editDocument(edit)
-    const { action, note }: FileResult = applied?.files[index] ?? file
+    const { action = file.action, note } = applied?.files[index] ?? {}
     return { ...file, action, note }
   })
   session.document({
