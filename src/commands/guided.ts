@@ -5,7 +5,7 @@ import { noFlags, oneOfEachFamily, problemOfTwins } from './command.ts'
 import type { Preset } from './find-gateway.ts'
 import { accessToSaved } from './gateways/saved.ts'
 import { isUsual, settingsNow } from './inventory/client-files.ts'
-import { findInstalled } from './inventory/client-program.ts'
+import { isInstalled, versionOf } from './inventory/client-program.ts'
 import { nameOf, savedChoices, savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
@@ -43,13 +43,12 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
 async function askClients(session: Session): Promise<readonly string[]> {
   const { ask, machine } = session.platform
   const all = await loadClients()
-  const present = all.filter((client) => isPresent(session, client))
+  const present = all.filter((client) => isInstalled(session, client))
   const absent = all.filter((client) => !present.includes(client))
 
   const programs = new Map(absent.map(({ id }) => [id, 'not installed']))
   const updates = present.map(async (client) => {
-    const installed = await findInstalled(session, client)
-    programs.set(client.id, installed?.version ?? 'unknown version')
+    programs.set(client.id, (await versionOf(session, client)) ?? 'unknown version')
   })
   if (machine.env['TERM'] === 'dumb')
     await session.step('Looking for clients', Promise.all(updates))
@@ -98,13 +97,9 @@ function pointsAt(session: Session, client: Client): string {
   const settings = settingsNow(session, client)
   if (settings === undefined) return ', configuration unreadable'
   const { root } = settings
-  if (root === undefined) return isPresent(session, client) ? ', its own service' : ''
+  if (root === undefined) return isInstalled(session, client) ? ', its own service' : ''
 
   const host = URL.canParse(root) ? new URL(root).host : root
   const name = nameOf(session, client, settings) ?? host
   return `, gateway ${name}${name === host ? '' : ` (${host})`}`
-}
-
-function isPresent({ platform }: Session, { binary }: Client): boolean {
-  return platform.processes.which(binary.command) !== undefined
 }

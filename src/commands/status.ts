@@ -15,6 +15,7 @@ import { checkFiles, type Finding, failedCheck } from './checks/client-checks.ts
 import { type ExaminedClient, showClients } from './checks/show.ts'
 import { clientsArgument, commandOf, examples, type FlagsOf } from './command.ts'
 import { folderHere, shownFolder } from './gateways/by-folder.ts'
+import { isInstalled } from './inventory/client-program.ts'
 import {
   type ClientState,
   type FileState,
@@ -145,11 +146,11 @@ interface ClientReport {
 }
 
 /** Nothing of it is on this machine, and nothing is wanted of it. */
-function isAbsent({ platform }: Session, { state, wanted }: ClientReport): boolean {
+function isAbsent(session: Session, { state, wanted }: ClientReport): boolean {
   if ('failure' in state || wanted !== undefined) return false
   const { client, files, obstacles } = state
-  const isInstalled = platform.processes.which(client.binary.command) !== undefined
-  return !isInstalled && obstacles.length === 0 && files.every((file) => file.state === 'absent')
+  if (isInstalled(session, client) || obstacles.length > 0) return false
+  return files.every((file) => file.state === 'absent')
 }
 
 /** @throws UserError `usage` for what is neither the name of a gateway nor an address */

@@ -4,7 +4,7 @@ import { compact } from '../../compact.ts'
 import { type ErrorCode, resultOf, UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
 import type { Runs } from '../../transaction/record.ts'
-import { expectWorking, type Installed } from '../inventory/client-program.ts'
+import { expectWorking, type Program } from '../inventory/client-program.ts'
 import type { ClientState } from '../inventory/client-state.ts'
 import { type Drifted, driftSince } from '../inventory/drift.ts'
 import type { Consent, Session } from '../screen/session.ts'
@@ -28,11 +28,9 @@ export interface Finding {
   readonly isAbsent?: true
 }
 
-/** A client's state, and its program on this machine where there is one. */
-export interface Examined extends ClientState {
-  readonly installed: Installed | undefined
-  /** What that program prints of the models that it knows. */
-  readonly clientTable: string | undefined
+/** A client's state, and its program on this machine. */
+export interface Examined extends ClientState, Program {
+  readonly isInstalled: boolean
 }
 
 interface Circumstances {
@@ -63,10 +61,10 @@ const fileChecks: readonly FileCheck[] = [
   checkDrift,
 ]
 
-export function checkInstalled({ client, settings, installed }: Examined): Finding {
+export function checkInstalled({ client, settings, isInstalled, version }: Examined): Finding {
   const id = 'installed'
   const { label, binary } = client
-  if (installed === undefined) {
+  if (!isInstalled) {
     const isSetUp = settings.root !== undefined
     const isUnknown = settings.broken !== undefined
     const message = `${label} is not installed`
@@ -74,7 +72,6 @@ export function checkInstalled({ client, settings, installed }: Examined): Findi
       return { id, result: 'ok', message: `${message}, and not set up`, isAbsent: true }
     return { id, result: isSetUp ? 'warning' : 'ok', message }
   }
-  const { version } = installed
   if (version === undefined)
     return {
       id,

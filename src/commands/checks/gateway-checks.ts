@@ -133,7 +133,7 @@ async function* askedChecks(
   asked: AskedGateway,
   caFile: string | undefined,
 ): AsyncGenerator<Finding> {
-  const { client, settings, texts, installed, clientTable } = examined
+  const { client, settings, texts, version, clientTable } = examined
   const { access } = asked
   const list = await asked.catalog
   yield* checkProxy(access)
@@ -144,7 +144,7 @@ async function* askedChecks(
   const choice = choiceOf(examined, list)
   yield* choice.notes.map(asWarning)
   const protocol = protocolOf(client, choice)
-  const by = { texts, version: installed?.version, clientTable }
+  const by = { texts, version, clientTable }
   const probes = new Probes(
     (...question) => probe(access, ...question),
     list,
@@ -237,15 +237,13 @@ function* checkPicker(
 
 /** @throws UserError where the client's model cannot be used, or only the catalog could tell it */
 function choiceOf(
-  { client, options, installed, clientTable }: Examined,
+  { client, options, version, clientTable }: Examined,
   answer: Catalog | UserError,
 ): ModelChoice {
-  const version = installed?.version
-  const chosen = (catalog: Catalog | undefined) =>
-    client.choose(
-      { named: {}, kept: options, heard: { catalog, refused: [], clientTable } },
-      version,
-    )
+  const chosen = (catalog: Catalog | undefined) => {
+    const heard = { catalog, refused: [], clientTable }
+    return client.choose({ named: {}, kept: options, heard }, version)
+  }
   if (!(answer instanceof UserError)) return chosen(answer)
   const choice = resultOf(() => chosen(undefined))
   if (choice instanceof UserError) throw answer

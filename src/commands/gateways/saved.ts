@@ -8,7 +8,7 @@ import { rootsOf } from '../../gateway/roots.ts'
 import { type GatewayAccess, protocols, type Sender } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { accessTo } from '../find-gateway.ts'
-import { installedVersion, tableOf } from '../inventory/client-program.ts'
+import { programOf } from '../inventory/client-program.ts'
 import type { ClientNow } from '../inventory/client-state.ts'
 import { type AnsweredQuestion, noteProof } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
@@ -83,11 +83,8 @@ async function senderOf(
   { client, texts }: ClientNow,
   { protocol, model }: AnsweredQuestion,
 ): Promise<Sender> {
-  const [version, clientTable] = await Promise.all([
-    installedVersion(session, client),
-    tableOf(session, client),
-  ])
-  return sendersOf(session, client, protocol, { texts, version, clientTable })(model)
+  const program = await programOf(session, client)
+  return sendersOf(session, client, protocol, { texts, ...program })(model)
 }
 
 async function firstProof(access: GatewayAccess): Promise<AnsweredQuestion> {

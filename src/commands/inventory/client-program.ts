@@ -1,6 +1,5 @@
 import type { Carrying, Client, Settings } from '../../clients/client.ts'
 import { isBefore } from '../../clients/tested.ts'
-import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { catalogOrError } from '../../gateway/catalog.ts'
 import { mayRefuse } from '../../gateway/http/authorities.ts'
@@ -10,24 +9,22 @@ import type { Notice } from '../../notice.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
-/** A client's program on this machine. */
-export interface Installed {
-  /** `0.169.0`; absent where it did not say. */
-  readonly version?: string
-}
-
 /** What a client's program says of itself, as far as something depends on it. */
 export type Program = Pick<Carrying, 'version' | 'clientTable'>
 
 /** Asking a client for its version takes some of them a second. */
 const versionTimeoutMs = 10_000
 
-/** Looks for the client's command in PATH and asks it for its version. */
-export async function findInstalled(
-  session: Session,
+/** Whether a client's command is in PATH. */
+export function isInstalled({ platform }: Session, { binary }: Pick<Client, 'binary'>): boolean {
+  return platform.processes.which(binary.command) !== undefined
+}
+
+/** `0.169.0`, as the client's command tells it; undefined: it is not here, or does not say. */
+export async function versionOf(
+  { platform: { processes, machine } }: Session,
   { binary }: Client,
-): Promise<Installed | undefined> {
-  const { processes, machine } = session.platform
+): Promise<string | undefined> {
   const path = processes.which(binary.command)
   if (path === undefined) return undefined
 
@@ -38,8 +35,7 @@ export async function findInstalled(
   })
   const versionIn = (said: string) => /\d+\.\d+\.\d+[\w.-]*/.exec(said)?.[0]
   // Some say it there where their output is no terminal.
-  const version = versionIn(stdout) ?? versionIn(stderr)
-  return compact({ version })
+  return versionIn(stdout) ?? versionIn(stderr)
 }
 
 /** The installed version, where something depends on it: asking can take a second. */
@@ -50,10 +46,17 @@ export async function installedVersion(
   const { sendsByVersion, binary } = client
   const isAsked =
     sendsByVersion || binary.worksSince !== undefined || binary.runsSince !== undefined
-  return isAsked ? (await findInstalled(session, client))?.version : undefined
+  return isAsked ? versionOf(session, client) : undefined
 }
 
-/** The same of several, by their program, asked side by side. */
+/** The same with what it prints, asked side by side. */
+export async function programOf(session: Session, client: Client): Promise<Program> {
+  const asked = [installedVersion(session, client), tableOf(session, client)] as const
+  const [version, clientTable] = await Promise.all(asked)
+  return { version, clientTable }
+}
+
+/** The versions of several, by their program, asked side by side. */
 export async function installedVersions(
   session: Session,
   clients: readonly Client[],
@@ -231,10 +234,11 @@ export async function adviceForRunning(
 }
 
 /** The next thing to type. */
-export function nowRun({ platform }: Session, clients: readonly Client[]): string {
-  const commands = clients.map(({ binary: { command } }) =>
-    platform.processes.which(command) === undefined ? `${command} (not installed here)` : command,
-  )
+export function nowRun(session: Session, clients: readonly Client[]): string {
+  const commands = clients.map((client) => {
+    const { command } = client.binary
+    return isInstalled(session, client) ? command : `${command} (not installed here)`
+  })
   return `Now run: ${[...new Set(commands)].join(', or ')}`
 }
 

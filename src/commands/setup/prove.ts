@@ -34,9 +34,8 @@ import {
   authoritiesOf,
   expectBelieved,
   expectWorking,
-  installedVersions,
   type Program,
-  tableOf,
+  programOf,
 } from '../inventory/client-program.ts'
 import { expectNameFor } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
@@ -380,14 +379,9 @@ async function programsOf(
   session: Session,
   { clients, request }: SetupRun,
 ): Promise<ReadonlyMap<Client, Program>> {
-  const [versions, tables] = await Promise.all([
-    installedVersions(session, clients),
-    Promise.all(clients.map((client) => tableOf(session, client))),
-  ])
-  const programs = clients.map((client, index): [Client, Program] => {
-    const version = versions.get(client.binary.command)
-    return [client, { version, clientTable: tables[index] }]
-  })
+  const programs = await Promise.all(
+    clients.map(async (client) => [client, await programOf(session, client)] as const),
+  )
   if (!request.isKeyOnly)
     for (const [client, { version }] of programs) expectWorking(client, version)
   return new Map(programs)
