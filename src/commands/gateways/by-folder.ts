@@ -12,7 +12,10 @@ import type { Session } from '../screen/session.ts'
  *
  * @throws UserError `record-damaged`
  */
-export function folderHere({ platform }: Session): SavedFolder | undefined {
+export function folderHere(
+  { platform }: Session,
+  folders = readFolders(platform),
+): SavedFolder | undefined {
   const { files, machine } = platform
   const here = realPath(files, machine.cwd)
   const isAround = (place: string) => here === place || isInside(here, place)
@@ -20,7 +23,7 @@ export function folderHere({ platform }: Session): SavedFolder | undefined {
   const nearness = ({ path }: SavedFolder) =>
     Math.max(0, ...[path, realPath(files, path)].filter(isAround).map(({ length }) => length))
 
-  return readFolders(platform)
+  return folders
     .filter((folder) => nearness(folder) > 0)
     .toSorted((one, other) => nearness(other) - nearness(one))[0]
 }

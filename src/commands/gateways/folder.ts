@@ -32,18 +32,19 @@ export const command = commandOf(define, (session, name, { forget }) => {
 
   const { platform } = session
   const before = readFolders(platform)
-  const isShown = name === undefined && forget === undefined
-  if (name !== undefined) remember(session, name)
-  else if (forget !== undefined) forgetAt(session, forget === true ? '.' : forget)
+  const place = forget === true ? '.' : forget
+  const isChanged =
+    (name !== undefined && remember(session, name, before)) ||
+    (place !== undefined && forgetAt(session, place, before))
+  const folders = isChanged ? readFolders(platform) : before
+  const here = folderHere(session, folders)
 
-  const folders = readFolders(platform)
-  const here = folderHere(session)
-  if (isShown) show(session, folders, here)
-  else if (forget !== undefined && here !== undefined)
+  if (name === undefined && place === undefined) show(session, folders, here)
+  else if (place !== undefined && here !== undefined)
     session.say(`Folder ${shownFolder(session, here)} counts here, with gateway ${here.gateway}.`)
   session.document({
     command: 'folder',
-    changed: JSON.stringify(folders) !== JSON.stringify(before),
+    changed: isChanged,
     here: here ?? null,
     folders,
     warnings: session.notices,
@@ -51,30 +52,32 @@ export const command = commandOf(define, (session, name, { forget }) => {
   return 0
 })
 
-function remember(session: Session, name: string): void {
+/** @returns whether the list changes */
+function remember(session: Session, name: string, before: readonly SavedFolder[]): boolean {
   const { platform } = session
   const { baseUrl } = savedGateway(session, name)
   const path = realPath(platform.files, platform.machine.cwd)
   const entry = { path, gateway: name, baseUrl }
-  const isSame = (one: SavedFolder) => JSON.stringify(one) === JSON.stringify(entry)
+  const isNew = before.every((one) => JSON.stringify(one) !== JSON.stringify(entry))
 
-  changeFolders(platform, (all) =>
-    all.some(isSame) ? all : [entry, ...all.filter((one) => one.path !== path)],
-  )
+  if (isNew) changeFolders(platform, (all) => [entry, ...all.filter((one) => one.path !== path)])
   session.say(`✔ Folder ${shownFolder(session, entry)} uses gateway ${name} (${baseUrl})`)
   session.say('  `repoint run -- CLIENT` and your shell hook use this gateway. No file changed.')
   session.say('  Now run: repoint run -- codex')
+  return isNew
 }
 
-function forgetAt(session: Session, typed: string): void {
+/** The same. */
+function forgetAt(session: Session, typed: string, before: readonly SavedFolder[]): boolean {
   const { platform } = session
   const path = resolve(platform.machine.cwd, typed)
   const places = [path, realPath(platform.files, path)]
-  const isKnown = readFolders(platform).some((one) => places.includes(one.path))
+  const isKnown = before.some((one) => places.includes(one.path))
 
   if (isKnown) changeFolders(platform, (all) => all.filter((one) => !places.includes(one.path)))
   const shown = shownFolder(session, { path })
   session.say(isKnown ? `✔ Forgotten: ${shown}` : `${shown} has no gateway of its own.`)
+  return isKnown
 }
 
 function show(
