@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings'
-import { type Origins, protocolOf, type Settings } from '../clients/client.ts'
+import { type Client, type Origins, protocolOf, type Settings } from '../clients/client.ts'
 import { familyRows, loadClients, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { plainPath } from '../edits/values.ts'
@@ -11,7 +11,7 @@ import { assumedRoots, rootOf, shownRoot } from '../gateway/roots.ts'
 import { maskSecret } from '../text.ts'
 import type { SavedFolder } from '../transaction/folders.ts'
 import type { Runs } from '../transaction/record.ts'
-import { checkFiles, type Finding, failedCheck } from './checks/client-checks.ts'
+import { checkFiles, failedCheck } from './checks/client-checks.ts'
 import { type ExaminedClient, showClients } from './checks/show.ts'
 import { clientsArgument, commandOf, examples, type FlagsOf } from './command.ts'
 import { folderHere, shownFolder } from './gateways/by-folder.ts'
@@ -21,7 +21,6 @@ import {
   type FileState,
   shownAddress,
   stateOrFailure,
-  type Unreadable,
 } from './inventory/client-state.ts'
 import { driftOf, type Expected, leftAt } from './inventory/drift.ts'
 import { runsIfReadable } from './inventory/history.ts'
@@ -54,37 +53,20 @@ export async function status(
   const { expect } = flags
   const isJudged = flags.exitCode || expect !== undefined
   const families = ids.map((id) => rowOf(id).family)
+  const isNamed = families.length > 0
   const runs = runsToJudge(session, isJudged)
   session.notice(...wslNotice(session.platform))
 
   const expected = expect === undefined ? undefined : gatewayNamed(session, expect)
-  const asked = familyRows.filter(
-    ({ family }) => families.length === 0 || families.includes(family),
+  const asked = familyRows.filter(({ family }) => !isNamed || families.includes(family))
+  const told = (await loadClients(asked)).map((client) =>
+    reportOf(session, client, { runs, expected, isNamed, isJudged }),
   )
-  const clients = await loadClients(asked)
-  const told = clients.map((client): ClientReport => {
-    const state = stateOrFailure(session, client, runs)
-    if ('failure' in state) return { state, drift: [] }
-    const left = leftAt(session, state, runs ?? [])
-    // One that is named has to point there, also where repoint has never set it up.
-    const isMeant = left !== undefined || families.length > 0
-    const wanted = isMeant ? (expected ?? left) : undefined
-    return { state, wanted, drift: wanted ? driftOf(session, state, wanted) : [] }
+  showClients(session, told, {
+    isAbsent: (one) => !isNamed && isAbsent(session, one),
+    isDetailed: flags.all === true || isNamed,
   })
-  const absent = families.length > 0 ? [] : told.filter((one) => isAbsent(session, one))
-  for (const { state } of told)
-    if ('settings' in state && state.settings.key) session.hide(state.settings.key)
-  showClients(
-    session,
-    told.map((one) => examined(session, one, { runs, isJudged })),
-    {
-      isAbsent: ({ state }) => absent.some((one) => one.state === state),
-      isDetailed: flags.all === true || families.length > 0,
-    },
-  )
-
   const folder = folderToTell(session)
-
   const isNowhere = expected !== undefined && told.every(({ wanted }) => wanted === undefined)
   if (isNowhere)
     session.notice({
@@ -139,10 +121,44 @@ function runsToJudge(session: Session, isNeeded: boolean): Runs | undefined {
 }
 
 /** A client, where it has to point, and why it does not. */
-interface ClientReport {
-  readonly state: ClientState | Unreadable
+interface ClientReport extends ExaminedClient {
   readonly wanted?: Expected | undefined
   readonly drift: readonly string[]
+}
+
+/** What is asked of each client. */
+interface Question {
+  /** Undefined: they cannot be read. */
+  readonly runs: Runs | undefined
+  /** Where all have to point that are set up. */
+  readonly expected: Expected | undefined
+  /** One that is named has to point there, also where repoint has never set it up. */
+  readonly isNamed: boolean
+  /** Who asks whether it has drifted reads that word. */
+  readonly isJudged: boolean | undefined
+}
+
+/** What can be told of a client without the network. */
+function reportOf(
+  session: Session,
+  client: Client,
+  { runs, expected, isNamed, isJudged }: Question,
+): ClientReport {
+  const state = stateOrFailure(session, client, runs)
+  if ('failure' in state) return { state, findings: [failedCheck(state.failure)], drift: [] }
+  if (state.settings.key) session.hide(state.settings.key)
+
+  const left = leftAt(session, state, runs ?? [])
+  const wanted = left !== undefined || isNamed ? (expected ?? left) : undefined
+  const drift = wanted ? driftOf(session, state, wanted) : []
+  const findings = [...checkFiles(session, state, { runs })]
+  // What is told already is not said again.
+  const untold = drift.filter(
+    (reason) => isJudged || !findings.some(({ message }) => message.includes(reason)),
+  )
+  for (const reason of untold)
+    findings.push({ id: 'drifted', result: 'warning', message: `drifted: ${reason}` })
+  return { state, findings, details: detailsOf(session, state), wanted, drift }
 }
 
 /** Nothing of it is on this machine, and nothing is wanted of it. */
@@ -163,22 +179,6 @@ function gatewayNamed(session: Session, text: string): Expected {
   const gateway = savedGateway(session, text)
   const { baseUrl, roots } = gateway
   return { baseUrl, roots, isKey: (key) => isKeyOf(gateway, key) }
-}
-
-/** A client with what can be told of it without the network. */
-function examined(
-  session: Session,
-  { state, drift }: ClientReport,
-  { runs, isJudged }: { runs: Runs | undefined; isJudged: boolean | undefined },
-): ExaminedClient {
-  if ('failure' in state) return { state, findings: [failedCheck(state.failure)] }
-  const findings = checkFiles(session, state, { runs })
-  // Who asks whether it has drifted reads that word; else what is told already is not said again.
-  const isTold = (reason: string) => findings.some(({ message }) => message.includes(reason))
-  const drifts = drift
-    .filter((reason) => isJudged || !isTold(reason))
-    .map((reason): Finding => ({ id: 'drifted', result: 'warning', message: `drifted: ${reason}` }))
-  return { state, findings: [...findings, ...drifts], details: detailsOf(session, state) }
 }
 
 /** What its files say, and who has written them. */

@@ -12,9 +12,9 @@ export interface ExaminedClient {
 }
 
 /** What `status` and `doctor` show of the clients. */
-interface Shown {
+interface Shown<One extends ExaminedClient> {
   /** Neither a program nor a setup is here: they share a line. */
-  readonly isAbsent: (one: ExaminedClient) => boolean
+  readonly isAbsent: (one: One) => boolean
   /** With every file, and with what is right. */
   readonly isDetailed: boolean
 }
@@ -22,10 +22,10 @@ interface Shown {
 const marks = { ok: '✔', warning: '!', problem: '✗' } as const
 
 /** By gateway, which is told once; a row a client; and below it only what is wrong. */
-export function showClients(
+export function showClients<One extends ExaminedClient>(
   session: Session,
-  clients: readonly ExaminedClient[],
-  { isAbsent, isDetailed }: Shown,
+  clients: readonly One[],
+  { isAbsent, isDetailed }: Shown<One>,
 ): void {
   const here = clients.filter((one) => !isAbsent(one))
   const width = Math.max(0, ...here.map(({ state }) => state.client.label.length))
