@@ -2,17 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { inTwoLanes, runCommand } from './command.ts'
-import {
-  clientOf,
-  clientsAtHome,
-  everyKindOfHome,
-  fullHome,
-  homes,
-  look,
-  Scene,
-  setupOf,
-  undo,
-} from './scene.ts'
+import { clientOf, clientsAtHome, fullHome, homes, look, Scene, setupOf, undo } from './scene.ts'
 
 const hook = `--import=${resolve('test/crash/kill-hook.mjs')}`
 
@@ -76,7 +66,7 @@ async function sweep(
   return { problems, unfinished }
 }
 
-describe.each(Object.keys(everyKindOfHome))('SIGKILL, %s', (name) => {
+describe.each(Object.keys(homes))('SIGKILL, %s', (name) => {
   const client = clientOf(name)
   // Between two changes every state on the disk is the same.
   test('at every change of a setup: all old or all new', async () => {

@@ -25,8 +25,8 @@ export const undo = ['rollback', '--json']
 /** Only looks, and so only recovers. */
 export const look = ['rollback', '--list', '--json']
 
-/** Where a client stands for all that write as many files: a pair, or one. */
-export const everyKindOfHome: Homes = {
+/** Of clients whose files are met in several forms. */
+const severalForms: Homes = {
   'codex, an existing pair': {
     '.codex/auth.json': '{"tokens": {"access_token": "old-login"}}\n',
     '.codex/config.toml': '# mine\nmodel = "gpt-5.5"\n\n[mcp_servers.a]\ncommand = "x"\n',
@@ -67,12 +67,12 @@ export const everyKindOfHome: Homes = {
 
 type Homes = Readonly<Record<string, Readonly<Record<string, Given>>>>
 
-/** Homes that a setup meets. */
+/** Homes that a setup meets, of every client that has a row. */
 export const homes: Homes = {
-  ...everyKindOfHome,
+  ...severalForms,
   ...Object.fromEntries(
     familyRows
-      .filter(({ id }) => everyKindOfHome[`${id}, a fresh home`] === undefined)
+      .filter(({ id }) => severalForms[`${id}, a fresh home`] === undefined)
       .map(({ id }) => [`${id}, existing files`, livedInHome(id)] as const)
       .filter(([, given]) => Object.keys(given).length > 0),
   ),
