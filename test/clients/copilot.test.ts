@@ -12,35 +12,52 @@ import { inferences } from './support/prompt.ts'
 
 const key = 'sk-real-copilot-4f7a1c9e2b8d6035'
 
-test('copilot: by `run` it asks the gateway, whatever token its terminal had for another', {
-  timeout: 120_000,
-}, async () => {
-  const gateway = await startGateway({ key })
-  const home = aHome({
-    'bin/copilot': `#!/bin/sh\nexec '${modulesOf('copilot')}/copilot/copilot' "$@" </dev/null\n`,
-  })
-  chmodSync(home.at('bin/copilot'), 0o755)
-  const env = {
-    PATH: `${home.at('bin')}:${dirname(process.execPath)}:/usr/bin:/bin`,
-    TERM: 'dumb',
-    COPILOT_PROVIDER_BEARER_TOKEN: 'sk-of-another',
-  }
-  const told = await runCli(home, ['copilot', '--base-url', gateway.url, '--name', 'work'], {
-    env: { ...env, REPOINT_API_KEY: key },
-  })
-  expect({ status: told.status, text: told.stdout }).toMatchObject({ status: 0 })
-  expect(told.stdout + told.stderr).not.toContain(key)
+test.each([
+  ['responses', 'gpt-5.6-sol'],
+  ['chat', 'claude-haiku-4.5'],
+])(
+  'copilot: by `run` it asks the gateway, whatever token its terminal had for another: %s, %s',
+  {
+    timeout: 120_000,
+  },
+  async (protocol, model) => {
+    const endpointTypes = [protocol === 'chat' ? 'openai' : 'openai-response'] as const
+    const entry = { id: model, ownedBy: 'x', endpointTypes }
+    const gateway = await startGateway({ key, models: [entry] })
+    const home = aHome({
+      'bin/copilot': `#!/bin/sh\nexec '${modulesOf('copilot')}/copilot/copilot' "$@" </dev/null\n`,
+    })
+    chmodSync(home.at('bin/copilot'), 0o755)
+    const env = {
+      PATH: `${home.at('bin')}:${dirname(process.execPath)}:/usr/bin:/bin`,
+      TERM: 'dumb',
+      COPILOT_PROVIDER_BEARER_TOKEN: 'sk-of-another',
+    }
+    const told = await runCli(home, ['copilot', '--base-url', gateway.url, '--name', 'work'], {
+      env: { ...env, REPOINT_API_KEY: key },
+    })
+    expect({ status: told.status, text: told.stdout }).toMatchObject({ status: 0 })
+    expect(told.stdout + told.stderr).not.toContain(key)
 
-  gateway.clearRequests()
-  const said = await runCli(home, ['run', 'work', '--', 'copilot', '-p', 'ping'], {
-    env: { ...env, COPILOT_OFFLINE: 'true' },
-    timeoutMs: 90_000,
-  })
-  expect(said.status).toBe(0)
-  expect(said.stdout.trim()).toBe('pong')
-  const asked = inferences(gateway.requests())
-  expect(asked.map(({ protocol, status, keyMatches }) => [protocol, status, keyMatches])).toEqual([
-    ['responses', 200, true],
-  ])
-  await gateway.close()
-})
+    const [proof] = inferences(gateway.requests())
+    gateway.clearRequests()
+    const said = await runCli(home, ['run', 'work', '--', 'copilot', '-p', 'ping'], {
+      env: { ...env, COPILOT_OFFLINE: 'true' },
+      timeoutMs: 90_000,
+    })
+    expect(said.status).toBe(0)
+    expect(said.stdout.trim()).toBe('pong')
+    const asked = inferences(gateway.requests())
+    expect(asked.map(({ protocol, status, keyMatches }) => [protocol, status, keyMatches])).toEqual(
+      [[protocol, 200, true]],
+    )
+    const carried = ({ requestBody }: { readonly requestBody?: string } = {}) => {
+      const { input, instructions, messages, tools, prompt_cache_key, ...rest } = JSON.parse(
+        requestBody ?? '',
+      )
+      return rest
+    }
+    expect(carried(proof)).toEqual(carried(asked[0]))
+    await gateway.close()
+  },
+)

@@ -12,6 +12,7 @@ import {
 } from '../client.ts'
 import { chooseOneModel, listedProtocol } from '../models.ts'
 import { ofNode } from '../tested.ts'
+import { carries } from './carries.ts'
 
 /** The two characters, which stay on one line; it takes them for a line break. */
 const headerSeparator = '\\n'
@@ -60,8 +61,7 @@ export const copilot: ClientModule = {
   files: () => [],
   choose: chooseForCopilot,
   plan: () => [],
-  // Not run against refusals so far.
-  carries: () => ({ body: {} }),
+  carries,
   readBack: () => ({}),
   wouldUse: () => [],
   forOneRun,
@@ -71,7 +71,7 @@ export const copilot: ClientModule = {
 
 /** Responses where the gateway says that the model speaks it: GPT-5 and newer are made for that. */
 function chooseForCopilot(wanted: Wanted): ModelChoice {
-  const byRules = (all: Catalog) => defaultModel(all, 'chat')
+  const byRules = (all: Catalog) => defaultModel(all, 'chat') ?? defaultModel(all, 'responses')
   const protocol = wanted.named.protocol ?? listedProtocol(wanted, ['responses'], byRules)
   // It knows the windows of many models, and takes a cautious one for the others.
   const choice = chooseOneModel(wanted, protocol, { knows: () => true, otherwise: '' })

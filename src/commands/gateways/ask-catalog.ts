@@ -3,7 +3,7 @@ import { expectSendable } from '../../clients/headers.ts'
 import { UserError } from '../../errors.ts'
 import { adviseNamingModel, catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
-import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
+import type { Catalog, GatewayAccess, ProtocolName, Sender } from '../../gateway/types.ts'
 import type { GatewayFlags } from '../command.ts'
 import { findGateway, gatewaysInUse, namesGateway } from '../find-gateway.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
@@ -51,6 +51,8 @@ export async function askCatalog(
 interface ModelProof<Models> {
   readonly client: Pick<Client, 'label' | 'protocol' | 'sends'>
   readonly choose: (catalog: Catalog | undefined) => Models
+  /** Absent: what it sends along is not known. */
+  readonly senderOf?: (protocol: ProtocolName, model: string) => Sender
 }
 
 /**
@@ -63,12 +65,14 @@ export async function proveModel<
 >(
   session: Session,
   flags: CatalogFlags,
-  { client, choose }: ModelProof<Models>,
+  { client, choose, senderOf }: ModelProof<Models>,
 ): Promise<{ readonly access: GatewayAccess; readonly models: Models }> {
   const { finder, answer } = await askCatalog(session, flags)
   const isMissing = answer instanceof UserError
   const models = choose(isMissing ? undefined : answer)
-  const asking = finder.probe(protocolOf(client, models), models.probeModel, { catalog: answer })
+  const protocol = protocolOf(client, models)
+  const sender = senderOf?.(protocol, models.probeModel)
+  const asking = finder.probe(protocol, models.probeModel, { catalog: answer, sender })
   await session.step(`Asking ${models.probeModel} for one word`, asking)
 
   const { access } = finder

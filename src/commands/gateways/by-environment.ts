@@ -16,6 +16,7 @@ import {
 import { expectWorking, installedVersion } from '../inventory/client-program.ts'
 import { knownGateway, rememberGateway } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
+import { sendersOf } from '../setup/probes.ts'
 import { proveModel } from './ask-catalog.ts'
 
 /** The flags of a client that keeps no gateway in a file: it is told by its environment alone. */
@@ -41,11 +42,14 @@ async function tellVariables(
   flags: FlagsOf<typeof defineFor>,
   client: Client,
 ): Promise<number> {
-  expectWorking(client, await installedVersion(session, client))
+  const version = await installedVersion(session, client)
+  expectWorking(client, version)
   const named = { model: flags.model }
   const { access, models } = await proveModel(session, flags, {
     client,
     choose: (catalog) => client.choose({ named, heard: { catalog, refused: [] } }),
+    senderOf: (protocol, model) =>
+      sendersOf(session, client, protocol, { texts: [], version })(model),
   })
   if (access.headers?.some((header) => header.isSecret))
     session.notice({
