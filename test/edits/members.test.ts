@@ -4,7 +4,7 @@ import { type KeyChange, listHolds, listLacks } from '../../src/edits/plan.ts'
 import { fc } from '../support/fast-check.ts'
 import { bytesOf, decodeJson, decodeToml, show } from './helpers.ts'
 
-const numRuns = Number(process.env['REPOINT_PROPERTY_RUNS'] ?? 500)
+const numRuns = Number(process.env['REPOINT_PROPERTY_RUNS'] ?? 150)
 
 const names = ['a', 'b', 'c', 'd', 'e']
 const subset = fc.subarray(names)

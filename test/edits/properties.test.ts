@@ -25,7 +25,7 @@ const json5 = formatOf('json5')
 const toml = formatOf('toml')
 
 /** Documents for each property and format. CI runs 10,000: `npm run test:properties`. */
-const numRuns = Number(process.env['REPOINT_PROPERTY_RUNS'] ?? 250)
+const numRuns = Number(process.env['REPOINT_PROPERTY_RUNS'] ?? 100)
 vi.setConfig({ testTimeout: 300_000 })
 
 // json5 warns of U+2028 in strings, where `decode` lets it.

@@ -154,7 +154,7 @@ describe('repoint run', () => {
   test('claude: --settings of its own is refused, because it is taken once', async () => {
     const home = await aHomeBetween('claude-gpt')
     const env = { PATH: `${home.at('bin')}:${process.env['PATH']}` }
-    const result = await runCli(home, ['run', 'two', 'claude', '--settings', '{}'], { env })
+    const result = await runInProcess(home, ['run', 'two', 'claude', '--settings', '{}'], { env })
     expect([result.status, result.stdout]).toEqual([2, ''])
   })
 
@@ -357,7 +357,8 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
   })
 
   test('help behind the name is that of run', async () => {
-    const { status, stdout } = await runCli(await aHomeBetween('codex'), ['run', 'two', '--help'])
+    const home = await aHomeBetween('codex')
+    const { status, stdout } = await runInProcess(home, ['run', 'two', '--help'])
     expect(status).toBe(0)
     expect(stdout).toContain('Usage: repoint run')
   })
@@ -375,7 +376,7 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
     ],
   ])('%s is said', async (_, args, status, words) => {
     const home = await aHomeBetween('codex')
-    const result = await runCli(home, ['run', ...args])
+    const result = await runInProcess(home, ['run', ...args])
     expect(result.status).toBe(status)
     expect(result.stderr).toContain(words)
   })
