@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aGateway, ask, jsonOf, saying } from './support/gateway.ts'
+import { aGateway, ask, saying, told } from './support/gateway.ts'
 
 const say = (content: string, more = {}) => ({
   model: 'gpt-5.6',
@@ -28,7 +28,7 @@ test('the same question again: the same answer under an id of its own', async ()
 
 test('the same question on another protocol is another question', async () => {
   const gateway = await aGateway()
-  const answerOf = (path: string) => jsonOf(ask(gateway, path, saying(path, 'ping')))
+  const answerOf = (path: string) => told(gateway, path, saying(path, 'ping'))
   for (let count = 0; count < 2; count++) {
     expect((await answerOf('/v1/chat/completions')).object).toBe('chat.completion')
     expect((await answerOf('/v1/responses')).object).toBe('response')
@@ -41,7 +41,7 @@ test('the same tool call again has another call id', async () => {
   const tools = [{ type: 'function', function: { name: 'f', parameters: {} } }]
   const ids: string[] = []
   for (let count = 0; count < 3; count++) {
-    const answer = await jsonOf(ask(gateway, '/v1/chat/completions', say('#call f', { tools })))
+    const answer = await told(gateway, '/v1/chat/completions', say('#call f', { tools }))
     ids.push(answer.choices[0].message.tool_calls[0].id)
   }
   expect(new Set(ids).size).toBe(3)
@@ -59,7 +59,7 @@ test('two hundred different questions are answered rightly twice', async () => {
   const gateway = await aGateway()
   for (let round = 0; round < 2; round++)
     for (let count = 0; count < 200; count++) {
-      const answer = await jsonOf(ask(gateway, '/v1/chat/completions', say(`q${count}`)))
+      const answer = await told(gateway, '/v1/chat/completions', say(`q${count}`))
       expect(answer.choices[0].message.content).toMatch(new RegExp(` q${count}$`))
     }
 })

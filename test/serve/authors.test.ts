@@ -1,9 +1,7 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { GatewayOptions, GatewayScope } from '../../src/serve/index.ts'
-import { aGateway, ask, jsonOf, sseEvents } from './support/gateway.ts'
+import type { GatewayOptions, GatewayScope, WrittenRule } from '../../src/serve/index.ts'
+import { vendorErrorNames } from '../../src/serve/settings/vendor-errors.ts'
+import { aFile, aGateway, ask, jsonOf, sseEvents, told } from './support/gateway.ts'
 
 /** What authors of tests start and tell a gateway from a program. */
 
@@ -14,13 +12,8 @@ const chat = (content: string, more: object = {}) => ({
 })
 const tools = [{ type: 'function', function: { name: 'weather', parameters: { type: 'object' } } }]
 
-function say(to: Pick<GatewayScope, 'url' | 'key'>, content: string, more: object = {}) {
-  return fetch(`${to.url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${to.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(chat(content, more)),
-  })
-}
+const say = (to: Pick<GatewayScope, 'url' | 'key'>, content: string, more: object = {}) =>
+  ask(to, '/v1/chat/completions', chat(content, more))
 
 async function textOf(answer: Promise<Response>): Promise<string> {
   return (await jsonOf(answer)).choices[0].message.content
@@ -35,8 +28,7 @@ describe('startGateway: a scenario', () => {
   const scenario = { answers: [{ when: 'weather', reply: 'It rains.' }] }
 
   test('startGateway: may be an object, a path, or the path in scenarioFile', async () => {
-    const path = join(await mkdtemp(join(tmpdir(), 'repoint-')), 'answers.json')
-    await writeFile(path, JSON.stringify(scenario))
+    const path = await aFile(JSON.stringify(scenario), 'answers.json')
     const given: GatewayOptions[] = [{ scenario }, { scenario: path }, { scenarioFile: path }]
     for (const options of given)
       expect(await textOf(say(await aGateway(options), 'the weather'))).toBe('It rains.')
@@ -69,7 +61,7 @@ test('startGateway: models may be ids alone', async () => {
   const gateway = await aGateway({
     models: ['mine', { id: 'other', ownedBy: 'me', endpointTypes: ['openai'] }],
   })
-  const { data } = await jsonOf(ask(gateway, '/v1/models'))
+  const { data } = await told(gateway, '/v1/models')
   expect(data.map(({ id }: { id: string }) => id)).toEqual(['mine', 'other'])
   expect(await textOf(say(gateway, 'ping', { model: 'mine' }))).toBe('pong')
 })
@@ -79,9 +71,9 @@ test('a saved list keeps what it says of its models', async () => {
   const gateway = await aGateway({
     models: [{ id: 'm', ownedBy: 'x', endpointTypes: ['openai'], listed }],
   })
-  expect((await jsonOf(ask(gateway, '/v1/models'))).data[0]).toMatchObject({ id: 'm', ...listed })
+  expect((await told(gateway, '/v1/models')).data[0]).toMatchObject({ id: 'm', ...listed })
   const headers = { 'x-api-key': gateway.key, 'anthropic-version': '2023-06-01' }
-  const { data } = await jsonOf(ask(gateway, '/v1/models', undefined, headers))
+  const { data } = await told(gateway, '/v1/models', undefined, headers)
   expect(data[0]).toMatchObject({ id: 'm', type: 'model', ...listed })
 })
 
@@ -103,30 +95,22 @@ describe('a function that answers', () => {
       name: 'weather',
       arguments: '{"city":"Paris"}',
     })
-    expect(asked[0]).toEqual({
-      text: 'hello',
-      model: 'gpt-5.6',
-      protocol: 'chat',
-      afterTool: false,
-      tools: ['weather'],
-      turns: 1,
-    })
+    const said = { text: 'hello', model: 'gpt-5.6', protocol: 'chat' }
+    expect(asked[0]).toEqual({ ...said, afterTool: false, tools: ['weather'], turns: 1 })
   })
 
+  const fail = () => {
+    throw new Error('expected 1 to be 2')
+  }
+
   test.each<[string, () => unknown, string]>([
-    [
-      'throws',
-      () => {
-        throw new Error('expected 1 to be 2')
-      },
-      'expected 1 to be 2',
-    ],
+    ['throws', fail, 'expected 1 to be 2'],
     ['says what is no answer', () => ({ txt: 'x' }), 'txt is not known here'],
     ['gives a promise', () => Promise.resolve('x'), 'It is a promise'],
     [
-      'calls a tool that is not there',
-      () => ({ call: 'nope' }),
-      'It calls nope; the request lets it call weather',
+      'calls no tool of it',
+      () => ({ call: 'no' }),
+      'It calls no; the request lets it call weather',
     ],
   ])('a function that %s: the client is told so, with 400', async (_, answer, problem) => {
     const gateway = await aGateway({ answer: answer as () => string })
@@ -157,15 +141,11 @@ describe('strict', () => {
   })
 
   test('strict: says which rule would fit, and why it has no answer', async () => {
-    const gateway = await aGateway({
-      strict: true,
-      scenario: {
-        answers: [
-          { when: 'x', reply: { call: 'wether' } },
-          { when: 'once', reply: 'here', repeat: 'never' },
-        ],
-      },
-    })
+    const answers: WrittenRule[] = [
+      { when: 'x', reply: { call: 'wether' } },
+      { when: 'once', reply: 'here', repeat: 'never' },
+    ]
+    const gateway = await aGateway({ strict: true, scenario: { answers } })
     const message = async (content: string) =>
       (await jsonOf(say(gateway, content, { tools }))).error.message
     expect(await message('x')).toContain(
@@ -249,39 +229,25 @@ describe('the vendors’ errors by name', () => {
     '/v1/messages': { ...chat('ping'), model: 'claude-opus-5-5', max_tokens: 50 },
   }
 
-  test.each([
-    ['overloaded_error', 503, 'server_error', 529, 'overloaded_error'],
-    ['rate_limit_error', 429, 'requests', 429, 'rate_limit_error'],
-    ['context_length_exceeded', 400, 'invalid_request_error', 400, 'invalid_request_error'],
-    ['insufficient_quota', 429, 'insufficient_quota', 400, 'invalid_request_error'],
-    ['authentication_error', 401, 'invalid_request_error', 401, 'authentication_error'],
-    ['permission_error', 403, 'invalid_request_error', 403, 'permission_error'],
-    ['not_found_error', 404, 'invalid_request_error', 404, 'not_found_error'],
-    ['request_too_large', 413, 'invalid_request_error', 413, 'request_too_large'],
-    ['invalid_request_error', 400, 'invalid_request_error', 400, 'invalid_request_error'],
-    ['api_error', 500, 'server_error', 500, 'api_error'],
-    ['timeout_error', 504, 'server_error', 504, 'timeout_error'],
-  ] as const)('%s: has each vendor’s status and shape', async (error, ...statuses) => {
-    const [openaiStatus, openaiType, anthropicStatus, anthropicType] = statuses
+  // Statuses and types are those of the table in docs/gateway.md, which docs.test.ts holds.
+  test.each(vendorErrorNames)('%s: has each vendor’s shape', async (error) => {
     const gateway = await aGateway({ faults: [{ error }] })
+    const openais = new Set<string>()
     for (const [path, body] of Object.entries(routes)) {
       const answer = await ask(gateway, path, body)
       const sent = await jsonOf(answer)
+      const { message, type } = sent.error
       if (path === '/v1/messages') {
-        expect([answer.status, sent.error.type]).toEqual([anthropicStatus, anthropicType])
-        expect(sent).toEqual({
-          type: 'error',
-          error: { type: anthropicType, message: expect.any(String) },
-          request_id: answer.headers.get('request-id'),
-        })
+        const request_id = answer.headers.get('request-id')
+        expect(sent).toEqual({ type: 'error', error: { type, message }, request_id })
       } else {
-        expect([answer.status, sent.error.type]).toEqual([openaiStatus, openaiType])
         expect(Object.keys(sent.error)).toEqual(['message', 'type', 'param', 'code'])
         expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
+        openais.add(`${answer.status} ${type}`)
       }
-      expect(sent.error.message).not.toContain('request id')
-      expect(sent.error.message).not.toContain('MODEL')
+      expect(message).not.toMatch(/request id|MODEL/)
     }
+    expect(openais.size).toBe(1)
   })
 
   test('rate_limit_error: says what is left and when to come back', async () => {
@@ -302,11 +268,8 @@ describe('the vendors’ errors by name', () => {
       const events = sseEvents(await answer.text())
       expect(events).toHaveLength(3)
       const last = JSON.parse(events[2]!.data)
-      if (path === '/v1/messages')
-        expect(last).toEqual({
-          type: 'error',
-          error: { type: 'overloaded_error', message: 'Overloaded' },
-        })
+      const error = { type: 'overloaded_error', message: 'Overloaded' }
+      if (path === '/v1/messages') expect(last).toEqual({ type: 'error', error })
       else expect(JSON.stringify(last)).toContain('currently overloaded')
       const whole = await ask(gateway, path, body)
       expect(whole.status).toBe(path === '/v1/messages' ? 529 : 503)
@@ -316,17 +279,14 @@ describe('the vendors’ errors by name', () => {
   test.each(Object.entries(routes))('faults count the frames of %s', async (path, body) => {
     const gateway = await aGateway()
     const frames = async () => {
-      const reader = (await ask(gateway, path, { ...body, stream: true })).body!.getReader()
-      let text = ''
+      const answer = await ask(gateway, path, { ...body, stream: true })
+      let [text, cut] = ['', false]
       try {
-        for (;;) {
-          const { done, value } = await reader.read()
-          if (done) return { text, count: sseEvents(text).length, cut: false }
-          text += new TextDecoder().decode(value)
-        }
+        for await (const piece of answer.body!) text += new TextDecoder().decode(piece)
       } catch {
-        return { text, count: sseEvents(text).length, cut: true }
+        cut = true
       }
+      return { count: sseEvents(text).length, cut }
     }
     const whole = await frames()
     expect(whole.count).toBeGreaterThan(3)
@@ -334,9 +294,7 @@ describe('the vendors’ errors by name', () => {
       gateway.setFaults([{ cutAfter: count }])
       expect(await frames()).toMatchObject({ count, cut: true })
       gateway.setFaults([{ errorAfter: count }])
-      const failed = await frames()
-      expect(failed).toMatchObject({ count: count + 1, cut: false })
-      expect(whole.text.length).toBeGreaterThan(0)
+      expect(await frames()).toEqual({ count: count + 1, cut: false })
     }
     gateway.setFaults([{ cutAfter: 2, betweenMs: 1 }])
     expect(await frames()).toMatchObject({ count: 2, cut: true })

@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { aGateway, ask, jsonOf } from './support/gateway.ts'
+import { aGateway, ask, jsonOf, told } from './support/gateway.ts'
 
 const body = JSON.stringify({ model: 'gpt-5.6', input: 'ping' })
 /** `body` as `zstd -19` (1.5.4) packs it, 2026-11-22. */
@@ -72,6 +72,6 @@ test('answers in one piece carry the headers of the vendor', async () => {
 test('ping is found on a line of its own among what clients append', async () => {
   const gateway = await aGateway()
   const input = 'Context: a file was opened.\n\nping\n\n(today is Sunday)'
-  const answer = await jsonOf(ask(gateway, '/v1/responses', { model: 'gpt-5.6', input }))
+  const answer = await told(gateway, '/v1/responses', { model: 'gpt-5.6', input })
   expect(answer.output[0].content[0].text).toBe('pong')
 })

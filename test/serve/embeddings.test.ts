@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Gateway } from '../../src/serve/index.ts'
-import { aGateway, ask, jsonOf } from './support/gateway.ts'
+import { aGateway, ask, jsonOf, told } from './support/gateway.ts'
 
 const model = 'text-embedding-3-small'
 
 async function vectorsOf(gateway: Gateway, input: unknown, more: object = {}): Promise<number[][]> {
-  const answer = await jsonOf(ask(gateway, '/v1/embeddings', { model, input, ...more }))
+  const answer = await told(gateway, '/v1/embeddings', { model, input, ...more })
   return answer.data.map(({ embedding }: { embedding: number[] }) => embedding)
 }
 
@@ -14,7 +14,7 @@ const product = (a: readonly number[], b: readonly number[]) =>
 
 test('embeddings: have the form of the vendor’s, the length of the model, and length 1', async () => {
   const gateway = await aGateway()
-  const answer = await jsonOf(ask(gateway, '/v1/embeddings', { model, input: 'Rain in Paris' }))
+  const answer = await told(gateway, '/v1/embeddings', { model, input: 'Rain in Paris' })
   const [{ embedding, ...data }] = answer.data
   expect({ ...answer, data }).toEqual({
     object: 'list',
@@ -47,9 +47,11 @@ test('embeddings: the same text has the same vector, and a search finds what sha
 
 test('embeddings: base64 and lists of tokens', async () => {
   const gateway = await aGateway()
-  const packed = await jsonOf(
-    ask(gateway, '/v1/embeddings', { model, input: ['a'], encoding_format: 'base64' }),
-  )
+  const packed = await told(gateway, '/v1/embeddings', {
+    model,
+    input: ['a'],
+    encoding_format: 'base64',
+  })
   const bytes = Buffer.from(packed.data[0].embedding, 'base64')
   const floats = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
   expect([...floats]).toEqual((await vectorsOf(gateway, 'a'))[0])

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { rows } from '../support/rows.ts'
 import { aGateway, ask, jsonOf } from './support/gateway.ts'
 
 const input = { model: 'gpt-5.6', input: 'ping' }
@@ -160,78 +161,23 @@ describe('failures: the model and the body', () => {
     { ...entry, id: 'chat-only', endpointTypes: ['openai'] },
     { ...entry, id: 'picture', isNotForChat: true },
   ]
-  const cases: readonly [string, unknown, number, string][] = [
-    [
-      'no model',
-      { input: 'x' },
-      400,
-      gate('', 'Model name not specified, model name cannot be empty'),
-    ],
-    [
-      'an empty model',
-      { model: '' },
-      400,
-      gate('', 'Model name not specified, model name cannot be empty'),
-    ],
-    ['a list', [1], 400, gate('', 'Model name not specified, model name cannot be empty')],
-    [
-      'a model that is no text',
-      { model: 5 },
-      400,
-      gate('', 'Invalid request: field model must be a string'),
-    ],
-    [
-      'an unknown model',
-      { model: 'nope' },
-      503,
-      gate(
-        'model_not_found',
-        'No available channel for model nope under group default (distributor)',
-      ),
-    ],
-    [
-      'a model in capitals',
-      { model: 'GOOD' },
-      503,
-      gate(
-        'model_not_found',
-        'No available channel for model GOOD under group default (distributor)',
-      ),
-    ],
-    [
-      'an unknown model with markup',
-      { model: '<b>&' },
-      503,
-      gate(
-        'model_not_found',
-        'No available channel for model \\u003cb\\u003e\\u0026 under group default (distributor)',
-      ),
-    ],
-    [
-      'a forbidden model',
-      { model: 'forbidden' },
-      403,
-      gate('', 'This token has no access to model forbidden'),
-    ],
-    ['no input', { model: 'good' }, 500, relay('invalid_request', 'input is required')],
-    [
-      'a model without a price',
-      { model: 'free', input: 'x' },
-      500,
-      relay('model_price_error', 'Model free ratio or price not set, please contact administrator'),
-    ],
-    [
-      'another protocol',
-      { model: 'chat-only', input: 'x' },
-      500,
-      relay('convert_request_failed', 'not implemented'),
-    ],
-  ]
-
-  test.each(cases)('failures: %s', async (_, body, status, bytes) => {
+  test.each(rows`
+    no model                     | {"input": "x"}     | 400 | gate  |                        | Model name not specified, model name cannot be empty
+    an empty model               | {"model": ""}      | 400 | gate  |                        | Model name not specified, model name cannot be empty
+    a list                       | [1]                | 400 | gate  |                        | Model name not specified, model name cannot be empty
+    a model that is no text      | {"model": 5}       | 400 | gate  |                        | Invalid request: field model must be a string
+    an unknown model             | {"model": "nope"}  | 503 | gate  | model_not_found        | No available channel for model nope under group default (distributor)
+    a model in capitals          | {"model": "GOOD"}  | 503 | gate  | model_not_found        | No available channel for model GOOD under group default (distributor)
+    an unknown model with markup | {"model": "<b>&"}  | 503 | gate  | model_not_found        | No available channel for model \u003cb\u003e\u0026 under group default (distributor)
+    a forbidden model            | {"model": "forbidden"} | 403 | gate |                     | This token has no access to model forbidden
+    no input                     | {"model": "good"}  | 500 | relay | invalid_request        | input is required
+    a model without a price      | {"model": "free", "input": "x"}      | 500 | relay | model_price_error      | Model free ratio or price not set, please contact administrator
+    another protocol             | {"model": "chat-only", "input": "x"} | 500 | relay | convert_request_failed | not implemented
+  `)('failures: %s', async (_, body, status, shape, code, message) => {
     const gateway = await aGateway({ models })
-    const answer = await ask(gateway, '/v1/responses', body)
-    expect([answer.status, await bytesOf(answer)]).toEqual([status, bytes])
+    const answer = await ask(gateway, '/v1/responses', JSON.parse(body!))
+    const bytes = (shape === 'gate' ? gate : relay)(code!, message!)
+    expect([String(answer.status), await bytesOf(answer)]).toEqual([status, bytes])
   })
 
   test('failures: an image model is no partner for a conversation', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Gateway } from '../../src/serve/index.ts'
-import { aGateway, ask, jsonOf, sseEvents } from './support/gateway.ts'
+import { aGateway, ask, jsonOf, sseEvents, told } from './support/gateway.ts'
 
 const base = { model: 'claude-opus-5-5', max_tokens: 200 }
 const tools = [{ name: 'weather', input_schema: { type: 'object' } }]
@@ -23,7 +23,7 @@ const result = (id: string) => [
 
 test('message threads: a request goes on from an answer with the new turns alone', async () => {
   const gateway = await aGateway()
-  const first = await jsonOf(ask(gateway, '/v1/messages', created))
+  const first = await told(gateway, '/v1/messages', created)
   expect(first.content[0]).toMatchObject({ type: 'tool_use', input: { city: 'Paris' } })
   const second = await jsonOf(goOn(gateway, first.id, result(first.content[0].id)))
   expect(second.content[0].text).toBe('weather returned: rain')
@@ -47,7 +47,7 @@ test('message threads: a streamed answer is gone on from too, twice if need be',
 
 test('message threads: an answer that is not there is told as the SDK wants it', async () => {
   const gateway = await aGateway()
-  const unthreaded = await jsonOf(ask(gateway, '/v1/messages', { ...created, thread: undefined }))
+  const unthreaded = await told(gateway, '/v1/messages', { ...created, thread: undefined })
   for (const id of ['msg_gone', unthreaded.id]) {
     const answer = await goOn(gateway, id, [{ role: 'user', content: 'ping' }])
     expect(answer.status).toBe(404)
@@ -59,9 +59,10 @@ test('message threads: an answer that is not there is told as the SDK wants it',
 
 test('message threads: what a thread keeps cannot be changed, and its type is one of two', async () => {
   const gateway = await aGateway()
-  const { id } = await jsonOf(
-    ask(gateway, '/v1/messages', { ...created, messages: [{ role: 'user', content: 'ping' }] }),
-  )
+  const { id } = await told(gateway, '/v1/messages', {
+    ...created,
+    messages: [{ role: 'user', content: 'ping' }],
+  })
   const messages = [{ role: 'user', content: 'ping' }]
   for (const more of [{ system: 'x' }, { tools }])
     expect((await goOn(gateway, id, messages, more)).status).toBe(400)

@@ -1,11 +1,7 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { aGateway, ask, jsonOf } from './support/gateway.ts'
+import { readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { aFile, aGateway, aServer, ask, told } from './support/gateway.ts'
 
 const upstreamKey = 'sk-canary-upstream-0123456789'
 const models = [
@@ -17,16 +13,8 @@ const chat = (content: string, more: object = {}) => ({
   messages: messages(content),
   ...more,
 })
-const tools = [
-  {
-    type: 'function',
-    function: { name: 'weather', parameters: { type: 'object', properties: {} } },
-  },
-]
-
-async function aFilePath(): Promise<string> {
-  return join(await mkdtemp(join(tmpdir(), 'repoint-')), 'recorded.yaml')
-}
+const weather = { name: 'weather', parameters: { type: 'object', properties: {} } }
+const tools = [{ type: 'function', function: weather }]
 
 /** A gateway that records what another one answers, standing in for a real one. */
 async function aRecorder(betweenMs = 0) {
@@ -35,10 +23,9 @@ async function aRecorder(betweenMs = 0) {
     models,
     faults: [{ betweenMs }, { route: 'chat', status: 429, message: 'slow down', every: 4 }],
   })
-  const recordFile = await aFilePath()
+  const recordFile = await aFile()
   const upstream = { url: real.url, key: upstreamKey }
-  const recording = await aGateway({ upstream, recordFile })
-  return { recording, recordFile }
+  return { recording: await aGateway({ upstream, recordFile }), recordFile }
 }
 
 test('what an upstream answers is recorded and given again to the byte', async () => {
@@ -88,7 +75,7 @@ test('the same question again is given the next answer, and the last one stays',
   const ids = async (gateway: typeof recording, count: number) => {
     const found: string[] = []
     for (let round = 0; round < count; round++)
-      found.push((await jsonOf(ask(gateway, '/v1/chat/completions', chat('ping')))).id)
+      found.push((await told(gateway, '/v1/chat/completions', chat('ping'))).id)
     return found
   }
   const [one, two] = await ids(recording, 2)
@@ -98,9 +85,7 @@ test('the same question again is given the next answer, and the last one stays',
 })
 
 test('thoughts with the signature of a vendor are taken where the answer was recorded', async () => {
-  const scenarioFile = await aFilePath()
-  await writeFile(
-    scenarioFile,
+  const scenarioFile = await aFile(
     'answers: [{ when: { text: go on, model: claude-x }, reply: { raw: { body: "{}" } } }]',
   )
   const gateway = await aGateway({ scenarioFile })
@@ -119,9 +104,8 @@ test('thoughts with the signature of a vendor are taken where the answer was rec
 })
 
 test('a recording needs an upstream, and never takes the place of a file', async () => {
-  const recordFile = await aFilePath()
-  await expect(aGateway({ recordFile })).rejects.toMatchObject({ code: 'usage' })
-  await writeFile(recordFile, 'mine')
+  await expect(aGateway({ recordFile: await aFile() })).rejects.toMatchObject({ code: 'usage' })
+  const recordFile = await aFile('mine')
   const upstream = { url: 'http://127.0.0.1:9', key: upstreamKey }
   await expect(aGateway({ recordFile, upstream })).rejects.toThrow('there is a file already')
   expect(await readFile(recordFile, 'utf8')).toBe('mine')
@@ -129,8 +113,7 @@ test('a recording needs an upstream, and never takes the place of a file', async
 
 test('a link put in the place of a recording leads nowhere', async () => {
   const { recording, recordFile } = await aRecorder()
-  const [elsewhere, aside] = [await aFilePath(), `${recordFile}.aside`]
-  await writeFile(elsewhere, 'mine')
+  const [elsewhere, aside] = [await aFile('mine'), `${recordFile}.aside`]
   await rename(recordFile, aside)
   await symlink(elsewhere, recordFile)
   await ask(recording, '/v1/chat/completions', chat('ping'))
@@ -139,12 +122,14 @@ test('a link put in the place of a recording leads nowhere', async () => {
   await recording.close()
   expect(existsSync(recordFile)).toBe(true)
 
-  const dangling = await aFilePath()
+  const dangling = await aFile()
   await symlink(`${dangling}.target`, dangling)
   const upstream = { url: 'http://127.0.0.1:9', key: upstreamKey }
   await expect(aGateway({ recordFile: dangling, upstream })).rejects.toThrow('already')
   expect(existsSync(`${dangling}.target`)).toBe(false)
 })
+
+const inSmall = (text: string) => text.toLowerCase()
 
 test.each<[string, (key: string) => string]>([
   ['as it is', (key) => key],
@@ -153,21 +138,15 @@ test.each<[string, (key: string) => string]>([
   ['in base64, before more', (key) => Buffer.from(`a${key} and more`).toString('base64')],
   ['in base64url', (key) => Buffer.from(`??${key}`).toString('base64url')],
   ['in an address', (key) => encodeURIComponent(key)],
-  [
-    'in an address, in small letters',
-    (key) => encodeURIComponent(key).replace(/%../g, (one) => one.toLowerCase()),
-  ],
+  ['in an address, in small letters', (key) => encodeURIComponent(key).replace(/%../g, inSmall)],
 ])('a key stands in no header and no body of a recording: %s', async (_, form) => {
   const key = 'sk-cañary/+~?{0123}>>>???'.replace('ñ', 'n')
   const shown = form(key)
-  const server = createServer((_request, response) => {
+  const url = await aServer((_, response) => {
     response.writeHead(200, { 'content-type': `application/json; note="${shown}"` })
     response.end(JSON.stringify({ said: shown }))
   })
-  onTestFinished(() => void server.close())
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const recordFile = await aFilePath()
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const recordFile = await aFile()
   const recording = await aGateway({ upstream: { url, key }, recordFile })
   await ask(recording, '/v1/chat/completions', chat('ping'))
   await expect.poll(() => readFile(recordFile, 'utf8')).toContain('raw:')
@@ -177,7 +156,7 @@ test.each<[string, (key: string) => string]>([
 
 test('a recording into which nothing came leaves nothing', async () => {
   const upstream = { url: 'http://127.0.0.1:9', key: upstreamKey }
-  const recordFile = await aFilePath()
+  const recordFile = await aFile()
   await (await aGateway({ upstream, recordFile })).close()
   expect(existsSync(recordFile)).toBe(false)
 

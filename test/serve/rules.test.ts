@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the scripts
 import { packageSets } from '../../scripts/install.js'
-import type { Gateway } from '../../src/serve/index.ts'
+import type { Gateway, ProtocolName } from '../../src/serve/index.ts'
 import { startGateway } from '../../src/serve/index.ts'
 import rules from '../../src/serve/requests/rules.json' with { type: 'json' }
 import shapes from '../../src/serve/requests/shapes.json' with { type: 'json' }
-import { aGateway, ask, jsonOf, saying } from './support/gateway.ts'
+import { aGateway, ask, jsonOf, paths, saying } from './support/gateway.ts'
 
 /** One gateway for all: nothing that is asked here stays in it. */
 let gateway: Gateway
@@ -15,12 +15,6 @@ beforeAll(async () => {
   gateway = await startGateway()
   return () => gateway.close()
 })
-
-const paths: Readonly<Record<string, string>> = {
-  chat: '/v1/chat/completions',
-  responses: '/v1/responses',
-  messages: '/v1/messages',
-}
 
 interface Row {
   readonly source: string
@@ -40,7 +34,7 @@ function rowsOf(file: string): readonly Row[] {
     .split('\n')
     .flatMap((line) => {
       const heading = /^== (\w+): (.*) ==$/.exec(line)
-      if (heading !== null) [path, source] = [paths[heading[1]!]!, heading[2]!]
+      if (heading !== null) [path, source] = [paths[heading[1] as ProtocolName], heading[2]!]
       if (!line.startsWith('{')) return []
       const [body = '', expected = '', place] = line.split(' => ')
       const { headers = {}, ...more } = JSON.parse(body)

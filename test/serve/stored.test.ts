@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Gateway } from '../../src/serve/index.ts'
-import { aGateway, ask, jsonOf, sseEvents } from './support/gateway.ts'
+import { aGateway, ask, jsonOf, sseEvents, told } from './support/gateway.ts'
 
 const tools = [
   { type: 'function', name: 'weather', parameters: { type: 'object', properties: {} } },
@@ -63,7 +63,7 @@ test('stored: an answer is there again, until it is deleted', async () => {
   const gateway = await aGateway()
   const given = await jsonOf(respond(gateway, { input: 'ping' }))
   const path = `/v1/responses/${given.id}`
-  expect(await jsonOf(ask(gateway, path))).toEqual(given)
+  expect(await told(gateway, path)).toEqual(given)
   expect((await fetch(gateway.url + path)).status).toBe(401)
   expect(await (await remove(gateway, path)).json()).toEqual({
     id: given.id,
@@ -84,16 +84,16 @@ test('stored: the input items of a conversation, in pages', async () => {
   const first = await idOf(gateway, { input: 'one' })
   const second = await idOf(gateway, { previous_response_id: first, input: 'two' })
   const path = `/v1/responses/${second}/input_items`
-  const list = await jsonOf(ask(gateway, `${path}?order=asc`))
+  const list = await told(gateway, `${path}?order=asc`)
   expect(list.data).toMatchObject([
     { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'one' }] },
     { type: 'message', role: 'assistant' },
     { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'two' }] },
   ])
   expect(list).toMatchObject({ object: 'list', has_more: false, first_id: list.data[0].id })
-  const page = await jsonOf(ask(gateway, `${path}?limit=1`))
+  const page = await told(gateway, `${path}?limit=1`)
   expect(page).toMatchObject({ data: [list.data[2]], has_more: true })
-  const next = await jsonOf(ask(gateway, `${path}?limit=5&after=${page.last_id}`))
+  const next = await told(gateway, `${path}?limit=5&after=${page.last_id}`)
   expect(next.data.map(({ id }: { id: string }) => id)).toEqual([list.data[1].id, list.data[0].id])
 })
 

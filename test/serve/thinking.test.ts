@@ -1,25 +1,17 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { aGateway, ask, jsonOf, sseEvents } from './support/gateway.ts'
+import { aGateway, ask, eventsOf, jsonOf, saying, told } from './support/gateway.ts'
 
 const say = (content: string) => [{ role: 'user', content }]
 const thinking = { type: 'enabled', budget_tokens: 1024 }
 // Of newer families none takes a budget.
 const claude = { model: 'claude-sonnet-4-6', max_tokens: 4000, messages: say('#think Hm.\nping') }
+const usage = { inputTokens: 100, cachedTokens: 80, outputTokens: 7 }
 const tools = [{ name: 'weather', input_schema: { type: 'object' } }]
-
-async function eventsOf(answer: Response | Promise<Response>) {
-  return sseEvents(await (await answer).text()).map(({ data }) =>
-    data === '[DONE]' ? data : JSON.parse(data),
-  )
-}
 
 describe('thinking in messages', () => {
   test('thinking: a block with a signature comes first, streamed or not', async () => {
     const gateway = await aGateway()
-    const plain = await jsonOf(ask(gateway, '/v1/messages', { ...claude, thinking }))
+    const plain = await told(gateway, '/v1/messages', { ...claude, thinking })
     expect(plain.content).toEqual([
       { type: 'thinking', thinking: 'Hm.', signature: expect.stringMatching(/^[\w+/=.]{40,}$/) },
       { type: 'text', text: 'pong' },
@@ -31,18 +23,13 @@ describe('thinking in messages', () => {
     const streamed = await eventsOf(
       ask(gateway, '/v1/messages', { ...claude, thinking, stream: true }),
     )
+    const block = { type: 'thinking', thinking: '', signature: '' }
+    const { signature } = plain.content[0]
+    const delta = (grown: object) => ({ type: 'content_block_delta', index: 0, delta: grown })
     expect(streamed.slice(2, 6)).toEqual([
-      {
-        type: 'content_block_start',
-        index: 0,
-        content_block: { type: 'thinking', thinking: '', signature: '' },
-      },
-      { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Hm.' } },
-      {
-        type: 'content_block_delta',
-        index: 0,
-        delta: { type: 'signature_delta', signature: plain.content[0].signature },
-      },
+      { type: 'content_block_start', index: 0, content_block: block },
+      delta({ type: 'thinking_delta', thinking: 'Hm.' }),
+      delta({ type: 'signature_delta', signature }),
       { type: 'content_block_stop', index: 0 },
     ])
   })
@@ -50,7 +37,7 @@ describe('thinking in messages', () => {
   test('thinking: only where it is asked for, and always where it must be', async () => {
     const gateway = await aGateway()
     const typesOf = async (more: object) =>
-      (await jsonOf(ask(gateway, '/v1/messages', { ...claude, ...more }))).content.map(
+      (await told(gateway, '/v1/messages', { ...claude, ...more })).content.map(
         ({ type }: { type: string }) => type,
       )
     const messages = say('ping')
@@ -64,7 +51,7 @@ describe('thinking in messages', () => {
   test('thinking: thoughts that are omitted leave their signature', async () => {
     const gateway = await aGateway()
     const body = { ...claude, thinking: { type: 'adaptive', display: 'omitted' } }
-    const { content } = await jsonOf(ask(gateway, '/v1/messages', body))
+    const { content } = await told(gateway, '/v1/messages', body)
     expect(content[0]).toMatchObject({ type: 'thinking', thinking: '' })
     const turns = [{ role: 'assistant', content }, ...say('ping')]
     const again = { ...body, messages: [...claude.messages, ...turns] }
@@ -75,18 +62,14 @@ describe('thinking in messages', () => {
     const gateway = await aGateway()
     const asked = say('#think Rain?\n#call weather {"city":"Paris"}')
     const body = { ...claude, thinking, tools, messages: asked }
-    const { content, stop_reason } = await jsonOf(ask(gateway, '/v1/messages', body))
+    const { content, stop_reason } = await told(gateway, '/v1/messages', body)
     expect(stop_reason).toBe('tool_use')
     const result = { type: 'tool_result', tool_use_id: content[1].id, content: 'rain' }
-    const goOn = (blocks: readonly object[]) =>
-      ask(gateway, '/v1/messages', {
-        ...body,
-        messages: [
-          ...asked,
-          { role: 'assistant', content: blocks },
-          { role: 'user', content: [result] },
-        ],
-      })
+    const goOn = (blocks: readonly object[]) => {
+      const said = { role: 'assistant', content: blocks }
+      const messages = [...asked, said, { role: 'user', content: [result] }]
+      return ask(gateway, '/v1/messages', { ...body, messages })
+    }
     const refused = async (blocks: readonly object[]) => {
       const answer = await goOn(blocks)
       expect(answer.status).toBe(400)
@@ -113,10 +96,7 @@ describe('thinking in messages', () => {
     [{ thinking: { type: 'deep' } }, "thinking: Input tag 'deep' found using 'type'"],
     [{ thinking, max_tokens: 1024 }, '`max_tokens` must be greater than `thinking.budget_tokens`'],
     [{ thinking, temperature: 0 }, '`temperature` may only be set to 1 when thinking is enabled'],
-    [
-      { thinking, tools, tool_choice: { type: 'any' } },
-      'Thinking may not be enabled when tool_choice forces tool use.',
-    ],
+    [{ thinking, tools, tool_choice: { type: 'any' } }, 'when tool_choice forces tool use.'],
   ])('thinking: %j is refused', async (more, message) => {
     const gateway = await aGateway()
     const answer = await ask(gateway, '/v1/messages', { ...claude, ...more })
@@ -135,7 +115,7 @@ describe('reasoning in responses', () => {
 
   test('reasoning: an item with summary and encrypted content, streamed or not', async () => {
     const gateway = await aGateway()
-    const plain = await jsonOf(ask(gateway, '/v1/responses', body))
+    const plain = await told(gateway, '/v1/responses', body)
     const item = {
       id: expect.stringMatching(/^rs_/),
       type: 'reasoning',
@@ -148,15 +128,12 @@ describe('reasoning in responses', () => {
       output_tokens_details: { reasoning_tokens: 2 },
     })
     const streamed = await eventsOf(ask(gateway, '/v1/responses', { ...body, stream: true }))
-    expect(streamed.slice(2, 9).map(({ type }) => type.slice('response.'.length))).toEqual([
-      'output_item.added',
-      'reasoning_summary_part.added',
-      'reasoning_summary_text.delta',
-      'reasoning_summary_text.delta',
-      'reasoning_summary_text.done',
-      'reasoning_summary_part.done',
-      'output_item.done',
-    ])
+    const types = streamed.slice(2, 9).map(({ type }) => type.slice('response.'.length))
+    expect(types.join(' ')).toBe(
+      'output_item.added reasoning_summary_part.added reasoning_summary_text.delta ' +
+        'reasoning_summary_text.delta reasoning_summary_text.done reasoning_summary_part.done ' +
+        'output_item.done',
+    )
     expect(streamed[8].item).toMatchObject(item)
     expect(streamed[5]).toMatchObject({ output_index: 0, summary_index: 0, delta: ' So.' })
     expect(streamed.at(-1).response.output).toMatchObject([item, { type: 'message' }])
@@ -164,38 +141,33 @@ describe('reasoning in responses', () => {
 
   test('reasoning: without summary and include the item is bare; without effort it is not there', async () => {
     const gateway = await aGateway()
+    const ping = { model: 'gpt-5.6', input: 'ping' }
     const output = async (more: object) =>
-      (await jsonOf(ask(gateway, '/v1/responses', { model: 'gpt-5.6', input: 'ping', ...more })))
-        .output
-    expect((await output({ reasoning: { effort: 'high' } }))[0]).toEqual({
-      id: expect.any(String),
-      type: 'reasoning',
-      summary: [],
-    })
+      (await told(gateway, '/v1/responses', { ...ping, ...more })).output
+    const bare = { id: expect.any(String), type: 'reasoning', summary: [] }
+    expect((await output({ reasoning: { effort: 'high' } }))[0]).toEqual(bare)
     expect(await output({})).toMatchObject([{ type: 'message' }])
     expect(await output({ reasoning: { effort: 'none' } })).toMatchObject([{ type: 'message' }])
   })
 
   test('reasoning: encrypted content comes back unchanged or is refused', async () => {
     const gateway = await aGateway()
-    const { output } = await jsonOf(ask(gateway, '/v1/responses', body))
+    const { output } = await told(gateway, '/v1/responses', body)
     const goOn = (item: object) => {
       const input = [...say('ping'), item, output[1], ...say('ping')]
       return ask(gateway, '/v1/responses', { ...body, input })
     }
     expect((await goOn(output[0])).status).toBe(200)
     const altered = await goOn({ ...output[0], encrypted_content: 'gAAAAA' })
-    expect([altered.status, (await jsonOf(altered)).error.code]).toEqual([
-      400,
-      'invalid_encrypted_content',
-    ])
+    expect(altered.status).toBe(400)
+    expect((await jsonOf(altered)).error.code).toBe('invalid_encrypted_content')
   })
 })
 
 test('reasoning in chat: its text and its tokens, streamed or not', async () => {
   const gateway = await aGateway()
   const body = { model: 'gpt-5.6', messages: say('#think Hm. So.\nping'), reasoning_effort: 'low' }
-  const plain = await jsonOf(ask(gateway, '/v1/chat/completions', body))
+  const plain = await told(gateway, '/v1/chat/completions', body)
   expect(plain.choices[0].message).toMatchObject({ content: 'pong', reasoning_content: 'Hm. So.' })
   expect(plain.usage.completion_tokens_details.reasoning_tokens).toBe(2)
   const streamed = await eventsOf(ask(gateway, '/v1/chat/completions', { ...body, stream: true }))
@@ -207,40 +179,31 @@ test('reasoning in chat: its text and its tokens, streamed or not', async () => 
 })
 
 test('a scenario sets thoughts, a refusal, the reason of the end and the usage', async () => {
-  const scenarioFile = join(await mkdtemp(join(tmpdir(), 'repoint-')), 'scenario.yaml')
-  await writeFile(
-    scenarioFile,
-    `
-answers:
-  - when: bomb
-    reply: { refusal: I will not., usage: { inputTokens: 100, cachedTokens: 80, outputTokens: 7 } }
-  - when: filter
-    reply: { text: So, finish: content-filter }
-  - reply: { thinking: Let me see., text: Yes. }
-`,
-  )
-  const gateway = await aGateway({ scenarioFile })
-  const chat = async (content: string, more: object = {}) =>
-    jsonOf(
-      ask(gateway, '/v1/chat/completions', { model: 'gpt-5.6', messages: say(content), ...more }),
-    )
-  const responses = async (input: string) =>
-    jsonOf(ask(gateway, '/v1/responses', { model: 'gpt-5.6', input }))
-  const messages = async (content: string, more: object = {}) =>
-    jsonOf(ask(gateway, '/v1/messages', { ...claude, messages: say(content), ...more }))
+  const gateway = await aGateway({
+    scenario: {
+      answers: [
+        { when: 'bomb', reply: { refusal: 'I will not.', usage } },
+        { when: 'filter', reply: { text: 'So', finish: 'content-filter' } },
+        { reply: { thinking: 'Let me see.', text: 'Yes.' } },
+      ],
+    },
+  })
+  const chat = (content: string) =>
+    told(gateway, '/v1/chat/completions', { model: 'gpt-5.6', messages: say(content) })
+  const responses = (input: string) => told(gateway, '/v1/responses', { model: 'gpt-5.6', input })
+  const messages = (content: string, more: object = {}) =>
+    told(gateway, '/v1/messages', { ...claude, messages: say(content), ...more })
 
-  expect((await chat('bomb')).choices[0]).toMatchObject({
-    message: { content: null, refusal: 'I will not.' },
-    finish_reason: 'stop',
+  expect(await chat('bomb')).toMatchObject({
+    choices: [{ message: { content: null, refusal: 'I will not.' }, finish_reason: 'stop' }],
+    usage: {
+      prompt_tokens: 100,
+      completion_tokens: 7,
+      prompt_tokens_details: { cached_tokens: 80 },
+    },
   })
-  expect((await chat('bomb')).usage).toMatchObject({
-    prompt_tokens: 100,
-    completion_tokens: 7,
-    prompt_tokens_details: { cached_tokens: 80 },
-  })
-  expect((await responses('bomb')).output[0].content).toEqual([
-    { type: 'refusal', refusal: 'I will not.' },
-  ])
+  const [{ content: refused }] = (await responses('bomb')).output
+  expect(refused).toEqual([{ type: 'refusal', refusal: 'I will not.' }])
   expect(await messages('bomb')).toMatchObject({
     stop_reason: 'refusal',
     usage: { input_tokens: 20, cache_read_input_tokens: 80, output_tokens: 7 },
@@ -252,29 +215,23 @@ answers:
     incomplete_details: { reason: 'content_filter' },
   })
 
-  expect((await messages('so?', { thinking })).content).toMatchObject([
-    { type: 'thinking', thinking: 'Let me see.' },
-    { type: 'text', text: 'Yes.' },
-  ])
-  expect((await messages('so?')).content).toMatchObject([{ type: 'text', text: 'Yes.' }])
-  expect((await responses('so?')).output).toMatchObject([
-    { type: 'reasoning' },
-    { type: 'message' },
-  ])
+  const said = { type: 'text', text: 'Yes.' }
+  const thought = { type: 'thinking', thinking: 'Let me see.' }
+  expect((await messages('so?', { thinking })).content).toMatchObject([thought, said])
+  expect((await messages('so?')).content).toMatchObject([said])
+  const types = (await responses('so?')).output.map(({ type }: { type: string }) => type)
+  expect(types).toEqual(['reasoning', 'message'])
 })
 
 test('a refusal streams as one in responses and chat', async () => {
-  const scenarioFile = join(await mkdtemp(join(tmpdir(), 'repoint-')), 'scenario.yaml')
-  await writeFile(scenarioFile, 'answers: [{ reply: { refusal: I will not. } }]')
-  const gateway = await aGateway({ scenarioFile })
-  const ofResponses = await eventsOf(
-    ask(gateway, '/v1/responses', { model: 'gpt-5.6', input: 'x', stream: true }),
-  )
+  const gateway = await aGateway({ scenario: { answers: [{ reply: { refusal: 'I will not.' } }] } })
+  const streamed = (path: string) =>
+    eventsOf(ask(gateway, path, { ...saying(path, 'x'), stream: true }))
+  const ofResponses = await streamed('/v1/responses')
   expect(ofResponses.map(({ type }) => type)).toContain('response.refusal.delta')
   const done = ofResponses.find(({ type }) => type === 'response.refusal.done')
   expect(done).toMatchObject({ refusal: 'I will not.', content_index: 0 })
-  const body = { model: 'gpt-5.6', messages: say('x'), stream: true }
-  const ofChat = await eventsOf(ask(gateway, '/v1/chat/completions', body))
+  const ofChat = await streamed('/v1/chat/completions')
   expect(ofChat[1].choices[0].delta).toEqual({ refusal: 'I' })
 })
 
@@ -285,27 +242,21 @@ describe('an answer that is cut', () => {
   test('max_tokens cuts the arguments of a call, and every protocol says so', async () => {
     const gateway = await aGateway()
     const named = { name: 'weather', parameters: { type: 'object' } }
-    const chat = await jsonOf(
-      ask(gateway, '/v1/chat/completions', {
-        model: 'gpt-5.6',
-        messages: say(call),
-        tools: [{ type: 'function', function: named }],
-        max_tokens: 2,
-      }),
-    )
+    const chat = await told(gateway, '/v1/chat/completions', {
+      ...saying('/v1/chat/completions', call),
+      tools: [{ type: 'function', function: named }],
+      max_tokens: 2,
+    })
     expect(chat.choices[0].finish_reason).toBe('length')
     const [{ function: called }] = chat.choices[0].message.tool_calls
     expect(() => JSON.parse(called.arguments)).toThrow()
     expect(chat.usage.completion_tokens).toBe(2)
 
-    const responses = await jsonOf(
-      ask(gateway, '/v1/responses', {
-        model: 'gpt-5.6',
-        input: call,
-        tools: [{ type: 'function', ...named }],
-        max_output_tokens: 16,
-      }),
-    )
+    const responses = await told(gateway, '/v1/responses', {
+      ...saying('/v1/responses', call),
+      tools: [{ type: 'function', ...named }],
+      max_output_tokens: 16,
+    })
     expect(responses).toMatchObject({
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
@@ -313,7 +264,7 @@ describe('an answer that is cut', () => {
     })
 
     const body = { ...claude, messages: say(call), tools, max_tokens: 2 }
-    const messages = await jsonOf(ask(gateway, '/v1/messages', body))
+    const messages = await told(gateway, '/v1/messages', body)
     expect(messages).toMatchObject({ stop_reason: 'max_tokens', content: [{ type: 'tool_use' }] })
   })
 
@@ -323,11 +274,11 @@ describe('an answer that is cut', () => {
     const named = { name: 'weather', parameters: { type: 'object' } }
     const input = { model: 'gpt-5.6', input: two, tools: [{ type: 'function', ...named }] }
     const count = async (more: object) =>
-      (await jsonOf(ask(gateway, '/v1/responses', { ...input, ...more }))).output.length
+      (await told(gateway, '/v1/responses', { ...input, ...more })).output.length
     expect([await count({}), await count({ parallel_tool_calls: false })]).toEqual([2, 1])
     const tool_choice = { type: 'auto', disable_parallel_tool_use: true }
     const body = { ...claude, messages: say(two), tools, tool_choice }
-    expect((await jsonOf(ask(gateway, '/v1/messages', body))).content).toHaveLength(1)
+    expect((await told(gateway, '/v1/messages', body)).content).toHaveLength(1)
   })
 })
 
@@ -335,7 +286,7 @@ test('legacy functions are called as they were', async () => {
   const gateway = await aGateway()
   const functions = [{ name: 'weather', parameters: { type: 'object', properties: {} } }]
   const body = { model: 'gpt-5.6', functions, messages: say('#call weather {"city":"Paris"}') }
-  const plain = (await jsonOf(ask(gateway, '/v1/chat/completions', body))).choices[0]
+  const plain = (await told(gateway, '/v1/chat/completions', body)).choices[0]
   expect(plain).toMatchObject({
     message: { function_call: { name: 'weather', arguments: '{"city":"Paris"}' } },
     finish_reason: 'function_call',
@@ -344,9 +295,9 @@ test('legacy functions are called as they were', async () => {
   expect(streamed[1].choices[0].delta.function_call).toEqual({ name: 'weather', arguments: '' })
   const result = { role: 'function', name: 'weather', content: 'rain' }
   const messages = [...body.messages, plain.message, result]
-  const last = await jsonOf(ask(gateway, '/v1/chat/completions', { ...body, messages }))
+  const last = await told(gateway, '/v1/chat/completions', { ...body, messages })
   expect(last.choices[0].message.content).toBe('weather returned: rain')
   const forced = { ...body, messages: say('x'), function_call: { name: 'weather' } }
-  const called = await jsonOf(ask(gateway, '/v1/chat/completions', forced))
+  const called = await told(gateway, '/v1/chat/completions', forced)
   expect(called.choices[0].message.function_call.name).toBe('weather')
 })

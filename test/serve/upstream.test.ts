@@ -1,15 +1,14 @@
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import { type AddressInfo, createServer as createRawServer } from 'node:net'
+import type { IncomingHttpHeaders } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { aGateway, ask, jsonOf } from './support/gateway.ts'
+import { aGateway, aPair, aServer, ask, jsonOf, saying, told } from './support/gateway.ts'
 import { sendRaw } from './support/raw.ts'
 
 const input = { model: 'gpt-5.6', input: 'one two three' }
 
 test('upstream: requests go through with the upstream’s key, and only that', async () => {
-  const upstream = await aGateway()
-  const gateway = await aGateway({ upstream: { url: upstream.url, key: upstream.key } })
+  const { upstream, gateway } = await aPair()
   const answer = await ask(gateway, '/v1/responses?a=b', input, { 'openai-beta': 'yes' })
   expect((await jsonOf(answer)).output[0].content[0].text).toContain('one two three')
   const [seen] = upstream.requests()
@@ -23,14 +22,10 @@ test('upstream: requests go through with the upstream’s key, and only that', a
 })
 
 test('upstream: the header that the client used is the one that goes on', async () => {
-  const upstream = await aGateway()
-  const gateway = await aGateway({ upstream: { url: upstream.url, key: upstream.key } })
-  const body = { model: 'claude-opus-5-5', messages: [{ role: 'user', content: 'ping' }] }
-  const answer = await fetch(`${gateway.url}/v1/messages`, {
-    method: 'POST',
-    headers: { 'x-api-key': gateway.key, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+  const { upstream, gateway } = await aPair()
+  const body = JSON.stringify(saying('/v1/messages', 'ping', 'claude-opus-5-5'))
+  const headers = { 'x-api-key': gateway.key, 'content-type': 'application/json' }
+  const answer = await fetch(`${gateway.url}/v1/messages`, { method: 'POST', headers, body })
   expect(answer.status).toBe(200)
   expect(upstream.requests()[0]).toMatchObject({ auth: 'x-api-key', keyMatches: true })
 })
@@ -41,20 +36,18 @@ test('upstream: a wrong key stays here; errors and the catalog come from there',
   const wrong = await ask(gateway, '/v1/models', undefined, { authorization: 'Bearer no' })
   expect(wrong.status).toBe(401)
   expect(upstream.requests()).toEqual([])
-  expect((await jsonOf(ask(gateway, '/v1/models'))).data[0].id).toBe('only')
+  expect((await told(gateway, '/v1/models')).data[0].id).toBe('only')
   expect((await ask(gateway, '/v1/responses', input)).status).toBe(503)
 })
 
 test('upstream: a stream comes through piece by piece', async () => {
-  const upstream = await aGateway({ faults: [{ betweenMs: 25 }] })
-  const gateway = await aGateway({ upstream: { url: upstream.url, key: upstream.key } })
+  const { gateway } = await aPair({ faults: [{ betweenMs: 25 }] })
   const answer = await ask(gateway, '/v1/responses', { ...input, stream: true })
   const times: number[] = []
   let text = ''
-  const decoder = new TextDecoder()
   for await (const piece of answer.body!) {
     times.push(performance.now())
-    text += decoder.decode(piece)
+    text += new TextDecoder().decode(piece)
   }
   expect(text).toContain('response.completed')
   expect(times.at(-1)! - times[0]!).toBeGreaterThan(100)
@@ -63,32 +56,24 @@ test('upstream: a stream comes through piece by piece', async () => {
 
 test('upstream: the log has whole characters, though a piece ended within one', async () => {
   const text = Buffer.from('{"x":"Zwölf → 😀"}')
-  const server = createServer((_, response) => {
+  const url = await aServer((_, response) => {
     const send = (at: number) => {
       if (at === text.length) response.end()
       else response.write(text.subarray(at, at + 1), () => setTimeout(send, 2, at + 1))
     }
     send(0)
-  }).listen(0, '127.0.0.1')
-  onTestFinished(() => void server.close())
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const gateway = await aGateway({ upstream: { url: `http://127.0.0.1:${port}`, key: 'sk-x' } })
+  })
+  const gateway = await aGateway({ upstream: { url, key: 'sk-x' } })
   expect(await (await ask(gateway, '/v1/responses', {})).text()).toBe(text.toString())
   await expect.poll(() => gateway.requests()[0]!.state).toBe('done')
   expect(gateway.requests()[0]!.responseBody).toBe(text.toString())
 })
 
 test('upstream: a client that goes away ends the upstream’s work too', async () => {
-  const upstream = await aGateway({ faults: [{ betweenMs: 30 }] })
-  const gateway = await aGateway({ upstream: { url: upstream.url, key: upstream.key } })
+  const { upstream, gateway } = await aPair({ faults: [{ betweenMs: 30 }] })
   const controller = new AbortController()
-  const answer = await fetch(`${gateway.url}/v1/responses`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...input, stream: true }),
-    signal: controller.signal,
-  })
+  const { signal } = controller
+  const answer = await ask(gateway, '/v1/responses', { ...input, stream: true }, {}, { signal })
   await answer.body!.getReader().read()
   controller.abort()
   await expect.poll(() => upstream.openStreams(), { timeout: 1000 }).toBe(0)
@@ -97,21 +82,16 @@ test('upstream: a client that goes away ends the upstream’s work too', async (
 })
 
 test('upstream: an answer that breaks off breaks off here too', async () => {
-  const upstream = await aGateway({ faults: [{ cutAfter: 2 }] })
-  const gateway = await aGateway({ upstream: { url: upstream.url, key: upstream.key } })
+  const { gateway } = await aPair({ faults: [{ cutAfter: 2 }] })
   const answer = await ask(gateway, '/v1/responses', { ...input, stream: true })
   await expect(answer.text()).rejects.toThrow('terminated')
   await expect.poll(() => gateway.requests()[0]!.state).toBe('cut')
 })
 
 test('upstream: a client that goes away before the answer ends the upstream’s work too', async () => {
-  const upstream = await aGateway({ faults: [{ delayMs: 60_000 }] })
-  const gateway = await aGateway({ upstream: { url: upstream.url, key: upstream.key } })
+  const { upstream, gateway } = await aPair({ faults: [{ delayMs: 60_000 }] })
   const controller = new AbortController()
-  const asked = fetch(`${gateway.url}/v1/models`, {
-    headers: { authorization: `Bearer ${gateway.key}` },
-    signal: controller.signal,
-  })
+  const asked = ask(gateway, '/v1/models', undefined, {}, { signal: controller.signal })
   await expect.poll(() => upstream.requests().length).toBe(1)
   controller.abort()
   await expect(asked).rejects.toThrow()
@@ -127,21 +107,11 @@ test('upstream: nobody there is an error of the service’s kind', async () => {
 })
 
 test('upstream: a redirect is handed back, not followed with the key', async () => {
-  const redirecting = createServer((_, response) => {
-    response.writeHead(302, { location: 'http://127.0.0.1:1/elsewhere' }).end()
-  })
-  await new Promise<void>((resolve) => redirecting.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`
+  const location = 'http://127.0.0.1:1/elsewhere'
+  const url = await aServer((_, response) => void response.writeHead(302, { location }).end())
   const gateway = await aGateway({ upstream: { url, key: 'k' } })
-  const answer = await fetch(`${gateway.url}/v1/models`, {
-    headers: { authorization: `Bearer ${gateway.key}` },
-    redirect: 'manual',
-  })
-  expect([answer.status, answer.headers.get('location')]).toEqual([
-    302,
-    'http://127.0.0.1:1/elsewhere',
-  ])
-  redirecting.close()
+  const answer = await ask(gateway, '/v1/models', undefined, {}, { redirect: 'manual' })
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, location])
 })
 
 test.each([
@@ -149,11 +119,11 @@ test.each([
   ['another protocol', 'HTTP/1.1 101 Go\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', 'no answer'],
   ['nothing', '', 'socket hang up'],
 ])('upstream: one that answers with %s has not answered', async (_, text, reason) => {
-  const server = createRawServer((socket) => {
+  const server = createServer((socket) => {
     socket.on('error', () => {}).once('data', () => socket.end(text))
-  })
+  }).listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const gateway = await aGateway({ upstream: { url: `http://127.0.0.1:${port}`, key: 'sk-x' } })
   for (let count = 0; count < 2; count++) {
@@ -165,8 +135,7 @@ test.each([
 })
 
 test('upstream: a request for a whole address goes to the upstream, not to that address', async () => {
-  const upstream = await aGateway()
-  const gateway = await aGateway({ upstream: { url: upstream.url, key: upstream.key } })
+  const { upstream, gateway } = await aPair()
   const head = `Host: x\r\nAuthorization: Bearer ${gateway.key}\r\n\r\n`
   const line = 'GET http://elsewhere.example/v1/models?a=b HTTP/1.1'
   const answer = await sendRaw(gateway.port, [`${line}\r\n${head}`], { answers: 1 })
@@ -178,15 +147,12 @@ describe('what an upstream at a path is asked', () => {
   /** What came, as it came. */
   async function aTeamsUpstream() {
     const seen: string[] = []
-    const server = createServer((request, response) => {
+    const url = await aServer((request, response) => {
       seen.push(`${request.method} ${request.url}`)
       response.end('{}')
-    }).listen(0, '127.0.0.1')
-    onTestFinished(() => void server.close())
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    const url = `http://127.0.0.1:${port}/team-a`
-    const gateway = await aGateway({ upstream: { url, key: 'sk-real-canary' } })
+    })
+    const upstream = { url: `${url}/team-a`, key: 'sk-real-canary' }
+    const gateway = await aGateway({ upstream })
     const askRaw = async (line: string) => {
       const head = `Host: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`
       const pieces = [`${line} HTTP/1.1\r\n${head}`]
@@ -271,21 +237,18 @@ describe('what stays here', () => {
   /** A server that answers with `body`, and what it was asked. */
   async function anUpstream(type: string, body: (key: string) => string | readonly string[]) {
     const seen: IncomingHttpHeaders[] = []
-    const server = createServer((request, response) => {
+    const url = await aServer((request, response) => {
       seen.push(request.headers)
-      const pieces = [body(realKey)].flat()
       response.writeHead(200, { 'content-type': type })
-      for (const piece of pieces) response.write(piece)
+      for (const piece of [body(realKey)].flat()) response.write(piece)
       response.end()
-    }).listen(0, '127.0.0.1')
-    onTestFinished(() => void server.close())
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    const url = `http://127.0.0.1:${port}`
+    })
     return { seen, gateway: await aGateway({ upstream: { url, key: realKey } }) }
   }
 
   const realKey = 'sk-real-canary-0123456789'
+  const sse = 'text/event-stream'
+  const output = { type: 'response.output_text.delta', item_id: 'a' }
   const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
 
   /** The key, letter by letter, in the frames of each protocol. */
@@ -295,32 +258,23 @@ describe('what stays here', () => {
   test.each<[string, string, (key: string) => string | readonly string[]]>([
     ['an answer', 'application/json', (key) => JSON.stringify({ error: `bad key ${key}` })],
     ['an answer that is cut there', 'text/plain', (key) => 'x'.repeat(256 * 1024 - 12) + key],
-    ['chat', 'text/event-stream', letters((content) => ({ choices: [{ delta: { content } }] }))],
-    [
-      'messages',
-      'text/event-stream',
-      letters((partial_json) => ({ index: 1, delta: { partial_json } })),
-    ],
-    [
-      'responses',
-      'text/event-stream; charset=utf-8',
-      letters((delta) => ({ type: 'response.output_text.delta', item_id: 'a', delta })),
-    ],
+    ['chat', sse, letters((content) => ({ choices: [{ delta: { content } }] }))],
+    ['messages', sse, letters((partial_json) => ({ index: 1, delta: { partial_json } }))],
+    ['responses', `${sse}; charset=utf-8`, letters((delta) => ({ ...output, delta }))],
   ])('upstream: its key never enters the log: %s', async (_, type, body) => {
     const { gateway } = await anUpstream(type, body)
-    const noted: string[] = []
     const events = await fetch(`${gateway.url}/_repoint/events`)
     await (await ask(gateway, `/v1/responses?echo=${realKey}`, { model: realKey })).text()
     await expect.poll(() => gateway.requests()[0]!.state).toBe('done')
     const [request] = gateway.requests()
-    noted.push(JSON.stringify(request))
-    noted.push(await (await fetch(`${gateway.url}/_repoint/requests`)).text())
-    noted.push(await (await fetch(`${gateway.url}/_repoint/requests/${request!.id}`)).text())
-    noted.push(new TextDecoder().decode((await events.body!.getReader().read()).value))
-    for (const text of noted) {
-      expect(text).not.toContain(realKey)
-      expect(text).not.toContain('sk-real-can')
-    }
+    const list = `${gateway.url}/_repoint/requests`
+    const noted = [
+      JSON.stringify(request),
+      await (await fetch(list)).text(),
+      await (await fetch(`${list}/${request!.id}`)).text(),
+      new TextDecoder().decode((await events.body!.getReader().read()).value),
+    ]
+    for (const text of noted) expect(text).not.toContain('sk-real-can')
     const said = request!.responseBody
       .split('\n')
       .flatMap((line) => (line.startsWith('data:') ? [JSON.parse(line.slice(5))] : []))
@@ -331,24 +285,12 @@ describe('what stays here', () => {
 
   test('upstream: of what a client sends only what says who asks for what goes on', async () => {
     const { seen, gateway } = await anUpstream('application/json', () => '{}')
+    const strays = `api-key x-goog-api-key cookie x-auth-token cf-access-client-secret
+      x-amz-security-token proxy-authorization anthropic-api-key x-company x-openai-key openai-key
+      anthropic-admin-key x-claude-token x-codex-access x-stainless-pass x-session-token
+      openai-organization-key`.split(/\s+/)
     const secrets = {
-      'api-key': 'stray-1',
-      'x-goog-api-key': 'stray-2',
-      cookie: 'session=stray-3',
-      'x-auth-token': 'stray-4',
-      'cf-access-client-secret': 'stray-5',
-      'x-amz-security-token': 'stray-6',
-      'proxy-authorization': 'stray-7',
-      'anthropic-api-key': 'stray-8',
-      'x-company': 'stray-9',
-      'x-openai-key': 'stray-10',
-      'openai-key': 'stray-11',
-      'anthropic-admin-key': 'stray-12',
-      'x-claude-token': 'stray-13',
-      'x-codex-access': 'stray-14',
-      'x-stainless-pass': 'stray-15',
-      'x-session-token': 'stray-16',
-      'openai-organization-key': 'stray-17',
+      ...Object.fromEntries(strays.map((name, index) => [name, `stray-${index + 1}`])),
       'x-title': `mine, ${gateway.key}`,
       'x-app': Buffer.from(`me:${gateway.key}`).toString('base64'),
       'http-referer': `https://x.example/?k=${encodeURIComponent(gateway.key)}`,
@@ -364,9 +306,8 @@ describe('what stays here', () => {
     // Not by fetch, which sends no cookies.
     const lines = Object.entries({ ...secrets, ...kept }).map((pair) => `${pair.join(': ')}\r\n`)
     const head = `Host: x\r\nAuthorization: Bearer ${gateway.key}\r\nX-Api-Key: ${gateway.key}\r\n`
-    const { statuses } = await sendRaw(gateway.port, [
-      `GET /v1/models HTTP/1.1\r\n${head}${lines.join('')}\r\n`,
-    ])
+    const text = `GET /v1/models HTTP/1.1\r\n${head}${lines.join('')}\r\n`
+    const { statuses } = await sendRaw(gateway.port, [text])
     expect(statuses).toEqual([200])
     expect(seen).toHaveLength(1)
     expect(JSON.stringify(seen)).not.toMatch(/stray-\d/)
@@ -374,10 +315,7 @@ describe('what stays here', () => {
     for (const name of Object.keys(secrets)) expect(seen[0]).not.toHaveProperty([name])
     const logged = JSON.stringify(gateway.requests())
     expect(logged).not.toMatch(/stray-(1[0-37]|[1-8])\b/)
-    expect(seen[0]).toMatchObject({
-      ...kept,
-      authorization: `Bearer ${realKey}`,
-      'x-api-key': realKey,
-    })
+    const own = { authorization: `Bearer ${realKey}`, 'x-api-key': realKey }
+    expect(seen[0]).toMatchObject({ ...kept, ...own })
   })
 })

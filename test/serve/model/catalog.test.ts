@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sentIds } from '../../../src/clients/claude/sent.ts'
 import { builtInCatalog } from '../../../src/serve/index.ts'
-import { aGateway, ask, jsonOf } from '../support/gateway.ts'
+import { aGateway, ask, jsonOf, told } from '../support/gateway.ts'
 
 test('the catalog: lists the models with their endpoint types', async () => {
   const gateway = await aGateway()
@@ -74,6 +74,6 @@ test('the catalog: models that the key may not use are not listed', async () => 
       { ...entry, id: 'c', hasNoPrice: true },
     ],
   })
-  const { data } = await jsonOf(ask(gateway, '/v1/models'))
+  const { data } = await told(gateway, '/v1/models')
   expect(data.map(({ id }: { id: string }) => id)).toEqual(['a'])
 })

@@ -3,6 +3,7 @@ import { piecesOf } from '../../../src/serve/codecs/tokens.ts'
 import { answerOf, builtInAnswer } from '../../../src/serve/model/model.ts'
 import type { Turn } from '../../../src/serve/requests/reading/turns.ts'
 import type { ModelRequest, Tool } from '../../../src/serve/requests/request.ts'
+import { aModelRequest } from '../support/a-request.ts'
 
 const bash: Tool = { name: 'Bash', kind: 'function', parameters: {} }
 const patch: Tool = { name: 'apply_patch', kind: 'custom', parameters: undefined }
@@ -11,22 +12,8 @@ function user(...texts: string[]): Turn {
   return { role: 'user', parts: texts.map((text) => ({ type: 'text', text })) }
 }
 
-function request(messages: readonly Turn[], more: Partial<ModelRequest> = {}): ModelRequest {
-  return {
-    model: 'm',
-    messages,
-    tools: [],
-    toolChoice: 'auto',
-    isParallel: true,
-    thinking: 'never',
-    maxOutputTokens: undefined,
-    stopSequences: [],
-    ...more,
-  }
-}
-
 function answer(text: string, more: Partial<ModelRequest> = {}) {
-  return builtInAnswer(request([user(text)], more))
+  return builtInAnswer(aModelRequest([user(text)], more))
 }
 
 test.each(['ping', ' Ping\n', '"ping"'])('the model: %j is answered with pong', (text) => {
@@ -43,13 +30,15 @@ test('the model: looks past the reminders that clients put around a prompt', () 
   const messages = [
     user('<system-reminder>x</system-reminder>', 'ping', '<environment_details>\ny'),
   ]
-  expect(builtInAnswer(request(messages))).toEqual([{ type: 'text', text: 'pong' }])
+  expect(builtInAnswer(aModelRequest(messages))).toEqual([{ type: 'text', text: 'pong' }])
   const marked = '<<<BEGIN_CLIENT_CONTEXT>>>\nping\n<<<END_CLIENT_CONTEXT>>>'
-  expect(builtInAnswer(request([user('How?'), user(marked)]))).toMatchObject([
+  expect(builtInAnswer(aModelRequest([user('How?'), user(marked)]))).toMatchObject([
     { text: expect.stringContaining('You said: How?') },
   ])
-  expect(builtInAnswer(request([user('<b>ping')]))).not.toEqual([{ type: 'text', text: 'pong' }])
-  expect(builtInAnswer(request([user('ping', '<b>')]))).toMatchObject([
+  expect(builtInAnswer(aModelRequest([user('<b>ping')]))).not.toEqual([
+    { type: 'text', text: 'pong' },
+  ])
+  expect(builtInAnswer(aModelRequest([user('ping', '<b>')]))).toMatchObject([
     { text: expect.stringContaining('You said: <b>') },
   ])
 })
@@ -120,39 +109,31 @@ test('the model: a side job without tools gets text', () => {
 })
 
 test('the model: reports the results of tools by name, and calls nothing again', () => {
+  const result = (id: string, text: string) =>
+    ({ type: 'tool-result', id, text, isError: false }) as const
+  const note = { type: 'text', text: '<system-reminder>z</system-reminder>' } as const
   const messages: Turn[] = [
     user('#call Bash {}'),
     { role: 'assistant', parts: [{ type: 'tool-call', id: 'a', name: 'Bash', text: '{}' }] },
-    {
-      role: 'user',
-      parts: [
-        { type: 'tool-result', id: 'a', text: 'hi', isError: false },
-        { type: 'tool-result', id: 'b', text: 'ho', isError: false },
-        { type: 'text', text: '<system-reminder>z</system-reminder>' },
-      ],
-    },
+    { role: 'user', parts: [result('a', 'hi'), result('b', 'ho'), note] },
   ]
-  expect(builtInAnswer(request(messages, { tools: [bash] }))).toEqual([
+  expect(builtInAnswer(aModelRequest(messages, { tools: [bash] }))).toEqual([
     { type: 'text', text: 'Bash returned: hi\nThe tool returned: ho' },
   ])
 })
 
 test('the model: a forced tool is called with the smallest arguments that fit', () => {
-  const tool: Tool = {
-    name: 'plan',
-    kind: 'function',
-    parameters: {
-      type: 'object',
-      required: ['city', 'days', 'mode', 'where'],
-      properties: {
-        city: { type: 'string' },
-        days: { type: 'integer', minimum: 1 },
-        mode: { enum: ['fast', 'slow'] },
-        where: { type: 'object', required: ['x'], properties: { x: { type: ['null', 'string'] } } },
-        extra: { type: 'string' },
-      },
-    },
+  const where = { type: 'object', required: ['x'], properties: { x: { type: ['null', 'string'] } } }
+  const properties = {
+    city: { type: 'string' },
+    days: { type: 'integer', minimum: 1 },
+    mode: { enum: ['fast', 'slow'] },
+    where,
+    extra: { type: 'string' },
   }
+  const required = ['city', 'days', 'mode', 'where']
+  const parameters = { type: 'object', required, properties }
+  const tool: Tool = { name: 'plan', kind: 'function', parameters }
   expect(answer('Go', { tools: [bash, tool], toolChoice: { name: 'plan' } })).toEqual([
     { type: 'call', tool, text: '{"city":"","days":1,"mode":"fast","where":{"x":null}}' },
   ])
@@ -177,26 +158,22 @@ const newId = () => 'id'
 test('answers: as many tokens are counted as a stream has pieces', () => {
   const said = 'One two\n\tthree-verylongwordthatmustbecut 4️⃣ '
   const reply = { type: 'text', text: said } as const
-  const { blocks, usage } = answerOf({ utterances: [reply] }, request([]), newId)
+  const { blocks, usage } = answerOf({ utterances: [reply] }, aModelRequest([]), newId)
   expect(blocks).toEqual([{ ...reply, isCut: false, id: '' }])
   expect(usage.outputTokens).toBeGreaterThan(4)
   expect(usage.outputTokens).toBe(piecesOf(reply).length)
 })
 
-const limits: readonly (readonly [string, Partial<ModelRequest>, object])[] = [
-  [
-    'max_tokens cuts the text and says so',
-    { maxOutputTokens: 2 },
-    { blocks: [{ text: 'one two', isCut: true }], reason: { type: 'length' } },
-  ],
-  [
-    'a stop sequence ends the text before it and is named',
-    { stopSequences: ['four', 'th'] },
-    { blocks: [{ text: 'one two ' }], reason: { type: 'stop-sequence', sequence: 'th' } },
-  ],
-]
-
-test.each(limits)('answers: %s', (_, more, expected) => {
+test('answers: max_tokens cuts the text, a stop sequence ends it, and the reason names it', () => {
   const utterances = [{ type: 'text', text: 'one two three four' } as const]
-  expect(answerOf({ utterances }, request([], more), newId)).toMatchObject(expected)
+  const cut = (more: Partial<ModelRequest>) =>
+    answerOf({ utterances }, aModelRequest([], more), newId)
+  expect(cut({ maxOutputTokens: 2 })).toMatchObject({
+    blocks: [{ text: 'one two', isCut: true }],
+    reason: { type: 'length' },
+  })
+  expect(cut({ stopSequences: ['four', 'th'] })).toMatchObject({
+    blocks: [{ text: 'one two ' }],
+    reason: { type: 'stop-sequence', sequence: 'th' },
+  })
 })

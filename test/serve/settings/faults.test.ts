@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { faultNames } from '../../../src/serve/index.ts'
 import { parseFault } from '../../../src/serve/settings/fault-spec.ts'
-import { aGateway, ask, jsonOf, sseEvents } from '../support/gateway.ts'
+import { aGateway, ask, jsonOf, saying, sseEvents } from '../support/gateway.ts'
 
 const input = { model: 'gpt-5.6', input: 'one two three four five six' }
 const streamed = { ...input, stream: true }
@@ -10,10 +10,8 @@ describe('--fault', () => {
   test.each([
     ['rate-limited', { error: 'rate-limited' }],
     ['quota, every=3', { error: 'quota', every: 3 }],
-    [
-      'status=502,message=Bad gateway,retry-after=2,times=1',
-      { status: 502, message: 'Bad gateway', retryAfter: 2, times: 1 },
-    ],
+    ['status=502,message=No. No,times=1', { status: 502, message: 'No. No', times: 1 }],
+    ['status=503,retry-after=2', { status: 503, retryAfter: 2 }],
     ['delay=500,route=messages,model=x', { delayMs: 500, route: 'messages', model: 'x' }],
     ['between=20,cut=3', { betweenMs: 20, cutAfter: 3 }],
     ['status=400,holds=include', { status: 400, holds: 'include' }],
@@ -38,25 +36,20 @@ describe('--fault', () => {
   })
 })
 
-test.each([
-  ['invalid-token', 401, ''],
-  ['rate-limited', 429, ''],
-  ['model-forbidden', 403, ''],
-  ['model-unknown', 503, 'model_not_found'],
-  ['invalid-request', 500, 'invalid_request'],
-  ['no-price', 500, 'model_price_error'],
-  ['quota', 403, 'insufficient_user_quota'],
-  ['overloaded', 529, 'bad_response_status_code'],
-  ['upstream', 502, 'bad_response_status_code'],
-] as const)('faults: %s is the service’s error', async (error, status, code) => {
-  const gateway = await aGateway({ faults: [{ error }] })
-  for (const body of [input, streamed]) {
-    const answer = await ask(gateway, '/v1/responses', body)
-    expect([answer.status, (await jsonOf(answer)).error.code]).toEqual([status, code])
-  }
-  expect(gateway.requests()[0]!.fault).toBe(error)
-  expect(faultNames).toContain(error)
-})
+// Status and code are those of the table in docs/gateway.md, which docs.test.ts holds.
+test.each(faultNames)(
+  'faults: %s is the same for a stream, and the log names it',
+  async (error) => {
+    const gateway = await aGateway({ faults: [{ error }] })
+    const answers = [await ask(gateway, '/v1/responses', input)]
+    answers.push(await ask(gateway, '/v1/responses', streamed))
+    const [whole, stream] = await Promise.all(
+      answers.map(async (answer) => [answer.status, (await jsonOf(answer)).error.code]),
+    )
+    expect(stream).toEqual(whole)
+    expect(gateway.requests().map(({ fault }) => fault)).toEqual([error, error])
+  },
+)
 
 test('faults: any status, with a message and a time to come back', async () => {
   const gateway = await aGateway({ faults: [{ status: 418, message: 'Tea', retryAfter: 3 }] })
@@ -99,10 +92,8 @@ test('faults: the catalog can fail too', async () => {
 test('faults: a web page instead of JSON', async () => {
   const gateway = await aGateway({ faults: [{ webPage: true }] })
   const answer = await ask(gateway, '/v1/responses', input)
-  expect([answer.status, answer.headers.get('content-type')]).toEqual([
-    200,
-    'text/html; charset=utf-8',
-  ])
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
 })
 
 test('faults: a reset connection has no answer', async () => {
@@ -163,22 +154,11 @@ test('faults: a cut answer that is no stream ends before its announced length', 
 })
 
 test.each([
-  ['/v1/responses', streamed, 'error'],
-  [
-    '/v1/messages',
-    {
-      model: 'claude-opus-5-5',
-      stream: true,
-      messages: [{ role: 'user', content: 'a b c d e f' }],
-    },
-    'error',
-  ],
-  [
-    '/v1/chat/completions',
-    { model: 'gpt-5.6', stream: true, messages: [{ role: 'user', content: 'a b c d e f' }] },
-    undefined,
-  ],
-])('faults: an error event ends the stream of %s', async (path, body, event) => {
+  ['/v1/responses', 'gpt-5.6', 'error'],
+  ['/v1/messages', 'claude-opus-5-5', 'error'],
+  ['/v1/chat/completions', 'gpt-5.6', undefined],
+])('faults: an error event ends the stream of %s', async (path, model, event) => {
+  const body = { ...saying(path, 'a b c d e f', model), stream: true }
   const gateway = await aGateway({ faults: [{ errorAfter: 2 }] })
   const events = sseEvents(await (await ask(gateway, path, body)).text())
   expect(events.at(-1)!.event).toBe(event)
@@ -195,20 +175,14 @@ test('faults: several strike together', async () => {
   const gateway = await aGateway({ faults: [{ delayMs: 40 }, { error: 'quota', every: 2 }] })
   await ask(gateway, '/v1/responses', input)
   await ask(gateway, '/v1/responses', input)
-  const faults = gateway.requests().map(({ status, fault }) => [status, fault])
-  expect(faults).toEqual([
-    [200, 'delay 40 ms'],
-    [403, 'quota, delay 40 ms'],
-  ])
+  const faults = gateway.requests().map(({ status, fault }) => `${status} ${fault}`)
+  expect(faults).toEqual(['200 delay 40 ms', '403 quota, delay 40 ms'])
 })
 
 test('faults: a client that goes away while it waits leaves nothing behind', async () => {
   const gateway = await aGateway({ faults: [{ delayMs: 60_000 }] })
   const controller = new AbortController()
-  const asked = fetch(`${gateway.url}/v1/models`, {
-    headers: { authorization: `Bearer ${gateway.key}` },
-    signal: controller.signal,
-  })
+  const asked = ask(gateway, '/v1/models', undefined, {}, { signal: controller.signal })
   setTimeout(() => controller.abort(), 30)
   await expect(asked).rejects.toThrow()
   await expect.poll(() => gateway.requests()[0]!.state).toBe('cut')

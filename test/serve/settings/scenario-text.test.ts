@@ -1,13 +1,9 @@
-import { writeFileSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import type { Gateway, GatewayOptions, ProtocolName } from '../../../src/serve/index.ts'
+import type { Gateway, ProtocolName } from '../../../src/serve/index.ts'
 import { scenarioText } from '../../../src/serve/settings/scenario-text.ts'
 import { readExchange } from '../../../src/serve/transcript/exchange.ts'
-import { aGateway, ask } from '../support/gateway.ts'
+import { aFile, aGateway, ask } from '../support/gateway.ts'
 
 const parameters = { type: 'object', properties: { cmd: { type: 'string' } } }
 const model = { chat: 'gpt-5.4', responses: 'gpt-5.6', messages: 'claude-opus-5-5' }
@@ -15,36 +11,22 @@ const model = { chat: 'gpt-5.4', responses: 'gpt-5.6', messages: 'claude-opus-5-
 /** A question, its tool call with the result, and the next question, over each protocol. */
 async function converse(gateway: Gateway, stream: boolean): Promise<void> {
   const question = '#call sh {"cmd":"ls -l"}\n#call sh {"cmd":"pwd"}'
-  const chat = {
-    model: model.chat,
-    stream,
-    tools: [{ type: 'function', function: { name: 'sh', parameters } }],
-  }
-  const call = {
-    id: 'call_1',
-    type: 'function',
-    function: { name: 'sh', arguments: '{"cmd":"ls -l"}' },
-  }
+  const sh = { name: 'sh', parameters }
+  const chat = { model: model.chat, stream, tools: [{ type: 'function', function: sh }] }
+  const named = { name: 'sh', arguments: '{"cmd":"ls -l"}' }
+  const call = { id: 'call_1', type: 'function', function: named }
   const asked = { role: 'user', content: question }
   const result = { role: 'tool', tool_call_id: 'call_1', content: 'a.txt' }
   const said = [asked, { role: 'assistant', tool_calls: [call] }, result]
   await ask(gateway, '/v1/chat/completions', { ...chat, messages: [asked] })
   await ask(gateway, '/v1/chat/completions', { ...chat, messages: said })
 
-  const responses = {
-    model: model.responses,
-    stream,
-    tools: [{ type: 'function', name: 'sh', parameters }],
-  }
+  const responses = { model: model.responses, stream, tools: [{ type: 'function', ...sh }] }
   await ask(gateway, '/v1/responses', { ...responses, input: question })
   await ask(gateway, '/v1/responses', { ...responses, input: 'thank you' })
 
-  const messages = {
-    model: model.messages,
-    stream,
-    max_tokens: 90,
-    tools: [{ name: 'sh', input_schema: parameters }],
-  }
+  const tools = [{ name: 'sh', input_schema: parameters }]
+  const messages = { model: model.messages, stream, max_tokens: 90, tools }
   const use = { type: 'tool_use', id: 'toolu_1', name: 'sh', input: { cmd: 'ls -l' } }
   const turns = [
     { role: 'user', content: question },
@@ -59,19 +41,14 @@ async function converse(gateway: Gateway, stream: boolean): Promise<void> {
 function answers(gateway: Gateway): unknown[] {
   return gateway.requests().map((request) => {
     const { answer, problem } = readExchange(request)
-    const text = JSON.stringify([
-      request.protocol,
-      answer?.parts,
-      problem?.replace(/ \(request id.*/, ''),
-    ])
+    const said = problem?.replace(/ \(request id.*/, '')
+    const text = JSON.stringify([request.protocol, answer?.parts, said])
     return text.replaceAll(/"id":"\w+"/g, '')
   })
 }
 
-async function aGatewayThatPlays(text: string, more: GatewayOptions = {}): Promise<Gateway> {
-  const scenarioFile = join(await mkdtemp(join(tmpdir(), 'repoint-scenario-')), 'scenario.yaml')
-  writeFileSync(scenarioFile, text)
-  return aGateway({ scenarioFile, ...more })
+async function aGatewayThatPlays(text: string): Promise<Gateway> {
+  return aGateway({ scenarioFile: await aFile(text) })
 }
 
 test.each([false, true])(
@@ -160,11 +137,8 @@ test('as scenario: thinking, the end and the tokens of another gateway are told'
   }
   const real = await aGatewayThatPlays(JSON.stringify({ answers: [{ reply: step }] }))
   const gateway = await aGateway({ upstream: { url: real.url, key: real.key } })
-  const body = {
-    model: 'gpt-5.6',
-    input: 'is it so?',
-    reasoning: { effort: 'low', summary: 'auto' },
-  }
+  const reasoning = { effort: 'low', summary: 'auto' }
+  const body = { model: 'gpt-5.6', input: 'is it so?', reasoning }
   for (const stream of [false, true]) await ask(gateway, '/v1/responses', { ...body, stream })
   const [rule] = parse(scenarioText(gateway.requests())!).answers
   expect(rule.reply).toEqual([step, step])

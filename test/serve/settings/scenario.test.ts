@@ -1,25 +1,17 @@
 import { renameSync, writeFileSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../../src/errors.ts'
 import { readModels } from '../../../src/serve/settings/models-file.ts'
 import { Player, readScenario } from '../../../src/serve/settings/scenario.ts'
 import { readYaml } from '../../../src/serve/settings/yaml.ts'
-import { aGateway, ask, jsonOf } from '../support/gateway.ts'
-
-async function aFile(text: string): Promise<string> {
-  const path = join(await mkdtemp(join(tmpdir(), 'repoint-scenario-')), 'scenario.yaml')
-  writeFileSync(path, text)
-  return path
-}
+import { rows } from '../../support/rows.ts'
+import { aModelRequest } from '../support/a-request.ts'
+import { aFile, aGateway, ask, told } from '../support/gateway.ts'
 
 async function say(gateway: Parameters<typeof ask>[0], content: string, more = {}) {
   const messages = [{ role: 'user', content }]
   const body = { model: 'gpt-5.6', messages, ...more }
-  const answer = await ask(gateway, '/v1/chat/completions', body)
-  const document = await jsonOf(answer)
+  const document = await told(gateway, '/v1/chat/completions', body)
   return document.error?.code ?? document.choices[0].message
 }
 
@@ -44,20 +36,14 @@ answers:
   const gateway = await aGateway({ scenarioFile })
   const first = await say(gateway, 'The WEATHER?', { tools: [weather] })
   expect(first.content).toBe('I look it up.')
-  expect(first.tool_calls[0].function).toEqual({
-    name: 'get_weather',
-    arguments: '{"city":"Paris"}',
-  })
-  expect((await say(gateway, 'weather', { tools: [weather] })).content).toBe('It rains.')
-  expect((await say(gateway, 'weather', { tools: [weather] })).content).toBe('It rains.')
-  const counted = [
-    await say(gateway, 'count'),
-    await say(gateway, 'count'),
-    await say(gateway, 'count'),
-  ]
-  expect(counted.map(({ content }) => content)).toEqual(['one', 'two', 'one'])
-  expect((await say(gateway, 'once')).content).toBe('now')
-  expect((await say(gateway, 'once')).content).toContain('You said: once')
+  const called = { name: 'get_weather', arguments: '{"city":"Paris"}' }
+  expect(first.tool_calls[0].function).toEqual(called)
+  for (const content of ['It rains.', 'It rains.'])
+    expect((await say(gateway, 'weather', { tools: [weather] })).content).toBe(content)
+  for (const content of ['one', 'two', 'one'])
+    expect((await say(gateway, 'count')).content).toBe(content)
+  for (const content of ['now', 'gpt-5.6-sol on the local gateway. You said: once'])
+    expect((await say(gateway, 'once')).content).toBe(content)
   expect((await say(gateway, 'ping')).content).toBe('pong')
 })
 
@@ -161,43 +147,27 @@ describe('a scenario that is wrong', () => {
     }
   }
 
-  test.each([
-    ['5', 'the document must be a mapping, not a number (line 1, column 1)'],
-    ['', 'the document must be a mapping, not nothing'],
-    ['answer: []', 'answer is not known here; known are answers, faults (line 1, column 9)'],
-    ['answers:\n  - {}', 'answers[0].reply is missing (line 2, column 5)'],
-    [
-      'answers:\n  - reply: []',
-      'answers[0].reply must have at least one answer (line 2, column 12)',
-    ],
-    [
-      'answers:\n  - when: x\n    reply:\n      - text: 5',
-      'answers[0].reply[0].text must be text, not a number (line 4, column 15)',
-    ],
-    [
-      '{"answers": [{"reply": {"status": 200}}]}',
-      'answers[0].reply.status must be a whole number from 400 to 599 (line 1, column 35)',
-    ],
-    [
-      'answers: [{when: {pattern: "("}, reply: x}]',
-      'answers[0].when.pattern is not a regular expression: ',
-    ],
-    [
-      'answers: [{when: {pattern: "(?=a)b"}, reply: x}]',
-      'answers[0].when.pattern is not a regular expression: ',
-    ],
-    [
-      'answers: [{reply: {call: f, with: &x {a: *x}}}]',
-      'answers[0].reply.with must not hold itself (line 1, column 38)',
-    ],
-    ['answers: [{reply: {with: {}}}]', 'answers[0].reply.with belongs to "call", which is missing'],
-    ['answers: [{reply: {}}]', 'answers[0].reply says nothing: give it "text", "call" or a fault'],
-    ['answers: [{reply: x, repeat: often}]', 'answers[0].repeat must be one of last, loop, never'],
-    ['faults: [{error: nope}]', 'faults[0].error must be one of invalid-token,'],
-    ['answers: [}', 'line 1, column 11'],
-    ['a: 1\na: 2', 'Map keys must be unique (line 2, column 1)'],
-    ['a: &x [*x]\n__proto__: 1', 'is not known here'],
-  ])('a scenario that is wrong: %j', (text, problem) => {
+  // `\n` is a line break.
+  test.each(rows`
+    5                                          | the document must be a mapping, not a number (line 1, column 1)
+                                               | the document must be a mapping, not nothing
+    answer: []                                 | answer is not known here; known are answers, faults (line 1, column 9)
+    answers:\n  - {}                           | answers[0].reply is missing (line 2, column 5)
+    answers:\n  - reply: []                    | answers[0].reply must have at least one answer (line 2, column 12)
+    answers:\n  - when: x\n    reply:\n      - text: 5 | answers[0].reply[0].text must be text, not a number (line 4, column 15)
+    {"answers": [{"reply": {"status": 200}}]}  | answers[0].reply.status must be a whole number from 400 to 599 (line 1, column 35)
+    answers: [{when: {pattern: "("}, reply: x}] | answers[0].when.pattern is not a regular expression:
+    answers: [{when: {pattern: "(?=a)b"}, reply: x}] | answers[0].when.pattern is not a regular expression:
+    answers: [{reply: {call: f, with: &x {a: *x}}}] | answers[0].reply.with must not hold itself (line 1, column 38)
+    answers: [{reply: {with: {}}}]             | answers[0].reply.with belongs to "call", which is missing
+    answers: [{reply: {}}]                     | answers[0].reply says nothing: give it "text", "call" or a fault
+    answers: [{reply: x, repeat: often}]       | answers[0].repeat must be one of last, loop, never
+    faults: [{error: nope}]                    | faults[0].error must be one of invalid-token,
+    answers: [}                                | line 1, column 11
+    a: 1\na: 2                                 | Map keys must be unique (line 2, column 1)
+    a: &x [*x]\n__proto__: 1                   | is not known here
+  `)('a scenario that is wrong: %j', (line, problem) => {
+    const text = line!.replaceAll('\\n', '\n')
     expect(read(text)).toMatch(/^config-invalid: Cannot use scenario\.yaml: /)
     expect(read(text)).toContain(problem)
   })
@@ -210,16 +180,7 @@ describe('a scenario that is wrong', () => {
   test('a scenario that is wrong: text for a function is wrapped, never broken JSON', () => {
     const scenario = readScenario({ answers: [{ reply: { call: 'f', with: 'oops {' } }] })
     const tool = { name: 'f', kind: 'function', parameters: {} } as const
-    const request = {
-      model: 'm',
-      messages: [],
-      tools: [tool],
-      toolChoice: 'auto',
-      isParallel: true,
-      thinking: 'never',
-      maxOutputTokens: undefined,
-      stopSequences: [],
-    } as const
+    const request = aModelRequest([], { tools: [tool] })
     expect(new Player(scenario).play(request, 'chat')).toEqual({
       utterances: [{ type: 'call', tool, text: '{"input":"oops {"}' }],
     })
@@ -228,10 +189,11 @@ describe('a scenario that is wrong', () => {
 
 describe('a catalog file', () => {
   const read = (text: string) => readYaml(text, 'models.json', readModels)
+  const everyProtocol = ['openai', 'openai-response', 'anthropic']
 
   test('a catalog file: ids alone, entries, or what a real gateway answered', () => {
     expect(read('[a, {id: b, endpointTypes: [anthropic], aliasOf: a}]')).toEqual([
-      { id: 'a', ownedBy: 'custom', endpointTypes: ['openai', 'openai-response', 'anthropic'] },
+      { id: 'a', ownedBy: 'custom', endpointTypes: everyProtocol },
       { id: 'b', ownedBy: 'custom', endpointTypes: ['anthropic'], aliasOf: 'a' },
     ])
     const answer = {
@@ -240,14 +202,10 @@ describe('a catalog file', () => {
         { id: 'z', object: 'model', created: 5, context_length: 9000, pricing: { prompt: '0' } },
       ],
     }
+    const listed = { context_length: 9000, pricing: { prompt: '0' } }
     expect(read(JSON.stringify(answer))).toEqual([
       { id: 'x', ownedBy: 'y', endpointTypes: ['openai'] },
-      {
-        id: 'z',
-        ownedBy: 'custom',
-        endpointTypes: ['openai', 'openai-response', 'anthropic'],
-        listed: { context_length: 9000, pricing: { prompt: '0' } },
-      },
+      { id: 'z', ownedBy: 'custom', endpointTypes: everyProtocol, listed },
     ])
   })
 

@@ -1,4 +1,6 @@
 import type { LoggedRequest } from '../../../src/serve/index.ts'
+import type { Turn } from '../../../src/serve/requests/reading/turns.ts'
+import type { ModelRequest } from '../../../src/serve/requests/request.ts'
 
 /** A request as the log tells it. */
 export function aRequest(more: Partial<LoggedRequest> = {}): LoggedRequest {
@@ -30,6 +32,24 @@ export function aRequest(more: Partial<LoggedRequest> = {}): LoggedRequest {
     responseHeaders: {},
     responseBody: '',
     responseBytes: 0,
+    ...more,
+  }
+}
+
+/** A request as the model is given it. */
+export function aModelRequest(
+  messages: readonly Turn[],
+  more: Partial<ModelRequest> = {},
+): ModelRequest {
+  return {
+    model: 'm',
+    messages,
+    tools: [],
+    toolChoice: 'auto',
+    isParallel: true,
+    thinking: 'never',
+    maxOutputTokens: undefined,
+    stopSequences: [],
     ...more,
   }
 }

@@ -1,4 +1,10 @@
-import { afterEach } from 'vitest'
+import { once } from 'node:events'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, onTestFinished } from 'vitest'
 import type { Gateway, GatewayOptions } from '../../../src/serve/index.ts'
 import { startGateway } from '../../../src/serve/index.ts'
 
@@ -15,23 +21,50 @@ export async function aGateway(options: GatewayOptions = {}): Promise<Gateway> {
   return gateway
 }
 
+/** A gateway that passes on to another one, which stands in for a real one. */
+export async function aPair(real: GatewayOptions = {}, more: GatewayOptions = {}) {
+  const upstream = await aGateway(real)
+  const { url, key } = upstream
+  return { upstream, gateway: await aGateway({ upstream: { url, key }, ...more }) }
+}
+
+/** The address of a server of one's own, which ends with the test. */
+export async function aServer(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** The path of a file in a folder of its own; without a text it is not there yet. */
+export async function aFile(text?: string, name = 'scenario.yaml'): Promise<string> {
+  const path = join(await mkdtemp(join(tmpdir(), 'repoint-serve-')), name)
+  if (text !== undefined) await writeFile(path, text)
+  return path
+}
+
 /** A request with the right key; `body` goes as JSON. */
 export function ask(
-  gateway: Gateway,
+  { url, key }: Pick<Gateway, 'url' | 'key'>,
   path: string,
   body?: unknown,
   headers: Record<string, string> = {},
+  more: RequestInit = {},
 ): Promise<Response> {
-  return fetch(gateway.url + path, {
+  const type = body === undefined ? undefined : { 'content-type': 'application/json' }
+  return fetch(url + path, {
     method: body === undefined ? 'GET' : 'POST',
-    headers: {
-      authorization: `Bearer ${gateway.key}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
+    headers: { authorization: `Bearer ${key}`, ...type, ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...more,
   })
 }
+
+export const paths = {
+  chat: '/v1/chat/completions',
+  responses: '/v1/responses',
+  messages: '/v1/messages',
+} as const
 
 /** What a person says, as the smallest good body of the protocol at this path. */
 export function saying(path: string, text: string, model = 'gpt-5.6'): object {
@@ -44,6 +77,11 @@ export function saying(path: string, text: string, model = 'gpt-5.6'): object {
 // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects
 export async function jsonOf(answer: Response | Promise<Response>): Promise<any> {
   return (await answer).json()
+}
+
+/** The JSON that is answered to a request with the right key. */
+export function told(...question: Parameters<typeof ask>): ReturnType<typeof jsonOf> {
+  return jsonOf(ask(...question))
 }
 
 /** One server-sent event. */
@@ -61,4 +99,11 @@ export function sseEvents(text: string): SseEvent[] {
       const event = lines.find((line) => line.startsWith('event: '))?.slice(7)
       return { event, data: lines.find((line) => line.startsWith('data: '))?.slice(6) ?? '' }
     })
+}
+
+/** The data of a stream, parsed; `[DONE]` stays text. */
+// biome-ignore lint/suspicious/noExplicitAny: each test says what it expects
+export async function eventsOf(answer: Response | Promise<Response>): Promise<any[]> {
+  const events = sseEvents(await (await answer).text())
+  return events.map(({ data }) => (data === '[DONE]' ? data : JSON.parse(data)))
 }
