@@ -1,103 +1,41 @@
 import { expect, test } from 'vitest'
-import type { ProtocolName } from '../../../src/protocols.ts'
+import type { LoggedRequest, ProtocolName } from '../../../src/serve/index.ts'
 import { gistOfAnswer, gistOfQuestion } from '../../../src/serve/page/read/gist.ts'
 import { readExchange } from '../../../src/serve/transcript/exchange.ts'
 import { aRequest } from '../support/a-request.ts'
-import { aGateway, ask, saying } from '../support/gateway.ts'
+import { conversations, spoken, spokenIn } from '../support/conversations.ts'
+import { aGateway, ask, paths, saying } from '../support/gateway.ts'
 
-const parameters = { type: 'object', properties: { cmd: { type: 'string' } } }
-const conversations: Readonly<Record<ProtocolName, readonly [path: string, body: object]>> = {
-  chat: [
-    '/v1/chat/completions',
-    {
-      messages: [
-        { role: 'system', content: 'Be brief.' },
-        { role: 'user', content: 'list the files' },
-        {
-          role: 'assistant',
-          content: 'I look.',
-          reasoning_content: 'The folder first.',
-          tool_calls: [
-            { id: 'call_1', type: 'function', function: { name: 'sh', arguments: '{"cmd":"ls"}' } },
-          ],
-        },
-        { role: 'tool', tool_call_id: 'call_1', content: 'a.txt' },
-      ],
-      tools: [{ type: 'function', function: { name: 'sh', parameters } }],
-    },
-  ],
-  responses: [
-    '/v1/responses',
-    {
-      instructions: 'Be brief.',
-      input: [
-        {
-          type: 'message',
-          role: 'user',
-          content: [{ type: 'input_text', text: 'list the files' }],
-        },
-        { type: 'reasoning', summary: [{ type: 'summary_text', text: 'The folder first.' }] },
-        { role: 'assistant', content: [{ type: 'output_text', text: 'I look.' }] },
-        { type: 'function_call', call_id: 'call_1', name: 'sh', arguments: '{"cmd":"ls"}' },
-        { type: 'function_call_output', call_id: 'call_1', output: 'a.txt' },
-      ],
-      tools: [{ type: 'function', name: 'sh', parameters }],
-    },
-  ],
-  messages: [
-    '/v1/messages',
-    {
-      max_tokens: 100,
-      system: [{ type: 'text', text: 'Be brief.' }],
-      messages: [
-        { role: 'user', content: 'list the files' },
-        {
-          role: 'assistant',
-          content: [
-            { type: 'thinking', thinking: 'The folder first.', signature: 'x' },
-            { type: 'text', text: 'I look.' },
-            { type: 'tool_use', id: 'call_1', name: 'sh', input: { cmd: 'ls' } },
-          ],
-        },
-        {
-          role: 'user',
-          content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'a.txt' }],
-        },
-      ],
-      tools: [{ name: 'sh', input_schema: parameters }],
-    },
-  ],
-}
 const names = Object.keys(conversations) as ProtocolName[]
+const modelOf = (protocol: ProtocolName) =>
+  protocol === 'messages' ? 'claude-opus-5-5' : 'gpt-5.6'
+
+/** A request read, and what the list of the page says of it. */
+function reading(more: Partial<LoggedRequest>) {
+  const request = aRequest(more)
+  const exchange = readExchange(request)
+  return {
+    ...exchange,
+    asks: gistOfQuestion(exchange.question, request),
+    says: gistOfAnswer(exchange, request),
+  }
+}
 
 test.each(names)('a conversation over %s: reads as the same turns', (protocol) => {
-  const [path, body] = conversations[protocol]
-  const request = aRequest({ protocol, path, requestBody: JSON.stringify(body) })
-  const { question } = readExchange(request)
-  expect(question!.system).toBe('Be brief.')
-  expect(question!.tools.map(({ name }) => name)).toEqual(['sh'])
-  expect(
-    question!.turns.map(({ role }) => role).filter((role, at, all) => role !== all[at - 1]),
-  ).toEqual(['user', 'assistant', 'tool'])
-  const parts = question!.turns.flatMap((turn) => turn.parts)
-  expect(parts.toSorted((a, b) => (a.type < b.type ? -1 : 1))).toEqual([
-    { type: 'text', text: 'list the files' },
-    { type: 'text', text: 'I look.' },
-    { type: 'thinking', text: 'The folder first.' },
-    { type: 'tool-call', id: 'call_1', name: 'sh', text: '{"cmd":"ls"}' },
-    { type: 'tool-result', id: 'call_1', text: 'a.txt', isError: false },
-  ])
-  expect(gistOfQuestion(question, request)).toBe('sh → a.txt')
+  const requestBody = JSON.stringify(conversations[protocol])
+  const { question, asks } = reading({ protocol, path: paths[protocol], requestBody })
+  expect(question!.system).toBe('Be short.')
+  expect(question!.tools.map(({ name }) => name)).toEqual(['weather'])
+  expect(spokenIn(question!.turns)).toMatchObject(spoken)
+  expect(asks).toBe('weather → rain')
 })
 
 test.each(names)('an answer over %s: a stream reads as a whole answer does', async (protocol) => {
   const gateway = await aGateway()
-  const [path, body] = conversations[protocol]
-  const tools = (body as { tools: unknown }).tools
-  for (const words of ['#call sh {"cmd":"ls -l"}', 'hello there']) {
-    const model = protocol === 'messages' ? 'claude-opus-5-5' : 'gpt-5.6'
-    const said = { ...saying(path, words, model), tools }
-    for (const stream of [false, true]) await ask(gateway, path, { ...said, stream })
+  const { tools } = conversations[protocol]
+  for (const words of ['#call weather {"city":"New York"}', 'hello there']) {
+    const said = { ...saying(paths[protocol], words, modelOf(protocol)), tools }
+    for (const stream of [false, true]) await ask(gateway, paths[protocol], { ...said, stream })
     const [whole, streamed] = gateway.requests().slice(-2).map(readExchange)
     const bare = JSON.stringify(whole!.answer!.parts).replaceAll(/"id":"\w+"/g, '')
     expect(JSON.stringify(streamed!.answer!.parts).replaceAll(/"id":"\w+"/g, '')).toBe(bare)
@@ -106,10 +44,10 @@ test.each(names)('an answer over %s: a stream reads as a whole answer does', asy
     const { inputTokens, outputTokens } = gateway.requests().at(-1)!
     expect(whole!.answer!.usage).toMatchObject({ inputTokens, outputTokens })
     if (protocol !== 'chat') expect(streamed!.answer!.usage).toEqual(whole!.answer!.usage)
-    expect(bare).toContain(words === 'hello there' ? 'You said: hello there' : 'ls -l')
+    expect(bare).toContain(words === 'hello there' ? 'You said: hello there' : 'New York')
   }
-  const gists = gateway.requests().map((request) => gistOfAnswer(readExchange(request), request))
-  expect(gists[1]).toBe('sh(ls -l)')
+  const gists = gateway.requests().map((request) => reading(request).says)
+  expect(gists[1]).toBe('weather(New York)')
   expect(gists[3]).toContain('You said: hello there')
 })
 
@@ -117,32 +55,23 @@ test.each(names)(
   'an answer over %s that is cut off: what came of it is there',
   async (protocol) => {
     const gateway = await aGateway({ faults: [{ cutAfter: 9 }] })
-    const [path] = conversations[protocol]
     const words = 'a sentence that is long enough to be cut in two'
-    const model = protocol === 'messages' ? 'claude-opus-5-5' : 'gpt-5.6'
-    await ask(gateway, path, { ...saying(path, words, model), stream: true }).then((answer) =>
-      answer.text().catch(() => ''),
-    )
+    const body = { ...saying(paths[protocol], words, modelOf(protocol)), stream: true }
+    await ask(gateway, paths[protocol], body).then((answer) => answer.text().catch(() => ''))
     await expect.poll(() => gateway.requests()[0]!.state).toBe('cut')
-    const [request] = gateway.requests()
-    expect(gistOfAnswer(readExchange(request!), request!)).toMatch(
-      /^\S+ on the local gateway.* … cut off$/,
-    )
+    const { says } = reading(gateway.requests()[0]!)
+    expect(says).toMatch(/^\S+ on the local gateway.* … cut off$/)
   },
 )
 
 test('an answer of a vendor: cached and reasoning tokens are told apart', () => {
   const usageOf = (protocol: ProtocolName, usage: object) => {
     const responseBody = JSON.stringify({ usage })
-    return readExchange(aRequest({ protocol, responseBody })).answer!.usage
+    return reading({ protocol, responseBody }).answer!.usage
   }
   const cache = { cache_read_input_tokens: 30, cache_creation_input_tokens: 5 }
-  expect(usageOf('messages', { input_tokens: 10, ...cache, output_tokens: 7 })).toEqual({
-    inputTokens: 45,
-    cachedTokens: 30,
-    outputTokens: 7,
-    reasoningTokens: 0,
-  })
+  const cached = { inputTokens: 45, cachedTokens: 30, outputTokens: 7, reasoningTokens: 0 }
+  expect(usageOf('messages', { input_tokens: 10, ...cache, output_tokens: 7 })).toEqual(cached)
   const counts = { inputTokens: 40, cachedTokens: 30, outputTokens: 9, reasoningTokens: 4 }
   const chat = {
     prompt_tokens: 40,
@@ -161,18 +90,14 @@ test('an answer of a vendor: cached and reasoning tokens are told apart', () => 
 })
 
 test('the gist: the words of a person stand out of what a client puts around them', () => {
-  const messages = [
-    {
-      role: 'user',
-      content: [
-        { type: 'text', text: '<system-reminder>\nMany words.\n</system-reminder>' },
-        { type: 'text', text: '<a><b>  fix the\n build <system-reminder>x</system-reminder>' },
-      ],
-    },
-    { role: 'system', content: '# Environment' },
+  const said = [
+    '<system-reminder>\nMany words.\n</system-reminder>',
+    '<a><b>  fix the\n build <system-reminder>x</system-reminder>',
   ]
-  const request = aRequest({ protocol: 'messages', requestBody: JSON.stringify({ messages }) })
-  expect(gistOfQuestion(readExchange(request).question, request)).toBe('<a><b> fix the build')
+  const content = said.map((text) => ({ type: 'text', text }))
+  const environment = { role: 'system', content: '# Environment' }
+  const requestBody = JSON.stringify({ messages: [{ role: 'user', content }, environment] })
+  expect(reading({ protocol: 'messages', requestBody }).asks).toBe('<a><b> fix the build')
 })
 
 test.each([
@@ -181,67 +106,40 @@ test.each([
   ['<current_datetime>now</current_datetime>\n\nping', 'ping'],
 ])('the gist: keeps what stands in tags: %j', (content, gist) => {
   const requestBody = JSON.stringify({ messages: [{ role: 'user', content }] })
-  const request = aRequest({ protocol: 'chat', requestBody })
-  expect(gistOfQuestion(readExchange(request).question, request)).toBe(gist)
+  expect(reading({ protocol: 'chat', requestBody }).asks).toBe(gist)
 })
 
 test('the gist: a wrong route is read by what it was meant for, anything else by its line', () => {
   const requestBody = JSON.stringify({ input: 'ping' })
-  const gist = (path: string) => {
-    const request = aRequest({ protocol: undefined, path, requestBody })
-    return gistOfQuestion(readExchange(request).question, request)
-  }
+  const gist = (path: string) => reading({ protocol: undefined, path, requestBody }).asks
   expect(gist('/v1/v1/responses?x=1')).toBe('ping')
   expect(gist('/v1/embeddings')).toBe('POST /v1/embeddings')
 })
 
 test('the gist: an error is told in the words that help most', () => {
   const responseBody = '{"error":{"message":"Overloaded"},"type":"error"}'
-  const gist = (more: object) => {
-    const request = aRequest({ responseBody, status: 529, ...more })
-    return gistOfAnswer(readExchange(request), request)
-  }
+  const gist = (more: object) => reading({ responseBody, status: 529, ...more }).says
+  const event = 'event: error\ndata: {"type":"error","message":"Gone"}\n\n'
+  const cut = { responseBody: '', status: undefined, state: 'cut' }
   expect(gist({ reason: '/v1 stands twice' })).toBe('/v1 stands twice')
   expect(gist({})).toBe('Overloaded')
-  expect(gist({ responseBody: 'event: error\ndata: {"type":"error","message":"Gone"}\n\n' })).toBe(
-    'Gone',
-  )
-  expect(gist({ responseBody: '', status: undefined, state: 'cut' })).toBe(
-    'cut off before an answer',
-  )
+  expect(gist({ responseBody: event })).toBe('Gone')
+  expect(gist(cut)).toBe('cut off before an answer')
 })
 
 test('reading: takes whatever a client sends', () => {
-  const values = [
-    null,
-    0,
-    '',
-    'x',
-    [],
-    [null, 1],
-    {},
-    { type: 'x' },
-    [{ role: 1, content: [[1], { type: 5 }] }],
-  ]
+  const odd = [{ role: 1, content: [[1], { type: 5 }] }]
+  const values = [null, 0, '', 'x', [], [null, 1], {}, { type: 'x' }, odd]
+  const members = 'messages input tools system choices output content error'.split(' ')
   for (const protocol of names)
     for (const value of values) {
-      const body = {
-        messages: value,
-        input: value,
-        tools: value,
-        system: value,
-        choices: value,
-        output: value,
-        content: value,
-        error: value,
-      }
-      const text = JSON.stringify(body)
-      const stream = `data: ${text}\n\ndata: ${JSON.stringify({ ...body, type: 'response.x.delta', delta: value, item: value, index: 3 })}\n\n`
-      for (const responseBody of [text, stream, 'data: [', '{"a"']) {
-        const request = aRequest({ protocol, requestBody: text, responseBody })
-        const exchange = readExchange(request)
-        expect(typeof gistOfQuestion(exchange.question, request)).toBe('string')
-        expect(typeof gistOfAnswer(exchange, request)).toBe('string')
+      const body = Object.fromEntries(members.map((name) => [name, value]))
+      const requestBody = JSON.stringify(body)
+      const event = { ...body, type: 'response.x.delta', delta: value, item: value, index: 3 }
+      const stream = `data: ${requestBody}\n\ndata: ${JSON.stringify(event)}\n\n`
+      for (const responseBody of [requestBody, stream, 'data: [', '{"a"']) {
+        const { asks, says } = reading({ protocol, requestBody, responseBody })
+        expect([typeof asks, typeof says]).toEqual(['string', 'string'])
       }
     }
 })
