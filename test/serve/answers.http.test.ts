@@ -1,36 +1,27 @@
 import { expect, test } from 'vitest'
-import { aGateway, ask, jsonOf, sseEvents } from './support/gateway.ts'
+import { aGateway, ask, paths, saying, sseEvents, told } from './support/gateway.ts'
 
-const say = [{ role: 'user', content: 'ping' }]
+const text = { type: 'text', text: 'pong' }
+const item = { type: 'message', content: [{ type: 'output_text', text: 'pong' }] }
 
-test('responses over HTTP: ping is answered with pong', async () => {
+test.each([
+  ['/v1/responses', 'gpt-5.6', { object: 'response', model: 'gpt-5.6-sol', output: [item] }],
+  ['/v1/chat/completions', 'gpt-5.4', { choices: [{ message: { content: 'pong' } }] }],
+  ['/v1/messages?beta=true', 'claude-opus-5-5', { type: 'message', content: [text] }],
+])('%s over HTTP: ping is answered with pong', async (path, model, expected) => {
   const gateway = await aGateway()
-  const answer = await ask(gateway, '/v1/responses', { model: 'gpt-5.6', input: 'ping' })
+  const answer = await ask(gateway, path, saying(path.replace(/\?.*/, ''), 'ping', model))
   expect(answer.status).toBe(200)
-  expect(await answer.json()).toMatchObject({
-    object: 'response',
-    status: 'completed',
-    model: 'gpt-5.6-sol',
-    output: [{ type: 'message', content: [{ type: 'output_text', text: 'pong' }] }],
-  })
-})
-
-test('chat and messages over HTTP: ping is answered with pong', async () => {
-  const gateway = await aGateway()
-  const chat = await ask(gateway, '/v1/chat/completions', { model: 'gpt-5.4', messages: say })
-  expect(await chat.json()).toMatchObject({ choices: [{ message: { content: 'pong' } }] })
-  const body = { model: 'claude-opus-5-5', max_tokens: 9, messages: say }
-  const messages = await ask(gateway, '/v1/messages?beta=true', body)
-  expect(await messages.json()).toMatchObject({ content: [{ type: 'text', text: 'pong' }] })
+  expect(await answer.json()).toMatchObject(expected)
 })
 
 test.each([
-  ['/v1/responses', { model: 'gpt-5.6-sol', input: 'ping' }, 'response.completed'],
-  ['/v1/messages', { model: 'claude-opus-5-5', max_tokens: 9, messages: say }, 'message_stop'],
-  ['/v1/chat/completions', { model: 'gpt-5.6-sol', messages: say }, undefined],
-])('a stream over HTTP: %s ends with its last event', async (path, body, last) => {
+  ['/v1/responses', 'gpt-5.6-sol', 'response.completed'],
+  ['/v1/messages', 'claude-opus-5-5', 'message_stop'],
+  ['/v1/chat/completions', 'gpt-5.6-sol', undefined],
+])('a stream over HTTP: %s ends with its last event', async (path, model, last) => {
   const gateway = await aGateway()
-  const answer = await ask(gateway, path, { ...body, stream: true })
+  const answer = await ask(gateway, path, { ...saying(path, 'ping', model), stream: true })
   expect(answer.headers.get('content-type')).toBe('text/event-stream')
   expect(answer.headers.get('cache-control')).toBe('no-cache')
   const events = sseEvents(await answer.text())
@@ -44,29 +35,42 @@ test('answers: every answer has an id of its own', async () => {
   const ids = new Set<string | null>()
   for (const path of ['/', '/v1/models', '/v1/nothing', '/v1/files'])
     ids.add((await ask(gateway, path)).headers.get('x-oneapi-request-id'))
-  const body = { model: 'gpt-5.6', input: 'ping' }
-  ids.add((await ask(gateway, '/v1/responses', body)).headers.get('x-oneapi-request-id'))
+  const answer = await ask(gateway, paths.responses, saying(paths.responses, 'ping'))
+  ids.add(answer.headers.get('x-oneapi-request-id'))
   expect(ids.size).toBe(5)
   for (const id of ids) expect(id).toMatch(/^\d{14}\d{9}[A-Za-z0-9]{8}$/)
 })
 
-test('a tool loop over HTTP: call, result, report, with the ids matching', async () => {
+test.each([false, true])(
+  'the same question again: the same answer under an id of its own (streamed: %s)',
+  async (stream) => {
+    const gateway = await aGateway()
+    const answers = new Map<string, string>()
+    for (let count = 0; count < 5; count++) {
+      const body = { ...saying(paths.chat, 'one two'), stream }
+      const said = await (await ask(gateway, paths.chat, body)).text()
+      const ids = new Set(said.match(/chatcmpl-\w+/g))
+      expect(ids.size).toBe(1)
+      answers.set([...ids][0]!, said.replaceAll(/chatcmpl-\w+|"created":\d+/g, ''))
+    }
+    expect(answers.size).toBe(5)
+    expect(new Set(answers.values()).size).toBe(1)
+    const served = gateway.requests().map(({ modelServed }) => modelServed)
+    expect(new Set(served)).toEqual(new Set(['gpt-5.6-sol']))
+  },
+)
+
+test('a tool loop over HTTP: call, result, report, with the ids matching and new each time', async () => {
   const gateway = await aGateway()
   const tools = [{ type: 'function', function: { name: 'weather', parameters: {} } }]
   const asked = [{ role: 'user', content: '#call weather {"city":"Paris"}' }]
-  const first = await ask(gateway, '/v1/chat/completions', {
-    model: 'gpt-5.6',
-    tools,
-    messages: asked,
-  })
-  const { message, finish_reason } = (await jsonOf(first)).choices[0]
+  const chat = async (messages: readonly object[]) =>
+    (await told(gateway, paths.chat, { model: 'gpt-5.6', tools, messages })).choices[0]
+  const { message, finish_reason } = await chat(asked)
   expect(finish_reason).toBe('tool_calls')
-  expect(JSON.parse(message.tool_calls[0].function.arguments)).toEqual({ city: 'Paris' })
-  const result = { role: 'tool', tool_call_id: message.tool_calls[0].id, content: 'rain' }
-  const second = await ask(gateway, '/v1/chat/completions', {
-    model: 'gpt-5.6',
-    tools,
-    messages: [...asked, message, result],
-  })
-  expect((await jsonOf(second)).choices[0].message.content).toBe('weather returned: rain')
+  const [call] = message.tool_calls
+  expect(JSON.parse(call.function.arguments)).toEqual({ city: 'Paris' })
+  const result = { role: 'tool', tool_call_id: call.id, content: 'rain' }
+  expect((await chat([...asked, message, result])).message.content).toBe('weather returned: rain')
+  expect((await chat(asked)).message.tool_calls[0].id).not.toBe(call.id)
 })

@@ -11,12 +11,8 @@ const input = { model: 'gpt-5.6', input: 'one two three four five six', stream: 
 test('streams: a client that goes away stops its stream at once', async () => {
   const gateway = await aGateway({ faults: [{ betweenMs: 20 }] })
   const controller = new AbortController()
-  const answer = await fetch(`${gateway.url}/v1/responses`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(input),
-    signal: controller.signal,
-  })
+  const { signal } = controller
+  const answer = await ask(gateway, '/v1/responses', input, {}, { signal })
   await answer.body!.getReader().read()
   expect(gateway.openStreams()).toBe(1)
   controller.abort()
@@ -44,10 +40,8 @@ test('streams: two hundred slow ones at once all end', async () => {
 })
 
 test('streams: one more than allowed is turned away', async () => {
-  const gateway = await aGateway({
-    faults: [{ betweenMs: 60_000 }],
-    limits: { maxOpenStreams: 2 },
-  })
+  const limits = { maxOpenStreams: 2 }
+  const gateway = await aGateway({ faults: [{ betweenMs: 60_000 }], limits })
   const answers = [await ask(gateway, '/v1/responses', input)]
   answers.push(await ask(gateway, '/v1/responses', input))
   expect((await ask(gateway, '/v1/responses', input)).status).toBe(503)
@@ -57,10 +51,7 @@ test('streams: one more than allowed is turned away', async () => {
 })
 
 test('streams: a client that does not read is let go', async () => {
-  const gateway = await aGateway({
-    faults: [{ betweenMs: 1 }],
-    limits: { stalledWriteMs: 100 },
-  })
+  const gateway = await aGateway({ faults: [{ betweenMs: 1 }], limits: { stalledWriteMs: 100 } })
   // The answer repeats the tools three times: far more than the buffers of a socket hold.
   const description = 'x'.repeat(4_000_000)
   const tools = [{ type: 'function', name: 'x', description, parameters: {} }]

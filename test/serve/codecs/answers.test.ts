@@ -8,11 +8,7 @@ import type { JsonObject } from '../../../src/serve/requests/read.ts'
 import type { Tool } from '../../../src/serve/requests/request.ts'
 import { sseEvents } from '../support/gateway.ts'
 
-const facts = {
-  id: 'x',
-  model: 'gpt-5.6-sol',
-  createdAt: 1_790_000_000,
-}
+const facts = { id: 'x', model: 'gpt-5.6-sol', createdAt: 1_790_000_000 }
 const usage = { inputTokens: 12, cachedTokens: 0, outputTokens: 5, reasoningTokens: 0 }
 const weather: Tool = { name: 'weather', kind: 'function', parameters: {} }
 const patch: Tool = { name: 'apply', kind: 'custom', parameters: undefined, namespace: 'functions' }
@@ -56,12 +52,8 @@ describe('chat', () => {
       { content: ' "you"' },
       {},
     ])
-    expect(chunks.map(({ choices }) => choices[0].finish_reason)).toEqual([
-      null,
-      null,
-      null,
-      'stop',
-    ])
+    const reasons = chunks.map(({ choices }) => choices[0].finish_reason)
+    expect(reasons).toEqual([null, null, null, 'stop'])
     expect(chunks.every((chunk) => !('usage' in chunk))).toBe(true)
   })
 
@@ -88,18 +80,11 @@ describe('chat', () => {
 
   test('chat: the folded answer holds the same', () => {
     const blocks = [text('Hey'), call('c1', weather, '{"a":1}')]
+    const tool_calls = [{ id: 'c1', function: { name: 'weather', arguments: '{"a":1}' } }]
+    const message = { role: 'assistant', content: 'Hey', tool_calls }
     expect(folded(chat, answer(blocks, { type: 'tool-calls' }))).toMatchObject({
       object: 'chat.completion',
-      choices: [
-        {
-          message: {
-            role: 'assistant',
-            content: 'Hey',
-            tool_calls: [{ id: 'c1', function: { name: 'weather', arguments: '{"a":1}' } }],
-          },
-          finish_reason: 'tool_calls',
-        },
-      ],
+      choices: [{ message, finish_reason: 'tool_calls' }],
       usage: { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 },
     })
     const cut = folded(chat, answer([text('x')], { type: 'length' }))
@@ -111,37 +96,22 @@ describe('responses', () => {
   test('responses: every part opens, fills and closes before the next', () => {
     const blocks = [text('Hi'), call('c1', weather, '{}'), call('c2', patch, '*** x')]
     const frames = stream(responses, answer(blocks, { type: 'tool-calls' }))
-    expect(frames.map(({ event }) => event!.slice('response.'.length))).toEqual([
-      'created',
-      'in_progress',
-      'output_item.added',
-      'content_part.added',
-      'output_text.delta',
-      'output_text.done',
-      'content_part.done',
-      'output_item.done',
-      'output_item.added',
-      'function_call_arguments.delta',
-      'function_call_arguments.done',
-      'output_item.done',
-      'output_item.added',
-      'custom_tool_call_input.delta',
-      'custom_tool_call_input.done',
-      'output_item.done',
-      'completed',
-    ])
+    const events = frames.map(({ event }) => event!.slice('response.'.length))
+    expect(events.join('\n')).toBe(
+      `created in_progress
+      output_item.added content_part.added output_text.delta
+      output_text.done content_part.done output_item.done
+      output_item.added function_call_arguments.delta function_call_arguments.done output_item.done
+      output_item.added custom_tool_call_input.delta custom_tool_call_input.done output_item.done
+      completed`.replace(/\s+/g, '\n'),
+    )
     expect(frames.map(({ data }) => data.sequence_number)).toEqual([...frames.keys()])
     const done = frames.filter(({ event }) => event === 'response.output_item.done')
+    const custom = { type: 'custom_tool_call', call_id: 'c2', name: 'apply', input: '*** x' }
     expect(done.map(({ data }) => data.item)).toMatchObject([
       { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] },
       { type: 'function_call', call_id: 'c1', name: 'weather', arguments: '{}' },
-      {
-        type: 'custom_tool_call',
-        call_id: 'c2',
-        name: 'apply',
-        namespace: 'functions',
-        input: '*** x',
-      },
+      { ...custom, namespace: 'functions' },
     ])
     expect(done.map(({ data }) => data.output_index)).toEqual([0, 1, 2])
     const ids = frames.flatMap(({ data }) => data.item_id ?? data.item?.id ?? [])
@@ -156,12 +126,10 @@ describe('responses', () => {
 
   test('responses: an answer that is cut by the limit is incomplete and says why', () => {
     const frames = stream(responses, answer([text('Hi')], { type: 'length' }))
-    expect(frames.at(-1)).toMatchObject({
-      event: 'response.incomplete',
-      data: {
-        response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
-      },
-    })
+    const { event, data } = frames.at(-1)!
+    expect(event).toBe('response.incomplete')
+    const incomplete_details = { reason: 'max_output_tokens' }
+    expect(data.response).toMatchObject({ status: 'incomplete', incomplete_details })
   })
 
   test('responses: has every member that Open Responses asks for', () => {
@@ -198,27 +166,15 @@ describe('messages', () => {
   test('messages: closes the text block before a tool call opens', () => {
     const blocks = [text('Hi'), call('t1', weather, arguments_)]
     const frames = stream(messages, answer(blocks, { type: 'tool-calls' }))
-    expect(frames.map(({ event, data }) => [event, data.index])).toEqual([
-      ['message_start', undefined],
-      ['ping', undefined],
-      ['content_block_start', 0],
-      ['content_block_delta', 0],
-      ['content_block_stop', 0],
-      ['content_block_start', 1],
-      ['content_block_delta', 1],
-      ['content_block_delta', 1],
-      ['content_block_stop', 1],
-      ['message_delta', undefined],
-      ['message_stop', undefined],
-    ])
+    const events = frames.map(({ event, data: { index = '' } }) => `${event} ${index}`.trim())
+    expect(events.join(', ')).toBe(
+      'message_start, ping, content_block_start 0, content_block_delta 0, content_block_stop 0, ' +
+        'content_block_start 1, content_block_delta 1, content_block_delta 1, ' +
+        'content_block_stop 1, message_delta, message_stop',
+    )
     expect(frames.every(({ event, data }) => data.type === event)).toBe(true)
-    expect(frames[5]!.data.content_block).toEqual({
-      type: 'tool_use',
-      id: 't1',
-      caller: { type: 'direct' },
-      name: 'weather',
-      input: {},
-    })
+    const use = { type: 'tool_use', id: 't1', name: 'weather', input: {} }
+    expect(frames[5]!.data.content_block).toEqual({ ...use, caller: { type: 'direct' } })
     expect(frames[9]!.data).toMatchObject({
       delta: { stop_reason: 'tool_use', stop_sequence: null },
       usage: { output_tokens: 5 },
@@ -231,10 +187,8 @@ describe('messages', () => {
     [{ type: 'tool-calls' }, 'tool_use', null],
     [{ type: 'stop-sequence', sequence: 'END' }, 'stop_sequence', 'END'],
   ] as const)('messages: ends with the reason of %j', (reason, stop_reason, stop_sequence) => {
-    expect(folded(messages, answer([text('x')], reason))).toMatchObject({
-      stop_reason,
-      stop_sequence,
-    })
+    const ended = folded(messages, answer([text('x')], reason))
+    expect(ended).toMatchObject({ stop_reason, stop_sequence })
   })
 
   test('messages: a text has no citations, not even null: @ai-sdk/anthropic 3 takes none', () => {
@@ -273,9 +227,7 @@ test('every protocol: a failure inside a stream has the protocol’s own form', 
   const failure = { message: 'no', type: 'new_api_error', code: 'bad_response' }
   const frame = (codec: Codec) =>
     sseEvents(codec.encodeStream({}, facts, answer([])).fail(failure))[0]!
-  expect(JSON.parse(frame(chat).data)).toEqual({
-    error: { message: 'no', type: 'new_api_error', param: '', code: 'bad_response' },
-  })
+  expect(JSON.parse(frame(chat).data)).toEqual({ error: { ...failure, param: '' } })
   expect(frame(messages)).toEqual({
     event: 'error',
     data: '{"type":"error","error":{"type":"new_api_error","message":"no"}}',
