@@ -26,12 +26,8 @@ test('control: what is looked at here is not in the log itself', async () => {
 
 test('control: faults are set, read and taken back with the key', async () => {
   const gateway = await aGateway()
-  const faults = (method: string, body?: string, headers: Record<string, string> = {}) =>
-    fetch(`${gateway.url}/_repoint/faults`, {
-      method,
-      headers: { authorization: `Bearer ${gateway.key}`, ...headers },
-      ...(body === undefined ? {} : { body }),
-    })
+  const faults = (method: string, body: string | null = null, headers = {}) =>
+    ask(gateway, '/_repoint/faults', undefined, headers, { method, body })
   const list = [{ error: 'quota', every: 2 }]
   expect(await jsonOf(faults('PUT', JSON.stringify(list)))).toEqual(list)
   await ask(gateway, '/v1/responses', input)
@@ -104,21 +100,15 @@ test('control: the log comes in pages, and what a client sends does not make the
   const gateway = await aGateway()
   const long = 'x'.repeat(50_000)
   for (let count = 0; count < 250; count++)
-    await fetch(`${gateway.url}/v1/models?${long}`, {
-      headers: { 'user-agent': long.slice(0, 5000) },
-    })
+    await ask(gateway, `/v1/models?${long}`, undefined, { 'user-agent': long.slice(0, 5000) })
   const url = `${gateway.url}/_repoint/requests`
   const text = await (await fetch(url)).text()
   expect(text.length).toBeLessThan(600_000)
   const first = JSON.parse(text)
   expect(first).toHaveLength(200)
   const rest = await jsonOf(fetch(`${url}?before=${first.at(-1).number}`))
-  expect([first, rest].flat().map(({ number }) => number)).toEqual(
-    gateway
-      .requests()
-      .map(({ number }) => number)
-      .toReversed(),
-  )
+  const numbers = gateway.requests().map(({ number }) => number)
+  expect([first, rest].flat().map(({ number }) => number)).toEqual(numbers.toReversed())
   expect(await jsonOf(fetch(`${url}?before=nothing`))).toEqual([])
 })
 
@@ -127,11 +117,8 @@ test('control: the API may be called from any web page, as at the service', asyn
   const origin = { origin: 'http://app.example' }
   const answer = await ask(gateway, '/v1/models', undefined, origin)
   expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-  const preflight = await fetch(`${gateway.url}/v1/responses`, {
-    method: 'OPTIONS',
-    headers: origin,
-  })
-  expect(preflight.status).toBe(204)
+  const options = { method: 'OPTIONS', headers: origin }
+  expect((await fetch(`${gateway.url}/v1/responses`, options)).status).toBe(204)
   expect((await ask(gateway, '/v1/models')).headers.get('access-control-allow-origin')).toBe(null)
 })
 
@@ -142,9 +129,8 @@ test('control: pages hear of a request at its arrival and at its end', async () 
   const asked = ask(gateway, '/v1/responses', input)
   const states: string[] = []
   let text = ''
-  const decoder = new TextDecoder()
   for await (const piece of answer.body!) {
-    text += decoder.decode(piece)
+    text += new TextDecoder().decode(piece)
     const found = [...text.matchAll(/^event: requests\ndata: (.*)\n\n/gm)]
     states.splice(0, states.length, ...found.map(([, data]) => JSON.parse(data!)[0].state))
     if (states.includes('done')) break

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { rows } from '../support/rows.ts'
-import { aGateway, ask, jsonOf } from './support/gateway.ts'
+import { aGateway, ask, jsonOf, saying } from './support/gateway.ts'
 
 const input = { model: 'gpt-5.6', input: 'ping' }
 
@@ -75,15 +75,10 @@ test.each(['/v1/responses/compact', '/v1/images/generations', '/v1/audio/speech'
   async (path) => {
     const gateway = await aGateway()
     const answer = await ask(gateway, path, {})
-    expect([answer.status, (await jsonOf(answer)).error]).toEqual([
-      501,
-      {
-        message: `The local gateway does not do this: POST ${path}. The service may: try it there.`,
-        type: 'new_api_error',
-        param: '',
-        code: 'unsupported_by_local_gateway',
-      },
-    ])
+    const message = `The local gateway does not do this: POST ${path}. The service may: try it there.`
+    const [type, code] = ['new_api_error', 'unsupported_by_local_gateway']
+    expect(answer.status).toBe(501)
+    expect((await jsonOf(answer)).error).toEqual({ message, type, param: '', code })
   },
 )
 
@@ -123,14 +118,10 @@ describe('failures: the key', () => {
     expect(await status('/v1/models', good)).toBe(200)
     expect(await status('/v1/responses', stale, input)).toBe(200)
     expect(await status('/v1/responses', good, input)).toBe(401)
-    expect(gateway.requests().map(({ auth, keyMatches }) => [auth, keyMatches])).toEqual([
-      ['both', false],
-      ['both', true],
-      ['both', false],
-      ['both', true],
-      ['both', true],
-      ['both', false],
-    ])
+    const requests = gateway.requests()
+    expect(requests.map(({ auth }) => auth)).toEqual(Array(6).fill('both'))
+    const matches = [false, true, false, true, true, false]
+    expect(requests.map(({ keyMatches }) => keyMatches)).toEqual(matches)
   })
 
   test.each(['Bearer KEY', 'bearer KEY', 'KEY', 'Bearer   KEY  '])(
@@ -184,25 +175,19 @@ describe('failures: the model and the body', () => {
     const gateway = await aGateway({ models })
     const answer = await ask(gateway, '/v1/responses', { model: 'picture', input: 'x' })
     expect(answer.status).toBe(404)
-    expect((await jsonOf(answer)).error).toMatchObject({
-      type: 'invalid_request_error',
-      param: 'model',
-    })
+    const error = { type: 'invalid_request_error', param: 'model' }
+    expect((await jsonOf(answer)).error).toMatchObject(error)
   })
 
   test.each([
-    ['{"model":', 'application/json', gate('', 'Invalid request: invalid JSON request body')],
-    ['', 'application/json', gate('', 'Invalid request: invalid JSON request body')],
-    [
-      '{"model":"good","input":"x"}',
-      'text/plain',
-      gate('', 'Model name not specified, model name cannot be empty'),
-    ],
-  ])('failures: the body %j as %s is 400', async (body, type, bytes) => {
+    ['{"model":', 'application/json', 'Invalid request: invalid JSON request body'],
+    ['', 'application/json', 'Invalid request: invalid JSON request body'],
+    ['{"model":"good"}', 'text/plain', 'Model name not specified, model name cannot be empty'],
+  ])('failures: the body %j as %s is 400', async (body, type, message) => {
     const gateway = await aGateway({ models })
     const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': type }
     const answer = await fetch(`${gateway.url}/v1/responses`, { method: 'POST', headers, body })
-    expect([answer.status, await bytesOf(answer)]).toEqual([400, bytes])
+    expect([answer.status, await bytesOf(answer)]).toEqual([400, gate('', message)])
   })
 
   test('failures: on the messages route only what comes after the model has its shape', async () => {
@@ -218,12 +203,9 @@ describe('failures: the model and the body', () => {
   test('failures: the vendor’s models refuse what the catalog does not promise', async () => {
     const gateway = await aGateway()
     const claude = await ask(gateway, '/v1/responses', { model: 'claude-opus-5-5', input: 'x' })
-    expect([claude.status, (await jsonOf(claude)).error.code]).toEqual([
-      500,
-      'convert_request_failed',
-    ])
-    const messages = [{ role: 'user', content: 'ping' }]
-    const gpt = await ask(gateway, '/v1/messages', { model: 'gpt-5.6-sol', messages })
+    expect(claude.status).toBe(500)
+    expect((await jsonOf(claude)).error.code).toBe('convert_request_failed')
+    const gpt = await ask(gateway, '/v1/messages', saying('/v1/messages', 'ping', 'gpt-5.6-sol'))
     expect(gpt.status).toBe(200)
   })
 })
@@ -231,17 +213,10 @@ describe('failures: the model and the body', () => {
 describe('failures: the order of the checks', () => {
   test('failures: each check comes before the next', async () => {
     const entry = { ownedBy: 'x', endpointTypes: ['openai-response'] }
-    const gateway = await aGateway({
-      models: [
-        { ...entry, id: 'a' },
-        { ...entry, id: 'free', hasNoPrice: true },
-      ],
-    })
-    const status = async (
-      body: unknown,
-      headers: Record<string, string> = {},
-      path = '/v1/responses',
-    ) => (await ask(gateway, path, body, headers)).status
+    const priceless = { ...entry, id: 'free', hasNoPrice: true }
+    const gateway = await aGateway({ models: [{ ...entry, id: 'a' }, priceless] })
+    const status = async (body: unknown, headers = {}, path = '/v1/responses') =>
+      (await ask(gateway, path, body, headers)).status
     const bad = { authorization: 'Bearer no' }
     // route before key, key before rate limit, rate limit before model, …
     expect(await status({}, bad, '/v1/nope')).toBe(404)

@@ -3,6 +3,7 @@ import { aGateway, ask, jsonOf } from './support/gateway.ts'
 import { sendRaw } from './support/raw.ts'
 
 const key = 'sk-a-key-of-the-gateway-0123'
+const other = 'sk-somebody-elses-0987'
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
 const ping = { model: 'gpt-5.6', input: 'ping' }
 
@@ -34,16 +35,8 @@ test.each([
   [bearer(`Bearer ${key}`), '/v1/responses', '`Bearer` stands twice'],
   [bearer('$OPENAI_API_KEY'), '/v1/responses', 'a variable that nobody has filled in'],
   [bearer(`"${key}"`), '/v1/responses', 'quotation marks'],
-  [
-    bearer('sk-somebody-elses-0987'),
-    '/v1/responses',
-    'sk-…0987 is not that of this gateway, sk-…0123',
-  ],
-  [
-    { ...bearer(key), 'x-api-key': 'sk-somebody-elses-0987' },
-    '/v1/messages',
-    'x-api-key, which wins',
-  ],
+  [bearer(other), '/v1/responses', 'sk-…0987 is not that of this gateway, sk-…0123'],
+  [{ ...bearer(key), 'x-api-key': other }, '/v1/messages', 'x-api-key, which wins'],
 ])('the reason of a 401 with %j on %s: %s', async (headers, path, reason) => {
   const gateway = await aGateway({ key })
   const body = JSON.stringify(ping)
@@ -56,16 +49,13 @@ test.each([
 })
 
 test.each([
-  [{ model: 'gpt-5.6-sool', input: 'x' }, 'There is no model gpt-5.6-sool; nearest: gpt-5.6-sol'],
-  [{ model: 'openai/gpt-5.4', input: 'x' }, 'nearest: gpt-5.4'],
-  [
-    { model: 'claude-opus-5-5', input: 'x' },
-    'does not speak responses: the catalog has it for anthropic, openai',
-  ],
-  [{ model: 'gpt-5.6' }, 'input is required'],
-])('the reason why %j is refused: %s', async (body, reason) => {
+  ['gpt-5.6-sool', 'x', 'There is no model gpt-5.6-sool; nearest: gpt-5.6-sol'],
+  ['openai/gpt-5.4', 'x', 'nearest: gpt-5.4'],
+  ['claude-opus-5-5', 'x', 'does not speak responses: the catalog has it for anthropic, openai'],
+  ['gpt-5.6', undefined, 'input is required'],
+])('the reason why %s with the input %s is refused: %s', async (model, input, reason) => {
   const gateway = await aGateway({ key })
-  expect((await ask(gateway, '/v1/responses', body)).status).toBeGreaterThanOrEqual(400)
+  expect((await ask(gateway, '/v1/responses', { model, input })).status).toBeGreaterThanOrEqual(400)
   expect(gateway.requests()[0]!.reason).toContain(reason)
 })
 
@@ -105,8 +95,7 @@ test('control: several requests in full, with the headers of their answers', asy
   const found = await jsonOf(fetch(`${gateway.url}/_repoint/requests?ids=${ids[2]},${ids[0]},none`))
   expect(found.map(({ id }: { id: string }) => id)).toEqual([ids[0], ids[2]])
   expect(JSON.parse(found[0].requestBody).input).toBe('one')
-  expect(found[0].responseHeaders).toMatchObject({
-    'content-type': 'application/json; charset=utf-8',
-    'x-oneapi-request-id': ids[0],
-  })
+  const type = 'application/json; charset=utf-8'
+  const headers = { 'content-type': type, 'x-oneapi-request-id': ids[0] }
+  expect(found[0].responseHeaders).toMatchObject(headers)
 })

@@ -76,11 +76,8 @@ describe('refused', () => {
 
 test('rules: the shapes are of the SDKs that the suites run, and each row of rules says its source', () => {
   for (const [name, version] of Object.entries(shapes.versions))
-    expect([name, packageSets.sdk[name], packageSets.schemas[name]]).toEqual([
-      name,
-      version,
-      version,
-    ])
+    for (const set of [packageSets.sdk, packageSets.schemas])
+      expect(set).toHaveProperty([name], version)
   for (const row of [...rules.chat, ...rules.responses, ...rules.messages])
     expect([row.at, row.source]).toEqual([
       row.at,
@@ -120,23 +117,17 @@ test.each([
   },
 )
 
-test.each([
+const json = { type: 'json_schema', name: 'x' }
+
+test.each<[string, string, (schema: object) => object]>([
   [
-    '/v1/chat/completions',
+    paths.chat,
     'response_format',
-    (schema: object) => ({ type: 'json_schema', json_schema: { name: 'x', schema } }),
+    (schema) => ({ type: json.type, json_schema: { name: 'x', schema } }),
   ],
-  [
-    '/v1/responses',
-    'text',
-    (schema: object) => ({ format: { type: 'json_schema', name: 'x', schema } }),
-  ],
-  [
-    '/v1/messages',
-    'output_config',
-    (schema: object) => ({ format: { type: 'json_schema', schema } }),
-  ],
-] as const)('refusals: %s: a schema that nothing fits', async (path, member, formatOf) => {
+  [paths.responses, 'text', (schema) => ({ format: { ...json, schema } })],
+  [paths.messages, 'output_config', (schema) => ({ format: { type: json.type, schema } })],
+])('refusals: %s: a schema that nothing fits', async (path, member, formatOf) => {
   const a = { type: 'string', enum: [] }
   const properties = { a }
   const required = ['a']
@@ -148,12 +139,8 @@ test.each([
 
 test('refusals: the vendor comes last, behind price, quota and protocol', async () => {
   const entry = { ownedBy: 'x', endpointTypes: ['openai'] }
-  const priced = await aGateway({
-    models: [
-      { ...entry, id: 'a' },
-      { ...entry, id: 'free', hasNoPrice: true },
-    ],
-  })
+  const priceless = { ...entry, id: 'free', hasNoPrice: true }
+  const priced = await aGateway({ models: [{ ...entry, id: 'a' }, priceless] })
   const result = { role: 'tool', tool_call_id: 'a', content: 'rain' }
   const broken = { messages: [{ role: 'user', content: 'hi' }, result] }
   const status = async (model: string, path = '/v1/chat/completions') =>

@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest'
-import {
-  type LogEntry,
-  maxLoggedBody,
-  openEntry,
-  RequestLog,
-} from '../../../src/serve/log/request-log.ts'
+import type { LogEntry } from '../../../src/serve/log/request-log.ts'
+import { maxLoggedBody, openEntry, RequestLog } from '../../../src/serve/log/request-log.ts'
 
 const secret = 'sk-secret-secret-secret'
 
@@ -33,11 +29,7 @@ function finish(log: RequestLog, entry: LogEntry, requestBody: string, responseB
 test('the log: keeps the newest', () => {
   const log = new RequestLog(() => [secret], { ...roomy, loggedRequests: 3 })
   for (let count = 1; count <= 10; count++) log.add(anEntry({ id: String(count) }))
-  expect(log.list().map(({ id, number }) => [id, number])).toEqual([
-    ['8', 8],
-    ['9', 9],
-    ['10', 10],
-  ])
+  expect(log.list().map(({ id, number }) => `${id} ${number}`)).toEqual(['8 8', '9 9', '10 10'])
   expect(log.find('7')).toBe(undefined)
   expect(log.find('8')!.number).toBe(8)
 })
@@ -86,16 +78,8 @@ test('the log: no key is in what it shows, its own or a stranger’s', () => {
     key: stranger,
     path: `/v1/models?key=${stranger}`,
     rawHeaders: [
-      'Authorization',
-      `Bearer ${secret}`,
-      'X-Api-Key',
-      stranger,
-      'Cookie',
-      'session=abcdefghijklmnopqrstuvwxyz',
-      'x-goog-api-key',
-      'short',
-      'User-Agent',
-      `tool/1 ${secret}`,
+      ...['Authorization', `Bearer ${secret}`, 'X-Api-Key', stranger, 'x-goog-api-key', 'short'],
+      ...['Cookie', 'session=abcdefghijklmnopqrstuvwxyz', 'User-Agent', `tool/1 ${secret}`],
     ],
   })
   log.add(entry)
@@ -118,7 +102,7 @@ test('the log: an answer that is too large to stay is told all the same', () => 
   expect(log.list().map(({ id }) => id)).toEqual(['open'])
 })
 
-test('the log: nothing of a long path, header or model is kept beyond what is shown', () => {
+test('the log: nothing of a long path, header, model or body is kept beyond what is shown', () => {
   const log = new RequestLog(() => [secret], { ...roomy, loggedCharacters: 100_000 })
   const long = 'x'.repeat(60_000)
   for (let count = 0; count < 20; count++) {
@@ -155,24 +139,19 @@ test('the log: what it tells of an open request and of an answered one has the s
 
 test('the log: what was noted of a request stays as it is when it is answered', () => {
   const log = new RequestLog(() => [secret], roomy)
-  const numbers = {
-    at: new Date(1),
-    startedMs: 2,
-    firstByteMs: 3,
-    totalMs: 4,
-    status: 5,
-    requestBytes: 8,
-  }
-  const tokens = { inputTokens: 6, outputTokens: 7, responseBytes: 9 }
+  const times = { at: new Date(1), startedMs: 2, firstByteMs: 3, totalMs: 4 }
+  const numbers = { status: 5, inputTokens: 6, outputTokens: 7, requestBytes: 8, responseBytes: 9 }
   const names = { id: 'b', method: 'PUT', path: '/x', fault: 'cut', rawHeaders: ['A', 'b'] }
   const models = { modelAsked: 'm', modelServed: 'n', protocol: 'chat', auth: 'both' } as const
-  const flags = {
-    stream: true,
-    state: 'cut',
-    key: 'sk-other-0123456789',
+  const state = { stream: true, state: 'cut', key: 'sk-other-0123456789' } as const
+  const entry: LogEntry = anEntry({
+    ...times,
+    ...numbers,
+    ...names,
+    ...models,
+    ...state,
     keyMatches: false,
-  } as const
-  const entry: LogEntry = anEntry({ ...numbers, ...tokens, ...names, ...models, ...flags })
+  })
   log.add(entry)
   const [noted] = log.list()
   log.finish(entry)

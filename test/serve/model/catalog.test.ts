@@ -17,14 +17,10 @@ test('the catalog: lists the models with their endpoint types', async () => {
     owned_by: 'openai',
     supported_endpoint_types: ['openai', 'openai-response', 'anthropic'],
   })
-  const types = Object.fromEntries(
-    data.map((model: { id: string; supported_endpoint_types: string[] }) => [
-      model.id,
-      model.supported_endpoint_types,
-    ]),
-  )
-  expect(types['claude-opus-5-5']).toEqual(['anthropic', 'openai'])
-  expect(types['gpt-image-2'][0]).toBe('image-generation')
+  const typesOf = (id: string) =>
+    data.find((model: { id: string }) => model.id === id).supported_endpoint_types
+  expect(typesOf('claude-opus-5-5')).toEqual(['anthropic', 'openai'])
+  expect(typesOf('gpt-image-2')[0]).toBe('image-generation')
 })
 
 test('the catalog: of the messages client`s own models, exactly those that its versions send', () => {
@@ -67,13 +63,9 @@ test('one model: an unknown id is answered with 200 and an error body', async ()
 
 test('the catalog: models that the key may not use are not listed', async () => {
   const entry = { ownedBy: 'x', endpointTypes: ['openai'] }
-  const gateway = await aGateway({
-    models: [
-      { ...entry, id: 'a' },
-      { ...entry, id: 'b', isForbidden: true },
-      { ...entry, id: 'c', hasNoPrice: true },
-    ],
-  })
+  const forbidden = { ...entry, id: 'b', isForbidden: true }
+  const priceless = { ...entry, id: 'c', hasNoPrice: true }
+  const gateway = await aGateway({ models: [{ ...entry, id: 'a' }, forbidden, priceless] })
   const { data } = await told(gateway, '/v1/models')
   expect(data.map(({ id }: { id: string }) => id)).toEqual(['a'])
 })
